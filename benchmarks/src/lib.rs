@@ -1,0 +1,1 @@
+//! Benchmarks of Octopus against itself and its peers.

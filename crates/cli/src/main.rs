@@ -1,0 +1,2 @@
+//! The octopus command.
+fn main() {}

@@ -1,0 +1,80 @@
+//! Observations in groups.
+
+use crate::{DataError, Labels};
+
+/// Observations that belong to groups, sorted by group and in input order within each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupedData {
+    labels: Labels,
+    values: Vec<f64>,
+    /// Group `j` owns `values[starts[j]..starts[j + 1]]`.
+    starts: Vec<usize>,
+}
+
+impl GroupedData {
+    /// Sorts `values` into groups: `group[i]` is the index into `labels` of observation `i`.
+    ///
+    /// # Errors
+    /// When the lengths differ, there is no observation, a group index has no label, a group has no
+    /// observation, or a value is not finite.
+    pub fn new(labels: Labels, group: &[usize], values: &[f64]) -> Result<Self, DataError> {
+        if group.len() != values.len() {
+            return Err(DataError::Lengths { groups: group.len(), values: values.len() });
+        }
+        if values.is_empty() {
+            return Err(DataError::NoObservations);
+        }
+        let mut counts = vec![0usize; labels.len()];
+        for (row, (&j, &value)) in group.iter().zip(values).enumerate() {
+            if j >= labels.len() {
+                return Err(DataError::NoLabel { row, group: j, labels: labels.len() });
+            }
+            if !value.is_finite() {
+                return Err(DataError::NotFinite { row, value });
+            }
+            counts[j] += 1;
+        }
+        if let Some(j) = counts.iter().position(|&n| n == 0) {
+            return Err(DataError::EmptyGroup { label: labels.show(j) });
+        }
+        let mut starts = vec![0];
+        for n in &counts {
+            starts.push(starts[starts.len() - 1] + n);
+        }
+        let mut next = starts.clone();
+        let mut sorted = vec![0.0; values.len()];
+        for (&j, &value) in group.iter().zip(values) {
+            sorted[next[j]] = value;
+            next[j] += 1;
+        }
+        Ok(Self { labels, values: sorted, starts })
+    }
+
+    /// One label for each group.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The number of groups.
+    pub fn groups(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// All observations, group after group.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The observations of group `j`.
+    ///
+    /// # Panics
+    /// When there is no group `j`.
+    pub fn group(&self, j: usize) -> &[f64] {
+        &self.values[self.starts[j]..self.starts[j + 1]]
+    }
+
+    /// The group of each observation, in the order of [`values`](Self::values).
+    pub fn group_index(&self) -> Vec<usize> {
+        (0..self.groups()).flat_map(|j| std::iter::repeat_n(j, self.group(j).len())).collect()
+    }
+}

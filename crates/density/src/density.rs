@@ -1,0 +1,62 @@
+//! The interface between models and samplers.
+
+use crate::{DensityError, Layout};
+use octopus_random::Stream;
+
+/// A block of the hierarchy `theta_j = location + scale * z_j` with `z_j ~ N(0, 1)`, told to the sampler
+/// so that it can choose for each `j` between centered and non-centered coordinates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hierarchy {
+    /// The coordinate of the location.
+    pub location: usize,
+    /// The coordinate of the logarithm of the scale.
+    pub log_scale: usize,
+    /// The coordinates of `z`.
+    pub z: std::ops::Range<usize>,
+}
+
+/// A differentiable log density over unconstrained coordinates.
+///
+/// Implementations must be deterministic: the same position gives the same bits.
+pub trait LogDensity: Send + Sync {
+    /// The number of unconstrained coordinates.
+    fn dim(&self) -> usize;
+
+    /// The variables that [`expand`](Self::expand) writes.
+    fn layout(&self) -> &Layout;
+
+    /// The log density at `position` (log-Jacobians of the transforms included, constants optional);
+    /// its gradient goes to `gradient`. Both slices have length [`dim`](Self::dim).
+    ///
+    /// # Errors
+    /// [`DensityError::NotFinite`] where the density vanishes or overflows (a divergence, not a crash);
+    /// [`DensityError::Broken`] stops the run.
+    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError>;
+
+    /// All variables of the layout at `position`; `out` has the layout's width.
+    fn expand(&self, position: &[f64], out: &mut [f64]);
+
+    /// A short name that stands in traces and reports.
+    fn name(&self) -> &str;
+
+    /// The number of observations; 0 when the density is not a likelihood.
+    fn observations(&self) -> usize {
+        0
+    }
+
+    /// The log likelihood of each observation at `position`, constants included.
+    fn log_likelihood(&self, _position: &[f64], _out: &mut [f64]) {}
+
+    /// One posterior predictive draw of all observations at `position`.
+    fn predict(&self, _position: &[f64], _random: &mut Stream, _out: &mut [f64]) {}
+
+    /// The point around which chains start; the origin when `None`.
+    fn center(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// The hierarchical blocks whose centering the sampler may choose.
+    fn hierarchies(&self) -> &[Hierarchy] {
+        &[]
+    }
+}

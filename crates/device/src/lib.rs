@@ -1,0 +1,1 @@
+//! What accelerators this machine has, and what is wrong with them.

@@ -1,0 +1,1 @@
+//! Convergence diagnostics and summaries, equal to ArviZ.

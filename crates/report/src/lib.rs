@@ -1,0 +1,1 @@
+//! Plots, verdict and reports.
