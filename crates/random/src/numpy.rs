@@ -1,0 +1,91 @@
+//! NumPy's legacy generator, bit for bit: the data of `np.random.seed(seed)`.
+//!
+//! Only for data that must be the same as somebody's NumPy script makes; for everything else use
+//! [`Stream`](crate::Stream), which needs no order of calls.
+//!
+//! ```
+//! use octopus_random::numpy::LegacyRandom;
+//!
+//! // np.random.seed(42); np.random.normal(50, 10); np.random.random_sample()
+//! let mut random = LegacyRandom::new(42);
+//! assert_eq!(random.normal(50.0, 10.0), 54.96714153011233);
+//! assert_eq!(LegacyRandom::new(42).random_sample(), 0.3745401188473625);
+//! ```
+//!
+//! # Which bits
+//! The uniform numbers are the same on all machines. A normal number passes through the logarithm of the C
+//! library, which the C standard leaves free: NumPy itself gives other last bits on macOS or Windows than on
+//! Linux. "NumPy's bits" here are those of NumPy on x86-64 Linux with glibc >= 2.28 on a processor with FMA
+//! (2013 and later), and they are the same wherever Octopus runs: the logarithm is not `f64::ln` (the C
+//! library of the platform, a different one in a static or macOS build) but that of glibc, written out
+//! in this crate. A correctly rounded logarithm would not do: it changes the last bit of about one
+//! normal number in 2700.
+
+mod log;
+mod log_table;
+
+use rand_mt::Mt;
+
+/// `numpy.random.RandomState` seeded with an integer: MT19937, 53-bit uniform numbers and the polar normal.
+///
+/// Matsumoto and Nishimura (1998), doi:10.1145/272991.272995; Marsaglia and Bray (1964),
+/// doi:10.1137/1006063. The stream is frozen by NumPy's compatibility promise (NEP 19).
+#[derive(Clone, Debug)]
+pub struct LegacyRandom {
+    bits: Mt,
+    /// The second number of the last polar pair.
+    cached: Option<f64>,
+}
+
+impl LegacyRandom {
+    /// The generator after `np.random.seed(seed)`: MT19937's `init_genrand`.
+    pub fn new(seed: u32) -> Self {
+        Self { bits: Mt::new(seed), cached: None }
+    }
+
+    /// A uniform number in [0, 1): a multiple of 2^-53 from two words, `np.random.random_sample()`.
+    pub fn random_sample(&mut self) -> f64 {
+        let high = f64::from(self.bits.next_u32() >> 5);
+        let low = f64::from(self.bits.next_u32() >> 6);
+        (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
+    }
+
+    /// A standard normal number: one point of the unit disc gives two, and the second is kept for the next call.
+    ///
+    /// The order matters and is NumPy's (`legacy_gauss`): the y coordinate's number comes first.
+    pub fn standard_normal(&mut self) -> f64 {
+        if let Some(cached) = self.cached.take() {
+            return cached;
+        }
+        let (x, y, square) = loop {
+            let x = 2.0 * self.random_sample() - 1.0;
+            let y = 2.0 * self.random_sample() - 1.0;
+            let square = x * x + y * y;
+            if square < 1.0 && square != 0.0 {
+                break (x, y, square);
+            }
+        };
+        let factor = (-2.0 * log::log(square) / square).sqrt();
+        self.cached = Some(factor * x);
+        factor * y
+    }
+
+    /// A normal number with mean `loc` and standard deviation `scale`, `np.random.normal(loc, scale)`.
+    pub fn normal(&mut self, loc: f64, scale: f64) -> f64 {
+        loc + scale * self.standard_normal()
+    }
+
+    /// Fills `out` with normal numbers, `np.random.normal(loc, scale, size=len(out))`.
+    pub fn fill_normal(&mut self, loc: f64, scale: f64, out: &mut [f64]) {
+        for value in out {
+            *value = self.normal(loc, scale);
+        }
+    }
+
+    /// Fills `out` with uniform numbers, `np.random.random_sample(size=len(out))`.
+    pub fn fill(&mut self, out: &mut [f64]) {
+        for value in out {
+            *value = self.random_sample();
+        }
+    }
+}
