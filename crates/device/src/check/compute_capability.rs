@@ -1,0 +1,60 @@
+//! Is a device new enough for the kernels?
+
+use crate::finding::Question;
+use crate::{Finding, MINIMUM_COMPUTE_CAPABILITY, Probe};
+
+pub(super) const QUESTION: Question = Question {
+    id: "compute-capability",
+    title: "Compute capability",
+    expected: "a device of compute capability 8.0 or newer",
+};
+
+pub(super) fn check(probe: &Probe) -> Finding {
+    let known: Vec<_> =
+        probe.devices().iter().filter_map(|device| Some((device, device.compute_capability?))).collect();
+    if known.is_empty() {
+        return QUESTION.skip("no device tells its compute capability");
+    }
+    let each: Vec<String> = known.iter().map(|(device, version)| format!("{} has {version}", device.label())).collect();
+    let observed = each.join(", ");
+    if known.iter().any(|(_, version)| *version >= MINIMUM_COMPUTE_CAPABILITY) {
+        return QUESTION.pass(observed);
+    }
+    QUESTION.fail(
+        observed,
+        "the kernels are made for compute_80 and newer; the driver refuses them on older devices",
+        "use an Ampere or newer device (A100, RTX 30, A6000, ...), or run on the CPU",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ScriptedProvider, Status, Version};
+
+    #[test]
+    fn one_device_that_is_new_enough_suffices() {
+        let mut machine = ScriptedProvider::healthy();
+        assert!(QUESTION.expected.contains(&MINIMUM_COMPUTE_CAPABILITY.to_string()));
+        let devices = &mut machine.nvml.as_mut().unwrap().devices;
+        let mut old = devices[0].clone();
+        (old.index, old.compute_capability) = (1, Some(Version { major: 5, minor: 2 }));
+        devices.push(old);
+        let finding = check(&Probe::new(&machine));
+        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.observed, "0: Scripted device has 8.6, 1: Scripted device has 5.2");
+        machine.nvml.as_mut().unwrap().devices.remove(0);
+        let finding = check(&Probe::new(&machine));
+        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "1: Scripted device has 5.2"));
+        assert!(finding.fix.unwrap().contains("Ampere"));
+    }
+
+    #[test]
+    fn the_limit_passes_and_silence_is_skipped() {
+        let mut machine = ScriptedProvider::healthy();
+        machine.nvml.as_mut().unwrap().devices[0].compute_capability = Some(MINIMUM_COMPUTE_CAPABILITY);
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        machine.nvml.as_mut().unwrap().devices[0].compute_capability = None;
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+    }
+}

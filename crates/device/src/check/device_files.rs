@@ -1,0 +1,112 @@
+//! May this process open the device files?
+
+use crate::finding::Question;
+use crate::{Access, Finding, Probe};
+
+pub(super) const QUESTION: Question = Question {
+    id: "device-files",
+    title: "Device files",
+    expected: "/dev/nvidia* (under WSL /dev/dxg) can be read and written",
+};
+
+pub(super) fn check(probe: &Probe) -> Finding {
+    let environment = &probe.environment;
+    let files = &environment.device_files;
+    let with = |wanted: fn(&Access) -> bool| -> Vec<&str> {
+        files.iter().filter(|file| wanted(&file.access)).map(|file| file.path.as_str()).collect()
+    };
+    let denied = with(|access| *access == Access::Denied);
+    if !denied.is_empty() {
+        let (cause, fix) = if environment.container.is_some() {
+            (
+                "the container's device rules forbid it",
+                "start the container with `--gpus all`, not with single --device flags",
+            )
+        } else {
+            (
+                "this user may not use the device",
+                "join the group that owns the files (`ls -l /dev/nvidia*`; often `sudo usermod -aG video $USER`) and log in again",
+            )
+        };
+        return QUESTION.fail(format!("permission denied: {}", denied.join(", ")), cause, fix);
+    }
+    let failed: Vec<String> = files
+        .iter()
+        .filter_map(|file| match &file.access {
+            Access::Failed(words) => Some(format!("{}: {words}", file.path)),
+            Access::Granted | Access::Denied => None,
+        })
+        .collect();
+    if !failed.is_empty() {
+        return QUESTION.fail(
+            failed.join("; "),
+            "the file is left over from a driver that is not loaded, or its device is lost",
+            "`sudo modprobe nvidia`, read `sudo dmesg | grep -i nvrm`, reboot",
+        );
+    }
+    if environment.has_device_file() {
+        return QUESTION.pass(with(|access| *access == Access::Granted).join(", "));
+    }
+    if probe.driver.as_ref().is_ok_and(|driver| driver.devices > 0) {
+        return QUESTION.pass("none seen here, yet the driver reaches its devices");
+    }
+    let (cause, fix) = if environment.container.is_some() {
+        ("the container was started without the device", "start the container with `--gpus all`")
+    } else {
+        ("the driver has not made them", "`sudo nvidia-modprobe -c 0 -u`, or run `sudo nvidia-smi` once")
+    };
+    QUESTION.fail("no file of a device in /dev", cause, fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DeviceFile, ScriptedProvider, Status};
+
+    #[test]
+    fn files_that_open_are_listed() {
+        let finding = check(&Probe::new(&ScriptedProvider::healthy()));
+        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.observed, "/dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl");
+    }
+
+    #[test]
+    fn denied_files_are_named_with_the_fix_for_the_place() {
+        let mut machine = ScriptedProvider::healthy();
+        machine.environment.device_files[1].access = Access::Denied;
+        let finding = check(&Probe::new(&machine));
+        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "permission denied: /dev/nvidia0"));
+        assert!(finding.fix.unwrap().contains("usermod"));
+        machine.environment.container = Some("docker".into());
+        assert!(check(&Probe::new(&machine)).fix.unwrap().contains("--gpus all"));
+    }
+
+    #[test]
+    fn a_file_without_its_driver_fails() {
+        let mut machine = ScriptedProvider::healthy();
+        machine.environment.device_files[1].access = Access::Failed("No such device".into());
+        let finding = check(&Probe::new(&machine));
+        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "/dev/nvidia0: No such device"));
+        assert!(finding.fix.unwrap().contains("modprobe"));
+    }
+
+    #[test]
+    fn missing_files_matter_only_if_the_driver_misses_them() {
+        let mut machine = ScriptedProvider::healthy();
+        machine.environment.device_files.retain(|file| !file.path.ends_with('0'));
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        machine.driver.as_mut().unwrap().devices = 0;
+        let finding = check(&Probe::new(&machine));
+        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "no file of a device in /dev"));
+        assert!(finding.fix.unwrap().contains("nvidia-modprobe"));
+        machine.environment.container = Some("podman".into());
+        assert!(check(&Probe::new(&machine)).fix.unwrap().contains("--gpus all"));
+    }
+
+    #[test]
+    fn wsl_has_one_file() {
+        let mut machine = ScriptedProvider::healthy();
+        machine.environment.device_files = vec![DeviceFile { path: "/dev/dxg".into(), access: Access::Granted }];
+        assert_eq!(check(&Probe::new(&machine)).observed, "/dev/dxg");
+    }
+}

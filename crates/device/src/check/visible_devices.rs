@@ -1,0 +1,106 @@
+//! Does `CUDA_VISIBLE_DEVICES` say something sensible?
+
+use crate::finding::Question;
+use crate::{DeviceInfo, Finding, Probe};
+
+pub(super) const QUESTION: Question = Question {
+    id: "visible-devices",
+    title: "CUDA_VISIBLE_DEVICES",
+    expected: "unset, or a list of device indices or UUIDs that exist",
+};
+
+pub(super) fn check(probe: &Probe) -> Finding {
+    let Some(value) = probe.environment.cuda_visible_devices.as_deref() else { return QUESTION.pass("unset") };
+    let observed = format!("CUDA_VISIBLE_DEVICES={value:?}");
+    match judge(value, probe.devices()) {
+        Ok(()) => QUESTION.pass(observed),
+        Err(cause) => QUESTION.fail(observed, cause, "`unset CUDA_VISIBLE_DEVICES`, or set it to e.g. 0"),
+    }
+}
+
+/// CUDA reads the list up to its first invalid entry and shows none of the rest. Indices are checked only
+/// where NVML tells how many devices there are.
+///
+/// Source: CUDA C++ Programming Guide, "CUDA Environment Variables".
+fn judge(value: &str, devices: &[DeviceInfo]) -> Result<(), String> {
+    if value.trim().is_empty() {
+        return Err("an empty list hides every device".into());
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for entry in value.split(',').map(str::trim) {
+        if entry.starts_with("MIG-") {
+            // Instances have names of their own, which are not listed here.
+        } else if entry.starts_with("GPU-") {
+            let known = devices.iter().filter_map(|device| device.uuid.as_deref());
+            if !devices.is_empty() && !known.clone().any(|uuid| uuid.starts_with(entry)) {
+                return Err(format!("no device has a UUID that starts with {entry}"));
+            }
+        } else {
+            match entry.parse::<i64>() {
+                Err(_) => return Err(format!("{entry:?} is neither an index nor a UUID: it hides all from there on")),
+                Ok(index) if index < 0 => return Err(format!("{index} hides all devices from there on")),
+                Ok(index) if !devices.is_empty() && index >= devices.len() as i64 => {
+                    return Err(format!(
+                        "there is no device {index}: the machine has {}, counted from 0",
+                        devices.len()
+                    ));
+                }
+                Ok(_) => {}
+            }
+        }
+        if seen.contains(&entry) {
+            return Err(format!("{entry} is listed twice, which CUDA refuses"));
+        }
+        seen.push(entry);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ScriptedProvider, Status};
+
+    fn with(value: &str) -> Finding {
+        let mut machine = ScriptedProvider::healthy();
+        machine.environment.cuda_visible_devices = Some(value.into());
+        check(&Probe::new(&machine))
+    }
+
+    #[test]
+    fn unset_and_sensible_lists_pass() {
+        assert_eq!(check(&Probe::new(&ScriptedProvider::healthy())).observed, "unset");
+        for value in ["0", " 0 ", "GPU-5c1f7ed0", "MIG-1d2e3f40-0000-4000-8000-000000000000"] {
+            assert_eq!(with(value).status, Status::Pass, "{value}");
+        }
+    }
+
+    #[test]
+    fn lists_that_hide_devices_fail_with_the_reason() {
+        for (value, cause) in [
+            ("", "an empty list hides every device"),
+            ("-1", "-1 hides all devices from there on"),
+            ("1", "there is no device 1: the machine has 1, counted from 0"),
+            ("0,0", "0 is listed twice, which CUDA refuses"),
+            ("all", "\"all\" is neither an index nor a UUID: it hides all from there on"),
+            ("0,,", "\"\" is neither an index nor a UUID: it hides all from there on"),
+            ("GPU-ffff", "no device has a UUID that starts with GPU-ffff"),
+        ] {
+            let finding = with(value);
+            assert_eq!(finding.status, Status::Fail, "{value}");
+            assert_eq!(finding.observed, format!("CUDA_VISIBLE_DEVICES={value:?}"));
+            assert_eq!(finding.cause.as_deref(), Some(cause));
+            assert!(finding.fix.unwrap().contains("unset"));
+        }
+    }
+
+    #[test]
+    fn without_nvml_only_the_form_is_judged() {
+        let mut machine = ScriptedProvider::healthy();
+        machine.nvml = ScriptedProvider::empty().nvml;
+        machine.environment.cuda_visible_devices = Some("7,GPU-ffff".into());
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        machine.environment.cuda_visible_devices = Some("none".into());
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Fail);
+    }
+}

@@ -1,0 +1,80 @@
+//! What one check found.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// As expected.
+    Pass,
+    /// Not as expected: the device is not fit for use until this is fixed.
+    Fail,
+    /// There was nothing to check.
+    Skip,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+            Self::Skip => "SKIP",
+        })
+    }
+}
+
+/// One check's outcome. A failure always carries a cause and a fix; other outcomes never do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The check's name for machines and for the troubleshooting page, e.g. `cuda-version`.
+    pub id: String,
+    /// The check's name for people.
+    pub title: String,
+    /// How it ended.
+    pub status: Status,
+    /// What was seen.
+    pub observed: String,
+    /// What is needed.
+    pub expected: String,
+    /// Why it failed, as far as can be told from here.
+    pub cause: Option<String>,
+    /// What to do about it, in one line.
+    pub fix: Option<String>,
+}
+
+/// A check's identity and expectation, from which its findings are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) expected: &'static str,
+}
+
+impl Question {
+    pub(crate) fn pass(self, observed: impl Into<String>) -> Finding {
+        self.finding(Status::Pass, observed.into(), None)
+    }
+
+    pub(crate) fn skip(self, why: impl Into<String>) -> Finding {
+        self.finding(Status::Skip, why.into(), None)
+    }
+
+    pub(crate) fn fail(self, observed: impl Into<String>, cause: impl Into<String>, fix: impl Into<String>) -> Finding {
+        self.finding(Status::Fail, observed.into(), Some((cause.into(), fix.into())))
+    }
+
+    fn finding(self, status: Status, observed: String, remedy: Option<(String, String)>) -> Finding {
+        let (cause, fix) = remedy.unzip();
+        Finding {
+            id: self.id.to_owned(),
+            title: self.title.to_owned(),
+            status,
+            observed,
+            expected: self.expected.to_owned(),
+            cause,
+            fix,
+        }
+    }
+}
