@@ -1,2 +1,82 @@
-//! xtask.
-fn main() {}
+//! Developer tasks of the Octopus workspace: `cargo xtask <task>`.
+//!
+//! Thin on purpose: what users run lives in the `octopus` binary, here is only what a checkout needs.
+
+mod bench;
+mod ci;
+mod run;
+mod test;
+mod tidy;
+mod validate;
+mod venv;
+
+use anyhow::Result;
+use run::Outcome;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task> [arguments]
+
+tasks:
+  validate [args]                  build in release and run `octopus validate args`
+  test [--no-python] [filter ...]  all tests, in release; doctests too unless filtered
+  bench [args]                     criterion benchmarks; args go to criterion
+  tidy                             the repository's tests of itself
+  ci                               everything that must pass: formatting, clippy, tests, docs, tidy, validate
+
+exit codes: 0 fine, 1 a check failed, 2 usage, 3 a task could not run; validate: those of octopus";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((task, rest)) = arguments.split_first() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match dispatch(task, rest) {
+        Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed(code)) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("xtask {task}: {error:#}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
+    let root = root();
+    match (task, arguments) {
+        ("validate", _) => validate::hand_over(&root, arguments),
+        ("test", _) => match test::Options::parse(arguments) {
+            Ok(options) => test::run(&root, &options),
+            Err(message) => Ok(misuse(&message)),
+        },
+        ("bench", _) => bench::run(&root, arguments),
+        ("tidy", []) => tidy::run(&root),
+        ("ci", []) => ci::run(&root),
+        ("tidy" | "ci", [first, ..]) => Ok(misuse(&format!("{task} takes no argument, got {first:?}"))),
+        ("help" | "-h" | "--help", _) => {
+            println!("{USAGE}");
+            Ok(Outcome::Passed)
+        }
+        _ => Ok(misuse(&format!("there is no task {task:?}"))),
+    }
+}
+
+fn misuse(message: &str) -> Outcome {
+    eprintln!("xtask: {message}\n\n{USAGE}");
+    Outcome::Failed(2)
+}
+
+/// The workspace's folder. Cargo tells where this package lies when it runs it; the place where it was
+/// built is only the fall-back.
+fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let package = Path::new(&package);
+    package.parent().unwrap_or(package).to_path_buf()
+}
+
+/// Where builds go.
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
+}

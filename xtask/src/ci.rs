@@ -1,0 +1,95 @@
+//! `cargo xtask ci`: everything that must pass before a change lands, in the order of what fails fastest.
+
+use crate::run::{self, Outcome, cargo, cargo_has};
+use crate::{target, test, tidy, validate};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+/// One step: its name and what it does.
+type Step = (&'static str, fn(&Path) -> Result<Outcome>);
+
+const STEPS: [Step; 8] = [
+    ("format", format),
+    ("clippy", clippy),
+    ("test", |root| test::run(root, &test::Options::default())),
+    ("docs", docs),
+    ("tidy", tidy::run),
+    ("deny", deny),
+    ("machete", machete),
+    ("validate", quick_validation),
+];
+
+/// Runs every step, also after a failure, and ends with what took how long.
+///
+/// # Errors
+/// When a step cannot be run at all.
+pub(crate) fn run(root: &Path) -> Result<Outcome> {
+    let start = Instant::now();
+    let mut lines = Vec::new();
+    let mut failed = Vec::new();
+    for (name, step) in STEPS {
+        eprintln!("\nxtask: === {name} ===");
+        let begun = Instant::now();
+        // A step that cannot run is a failed step: the others still have something to say.
+        let outcome = step(root).unwrap_or_else(|error| {
+            eprintln!("xtask: {name}: {error:#}");
+            Outcome::Failed(3)
+        });
+        let word = if outcome == Outcome::Passed { "ok" } else { "FAILED" };
+        lines.push(format!("  {name:<10} {word:<6} {:>7.1} s", begun.elapsed().as_secs_f64()));
+        if outcome != Outcome::Passed {
+            failed.push(name);
+        }
+    }
+    eprintln!("\nxtask: ci took {:.1} s\n{}", start.elapsed().as_secs_f64(), lines.join("\n"));
+    if failed.is_empty() {
+        eprintln!("xtask: every step is ok");
+        return Ok(Outcome::Passed);
+    }
+    eprintln!("xtask: FAILED: {}", failed.join(", "));
+    Ok(Outcome::Failed(1))
+}
+
+fn format(root: &Path) -> Result<Outcome> {
+    run::step("format", &mut cargo(root, &["fmt", "--all", "--check"]), run::check_failed)
+}
+
+fn clippy(root: &Path) -> Result<Outcome> {
+    // In release, so that build scripts and macros are built once for this, the tests and the binary.
+    let words = ["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
+    run::step("clippy", &mut cargo(root, &words), run::check_failed)
+}
+
+fn docs(root: &Path) -> Result<Outcome> {
+    let mut docs = cargo(root, &["doc", "--workspace", "--no-deps", "--release"]);
+    run::step("docs", docs.env("RUSTDOCFLAGS", "-D warnings"), run::check_failed)
+}
+
+fn deny(root: &Path) -> Result<Outcome> {
+    // Advisories need a database from the network: `cargo deny check` by hand has them too.
+    optional(root, "deny", &["deny", "check", "licenses", "bans", "sources"])
+}
+
+fn machete(root: &Path) -> Result<Outcome> {
+    optional(root, "machete", &["machete"])
+}
+
+/// A step for a tool that need not be there.
+fn optional(root: &Path, tool: &str, words: &[&str]) -> Result<Outcome> {
+    if !cargo_has(root, tool) {
+        eprintln!("xtask: SKIPPED: cargo-{tool} is not installed (`cargo install cargo-{tool} --locked`)");
+        return Ok(Outcome::Passed);
+    }
+    run::step(tool, &mut cargo(root, words), run::check_failed)
+}
+
+fn quick_validation(root: &Path) -> Result<Outcome> {
+    let out = target(root).join("ci-phase0");
+    // Octopus does not overwrite what it finds.
+    if out.exists() {
+        fs::remove_dir_all(&out).with_context(|| format!("cannot remove {}", out.display()))?;
+    }
+    validate::step(root, &["--quick".into(), "--out".into(), out.to_string_lossy().into_owned()])
+}

@@ -1,0 +1,121 @@
+//! Running other programs, with what is run and how long it took said on standard error.
+
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Instant;
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Passed,
+    /// It is not; the exit code to end with.
+    Failed(u8),
+}
+
+/// Cargo: the one that runs this program, in the workspace's folder.
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).args(arguments);
+    command
+}
+
+/// Whether cargo has the subcommand `name` installed.
+pub(crate) fn cargo_has(root: &Path, name: &str) -> bool {
+    let mut command = cargo(root, &[name, "--version"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// Runs `command` to its end.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
+    eprintln!("xtask: $ {}", show(command));
+    command.status().with_context(|| format!("cannot start `{}`", show(command)))
+}
+
+/// Runs `command` as the step `name` and says how long it took. `failure` turns a bad exit status into this
+/// program's exit code.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn step(name: &str, command: &mut Command, failure: fn(ExitStatus) -> u8) -> Result<Outcome> {
+    timed(name, || {
+        let status = status(command)?;
+        Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(failure(status)) })
+    })
+}
+
+/// Runs `work` and says how it ended and how long it took.
+///
+/// # Errors
+/// Those of `work`.
+pub(crate) fn timed(name: &str, work: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
+    let start = Instant::now();
+    let outcome = work()?;
+    let word = if outcome == Outcome::Passed { "ok" } else { "FAILED" };
+    eprintln!("xtask: {name}: {word} in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(outcome)
+}
+
+/// A check that did not hold, whatever the program's own code.
+pub(crate) fn check_failed(_: ExitStatus) -> u8 {
+    1
+}
+
+/// The program's own exit code; as a shell has it, 128 and the signal's number when one ended it.
+pub(crate) fn own_code(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).unwrap_or(3);
+    }
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(3)
+}
+
+/// The command line as one would type it, variables that were set for it included.
+fn show(command: &Command) -> String {
+    let variables = command
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), quote(&value?.to_string_lossy()))));
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args()).map(|word| quote(&word.to_string_lossy()));
+    variables.chain(words).collect::<Vec<_>>().join(" ")
+}
+
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_shown_as_typed() {
+        let mut command = Command::new("/somewhere/bin/cargo");
+        command.args(["doc", "--bench", "*"]).env("RUSTDOCFLAGS", "-D warnings").env_remove("GONE");
+        assert_eq!(show(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --bench '*'");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error_that_names_it() {
+        let error = status(&mut Command::new("no-such-program-at-all")).unwrap_err();
+        assert!(error.to_string().contains("no-such-program-at-all"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn exit_codes_pass_through_and_signals_are_told_as_a_shell_does() {
+        let outcome = |script: &str| step("probe", Command::new("sh").args(["-c", script]), own_code).unwrap();
+        assert_eq!(outcome("exit 0"), Outcome::Passed);
+        assert_eq!(outcome("exit 4"), Outcome::Failed(4));
+        assert_eq!(outcome("kill -INT $$"), Outcome::Failed(130));
+        assert_eq!(
+            step("probe", Command::new("sh").args(["-c", "exit 101"]), check_failed).unwrap(),
+            Outcome::Failed(1)
+        );
+    }
+}

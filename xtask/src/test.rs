@@ -1,0 +1,97 @@
+//! `cargo xtask test`: every test of the workspace, in release.
+
+use crate::run::{self, Outcome, cargo, cargo_has};
+use crate::venv;
+use anyhow::Result;
+use std::path::Path;
+use std::process::ExitStatus;
+
+/// The variable in which tests find a Python with ArviZ.
+pub(crate) const PYTHON: &str = "OCTOPUS_PYTHON";
+
+/// What the user asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Make no Python environment; tests that need one skip themselves aloud.
+    pub(crate) no_python: bool,
+    /// Names, or parts of names, of the tests to run; all when empty.
+    pub(crate) filters: Vec<String>,
+}
+
+impl Options {
+    /// Reads the arguments after `test`.
+    ///
+    /// # Errors
+    /// A flag that is not known.
+    pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
+        let mut options = Self::default();
+        for argument in arguments {
+            match argument.as_str() {
+                "--no-python" => options.no_python = true,
+                flag if flag.starts_with('-') => return Err(format!("test does not know {flag:?}")),
+                filter => options.filters.push(filter.to_owned()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Runs the tests.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
+    let python = if options.no_python {
+        eprintln!("xtask: --no-python: tests that need ArviZ will be SKIPPED");
+        None
+    } else {
+        venv::python(root)
+    };
+    let nextest = cargo_has(root, "nextest");
+    let mut outcomes = Vec::new();
+    let (name, mut tests) = if nextest {
+        let mut tests = cargo(root, &["nextest", "run", "--workspace", "--release", "--no-fail-fast"]);
+        tests.args(&options.filters);
+        ("tests", tests)
+    } else {
+        eprintln!("xtask: cargo-nextest is not installed (`cargo install cargo-nextest --locked`): using `cargo test`");
+        let mut tests = cargo(root, &["test", "--workspace", "--release", "--no-fail-fast", "--"]);
+        tests.args(&options.filters);
+        ("tests and doctests", tests)
+    };
+    if let Some(python) = &python {
+        tests.env(PYTHON, python);
+    }
+    outcomes.push(run::step(name, &mut tests, test_code)?);
+    // `cargo test` has run the doctests already; a filter names tests, not doctests.
+    if nextest && options.filters.is_empty() {
+        let mut doctests = cargo(root, &["test", "--doc", "--workspace", "--release", "--no-fail-fast"]);
+        outcomes.push(run::step("doctests", &mut doctests, test_code)?);
+    }
+    Ok(outcomes.into_iter().find(|outcome| *outcome != Outcome::Passed).unwrap_or(Outcome::Passed))
+}
+
+/// 1 when tests failed, 3 when they could not be built or found. `cargo test` gives 101 for either.
+fn test_code(status: ExitStatus) -> u8 {
+    match status.code() {
+        Some(100 | 101) => 1,
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Options, String> {
+        Options::parse(&arguments.iter().map(|&a| a.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn arguments_are_flags_and_filters() {
+        assert_eq!(parse(&[]), Ok(Options::default()));
+        let filters = vec!["philox".to_owned(), "rhat".to_owned()];
+        assert_eq!(parse(&["philox", "--no-python", "rhat"]), Ok(Options { no_python: true, filters }));
+        assert!(parse(&["--nopython"]).unwrap_err().contains("--nopython"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Crates know only what is below them or to their left (DESIGN 1, ARCHITECTURE.md).
+
+use super::manifest::octopus_dependencies;
+use super::{Complaint, Tree};
+
+/// Each crate with all that it may depend on. Nobody depends on the command line.
+const MAY_KNOW: [(&str, &[&str]); 10] = [
+    ("crates/random", &[]),
+    ("crates/device", &[]),
+    ("crates/density", &["random"]),
+    ("crates/sampler", &["density", "random"]),
+    ("crates/trace", &["sampler", "density"]),
+    ("crates/diag", &["trace", "density"]),
+    ("crates/report", &["trace", "diag", "density", "device"]),
+    ("crates/cli", &["random", "density", "sampler", "trace", "diag", "device", "report"]),
+    ("benchmarks", &["random", "density", "sampler", "trace", "diag", "device", "report"]),
+    ("xtask", &[]),
+];
+
+pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
+    tree.packages().flat_map(|(folder, manifest)| judge(folder, manifest)).collect()
+}
+
+fn judge(folder: &str, manifest: &str) -> Vec<Complaint> {
+    let path = format!("{folder}/Cargo.toml");
+    let Some((_, allowed)) = MAY_KNOW.iter().find(|(name, _)| *name == folder) else {
+        return vec![Complaint::error(&path, "its place is not in xtask/src/tidy/direction.rs yet: add it")];
+    };
+    octopus_dependencies(manifest)
+        .into_iter()
+        // Tests may look around, but not up to the command line.
+        .filter(|(entry, name)| {
+            !allowed.contains(name) && (!entry.section.ends_with("dev-dependencies") || *name == "cli")
+        })
+        .map(|(entry, name)| {
+            let allowed = if allowed.is_empty() { "no other crate".into() } else { allowed.join(", ") };
+            Complaint::error(&path, format!("octopus-{name} is not below it; it may know {allowed}")).at(entry.line)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(folder: &str, manifest: &str) -> Vec<Option<usize>> {
+        let path = format!("{folder}/Cargo.toml");
+        check(&Tree::of(&[(&path, manifest)])).into_iter().map(|complaint| complaint.line).collect()
+    }
+
+    #[test]
+    fn what_is_below_may_be_known() {
+        assert_eq!(
+            lines("crates/sampler", "[dependencies]\noctopus-random.workspace = true\noctopus-density = \"1\""),
+            []
+        );
+    }
+
+    #[test]
+    fn what_is_above_may_not() {
+        assert_eq!(
+            lines("crates/density", "[dependencies]\nserde = \"1\"\noctopus-sampler.workspace = true"),
+            [Some(3)]
+        );
+        assert_eq!(lines("crates/random", "[dependencies.octopus-density]\npath = \"../density\""), [Some(1)]);
+        assert_eq!(lines("crates/diag", "[build-dependencies]\noctopus-report = \"1\""), [Some(2)]);
+    }
+
+    #[test]
+    fn tests_may_look_around_but_not_at_the_command_line() {
+        assert_eq!(lines("crates/diag", "[dev-dependencies]\noctopus-sampler = \"1\""), []);
+        assert_eq!(lines("crates/diag", "[dev-dependencies]\noctopus-cli = \"1\""), [Some(2)]);
+        assert_eq!(lines("benchmarks", "[dependencies]\noctopus-cli = \"1\""), [Some(2)]);
+    }
+
+    #[test]
+    fn a_new_crate_must_be_given_its_place() {
+        assert_eq!(check(&Tree::of(&[("crates/new/Cargo.toml", "")])).len(), 1);
+    }
+}

@@ -1,0 +1,51 @@
+//! `cargo xtask validate`: the pipeline of the `octopus` binary, built first.
+
+use crate::run::{self, Outcome, cargo};
+use anyhow::Result;
+use std::path::Path;
+use std::process::Command;
+
+/// Builds the binary and becomes it, so that Ctrl-C reaches it alone and its exit code is ours.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<Outcome> {
+    // A build of its own: its failure is exit code 3, not one of octopus' codes.
+    if !build(root)? {
+        return Ok(Outcome::Failed(3));
+    }
+    let mut command = command(root, arguments);
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        Err(anyhow::Error::new(command.exec()).context("cannot start cargo"))
+    }
+    #[cfg(not(unix))]
+    {
+        let status = run::status(&mut command)?;
+        Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(run::own_code(status)) })
+    }
+}
+
+/// Builds and runs `octopus validate` as one step among others.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn step(root: &Path, arguments: &[String]) -> Result<Outcome> {
+    if !build(root)? {
+        return Ok(Outcome::Failed(3));
+    }
+    run::step("validate", &mut command(root, arguments), run::own_code)
+}
+
+fn build(root: &Path) -> Result<bool> {
+    let mut build = cargo(root, &["build", "--release", "--package", "octopus-cli", "--bin", "octopus"]);
+    Ok(run::status(&mut build)?.success())
+}
+
+fn command(root: &Path, arguments: &[String]) -> Command {
+    let words = ["run", "--quiet", "--release", "--package", "octopus-cli", "--bin", "octopus", "--", "validate"];
+    let mut command = cargo(root, &words);
+    command.args(arguments);
+    command
+}

@@ -1,0 +1,113 @@
+//! The Python environment of the tests that hold us to ArviZ, made once and kept below the target folder.
+
+use crate::run;
+use crate::target;
+use crate::test::PYTHON;
+use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Written last: an environment without it, or with other requirements in it, is made anew.
+const MARK: &str = "octopus-requirements.txt";
+
+/// A Python in which every pinned requirement of the tests is installed: the user's own, if
+/// `OCTOPUS_PYTHON` names one. `None`, with the reason said aloud, where there is none.
+pub(crate) fn python(root: &Path) -> Option<OsString> {
+    if let Some(python) = std::env::var_os(PYTHON).filter(|python| !python.is_empty()) {
+        eprintln!("xtask: {PYTHON}={} is used as it is", python.to_string_lossy());
+        return Some(python);
+    }
+    match make(root) {
+        Ok(python) => Some(python.into()),
+        Err(error) => {
+            eprintln!("xtask: no Python environment, tests that need ArviZ will be SKIPPED: {error:#}");
+            None
+        }
+    }
+}
+
+fn make(root: &Path) -> Result<PathBuf> {
+    let files = requirements(root)?;
+    if files.is_empty() {
+        bail!("no crates/*/tests/*/requirements.txt");
+    }
+    let folder = target(root).join("venv");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let wanted = contents(root, &files)?;
+    if fs::read_to_string(folder.join(MARK)).is_ok_and(|installed| installed == wanted) && python.exists() {
+        eprintln!("xtask: Python environment {} is up to date", folder.display());
+        return Ok(python);
+    }
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    let base = if cfg!(windows) { "python" } else { "python3" };
+    succeed(Command::new(base).args(["-m", "venv"]).arg(&folder))?;
+    let mut install = Command::new(&python);
+    install.current_dir(root).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    for file in &files {
+        install.arg("--requirement").arg(file);
+    }
+    succeed(&mut install)?;
+    fs::write(folder.join(MARK), wanted).with_context(|| format!("cannot write in {}", folder.display()))?;
+    Ok(python)
+}
+
+/// `crates/*/tests/*/requirements.txt`, relative to `root` and sorted.
+fn requirements(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for package in folders(&root.join("crates"))? {
+        let tests = package.join("tests");
+        let suites = if tests.is_dir() { folders(&tests)? } else { Vec::new() };
+        let files = suites.into_iter().map(|suite| suite.join("requirements.txt")).filter(|file| file.is_file());
+        found.extend(files.map(|file| file.strip_prefix(root).map_or(file.clone(), Path::to_path_buf)));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(parent).with_context(|| format!("cannot read {}", parent.display()))?;
+    Ok(entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()).collect())
+}
+
+fn contents(root: &Path, files: &[PathBuf]) -> Result<String> {
+    let mut all = String::new();
+    for file in files {
+        let name = file.display();
+        let text = fs::read_to_string(root.join(file)).with_context(|| format!("cannot read {name}"))?;
+        all.push_str(&format!("# {name}\n{text}\n"));
+    }
+    Ok(all)
+}
+
+fn succeed(command: &mut Command) -> Result<()> {
+    let status = run::status(command)?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", Path::new(command.get_program()).display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_crates_test_requirements_count() {
+        let root = std::env::temp_dir().join(format!("octopus-venv-{}", std::process::id()));
+        let ours = ["crates/diag/tests/arviz/requirements.txt", "crates/trace/tests/arviz/requirements.txt"];
+        let others = ["benchmarks/peers/requirements.txt", "crates/random/src/lib.rs", "crates/diag/tests/data/a.txt"];
+        for file in ours.into_iter().chain(others) {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), "arviz==0.23.0").unwrap();
+        }
+        let found = requirements(&root).unwrap();
+        let all = contents(&root, &found).unwrap();
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found, ours.map(PathBuf::from));
+        assert_eq!(all, format!("# {}\narviz==0.23.0\n# {}\narviz==0.23.0\n", ours[0], ours[1]));
+    }
+}
