@@ -5,6 +5,7 @@
 mod bench;
 mod ci;
 mod run;
+mod skipped;
 mod test;
 mod tidy;
 mod validate;

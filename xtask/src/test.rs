@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test of the workspace, in release.
 
 use crate::run::{self, Outcome, cargo, cargo_has};
-use crate::venv;
+use crate::{skipped, venv};
 use anyhow::Result;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -55,14 +55,18 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
         ("tests", tests)
     } else {
         eprintln!("xtask: cargo-nextest is not installed (`cargo install cargo-nextest --locked`): using `cargo test`");
-        let mut tests = cargo(root, &["test", "--workspace", "--release", "--no-fail-fast", "--"]);
+        let mut tests = cargo(root, &["test", "--workspace", "--release", "--no-fail-fast", "--", "--show-output"]);
         tests.args(&options.filters);
         ("tests and doctests", tests)
     };
     if let Some(python) = &python {
         tests.env(PYTHON, python);
     }
+    skipped::forget(root);
     outcomes.push(run::step(name, &mut tests, test_code)?);
+    if nextest {
+        skipped::announce(root);
+    }
     // `cargo test` has run the doctests already; a filter names tests, not doctests.
     if nextest && options.filters.is_empty() {
         let mut doctests = cargo(root, &["test", "--doc", "--workspace", "--release", "--no-fail-fast"]);
