@@ -1,6 +1,6 @@
 //! The interface between models and samplers.
 
-use crate::{DensityError, Layout};
+use crate::{Centering, DensityError, Layout, centering};
 use octopus_random::Stream;
 
 /// A block of the hierarchy `theta_j = location + scale * z_j` with `z_j ~ N(0, 1)`, told to the sampler
@@ -58,5 +58,20 @@ pub trait LogDensity: Send + Sync {
     /// The hierarchical blocks whose centering the sampler may choose.
     fn hierarchies(&self) -> &[Hierarchy] {
         &[]
+    }
+
+    /// The log density and gradient in the coordinates of `centerings` (one for each of
+    /// [`hierarchies`](Self::hierarchies)), the Jacobian included. The default applies the chain rule to
+    /// [`logp_grad`](Self::logp_grad); a density may do both in one pass.
+    ///
+    /// # Errors
+    /// As [`logp_grad`](Self::logp_grad).
+    fn logp_grad_centered(
+        &self,
+        centerings: &[Centering],
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, DensityError> {
+        centering::logp_grad_by_chain_rule(self, centerings, position, gradient)
     }
 }

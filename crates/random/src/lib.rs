@@ -1,6 +1,27 @@
-//! Counter-based random numbers and exact elementary functions with the same bits everywhere.
+//! Random numbers and elementary functions with the same bits on every machine, thread count and processor.
+//!
+//! | you want | use |
+//! |--|--|
+//! | random numbers that depend on nothing but what they are for | [`Stream`] |
+//! | the generator underneath | [`philox4x32_10`] |
+//! | exp, ln and the normal quantile with the same bits on CPU and GPU | [`exact`] |
+//! | NumPy's `np.random.seed(...)` data, bit for bit | [`numpy`] |
+//!
+//! ```
+//! use octopus_random::{Purpose, Stream};
+//!
+//! // Chain 0, iteration 17 of the run with seed 42:
+//! let mut momentum = Stream::new(42, 0, 17, Purpose::Momentum);
+//! let first = momentum.normal();
+//! // The same address gives the same number, wherever and whenever it is asked for.
+//! assert_eq!(first, Stream::new(42, 0, 17, Purpose::Momentum).normal());
+//! ```
 #![forbid(unsafe_code)]
 
+pub mod exact;
+pub mod numpy;
+mod philox;
 mod stream;
 
+pub use philox::philox4x32_10;
 pub use stream::{Purpose, Stream};

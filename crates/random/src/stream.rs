@@ -1,21 +1,197 @@
 //! Random numbers addressed by what they are for.
 
+use crate::exact::{normal_quantile, quantile_center, quantile_tail};
+use crate::philox::{philox_lanes, philox4x32_10};
+use pulp::Arch;
+
 /// What a random number is for: streams of different purposes never share numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
     /// Starting points.
     Init = 1,
-    /// Momenta.
+    /// Momenta of transitions.
     Momentum = 2,
     /// Directions and acceptances of NUTS.
     Tree = 3,
+    /// Momenta of the search for a first step size.
+    StepSize = 4,
+    /// Start vectors of the search for the metric's directions.
+    Metric = 5,
     /// Posterior predictive draws.
-    Predictive = 4,
+    Predictive = 6,
     /// Anything of the user's own.
-    User = 5,
+    User = 7,
 }
 
-/// A sequence of random numbers that depends only on (seed, chain, iteration, purpose).
+/// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed
+/// by its index, so that they do not depend on who asks, when, or in which order.
+///
+/// Key: the seed. Counter: (index, iteration, chain, purpose).
+///
+/// Read them one after another ([`uniform`](Self::uniform), [`normal`](Self::normal)), by index
+/// ([`uniform_at`](Self::uniform_at)), or whole vectors at once ([`fill_normal`](Self::fill_normal)).
 #[derive(Clone, Debug)]
-pub struct Stream {}
+pub struct Stream {
+    key: [u32; 2],
+    rest: [u32; 3],
+    next: u64,
+}
+
+impl Stream {
+    /// The stream of `purpose` in iteration `iteration` of chain `chain`.
+    pub fn new(seed: u64, chain: u32, iteration: u32, purpose: Purpose) -> Self {
+        Self { key: [seed as u32, (seed >> 32) as u32], rest: [iteration, chain, purpose as u32], next: 0 }
+    }
+
+    /// The `index`-th uniform number of the stream, in (0, 1).
+    #[inline(always)]
+    pub fn uniform_at(&self, index: u64) -> f64 {
+        let words = self.block((index / 2) as u32);
+        if index % 2 == 0 { open01(words[0], words[1]) } else { open01(words[2], words[3]) }
+    }
+
+    /// Uniform numbers `2 block` and `2 block + 1`.
+    #[inline(always)]
+    pub fn uniform_pair_at(&self, block: u32) -> [f64; 2] {
+        let words = self.block(block);
+        [open01(words[0], words[1]), open01(words[2], words[3])]
+    }
+
+    /// The next uniform number, in (0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.next += 1;
+        self.uniform_at(self.next - 1)
+    }
+
+    /// The next standard normal number.
+    pub fn normal(&mut self) -> f64 {
+        normal_quantile(self.uniform())
+    }
+
+    /// Standard normal numbers for a vector laid out in rows of `lanes`: lane `l` of rows `2 k` and `2 k + 1`
+    /// takes the two numbers of block `k * lanes + l`, so that each lane of a GPU warp uses both halves of its
+    /// own blocks. Does not advance the stream.
+    ///
+    /// # Panics
+    /// When `lanes` is no multiple of 16 or `out` is not made of whole rows.
+    pub fn fill_normal(&self, lanes: usize, out: &mut [f64]) {
+        assert!(lanes > 0 && lanes.is_multiple_of(16), "{lanes} lanes: a multiple of 16 is needed");
+        assert!(out.len().is_multiple_of(lanes), "{} values in rows of {lanes}", out.len());
+        Arch::new().dispatch(
+            #[inline(always)]
+            || self.fill(lanes, out),
+        );
+    }
+
+    #[inline(always)]
+    fn fill(&self, lanes: usize, out: &mut [f64]) {
+        for (pair, rows) in out.chunks_mut(2 * lanes).enumerate() {
+            let (even, odd) = rows.split_at_mut(lanes);
+            for lane in (0..lanes).step_by(16) {
+                let words = philox_lanes::<16>((pair * lanes + lane) as u32, self.rest, self.key);
+                normals(&words[0], &words[1], &mut even[lane..lane + 16]);
+                if !odd.is_empty() {
+                    normals(&words[2], &words[3], &mut odd[lane..lane + 16]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn block(&self, index: u32) -> [u32; 4] {
+        philox4x32_10([index, self.rest[0], self.rest[1], self.rest[2]], self.key)
+    }
+}
+
+/// 16 normal numbers: the central formula for all in vector code, then the 15% in the tails one by one.
+#[inline(always)]
+fn normals(high: &[u32; 16], low: &[u32; 16], out: &mut [f64]) {
+    let mut p = [0.0; 16];
+    for l in 0..16 {
+        p[l] = open01(high[l], low[l]);
+    }
+    for l in 0..16 {
+        out[l] = quantile_center(p[l] - 0.5);
+    }
+    for l in 0..16 {
+        if (p[l] - 0.5).abs() > 0.425 {
+            out[l] = quantile_tail(p[l]);
+        }
+    }
+}
+
+/// 52 random bits as (k + 1/2) / 2^52: never 0 and never 1. (With 53 bits the half would round up to 1.)
+#[inline(always)]
+fn open01(high: u32, low: u32) -> f64 {
+    let bits = ((u64::from(high) << 32) | u64::from(low)) >> 12;
+    // The bits become the mantissa of a number in [1, 2): exact, and vector code everywhere.
+    (f64::from_bits(bits | 0x3ff0_0000_0000_0000) - 1.0) + 0.5 * f64::EPSILON
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uniforms_stay_inside_the_open_interval() {
+        assert_eq!(open01(0, 0), 0.5 / 2f64.powi(52));
+        assert!(open01(u32::MAX, u32::MAX) < 1.0);
+    }
+
+    #[test]
+    fn filled_vectors_are_the_addressed_numbers() {
+        let stream = Stream::new(42, 3, 7, Purpose::Momentum);
+        for lanes in [32, 256] {
+            let mut out = vec![0.0; 3 * lanes];
+            stream.fill_normal(lanes, &mut out);
+            for (i, value) in out.iter().enumerate() {
+                let (row, lane) = (i / lanes, i % lanes);
+                let index = 2 * ((row / 2) * lanes + lane) as u64 + (row % 2) as u64;
+                assert_eq!(value.to_bits(), normal_quantile(stream.uniform_at(index)).to_bits(), "{i}");
+            }
+        }
+    }
+
+    #[test]
+    fn streams_differ_in_every_part_of_their_address() {
+        let first = |seed, chain, iteration, purpose| Stream::new(seed, chain, iteration, purpose).uniform();
+        let base = first(1, 2, 3, Purpose::Init);
+        assert_ne!(base, first(2, 2, 3, Purpose::Init));
+        assert_ne!(base, first(1 << 32 | 1, 2, 3, Purpose::Init));
+        assert_ne!(base, first(1, 3, 3, Purpose::Init));
+        assert_ne!(base, first(1, 2, 4, Purpose::Init));
+        assert_ne!(base, first(1, 2, 3, Purpose::Tree));
+    }
+
+    /// Mean, variance and the Kolmogorov-Smirnov distance of 100,000 numbers.
+    #[test]
+    fn normals_are_standard_normal() {
+        let mut stream = Stream::new(5, 0, 0, Purpose::User);
+        let n = 100_000;
+        let mut draws: Vec<f64> = (0..n).map(|_| stream.normal()).collect();
+        let mean = draws.iter().sum::<f64>() / f64::from(n);
+        let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
+        assert!(mean.abs() < 4.0 / f64::from(n).sqrt(), "{mean}");
+        assert!((variance - 1.0).abs() < 4.0 * (2.0 / f64::from(n)).sqrt(), "{variance}");
+        // Uniformity of the same draws before the quantile, against which the distance is exact.
+        draws.sort_by(f64::total_cmp);
+        let distance = draws
+            .iter()
+            .enumerate()
+            .map(|(i, &x)| (normal_cdf(x) - (i as f64 + 0.5) / f64::from(n)).abs())
+            .fold(0.0, f64::max);
+        assert!(distance < 1.95 / f64::from(n).sqrt(), "{distance}");
+    }
+
+    /// By Marsaglia's series: independent of the quantile.
+    fn normal_cdf(x: f64) -> f64 {
+        let (mut term, mut sum, mut k) = (x, x, 1.0);
+        while term.abs() > 1e-17 {
+            k += 2.0;
+            term *= x * x / k;
+            sum += term;
+        }
+        0.5 + sum * (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt()
+    }
+}

@@ -1,5 +1,6 @@
 //! The one description of a run.
 
+use crate::schedule::WindowConfig;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -55,6 +56,8 @@ pub struct SamplerConfig {
     pub metric: MetricKind,
     /// Half-width of the uniform jitter of the chains' starting points around the density's center.
     pub init_radius: f64,
+    /// Lengths of the parts of warm-up.
+    pub windows: WindowConfig,
 }
 
 impl Default for SamplerConfig {
@@ -70,6 +73,7 @@ impl Default for SamplerConfig {
             parameterization: Parameterization::default(),
             metric: MetricKind::default(),
             init_radius: 2.0,
+            windows: WindowConfig::default(),
         }
     }
 }

@@ -1,8 +1,21 @@
 //! NUTS with pooled low-rank metrics and adaptive centering, reproducible to the bit.
 #![forbid(unsafe_code)]
 
+mod adaptation;
 mod config;
 mod draw;
+mod low_rank;
+mod metric;
+mod run;
+mod schedule;
+mod space;
+mod step_size;
+mod tree;
+mod vector;
 
+pub use adaptation::Adaptation;
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
+pub use metric::MetricEstimate;
+pub use run::{Sampler, SamplerError};
+pub use schedule::WindowConfig;

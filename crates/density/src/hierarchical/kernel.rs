@@ -1,0 +1,327 @@
+//! Log density and gradient of the hierarchical normal in vector code, in the order of the virtual warp.
+
+use super::{HierarchicalNormal, Likelihood};
+use crate::warp::{Buffer, lanes, reduce};
+use crate::{Centering, GroupedData, LogDensity};
+use octopus_random::exact;
+use pulp::{Simd, WithSimd};
+
+/// Observations are kept for blocks of this many groups, one row for each observation.
+const BLOCK: usize = 32;
+
+/// What the likelihood needs of the data, relative to the prior's mean so that nothing cancels.
+#[derive(Clone, Debug)]
+pub(super) struct Statistics {
+    /// Observations of each group; 0 in the padding.
+    count: Buffer,
+    /// Mean of each group less the prior's mean.
+    mean: Buffer,
+    /// Sum over groups of the squared deviations from the group's mean.
+    within: f64,
+    /// All observations.
+    total: f64,
+    /// Observations less the prior's mean, transposed: row `starts[b] + k` holds observation `k` of each
+    /// group of block `b`.
+    transposed: Buffer,
+    /// First row of each block of groups, and the end.
+    starts: Vec<usize>,
+}
+
+impl Statistics {
+    pub(super) fn new(data: &GroupedData, origin: f64) -> Self {
+        let groups = data.groups();
+        let dim = groups + 3;
+        let (mut count, mut mean) = (Buffer::zeros(dim), Buffer::zeros(dim));
+        let mut within = 0.0;
+        for j in 0..groups {
+            let values = data.group(j);
+            count[j] = values.len() as f64;
+            mean[j] = values.iter().map(|y| y - origin).sum::<f64>() / count[j];
+            within += values.iter().map(|y| (y - origin - mean[j]).powi(2)).sum::<f64>();
+        }
+        let mut starts = vec![0];
+        for block in 0..groups.div_ceil(BLOCK) {
+            let members = block * BLOCK..groups.min((block + 1) * BLOCK);
+            let rows = members.map(|j| data.group(j).len()).max().unwrap_or(0);
+            starts.push(starts[block] + rows);
+        }
+        let mut transposed = Buffer::zeros(starts[starts.len() - 1] * BLOCK);
+        for j in 0..groups {
+            for (k, y) in data.group(j).iter().enumerate() {
+                transposed[(starts[j / BLOCK] + k) * BLOCK + j % BLOCK] = y - origin;
+            }
+        }
+        Self { count, mean, within, total: data.values().len() as f64, transposed, starts }
+    }
+}
+
+/// One evaluation; `gradient` has no other content before.
+pub(super) struct Evaluate<'a> {
+    pub(super) model: &'a HierarchicalNormal,
+    pub(super) centering: &'a Centering,
+    pub(super) position: &'a [f64],
+    pub(super) gradient: &'a mut [f64],
+}
+
+impl WithSimd for Evaluate<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        if self.centering.uniform().is_some() { self.uniform(simd) } else { self.varying(simd) }
+    }
+}
+
+/// The sums over groups from which the value and the gradients of the three scalars are made.
+struct Sums {
+    /// Squared residuals (from the group's mean where collapsed).
+    squares: f64,
+    /// z^2.
+    z2: f64,
+    /// Residuals times d mu_group / d mu_pop.
+    location: f64,
+    /// lambda s^-lambda z: through the centered coordinates.
+    centered_location: f64,
+    /// Residuals times d mu_group / d log sigma_pop.
+    scale: f64,
+    /// lambda z^2: through the centered coordinates.
+    centered_scale: f64,
+}
+
+/// What the observations of a vector of groups say.
+struct Pull<V> {
+    /// Sum of the residuals.
+    residual: V,
+    /// Sum of their squares.
+    squares: V,
+}
+
+impl Evaluate<'_> {
+    /// One lambda for all groups: factors that are common to all stay out of the sums.
+    #[inline(always)]
+    fn uniform<S: Simd>(self, simd: S) -> f64 {
+        let lambda = self.centering.uniform().unwrap_or(0.0);
+        let scalars = self.scalars();
+        let slope = exact::exp((1.0 - lambda) * scalars.log_pop);
+        let inverse = slope * (1.0 / scalars.sigma_pop);
+        let origin = simd.splat_f64s(lambda * scalars.mu);
+        let (slope_v, inverse_v) = (simd.splat_f64s(slope), simd.splat_f64s(inverse));
+        let shift = simd.splat_f64s(scalars.shift);
+        let weight = simd.splat_f64s(scalars.weight);
+
+        let model = self.model;
+        let groups = model.data.groups();
+        let (z_gradient, scalar_gradient) = self.gradient.split_at_mut(groups);
+        let (x, x_tail) = S::as_simd_f64s(&self.position[..groups]);
+        let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
+        let data = Data::<S>::new(model);
+        let [squares, z2, residuals, zs, stretches] = reduce(
+            simd,
+            lanes(model.dim()),
+            groups.div_ceil(S::F64_LANES),
+            #[inline(always)]
+            |at| {
+                let x = if at < x.len() { x[at] } else { simd.partial_load_f64s(x_tail) };
+                // Lanes beyond the last group hold no data; their z must not count either.
+                let centered =
+                    simd.sub_f64s(x, if at < out.len() { origin } else { data.only_groups(simd, at, origin) });
+                let z = simd.mul_f64s(inverse_v, centered);
+                let effect = simd.mul_f64s(slope_v, centered);
+                let pull = data.pull(simd, at, simd.add_f64s(shift, effect));
+                let force = simd.mul_f64s(simd.mul_f64s(weight, pull.residual), slope_v);
+                let gradient = simd.sub_f64s(force, simd.mul_f64s(inverse_v, z));
+                if at < out.len() {
+                    out[at] = gradient;
+                } else {
+                    simd.partial_store_f64s(out_tail, gradient);
+                }
+                [pull.squares, simd.mul_f64s(z, z), pull.residual, z, simd.mul_f64s(pull.residual, effect)]
+            },
+        );
+        let sums = Sums {
+            squares,
+            z2,
+            location: (1.0 - lambda * slope) * residuals,
+            centered_location: lambda * inverse * zs,
+            scale: (1.0 - lambda) * stretches,
+            centered_scale: lambda * z2,
+        };
+        finish(model, &scalars, self.centering.total(), &sums, scalar_gradient)
+    }
+
+    /// A lambda for each group.
+    #[inline(always)]
+    fn varying<S: Simd>(self, simd: S) -> f64 {
+        let scalars = self.scalars();
+        let model = self.model;
+        let groups = model.data.groups();
+        let (z_gradient, scalar_gradient) = self.gradient.split_at_mut(groups);
+        // s_j = sigma_pop^(1 - lambda_j) = d mu_group_j / d x_j is put where the gradient will be, to be read
+        // just before the gradient is written.
+        for (slope, lambda) in z_gradient.iter_mut().zip(self.centering.lambda()) {
+            *slope = exact::exp((1.0 - lambda) * scalars.log_pop);
+        }
+        let (x, x_tail) = S::as_simd_f64s(&self.position[..groups]);
+        let (lambda, lambda_tail) = S::as_simd_f64s(&self.centering.lambda()[..groups]);
+        let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
+        let data = Data::<S>::new(model);
+        let one = simd.splat_f64s(1.0);
+        let mu = simd.splat_f64s(scalars.mu);
+        let inverse_pop = simd.splat_f64s(1.0 / scalars.sigma_pop);
+        let shift = simd.splat_f64s(scalars.shift);
+        let weight = simd.splat_f64s(scalars.weight);
+        let [squares, z2, location, centered_location, scale, centered_scale] = reduce(
+            simd,
+            lanes(model.dim()),
+            groups.div_ceil(S::F64_LANES),
+            #[inline(always)]
+            |at| {
+                let (x, lambda, slope) = if at < x.len() {
+                    (x[at], lambda[at], out[at])
+                } else {
+                    (
+                        simd.partial_load_f64s(x_tail),
+                        simd.partial_load_f64s(lambda_tail),
+                        simd.partial_load_f64s(out_tail),
+                    )
+                };
+                let inverse = simd.mul_f64s(slope, inverse_pop);
+                let centered = simd.sub_f64s(x, simd.mul_f64s(lambda, mu));
+                let z = simd.mul_f64s(inverse, centered);
+                let effect = simd.mul_f64s(slope, centered);
+                let pull = data.pull(simd, at, simd.add_f64s(shift, effect));
+                let slope_z = simd.mul_f64s(inverse, z);
+                let force = simd.mul_f64s(simd.mul_f64s(weight, pull.residual), slope);
+                let gradient = simd.sub_f64s(force, slope_z);
+                if at < out.len() {
+                    out[at] = gradient;
+                } else {
+                    simd.partial_store_f64s(out_tail, gradient);
+                }
+                let z2 = simd.mul_f64s(z, z);
+                let direct = simd.sub_f64s(one, simd.mul_f64s(lambda, slope));
+                let stretch = simd.mul_f64s(simd.sub_f64s(one, lambda), effect);
+                [
+                    pull.squares,
+                    z2,
+                    simd.mul_f64s(pull.residual, direct),
+                    simd.mul_f64s(lambda, slope_z),
+                    simd.mul_f64s(pull.residual, stretch),
+                    simd.mul_f64s(lambda, z2),
+                ]
+            },
+        );
+        let sums = Sums { squares, z2, location, centered_location, scale, centered_scale };
+        finish(model, &scalars, self.centering.total(), &sums, scalar_gradient)
+    }
+
+    #[inline(always)]
+    fn scalars(&self) -> Scalars {
+        let groups = self.model.data.groups();
+        let (mu, log_pop, log_obs) = (self.position[groups], self.position[groups + 1], self.position[groups + 2]);
+        let sigma_obs = exact::exp(log_obs);
+        Scalars {
+            mu,
+            log_pop,
+            log_obs,
+            sigma_pop: exact::exp(log_pop),
+            sigma_obs,
+            weight: 1.0 / (sigma_obs * sigma_obs),
+            shift: mu - self.model.prior.mu_mean,
+        }
+    }
+}
+
+/// The three scalar parameters and what follows from them alone.
+struct Scalars {
+    mu: f64,
+    log_pop: f64,
+    log_obs: f64,
+    sigma_pop: f64,
+    sigma_obs: f64,
+    /// 1 / sigma_obs^2
+    weight: f64,
+    /// mu_pop less its prior mean.
+    shift: f64,
+}
+
+/// The value, and the gradients of the three scalars.
+#[inline(always)]
+fn finish(model: &HierarchicalNormal, scalars: &Scalars, total_lambda: f64, sums: &Sums, gradient: &mut [f64]) -> f64 {
+    let (statistics, prior) = (&model.statistics, &model.prior);
+    let squares = match model.likelihood {
+        Likelihood::Collapsed => sums.squares + statistics.within,
+        Likelihood::Pointwise => sums.squares,
+    };
+    let weight = scalars.weight;
+    let standard = scalars.shift / prior.mu_sd;
+    let pop = scalars.sigma_pop / prior.sigma_pop_scale;
+    let obs = scalars.sigma_obs / prior.sigma_obs_scale;
+    let (pop2, obs2) = (pop * pop, obs * obs);
+    gradient[0] = weight * sums.location + sums.centered_location - standard / prior.mu_sd;
+    gradient[1] = weight * sums.scale + sums.centered_scale - total_lambda - pop2 + 1.0;
+    gradient[2] = weight * squares - statistics.total - obs2 + 1.0;
+    -statistics.total * scalars.log_obs - 0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2)
+        + (1.0 - total_lambda) * scalars.log_pop
+        + scalars.log_obs
+}
+
+/// The data as SIMD vectors.
+struct Data<'a, S: Simd> {
+    pointwise: bool,
+    count: &'a [S::f64s],
+    mean: &'a [S::f64s],
+    transposed: &'a [S::f64s],
+    starts: &'a [usize],
+}
+
+impl<'a, S: Simd> Data<'a, S> {
+    #[inline(always)]
+    fn new(model: &'a HierarchicalNormal) -> Self {
+        let statistics = &model.statistics;
+        Self {
+            pointwise: model.likelihood == Likelihood::Pointwise,
+            count: S::as_simd_f64s(&statistics.count).0,
+            mean: S::as_simd_f64s(&statistics.mean).0,
+            transposed: S::as_simd_f64s(&statistics.transposed).0,
+            starts: &statistics.starts,
+        }
+    }
+
+    /// What the observations of the `at`-th vector of groups say about their means, relative to the origin.
+    #[inline(always)]
+    fn pull(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s> {
+        if self.pointwise {
+            return self.pull_pointwise(simd, at, location);
+        }
+        let difference = simd.sub_f64s(self.mean[at], location);
+        let residual = simd.mul_f64s(self.count[at], difference);
+        Pull { residual, squares: simd.mul_f64s(residual, difference) }
+    }
+
+    /// Each lane sums over its group's observations in order.
+    #[inline(always)]
+    fn pull_pointwise(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s> {
+        let zero = simd.splat_f64s(0.0);
+        let per_row = BLOCK / S::F64_LANES;
+        let (block, lane) = (at / per_row, at % per_row);
+        let rows = &self.transposed[self.starts[block] * per_row..self.starts[block + 1] * per_row];
+        let count = self.count[at];
+        let (mut residual, mut squares) = (zero, zero);
+        for (k, row) in rows.chunks_exact(per_row).enumerate() {
+            // Groups shorter than the block's longest end with zeros.
+            let present = simd.less_than_f64s(simd.splat_f64s(k as f64), count);
+            let difference = simd.select_f64s(present, simd.sub_f64s(row[lane], location), zero);
+            residual = simd.add_f64s(residual, difference);
+            squares = simd.add_f64s(squares, simd.mul_f64s(difference, difference));
+        }
+        Pull { residual, squares }
+    }
+
+    /// `value` in the lanes that have a group, 0 in the others.
+    #[inline(always)]
+    fn only_groups(&self, simd: S, at: usize, value: S::f64s) -> S::f64s {
+        let zero = simd.splat_f64s(0.0);
+        simd.select_f64s(simd.less_than_f64s(zero, self.count[at]), value, zero)
+    }
+}

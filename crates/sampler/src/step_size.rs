@@ -1,0 +1,112 @@
+//! The step size: a first guess by doubling, then dual averaging (Nesterov 2009; Hoffman and Gelman 2014, section 3.2).
+
+use crate::metric::Metric;
+use crate::space::Space;
+use crate::tree::{Address, Point, Workspace, draw_momentum, leapfrog};
+use crate::vector::Vectors;
+use octopus_density::warp::Buffer;
+use octopus_density::{DensityError, LogDensity};
+use octopus_random::{Purpose, exact};
+use serde::{Deserialize, Serialize};
+
+const GAMMA: f64 = 0.05;
+const T0: f64 = 10.0;
+const KAPPA: f64 = 0.75;
+
+/// Dual averaging of the logarithm of the step size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DualAveraging {
+    target: f64,
+    mu: f64,
+    count: f64,
+    mean_error: f64,
+    log_step: f64,
+    log_step_mean: f64,
+}
+
+impl DualAveraging {
+    /// Starts from `initial`, towards which (times 10) early steps are drawn.
+    pub(crate) fn new(initial: f64, target: f64) -> Self {
+        let log_step = exact::ln(initial);
+        Self { target, mu: exact::ln(10.0 * initial), count: 0.0, mean_error: 0.0, log_step, log_step_mean: log_step }
+    }
+
+    /// Learns from one transition's mean acceptance probability.
+    pub(crate) fn update(&mut self, acceptance: f64) {
+        self.count += 1.0;
+        let eta = 1.0 / (self.count + T0);
+        self.mean_error = (1.0 - eta) * self.mean_error + eta * (self.target - acceptance.min(1.0));
+        self.log_step = self.mu - self.mean_error * self.count.sqrt() / GAMMA;
+        let weight = exact::exp(-KAPPA * exact::ln(self.count));
+        self.log_step_mean = weight * self.log_step + (1.0 - weight) * self.log_step_mean;
+    }
+
+    /// The step size to explore with.
+    pub(crate) fn current(&self) -> f64 {
+        exact::exp(self.log_step)
+    }
+
+    /// The step size to keep after warm-up.
+    pub(crate) fn adapted(&self) -> f64 {
+        exact::exp(self.log_step_mean)
+    }
+}
+
+/// Doubles or halves `step` until one leapfrog step's acceptance crosses 0.8 (as Stan).
+#[allow(clippy::too_many_arguments, reason = "the state of a chain is kept apart so that nothing is copied")]
+pub(crate) fn find_reasonable<D: LogDensity + ?Sized>(
+    space: &Space<'_, D>,
+    metric: &Metric,
+    vectors: &Vectors,
+    address: Address,
+    point: &Point,
+    step: f64,
+    workspace: &mut Workspace,
+) -> Result<f64, DensityError> {
+    const SMALLEST: f64 = 1e-12;
+    const LARGEST: f64 = 1e7;
+    let dim = space.density.dim();
+    let target = exact::ln(0.8);
+    let (mut r, mut next) = (Buffer::zeros(dim), Buffer::zeros(dim));
+    let stream = address.stream(Purpose::StepSize);
+    let start = 0.5 * draw_momentum(vectors, dim, &stream, &mut r) - point.logp;
+    let mut gain = |step: f64| -> Result<f64, DensityError> {
+        let mut trial = point.clone();
+        let square = leapfrog(space, metric, vectors, step, &mut trial, &r, &mut next, &mut workspace.scratch)?;
+        let energy = square.map_or(f64::INFINITY, |square| 0.5 * square - trial.logp);
+        Ok(if energy.is_nan() { f64::NEG_INFINITY } else { start - energy })
+    };
+    let mut step = step.clamp(SMALLEST, LARGEST);
+    let grow = gain(step)? > target;
+    loop {
+        let trial = if grow { 2.0 * step } else { 0.5 * step };
+        if !(SMALLEST..=LARGEST).contains(&trial) {
+            return Ok(step);
+        }
+        step = trial;
+        if (gain(step)? > target) != grow {
+            return Ok(step);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hoffman and Gelman's recursion written with the standard library, step by step.
+    #[test]
+    fn dual_averaging_follows_the_paper() {
+        let mut averaging = DualAveraging::new(0.3, 0.8);
+        let (mut h_bar, mut log_bar) = (0.0f64, 0.3f64.ln());
+        for (m, acceptance) in [0.9, 0.2, 1.0, 0.75, 0.0, 0.81].into_iter().enumerate() {
+            averaging.update(acceptance);
+            let m = m as f64 + 1.0;
+            h_bar = (1.0 - 1.0 / (m + 10.0)) * h_bar + (0.8 - acceptance) / (m + 10.0);
+            let log_step = 3f64.ln() - m.sqrt() / 0.05 * h_bar;
+            log_bar = m.powf(-0.75) * log_step + (1.0 - m.powf(-0.75)) * log_bar;
+            assert!((averaging.current() / log_step.exp() - 1.0).abs() < 1e-12);
+            assert!((averaging.adapted() / log_bar.exp() - 1.0).abs() < 1e-12);
+        }
+    }
+}
