@@ -1,0 +1,216 @@
+//! Autocovariances: by definition for the first few lags, by Fourier transform for all.
+
+use crate::moments::mean;
+use realfft::num_complex::Complex;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use std::sync::Arc;
+
+/// Lags computed at once by definition.
+const BLOCK: usize = 8;
+
+/// Lags computed by definition before all of them are computed by Fourier transform. Well-mixed chains
+/// need fewer than this many, and eight lags by definition cost a fraction of the transforms.
+const DIRECT: usize = 32;
+
+/// The autocovariance of `series` at every lag: `c_t = 1/n sum_i (x_i - mean) (x_{i+t} - mean)`,
+/// as `az.autocov` (biased: divisor `n` at every lag). Empty for an empty series.
+pub fn autocov(series: &[f64]) -> Vec<f64> {
+    if series.is_empty() {
+        return Vec::new();
+    }
+    let center = mean(series);
+    let centered: Vec<f64> = series.iter().map(|v| v - center).collect();
+    let mut lags = Vec::new();
+    Transform::new(series.len()).mean_autocov(&centered, &mut lags);
+    lags
+}
+
+/// The autocorrelation of `series` at every lag: [`autocov`] over its value at lag 0, as `az.autocorr`;
+/// NaN where the series is constant.
+pub fn autocorr(series: &[f64]) -> Vec<f64> {
+    let mut lags = autocov(series);
+    if let Some(&variance) = lags.first() {
+        lags.iter_mut().for_each(|lag| *lag /= variance);
+    }
+    lags
+}
+
+/// Fourier transforms of one length with their buffers.
+#[derive(Clone)]
+pub(crate) struct Transform {
+    draws: usize,
+    forward: Arc<dyn RealToComplex<f64>>,
+    inverse: Arc<dyn ComplexToReal<f64>>,
+    padded: Vec<f64>,
+    spectrum: Vec<Complex<f64>>,
+    power: Vec<Complex<f64>>,
+    scratch: Vec<Complex<f64>>,
+}
+
+impl Transform {
+    /// Plans for rows of `draws` values, padded so that the ends do not wrap around.
+    pub(crate) fn new(draws: usize) -> Self {
+        let len = fast_length(2 * draws);
+        let mut planner = RealFftPlanner::new();
+        let (forward, inverse) = (planner.plan_fft_forward(len), planner.plan_fft_inverse(len));
+        let scratch = forward.get_scratch_len().max(inverse.get_scratch_len());
+        Self {
+            draws,
+            padded: vec![0.0; len],
+            spectrum: vec![Complex::default(); len / 2 + 1],
+            power: vec![Complex::default(); len / 2 + 1],
+            scratch: vec![Complex::default(); scratch],
+            forward,
+            inverse,
+        }
+    }
+
+    /// Writes to `lags` the autocovariance at lags `0..draws`, averaged over the rows of `centered`
+    /// (`chains x draws`, each row with mean 0). The transform is linear: the rows' power spectra are
+    /// summed and one inverse serves all.
+    fn mean_autocov(&mut self, centered: &[f64], lags: &mut Vec<f64>) {
+        self.power.fill(Complex::default());
+        for row in centered.chunks_exact(self.draws) {
+            self.padded[..self.draws].copy_from_slice(row);
+            self.padded[self.draws..].fill(0.0);
+            self.forward
+                .process_with_scratch(&mut self.padded, &mut self.spectrum, &mut self.scratch)
+                .expect("the buffers were made for this plan");
+            for (power, value) in self.power.iter_mut().zip(&self.spectrum) {
+                power.re += value.norm_sqr();
+            }
+        }
+        self.inverse
+            .process_with_scratch(&mut self.power, &mut self.padded, &mut self.scratch)
+            .expect("a power spectrum is real at both ends");
+        let scale = 1.0 / (self.padded.len() as f64 * centered.len() as f64);
+        lags.clear();
+        lags.extend(self.padded[..self.draws].iter().map(|v| v * scale));
+    }
+}
+
+/// The smallest number of the form 2^a or 3 2^a that is not below `n`: fast, and at most a third too long.
+fn fast_length(n: usize) -> usize {
+    let power = n.next_power_of_two();
+    if power >= 8 && power / 4 * 3 >= n { power / 4 * 3 } else { power }
+}
+
+/// Autocovariances averaged over chains, computed as far as they are asked for.
+pub(crate) struct MeanAutocov<'a> {
+    transform: &'a mut Transform,
+    centered: &'a [f64],
+    lags: &'a mut Vec<f64>,
+}
+
+impl<'a> MeanAutocov<'a> {
+    /// Of rows `centered` (`chains x draws`, each with mean 0); `lags` is a buffer.
+    pub(crate) fn new(transform: &'a mut Transform, centered: &'a [f64], lags: &'a mut Vec<f64>) -> Self {
+        lags.clear();
+        Self { transform, centered, lags }
+    }
+
+    /// The value at lag `lag`, which is below the number of draws.
+    pub(crate) fn at(&mut self, lag: usize) -> f64 {
+        while lag >= self.lags.len() {
+            if self.lags.len() >= DIRECT {
+                self.transform.mean_autocov(self.centered, self.lags);
+            } else {
+                self.extend_by_definition();
+            }
+        }
+        self.lags[lag]
+    }
+
+    fn extend_by_definition(&mut self) {
+        let (first, draws) = (self.lags.len(), self.transform.draws);
+        let mut sums = [0.0; BLOCK];
+        for row in self.centered.chunks_exact(draws) {
+            add_products(row, first, &mut sums);
+        }
+        let scale = 1.0 / self.centered.len() as f64;
+        self.lags.extend(sums.iter().take(draws - first).map(|sum| sum * scale));
+    }
+}
+
+/// Adds `sum_i x_i x_{i+t}` to `sums[k]` for `t = first + k`.
+fn add_products(x: &[f64], first: usize, sums: &mut [f64; BLOCK]) {
+    // The lags are the lanes of the vectors; two sets of sums hide the latency of an addition.
+    let mut even = [0.0; BLOCK];
+    let mut odd = [0.0; BLOCK];
+    let full = x.len().saturating_sub(first + BLOCK) / 2 * 2;
+    for i in (0..full).step_by(2) {
+        let window = &x[i + first..i + first + BLOCK + 1];
+        for k in 0..BLOCK {
+            even[k] += x[i] * window[k];
+            odd[k] += x[i + 1] * window[k + 1];
+        }
+    }
+    for k in 0..BLOCK {
+        let tail: f64 = (full..x.len().saturating_sub(first + k)).map(|i| x[i] * x[i + first + k]).sum();
+        sums[k] += even[k] + odd[k] + tail;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_definition(series: &[f64]) -> Vec<f64> {
+        let n = series.len();
+        let center = mean(series);
+        (0..n)
+            .map(|t| (0..n - t).map(|i| (series[i] - center) * (series[i + t] - center)).sum::<f64>() / n as f64)
+            .collect()
+    }
+
+    fn series(n: usize) -> Vec<f64> {
+        (0..n).map(|i| ((i * i * 7 + i * 3) % 101) as f64 / 10.0 + (i as f64 * 0.1).sin()).collect()
+    }
+
+    #[test]
+    fn every_length_agrees_with_the_definition() {
+        for n in (1..70).chain([127, 128, 129, 500]) {
+            let series = series(n);
+            for (t, (found, expected)) in autocov(&series).iter().zip(by_definition(&series)).enumerate() {
+                assert!((found - expected).abs() < 1e-12, "n {n} lag {t}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn lags_on_demand_agree_with_the_transform() {
+        for n in [2, 3, 9, 40, 41, 200] {
+            let rows: Vec<Vec<f64>> = [series(n), series(n).into_iter().map(|v| v * v).collect()].into();
+            let expected: Vec<f64> =
+                (0..n).map(|t| rows.iter().map(|row| by_definition(row)[t]).sum::<f64>() / 2.0).collect();
+            let centered: Vec<f64> = rows
+                .iter()
+                .flat_map(|row| {
+                    let center = mean(row);
+                    row.iter().map(move |v| v - center)
+                })
+                .collect();
+            let (mut transform, mut lags) = (Transform::new(n), Vec::new());
+            let mut found = MeanAutocov::new(&mut transform, &centered, &mut lags);
+            for (t, expected) in expected.into_iter().enumerate() {
+                let found = found.at(t);
+                assert!((found - expected).abs() < 1e-11, "n {n} lag {t}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn constant_and_empty() {
+        assert_eq!(autocov(&[]), []);
+        assert_eq!(autocov(&[2.0; 5]), [0.0; 5]);
+        assert!(autocorr(&[2.0; 5]).iter().all(|v| v.is_nan()));
+        assert_eq!(autocorr(&[1.0, 2.0, 5.0])[0], 1.0);
+    }
+
+    #[test]
+    fn lengths_are_fast() {
+        for (n, expected) in [(1, 1), (2, 2), (5, 6), (6, 6), (7, 8), (1000, 1024), (1400, 1536), (2000, 2048)] {
+            assert_eq!(fast_length(n), expected);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The checks of a diagnosis: each a small function from numbers to a verdict with its reason.
+
+use crate::json::finite;
+use crate::summary::{ParameterSummary, Summary};
+use serde::{Serialize, Serializer};
+
+/// The outcome of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// As it should be.
+    Pass,
+    /// Worth a look; the draws can be used.
+    Warn,
+    /// The draws should not be used as they are.
+    Fail,
+    /// The trace does not hold what the check needs.
+    Skipped,
+}
+
+/// One check with what it saw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// `finite`, `constant`, `rhat`, `ess_bulk`, `ess_tail`, `bfmi`, `divergences` or `tree_depth`.
+    pub id: &'static str,
+    /// The outcome.
+    pub status: Status,
+    /// The number judged: the worst over parameters or chains, or a count.
+    #[serde(serialize_with = "number_or_null")]
+    pub observed: Option<f64>,
+    /// The number it is compared with.
+    #[serde(serialize_with = "number_or_null")]
+    pub threshold: Option<f64>,
+    /// One sentence: what was found, where.
+    pub message: String,
+    /// What to do about it; none when there is nothing to do.
+    pub advice: Option<String>,
+}
+
+fn number_or_null<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.and_then(finite).serialize(serializer)
+}
+
+impl Check {
+    fn new(id: &'static str, status: Status, message: String) -> Self {
+        Self { id, status, observed: None, threshold: None, message, advice: None }
+    }
+
+    fn skipped(id: &'static str, message: String, advice: &str) -> Self {
+        Self { advice: Some(advice.to_owned()), ..Self::new(id, Status::Skipped, message) }
+    }
+
+    /// Pass when `good`, else `status` with `advice`.
+    fn judge(mut self, good: bool, status: Status, advice: &str) -> Self {
+        if !good {
+            self.status = status;
+            self.advice = Some(advice.to_owned());
+        }
+        self
+    }
+}
+
+const CENTERING: &str = "in a hierarchical model let each group choose its centering and use a low-rank metric \
+                         (--parameterization adaptive --metric auto); otherwise tune and draw longer, or reparameterise";
+
+/// No draw is NaN or infinite.
+pub(crate) fn finite_draws(summary: &Summary) -> Check {
+    let (bad, first) = named(summary, |p| p.not_finite > 0);
+    let count: usize = summary.parameters.iter().map(|p| p.not_finite).sum();
+    let message = match first {
+        None => "all draws are finite".to_owned(),
+        Some(name) => format!("{count} draws of {bad} parameters are NaN or infinite, the first parameter is {name}"),
+    };
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("finite", Status::Pass, message) }.judge(
+        count == 0,
+        Status::Fail,
+        "look for overflow, division by zero or the logarithm of a negative number in the model",
+    )
+}
+
+/// Every parameter moves. Constants may be meant (the diagonal of a correlation matrix), so this only warns.
+pub(crate) fn constant(summary: &Summary) -> Check {
+    let (count, first) = named(summary, |p| p.constant);
+    let message = match first {
+        None => "every parameter varies".to_owned(),
+        Some(name) => format!("{count} parameters have the same value in all draws, the first is {name}"),
+    };
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("constant", Status::Pass, message) }.judge(
+        count == 0,
+        Status::Warn,
+        "if the parameter is not fixed by the model, the chains are stuck: check the starting points and the step size",
+    )
+}
+
+fn named(summary: &Summary, f: impl Fn(&ParameterSummary) -> bool) -> (usize, Option<&str>) {
+    let mut found = summary.parameters.iter().filter(|p| f(p)).map(|p| p.name.as_str());
+    let first = found.next();
+    (usize::from(first.is_some()) + found.count(), first)
+}
+
+/// The largest R-hat is below `limit`.
+pub(crate) fn rhat(summary: &Summary, limit: f64) -> Check {
+    if let Some(check) = too_short("rhat", summary) {
+        return check;
+    }
+    if summary.chains < 2 {
+        let message = "one chain cannot be compared with another".to_owned();
+        return Check::skipped("rhat", message, "run at least 2 chains, better 4");
+    }
+    let Some(worst) = summary.worst_rhat() else {
+        return Check::skipped("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
+    };
+    let message = format!("largest R-hat {:.4} ({}), limit {limit}", worst.rhat, worst.name);
+    Check { observed: Some(worst.rhat), threshold: Some(limit), ..Check::new("rhat", Status::Pass, message) }.judge(
+        worst.rhat < limit,
+        Status::Fail,
+        &format!("the chains disagree about {}: {CENTERING}", worst.name),
+    )
+}
+
+/// The smallest bulk effective sample size is at least `limit`.
+pub(crate) fn ess_bulk(summary: &Summary, limit: f64) -> Check {
+    ess("ess_bulk", "bulk", summary, summary.worst_ess_bulk().map(|p| (p.name.as_str(), p.ess_bulk)), limit)
+}
+
+/// The smallest tail effective sample size is at least `limit`.
+pub(crate) fn ess_tail(summary: &Summary, limit: f64) -> Check {
+    ess("ess_tail", "tail", summary, summary.worst_ess_tail().map(|p| (p.name.as_str(), p.ess_tail)), limit)
+}
+
+fn ess(id: &'static str, kind: &str, summary: &Summary, worst: Option<(&str, f64)>, limit: f64) -> Check {
+    if let Some(check) = too_short(id, summary) {
+        return check;
+    }
+    let Some((name, ess)) = worst else {
+        return Check::skipped(id, "no parameter has an effective sample size".to_owned(), "see the check finite");
+    };
+    let total = summary.chains * summary.draws;
+    let message = format!("smallest {kind}-ESS {ess:.0} of {total} draws ({name}), at least {limit:.0} wanted");
+    Check { observed: Some(ess), threshold: Some(limit), ..Check::new(id, Status::Pass, message) }.judge(
+        ess >= limit,
+        Status::Fail,
+        &format!("{name} moves too slowly: {CENTERING}"),
+    )
+}
+
+/// Diagnostics need four draws of each chain.
+fn too_short(id: &'static str, summary: &Summary) -> Option<Check> {
+    (summary.draws < 4).then(|| {
+        let message = format!("{} draws of each chain are too few: at least 4 are needed", summary.draws);
+        Check::new(id, Status::Pass, message).judge(false, Status::Fail, "draw more, 1000 of each chain say")
+    })
+}
+
+/// The smallest E-BFMI over chains is at least `limit`; `bfmi` is none where the trace has no energy.
+pub(crate) fn bfmi(bfmi: Option<&[f64]>, limit: f64) -> Check {
+    let advice = "sample_stats needs the variable `energy`";
+    let Some(bfmi) = bfmi else { return Check::skipped("bfmi", "the trace has no energy".to_owned(), advice) };
+    let worst = bfmi.iter().copied().enumerate().filter(|(_, v)| !v.is_nan()).min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((chain, worst)) = worst else {
+        return Check::skipped("bfmi", "the energy is constant or NaN".to_owned(), advice);
+    };
+    let message = format!("smallest E-BFMI {worst:.3} (chain {chain}), at least {limit} wanted");
+    Check { observed: Some(worst), threshold: Some(limit), ..Check::new("bfmi", Status::Pass, message) }.judge(
+        worst >= limit,
+        Status::Fail,
+        "the energy moves too slowly, tails may be missed: reparameterise the heavy-tailed parameters, usually scales",
+    )
+}
+
+/// No transition diverged.
+pub(crate) fn divergences(count: Option<u64>, total: usize) -> Check {
+    let Some(count) = count else {
+        let message = "the trace does not say which transitions diverged".to_owned();
+        return Check::skipped("divergences", message, "sample_stats needs the variable `diverging`");
+    };
+    let message = format!("{count} of {total} transitions diverged");
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("divergences", Status::Pass, message) }
+        .judge(
+            count == 0,
+            Status::Fail,
+            "the draws miss a region of high curvature: raise target_accept (0.95, 0.99), or reparameterise",
+        )
+}
+
+/// No trajectory was cut at the depth limit. That costs time, not correctness, so this only warns.
+pub(crate) fn tree_depth(count: Option<u64>, total: usize) -> Check {
+    let Some(count) = count else {
+        let message = "the trace does not say which trajectories reached the depth limit".to_owned();
+        return Check::skipped("tree_depth", message, "sample_stats needs the variable `reached_max_treedepth`");
+    };
+    let message = format!("{count} of {total} trajectories reached the depth limit");
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("tree_depth", Status::Pass, message) }.judge(
+        count == 0,
+        Status::Warn,
+        "the posterior is long and narrow for this metric: use --metric auto, rescale the parameters, or raise max_depth",
+    )
+}

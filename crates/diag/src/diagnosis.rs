@@ -1,0 +1,166 @@
+//! The whole diagnosis of a trace: summary, checks, verdict.
+
+use crate::bfmi::bfmi;
+use crate::check::{self, Check, Status};
+use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summary};
+use crate::table::Rows;
+use crate::{Chains, DiagError};
+use octopus_trace::{Array, Dataset, Values};
+use std::fmt::{self, Write};
+
+/// The limits of a diagnosis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DiagnoseOptions {
+    /// The share of the draws inside intervals.
+    pub prob: f64,
+    /// R-hat must be below this.
+    pub max_rhat: f64,
+    /// Bulk and tail effective sample sizes must reach this; 100 for each chain when none is given
+    /// (Vehtari et al. 2021, section 4).
+    pub min_ess: Option<f64>,
+    /// E-BFMI of each chain must reach this.
+    pub min_bfmi: f64,
+    /// The depth limit of the run, for traces that keep the tree depth but not whether it was the limit.
+    pub max_tree_depth: Option<u32>,
+}
+
+impl Default for DiagnoseOptions {
+    fn default() -> Self {
+        Self { prob: DEFAULT_PROB, max_rhat: 1.01, min_ess: None, min_bfmi: 0.3, max_tree_depth: None }
+    }
+}
+
+/// What is to be said about a trace. As JSON: `{"schema": 1, "parameters": [...], "max_rhat", ...}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// One row for each number of the posterior.
+    pub summary: Summary,
+    /// Divergent transitions; none where the trace does not say.
+    pub divergences: Option<u64>,
+    /// Trajectories cut at the depth limit; none where the trace does not say.
+    pub reached_max_treedepth: Option<u64>,
+    /// E-BFMI of each chain; empty where the trace has no energy.
+    pub bfmi: Vec<f64>,
+    /// The checks, always the same ones in the same order.
+    pub checks: Vec<Check>,
+}
+
+impl Diagnosis {
+    /// Whether no check failed. Warnings and skipped checks do not count.
+    pub fn good(&self) -> bool {
+        self.checks.iter().all(|check| check.status != Status::Fail)
+    }
+
+    /// What to do, most telling first: the advice of the checks that failed, then of those that warn.
+    pub fn advice(&self) -> Vec<&str> {
+        [Status::Fail, Status::Warn]
+            .iter()
+            .flat_map(|&status| self.checks.iter().filter(move |check| check.status == status))
+            .filter_map(|check| check.advice.as_deref())
+            .fold(Vec::new(), |mut list, advice| {
+                if !list.contains(&advice) {
+                    list.push(advice);
+                }
+                list
+            })
+    }
+
+    /// The table, one line for each check, and the advice.
+    pub fn to_text(&self, rows: Rows) -> String {
+        let mut text = self.summary.to_text(rows);
+        let (chains, draws) = (self.summary.chains, self.summary.draws);
+        let mut lines = || -> fmt::Result {
+            writeln!(text, "\n{chains} chains of {draws} draws")?;
+            for check in &self.checks {
+                let word = match check.status {
+                    Status::Pass => "PASS",
+                    Status::Warn => "WARN",
+                    Status::Fail => "FAIL",
+                    Status::Skipped => "SKIPPED",
+                };
+                writeln!(text, "{word:<7}  {:<11}  {}", check.id, check.message)?;
+            }
+            for advice in self.advice() {
+                writeln!(text, "-> {advice}")?;
+            }
+            Ok(())
+        };
+        let written = lines();
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        text
+    }
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.to_text(Rows::default()).trim_end())
+    }
+}
+
+/// Names that samplers give to a statistic, ArviZ's first.
+const DIVERGING: &[&str] = &["diverging", "divergent__", "divergent"];
+const ENERGY: &[&str] = &["energy", "energy__"];
+const TREE_DEPTH: &[&str] = &["tree_depth", "treedepth__", "depth"];
+const SATURATED: &[&str] = &["reached_max_treedepth", "maxdepth_reached"];
+
+/// Summarises `posterior` and checks it together with the statistics of its transitions. Checks whose
+/// statistics are absent are skipped, so that any trace can be diagnosed, also those of other samplers.
+///
+/// # Errors
+/// As [`summary`]; of `sample_stats` only the variables that are used must be sound.
+pub fn diagnose(
+    posterior: &Dataset,
+    sample_stats: Option<&Dataset>,
+    options: &DiagnoseOptions,
+) -> Result<Diagnosis, DiagError> {
+    let summary = summary(posterior, options.prob)?;
+    let find = |names: &[&str]| statistic(sample_stats, names, &summary);
+    let divergences = find(DIVERGING)?.map(|array| count(&array.values, |v| v != 0.0));
+    let energies = find(ENERGY)?.map(|array| array.values.to_f64());
+    let bfmi = match &energies {
+        Some(values) => Some(bfmi(&Chains::new(values, summary.chains, summary.draws)?)),
+        None => None,
+    };
+    let reached_max_treedepth = match (find(SATURATED)?, find(TREE_DEPTH)?, options.max_tree_depth) {
+        (Some(array), _, _) => Some(count(&array.values, |v| v != 0.0)),
+        (None, Some(array), Some(limit)) => Some(count(&array.values, |v| v >= f64::from(limit))),
+        _ => None,
+    };
+    let min_ess = options.min_ess.unwrap_or(100.0 * summary.chains as f64);
+    let total = summary.chains * summary.draws;
+    let checks = vec![
+        check::finite_draws(&summary),
+        check::constant(&summary),
+        check::rhat(&summary, options.max_rhat),
+        check::ess_bulk(&summary, min_ess),
+        check::ess_tail(&summary, min_ess),
+        check::bfmi(bfmi.as_deref(), options.min_bfmi),
+        check::divergences(divergences, total),
+        check::tree_depth(reached_max_treedepth, total),
+    ];
+    Ok(Diagnosis { summary, divergences, reached_max_treedepth, bfmi: bfmi.unwrap_or_default(), checks })
+}
+
+/// The first statistic of those `names`; it has one value for each draw of the posterior.
+fn statistic<'a>(
+    sample_stats: Option<&'a Dataset>,
+    names: &[&str],
+    summary: &Summary,
+) -> Result<Option<&'a Array>, DiagError> {
+    let Some((name, array)) = names.iter().find_map(|&name| Some((name, sample_stats?.variables.get(name)?))) else {
+        return Ok(None);
+    };
+    let (found, expected) = (sampled_shape(name, array)?, (summary.chains, summary.draws));
+    if array.dims.len() != 2 {
+        return Err(DiagError::Dimensions { variable: name.to_owned(), dims: array.dims.clone() });
+    }
+    if found != expected {
+        let first = "the posterior".to_owned();
+        return Err(DiagError::Disagree { variable: name.to_owned(), first, found, expected });
+    }
+    Ok(Some(array))
+}
+
+fn count(values: &Values, f: impl Fn(f64) -> bool) -> u64 {
+    values.to_f64().into_iter().filter(|&v| f(v)).count() as u64
+}

@@ -1,0 +1,214 @@
+//! All statistics of one quantity at once: one sort serves ranks, folded ranks, quantiles and intervals.
+
+use crate::Chains;
+use crate::chains::has_nan;
+use crate::ess::{Ess, indicate, lesser};
+use crate::interval::{eti_of_sorted, hdi_of_sorted, sorted_nan_last};
+use crate::mcse::sd_error;
+use crate::moments::{mean, sum_by};
+use crate::normal::NormalScores;
+use crate::order::{Sorted, Sorter, median, quantile, rank_normalize, rank_normalize_folded};
+use crate::rhat::{greater, scale_reduction};
+use std::sync::Arc;
+
+/// The numbers of one row of a summary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Statistics {
+    pub(crate) mean: f64,
+    pub(crate) sd: f64,
+    pub(crate) hdi: [f64; 2],
+    pub(crate) eti: [f64; 2],
+    pub(crate) mcse_mean: f64,
+    pub(crate) mcse_sd: f64,
+    pub(crate) ess_bulk: f64,
+    pub(crate) ess_tail: f64,
+    pub(crate) rhat: f64,
+    pub(crate) not_finite: usize,
+    pub(crate) constant: bool,
+}
+
+/// Buffers and tables for quantities of one shape; one for each thread.
+#[derive(Clone)]
+pub(crate) struct Workspace {
+    scores: Arc<NormalScores>,
+    ess: Ess,
+    sorter: Sorter,
+    sorted: Sorted,
+    halves: Sorted,
+    folded: Vec<u32>,
+    split: Vec<f64>,
+    series: Vec<f64>,
+}
+
+impl Workspace {
+    /// For quantities of `chains x draws`.
+    pub(crate) fn new(chains: usize, draws: usize) -> Self {
+        let half = draws / 2;
+        Self {
+            scores: Arc::new(NormalScores::new(2 * chains * half)),
+            ess: Ess::new(half.max(1)),
+            sorter: Sorter::default(),
+            sorted: Sorted::default(),
+            halves: Sorted::default(),
+            folded: Vec::new(),
+            split: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+
+    /// All statistics of `chains`, as `az.summary` defines them. (For an odd number of draws its R-hat
+    /// folds about the median of all draws; `az.rhat`, and [`rhat`](crate::rhat), leave the middle draw out.)
+    pub(crate) fn statistics(&mut self, chains: &Chains, prob: f64) -> Statistics {
+        let values = chains.values();
+        let size = values.len() as f64;
+        let mean = mean(values);
+        let squares = |v: f64| (v - mean) * (v - mean);
+        let sum_of_squares = sum_by(values, squares);
+        let nan = has_nan(values);
+        let mut found = Statistics {
+            mean,
+            sd: (sum_of_squares / (size - 1.0)).sqrt(),
+            hdi: [f64::NAN; 2],
+            eti: [f64::NAN; 2],
+            mcse_mean: f64::NAN,
+            mcse_sd: f64::NAN,
+            ess_bulk: f64::NAN,
+            ess_tail: f64::NAN,
+            rhat: f64::NAN,
+            not_finite: if nan || !mean.is_finite() { values.iter().filter(|v| !v.is_finite()).count() } else { 0 },
+            constant: false,
+        };
+        if nan {
+            found.hdi = hdi_of_sorted(&sorted_nan_last(values), prob);
+            return found;
+        }
+        self.sorter.sort(values, &mut self.sorted);
+        found.constant = self.sorted.values[0] == self.sorted.values[values.len() - 1];
+        found.hdi = hdi_of_sorted(&self.sorted.values, prob);
+        found.eti = eti_of_sorted(&self.sorted.values, prob);
+        if chains.draws() < 4 {
+            return found;
+        }
+
+        let split = chains.split(&mut self.split);
+        self.series.clear();
+        self.series.extend(split.values().iter().map(|&v| squares(v)));
+        let ess_squares = self.ess.estimate(&self.series, split.chains());
+        let fourth = sum_by(values, |v| squares(v) * squares(v)) / size;
+        found.mcse_sd = sd_error(sum_of_squares / size, fourth, ess_squares);
+        let ess_mean = self.ess.estimate(split.values(), split.chains());
+        found.mcse_mean = (sum_of_squares / (size - 1.0) / ess_mean).sqrt();
+
+        let mut tail = [0.0; 2];
+        for (ess, prob) in tail.iter_mut().zip([0.05, 0.95]) {
+            indicate(split.values(), quantile(&self.sorted.values, prob), &mut self.series);
+            *ess = self.ess.estimate(&self.series, split.chains());
+        }
+        found.ess_tail = lesser(tail[0], tail[1]);
+
+        let center = median(&self.sorted.values);
+        let halves = halves(&self.sorted, chains.draws(), &mut self.halves);
+        self.series.resize(halves.values.len(), 0.0);
+        rank_normalize(halves, &self.scores, &mut self.series);
+        found.ess_bulk = self.ess.estimate(&self.series, split.chains());
+        if chains.chains() < 2 {
+            return found;
+        }
+        let bulk = scale_reduction(&self.series, split.draws());
+        let folded = rank_normalize_folded(halves, center, &self.scores, &mut self.folded, &mut self.series);
+        found.rhat = if folded {
+            greater(bulk, scale_reduction(&self.series, split.draws()))
+        } else {
+            bulk
+        };
+        found
+    }
+}
+
+/// The sorted values of the split chains: all for an even number of draws, all but each chain's middle
+/// draw for an odd one, with their places in the split array.
+fn halves<'a>(sorted: &'a Sorted, draws: usize, buffer: &'a mut Sorted) -> &'a Sorted {
+    if draws.is_multiple_of(2) {
+        return sorted;
+    }
+    let half = draws / 2;
+    buffer.values.clear();
+    buffer.places.clear();
+    for (&value, &place) in sorted.values.iter().zip(&sorted.places) {
+        let (chain, draw) = (place as usize / draws, place as usize % draws);
+        if draw != half {
+            buffer.values.push(value);
+            buffer.places.push((chain * 2 * half + draw - usize::from(draw > half)) as u32);
+        }
+    }
+    buffer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ess_bulk, ess_tail, eti, hdi, mcse_mean, mcse_sd, rhat};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_estimators_one_by_one(
+            values in prop::collection::vec(prop_oneof![-2.0..2.0f64, (-1i32..2).prop_map(f64::from)], 160..170),
+            chains in 1..5usize,
+        ) {
+            let draws = values.len() / chains / 2 * 2;
+            let chains = Chains::new(&values[..chains * draws], chains, draws).unwrap();
+            let found = Workspace::new(chains.chains(), draws).statistics(&chains, 0.89);
+            let same = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * b.abs();
+            prop_assert!(same(found.rhat, rhat(&chains)));
+            prop_assert!(same(found.ess_bulk, ess_bulk(&chains)));
+            prop_assert!(same(found.ess_tail, ess_tail(&chains)));
+            prop_assert!(same(found.mcse_mean, mcse_mean(&chains)));
+            prop_assert!(same(found.mcse_sd, mcse_sd(&chains)));
+            prop_assert_eq!(found.hdi, hdi(&chains, 0.89).unwrap());
+            prop_assert_eq!(found.eti, eti(&chains, 0.89).unwrap());
+            prop_assert!(!found.constant && found.not_finite == 0);
+        }
+    }
+
+    #[test]
+    fn odd_chains_lose_their_middle_place() {
+        let places = vec![5, 0, 2, 9, 7, 1, 3, 4, 6, 8];
+        let sorted = Sorted { values: places.iter().copied().map(f64::from).collect(), places };
+        let mut buffer = Sorted::default();
+        let places = &halves(&sorted, 5, &mut buffer).places;
+        assert_eq!(*places, [4, 0, 7, 1, 2, 3, 5, 6]);
+    }
+}
+#[cfg(test)]
+mod phases {
+    use super::*;
+    use std::time::{Duration, Instant};
+    fn best(label: &str, mut f: impl FnMut()) {
+        let mut b = Duration::MAX;
+        for _ in 0..400 { let s = Instant::now(); f(); b = b.min(s.elapsed()); }
+        println!("{label:20} {:8.2} us", b.as_secs_f64() * 1e6);
+    }
+    #[test]
+    #[ignore]
+    fn phases() {
+        let mut state = 1u64;
+        let mut u = || { state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407); (state >> 11) as f64 * 2f64.powi(-53) - 0.5 };
+        let values: Vec<f64> = (0..8000).map(|_| u() + u() + u()).collect();
+        let chains = Chains::new(&values, 4, 2000).unwrap();
+        let mut w = Workspace::new(4, 2000);
+        best("all", || { std::hint::black_box(w.statistics(&chains, 0.89)); });
+        best("sort", || w.sorter.sort(&values, &mut w.sorted));
+        best("hdi", || { std::hint::black_box(hdi_of_sorted(&w.sorted.values, 0.89)); });
+        best("rank", || { w.series.resize(8000, 0.0); rank_normalize(&w.sorted, &w.scores, &mut w.series); });
+        best("rank folded", || { rank_normalize_folded(&w.sorted, 0.0, &w.scores, &mut w.folded, &mut w.series); });
+        best("scale reduction", || { std::hint::black_box(scale_reduction(&w.series, 1000)); });
+        best("ess", || { std::hint::black_box(w.ess.estimate(&values, 8)); });
+        best("indicate", || { indicate(&values, 0.3, &mut w.series); });
+        best("ess indicator", || { std::hint::black_box(w.ess.estimate(&w.series, 8)); });
+        best("nan", || { std::hint::black_box(has_nan(&values)); });
+        best("mean", || { std::hint::black_box(mean(&values)); });
+        best("range", || { std::hint::black_box(crate::order::range(&values)); });
+        best("moments", || { let m = mean(&values); let s = |v: f64| (v - m) * (v - m); std::hint::black_box(sum_by(&values, |v| s(v) * s(v))); });
+    }
+}

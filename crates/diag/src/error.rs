@@ -1,0 +1,102 @@
+//! What can be wrong with the arrays given to this crate.
+
+use thiserror::Error;
+
+/// An input that no diagnostic is defined for.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DiagError {
+    /// The number of values is not chains x draws.
+    #[error(
+        "{chains} chains of {draws} draws need {} values, {values} were given: pass the values row-major, chain after chain",
+        .chains.saturating_mul(*.draws)
+    )]
+    Shape {
+        /// Number of chains asked for.
+        chains: usize,
+        /// Draws of each chain asked for.
+        draws: usize,
+        /// Number of values given.
+        values: usize,
+    },
+    /// There is no chain or no draw.
+    #[error("{chains} chains of {draws} draws hold no value: at least one chain of one draw is needed")]
+    Empty {
+        /// Number of chains.
+        chains: usize,
+        /// Draws of each chain.
+        draws: usize,
+    },
+    /// An element index beyond the width of a draw.
+    #[error("element {element} of draws that are {width} wide: the index must be below the width")]
+    Element {
+        /// The index asked for.
+        element: usize,
+        /// The number of values in one draw.
+        width: usize,
+    },
+    /// A probability outside its range.
+    #[error("{name} = {value}: must be a probability, {expected}")]
+    Probability {
+        /// What the probability is for, e.g. `prob`.
+        name: &'static str,
+        /// The value given.
+        value: f64,
+        /// The range allowed.
+        expected: &'static str,
+    },
+    /// A group without variables.
+    #[error("the posterior has no variable with values: nothing to summarise")]
+    NoVariables,
+    /// A variable whose first two axes are not chain and draw.
+    #[error("variable `{variable}` has dimensions ({}): the first two must be `chain` and `draw`; transpose it or drop it", .dims.join(", "))]
+    Dimensions {
+        /// The variable's name.
+        variable: String,
+        /// Its dimensions.
+        dims: Vec<String>,
+    },
+    /// A variable whose number of values is not the product of its shape.
+    #[error("variable `{variable}` has shape {shape:?} and {values} values: write it again, the array is damaged")]
+    Values {
+        /// The variable's name.
+        variable: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Number of values found.
+        values: usize,
+    },
+    /// Variables with different numbers of chains or draws.
+    #[error(
+        "variable `{variable}` has {} chains of {} draws, `{first}` has {} of {}: all variables of a group must agree",
+        .found.0, .found.1, .expected.0, .expected.1
+    )]
+    Disagree {
+        /// The variable that differs.
+        variable: String,
+        /// The variable that it is compared with.
+        first: String,
+        /// Chains and draws of `variable`.
+        found: (usize, usize),
+        /// Chains and draws of `first`.
+        expected: (usize, usize),
+    },
+}
+
+/// Checks that `value` lies strictly between 0 and 1.
+pub(crate) fn open_probability(name: &'static str, value: f64) -> Result<(), DiagError> {
+    if value > 0.0 && value < 1.0 {
+        Ok(())
+    } else {
+        Err(DiagError::Probability { name, value, expected: "above 0 and below 1" })
+    }
+}
+
+/// Checks that `value` lies above 0 and not above 1.
+pub(crate) fn interval_probability(name: &'static str, value: f64) -> Result<(), DiagError> {
+    if value > 0.0 && value <= 1.0 {
+        Ok(())
+    } else {
+        Err(DiagError::Probability { name, value, expected: "above 0 and at most 1" })
+    }
+}

@@ -1,0 +1,225 @@
+//! Effective sample sizes.
+//!
+//! Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., Buerkner, P.-C. (2021). Rank-normalization,
+//! folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis
+//! 16(2), 667-718. Truncation by Geyer's initial monotone sequence (Geyer 1992, 2011).
+
+use crate::autocov::{MeanAutocov, Transform};
+use crate::chains::has_nan;
+use crate::error::open_probability;
+use crate::moments::{mean, sum_by, variance};
+use crate::order::{Sorted, quantile, range};
+use crate::rhat::rank_normalized;
+use crate::{Chains, DiagError};
+
+/// A range below which ArviZ takes all values for one (`np.finfo(float).resolution`).
+const CONSTANT: f64 = 1e-15;
+
+/// Bulk effective sample size, in draws: of the rank-normalised split chains. It says how well the center
+/// of the distribution (mean, median) is known. NaN with fewer than 4 draws or when a value is NaN; the
+/// number of draws when all are equal. `az.ess(method="bulk")`.
+pub fn ess_bulk(chains: &Chains) -> f64 {
+    if !chains.valid(1) {
+        return f64::NAN;
+    }
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    let normal = rank_normalized(split);
+    Ess::new(split.draws()).estimate(&normal, split.chains())
+}
+
+/// Tail effective sample size, in draws: the smaller of [`ess_quantile`] at 5% and 95%. It says how well
+/// intervals are known. NaN as [`ess_bulk`]. `az.ess(method="tail")`.
+pub fn ess_tail(chains: &Chains) -> f64 {
+    if !chains.valid(1) {
+        return f64::NAN;
+    }
+    let low = ess_below_quantile(chains, 0.05);
+    let high = ess_below_quantile(chains, 0.95);
+    lesser(low, high)
+}
+
+/// Effective sample size for the mean, in draws: of the split chains as they are. NaN as [`ess_bulk`].
+/// `az.ess(method="mean")`.
+pub fn ess_mean(chains: &Chains) -> f64 {
+    if !chains.valid(1) {
+        return f64::NAN;
+    }
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    Ess::new(split.draws()).estimate(split.values(), split.chains())
+}
+
+/// Effective sample size for the standard deviation, in draws: that of the mean of `(x - mean)^2`.
+/// NaN as [`ess_bulk`]. `az.ess(method="sd")`.
+pub fn ess_sd(chains: &Chains) -> f64 {
+    if !chains.valid(1) {
+        return f64::NAN;
+    }
+    let squares = squared_deviations(chains.values());
+    ess_mean(&chains.with_values(&squares))
+}
+
+/// Effective sample size for the `prob` quantile, in draws: that of the mean of the indicator
+/// `x <= quantile`. NaN as [`ess_bulk`]. `az.ess(method="quantile", prob=prob)`.
+///
+/// # Errors
+/// [`DiagError::Probability`] when `prob` does not lie between 0 and 1, both excluded.
+pub fn ess_quantile(chains: &Chains, prob: f64) -> Result<f64, DiagError> {
+    open_probability("prob", prob)?;
+    Ok(if chains.valid(1) { ess_below_quantile(chains, prob) } else { f64::NAN })
+}
+
+/// Effective sample size for the median, in draws: [`ess_quantile`] at 50%. `az.ess(method="median")`.
+pub fn ess_median(chains: &Chains) -> f64 {
+    if chains.valid(1) { ess_below_quantile(chains, 0.5) } else { f64::NAN }
+}
+
+/// `(x - mean)^2` of each value.
+pub(crate) fn squared_deviations(values: &[f64]) -> Vec<f64> {
+    let center = mean(values);
+    values.iter().map(|v| (v - center) * (v - center)).collect()
+}
+
+/// Of valid chains, the effective sample size for a quantile.
+pub(crate) fn ess_below_quantile(chains: &Chains, prob: f64) -> f64 {
+    let bound = quantile(&Sorted::of(chains.values()).values, prob);
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    let mut indicator = Vec::new();
+    indicate(split.values(), bound, &mut indicator);
+    Ess::new(split.draws()).estimate(&indicator, split.chains())
+}
+
+/// Writes 1 where a value is at most `bound`, 0 elsewhere (also when `bound` is NaN).
+pub(crate) fn indicate(values: &[f64], bound: f64, out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(values.iter().map(|&v| f64::from(u8::from(v <= bound))));
+}
+
+/// Python's `min(a, b)`: `a` unless `b` is smaller, so that NaN stays where it stands.
+pub(crate) fn lesser(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
+}
+
+/// The estimator for chains of one length, with its buffers.
+#[derive(Clone)]
+pub(crate) struct Ess {
+    draws: usize,
+    transform: Transform,
+    centered: Vec<f64>,
+    means: Vec<f64>,
+    lags: Vec<f64>,
+    rho: Vec<f64>,
+}
+
+impl Ess {
+    /// For chains of `draws` draws (after any splitting), at least 2.
+    pub(crate) fn new(draws: usize) -> Self {
+        Self {
+            draws,
+            transform: Transform::new(draws),
+            centered: Vec::new(),
+            means: Vec::new(),
+            lags: Vec::new(),
+            rho: Vec::new(),
+        }
+    }
+
+    /// The effective sample size of `values`, `chains x draws`, without splitting or ranking (`_ess` of
+    /// ArviZ): `chains draws / tau`, with `tau = -1 + 2 sum_t rho_t` over Geyer's initial monotone sequence.
+    pub(crate) fn estimate(&mut self, values: &[f64], chains: usize) -> f64 {
+        if has_nan(values) {
+            return f64::NAN;
+        }
+        let size = values.len() as f64;
+        let (min, max) = range(values);
+        if max - min < CONSTANT {
+            return size;
+        }
+        self.center(values);
+        let n = self.draws as f64;
+        let mut autocov = MeanAutocov::new(&mut self.transform, &self.centered, &mut self.lags);
+        let mean_var = autocov.at(0) * n / (n - 1.0);
+        let mut var_plus = mean_var * (n - 1.0) / n;
+        if chains > 1 {
+            var_plus += variance(&self.means);
+        }
+        let tau = sum_of_correlations(self.draws, &mut self.rho, |lag| 1.0 - (mean_var - autocov.at(lag)) / var_plus);
+        // tau is bounded below so that antithetic chains are not credited without limit; NaN passes.
+        let bound = 1.0 / size.log10();
+        size / if bound > tau { bound } else { tau }
+    }
+
+    /// Subtracts each chain's mean.
+    fn center(&mut self, values: &[f64]) {
+        self.means.clear();
+        self.centered.clear();
+        for row in values.chunks_exact(self.draws) {
+            let center = mean(row);
+            self.means.push(center);
+            self.centered.extend(row.iter().map(|v| v - center));
+        }
+    }
+}
+
+/// `tau = -1 + 2 sum_t rho_t`, truncated by Geyer's initial positive sequence and made monotone;
+/// NaN when a correlation is. `rho` is a buffer.
+fn sum_of_correlations(draws: usize, rho: &mut Vec<f64>, mut correlation: impl FnMut(usize) -> f64) -> f64 {
+    rho.clear();
+    let (mut even, mut odd) = (1.0, correlation(1));
+    rho.extend([even, odd]);
+    // Pairs (t + 1, t + 2) are added as long as their sum is positive (Geyer's initial positive sequence).
+    let mut t = 1;
+    while t + 3 < draws && even + odd > 0.0 {
+        even = correlation(t + 1);
+        odd = correlation(t + 2);
+        rho.extend(if even + odd >= 0.0 { [even, odd] } else { [0.0, 0.0] });
+        t += 2;
+    }
+    if rho.iter().any(|r| r.is_nan()) || (even + odd).is_nan() {
+        return f64::NAN;
+    }
+    // The correlations up to lag t - 2 enter twice, the last even one once.
+    let last = t - 1;
+    if even > 0.0 {
+        rho[last] = even;
+    }
+    // Initial monotone sequence: no pair may exceed the one before it.
+    for t in (1..last.saturating_sub(2)).step_by(2) {
+        let before = rho[t - 1] + rho[t];
+        if rho[t + 1] + rho[t + 2] > before {
+            rho[t + 1] = before / 2.0;
+            rho[t + 2] = rho[t + 1];
+        }
+    }
+    -1.0 + 2.0 * sum_by(&rho[..last], |r| r) + rho[last]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_geyers_sequence_by_hand() {
+        let rho = |values: &'static [f64]| move |lag: usize| values[lag];
+        let mut buffer = Vec::new();
+        // Pairs 1 + .5, .3 + .1, .2 - .4 (negative: cut, but its positive even member counts once).
+        let tau = sum_of_correlations(100, &mut buffer, rho(&[1.0, 0.5, 0.3, 0.1, 0.2, -0.4]));
+        assert!((tau - (-1.0 + 2.0 * (1.0 + 0.5 + 0.3 + 0.1) + 0.2)).abs() < 1e-15, "{tau}");
+        // The second pair exceeds the first and is lowered to it.
+        let tau = sum_of_correlations(100, &mut buffer, rho(&[1.0, -0.4, 0.9, 0.0, 0.1, 0.1, -0.1, -0.1]));
+        assert!((tau - (-1.0 + 2.0 * (0.6 + 0.6 + 0.2))).abs() < 1e-15, "{tau}");
+        // Too short for any pair beyond the first.
+        assert_eq!(sum_of_correlations(4, &mut buffer, rho(&[1.0, 0.9])), 0.0);
+        assert!(sum_of_correlations(100, &mut buffer, |_| f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn probabilities_are_checked() {
+        let chains = Chains::new(&[1.0, 2.0, 3.0, 4.0], 1, 4).unwrap();
+        for prob in [0.0, 1.0, -0.1, f64::NAN] {
+            assert!(matches!(ess_quantile(&chains, prob), Err(DiagError::Probability { .. })), "{prob}");
+        }
+    }
+}

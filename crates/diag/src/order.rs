@@ -1,0 +1,344 @@
+//! Order: sorted values with their places, ranks, quantiles.
+
+use crate::normal::NormalScores;
+
+/// Values in ascending order, and the place that each came from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sorted {
+    pub(crate) values: Vec<f64>,
+    pub(crate) places: Vec<u32>,
+}
+
+impl Sorted {
+    /// Sorts a copy of `values`, none of which may be NaN.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let mut sorted = Self::default();
+        Sorter::default().sort(values, &mut sorted);
+        sorted
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.places.clear();
+    }
+}
+
+/// Bits of one digit of the radix sort, and its values: their counters stay in the first-level cache.
+const BITS: u32 = 11;
+const RADIX: usize = 1 << BITS;
+
+/// Fewer values than this are sorted by comparison.
+const FEW: usize = 256;
+
+/// Sorts, keeping its buffers between calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sorter {
+    records: Vec<u64>,
+    passed: Vec<u64>,
+    low: Vec<u32>,
+    high: Vec<u32>,
+}
+
+impl Sorter {
+    /// Writes `values` in ascending order to `out`, with their indices. No value may be NaN.
+    ///
+    /// Two passes of a radix sort order the values by where they lie between the smallest and the largest,
+    /// to 22 bits; few neighbours are then out of order, and insertion corrects them. Where many values
+    /// crowd into few cells (heavy tails), a comparison sort takes over. Half the time of the latter.
+    pub(crate) fn sort(&mut self, values: &[f64], out: &mut Sorted) {
+        let (min, max) = range(values);
+        let cells = f64::from((1u32 << (2 * BITS)) - 1);
+        let scale = cells / (max - min);
+        let spread = values.len() >= FEW && scale > 0.0 && scale.is_finite();
+        if !(spread && self.sort_by_cell(values, min, scale, out)) {
+            self.sort_by_comparison(values, out);
+        }
+    }
+
+    fn sort_by_comparison(&mut self, values: &[f64], out: &mut Sorted) {
+        out.places.clear();
+        out.places.extend((0u32..).take(values.len()));
+        out.places.sort_unstable_by(|&a, &b| values[a as usize].total_cmp(&values[b as usize]));
+        out.values.clear();
+        out.values.extend(out.places.iter().map(|&place| values[place as usize]));
+    }
+
+    /// False when too many values share a cell; `out` is then unfinished.
+    fn sort_by_cell(&mut self, values: &[f64], min: f64, scale: f64, out: &mut Sorted) -> bool {
+        let n = values.len();
+        for buffer in [&mut self.low, &mut self.high] {
+            buffer.clear();
+            buffer.resize(RADIX, 0);
+        }
+        self.records.clear();
+        // Adding 2^52 leaves the rounded cell in the low bits. Each step is monotone in the value.
+        self.records.extend(values.iter().zip(0u64..).map(|(&v, place)| {
+            let cell = ((v - min) * scale + 2f64.powi(52)).to_bits();
+            cell << 32 | place
+        }));
+        for &record in &self.records {
+            self.low[digit(record, 0)] += 1;
+            self.high[digit(record, 1)] += 1;
+        }
+        self.passed.resize(n, 0);
+        distribute(&self.records, 0, &mut self.low, &mut self.passed);
+        distribute(&self.passed, 1, &mut self.high, &mut self.records);
+        self.finish(values, out)
+    }
+
+    /// Replaces cells by values, in order; false when that takes too many moves.
+    fn finish(&self, values: &[f64], out: &mut Sorted) -> bool {
+        out.clear();
+        let mut moves_left = 4 * values.len();
+        let mut last = f64::NEG_INFINITY;
+        for &record in &self.records {
+            let place = record as u32;
+            let value = values[place as usize];
+            out.values.push(value);
+            out.places.push(place);
+            if value >= last {
+                last = value;
+                continue;
+            }
+            let mut hole = out.values.len() - 1;
+            while hole > 0 && out.values[hole - 1] > value {
+                out.values.swap(hole - 1, hole);
+                out.places.swap(hole - 1, hole);
+                hole -= 1;
+                if moves_left == 0 {
+                    return false;
+                }
+                moves_left -= 1;
+            }
+        }
+        true
+    }
+}
+
+fn digit(record: u64, place: u32) -> usize {
+    (record >> (32 + place * BITS)) as usize & (RADIX - 1)
+}
+
+/// Moves records to the places that the counts of their digit give them, keeping equal ones in order.
+fn distribute(from: &[u64], place: u32, counts: &mut [u32], to: &mut [u64]) {
+    let mut start = 0;
+    for count in counts.iter_mut() {
+        start += std::mem::replace(count, start);
+    }
+    for &record in from {
+        let next = &mut counts[digit(record, place)];
+        to[*next as usize] = record;
+        *next += 1;
+    }
+}
+
+/// The smallest and the largest value; (inf, -inf) without values. NaN is ignored.
+pub(crate) fn range(values: &[f64]) -> (f64, f64) {
+    let mut low = [f64::INFINITY; 8];
+    let mut high = [f64::NEG_INFINITY; 8];
+    let eights = values.chunks_exact(8);
+    let rest = eights.remainder();
+    for eight in eights {
+        for k in 0..8 {
+            low[k] = if eight[k] < low[k] { eight[k] } else { low[k] };
+            high[k] = if eight[k] > high[k] { eight[k] } else { high[k] };
+        }
+    }
+    let min = low.iter().chain(rest).fold(f64::INFINITY, |a, &b| a.min(b));
+    let max = high.iter().chain(rest).fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+    (min, max)
+}
+
+/// Writes the normal scores of `sorted` to `out` at each value's place; ties share the score of their
+/// average rank (`scipy.stats.rankdata`, method `average`).
+pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [f64]) {
+    let mut ranks = Ranks::new(scores, out);
+    for (k, (&value, &place)) in sorted.values.iter().zip(&sorted.places).enumerate() {
+        ranks.next(k, value, place, |run| sorted.places[run].iter().copied());
+    }
+    ranks.finish(sorted.places.len(), |run| sorted.places[run].iter().copied());
+}
+
+/// Writes the normal scores of the distances `|v - center|` to `out` at each value's place. The distances
+/// below the center and those above are each in order, so that a merge ranks them. `places` is a buffer.
+/// False when a distance is NaN (an infinite center), `out` being then without meaning.
+pub(crate) fn rank_normalize_folded(
+    sorted: &Sorted,
+    center: f64,
+    scores: &NormalScores,
+    places: &mut Vec<u32>,
+    out: &mut [f64],
+) -> bool {
+    let (values, n) = (&sorted.values, sorted.values.len());
+    let distance = |i: usize| (values[i] - center).abs();
+    // NaN arises only from inf - inf, and infinite values stand at the ends.
+    if n > 0 && (distance(0).is_nan() || distance(n - 1).is_nan()) {
+        return false;
+    }
+    places.clear();
+    places.resize(n, 0);
+    let mut ranks = Ranks::new(scores, out);
+    let mut above = values.partition_point(|&v| v < center);
+    let mut below = above;
+    for k in 0..n {
+        // Which side is nearer is a coin toss: selected without a branch, since it could not be predicted.
+        let low = if below > 0 { distance(below - 1) } else { f64::INFINITY };
+        let high = if above < n { distance(above) } else { f64::INFINITY };
+        let take_low = (low < high) | (above == n);
+        let nearer = if take_low { below.wrapping_sub(1) } else { above };
+        below -= usize::from(take_low);
+        above += usize::from(!take_low);
+        let place = sorted.places[nearer];
+        places[k] = place;
+        ranks.next(k, if take_low { low } else { high }, place, |run| places[run].iter().copied());
+    }
+    ranks.finish(n, |run| places[run].iter().copied());
+    true
+}
+
+/// Scores values that come in ascending order.
+struct Ranks<'a> {
+    scores: &'a NormalScores,
+    out: &'a mut [f64],
+    last: f64,
+    /// Where the run of values equal to the last began.
+    first: usize,
+}
+
+impl<'a> Ranks<'a> {
+    fn new(scores: &'a NormalScores, out: &'a mut [f64]) -> Self {
+        Self { scores, out, last: f64::NAN, first: 0 }
+    }
+
+    /// Takes the `k`-th value; `places` tells where the values of a range of `k` came from.
+    #[inline(always)]
+    fn next<I: Iterator<Item = u32>>(
+        &mut self,
+        k: usize,
+        value: f64,
+        place: u32,
+        places: impl Fn(std::ops::Range<usize>) -> I,
+    ) {
+        self.out[place as usize] = self.scores.untied(k);
+        if value != self.last {
+            self.finish(k, places);
+            self.first = k;
+            self.last = value;
+        }
+    }
+
+    /// Corrects the scores of the run that ends before `k` when it has more than one value.
+    #[inline(always)]
+    fn finish<I: Iterator<Item = u32>>(&mut self, k: usize, places: impl Fn(std::ops::Range<usize>) -> I) {
+        if k - self.first > 1 {
+            let score = self.scores.tied(self.first, k);
+            for place in places(self.first..k) {
+                self.out[place as usize] = score;
+            }
+        }
+    }
+}
+
+/// The `prob` quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan 1996), with
+/// the very operations of `scipy.stats.mstats.mquantiles`: indicators `x <= quantile` depend on the last bit.
+pub(crate) fn quantile(sorted: &[f64], prob: f64) -> f64 {
+    let n = sorted.len();
+    if n == 1 {
+        return sorted[0];
+    }
+    let size = n as f64;
+    let place = size * prob + (1.0 - prob);
+    let k = place.clamp(1.0, size - 1.0).floor();
+    let gamma = (place - k).clamp(0.0, 1.0);
+    let k = k as usize;
+    (1.0 - gamma) * sorted[k - 1] + gamma * sorted[k]
+}
+
+/// The places in `size` sorted values that enclose the quantiles at probabilities `low` and `high`.
+pub(crate) fn quantile_index_bounds(low: f64, high: f64, size: usize) -> (usize, usize) {
+    let n = size as f64;
+    let low = (low * n - 1.0).max(0.0).floor();
+    let high = (high * n - 1.0).min(n - 1.0).ceil();
+    (low as usize, high as usize)
+}
+
+/// The median of sorted values: the middle one, or the mean of the two in the middle.
+pub(crate) fn median(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    if sorted.len().is_multiple_of(2) { (sorted[half - 1] + sorted[half]) / 2.0 } else { sorted[half] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_order() -> impl Strategy<Value = Vec<f64>> {
+        let value = prop_oneof![
+            4 => -3.0..3.0f64,
+            1 => (-3i32..3).prop_map(f64::from),
+            1 => prop_oneof![Just(f64::MAX), Just(-f64::MAX), Just(-0.0), Just(f64::INFINITY), Just(1e-300)],
+        ];
+        prop_oneof![prop::collection::vec(value, 1..600), prop::collection::vec(-1.0..1.0f64, 1..600)]
+    }
+
+    proptest! {
+        #[test]
+        fn sorts_as_the_standard_library(values in any_order()) {
+            let sorted = Sorted::of(&values);
+            let mut expected = values.clone();
+            expected.sort_by(f64::total_cmp);
+            // -0 and 0 are equal and may stand in any order.
+            prop_assert_eq!(&sorted.values, &expected);
+            let mut seen = vec![false; values.len()];
+            for (&v, &place) in sorted.values.iter().zip(&sorted.places) {
+                prop_assert_eq!(v.to_bits(), values[place as usize].to_bits());
+                prop_assert!(!std::mem::replace(&mut seen[place as usize], true));
+            }
+            let (min, max) = range(&values);
+            prop_assert!(min == expected[0] && max == expected[expected.len() - 1]);
+        }
+
+        #[test]
+        fn folded_ranks_are_ranks_of_distances(
+            values in prop::collection::vec(prop_oneof![-3.0..3.0f64, (-3i32..3).prop_map(f64::from)], 1..300),
+        ) {
+            let sorted = Sorted::of(&values);
+            let scores = NormalScores::new(values.len());
+            let center = median(&sorted.values);
+            let (mut found, mut expected) = (vec![0.0; values.len()], vec![0.0; values.len()]);
+            prop_assert!(rank_normalize_folded(&sorted, center, &scores, &mut Vec::new(), &mut found));
+            let distances: Vec<f64> = values.iter().map(|v| (v - center).abs()).collect();
+            rank_normalize(&Sorted::of(&distances), &scores, &mut expected);
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn quantiles_of_ten() {
+        let sorted: Vec<f64> = (0..10).map(f64::from).collect();
+        assert_eq!(quantile(&sorted, 0.5), 4.5);
+        assert!((quantile(&sorted, 0.05) - 0.45).abs() < 1e-15);
+        assert_eq!(quantile(&sorted, 0.0), 0.0);
+        assert_eq!(quantile(&sorted, 1.0), 9.0);
+        assert_eq!(median(&sorted[..3]), 1.0);
+    }
+
+    #[test]
+    fn ties_share_a_score() {
+        let scores = NormalScores::new(4);
+        for (values, tied) in [([1.0, 2.0, 1.0, 3.0], [0, 2]), ([3.0, 1.0, 0.0, 3.0], [0, 3])] {
+            let mut out = [0.0; 4];
+            rank_normalize(&Sorted::of(&values), &scores, &mut out);
+            assert_eq!(out[tied[0]], out[tied[1]]);
+            assert_eq!(out[tied[0]], -scores.tied(if tied[1] == 2 { 2 } else { 0 }, if tied[1] == 2 { 4 } else { 2 }));
+        }
+    }
+
+    #[test]
+    fn an_infinite_center_cannot_be_folded() {
+        let inf = f64::INFINITY;
+        let sorted = Sorted::of(&[0.0, inf, inf]);
+        assert!(!rank_normalize_folded(&sorted, inf, &NormalScores::new(3), &mut Vec::new(), &mut [0.0; 3]));
+    }
+}

@@ -1,0 +1,219 @@
+//! One row for each number of the posterior, computed in parallel.
+
+use crate::element::{Statistics, Workspace};
+use crate::error::interval_probability;
+use crate::{Chains, DiagError};
+use octopus_trace::{Array, Dataset, Values};
+use rayon::prelude::*;
+
+/// The share of the draws inside the intervals of a summary, unless told otherwise.
+pub const DEFAULT_PROB: f64 = 0.89;
+
+/// Elements of a variable that are gathered together: their values of one draw fill a cache line.
+const BLOCK: usize = 8;
+
+/// The summary of one number of the posterior, over the draws of all chains. What is not defined is NaN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterSummary {
+    /// The element's name, e.g. `mu_group[berlin]`.
+    pub name: String,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation, divisor `n - 1`.
+    pub sd: f64,
+    /// Highest-density interval.
+    pub hdi: [f64; 2],
+    /// Equal-tailed interval.
+    pub eti: [f64; 2],
+    /// Standard error of the mean.
+    pub mcse_mean: f64,
+    /// Standard error of the standard deviation.
+    pub mcse_sd: f64,
+    /// Bulk effective sample size, in draws.
+    pub ess_bulk: f64,
+    /// Tail effective sample size, in draws.
+    pub ess_tail: f64,
+    /// Rank-normalised split R-hat.
+    pub rhat: f64,
+    /// The number of draws that are NaN or infinite.
+    pub not_finite: usize,
+    /// Whether all draws have the same value.
+    pub constant: bool,
+}
+
+/// The summary of a posterior: one row for each element of each variable, in the variables' order.
+///
+/// As JSON it is the first half of [`Diagnosis`](crate::Diagnosis); what is not finite is `null`.
+/// `Display` shows a table, [`to_text`](Self::to_text) one of any length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// The share of the draws inside the intervals.
+    pub prob: f64,
+    /// The number of chains.
+    pub chains: usize,
+    /// The number of draws of each chain.
+    pub draws: usize,
+    /// The rows.
+    pub parameters: Vec<ParameterSummary>,
+}
+
+impl Summary {
+    /// The row with the largest R-hat; none where no R-hat is defined.
+    pub fn worst_rhat(&self) -> Option<&ParameterSummary> {
+        self.defined(|p| p.rhat).max_by(|a, b| a.rhat.total_cmp(&b.rhat))
+    }
+
+    /// The row with the smallest bulk effective sample size; none where none is defined.
+    pub fn worst_ess_bulk(&self) -> Option<&ParameterSummary> {
+        self.defined(|p| p.ess_bulk).min_by(|a, b| a.ess_bulk.total_cmp(&b.ess_bulk))
+    }
+
+    /// The row with the smallest tail effective sample size; none where none is defined.
+    pub fn worst_ess_tail(&self) -> Option<&ParameterSummary> {
+        self.defined(|p| p.ess_tail).min_by(|a, b| a.ess_tail.total_cmp(&b.ess_tail))
+    }
+
+    /// The largest R-hat; NaN where none is defined.
+    pub fn max_rhat(&self) -> f64 {
+        self.worst_rhat().map_or(f64::NAN, |p| p.rhat)
+    }
+
+    /// The smallest bulk effective sample size; NaN where none is defined.
+    pub fn min_ess_bulk(&self) -> f64 {
+        self.worst_ess_bulk().map_or(f64::NAN, |p| p.ess_bulk)
+    }
+
+    /// The smallest tail effective sample size; NaN where none is defined.
+    pub fn min_ess_tail(&self) -> f64 {
+        self.worst_ess_tail().map_or(f64::NAN, |p| p.ess_tail)
+    }
+
+    /// The row called `name`.
+    pub fn get(&self, name: &str) -> Option<&ParameterSummary> {
+        self.parameters.iter().find(|p| p.name == name)
+    }
+
+    fn defined(&self, f: impl Fn(&ParameterSummary) -> f64) -> impl Iterator<Item = &ParameterSummary> {
+        self.parameters.iter().filter(move |p| !f(p).is_nan())
+    }
+}
+
+/// Summarises every element of every variable of `posterior`, whose variables are
+/// `chain x draw x ...`, with intervals that hold a share `prob` of the draws. `az.summary`. Variables of
+/// words, which other programs' traces may hold, are left out.
+///
+/// # Errors
+/// [`DiagError::Probability`] when `prob` is not above 0 and at most 1; [`DiagError::NoVariables`] when
+/// there is nothing to summarise; [`DiagError::Dimensions`], [`DiagError::Values`] and
+/// [`DiagError::Disagree`] name the variable that is not `chain x draw x ...`, is damaged, or has another
+/// number of chains or draws than the first.
+pub fn summary(posterior: &Dataset, prob: f64) -> Result<Summary, DiagError> {
+    interval_probability("prob", prob)?;
+    let Some((chains, draws)) = common_shape(posterior)? else { return Err(DiagError::NoVariables) };
+    let blocks: Vec<Block> = numeric(posterior)
+        .flat_map(|(name, array)| {
+            let width = array.elements(2);
+            (0..width).step_by(BLOCK).map(move |first| Block {
+                name,
+                array,
+                width,
+                first,
+                count: BLOCK.min(width - first),
+            })
+        })
+        .collect();
+    let workspace = Workspace::new(chains, draws);
+    let rows: Vec<Vec<ParameterSummary>> = blocks
+        .par_iter()
+        .map_init(
+            || (workspace.clone(), Vec::new()),
+            |(workspace, buffer), block| {
+                block.gather(chains * draws, buffer);
+                (buffer.chunks_exact(chains * draws).zip(block.first..))
+                    .map(|(values, element)| {
+                        let view = Chains::new(values, chains, draws)?;
+                        let name = posterior.element_name(block.name, 2, element);
+                        Ok(row(name, workspace.statistics(&view, prob)))
+                    })
+                    .collect()
+            },
+        )
+        .collect::<Result<_, DiagError>>()?;
+    Ok(Summary { prob, chains, draws, parameters: rows.into_iter().flatten().collect() })
+}
+
+fn row(name: String, statistics: Statistics) -> ParameterSummary {
+    let Statistics { mean, sd, hdi, eti, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat, not_finite, constant } =
+        statistics;
+    ParameterSummary { name, mean, sd, hdi, eti, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat, not_finite, constant }
+}
+
+/// Neighbouring elements of one variable.
+struct Block<'a> {
+    name: &'a str,
+    array: &'a Array,
+    width: usize,
+    first: usize,
+    count: usize,
+}
+
+impl Block<'_> {
+    /// Writes the elements to `out`, one after the other, `size` values each.
+    fn gather(&self, size: usize, out: &mut Vec<f64>) {
+        out.resize(self.count * size, 0.0);
+        match &self.array.values {
+            Values::F64(values) => self.transpose(values, |v| v, size, out),
+            Values::I64(values) => self.transpose(values, |v| v as f64, size, out),
+            Values::Bool(values) => self.transpose(values, |v| f64::from(u8::from(v)), size, out),
+            Values::Strings(_) => out.fill(f64::NAN),
+        }
+    }
+
+    fn transpose<T: Copy>(&self, values: &[T], real: impl Fn(T) -> f64, size: usize, out: &mut [f64]) {
+        for (i, draw) in values.chunks_exact(self.width).enumerate() {
+            for (k, &value) in draw[self.first..self.first + self.count].iter().enumerate() {
+                out[k * size + i] = real(value);
+            }
+        }
+    }
+}
+
+/// The variables of numbers: words have no summary.
+fn numeric(group: &Dataset) -> impl Iterator<Item = (&String, &Array)> {
+    group.variables.iter().filter(|(_, array)| array.values.is_numeric())
+}
+
+/// The chains and draws of all variables that have values; none where no variable has.
+fn common_shape(group: &Dataset) -> Result<Option<(usize, usize)>, DiagError> {
+    let mut common: Option<(&str, (usize, usize))> = None;
+    for (name, array) in numeric(group) {
+        let found = sampled_shape(name, array)?;
+        if array.values.is_empty() {
+            continue;
+        }
+        match common {
+            None => common = Some((name, found)),
+            Some((first, expected)) if expected != found => {
+                return Err(DiagError::Disagree { variable: name.clone(), first: first.to_owned(), found, expected });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(common.map(|(_, shape)| shape))
+}
+
+/// The chains and draws of a sampled variable.
+pub(crate) fn sampled_shape(name: &str, array: &Array) -> Result<(usize, usize), DiagError> {
+    if !array.is_sampled() {
+        return Err(DiagError::Dimensions { variable: name.to_owned(), dims: array.dims.clone() });
+    }
+    let size = array.shape.iter().try_fold(1usize, |n, &len| n.checked_mul(len));
+    if array.shape.len() != array.dims.len() || size != Some(array.values.len()) {
+        return Err(DiagError::Values {
+            variable: name.to_owned(),
+            shape: array.shape.clone(),
+            values: array.values.len(),
+        });
+    }
+    Ok((array.shape[0], array.shape[1]))
+}
