@@ -1,0 +1,58 @@
+//! Data, priors, centerings and positions to try.
+
+use octopus_density::{Centering, GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood};
+use octopus_random::{Purpose, Stream};
+
+/// Below, at and above every boundary of the virtual warp: a row of 32 lanes, the change to 128 lanes at 256
+/// coordinates (253 groups), several rows.
+pub(crate) const GROUPS: [usize; 11] = [1, 2, 7, 31, 32, 33, 100, 253, 254, 500, 1000];
+
+pub(crate) const BOTH: [Likelihood; 2] = [Likelihood::Collapsed, Likelihood::Pointwise];
+
+/// Groups of `size(j)` observations about means of their own.
+pub(crate) fn data(groups: usize, size: impl Fn(usize) -> usize) -> GroupedData {
+    let mut random = Stream::new(17, groups as u32, 0, Purpose::User);
+    let (mut group, mut values) = (Vec::new(), Vec::new());
+    for j in 0..groups {
+        let mean = 50.0 + 10.0 * random.normal();
+        for _ in 0..size(j) {
+            group.push(j);
+            values.push(mean + 2.0 * random.normal());
+        }
+    }
+    GroupedData::new(Labels::Range(groups), &group, &values).expect("valid")
+}
+
+/// 10 observations in each group, and 1 to 30.
+pub(crate) fn shapes(groups: usize) -> [(&'static str, GroupedData); 2] {
+    [("balanced", data(groups, |_| 10)), ("ragged", data(groups, |j| 1 + (j * 7 + j / 5) % 30))]
+}
+
+/// Everything centered, nothing, one value between, a value for each group.
+pub(crate) fn centerings(groups: usize) -> [(&'static str, Centering); 4] {
+    [
+        ("non-centered", Centering::constant(0.0, groups)),
+        ("centered", Centering::constant(1.0, groups)),
+        ("0.4", Centering::constant(0.4, groups)),
+        ("mixed", Centering::new((0..groups).map(|j| ((j * 5) % 33) as f64 / 32.0).collect())),
+    ]
+}
+
+pub(crate) const PRIORS: [HierarchicalPrior; 2] = [
+    HierarchicalPrior { mu_mean: 50.0, mu_sd: 20.0, sigma_pop_scale: 15.0, sigma_obs_scale: 5.0 },
+    HierarchicalPrior { mu_mean: -3.0, mu_sd: 70.0, sigma_pop_scale: 2.5, sigma_obs_scale: 0.7 },
+];
+
+pub(crate) fn model(data: &GroupedData, prior: HierarchicalPrior, likelihood: Likelihood) -> HierarchicalNormal {
+    HierarchicalNormal::new(data.clone(), prior, likelihood).expect("valid")
+}
+
+/// A plausible position in non-centered coordinates.
+pub(crate) fn position(groups: usize, number: u32) -> Vec<f64> {
+    let mut random = Stream::new(23, groups as u32, number, Purpose::User);
+    let mut position: Vec<f64> = (0..groups).map(|_| random.normal()).collect();
+    position.push(50.0 + 5.0 * random.normal());
+    position.push(2.0 + 0.5 * random.normal());
+    position.push(0.7 + 0.3 * random.normal());
+    position
+}
