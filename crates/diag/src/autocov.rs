@@ -1,12 +1,19 @@
 //! Autocovariances: by definition for the first few lags, by Fourier transform for all.
 
 use crate::moments::mean;
+use pulp::{Arch, Simd, WithSimd};
 use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use std::sync::Arc;
 
 /// Lags computed at once by definition.
 const BLOCK: usize = 8;
+
+/// Sets of running sums of a product over lags.
+const SETS: usize = 4;
+
+/// Values that one step of all sets reads.
+const WINDOW: usize = BLOCK + SETS - 1;
 
 /// Lags computed by definition before all of them are computed by Fourier transform. Well-mixed chains
 /// need fewer than this many, and eight lags by definition cost a fraction of the transforms.
@@ -124,30 +131,60 @@ impl<'a> MeanAutocov<'a> {
     fn extend_by_definition(&mut self) {
         let (first, draws) = (self.lags.len(), self.transform.draws);
         let mut sums = [0.0; BLOCK];
-        for row in self.centered.chunks_exact(draws) {
-            add_products(row, first, &mut sums);
-        }
+        Arch::new().dispatch(Products { centered: self.centered, draws, first, sums: &mut sums });
         let scale = 1.0 / self.centered.len() as f64;
         self.lags.extend(sums.iter().take(draws - first).map(|sum| sum * scale));
     }
 }
 
-/// Adds `sum_i x_i x_{i+t}` to `sums[k]` for `t = first + k`.
-fn add_products(x: &[f64], first: usize, sums: &mut [f64; BLOCK]) {
-    // The lags are the lanes of the vectors; two sets of sums hide the latency of an addition.
-    let mut even = [0.0; BLOCK];
-    let mut odd = [0.0; BLOCK];
-    let full = x.len().saturating_sub(first + BLOCK) / 2 * 2;
-    for i in (0..full).step_by(2) {
-        let window = &x[i + first..i + first + BLOCK + 1];
-        for k in 0..BLOCK {
-            even[k] += x[i] * window[k];
-            odd[k] += x[i + 1] * window[k + 1];
+/// Adds to `sums[k]` the sum over all rows of `sum_i x_i x_{i+t}` for `t = first + k`. Compiled for each width
+/// of vector; the lags are the lanes, so that the order of additions, and the sums, are the same on all.
+struct Products<'a> {
+    centered: &'a [f64],
+    draws: usize,
+    first: usize,
+    sums: &'a mut [f64; BLOCK],
+}
+
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.centered.chunks_exact(self.draws) {
+            add_products(row, self.first, self.sums);
         }
     }
-    for k in 0..BLOCK {
+}
+
+#[inline(always)]
+fn add_products(x: &[f64], first: usize, sums: &mut [f64; BLOCK]) {
+    // Four sets of sums hide the latency of an addition.
+    let (mut a, mut b, mut c, mut d) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+    let full = x.len().saturating_sub(first + WINDOW - 1) / SETS * SETS;
+    let later = x.get(first..).unwrap_or_default().windows(WINDOW).step_by(SETS);
+    for (here, later) in x[..full].chunks_exact(SETS).zip(later) {
+        add_lags(&mut a, here[0], lanes(later, 0));
+        add_lags(&mut b, here[1], lanes(later, 1));
+        add_lags(&mut c, here[2], lanes(later, 2));
+        add_lags(&mut d, here[3], lanes(later, 3));
+    }
+    for (k, sum) in sums.iter_mut().enumerate() {
         let tail: f64 = (full..x.len().saturating_sub(first + k)).map(|i| x[i] * x[i + first + k]).sum();
-        sums[k] += even[k] + odd[k] + tail;
+        *sum += (a[k] + b[k]) + (c[k] + d[k]) + tail;
+    }
+}
+
+/// The lanes from `start` on. The length in the type is what lets the compiler keep them in one vector.
+#[inline(always)]
+fn lanes(window: &[f64], start: usize) -> &[f64; BLOCK] {
+    window[start..start + BLOCK].try_into().expect("a slice of BLOCK values")
+}
+
+#[inline(always)]
+fn add_lags(sums: &mut [f64; BLOCK], value: f64, later: &[f64; BLOCK]) {
+    for k in 0..BLOCK {
+        sums[k] += value * later[k];
     }
 }
 

@@ -149,10 +149,7 @@ mod tests {
         let chains = Chains::gather(&source, 2, 2, 3, 1, &mut buffer).unwrap();
         assert_eq!(chains.values(), [1.0, 4.0, 7.0, 10.0]);
         let mut buffer = Vec::new();
-        assert_eq!(
-            Chains::gather(&source, 2, 2, 3, 3, &mut buffer),
-            Err(DiagError::Element { element: 3, width: 3 })
-        );
+        assert_eq!(Chains::gather(&source, 2, 2, 3, 3, &mut buffer), Err(DiagError::Element { element: 3, width: 3 }));
         assert!(matches!(Chains::gather(&source, 2, 3, 3, 0, &mut buffer), Err(DiagError::Shape { .. })));
     }
 

@@ -7,7 +7,7 @@ use crate::interval::{eti_of_sorted, hdi_of_sorted, sorted_nan_last};
 use crate::mcse::sd_error;
 use crate::moments::{mean, sum_by};
 use crate::normal::NormalScores;
-use crate::order::{Sorted, Sorter, median, quantile, rank_normalize, rank_normalize_folded};
+use crate::order::{Folder, Sorted, Sorter, median, quantile, rank_normalize};
 use crate::rhat::{greater, scale_reduction};
 use std::sync::Arc;
 
@@ -35,7 +35,8 @@ pub(crate) struct Workspace {
     sorter: Sorter,
     sorted: Sorted,
     halves: Sorted,
-    folded: Vec<u32>,
+    folder: Folder,
+    folded: Sorted,
     split: Vec<f64>,
     series: Vec<f64>,
 }
@@ -50,7 +51,8 @@ impl Workspace {
             sorter: Sorter::default(),
             sorted: Sorted::default(),
             halves: Sorted::default(),
-            folded: Vec::new(),
+            folder: Folder::default(),
+            folded: Sorted::default(),
             split: Vec::new(),
             series: Vec::new(),
         }
@@ -115,8 +117,8 @@ impl Workspace {
             return found;
         }
         let bulk = scale_reduction(&self.series, split.draws());
-        let folded = rank_normalize_folded(halves, center, &self.scores, &mut self.folded, &mut self.series);
-        found.rhat = if folded {
+        found.rhat = if self.folder.fold(halves, center, &mut self.folded) {
+            rank_normalize(&self.folded, &self.scores, &mut self.series);
             greater(bulk, scale_reduction(&self.series, split.draws()))
         } else {
             bulk
@@ -178,37 +180,5 @@ mod tests {
         let mut buffer = Sorted::default();
         let places = &halves(&sorted, 5, &mut buffer).places;
         assert_eq!(*places, [4, 0, 7, 1, 2, 3, 5, 6]);
-    }
-}
-#[cfg(test)]
-mod phases {
-    use super::*;
-    use std::time::{Duration, Instant};
-    fn best(label: &str, mut f: impl FnMut()) {
-        let mut b = Duration::MAX;
-        for _ in 0..400 { let s = Instant::now(); f(); b = b.min(s.elapsed()); }
-        println!("{label:20} {:8.2} us", b.as_secs_f64() * 1e6);
-    }
-    #[test]
-    #[ignore]
-    fn phases() {
-        let mut state = 1u64;
-        let mut u = || { state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407); (state >> 11) as f64 * 2f64.powi(-53) - 0.5 };
-        let values: Vec<f64> = (0..8000).map(|_| u() + u() + u()).collect();
-        let chains = Chains::new(&values, 4, 2000).unwrap();
-        let mut w = Workspace::new(4, 2000);
-        best("all", || { std::hint::black_box(w.statistics(&chains, 0.89)); });
-        best("sort", || w.sorter.sort(&values, &mut w.sorted));
-        best("hdi", || { std::hint::black_box(hdi_of_sorted(&w.sorted.values, 0.89)); });
-        best("rank", || { w.series.resize(8000, 0.0); rank_normalize(&w.sorted, &w.scores, &mut w.series); });
-        best("rank folded", || { rank_normalize_folded(&w.sorted, 0.0, &w.scores, &mut w.folded, &mut w.series); });
-        best("scale reduction", || { std::hint::black_box(scale_reduction(&w.series, 1000)); });
-        best("ess", || { std::hint::black_box(w.ess.estimate(&values, 8)); });
-        best("indicate", || { indicate(&values, 0.3, &mut w.series); });
-        best("ess indicator", || { std::hint::black_box(w.ess.estimate(&w.series, 8)); });
-        best("nan", || { std::hint::black_box(has_nan(&values)); });
-        best("mean", || { std::hint::black_box(mean(&values)); });
-        best("range", || { std::hint::black_box(crate::order::range(&values)); });
-        best("moments", || { let m = mean(&values); let s = |v: f64| (v - m) * (v - m); std::hint::black_box(sum_by(&values, |v| s(v) * s(v))); });
     }
 }

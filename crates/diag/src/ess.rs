@@ -129,16 +129,21 @@ impl Ess {
     /// The effective sample size of `values`, `chains x draws`, without splitting or ranking (`_ess` of
     /// ArviZ): `chains draws / tau`, with `tau = -1 + 2 sum_t rho_t` over Geyer's initial monotone sequence.
     pub(crate) fn estimate(&mut self, values: &[f64], chains: usize) -> f64 {
-        if has_nan(values) {
+        let (min, max) = range(values);
+        if max - min < CONSTANT && !has_nan(values) {
+            return values.len() as f64;
+        }
+        self.estimate_varying(values, chains)
+    }
+
+    /// The same of values that are known not to be equal all.
+    pub(crate) fn estimate_varying(&mut self, values: &[f64], chains: usize) -> f64 {
+        self.center(values);
+        // NaN among the values, or infinity, makes a mean not finite and then every correlation NaN.
+        if self.means.iter().any(|mean| !mean.is_finite()) {
             return f64::NAN;
         }
-        let size = values.len() as f64;
-        let (min, max) = range(values);
-        if max - min < CONSTANT {
-            return size;
-        }
-        self.center(values);
-        let n = self.draws as f64;
+        let (size, n) = (values.len() as f64, self.draws as f64);
         let mut autocov = MeanAutocov::new(&mut self.transform, &self.centered, &mut self.lags);
         let mean_var = autocov.at(0) * n / (n - 1.0);
         let mut var_plus = mean_var * (n - 1.0) / n;

@@ -56,8 +56,7 @@ pub fn mcse_median(chains: &Chains) -> f64 {
 fn quantile_error(chains: &Chains, prob: f64) -> f64 {
     let ess = ess_below_quantile(chains, prob);
     // The normal distribution function at -1 and 1, with the digits of ArviZ.
-    let [low, high] =
-        [0.158_655_3, 0.841_344_7].map(|p| beta_quantile(p, ess * prob + 1.0, ess * (1.0 - prob) + 1.0));
+    let [low, high] = [0.158_655_3, 0.841_344_7].map(|p| beta_quantile(p, ess * prob + 1.0, ess * (1.0 - prob) + 1.0));
     let sorted = Sorted::of(chains.values()).values;
     let (low, high) = quantile_index_bounds(low, high, sorted.len());
     (sorted[high] - sorted[low]) / 2.0

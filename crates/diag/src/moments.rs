@@ -52,9 +52,7 @@ mod tests {
     #[test]
     fn sums_in_numpys_order() {
         // np.sum of 0.1 repeated n times; a plain running sum gives 99.9999999999986 at n = 1000.
-        for (n, expected) in
-            [(7, 0.7), (8, 0.8), (129, 12.9), (1000, 100.00000000000001), (1001, 100.10000000000001)]
-        {
+        for (n, expected) in [(7, 0.7), (8, 0.8), (129, 12.9), (1000, 100.00000000000001), (1001, 100.10000000000001)] {
             let sum = sum_by(&vec![0.1; n], |v| v);
             assert!((sum - expected).abs() <= 2e-14, "{n}: {sum} {expected}");
         }

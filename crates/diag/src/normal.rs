@@ -119,11 +119,7 @@ impl NormalScores {
     /// The score shared by the tied values at sorted places `first..end`: that of their average rank.
     pub(crate) fn tied(&self, first: usize, end: usize) -> f64 {
         let twice = first + 1 + end;
-        if twice.is_multiple_of(2) {
-            self.scores[twice / 2 - 1]
-        } else {
-            score(twice as f64 / 2.0, self.len())
-        }
+        if twice.is_multiple_of(2) { self.scores[twice / 2 - 1] } else { score(twice as f64 / 2.0, self.len()) }
     }
 
     /// The score of the value at sorted place `place`, which is tied with no other.

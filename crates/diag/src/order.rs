@@ -17,9 +17,9 @@ impl Sorted {
         sorted
     }
 
-    fn clear(&mut self) {
-        self.values.clear();
-        self.places.clear();
+    fn resize(&mut self, n: usize) {
+        self.values.resize(n, 0.0);
+        self.places.resize(n, 0);
     }
 }
 
@@ -31,12 +31,18 @@ const RADIX: usize = 1 << BITS;
 const FEW: usize = 256;
 
 /// Sorts, keeping its buffers between calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sorter {
     records: Vec<u64>,
     passed: Vec<u64>,
-    low: Vec<u32>,
-    high: Vec<u32>,
+    low: Box<[u32; RADIX]>,
+    high: Box<[u32; RADIX]>,
+}
+
+impl Default for Sorter {
+    fn default() -> Self {
+        Self { records: Vec::new(), passed: Vec::new(), low: Box::new([0; RADIX]), high: Box::new([0; RADIX]) }
+    }
 }
 
 impl Sorter {
@@ -66,10 +72,8 @@ impl Sorter {
     /// False when too many values share a cell; `out` is then unfinished.
     fn sort_by_cell(&mut self, values: &[f64], min: f64, scale: f64, out: &mut Sorted) -> bool {
         let n = values.len();
-        for buffer in [&mut self.low, &mut self.high] {
-            buffer.clear();
-            buffer.resize(RADIX, 0);
-        }
+        self.low.fill(0);
+        self.high.fill(0);
         self.records.clear();
         // Adding 2^52 leaves the rounded cell in the low bits. Each step is monotone in the value.
         self.records.extend(values.iter().zip(0u64..).map(|(&v, place)| {
@@ -88,19 +92,19 @@ impl Sorter {
 
     /// Replaces cells by values, in order; false when that takes too many moves.
     fn finish(&self, values: &[f64], out: &mut Sorted) -> bool {
-        out.clear();
+        out.resize(values.len());
         let mut moves_left = 4 * values.len();
         let mut last = f64::NEG_INFINITY;
-        for &record in &self.records {
+        for (k, &record) in self.records.iter().enumerate() {
             let place = record as u32;
             let value = values[place as usize];
-            out.values.push(value);
-            out.places.push(place);
+            out.values[k] = value;
+            out.places[k] = place;
             if value >= last {
                 last = value;
                 continue;
             }
-            let mut hole = out.values.len() - 1;
+            let mut hole = k;
             while hole > 0 && out.values[hole - 1] > value {
                 out.values.swap(hole - 1, hole);
                 out.places.swap(hole - 1, hole);
@@ -120,7 +124,7 @@ fn digit(record: u64, place: u32) -> usize {
 }
 
 /// Moves records to the places that the counts of their digit give them, keeping equal ones in order.
-fn distribute(from: &[u64], place: u32, counts: &mut [u32], to: &mut [u64]) {
+fn distribute(from: &[u64], place: u32, counts: &mut [u32; RADIX], to: &mut [u64]) {
     let mut start = 0;
     for count in counts.iter_mut() {
         start += std::mem::replace(count, start);
@@ -152,91 +156,88 @@ pub(crate) fn range(values: &[f64]) -> (f64, f64) {
 /// Writes the normal scores of `sorted` to `out` at each value's place; ties share the score of their
 /// average rank (`scipy.stats.rankdata`, method `average`).
 pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [f64]) {
-    let mut ranks = Ranks::new(scores, out);
+    let mut first = 0;
+    let mut last = f64::NAN;
     for (k, (&value, &place)) in sorted.values.iter().zip(&sorted.places).enumerate() {
-        ranks.next(k, value, place, |run| sorted.places[run].iter().copied());
-    }
-    ranks.finish(sorted.places.len(), |run| sorted.places[run].iter().copied());
-}
-
-/// Writes the normal scores of the distances `|v - center|` to `out` at each value's place. The distances
-/// below the center and those above are each in order, so that a merge ranks them. `places` is a buffer.
-/// False when a distance is NaN (an infinite center), `out` being then without meaning.
-pub(crate) fn rank_normalize_folded(
-    sorted: &Sorted,
-    center: f64,
-    scores: &NormalScores,
-    places: &mut Vec<u32>,
-    out: &mut [f64],
-) -> bool {
-    let (values, n) = (&sorted.values, sorted.values.len());
-    let distance = |i: usize| (values[i] - center).abs();
-    // NaN arises only from inf - inf, and infinite values stand at the ends.
-    if n > 0 && (distance(0).is_nan() || distance(n - 1).is_nan()) {
-        return false;
-    }
-    places.clear();
-    places.resize(n, 0);
-    let mut ranks = Ranks::new(scores, out);
-    let mut above = values.partition_point(|&v| v < center);
-    let mut below = above;
-    for k in 0..n {
-        // Which side is nearer is a coin toss: selected without a branch, since it could not be predicted.
-        let low = if below > 0 { distance(below - 1) } else { f64::INFINITY };
-        let high = if above < n { distance(above) } else { f64::INFINITY };
-        let take_low = (low < high) | (above == n);
-        let nearer = if take_low { below.wrapping_sub(1) } else { above };
-        below -= usize::from(take_low);
-        above += usize::from(!take_low);
-        let place = sorted.places[nearer];
-        places[k] = place;
-        ranks.next(k, if take_low { low } else { high }, place, |run| places[run].iter().copied());
-    }
-    ranks.finish(n, |run| places[run].iter().copied());
-    true
-}
-
-/// Scores values that come in ascending order.
-struct Ranks<'a> {
-    scores: &'a NormalScores,
-    out: &'a mut [f64],
-    last: f64,
-    /// Where the run of values equal to the last began.
-    first: usize,
-}
-
-impl<'a> Ranks<'a> {
-    fn new(scores: &'a NormalScores, out: &'a mut [f64]) -> Self {
-        Self { scores, out, last: f64::NAN, first: 0 }
-    }
-
-    /// Takes the `k`-th value; `places` tells where the values of a range of `k` came from.
-    #[inline(always)]
-    fn next<I: Iterator<Item = u32>>(
-        &mut self,
-        k: usize,
-        value: f64,
-        place: u32,
-        places: impl Fn(std::ops::Range<usize>) -> I,
-    ) {
-        self.out[place as usize] = self.scores.untied(k);
-        if value != self.last {
-            self.finish(k, places);
-            self.first = k;
-            self.last = value;
+        out[place as usize] = scores.untied(k);
+        if value != last {
+            correct_ties(sorted, first, k, scores, out);
+            (first, last) = (k, value);
         }
     }
+    correct_ties(sorted, first, sorted.values.len(), scores, out);
+}
 
-    /// Corrects the scores of the run that ends before `k` when it has more than one value.
-    #[inline(always)]
-    fn finish<I: Iterator<Item = u32>>(&mut self, k: usize, places: impl Fn(std::ops::Range<usize>) -> I) {
-        if k - self.first > 1 {
-            let score = self.scores.tied(self.first, k);
-            for place in places(self.first..k) {
-                self.out[place as usize] = score;
-            }
+/// Gives the equal values at `first..end` their common score, if they are more than one.
+fn correct_ties(sorted: &Sorted, first: usize, end: usize, scores: &NormalScores, out: &mut [f64]) {
+    if end - first > 1 {
+        let score = scores.tied(first, end);
+        for &place in &sorted.places[first..end] {
+            out[place as usize] = score;
         }
     }
+}
+
+/// Sorts distances from a center, keeping its buffer between calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Folder {
+    /// Distances in the order of the values, from index 1 on.
+    distances: Vec<f64>,
+}
+
+impl Folder {
+    /// Writes the distances `|v - center|` of `sorted` to `out`, sorted, with the values' places. False when
+    /// one is NaN (an infinite center), `out` being then without meaning.
+    ///
+    /// The distances below the center descend, those above ascend, and a merge puts them in order. Which
+    /// side comes next cannot be predicted, so it is selected without a branch, and the merge runs from
+    /// both ends at once to hide the time that this takes.
+    pub(crate) fn fold(&mut self, sorted: &Sorted, center: f64, out: &mut Sorted) -> bool {
+        let n = sorted.values.len();
+        self.distances.clear();
+        self.distances.push(f64::NAN);
+        self.distances.extend(sorted.values.iter().map(|v| (v - center).abs()));
+        self.distances.push(f64::NAN);
+        let d = self.distances.as_slice();
+        // NaN arises only from inf - inf, and infinite values stand at the ends.
+        if n > 0 && (d[1].is_nan() || d[n].is_nan()) {
+            return false;
+        }
+        out.resize(n);
+        let center = sorted.values.partition_point(|&v| v < center);
+        // Of equal distances the lower value comes first, seen from either end.
+        let (mut below, mut above) = (center, center + 1);
+        let (mut lowest, mut highest) = (1, n);
+        for k in 0..n / 2 {
+            let low = !(d[above] < d[below]) & (below > 0);
+            let from = select(low, below, above);
+            out.values[k] = d[from];
+            out.places[k] = sorted.places[from - 1];
+            below -= usize::from(low);
+            above += usize::from(!low);
+
+            let low = (d[lowest] > d[highest]) | (highest == center);
+            let from = select(low, lowest, highest);
+            out.values[n - 1 - k] = d[from];
+            out.places[n - 1 - k] = sorted.places[from - 1];
+            lowest += usize::from(low);
+            highest -= usize::from(!low);
+        }
+        if !n.is_multiple_of(2) {
+            // One is left, and both ends have come to it.
+            let from = if below >= lowest { below } else { above };
+            out.values[n / 2] = d[from];
+            out.places[n / 2] = sorted.places[from - 1];
+        }
+        true
+    }
+}
+
+/// `yes` or `no`, without a branch.
+#[inline(always)]
+fn select(condition: bool, yes: usize, no: usize) -> usize {
+    let mask = usize::from(condition).wrapping_neg();
+    (yes & mask) | (no & !mask)
 }
 
 /// The `prob` quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan 1996), with
@@ -306,11 +307,15 @@ mod tests {
             let sorted = Sorted::of(&values);
             let scores = NormalScores::new(values.len());
             let center = median(&sorted.values);
-            let (mut found, mut expected) = (vec![0.0; values.len()], vec![0.0; values.len()]);
-            prop_assert!(rank_normalize_folded(&sorted, center, &scores, &mut Vec::new(), &mut found));
+            let mut folded = Sorted::default();
+            prop_assert!(Folder::default().fold(&sorted, center, &mut folded));
             let distances: Vec<f64> = values.iter().map(|v| (v - center).abs()).collect();
-            rank_normalize(&Sorted::of(&distances), &scores, &mut expected);
-            prop_assert_eq!(found, expected);
+            let expected = Sorted::of(&distances);
+            prop_assert_eq!(&folded.values, &expected.values);
+            let (mut found, mut by_sort) = (vec![0.0; values.len()], vec![0.0; values.len()]);
+            rank_normalize(&folded, &scores, &mut found);
+            rank_normalize(&expected, &scores, &mut by_sort);
+            prop_assert_eq!(found, by_sort);
         }
     }
 
@@ -339,6 +344,9 @@ mod tests {
     fn an_infinite_center_cannot_be_folded() {
         let inf = f64::INFINITY;
         let sorted = Sorted::of(&[0.0, inf, inf]);
-        assert!(!rank_normalize_folded(&sorted, inf, &NormalScores::new(3), &mut Vec::new(), &mut [0.0; 3]));
+        assert!(!Folder::default().fold(&sorted, inf, &mut Sorted::default()));
+        let mut folded = Sorted::default();
+        assert!(Folder::default().fold(&Sorted::of(&[-inf, 0.0, 1.0, inf, inf]), 1.0, &mut folded));
+        assert_eq!(folded.values, [0.0, 1.0, inf, inf, inf]);
     }
 }

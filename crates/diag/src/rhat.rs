@@ -4,11 +4,10 @@
 //! Vehtari et al. (2021), Bayesian Analysis 16(2), 667-718, equations 1 to 4 (split chains), 14 (rank
 //! normalisation) and section 4 (folding).
 
-use crate::chains::has_nan;
+use crate::Chains;
 use crate::moments::{mean, variance, variance_about};
 use crate::normal::NormalScores;
-use crate::order::{Sorted, median, rank_normalize, rank_normalize_folded};
-use crate::Chains;
+use crate::order::{Folder, Sorted, median, rank_normalize};
 
 /// R-hat as it is to be used: the larger of the R-hats of the rank-normalised split chains (location) and
 /// of the rank-normalised folded split chains (scale). 1 when chains agree; above 1.01 they do not.
@@ -66,17 +65,17 @@ pub(crate) fn rank_normalized(chains: Chains) -> Vec<f64> {
 
 /// The same of the distances from the median; none when the median is infinite.
 fn rank_normalized_folded(chains: Chains) -> Option<Vec<f64>> {
-    let sorted = Sorted::of(chains.values());
+    let (sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
+    if !Folder::default().fold(&sorted, median(&sorted.values), &mut folded) {
+        return None;
+    }
     let mut normal = vec![0.0; chains.values().len()];
-    let (center, scores) = (median(&sorted.values), NormalScores::new(normal.len()));
-    rank_normalize_folded(&sorted, center, &scores, &mut Vec::new(), &mut normal).then_some(normal)
+    rank_normalize(&folded, &NormalScores::new(normal.len()), &mut normal);
+    Some(normal)
 }
 
-/// R-hat of `values` (`chains x draws`) as they are.
+/// R-hat of `values` (`chains x draws`) as they are; NaN when one of them is.
 pub(crate) fn scale_reduction(values: &[f64], draws: usize) -> f64 {
-    if has_nan(values) {
-        return f64::NAN;
-    }
     let n = draws as f64;
     let means: Vec<f64> = values.chunks_exact(draws).map(mean).collect();
     let variances: Vec<f64> =

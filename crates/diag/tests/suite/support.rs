@@ -59,9 +59,8 @@ pub(crate) fn make(kind: &str, chains: usize, draws: usize, seed: u64) -> Vec<f6
     let mut values = Vec::new();
     for chain in 0..chains {
         let c = chain as f64;
-        let mut each = |f: &dyn Fn(&mut SplitMix, f64) -> f64| -> Vec<f64> {
-            (0..draws).map(|i| f(&mut rng, i as f64)).collect()
-        };
+        let mut each =
+            |f: &dyn Fn(&mut SplitMix, f64) -> f64| -> Vec<f64> { (0..draws).map(|i| f(&mut rng, i as f64)).collect() };
         values.extend(match kind {
             "iid" | "nan" | "inf" | "all_nan" => each(&|rng, _| rng.bell()),
             "shifted" => each(&|rng, _| rng.bell() + 0.5 * c),

@@ -1,7 +1,5 @@
 //! Every estimator against ArviZ 0.23.4, to 1e-10 relative: see `arviz/make_expected.py`.
 
-mod support;
-
 use octopus_diag::{
     Chains, autocorr, autocov, bfmi, ess_bulk, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail, eti, hdi,
     mcse_mean, mcse_median, mcse_quantile, mcse_sd, rhat, rhat_folded, rhat_identity, rhat_split,
@@ -110,7 +108,7 @@ fn generated_arrays() {
     for case in expected()["cases"].as_array().unwrap() {
         let (kind, seed) = (case["kind"].as_str().unwrap(), case["seed"].as_u64().unwrap());
         let (chains, draws) = (case["chains"].as_u64().unwrap() as usize, case["draws"].as_u64().unwrap() as usize);
-        let values = support::make(kind, chains, draws, seed);
+        let values = crate::support::make(kind, chains, draws, seed);
         let last = format!("{:016x}", values[values.len() - 1].to_bits());
         assert_eq!(Some(last.as_str()), case["last"].as_str(), "{kind} is not the array that ArviZ saw");
         let label = format!("{kind} {chains}x{draws}");
