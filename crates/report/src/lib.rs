@@ -1,1 +1,147 @@
-//! Plots, verdict and reports.
+//! Plots, verdict and reports: from draws and their summary to pictures, a page, and an answer.
+//!
+//! | Concept | What it is |
+//! |---|---|
+//! | [`SummaryRow`] | the numbers of one parameter, as the diagnostics computed them; everything here shows these, none computes them again |
+//! | [`Plot`], [`render`] | a picture with its data, drawn as PNG (1800 pixels wide, 150 dots an inch) or SVG |
+//! | [`Evidence`], [`Verdict`] | what was measured, and each criterion judged: PASS, FAIL or SKIPPED with a reason |
+//! | [`Measured`] | a number, or why there is none |
+//! | [`Benchmark`] | times of engines, speed-ups by three definitions, and the PRD's expectations |
+//! | [`Report`] | all of it; `report.json` is this structure |
+//! | [`Figure`], [`write_figures`], [`write_report`] | the files: pictures; `report.json`, `junit.xml`, `benchmark_report.txt`, `index.html` |
+//!
+//! Fonts ship inside the program, and every file is written under a temporary name first: it appears whole or not at all.
+//! What this crate does not do: it computes no diagnostic, opens no device, reads no file, and prints nothing.
+//!
+//! # Example
+//! A posterior of two chains, drawn, judged and written as a page:
+//! ```
+//! use octopus_report::*;
+//! use octopus_trace::{Array, Dataset, Values};
+//!
+//! # fn main() -> Result<(), ReportError> {
+//! let draws: Vec<f64> = (0..400).map(|i| (f64::from(i) * 0.7).sin()).collect();
+//! let mut posterior = Dataset::default();
+//! let dims = vec!["chain".to_owned(), "draw".to_owned()];
+//! posterior.variables.insert("mu".to_owned(), Array { dims, shape: vec![2, 200], values: Values::F64(draws) });
+//! let parameters = vec![SummaryRow {
+//!     name: "mu".to_owned(),
+//!     mean: 0.0,
+//!     sd: 0.7,
+//!     hdi89: (-1.0, 0.9),
+//!     eti89: (-1.0, 1.0),
+//!     rhat: 1.001,
+//!     ess_bulk: 390.0,
+//!     ess_tail: 410.0,
+//!     mcse_mean: 0.04,
+//!     truth: Some(0.1),
+//! }];
+//! let none = || "no NVIDIA driver was found".to_owned();
+//! let evidence = Evidence {
+//!     require_gpu: false,
+//!     gpu: Measured::missing(none()),
+//!     gpu_run: Measured::missing(none()),
+//!     parameters: &parameters,
+//!     divergences: 0,
+//!     speedup: Measured::missing(none()),
+//!     deliverables: &[Deliverable { name: "index.html".to_owned(), made: true }],
+//!     gpu_memory: Measured::missing(none()),
+//!     posterior_match: Measured::missing(none()),
+//!     timing_variation: Measured::missing("timed once"),
+//!     strategies: &[],
+//!     samplers: &[],
+//!     dashboard: true,
+//!     exact_hdi89: &[],
+//!     predictive: &[],
+//! };
+//! let verdict = evidence.verdict();
+//! assert_eq!(verdict.exit_code(), 1, "390 effective draws are too few");
+//! println!("{}", verdict.text(Charset::from_environment()));
+//!
+//! let figures = [
+//!     Figure::new(Plot::Trace(TracePlot::from_posterior(&posterior, None, &parameters))),
+//!     Figure::new(Plot::Posterior(PosteriorPlot::from_posterior(&posterior, &parameters))),
+//! ];
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! # let folder = folder.path();
+//! write_figures(folder, &figures, Format::Png)?;
+//! let report = Report {
+//!     schema: SCHEMA,
+//!     title: "An example".to_owned(),
+//!     created: "2026-11-21T08:00:00Z".to_owned(),
+//!     program: "octopus 0.1.0".to_owned(),
+//!     reproduce: vec!["octopus validate".to_owned()],
+//!     verdict,
+//!     data: DataFacts {
+//!         source: "by hand".to_owned(),
+//!         groups: 1,
+//!         observations: 3,
+//!         group_sizes: (3, 3),
+//!         sha256: "0".repeat(64),
+//!     },
+//!     model: ModelFacts {
+//!         name: "normal".to_owned(),
+//!         statements: vec!["mu ~ Normal(0, 1)".to_owned()],
+//!         likelihood: "pointwise".to_owned(),
+//!         dimension: 1,
+//!     },
+//!     settings: Default::default(),
+//!     machine: Machine {
+//!         cpu: "a processor".to_owned(),
+//!         cores: 2,
+//!         memory_bytes: 8 << 30,
+//!         os: "linux x86_64".to_owned(),
+//!         gpu: Measured::missing(none()),
+//!     },
+//!     versions: Default::default(),
+//!     convergence: Convergence { chains: 2, draws: 200, ..Default::default() },
+//!     parameters,
+//!     predictive: vec![],
+//!     benchmark: None,
+//!     comparisons: vec![],
+//! };
+//! let files = write_report(folder, &report, &figures)?;
+//! assert!(files.iter().any(|file| file.ends_with("index.html")));
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod benchmark;
+mod bundle;
+mod draws;
+mod error;
+mod estimate;
+mod format;
+mod html;
+mod junit;
+mod measured;
+mod nullable;
+mod plot;
+mod report;
+mod summary;
+mod text;
+mod verdict;
+mod write;
+
+pub use benchmark::{Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition};
+pub use bundle::{Figure, deliverables, write_figures, write_report};
+pub use error::ReportError;
+pub use measured::Measured;
+pub use plot::{
+    ForestPlot, ForestRow, ForestSection, Format, PerformancePlot, PerformanceResult, PerformanceRow, Plot,
+    PosteriorPanel, PosteriorPlot, PpcPlot, TracePlot, TraceRow, render,
+};
+pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
+pub use summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
+pub use text::Charset;
+pub use verdict::{
+    CRITERIA, Criterion, Deliverable, Evidence, GpuMemory, Outcome, PosteriorMatch, Status, Verdict, VerdictRow,
+};
+
+// The gallery's synthetic results also serve the tests.
+#[cfg(test)]
+extern crate self as octopus_report;
+#[cfg(test)]
+#[path = "../examples/gallery/sample.rs"]
+mod sample;

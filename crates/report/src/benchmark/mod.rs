@@ -1,0 +1,250 @@
+//! Times of engines and settings, what follows from them, and what the PRD expects.
+
+mod text;
+
+pub(crate) use text::{EXPECTATION_COLUMNS, TIMING_COLUMNS, data_facts, machine_facts, report_text, settings_facts};
+
+use serde::{Deserialize, Serialize};
+
+use crate::plot::{PerformancePlot, PerformanceResult, PerformanceRow};
+use crate::{Measured, nullable};
+
+/// Everything that was timed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Benchmark {
+    /// One entry for each engine, setting and problem.
+    pub runs: Vec<EngineRun>,
+    /// Speed-ups by each definition.
+    pub speedups: Vec<Speedup>,
+}
+
+/// One engine with one setting on one problem.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineRun {
+    /// `CPU`, `GPU`, or a peer such as `PyMC 5.26`.
+    pub engine: String,
+    /// Whether it ran on a GPU.
+    pub gpu: bool,
+    /// What tells it from other runs of the engine: `2 threads, collapsed`.
+    pub setting: String,
+    /// Groups of the data.
+    pub groups: usize,
+    /// Observations of the data.
+    pub observations: usize,
+    /// Chains.
+    pub chains: usize,
+    /// Draws kept of each chain.
+    pub draws: usize,
+    /// Warm-up iterations of each chain.
+    pub tune: usize,
+    /// The times, or why there are none.
+    pub result: Measured<EngineTimes>,
+}
+
+/// Times of a run and its repeats.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineTimes {
+    /// One entry for each repeat, at least one.
+    pub repeats: Vec<Repeat>,
+    /// Leapfrog steps of one run, all chains, warm-up included.
+    pub leapfrogs: u64,
+    /// The smallest bulk effective sample size of all parameters.
+    #[serde(with = "nullable")]
+    pub min_ess_bulk: f64,
+}
+
+/// One timed run, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// From the start of warm-up to the last draw.
+    pub wall_s: f64,
+    /// The part of it before the first kept draw.
+    pub warmup_s: f64,
+    /// The rest.
+    pub sampling_s: f64,
+}
+
+/// What a speed-up compares (the design's section 9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpeedupDefinition {
+    /// (a) The PRD's 4 chains and the same algorithm on both devices.
+    IdenticalConfiguration,
+    /// (b) All CPU cores against the whole GPU, each with its best chain strategy; this one decides.
+    WholeDevice,
+    /// (c) Against the PRD's own baselines: PyMC on the CPU, NumPyro on the same GPU.
+    Baselines,
+}
+
+impl SpeedupDefinition {
+    /// All three, in order.
+    pub const ALL: [Self; 3] = [Self::IdenticalConfiguration, Self::WholeDevice, Self::Baselines];
+
+    /// What it compares, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::IdenticalConfiguration => "(a) identical configuration: 4 chains, same algorithm",
+            Self::WholeDevice => {
+                "(b) whole device: min-ESS/s, all cores against the whole GPU (decides P0.4, P1.1, P2.1)"
+            }
+            Self::Baselines => "(c) against PyMC on the CPU and NumPyro on the same GPU",
+        }
+    }
+}
+
+/// A ratio of two measurements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Speedup {
+    /// What is compared.
+    pub definition: SpeedupDefinition,
+    /// What exactly, e.g. `100 groups, pointwise`.
+    pub what: String,
+    /// How many times faster, or why it is not known.
+    pub ratio: Measured<f64>,
+}
+
+/// What the PRD expects of a problem size, on its reference GPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expectation {
+    /// Groups of ten observations.
+    pub groups: usize,
+    /// Wall time on the CPU in seconds.
+    pub cpu_s: (f64, f64),
+    /// Wall time on the GPU in seconds.
+    pub gpu_s: (f64, f64),
+    /// Speed-up.
+    pub speedup: (f64, f64),
+}
+
+/// The PRD's table; its reference GPU is an RTX A6000 (48 GB, CUDA 12.4, 38.7 TFLOPS f32).
+pub const EXPECTATIONS: [Expectation; 3] = [
+    Expectation { groups: 100, cpu_s: (60.0, 120.0), gpu_s: (15.0, 30.0), speedup: (3.0, 8.0) },
+    Expectation { groups: 500, cpu_s: (300.0, 600.0), gpu_s: (60.0, 120.0), speedup: (5.0, 10.0) },
+    Expectation { groups: 1000, cpu_s: (900.0, 1800.0), gpu_s: (120.0, 240.0), speedup: (8.0, 15.0) },
+];
+
+impl EngineTimes {
+    /// Median wall time in seconds, NaN without a repeat.
+    pub fn wall_s(&self) -> f64 {
+        self.median(|repeat| repeat.wall_s)
+    }
+
+    /// Median warm-up time in seconds.
+    pub fn warmup_s(&self) -> f64 {
+        self.median(|repeat| repeat.warmup_s)
+    }
+
+    /// Median sampling time in seconds.
+    pub fn sampling_s(&self) -> f64 {
+        self.median(|repeat| repeat.sampling_s)
+    }
+
+    /// Coefficient of variation of the wall time over the repeats (sd with n - 1, over the mean); `None` below two.
+    pub fn variation(&self) -> Option<f64> {
+        let n = self.repeats.len() as f64;
+        if n < 2.0 {
+            return None;
+        }
+        let mean = self.repeats.iter().map(|repeat| repeat.wall_s).sum::<f64>() / n;
+        let squares: f64 = self.repeats.iter().map(|repeat| (repeat.wall_s - mean).powi(2)).sum();
+        Some((squares / (n - 1.0)).sqrt() / mean)
+    }
+
+    /// Smallest bulk ESS for each second of wall time, warm-up included.
+    pub fn min_ess_per_s(&self) -> f64 {
+        self.min_ess_bulk / self.wall_s()
+    }
+
+    fn median(&self, of: impl Fn(&Repeat) -> f64) -> f64 {
+        let mut values: Vec<f64> = self.repeats.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        crate::estimate::quantile(&values, 0.5)
+    }
+}
+
+impl EngineRun {
+    /// Kept draws of all chains.
+    pub fn samples(&self) -> usize {
+        self.chains * self.draws
+    }
+
+    fn problem(&self) -> String {
+        format!("{} groups, {} observations", self.groups, self.observations)
+    }
+}
+
+impl Benchmark {
+    /// The comparison as a picture: our rows by problem, and the PRD's ranges where it names the size.
+    pub fn plot(&self) -> PerformancePlot {
+        let mut rows: Vec<PerformanceRow> = Vec::new();
+        let mut sizes: Vec<(String, usize)> = Vec::new();
+        for run in &self.runs {
+            if !sizes.iter().any(|(problem, _)| *problem == run.problem()) {
+                sizes.push((run.problem(), run.groups));
+            }
+            let label = [run.engine.as_str(), run.setting.as_str()];
+            let label: Vec<&str> = label.into_iter().filter(|part| !part.is_empty()).collect();
+            let result = PerformanceResult::Run {
+                wall_s: run.result.clone().map(|times| times.wall_s()),
+                min_ess_per_s: run.result.value().map(EngineTimes::min_ess_per_s).filter(|rate| rate.is_finite()),
+                gpu: run.gpu,
+            };
+            rows.push(PerformanceRow { problem: run.problem(), label: label.join(", "), result });
+        }
+        for (problem, groups) in sizes {
+            let Some(expected) = EXPECTATIONS.iter().find(|expected| expected.groups == groups) else { continue };
+            for (label, wall_s) in [("PRD expects, CPU", expected.cpu_s), ("PRD expects, GPU", expected.gpu_s)] {
+                let result = PerformanceResult::Expected { wall_s };
+                rows.push(PerformanceRow { problem: problem.clone(), label: label.to_owned(), result });
+            }
+        }
+        PerformancePlot { rows }
+    }
+
+    /// The shortest median wall time at `groups` on a GPU or not.
+    fn best_wall(&self, groups: usize, gpu: bool) -> Option<f64> {
+        let runs = self.runs.iter().filter(|run| run.groups == groups && run.gpu == gpu);
+        runs.filter_map(|run| run.result.value().map(EngineTimes::wall_s)).min_by(f64::total_cmp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(walls: &[f64]) -> EngineTimes {
+        let repeats = walls.iter().map(|&wall_s| Repeat { wall_s, warmup_s: 0.4 * wall_s, sampling_s: 0.6 * wall_s });
+        EngineTimes { repeats: repeats.collect(), leapfrogs: 1000, min_ess_bulk: 600.0 }
+    }
+
+    #[test]
+    fn medians_variation_and_rates() {
+        let found = times(&[1.0, 3.0, 2.0]);
+        assert_eq!(found.wall_s(), 2.0);
+        assert_eq!(found.variation(), Some(0.5), "sd 1, mean 2");
+        assert_eq!(found.min_ess_per_s(), 300.0);
+        assert_eq!(times(&[1.0]).variation(), None);
+        assert!(times(&[]).wall_s().is_nan());
+    }
+
+    #[test]
+    fn the_picture_has_the_prd_ranges_beside_our_rows() {
+        let run = |groups, result| EngineRun {
+            engine: "CPU".to_owned(),
+            gpu: false,
+            setting: "1 thread".to_owned(),
+            groups,
+            observations: 10 * groups,
+            chains: 4,
+            draws: 2000,
+            tune: 1000,
+            result,
+        };
+        let runs = vec![run(100, Measured::Value(times(&[1.0]))), run(70, Measured::missing("no time"))];
+        let benchmark = Benchmark { runs, speedups: vec![] };
+        let labels: Vec<_> = benchmark.plot().rows.into_iter().map(|row| row.label).collect();
+        assert_eq!(labels, ["CPU, 1 thread", "CPU, 1 thread", "PRD expects, CPU", "PRD expects, GPU"]);
+        assert_eq!(benchmark.best_wall(100, false), Some(1.0));
+        assert_eq!(benchmark.best_wall(70, false), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! `benchmark_report.txt`.
+
+use super::{Benchmark, EXPECTATIONS, EngineTimes, SpeedupDefinition};
+use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
+use crate::text::{Charset, Column, heading, table};
+use crate::{Measured, Report};
+
+/// The whole report as text.
+pub(crate) fn report_text(report: &Report, charset: Charset) -> String {
+    let mut text = heading(&format!("{}: benchmark report", report.title), charset);
+    text += &format!("{}\n{}\n\n", report.created, report.program);
+    text += &facts("Hardware", &machine_facts(report), charset);
+    let versions: Vec<_> = report.versions.iter().map(|(name, version)| (name.clone(), version.clone())).collect();
+    text += &facts("Versions", &versions, charset);
+    text += &facts("Settings", &settings_facts(report), charset);
+    text += &facts("Data", &data_facts(report), charset);
+    match &report.benchmark {
+        Some(benchmark) => text += &benchmark.text(charset),
+        None => text += "Nothing was timed.\n",
+    }
+    text
+}
+
+/// Names and values of the machine.
+pub(crate) fn machine_facts(report: &Report) -> Vec<(String, String)> {
+    let machine = &report.machine;
+    let gpu = match &machine.gpu {
+        Measured::Value(name) => name.clone(),
+        Measured::NotMeasured(reason) => format!("none: {reason}"),
+    };
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        fact("CPU", machine.cpu.clone()),
+        fact("logical cores", machine.cores.to_string()),
+        fact("memory", bytes(machine.memory_bytes)),
+        fact("system", machine.os.clone()),
+        fact("GPU", gpu),
+    ]
+}
+
+/// Names and values of the settings.
+pub(crate) fn settings_facts(report: &Report) -> Vec<(String, String)> {
+    let show = |value: &serde_json::Value| match value {
+        serde_json::Value::String(word) => word.clone(),
+        other => other.to_string(),
+    };
+    report.settings.iter().map(|(name, value)| (name.clone(), show(value))).collect()
+}
+
+/// Names and values of the data.
+pub(crate) fn data_facts(report: &Report) -> Vec<(String, String)> {
+    let data = &report.data;
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let (least, most) = data.group_sizes;
+    let sizes = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    vec![
+        fact("source", data.source.clone()),
+        fact("groups", count(data.groups as u64)),
+        fact("observations", count(data.observations as u64)),
+        fact("observations a group", sizes),
+        fact("SHA-256 of y", data.sha256.clone()),
+    ]
+}
+
+fn facts(title: &str, facts: &[(String, String)], charset: Charset) -> String {
+    let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = heading(title, charset);
+    for (name, value) in facts {
+        text += format!("  {name:<width$}  {value}").trim_end();
+        text.push('\n');
+    }
+    text + "\n"
+}
+
+/// The columns of the table of timings.
+pub(crate) const TIMING_COLUMNS: [&str; 11] = [
+    "engine",
+    "groups",
+    "obs.",
+    "wall",
+    "warm-up",
+    "sampling",
+    "samples/s",
+    "time/1000",
+    "leapfrogs",
+    "min ESS/s",
+    "variation",
+];
+
+impl Benchmark {
+    fn text(&self, charset: Charset) -> String {
+        let mut text = heading("Timings", charset);
+        let columns: Vec<Column<'_>> = TIMING_COLUMNS
+            .iter()
+            .enumerate()
+            .map(|(i, name)| if i == 0 { Column::left(name, 40) } else { Column::right(name) })
+            .collect();
+        text += &table(&columns, &self.timing_rows(), charset);
+        for run in &self.runs {
+            if let Measured::NotMeasured(reason) = &run.result {
+                text += &format!("  {} at {} groups: not measured: {reason}\n", run.engine, run.groups);
+            }
+        }
+        text += "\n  wall: median of the repeats, from the start of warm-up to the last draw; samples: kept draws of all\n  \
+                 chains; samples/s, time for 1000 samples and min ESS/s count the whole wall time; leapfrogs: one run,\n  \
+                 warm-up included; variation: sd over mean of the repeats' wall times (number of repeats)\n\n";
+        text += &heading("Speed-up of the GPU", charset);
+        for definition in SpeedupDefinition::ALL {
+            text += &format!("  {}\n", definition.words());
+            for (what, value) in self.speedup_lines(definition) {
+                text += &format!("      {what}: {value}\n");
+            }
+        }
+        text.push('\n');
+        text += &heading("What the PRD expects (on an RTX A6000, 48 GB, CUDA 12.4) beside this machine", charset);
+        let columns: Vec<Column<'_>> = EXPECTATION_COLUMNS.iter().map(|&name| Column::right(name)).collect();
+        text += &table(&columns, &self.expectation_rows(), charset);
+        text
+    }
+
+    /// Cells under [`TIMING_COLUMNS`].
+    pub(crate) fn timing_rows(&self) -> Vec<Vec<String>> {
+        let row = |run: &super::EngineRun| {
+            let name = format!("{}, {}", run.engine, run.setting);
+            let mut cells =
+                vec![name.trim_end_matches(", ").to_owned(), count(run.groups as u64), count(run.observations as u64)];
+            match &run.result {
+                Measured::Value(times) => cells.extend(timing_cells(times, run.samples() as f64)),
+                Measured::NotMeasured(_) => cells.extend(std::iter::repeat_n("-".to_owned(), 8)),
+            }
+            cells
+        };
+        self.runs.iter().map(row).collect()
+    }
+
+    /// What was compared by a definition and what came out; one line that says so where nothing was.
+    pub(crate) fn speedup_lines(&self, definition: SpeedupDefinition) -> Vec<(String, String)> {
+        let found: Vec<_> = self
+            .speedups
+            .iter()
+            .filter(|speedup| speedup.definition == definition)
+            .map(|speedup| {
+                let value = match &speedup.ratio {
+                    Measured::Value(ratio) => format!("{}x", significant(*ratio, 3)),
+                    Measured::NotMeasured(reason) => format!("SKIPPED ({reason})"),
+                };
+                (speedup.what.clone(), value)
+            })
+            .collect();
+        if found.is_empty() {
+            vec![("all sizes".to_owned(), "SKIPPED (not measured in this run)".to_owned())]
+        } else {
+            found
+        }
+    }
+
+    /// Cells under [`EXPECTATION_COLUMNS`].
+    pub(crate) fn expectation_rows(&self) -> Vec<Vec<String>> {
+        let range = |(low, high): (f64, f64)| format!("{} to {}", round_seconds(low), round_seconds(high));
+        let here = |wall: Option<f64>| wall.map_or("-".to_owned(), seconds);
+        EXPECTATIONS
+            .iter()
+            .map(|expected| {
+                let (cpu, gpu) = (self.best_wall(expected.groups, false), self.best_wall(expected.groups, true));
+                let ratio = cpu.zip(gpu).map_or("-".to_owned(), |(cpu, gpu)| format!("{}x", significant(cpu / gpu, 3)));
+                vec![
+                    expected.groups.to_string(),
+                    range(expected.cpu_s),
+                    here(cpu),
+                    range(expected.gpu_s),
+                    here(gpu),
+                    format!("{}x to {}x", expected.speedup.0, expected.speedup.1),
+                    ratio,
+                ]
+            })
+            .collect()
+    }
+}
+
+/// The columns of the table of expectations; what is here is the best wall time of this run.
+pub(crate) const EXPECTATION_COLUMNS: [&str; 7] =
+    ["groups", "CPU expected", "CPU here", "GPU expected", "GPU here", "speed-up expected", "wall ratio here"];
+
+fn timing_cells(times: &EngineTimes, samples: f64) -> [String; 8] {
+    let wall = times.wall_s();
+    let variation = match times.variation() {
+        Some(variation) => format!("{} ({})", percent(variation), times.repeats.len()),
+        None => "- (1)".to_owned(),
+    };
+    [
+        seconds(wall),
+        seconds(times.warmup_s()),
+        seconds(times.sampling_s()),
+        rate(samples / wall),
+        seconds(1000.0 * wall / samples),
+        count(times.leapfrogs),
+        rate(times.min_ess_per_s()),
+        variation,
+    ]
+}

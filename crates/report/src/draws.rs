@@ -1,0 +1,105 @@
+//! Draws of single scalars out of a posterior's arrays.
+
+use octopus_trace::{Dataset, Values};
+
+/// One scalar of a dataset whose arrays start with the axes `chain` and `draw`.
+#[derive(Clone, Debug)]
+pub(crate) struct Element<'a> {
+    pub(crate) variable: &'a str,
+    pub(crate) name: String,
+    /// Whether the variable has no further axes.
+    pub(crate) scalar: bool,
+    values: &'a Values,
+    chains: usize,
+    draws: usize,
+    index: usize,
+    stride: usize,
+}
+
+/// All scalars, in the order of the dataset; what has no chains and draws is left out.
+pub(crate) fn elements(posterior: &Dataset) -> impl Iterator<Item = Element<'_>> {
+    posterior.variables.iter().filter(|(_, array)| array.shape.len() >= 2).flat_map(move |(variable, array)| {
+        let stride: usize = array.shape[2..].iter().product();
+        let (chains, draws) = (array.shape[0], array.shape[1]);
+        let complete = array.values.len() == chains * draws * stride;
+        (0..if complete { stride } else { 0 }).map(move |index| Element {
+            variable,
+            name: posterior.element_name(variable, 2, index),
+            scalar: array.shape.len() == 2,
+            values: &array.values,
+            chains,
+            draws,
+            index,
+            stride,
+        })
+    })
+}
+
+impl Element<'_> {
+    /// The draws of each chain.
+    pub(crate) fn chains(&self) -> Vec<Vec<f64>> {
+        (0..self.chains)
+            .map(|chain| {
+                (0..self.draws).map(|draw| self.value((chain * self.draws + draw) * self.stride + self.index)).collect()
+            })
+            .collect()
+    }
+
+    /// The draws of all chains, one chain after the other.
+    pub(crate) fn pooled(&self) -> Vec<f64> {
+        self.chains().concat()
+    }
+
+    fn value(&self, at: usize) -> f64 {
+        match self.values {
+            Values::F64(values) => values[at],
+            Values::I64(values) => values[at] as f64,
+            Values::Bool(values) => f64::from(u8::from(values[at])),
+            // Words have no place on an axis.
+            Values::Strings(_) => f64::NAN,
+        }
+    }
+}
+
+/// The draws of each chain whose transition diverged, from `sample_stats`; empty without that statistic.
+pub(crate) fn divergences(sample_stats: &Dataset) -> Vec<Vec<usize>> {
+    elements(sample_stats)
+        .find(|element| element.scalar && element.variable == "diverging")
+        .map(|element| {
+            let marked =
+                |chain: Vec<f64>| chain.iter().enumerate().filter(|&(_, &v)| v != 0.0).map(|(draw, _)| draw).collect();
+            element.chains().into_iter().map(marked).collect()
+        })
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_trace::Array;
+
+    #[test]
+    fn picks_each_element_of_each_chain() {
+        let mut posterior = Dataset::default();
+        let array = |dims: &[&str], shape: &[usize], values: Values| Array {
+            dims: dims.iter().map(|&d| d.to_owned()).collect(),
+            shape: shape.to_vec(),
+            values,
+        };
+        let values = (0..12).map(f64::from).collect();
+        posterior.variables.insert("x".into(), array(&["chain", "draw", "g"], &[2, 3, 2], Values::F64(values)));
+        posterior.variables.insert("n".into(), array(&["chain", "draw"], &[2, 3], Values::I64(vec![1, 2, 3, 4, 5, 6])));
+        posterior.variables.insert("odd".into(), array(&["g"], &[2], Values::I64(vec![1, 2])));
+        let found: Vec<_> = elements(&posterior).collect();
+        assert_eq!(found.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), ["x[0]", "x[1]", "n"]);
+        assert_eq!(found[1].chains(), [[1.0, 3.0, 5.0], [7.0, 9.0, 11.0]]);
+        assert_eq!(found[2].pooled(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert!(found[2].scalar && !found[0].scalar);
+
+        let flags = Values::Bool(vec![false, true, false, true, false, true]);
+        let mut stats = Dataset::default();
+        stats.variables.insert("diverging".into(), array(&["chain", "draw"], &[2, 3], flags));
+        assert_eq!(divergences(&stats), [vec![1], vec![0, 2]]);
+        assert!(divergences(&posterior).is_empty());
+    }
+}

@@ -1,0 +1,43 @@
+//! What can go wrong while a report is made.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// A report or a picture that could not be made.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// A file or folder could not be written; nothing is left under its final name.
+    #[error("cannot write {}: {source}; check that the folder exists, is writable and has room", path.display())]
+    Write {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A picture was asked for that has nothing to show.
+    #[error("{plot} has nothing to draw: {missing}")]
+    Empty {
+        /// The kind of picture.
+        plot: &'static str,
+        /// What is needed.
+        missing: &'static str,
+    },
+    /// The drawing library refused an element.
+    #[error("drawing {what} failed: {message}; please report this with the data that shows it")]
+    Draw {
+        /// The element.
+        what: &'static str,
+        /// The library's message.
+        message: String,
+    },
+    /// A file name was given without a name, such as `..`.
+    #[error("{} is not a file name", path.display())]
+    Name {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A report could not be turned into JSON.
+    #[error("cannot write the report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

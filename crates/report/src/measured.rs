@@ -1,0 +1,36 @@
+//! A number, or why there is none.
+
+use serde::{Deserialize, Serialize};
+
+/// What was measured, or the reason why it was not: "no GPU here" is an answer that reports must carry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measured<T> {
+    /// The measurement.
+    Value(T),
+    /// The reason why there is none, as a clause: `no CUDA driver was found`.
+    NotMeasured(String),
+}
+
+impl<T> Measured<T> {
+    /// The measurement, if there is one.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::NotMeasured(_) => None,
+        }
+    }
+
+    /// Not measured, because of `reason`.
+    pub fn missing(reason: impl Into<String>) -> Self {
+        Self::NotMeasured(reason.into())
+    }
+
+    /// The same with the measurement turned by `f`.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Measured<U> {
+        match self {
+            Self::Value(value) => Measured::Value(f(value)),
+            Self::NotMeasured(reason) => Measured::NotMeasured(reason),
+        }
+    }
+}

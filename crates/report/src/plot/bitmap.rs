@@ -1,0 +1,178 @@
+//! A picture as a PNG at 150 dots an inch.
+//!
+//! plotters places everything on whole pixels, so it draws a canvas three times as large, which is then
+//! averaged: edges and letters come out smooth.
+
+use plotters::prelude::{BitMapBackend, DrawingBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontDesc, FontFamily, RGBAColor, RGBColor, ShapeStyle, TextStyle};
+
+use super::font::{self, CAP_HEIGHT, FAMILY, PLOTTERS_SIZE_PER_EM};
+use super::palette::{Colour, PAPER};
+use super::scene::{Align, Point, Scene, Shape, Text};
+use crate::ReportError;
+
+/// Canvas pixels for each pixel of the picture, in each direction.
+const OVERSAMPLING: usize = 3;
+
+/// 150 dots an inch in dots a metre, as PNG counts.
+const DOTS_PER_METRE: u32 = 5906;
+
+/// The picture as the bytes of a PNG file.
+pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>, ReportError> {
+    font::register()?;
+    let (width, height) = (scene.width.ceil() as usize, scene.height.ceil() as usize);
+    let size = (width * OVERSAMPLING, height * OVERSAMPLING);
+    let mut canvas = vec![0xFF; size.0 * size.1 * 3];
+    {
+        let mut backend = BitMapBackend::with_buffer(&mut canvas, (size.0 as u32, size.1 as u32));
+        for shape in &scene.shapes {
+            draw(&mut backend, shape)?;
+        }
+        backend.present().map_err(|e| failed("the picture", e))?;
+    }
+    encode(&average(&canvas, width, height), width as u32, height as u32)
+}
+
+fn failed(what: &'static str, error: impl std::fmt::Display) -> ReportError {
+    ReportError::Draw { what, message: error.to_string() }
+}
+
+fn scaled(point: Point) -> (i32, i32) {
+    let scale = OVERSAMPLING as f64;
+    ((point.0 * scale).round() as i32, (point.1 * scale).round() as i32)
+}
+
+fn colour(colour: Colour, opacity: f64) -> RGBAColor {
+    RGBAColor(colour.0, colour.1, colour.2, opacity)
+}
+
+fn draw(backend: &mut BitMapBackend<'_>, shape: &Shape) -> Result<(), ReportError> {
+    match shape {
+        Shape::Line { points, colour: ink, width, opacity } => {
+            let width = (width * OVERSAMPLING as f64).round().max(1.0) as u32;
+            let style = ShapeStyle { color: colour(*ink, *opacity), filled: false, stroke_width: width };
+            if *opacity < 1.0 {
+                // One polygon, since overlapping strokes would show at the joints.
+                return backend.draw_path(points.iter().copied().map(scaled), &style).map_err(|e| failed("a line", e));
+            }
+            // Stroke by stroke: at the sharp turns of a trace plotters' one polygon would cross itself and leave holes.
+            for pair in points.windows(2) {
+                stroke(backend, scaled(pair[0]), scaled(pair[1]), &style)?;
+            }
+            Ok(())
+        }
+        Shape::Area { points, colour: ink, opacity } => {
+            let style = ShapeStyle { color: colour(*ink, *opacity), filled: true, stroke_width: 1 };
+            if let [a, b, c, d] = points[..]
+                && (a.1, b.0, c.1, d.0) == (b.1, c.0, d.1, a.0)
+            {
+                let (a, c) = (scaled(a), scaled(c));
+                let (low, high) = ((a.0.min(c.0), a.1.min(c.1)), (a.0.max(c.0) - 1, a.1.max(c.1) - 1));
+                return backend.draw_rect(low, high, &style, true).map_err(|e| failed("a rectangle", e));
+            }
+            backend.fill_polygon(points.iter().copied().map(scaled), &style).map_err(|e| failed("an area", e))
+        }
+        Shape::Disc { at, radius, colour: ink } => {
+            let style = ShapeStyle { color: colour(*ink, 1.0), filled: true, stroke_width: 1 };
+            let radius = (radius * OVERSAMPLING as f64).round().max(1.0) as u32;
+            backend.draw_circle(scaled(*at), radius, &style, true).map_err(|e| failed("a dot", e))
+        }
+        Shape::Text(text) => draw_text(backend, text),
+    }
+}
+
+/// One straight stroke with its corners rounded to the nearest pixel; plotters would cut them off towards 0.
+fn stroke(
+    backend: &mut BitMapBackend<'_>,
+    from: (i32, i32),
+    to: (i32, i32),
+    style: &ShapeStyle,
+) -> Result<(), ReportError> {
+    let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
+    let length = dx.hypot(dy);
+    if length == 0.0 {
+        return Ok(());
+    }
+    let (first, second) = (f64::from(style.stroke_width / 2), f64::from(style.stroke_width.div_ceil(2)));
+    if from.0 == to.0 || from.1 == to.1 {
+        // Upright and level strokes are rectangles, exactly as wide as asked.
+        let (low, high) = ((from.0.min(to.0), from.1.min(to.1)), (from.0.max(to.0), from.1.max(to.1)));
+        let (before, after) = (first as i32, second as i32 - 1);
+        let (low, high) = if from.0 == to.0 {
+            ((low.0 - before, low.1), (high.0 + after, high.1))
+        } else {
+            ((low.0, low.1 - before), (high.0, high.1 + after))
+        };
+        let style = ShapeStyle { filled: true, stroke_width: 1, ..*style };
+        return backend.draw_rect(low, high, &style, true).map_err(|e| failed("a line", e));
+    }
+    let half = 0.5 * f64::from(style.stroke_width);
+    let (nx, ny) = (-dy / length * half, dx / length * half);
+    let corner = |(x, y): (i32, i32), side: f64| {
+        ((f64::from(x) + side * nx).round() as i32, (f64::from(y) + side * ny).round() as i32)
+    };
+    let corners = [corner(from, 1.0), corner(from, -1.0), corner(to, -1.0), corner(to, 1.0)];
+    let style = ShapeStyle { stroke_width: 1, ..*style };
+    backend.fill_polygon(corners, &style).map_err(|e| failed("a line", e))
+}
+
+fn draw_text(backend: &mut BitMapBackend<'_>, text: &Text) -> Result<(), ReportError> {
+    let em = text.size * OVERSAMPLING as f64;
+    let size = em * PLOTTERS_SIZE_PER_EM;
+    // plotters' outline fonts sit half a size below their place: go up to it from the baseline.
+    let rise = 0.5 * size - 0.5 * CAP_HEIGHT * em;
+    let rise = rise.round() as i32;
+    let (x, y) = scaled(text.at);
+    let at = (x, y - rise);
+    let side = match text.align {
+        Align::Left => HPos::Left,
+        Align::Center => HPos::Center,
+        Align::Right => HPos::Right,
+    };
+    let font = FontDesc::new(FontFamily::Name(FAMILY), size, text.weight.style());
+    let ink = RGBColor(text.colour.0, text.colour.1, text.colour.2);
+    let style = TextStyle::from(font).color(&ink).pos(Pos::new(side, VPos::Top));
+    backend.draw_text(&text.text, &style, at).map_err(|e| failed("text", e))
+}
+
+/// The mean of each block of canvas pixels.
+fn average(canvas: &[u8], width: usize, height: usize) -> Vec<u8> {
+    let row = width * OVERSAMPLING * 3;
+    let area = (OVERSAMPLING * OVERSAMPLING) as u32;
+    let mut picture = Vec::with_capacity(width * height * 3);
+    let mut sums = vec![0u32; width * 3];
+    for band in canvas.chunks_exact(row * OVERSAMPLING) {
+        sums.fill(0);
+        for line in band.chunks_exact(row) {
+            for (block, sum) in line.chunks_exact(3 * OVERSAMPLING).zip(sums.chunks_exact_mut(3)) {
+                for pixel in block.chunks_exact(3) {
+                    for (total, &part) in sum.iter_mut().zip(pixel) {
+                        *total += u32::from(part);
+                    }
+                }
+            }
+        }
+        picture.extend(sums.iter().map(|&sum| ((sum + area / 2) / area) as u8));
+    }
+    debug_assert_eq!(picture.len(), width * height * 3);
+    debug_assert_eq!(PAPER, Colour(0xFF, 0xFF, 0xFF), "the canvas starts as paper");
+    picture
+}
+
+fn encode(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, ReportError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Balanced);
+    encoder.set_pixel_dims(Some(png::PixelDimensions {
+        xppu: DOTS_PER_METRE,
+        yppu: DOTS_PER_METRE,
+        unit: png::Unit::Meter,
+    }));
+    let mut writer = encoder.write_header().map_err(|e| failed("a PNG", e))?;
+    writer.write_image_data(pixels).map_err(|e| failed("a PNG", e))?;
+    writer.finish().map_err(|e| failed("a PNG", e))?;
+    Ok(bytes)
+}

@@ -1,0 +1,97 @@
+//! The font that ships with the program, so that pictures look the same on a machine without any.
+
+use std::sync::OnceLock;
+
+use plotters::style::{FontDesc, FontFamily, FontStyle, register_font};
+
+use crate::ReportError;
+
+/// Also the `font-family` of SVG text: Verdana has the same widths where DejaVu Sans is not installed.
+pub(crate) const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
+
+/// plotters' sizes are 1.24 em.
+pub(crate) const PLOTTERS_SIZE_PER_EM: f64 = 1.24;
+
+/// The height of a capital letter, in em.
+pub(crate) const CAP_HEIGHT: f64 = 0.75;
+
+/// Thickness of the letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Regular,
+    Bold,
+}
+
+impl Weight {
+    pub(crate) fn style(self) -> FontStyle {
+        match self {
+            Self::Regular => FontStyle::Normal,
+            Self::Bold => FontStyle::Bold,
+        }
+    }
+}
+
+/// Makes the embedded fonts known to plotters, once in a process.
+pub(crate) fn register() -> Result<(), ReportError> {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let good = *REGISTERED.get_or_init(|| {
+        register_font(FAMILY, FontStyle::Normal, include_bytes!("../../fonts/DejaVuSans.ttf")).is_ok()
+            && register_font(FAMILY, FontStyle::Bold, include_bytes!("../../fonts/DejaVuSans-Bold.ttf")).is_ok()
+    });
+    if good {
+        Ok(())
+    } else {
+        Err(ReportError::Draw { what: "text", message: "the embedded font cannot be read".to_owned() })
+    }
+}
+
+/// The width of `text` at `size` (an em in pixels).
+pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
+    // Measured large, since plotters answers in whole pixels.
+    const MEASURED: f64 = 200.0;
+    if register().is_err() {
+        return 0.6 * size * text.chars().count() as f64;
+    }
+    let font = FontDesc::new(FontFamily::Name(FAMILY), MEASURED * PLOTTERS_SIZE_PER_EM, weight.style());
+    font.layout_box(text).map_or(0.6 * size * text.chars().count() as f64, |((left, _), (right, _))| {
+        f64::from(right - left) * size / MEASURED
+    })
+}
+
+/// `text`, or as much of its beginning as fits into `room` with an ellipsis.
+pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
+    if width(text, size, weight) <= room {
+        return text.to_owned();
+    }
+    let mut kept: Vec<char> = text.chars().collect();
+    while kept.pop().is_some() {
+        let shorter: String = kept.iter().collect::<String>().trim_end().to_owned() + "…";
+        if width(&shorter, size, weight) <= room {
+            return shorter;
+        }
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_grow_with_text_size_and_weight() {
+        let short = width("mu", 20.0, Weight::Regular);
+        assert!(short > 15.0 && short < 40.0, "{short}");
+        assert!(width("mu_pop", 20.0, Weight::Regular) > 2.0 * short);
+        assert!((width("mu", 40.0, Weight::Regular) - 2.0 * short).abs() < 1e-9);
+        assert!(width("mu", 20.0, Weight::Bold) > short);
+    }
+
+    #[test]
+    fn long_labels_are_cut() {
+        let label = "mu_group[a very long name of a city]";
+        let cut = fit(label, 20.0, Weight::Regular, 150.0);
+        assert!(cut.ends_with('…') && width(&cut, 20.0, Weight::Regular) <= 150.0, "{cut}");
+        assert_eq!(fit("mu", 20.0, Weight::Regular, 150.0), "mu");
+        assert_eq!(fit("mu", 20.0, Weight::Regular, 1.0), "");
+    }
+}

@@ -1,0 +1,148 @@
+//! Drawing of the forest plot: scalars side by side, then one block for each array.
+
+use super::super::axis::Axis;
+use super::super::palette::{BLUE, GRID, INK, MUTED, SKY, VERMILLION};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{ForestPlot, ForestRow, ForestSection, many};
+use crate::ReportError;
+use crate::format::significant;
+
+/// Arrays with more rows are drawn without a label for each.
+const MOST_LABELS: usize = 60;
+/// Scalars side by side.
+const COLUMNS: usize = 3;
+const SCALAR: f64 = 220.0;
+const GAP: f64 = 60.0;
+const LIST_ROW: f64 = 36.0;
+/// From the start of a block to its panel, and from its panel to its end.
+const ABOVE: f64 = 70.0;
+const BELOW: f64 = 70.0;
+/// R-hat from which convergence is in doubt (Vehtari et al. 2021).
+pub(super) const RHAT_LIMIT: f64 = 1.01;
+
+impl ForestPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let (scalars, arrays): (Vec<&ForestSection>, Vec<&ForestSection>) =
+            self.sections.iter().filter(|section| !section.rows.is_empty()).partition(|s| s.rows.len() == 1);
+        if scalars.is_empty() && arrays.is_empty() {
+            return Err(ReportError::Empty { plot: "the forest plot", missing: "a variable with draws" });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Forest plot: 89% and 50% intervals of every variable");
+        let mut top = head(
+            &mut scene,
+            "Forest",
+            "point: posterior mean; thick line: 50% HDI; thin line: 89% HDI; R-hat above 1.01 is marked",
+        );
+        if self.sections.iter().flat_map(|section| &section.rows).any(|row| row.truth.is_some()) {
+            truth_mark(&mut scene, MARGIN + 8.0, top + 8.0, 12.0);
+            key_text(&mut scene, MARGIN + 26.0, top + 8.0);
+            top += 36.0;
+        }
+        let width = (WIDTH - 2.0 * MARGIN - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
+        for (i, section) in scalars.iter().enumerate() {
+            let left = MARGIN + (width + GAP) * (i % COLUMNS) as f64;
+            draw_scalar(&mut scene, &section.rows[0], left, left + width, top + SCALAR * (i / COLUMNS) as f64);
+        }
+        top += SCALAR * scalars.len().div_ceil(COLUMNS) as f64;
+        for section in arrays {
+            top += if section.rows.len() <= MOST_LABELS {
+                draw_list(&mut scene, section, top)
+            } else {
+                many::draw(&mut scene, section, top)
+            };
+        }
+        scene.height = top + 20.0;
+        Ok(scene)
+    }
+}
+
+fn key_text(scene: &mut Scene, x: f64, y: f64) {
+    scene.text(Text::new((x, y), "the value that made the data", SMALL, INK));
+}
+
+/// A short upright stroke where the truth lies.
+fn truth_mark(scene: &mut Scene, x: f64, y: f64, half: f64) {
+    scene.line(vec![(x, y - half), (x, y + half)], VERMILLION, 4.0);
+}
+
+/// Thin and thick line and point of one row at height `y`.
+fn draw_row(scene: &mut Scene, row: &ForestRow, x: &Axis, y: f64, weight: f64) {
+    for ((low, high), colour, width) in [(row.hdi89, SKY, 3.0 * weight), (row.hdi50, BLUE, 7.0 * weight)] {
+        if low.is_finite() && high.is_finite() {
+            scene.line(vec![(x.px(low), y), (x.px(high).max(x.px(low) + 2.0), y)], colour, width);
+        }
+    }
+    if let Some(truth) = row.truth {
+        truth_mark(scene, x.px(truth), y, 12.0 * weight);
+    }
+    if row.mean.is_finite() {
+        scene.disc((x.px(row.mean), y), 6.5 * weight, INK);
+    }
+}
+
+fn rhat_text(rhat: f64) -> Text {
+    let text = Text::new((0.0, 0.0), significant(rhat, 4), SMALL, MUTED);
+    if rhat < RHAT_LIMIT { text } else { Text { colour: VERMILLION, ..text.bold() } }
+}
+
+fn draw_scalar(scene: &mut Scene, row: &ForestRow, left: f64, right: f64, top: f64) {
+    let panel = Panel { left, top: top + 96.0, right, bottom: top + 150.0 };
+    let name = font::fit(&row.label, HEADING, Weight::Bold, right - left);
+    scene.text(Text::new((left, top + 28.0), name, HEADING, INK).bold());
+    let interval =
+        format!("{}  [{}, {}]", significant(row.mean, 4), significant(row.hdi89.0, 4), significant(row.hdi89.1, 4));
+    let rhat = rhat_text(row.rhat);
+    let rhat = Text { text: format!("R-hat {}", rhat.text), ..rhat };
+    scene.texts((left, top + 64.0), 24.0, [Text::new((0.0, 0.0), interval, LABEL, MUTED), rhat]);
+    let section = ForestSection { name: row.label.clone(), rows: vec![row.clone()] };
+    let x = panel.x(super::super::axis::widened(section.range(), 0.05));
+    panel.draw_x(scene, &x);
+    draw_row(scene, row, &x, 0.5 * (panel.top + panel.bottom), 1.2);
+}
+
+/// One labelled row for each element; returns the block's height.
+fn draw_list(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
+    const WIDEST_LABEL: f64 = 420.0;
+    const RHAT: f64 = 120.0;
+    let labels: Vec<String> =
+        section.rows.iter().map(|row| font::fit(&row.label, SMALL, Weight::Regular, WIDEST_LABEL)).collect();
+    let widest = labels.iter().map(|label| font::width(label, SMALL, Weight::Regular)).fold(0.0, f64::max);
+    let panel = Panel {
+        left: MARGIN + widest + 20.0,
+        top: top + ABOVE,
+        right: WIDTH - MARGIN - RHAT,
+        bottom: top + ABOVE + LIST_ROW * section.rows.len() as f64,
+    };
+    let name = font::fit(&section.name, HEADING, Weight::Bold, panel.right - MARGIN);
+    scene.text(Text::new((MARGIN, top + 38.0), name, HEADING, INK).bold());
+    scene.text(Text::new((WIDTH - MARGIN, top + 38.0), "R-hat", SMALL, MUTED).align(Align::Right));
+    let x = panel.x(section.range());
+    panel.draw_x(scene, &x);
+    for (i, (row, label)) in section.rows.iter().zip(labels).enumerate() {
+        let y = panel.top + LIST_ROW * (i as f64 + 0.5);
+        if i > 0 {
+            let line = y - 0.5 * LIST_ROW;
+            scene.line(vec![(panel.left, line), (panel.right, line)], GRID, 1.0);
+        }
+        scene.text(Text::new((panel.left - 16.0, y), label, SMALL, INK).align(Align::Right));
+        draw_row(scene, row, &x, y, 1.0);
+        scene.text(Text { at: (WIDTH - MARGIN, y), align: Align::Right, ..rhat_text(row.rhat) });
+    }
+    panel.bottom - top + BELOW
+}
+
+/// The key of a block without labels: what each colour is. Returns where it ends.
+pub(super) fn draw_key(scene: &mut Scene, x: f64, y: f64, truth: bool) -> f64 {
+    let mut end = key(scene, (x, y), INK, false, "mean");
+    end = key(scene, (end + 28.0, y), BLUE, false, "50% HDI");
+    end = key(scene, (end + 28.0, y), SKY, false, "89% HDI");
+    if truth {
+        scene.disc((end + 40.0, y), 6.0, VERMILLION);
+        let text = Text::new((end + 54.0, y), "truth", SMALL, INK);
+        end += 54.0 + text.width();
+        scene.text(text);
+    }
+    end
+}

@@ -1,0 +1,258 @@
+//! Pictures: data prepared by each plot's `prepare`, laid out as a scene, and drawn as PNG or SVG.
+
+mod axis;
+mod bitmap;
+mod font;
+mod forest;
+mod palette;
+mod panel;
+mod performance;
+mod posterior;
+mod ppc;
+mod scene;
+mod svg;
+mod trace;
+
+use std::path::{Path, PathBuf};
+
+pub use forest::{ForestPlot, ForestRow, ForestSection};
+pub use performance::{PerformancePlot, PerformanceResult, PerformanceRow};
+pub use posterior::{PosteriorPanel, PosteriorPlot};
+pub use ppc::PpcPlot;
+pub use trace::{TracePlot, TraceRow};
+
+pub(crate) use svg::dark_rules;
+
+use crate::ReportError;
+use crate::write::write_atomically;
+
+/// What the picture is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `.png`, 1800 pixels wide, 150 dots an inch.
+    Png,
+    /// `.svg`.
+    Svg,
+    /// Both.
+    PngAndSvg,
+}
+
+/// One picture with its data.
+#[derive(Clone, Debug)]
+pub enum Plot {
+    /// Draws of each chain in order, beside their densities: do the chains agree, do they wander?
+    Trace(TracePlot),
+    /// Densities of single variables with mean, 89% HDI and truth.
+    Posterior(PosteriorPlot),
+    /// Intervals of many variables.
+    Forest(ForestPlot),
+    /// Observations against replicated observations.
+    Ppc(PpcPlot),
+    /// Times and effective draws a second of engines and settings.
+    Performance(PerformancePlot),
+}
+
+impl Plot {
+    fn scene(&self) -> Result<scene::Scene, ReportError> {
+        match self {
+            Self::Trace(plot) => plot.scene(),
+            Self::Posterior(plot) => plot.scene(),
+            Self::Forest(plot) => plot.scene(),
+            Self::Ppc(plot) => plot.scene(),
+            Self::Performance(plot) => plot.scene(),
+        }
+    }
+
+    /// The bytes of a PNG file, 1800 pixels wide, 150 dots an inch.
+    ///
+    /// # Errors
+    /// [`ReportError::Empty`] when there is nothing to draw, [`ReportError::Draw`] when drawing fails.
+    pub fn png(&self) -> Result<Vec<u8>, ReportError> {
+        bitmap::png(&self.scene()?)
+    }
+
+    /// An SVG document.
+    ///
+    /// # Errors
+    /// As [`png`](Self::png).
+    pub fn svg(&self) -> Result<String, ReportError> {
+        svg::svg(&self.scene()?)
+    }
+}
+
+/// Draws `plot` into `stem` + `.png` and/or `.svg` and returns the files; each appears whole or not at all.
+///
+/// # Errors
+/// [`ReportError::Empty`] and [`ReportError::Draw`] as [`Plot::png`]; [`ReportError::Write`] when a file cannot be written.
+pub fn render(plot: &Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, ReportError> {
+    let name = stem.file_name().ok_or_else(|| ReportError::Name { path: stem.to_owned() })?;
+    // Not `with_extension`: a stem may have a dot of its own.
+    let path = |ending: &str| {
+        let mut name = name.to_owned();
+        name.push(ending);
+        stem.with_file_name(name)
+    };
+    let scene = plot.scene()?;
+    let mut files = Vec::new();
+    if matches!(format, Format::Png | Format::PngAndSvg) {
+        files.push(path(".png"));
+        write_atomically(&files[files.len() - 1], &bitmap::png(&scene)?)?;
+    }
+    if matches!(format, Format::Svg | Format::PngAndSvg) {
+        files.push(path(".svg"));
+        write_atomically(&files[files.len() - 1], svg::svg(&scene)?.as_bytes())?;
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measured;
+    use crate::sample::{Sample, Shape, benchmark};
+
+    fn shape(groups: usize, chains: usize) -> Shape {
+        Shape { groups, chains, draws: 150, truth: true, divergences: true }
+    }
+
+    fn plots(sample: &Sample) -> [Plot; 4] {
+        [
+            Plot::Trace(sample.trace()),
+            Plot::Posterior(sample.posterior_plot()),
+            Plot::Forest(sample.forest()),
+            Plot::Ppc(sample.ppc()),
+        ]
+    }
+
+    #[track_caller]
+    fn check(what: &str, plot: &Plot) {
+        let flaws = scene::flaws(&plot.scene().unwrap());
+        assert!(flaws.is_empty(), "{what}: {flaws:#?}");
+    }
+
+    #[test]
+    fn no_text_is_cut_or_overlaps_for_any_number_of_groups_and_chains() {
+        for (groups, chains) in [(1, 1), (3, 4), (60, 2), (61, 2), (100, 8), (1000, 2), (4, 64), (2500, 1)] {
+            for truth in [true, false] {
+                let sample = Sample::new(Shape { truth, ..shape(groups, chains) });
+                for plot in plots(&sample) {
+                    check(&format!("{groups} groups, {chains} chains"), &plot);
+                }
+            }
+        }
+        check("performance", &Plot::Performance(benchmark().plot()));
+    }
+
+    #[test]
+    fn nan_constant_and_far_off_values_are_drawn() {
+        let mut sample = Sample::new(shape(70, 2));
+        for row in &mut sample.summary {
+            row.rhat = f64::NAN;
+            row.ess_bulk = f64::NAN;
+        }
+        sample.summary[0].truth = Some(1e6);
+        sample.summary[1].hdi89 = (f64::NAN, f64::NAN);
+        sample.summary[5].mean = f64::NAN;
+        for (i, array) in sample.posterior.variables.values_mut().enumerate() {
+            if let octopus_trace::Values::F64(values) = &mut array.values {
+                match i {
+                    0 => values.fill(3.0),
+                    1 => values.fill(f64::NAN),
+                    _ => values[0] = f64::INFINITY,
+                }
+            }
+        }
+        sample.statistics[0].p_value = f64::NAN;
+        sample.statistics[1].replicated.clear();
+        sample.observed.fill(7.0);
+        for plot in plots(&sample) {
+            check("odd values", &plot);
+        }
+        // The truth at a million squeezes the trace of mu_pop, which is then all it can show.
+        assert!(plots(&sample)[1].png().is_ok());
+    }
+
+    #[test]
+    fn long_names_are_cut_with_an_ellipsis() {
+        let mut sample = Sample::new(shape(3, 2));
+        let mut forest = sample.forest();
+        for section in &mut forest.sections {
+            section.name = "a very long name of a variable ".repeat(6);
+            for row in &mut section.rows {
+                row.label = "a_very_long_label_of_a_group_".repeat(6);
+            }
+        }
+        check("forest", &Plot::Forest(forest));
+        sample.statistics.truncate(1);
+        let mut trace = sample.trace();
+        trace.rows[0].name = "a very long name of a variable ".repeat(6);
+        check("trace", &Plot::Trace(trace));
+        let mut posterior = sample.posterior_plot();
+        posterior.panels[0].name = "a very long name of a variable ".repeat(6);
+        check("posterior", &Plot::Posterior(posterior));
+        let mut performance = benchmark().plot();
+        performance.rows[0].label = "an engine with a very long description of its settings ".repeat(3);
+        performance.rows[1].problem = "a very long problem ".repeat(9);
+        performance.rows[3].result =
+            PerformanceResult::Run { wall_s: Measured::missing("why ".repeat(90)), min_ess_per_s: None, gpu: true };
+        check("performance", &Plot::Performance(performance));
+    }
+
+    #[test]
+    fn nothing_to_draw_is_an_error_that_says_what_is_missing() {
+        for (plot, missing) in [
+            (Plot::Trace(TracePlot { rows: vec![], divergences: vec![] }), "draws"),
+            (Plot::Posterior(PosteriorPlot { panels: vec![] }), "draws"),
+            (Plot::Forest(ForestPlot { sections: vec![] }), "draws"),
+            (Plot::Ppc(PpcPlot { observed: vec![], replicates: vec![], statistics: vec![] }), "observations"),
+            (Plot::Performance(PerformancePlot { rows: vec![] }), "measurement"),
+        ] {
+            let error = plot.png().unwrap_err().to_string();
+            assert!(error.contains(missing), "{error}");
+        }
+    }
+
+    #[test]
+    fn files_have_the_promised_size_resolution_and_ink() {
+        let folder = tempfile::tempdir().unwrap();
+        let sample = Sample::new(shape(3, 2));
+        for (i, plot) in plots(&sample).iter().enumerate() {
+            let files = render(plot, &folder.path().join(format!("plot.{i}")), Format::PngAndSvg).unwrap();
+            assert!(files[0].ends_with(format!("plot.{i}.png")) && files[1].ends_with(format!("plot.{i}.svg")));
+            let mut reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&files[0]).unwrap()))
+                .read_info()
+                .unwrap();
+            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+            reader.next_frame(&mut pixels).unwrap();
+            let info = reader.info();
+            assert_eq!((info.width, info.pixel_dims.map(|d| d.xppu)), (1800, Some(5906)));
+            let scene = plot.scene().unwrap();
+            assert_eq!(f64::from(info.height), scene.height.ceil());
+            let inked = pixels.chunks(3).filter(|pixel| *pixel != [255, 255, 255]).count();
+            let share = inked as f64 / (pixels.len() / 3) as f64;
+            assert!((0.01..0.6).contains(&share), "plot {i}: {share}");
+
+            let svg = std::fs::read_to_string(&files[1]).unwrap();
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let texts = document.descendants().filter(|node| node.has_tag_name("text")).count();
+            let expected = scene.shapes.iter().filter(|shape| matches!(shape, scene::Shape::Text(_))).count();
+            assert_eq!(texts, expected, "every text is in the SVG");
+        }
+    }
+
+    #[test]
+    fn text_lies_where_the_scene_says_in_the_bitmap() {
+        // The middle of a capital's height is its place, for the tests above to mean anything.
+        let mut scene = scene::Scene::new(200.0, 100.0, "");
+        scene.text(scene::Text::new((50.0, 40.0), "H", 40.0, palette::INK));
+        let bytes = bitmap::png(&scene).unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        let dark: Vec<usize> = (0..20_000).filter(|i| pixels[3 * i] < 128).collect();
+        let (top, bottom) = (dark[0] / 200, dark[dark.len() - 1] / 200);
+        let left = dark.iter().map(|i| i % 200).min().unwrap();
+        assert!((0.5 * (top + bottom + 1) as f64 - 40.0).abs() <= 1.5, "{top} to {bottom}");
+        assert!((50..56).contains(&left), "{left}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Drawing of the performance comparison.
+
+use super::super::axis::Axis;
+use super::super::palette::{BLUE, GREEN, INK, MUTED, SHADE};
+use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{PerformancePlot, PerformanceResult, PerformanceRow};
+use crate::format::{rate, round_seconds, seconds};
+use crate::{Measured, ReportError};
+
+const ROW: f64 = 46.0;
+const BAR: f64 = 26.0;
+const PROBLEM: f64 = 58.0;
+const WIDEST_LABEL: f64 = 520.0;
+/// Room right of a panel for the value beside its longest bar.
+const VALUE: f64 = 190.0;
+
+impl PerformancePlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        if self.rows.is_empty() {
+            return Err(ReportError::Empty { plot: "the performance comparison", missing: "a measurement" });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Performance comparison: wall time and effective draws a second");
+        let top = head(
+            &mut scene,
+            "Performance",
+            "wall time with warm-up (less is better) and smallest bulk ESS for each second of it (more is better); logarithmic axes",
+        );
+        let problems = self.problems();
+        let labels = self.rows.iter().map(|row| font::width(&row.label, SMALL, Weight::Regular));
+        let left = MARGIN + labels.fold(0.0, f64::max).min(WIDEST_LABEL) + 20.0;
+        let height = PROBLEM * problems.len() as f64 + ROW * self.rows.len() as f64;
+        let middle = left + 0.55 * (WIDTH - MARGIN - left);
+        let times = Panel { left, top: top + 40.0, right: middle - VALUE, bottom: top + 40.0 + height };
+        let rates = Panel { left: middle, right: WIDTH - MARGIN - 0.6 * VALUE, ..times };
+        let time = self.wall_range().map(|range| Axis::log(range, times.left, times.right));
+        let ess = self.ess_range().map(|range| Axis::log(range, rates.left, rates.right));
+        for (panel, axis, name) in [(&times, &time, "wall time, s"), (&rates, &ess, "min ESS / s")] {
+            if let Some(axis) = axis {
+                panel.draw_x(&mut scene, axis);
+                scene.text(Text::new((panel.left, top + 12.0), name, SMALL, INK).bold());
+            }
+        }
+        let mut y = times.top;
+        for (problem, rows) in problems {
+            scene.text(
+                Text::new(
+                    (MARGIN, y + 0.55 * PROBLEM),
+                    font::fit(problem, HEADING, Weight::Bold, left - MARGIN - 10.0),
+                    HEADING,
+                    INK,
+                )
+                .bold(),
+            );
+            y += PROBLEM;
+            for row in rows {
+                draw_row(&mut scene, row, y + 0.5 * ROW, left, time.as_ref(), ess.as_ref());
+                y += ROW;
+            }
+        }
+        scene.height = times.bottom + 60.0;
+        Ok(scene)
+    }
+}
+
+fn draw_row(scene: &mut Scene, row: &PerformanceRow, y: f64, left: f64, time: Option<&Axis>, ess: Option<&Axis>) {
+    let label = font::fit(&row.label, SMALL, Weight::Regular, WIDEST_LABEL);
+    scene.text(Text::new((left - 14.0, y), label, SMALL, INK).align(Align::Right));
+    match &row.result {
+        PerformanceResult::Run { wall_s: Measured::NotMeasured(reason), .. } => {
+            let words = format!("not measured: {reason}");
+            let words = font::fit(&words, SMALL, Weight::Regular, WIDTH - MARGIN - left - 10.0);
+            scene.text(Text::new((left + 10.0, y), words, SMALL, MUTED));
+        }
+        PerformanceResult::Run { wall_s: Measured::Value(wall), min_ess_per_s, gpu } => {
+            let colour = if *gpu { GREEN } else { BLUE };
+            let start = left;
+            bar(scene, time, *wall, y, start, colour, seconds(*wall));
+            if let Some(value) = min_ess_per_s {
+                let start = ess.map_or(left, |axis| axis.px(axis.range().0));
+                bar(scene, ess, *value, y, start, colour, rate(*value));
+            }
+        }
+        PerformanceResult::Expected { wall_s: (low, high) } => {
+            let Some(axis) = time else { return };
+            let (from, to) = (axis.px(*low), axis.px(*high));
+            hatched(scene, from, to, y);
+            let words = format!("{} to {}", round_seconds(*low), round_seconds(*high));
+            // Beside the range, on the side with room.
+            let text = Text::new((0.0, y), words, SMALL, MUTED);
+            let (_, end) = axis.range();
+            if to + 12.0 + text.width() < axis.px(end) + VALUE {
+                scene.text(Text { at: (to + 12.0, y), ..text });
+            } else {
+                scene.text(Text { at: (from - 12.0, y), ..text }.align(Align::Right));
+            }
+        }
+    }
+}
+
+fn bar(
+    scene: &mut Scene,
+    axis: Option<&Axis>,
+    value: f64,
+    y: f64,
+    start: f64,
+    colour: super::super::palette::Colour,
+    words: String,
+) {
+    let Some(axis) = axis else { return };
+    if value.is_nan() || value <= 0.0 {
+        scene.text(Text::new((start + 10.0, y), words, SMALL, MUTED));
+        return;
+    }
+    let end = axis.px(value).max(start + 2.0);
+    scene.rect((start, y - 0.5 * BAR), (end, y + 0.5 * BAR), colour, 1.0);
+    scene.text(Text::new((end + 12.0, y), words, SMALL, INK));
+}
+
+/// A grey range with strokes at a slant.
+fn hatched(scene: &mut Scene, from: f64, to: f64, y: f64) {
+    const PITCH: f64 = 12.0;
+    let (top, bottom) = (y - 0.5 * BAR, y + 0.5 * BAR);
+    scene.rect((from, top), (to.max(from + 2.0), bottom), SHADE, 0.55);
+    let mut start = from - BAR;
+    while start < to {
+        // The stroke from (start, bottom) to (start + BAR, top), cut to the range.
+        let (low, high) = (start.max(from), (start + BAR).min(to));
+        if high > low {
+            scene.line(vec![(low, bottom - (low - start)), (high, bottom - (high - start))], MUTED, 2.0);
+        }
+        start += PITCH;
+    }
+}

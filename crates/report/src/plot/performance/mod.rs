@@ -1,0 +1,104 @@
+//! Performance comparison: wall time and effective draws a second of engines and settings.
+
+mod draw;
+
+use crate::Measured;
+
+/// The data of a performance comparison.
+#[derive(Clone, Debug)]
+pub struct PerformancePlot {
+    /// Measurements, those of one problem size beside each other.
+    pub rows: Vec<PerformanceRow>,
+}
+
+/// One engine with one setting on one problem.
+#[derive(Clone, Debug)]
+pub struct PerformanceRow {
+    /// The problem, e.g. `100 groups x 10`; rows with equal problems stand together under it.
+    pub problem: String,
+    /// Engine and setting, e.g. `CPU, 2 threads, collapsed`.
+    pub label: String,
+    /// What stands behind the row.
+    pub result: PerformanceResult,
+}
+
+/// What a row of the comparison shows.
+#[derive(Clone, Debug)]
+pub enum PerformanceResult {
+    /// Ours, or a peer's, measured here or not.
+    Run {
+        /// Wall time with warm-up in seconds (the median of the repeats).
+        wall_s: Measured<f64>,
+        /// The smallest bulk effective sample size of all parameters for each second of wall time.
+        min_ess_per_s: Option<f64>,
+        /// Whether it ran on a GPU.
+        gpu: bool,
+    },
+    /// A range of wall times that somebody expects, drawn hatched.
+    Expected {
+        /// Shortest and longest wall time in seconds.
+        wall_s: (f64, f64),
+    },
+}
+
+impl PerformancePlot {
+    /// The rows of each problem, problems in order of appearance.
+    fn problems(&self) -> Vec<(&str, Vec<&PerformanceRow>)> {
+        let mut problems: Vec<(&str, Vec<&PerformanceRow>)> = Vec::new();
+        for row in &self.rows {
+            match problems.iter_mut().find(|(name, _)| *name == row.problem) {
+                Some((_, rows)) => rows.push(row),
+                None => problems.push((&row.problem, vec![row])),
+            }
+        }
+        problems
+    }
+
+    /// The times to span, widened to whole decades so that bars start at a round value.
+    fn wall_range(&self) -> Option<(f64, f64)> {
+        decades(self.rows.iter().flat_map(|row| match &row.result {
+            PerformanceResult::Run { wall_s, .. } => vec![wall_s.value().copied().unwrap_or(f64::NAN)],
+            PerformanceResult::Expected { wall_s } => vec![wall_s.0, wall_s.1],
+        }))
+    }
+
+    /// The rates to span.
+    fn ess_range(&self) -> Option<(f64, f64)> {
+        decades(self.rows.iter().filter_map(|row| match &row.result {
+            PerformanceResult::Run { min_ess_per_s, .. } => *min_ess_per_s,
+            PerformanceResult::Expected { .. } => None,
+        }))
+    }
+}
+
+/// The smallest range of whole powers of ten around the positive values, the lower end strictly below them.
+fn decades(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let (low, high) = super::axis::extent(values.into_iter().filter(|v| *v > 0.0))?;
+    let first = (low * 0.8).log10().floor();
+    Some((10f64.powf(first), 10f64.powf(high.log10().ceil().max(first + 1.0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_whole_decades() {
+        assert_eq!(decades([0.06, 90.0]), Some((0.01, 100.0)));
+        assert_eq!(decades([1.0]), Some((0.1, 1.0)), "a bar of the lowest value has a length");
+        assert_eq!(decades([0.0, -1.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn rows_of_a_problem_stand_together() {
+        let row = |problem: &str, label: &str| PerformanceRow {
+            problem: problem.to_owned(),
+            label: label.to_owned(),
+            result: PerformanceResult::Expected { wall_s: (1.0, 2.0) },
+        };
+        let plot = PerformancePlot { rows: vec![row("a", "1"), row("b", "2"), row("a", "3")] };
+        let problems = plot.problems();
+        assert_eq!(problems.len(), 2);
+        assert_eq!(problems[0].1.iter().map(|r| r.label.as_str()).collect::<Vec<_>>(), ["1", "3"]);
+    }
+}

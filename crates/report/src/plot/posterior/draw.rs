@@ -1,0 +1,124 @@
+//! Drawing of the posterior plot.
+
+use super::super::axis::Axis;
+use super::super::palette::{BLUE, INK, MUTED, VERMILLION};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{PosteriorPanel, PosteriorPlot};
+use crate::ReportError;
+use crate::estimate::Density;
+use crate::format::significant;
+
+const COLUMNS: usize = 3;
+const ROW: f64 = 560.0;
+const GAP: f64 = 60.0;
+/// Below the density: the interval's bar and its numbers.
+const STRIP: f64 = 70.0;
+
+impl PosteriorPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        if self.panels.is_empty() {
+            return Err(ReportError::Empty { plot: "the posterior plot", missing: "a variable with draws" });
+        }
+        let columns = self.panels.len().min(COLUMNS);
+        let rows = self.panels.len().div_ceil(columns);
+        let mut scene =
+            Scene::new(WIDTH, 140.0 + ROW * rows as f64, "Posterior densities with mean, 89% HDI and truth");
+        let truths = self.panels.iter().any(|panel| panel.truth.is_some());
+        let note = if truths {
+            "density of all draws; blue line: mean; bar: 89% HDI, the shortest interval with 89% of the draws; dashed: the value that made the data"
+        } else {
+            "density of all draws; blue line: mean; bar: 89% HDI, the shortest interval with 89% of the draws"
+        };
+        let top = head(&mut scene, "Posterior", note);
+        let width = (WIDTH - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
+        for (i, panel) in self.panels.iter().enumerate() {
+            let left = MARGIN + (width + GAP) * (i % columns) as f64;
+            let top = top + ROW * (i / columns) as f64;
+            let place = Panel { left, top: top + 110.0, right: left + width, bottom: top + ROW - 60.0 };
+            draw_panel(&mut scene, panel, place, top);
+        }
+        Ok(scene)
+    }
+}
+
+fn draw_panel(scene: &mut Scene, panel: &PosteriorPanel, place: Panel, top: f64) {
+    let room = place.right - place.left;
+    let name = font::fit(&panel.name, HEADING, Weight::Bold, room);
+    scene.text(Text::new((place.left, top + 30.0), name, HEADING, INK).bold());
+    let mut parts = vec![
+        Text::new((0.0, 0.0), format!("mean {}", significant(panel.mean, 4)), LABEL, BLUE),
+        Text::new((0.0, 0.0), format!("sd {}", significant(panel.sd, 3)), LABEL, MUTED),
+    ];
+    if let Some(truth) = panel.truth {
+        parts.push(Text::new((0.0, 0.0), format!("truth {}", significant(truth, 4)), LABEL, VERMILLION));
+    }
+    scene.texts((place.left, top + 68.0), 24.0, parts);
+
+    let x = place.x(panel.range());
+    place.draw_x(scene, &x);
+    let base = place.bottom - STRIP;
+    draw_density(scene, panel, &x, place.top, base);
+    draw_interval(scene, panel, &x, &place, base);
+    if let Some(truth) = panel.truth {
+        draw_truth(scene, truth, &x, &place, base);
+    }
+}
+
+fn draw_density(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, top: f64, base: f64) {
+    let Some(density) = Density::of(&panel.draws) else {
+        // All draws equal: a spike.
+        if let Some(&value) = panel.draws.iter().find(|v| v.is_finite()) {
+            scene.line(vec![(x.px(value), base), (x.px(value), top)], BLUE, 4.0);
+        } else {
+            let at = (0.5 * (x.px(f64::MIN) + x.px(f64::MAX)), 0.5 * (top + base));
+            scene.text(Text::new(at, "no finite draw", SMALL, VERMILLION).align(Align::Center));
+        }
+        return;
+    };
+    let y = Axis::linear((0.0, 1.05 * density.peak()), base, top);
+    let curve: Vec<_> = density.points().filter(|&(v, _)| x.contains(v)).map(|(v, d)| (x.px(v), y.px(d))).collect();
+    if let (Some(first), Some(last)) = (curve.first(), curve.last()) {
+        let mut outline = curve.clone();
+        outline.insert(0, (first.0, base));
+        outline.push((last.0, base));
+        scene.area(outline.clone(), BLUE, 0.18);
+        scene.line(outline, BLUE, 3.5);
+    }
+    if x.contains(panel.mean) {
+        let at = x.px(panel.mean);
+        scene.line(vec![(at, base), (at, y.px(density.at(panel.mean)))], BLUE, 3.0);
+    }
+}
+
+fn draw_interval(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, place: &Panel, base: f64) {
+    let (low, high) = panel.hdi89;
+    if !(low.is_finite() && high.is_finite()) {
+        return;
+    }
+    let y = base + 18.0;
+    scene.rect((x.px(low), y - 5.0), (x.px(high).max(x.px(low) + 2.0), y + 5.0), INK, 1.0);
+    let label = format!("89% HDI  {} to {}", significant(low, 4), significant(high, 4));
+    let text = Text::new((0.0, y + 28.0), label, SMALL, INK).align(Align::Center);
+    let half = 0.5 * text.width();
+    let centre = 0.5 * (x.px(low) + x.px(high));
+    let centre = centre.clamp(place.left + half, (place.right - half).max(place.left + half));
+    scene.text(Text { at: (centre, y + 28.0), ..text });
+}
+
+fn draw_truth(scene: &mut Scene, truth: f64, x: &Axis, place: &Panel, base: f64) {
+    let at = x.px(truth);
+    if x.contains(truth) {
+        scene.dashed((at, place.top), (at, base + 24.0), VERMILLION, 3.5);
+        return;
+    }
+    // Too far out to show: an arrow at the edge it lies beyond.
+    let (low, _) = x.range();
+    let y = place.top + 24.0;
+    let (inwards, align) = if truth < low { (1.0, Align::Left) } else { (-1.0, Align::Right) };
+    scene.line(vec![(at + inwards * 60.0, y), (at, y)], VERMILLION, 3.5);
+    scene.line(vec![(at + inwards * 16.0, y - 10.0), (at, y), (at + inwards * 16.0, y + 10.0)], VERMILLION, 3.5);
+    let label = format!("truth {}", significant(truth, 4));
+    scene.text(Text::new((at + inwards * 70.0, y), label, SMALL, VERMILLION).align(align));
+}

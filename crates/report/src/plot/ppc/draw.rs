@@ -1,0 +1,114 @@
+//! Drawing of the posterior predictive check.
+
+use super::super::axis::{Axis, extent, widened};
+use super::super::palette::{BLUE, INK, MUTED, SHADE, SKY, VERMILLION};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, WIDTH, head, key};
+use super::super::scene::{Scene, Text};
+use super::{PpcPlot, histogram, mean_curve};
+use crate::ReportError;
+use crate::estimate::Density;
+use crate::format::significant;
+use crate::summary::PredictiveStatistic;
+
+const DENSITY: f64 = 560.0;
+const STATISTIC: f64 = 330.0;
+const COLUMNS: usize = 4;
+const GAP: f64 = 60.0;
+const BINS: usize = 24;
+
+impl PpcPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let Some(range) = self.range() else {
+            return Err(ReportError::Empty { plot: "the predictive check", missing: "observations" });
+        };
+        let rows = self.statistics.len().div_ceil(COLUMNS);
+        let mut scene =
+            Scene::new(WIDTH, 0.0, "Posterior predictive check: observed and replicated data, test statistics");
+        let mut top = head(
+            &mut scene,
+            "Posterior predictive check",
+            "data drawn from the fitted model should look like the observed data, which should be no odd one out",
+        );
+        let curves = self.curves();
+        let mut x = key(&mut scene, (MARGIN, top + 8.0), INK, false, "observed") + 28.0;
+        x = key(&mut scene, (x, top + 8.0), SKY, false, &format!("{} replicated data sets", curves.len())) + 28.0;
+        key(&mut scene, (x, top + 8.0), VERMILLION, true, "mean of the replicated");
+        top += 40.0;
+        let panel = Panel { left: MARGIN, top, right: WIDTH - MARGIN, bottom: top + DENSITY };
+        draw_densities(&mut scene, &panel, &self.observed, &curves, range);
+        top = panel.bottom + 90.0;
+        let width = (WIDTH - 2.0 * MARGIN - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
+        for (i, statistic) in self.statistics.iter().enumerate() {
+            let left = MARGIN + (width + GAP) * (i % COLUMNS) as f64;
+            draw_statistic(&mut scene, statistic, left, left + width, top + STATISTIC * (i / COLUMNS) as f64);
+        }
+        scene.height = top + STATISTIC * rows as f64;
+        Ok(scene)
+    }
+}
+
+fn draw_densities(scene: &mut Scene, panel: &Panel, observed: &[f64], curves: &[Density], range: (f64, f64)) {
+    let x = panel.x(range);
+    panel.draw_x(scene, &x);
+    panel.name_x(scene, "y");
+    let own = Density::of(observed);
+    let peak = curves.iter().chain(&own).map(Density::peak).fold(0.0, f64::max);
+    let y = panel.y((0.0, if peak > 0.0 { 1.05 * peak } else { 1.0 }));
+    let line = |points: &mut dyn Iterator<Item = (f64, f64)>| -> Vec<(f64, f64)> {
+        points.filter(|&(v, _)| x.contains(v)).map(|(v, d)| (x.px(v), y.px(d))).collect()
+    };
+    for curve in curves {
+        // Each second grid point is enough for a hundred thin lines.
+        scene.faint_line(line(&mut curve.points().step_by(2)), SKY, 1.5, 0.45);
+    }
+    let mean = mean_curve(curves, range);
+    dashed_curve(scene, &line(&mut mean.into_iter()), VERMILLION);
+    match own {
+        Some(own) => scene.line(line(&mut own.points()), INK, 4.0),
+        None => {
+            for value in observed.iter().filter(|v| v.is_finite()).take(1) {
+                scene.line(vec![(x.px(*value), panel.bottom), (x.px(*value), panel.top)], INK, 4.0);
+            }
+        }
+    }
+}
+
+/// A curve in dashes of a few of its points.
+fn dashed_curve(scene: &mut Scene, points: &[(f64, f64)], colour: super::super::palette::Colour) {
+    const DASH: usize = 4;
+    for chunk in points.chunks(DASH + 2) {
+        let dash = &chunk[..chunk.len().min(DASH)];
+        if dash.len() > 1 {
+            scene.line(dash.to_vec(), colour, 3.5);
+        }
+    }
+}
+
+fn draw_statistic(scene: &mut Scene, statistic: &PredictiveStatistic, left: f64, right: f64, top: f64) {
+    let panel = Panel { left, top: top + 80.0, right, bottom: top + STATISTIC - 60.0 };
+    scene.text(Text::new((left, top + 18.0), statistic.name.as_str(), HEADING, INK).bold());
+    let p = Text::new((0.0, 0.0), format!("p = {}", significant(statistic.p_value, 2)), LABEL, MUTED);
+    // Near 0 or 1 the observed value is an odd one out.
+    let odd = !(0.025..=0.975).contains(&statistic.p_value);
+    let p = if odd { Text { colour: VERMILLION, ..p.bold() } } else { p };
+    let observed = format!("observed {}", significant(statistic.observed, 4));
+    scene.texts((left, top + 54.0), 24.0, [Text::new((0.0, 0.0), observed, LABEL, INK), p]);
+    let values = statistic.replicated.iter().copied().chain([statistic.observed]);
+    let Some(range) = extent(values).map(|range| widened(range, 0.06)) else { return };
+    let x = panel.x(range);
+    let range = x.range();
+    panel.draw_x(scene, &x);
+    let counts = histogram(&statistic.replicated, range, BINS);
+    let highest = counts.iter().copied().max().unwrap_or(0).max(1);
+    let y = Axis::linear((0.0, 1.05 * highest as f64), panel.bottom, panel.top);
+    let step = (panel.right - panel.left) / BINS as f64;
+    for (i, &height) in counts.iter().enumerate().filter(|&(_, &height)| height > 0) {
+        let from = panel.left + step * i as f64;
+        scene.rect((from + 1.0, y.px(height as f64)), (from + step - 1.0, panel.bottom), BLUE, 0.45);
+    }
+    scene.line(vec![(panel.left, panel.bottom), (panel.right, panel.bottom)], SHADE, 2.0);
+    if statistic.observed.is_finite() {
+        let at = x.px(statistic.observed);
+        scene.line(vec![(at, panel.top), (at, panel.bottom)], INK, 4.0);
+    }
+}

@@ -1,0 +1,186 @@
+//! A picture as a list of shapes, apart from any format: what the plots make, what bitmap and SVG draw,
+//! and what the tests measure.
+
+use super::font::{self, Weight};
+use super::palette::Colour;
+
+/// A place in pixels, from the upper left.
+pub(crate) type Point = (f64, f64);
+
+/// Which end of a text its place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Center,
+    Right,
+}
+
+/// A line of text. Its place is on the middle of its capitals' height.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Text {
+    pub(crate) at: Point,
+    pub(crate) text: String,
+    /// An em in pixels.
+    pub(crate) size: f64,
+    pub(crate) weight: Weight,
+    pub(crate) align: Align,
+    pub(crate) colour: Colour,
+}
+
+impl Text {
+    /// Regular text that starts at `at`.
+    pub(crate) fn new(at: Point, text: impl Into<String>, size: f64, colour: Colour) -> Self {
+        Self { at, text: text.into(), size, weight: Weight::Regular, align: Align::Left, colour }
+    }
+
+    pub(crate) fn bold(self) -> Self {
+        Self { weight: Weight::Bold, ..self }
+    }
+
+    pub(crate) fn align(self, align: Align) -> Self {
+        Self { align, ..self }
+    }
+
+    pub(crate) fn width(&self) -> f64 {
+        font::width(&self.text, self.size, self.weight)
+    }
+
+    /// The box around the letters, from its upper left to its lower right corner.
+    #[cfg(test)]
+    pub(crate) fn bounds(&self) -> (Point, Point) {
+        let width = self.width();
+        let half = 0.5 * self.size;
+        let start = match self.align {
+            Align::Left => 0.0,
+            Align::Center => -0.5 * width,
+            Align::Right => -width,
+        };
+        let (x, y) = self.at;
+        ((x + start, y - half), (x + start + width, y + half))
+    }
+}
+
+/// One mark.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// Connected points.
+    Line { points: Vec<Point>, colour: Colour, width: f64, opacity: f64 },
+    /// The inside of a polygon.
+    Area { points: Vec<Point>, colour: Colour, opacity: f64 },
+    /// A filled disc.
+    Disc { at: Point, radius: f64, colour: Colour },
+    /// Words.
+    Text(Text),
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scene {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    /// What it shows, for readers who do not see it.
+    pub(crate) title: String,
+    pub(crate) shapes: Vec<Shape>,
+}
+
+impl Scene {
+    pub(crate) fn new(width: f64, height: f64, title: impl Into<String>) -> Self {
+        Self { width, height, title: title.into(), shapes: Vec::new() }
+    }
+
+    pub(crate) fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64) {
+        self.shapes.push(Shape::Line { points, colour, width, opacity: 1.0 });
+    }
+
+    pub(crate) fn faint_line(&mut self, points: Vec<Point>, colour: Colour, width: f64, opacity: f64) {
+        self.shapes.push(Shape::Line { points, colour, width, opacity });
+    }
+
+    /// A straight dashed line.
+    pub(crate) fn dashed(&mut self, from: Point, to: Point, colour: Colour, width: f64) {
+        const DASH: f64 = 12.0;
+        const GAP: f64 = 8.0;
+        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let along = |distance: f64| {
+            let share = (distance / length).min(1.0);
+            (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1))
+        };
+        let mut start = 0.0;
+        while start < length {
+            self.line(vec![along(start), along(start + DASH)], colour, width);
+            start += DASH + GAP;
+        }
+    }
+
+    pub(crate) fn area(&mut self, points: Vec<Point>, colour: Colour, opacity: f64) {
+        self.shapes.push(Shape::Area { points, colour, opacity });
+    }
+
+    /// The rectangle between two opposite corners.
+    pub(crate) fn rect(&mut self, a: Point, b: Point, colour: Colour, opacity: f64) {
+        self.area(vec![a, (b.0, a.1), b, (a.0, b.1)], colour, opacity);
+    }
+
+    pub(crate) fn disc(&mut self, at: Point, radius: f64, colour: Colour) {
+        self.shapes.push(Shape::Disc { at, radius, colour });
+    }
+
+    pub(crate) fn text(&mut self, text: Text) {
+        if !text.text.is_empty() {
+            self.shapes.push(Shape::Text(text));
+        }
+    }
+
+    /// Texts beside each other from `at` on, each in its own colour and weight; returns where the last one ends.
+    pub(crate) fn texts(&mut self, at: Point, gap: f64, parts: impl IntoIterator<Item = Text>) -> f64 {
+        let mut x = at.0;
+        for part in parts {
+            let part = Text { at: (x, at.1), ..part };
+            x += part.width() + gap;
+            self.text(part);
+        }
+        x - gap
+    }
+}
+
+/// What a reader would stumble over: texts outside the picture, and texts on top of each other.
+#[cfg(test)]
+pub(crate) fn flaws(scene: &Scene) -> Vec<String> {
+    let texts: Vec<&Text> = scene
+        .shapes
+        .iter()
+        .filter_map(|shape| match shape {
+            Shape::Text(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    let mut flaws = Vec::new();
+    for (i, a) in texts.iter().enumerate() {
+        let ((left, top), (right, bottom)) = a.bounds();
+        if left < 0.0 || top < 0.0 || right > scene.width || bottom > scene.height {
+            flaws.push(format!("{:?} is cut: {left} {top} {right} {bottom}", a.text));
+        }
+        for b in &texts[i + 1..] {
+            let ((other_left, other_top), (other_right, other_bottom)) = b.bounds();
+            if left < other_right && other_left < right && top < other_bottom && other_top < bottom {
+                flaws.push(format!("{:?} overlaps {:?}", a.text, b.text));
+            }
+        }
+    }
+    for shape in &scene.shapes {
+        let points: Vec<Point> = match shape {
+            Shape::Line { points, .. } | Shape::Area { points, .. } => points.clone(),
+            Shape::Disc { at, .. } => vec![*at],
+            Shape::Text(text) => vec![text.at],
+        };
+        if let Some(point) = points.iter().find(|(x, y)| !x.is_finite() || !y.is_finite()) {
+            flaws.push(format!("{point:?} is no place"));
+        }
+        if let Some(point) =
+            points.iter().find(|(x, y)| *x < -1.0 || *y < -1.0 || *x > scene.width + 1.0 || *y > scene.height + 1.0)
+        {
+            flaws.push(format!("{point:?} lies outside"));
+        }
+    }
+    flaws
+}

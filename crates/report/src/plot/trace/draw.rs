@@ -1,0 +1,154 @@
+//! Drawing of the trace plot.
+
+use super::super::axis::{Axis, extent, widened};
+use super::super::palette::{Colour, GRID, INK, MUTED, VERMILLION, series};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{TracePlot, TraceRow, thinned};
+use crate::ReportError;
+use crate::estimate::Density;
+use crate::format::{count, rate, significant};
+
+const ROW: f64 = 270.0;
+const DENSITY_RIGHT: f64 = 560.0;
+const TRACE_LEFT: f64 = 690.0;
+/// More chains than this are not told apart by colour in the key.
+const MOST_KEYS: usize = 8;
+/// More traces than this are a blot; the densities still show all chains.
+const MOST_TRACES: usize = 16;
+
+impl TracePlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let chains = self.rows.iter().map(|row| row.chains.len()).max().unwrap_or(0);
+        let draws = self.rows.iter().flat_map(|row| row.chains.iter().map(Vec::len)).max().unwrap_or(0);
+        if chains == 0 || draws == 0 {
+            return Err(ReportError::Empty { plot: "the trace plot", missing: "a variable with draws" });
+        }
+        let height = 190.0 + ROW * self.rows.len() as f64 + 50.0;
+        let mut scene = Scene::new(WIDTH, height, "Trace plot: draws of each chain and their densities");
+        let mut top = head(
+            &mut scene,
+            "Trace",
+            "left: density of each chain; right: its draws in order. Chains that agree lie on top of each other.",
+        );
+        self.draw_key(&mut scene, top + 10.0, chains);
+        top += 40.0;
+        for (i, row) in self.rows.iter().enumerate() {
+            self.draw_row(&mut scene, row, top + ROW * i as f64, draws, i + 1 == self.rows.len());
+        }
+        Ok(scene)
+    }
+
+    fn draw_key(&self, scene: &mut Scene, y: f64, chains: usize) {
+        let mut x = MARGIN;
+        if chains <= MOST_KEYS {
+            for chain in 0..chains {
+                x = key(scene, (x, y), series(chain), false, &format!("chain {chain}")) + 28.0;
+            }
+        } else {
+            let words = match chains.div_ceil(MOST_TRACES) {
+                1 => format!("{chains} chains"),
+                every => format!("densities of {chains} chains, traces of every {}", ordinal(every)),
+            };
+            let text = Text::new((x, y), words, SMALL, INK);
+            x += text.width() + 28.0;
+            scene.text(text);
+        }
+        if self.rows.iter().any(|row| row.truth.is_some()) {
+            x = key(scene, (x, y), INK, true, "truth") + 28.0;
+        }
+        let divergent: usize = self.divergences.iter().map(Vec::len).sum();
+        if divergent > 0 {
+            for tick in 0..3 {
+                let at = x + 8.0 + 10.0 * f64::from(tick);
+                scene.line(vec![(at, y - 9.0), (at, y + 9.0)], VERMILLION, 2.5);
+            }
+            let words = format!("{} divergent transitions", count(divergent as u64));
+            scene.text(Text::new((x + 46.0, y), words, SMALL, INK));
+        }
+    }
+
+    fn draw_row(&self, scene: &mut Scene, row: &TraceRow, top: f64, draws: usize, last: bool) {
+        let left = Panel { left: MARGIN, top: top + 50.0, right: DENSITY_RIGHT, bottom: top + ROW - 50.0 };
+        let right = Panel { left: TRACE_LEFT, right: WIDTH - MARGIN, ..left };
+        let name = font::fit(&row.name, HEADING, Weight::Bold, DENSITY_RIGHT - MARGIN);
+        scene.text(Text::new((MARGIN, top + 22.0), name, HEADING, INK).bold());
+        let figures = format!("R-hat {}   bulk ESS {}", significant(row.rhat, 4), rate(row.ess_bulk));
+        scene.text(Text::new((TRACE_LEFT, top + 22.0), figures, LABEL, MUTED));
+
+        let values = row.chains.iter().flatten().copied().chain(row.truth);
+        let range = widened(extent(values).unwrap_or((0.0, 1.0)), 0.04);
+        draw_densities(scene, row, &left, &left.x(range));
+        self.draw_draws(scene, row, &right, &right.y(range), draws, last);
+    }
+
+    fn draw_draws(&self, scene: &mut Scene, row: &TraceRow, panel: &Panel, y: &Axis, draws: usize, last: bool) {
+        let x = panel.x((0.0, draws as f64));
+        panel.draw_y(scene, y);
+        if last {
+            panel.draw_x(scene, &x);
+            panel.name_x(scene, "draw");
+        } else {
+            scene.line(vec![(panel.left, panel.bottom), (panel.right, panel.bottom)], GRID, 1.5);
+        }
+        let columns = (panel.right - panel.left) as usize;
+        let width = if row.chains.len() > MOST_KEYS { 0.7 } else { 1.2 };
+        let every = row.chains.len().div_ceil(MOST_TRACES).max(1);
+        for (chain, values) in row.chains.iter().enumerate().step_by(every) {
+            let points = thinned(values, columns);
+            let points = points.into_iter().map(|(i, v)| (x.px(i as f64 + 0.5), y.px(v))).collect();
+            scene.line(points, series(chain), width);
+        }
+        if let Some(truth) = row.truth {
+            scene.dashed((panel.left, y.px(truth)), (panel.right, y.px(truth)), INK, 2.5);
+        }
+        for &draw in self.divergences.iter().flatten() {
+            let at = x.px(draw as f64 + 0.5);
+            scene.line(vec![(at, panel.bottom - 14.0), (at, panel.bottom)], VERMILLION, 2.0);
+        }
+    }
+}
+
+fn ordinal(number: usize) -> String {
+    match number {
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        _ => format!("{number}th"),
+    }
+}
+
+fn draw_densities(scene: &mut Scene, row: &TraceRow, panel: &Panel, x: &Axis) {
+    panel.draw_x(scene, x);
+    let densities: Vec<(Colour, Option<Density>)> =
+        row.chains.iter().enumerate().map(|(chain, values)| (series(chain), Density::of(values))).collect();
+    let peak = densities.iter().filter_map(|(_, density)| density.as_ref()).map(Density::peak).fold(0.0, f64::max);
+    let y = panel.y((0.0, if peak > 0.0 { 1.06 * peak } else { 1.0 }));
+    let width = if row.chains.len() > MOST_KEYS { 1.2 } else { 2.5 };
+    for (chain, (colour, density)) in densities.iter().enumerate() {
+        match density {
+            Some(density) => {
+                let mut points: Vec<_> = density.points().map(|(v, d)| (x.px(v), y.px(d))).collect();
+                // Down to the axis where the values end, as at the bound of a scale.
+                if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) {
+                    points.insert(0, (first.0, panel.bottom));
+                    points.push((last.0, panel.bottom));
+                }
+                scene.line(points, *colour, width);
+            }
+            // All draws equal: a spike.
+            None => {
+                if let Some(&value) = row.chains[chain].iter().find(|v| v.is_finite()) {
+                    scene.line(vec![(x.px(value), panel.bottom), (x.px(value), panel.top)], *colour, width);
+                }
+            }
+        }
+    }
+    if !row.chains.iter().flatten().any(|v| v.is_finite()) {
+        let at = (0.5 * (panel.left + panel.right), 0.5 * (panel.top + panel.bottom));
+        scene.text(Text::new(at, "no finite draw", SMALL, VERMILLION).align(Align::Center));
+    }
+    if let Some(truth) = row.truth {
+        scene.dashed((x.px(truth), panel.top), (x.px(truth), panel.bottom), INK, 2.5);
+    }
+}

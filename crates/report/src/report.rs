@@ -1,0 +1,149 @@
+//! The report of a run: the one structure from which `report.json`, `junit.xml`, `benchmark_report.txt` and
+//! `index.html` are made.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::benchmark::Benchmark;
+use crate::summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
+use crate::verdict::Verdict;
+use crate::{Measured, nullable};
+
+/// The version of `report.json`; it grows when a field changes its meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
+/// Everything about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// `Octopus phase 0`.
+    pub title: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// `octopus 0.1.0`.
+    pub program: String,
+    /// Commands that make the same again, one a line.
+    pub reproduce: Vec<String>,
+    /// Each criterion judged.
+    pub verdict: Verdict,
+    /// The data.
+    pub data: DataFacts,
+    /// The model.
+    pub model: ModelFacts,
+    /// The sampler's settings by name, as in `run.toml`.
+    pub settings: IndexMap<String, serde_json::Value>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// Versions of what took part, by name.
+    pub versions: IndexMap<String, String>,
+    /// How the chains did.
+    pub convergence: Convergence,
+    /// Every parameter.
+    pub parameters: Vec<SummaryRow>,
+    /// Test statistics of the predictive check; empty if there was none.
+    #[serde(default)]
+    pub predictive: Vec<PredictiveStatistic>,
+    /// Times; `None` if nothing was timed.
+    #[serde(default)]
+    pub benchmark: Option<Benchmark>,
+    /// Further tables: chain strategies, samplers, this posterior against the exact one.
+    #[serde(default)]
+    pub comparisons: Vec<Comparison>,
+}
+
+/// The data of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DataFacts {
+    /// Where they come from: `NumPy's legacy generator, seed 42`, or a file's name.
+    pub source: String,
+    /// Groups.
+    pub groups: usize,
+    /// Observations.
+    pub observations: usize,
+    /// Observations of the smallest and of the largest group.
+    pub group_sizes: (usize, usize),
+    /// SHA-256 of the observations as little-endian f64, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The model of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelFacts {
+    /// `hierarchical-normal`.
+    pub name: String,
+    /// Its statements, one a line: `mu_pop ~ Normal(50, 20)`.
+    pub statements: Vec<String>,
+    /// `collapsed` or `pointwise`.
+    pub likelihood: String,
+    /// Unconstrained dimensions.
+    pub dimension: usize,
+}
+
+/// The machine of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's name.
+    pub cpu: String,
+    /// Logical cores.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Operating system and architecture.
+    pub os: String,
+    /// The GPU's name, or why there is none.
+    pub gpu: Measured<String>,
+}
+
+/// How the chains of a run did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Convergence {
+    /// Chains.
+    pub chains: usize,
+    /// Draws kept of each.
+    pub draws: usize,
+    /// Warm-up iterations of each.
+    pub tune: usize,
+    /// Divergent transitions after warm-up.
+    pub divergences: u64,
+    /// Transitions that ended at the depth limit.
+    pub max_depth_hits: u64,
+    /// E-BFMI of each chain (below 0.3: the momenta explore the energy badly).
+    #[serde(with = "nullable::list")]
+    pub bfmi: Vec<f64>,
+    /// Step size of each chain.
+    #[serde(with = "nullable::list")]
+    pub step_size: Vec<f64>,
+    /// Mean acceptance rate of each chain.
+    #[serde(with = "nullable::list")]
+    pub acceptance_rate: Vec<f64>,
+    /// Mean leapfrog steps a draw of each chain.
+    #[serde(with = "nullable::list")]
+    pub n_steps: Vec<f64>,
+}
+
+/// A further table of the report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Its heading.
+    pub title: String,
+    /// How to read it; may be empty.
+    pub note: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Cells, each row as long as `columns`.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Report {
+    /// The parameter with the worst R-hat; NaN is worse than any number.
+    pub fn worst_rhat(&self) -> Option<&SummaryRow> {
+        self.parameters.iter().min_by(|a, b| by_worst_rhat(a, b))
+    }
+
+    /// The parameter with the smallest of `ess_bulk` or another figure; NaN is less than any number.
+    pub fn least(&self, figure: fn(&SummaryRow) -> f64) -> Option<&SummaryRow> {
+        let key = |row: &&SummaryRow| if figure(row).is_nan() { f64::NEG_INFINITY } else { figure(row) };
+        self.parameters.iter().min_by(|a, b| key(a).total_cmp(&key(b)))
+    }
+}

@@ -1,0 +1,88 @@
+//! The verdict as a table for terminals and logs.
+
+use super::{Status, Verdict};
+use crate::text::{Charset, Column, table, wrap};
+
+impl Verdict {
+    /// An aligned table, then the reasons and the advice, then the outcome in one line.
+    pub fn text(&self, charset: Charset) -> String {
+        let columns = [
+            Column::left("id", 5),
+            Column::left("status", 9),
+            Column::left("criterion", 32),
+            Column::left("threshold", 28),
+            Column::left("value", 44),
+        ];
+        let rows: Vec<Vec<String>> = self
+            .rows
+            .iter()
+            .map(|row| {
+                let mark = match (charset, &row.status) {
+                    (Charset::Ascii, _) => "",
+                    (_, Status::Pass) => "✓ ",
+                    (_, Status::Fail) => "✗ ",
+                    (_, Status::Skipped { .. }) => "– ",
+                };
+                vec![
+                    row.id.clone(),
+                    format!("{mark}{}", row.status.word()),
+                    row.criterion.clone(),
+                    row.threshold.clone(),
+                    row.value.clone(),
+                ]
+            })
+            .collect();
+        let mut text = table(&columns, &rows, charset);
+        let mut notes = String::new();
+        for row in &self.rows {
+            let note = match &row.status {
+                Status::Skipped { reason } => format!("skipped: {reason}"),
+                _ => match &row.advice {
+                    Some(advice) => format!("to do: {advice}"),
+                    None => continue,
+                },
+            };
+            for (i, line) in wrap(&note, 100).into_iter().enumerate() {
+                let id = if i == 0 { row.id.as_str() } else { "" };
+                notes += &format!("  {id:<5} {line}\n");
+            }
+        }
+        if !notes.is_empty() {
+            text += "\n";
+            text += &notes;
+        }
+        text + "\n" + &self.sentence() + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::VerdictRow;
+    use super::*;
+
+    #[test]
+    fn table_notes_and_outcome() {
+        let row = |id: &str, status, advice: Option<&str>| VerdictRow {
+            id: id.to_owned(),
+            priority: "P0".to_owned(),
+            criterion: "All parameters converged".to_owned(),
+            threshold: "R-hat < 1.01".to_owned(),
+            value: "max R-hat 1.1 (mu_pop)".to_owned(),
+            status,
+            advice: advice.map(str::to_owned),
+            wants_gpu: false,
+        };
+        let verdict = Verdict::new(
+            vec![
+                row("P0.1", Status::Skipped { reason: "no GPU here".to_owned() }, None),
+                row("P0.3", Status::Fail, Some("sample longer")),
+                row("P0.5", Status::Pass, None),
+            ],
+            false,
+        );
+        let text = verdict.text(Charset::Ascii);
+        insta::assert_snapshot!(text);
+        assert!(text.is_ascii());
+        assert!(verdict.text(Charset::Unicode).contains("✗ FAIL"));
+    }
+}
