@@ -26,44 +26,58 @@ pub const fn padded(dim: usize) -> usize {
     dim.next_multiple_of(lanes(dim))
 }
 
-/// `K` sums over a vector seen as `vectors` SIMD vectors: `term(i)` gives the summands of the `i`-th of
-/// them, and may write what it computes.
+/// `K` sums over `whole` SIMD vectors: `term(i)` gives the summands of the `i`-th of them, and may write
+/// what it computes.
 ///
 /// `lanes` is that of [`lanes`]; a row of lanes is `lanes / S::F64_LANES` columns.
 #[inline(always)]
 pub fn reduce<S: Simd, const K: usize>(
     simd: S,
     lanes: usize,
-    vectors: usize,
+    whole: usize,
     term: impl FnMut(usize) -> [S::f64s; K],
+) -> [f64; K] {
+    reduce_with_tail(simd, lanes, whole, term, None::<fn() -> [S::f64s; K]>)
+}
+
+/// [`reduce`] with one more vector at the end, of which only some lanes exist: the others must be zero in
+/// what `tail` returns.
+#[inline(always)]
+pub fn reduce_with_tail<S: Simd, const K: usize>(
+    simd: S,
+    lanes: usize,
+    whole: usize,
+    term: impl FnMut(usize) -> [S::f64s; K],
+    tail: Option<impl FnOnce() -> [S::f64s; K]>,
 ) -> [f64; K] {
     // The number of columns must be a constant for the sums to live in registers.
     match (lanes, S::F64_LANES) {
-        (NARROW, 8) => reduce_columns::<S, 4, K>(simd, vectors, term),
-        (NARROW, 4) => reduce_columns::<S, 8, K>(simd, vectors, term),
-        (NARROW, 2) => reduce_columns::<S, 16, K>(simd, vectors, term),
-        (NARROW, _) => reduce_columns::<S, 32, K>(simd, vectors, term),
-        (_, 8) => reduce_columns::<S, 16, K>(simd, vectors, term),
-        (_, 4) => reduce_columns::<S, 32, K>(simd, vectors, term),
-        (_, 2) => reduce_columns::<S, 64, K>(simd, vectors, term),
-        (_, _) => reduce_columns::<S, 128, K>(simd, vectors, term),
+        (NARROW, 8) => reduce_columns::<S, 4, K>(simd, whole, term, tail),
+        (NARROW, 4) => reduce_columns::<S, 8, K>(simd, whole, term, tail),
+        (NARROW, 2) => reduce_columns::<S, 16, K>(simd, whole, term, tail),
+        (NARROW, _) => reduce_columns::<S, 32, K>(simd, whole, term, tail),
+        (_, 8) => reduce_columns::<S, 16, K>(simd, whole, term, tail),
+        (_, 4) => reduce_columns::<S, 32, K>(simd, whole, term, tail),
+        (_, 2) => reduce_columns::<S, 64, K>(simd, whole, term, tail),
+        (_, _) => reduce_columns::<S, 128, K>(simd, whole, term, tail),
     }
 }
 
 #[inline(always)]
 fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
     simd: S,
-    vectors: usize,
+    whole: usize,
     mut term: impl FnMut(usize) -> [S::f64s; K],
+    tail: Option<impl FnOnce() -> [S::f64s; K]>,
 ) -> [f64; K] {
     let zero = simd.splat_f64s(0.0);
     let mut sums = [[zero; COLUMNS]; K];
-    let whole = vectors - vectors % COLUMNS;
+    let rows = whole - whole % COLUMNS;
     let mut strip = 0;
     while strip < COLUMNS {
         let mut acc = [[zero; STRIP]; K];
         let mut row = strip;
-        while row < whole {
+        while row < rows {
             for c in 0..STRIP {
                 let terms = term(row + c);
                 for k in 0..K {
@@ -72,20 +86,27 @@ fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
             }
             row += COLUMNS;
         }
-        for c in 0..STRIP {
-            if row + c < vectors {
-                let terms = term(row + c);
-                for k in 0..K {
-                    acc[k][c] = simd.add_f64s(acc[k][c], terms[k]);
-                }
-            }
-        }
         for k in 0..K {
             for c in 0..STRIP {
                 sums[k][strip + c] = acc[k][c];
             }
         }
         strip += STRIP;
+    }
+    // The last, incomplete row.
+    let mut column = 0;
+    while rows + column < whole {
+        let terms = term(rows + column);
+        for k in 0..K {
+            sums[k][column] = simd.add_f64s(sums[k][column], terms[k]);
+        }
+        column += 1;
+    }
+    if let Some(tail) = tail {
+        let terms = tail();
+        for k in 0..K {
+            sums[k][column] = simd.add_f64s(sums[k][column], terms[k]);
+        }
     }
     let mut half = COLUMNS / 2;
     while half > 0 {
@@ -96,7 +117,10 @@ fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
         }
         half /= 2;
     }
-    sums.map(|sum| last_lanes::<S>(sum[0]))
+    sums.map(
+        #[inline(always)]
+        |sum| last_lanes::<S>(sum[0]),
+    )
 }
 
 /// The halving tree within one SIMD vector.

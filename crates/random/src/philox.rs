@@ -21,31 +21,6 @@ pub fn philox4x32_10(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     [c0, c1, c2, c3]
 }
 
-/// Philox on `N` counters that differ in their first word only, in a form that compilers turn into vectors.
-/// `out[w][l]` is word `w` of the block of counter `[first + l, rest...]`.
-#[inline(always)]
-pub(crate) fn philox_lanes<const N: usize>(first: u32, rest: [u32; 3], key: [u32; 2]) -> [[u32; N]; 4] {
-    let mut c0 = [0u32; N];
-    for (l, c) in c0.iter_mut().enumerate() {
-        *c = first.wrapping_add(l as u32);
-    }
-    let (mut c1, mut c2, mut c3) = ([rest[0]; N], [rest[1]; N], [rest[2]; N]);
-    let [mut k0, mut k1] = key;
-    for _ in 0..10 {
-        for l in 0..N {
-            let product0 = u64::from(MULTIPLIER[0]) * u64::from(c0[l]);
-            let product1 = u64::from(MULTIPLIER[1]) * u64::from(c2[l]);
-            c0[l] = (product1 >> 32) as u32 ^ c1[l] ^ k0;
-            c1[l] = product1 as u32;
-            c2[l] = (product0 >> 32) as u32 ^ c3[l] ^ k1;
-            c3[l] = product0 as u32;
-        }
-        k0 = k0.wrapping_add(WEYL[0]);
-        k1 = k1.wrapping_add(WEYL[1]);
-    }
-    [c0, c1, c2, c3]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,15 +39,6 @@ mod tests {
         ];
         for (counter, key, expected) in cases {
             assert_eq!(philox4x32_10(counter, key), expected);
-        }
-    }
-
-    #[test]
-    fn lanes_are_single_blocks() {
-        let words = philox_lanes::<8>(u32::MAX - 3, [7, 8, 9], [10, 11]);
-        for l in 0..8 {
-            let block = philox4x32_10([(u32::MAX - 3).wrapping_add(l as u32), 7, 8, 9], [10, 11]);
-            assert_eq!(block, [words[0][l], words[1][l], words[2][l], words[3][l]]);
         }
     }
 }

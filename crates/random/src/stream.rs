@@ -1,8 +1,11 @@
 //! Random numbers addressed by what they are for.
 
-use crate::exact::{normal_quantile, quantile_center, quantile_tail};
-use crate::philox::{philox_lanes, philox4x32_10};
-use pulp::Arch;
+use crate::exact::{FAR, normal_quantile, quantile_center, quantile_near_tail, quantile_tail, tail_radius};
+use crate::philox::philox4x32_10;
+use pulp::{Arch, Simd, WithSimd};
+
+/// Lanes worked on at a time.
+const SPAN: usize = 128;
 
 /// What a random number is for: streams of different purposes never share numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +39,23 @@ pub struct Stream {
     key: [u32; 2],
     rest: [u32; 3],
     next: u64,
+}
+
+/// [`Stream::fill_normal`] compiled for each level of vector instructions. (A closure would not do: the call
+/// through which it is dispatched is compiled for the lowest.)
+struct Fill<'a> {
+    stream: &'a Stream,
+    lanes: usize,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.stream.fill(self.lanes, self.out);
+    }
 }
 
 impl Stream {
@@ -78,23 +98,32 @@ impl Stream {
     pub fn fill_normal(&self, lanes: usize, out: &mut [f64]) {
         assert!(lanes > 0 && lanes.is_multiple_of(16), "{lanes} lanes: a multiple of 16 is needed");
         assert!(out.len().is_multiple_of(lanes), "{} values in rows of {lanes}", out.len());
-        Arch::new().dispatch(
-            #[inline(always)]
-            || self.fill(lanes, out),
-        );
+        Arch::new().dispatch(Fill { stream: self, lanes, out });
     }
 
     #[inline(always)]
     fn fill(&self, lanes: usize, out: &mut [f64]) {
+        let mut words = [[0u32; SPAN]; 4];
         for (pair, rows) in out.chunks_mut(2 * lanes).enumerate() {
             let (even, odd) = rows.split_at_mut(lanes);
-            for lane in (0..lanes).step_by(16) {
-                let words = philox_lanes::<16>((pair * lanes + lane) as u32, self.rest, self.key);
-                normals(&words[0], &words[1], &mut even[lane..lane + 16]);
+            for first in (0..lanes).step_by(SPAN) {
+                let span = SPAN.min(lanes - first);
+                self.blocks((pair * lanes + first) as u32, span, &mut words);
+                normals(&words[0][..span], &words[1][..span], &mut even[first..first + span]);
                 if !odd.is_empty() {
-                    normals(&words[2], &words[3], &mut odd[lane..lane + 16]);
+                    normals(&words[2][..span], &words[3][..span], &mut odd[first..first + span]);
                 }
             }
+        }
+    }
+
+    /// Blocks `first .. first + span`, word by word.
+    #[inline(always)]
+    fn blocks(&self, first: u32, span: usize, words: &mut [[u32; SPAN]; 4]) {
+        let [w0, w1, w2, w3] = words;
+        let (w0, w1, w2, w3) = (&mut w0[..span], &mut w1[..span], &mut w2[..span], &mut w3[..span]);
+        for l in 0..span {
+            [w0[l], w1[l], w2[l], w3[l]] = self.block(first.wrapping_add(l as u32));
         }
     }
 
@@ -104,18 +133,35 @@ impl Stream {
     }
 }
 
-/// 16 normal numbers: the central formula for all in vector code, then the 15% in the tails one by one.
+/// Normal numbers from the halves of their bits: centre and near tail for all, then the rare far tail one by one.
+///
+/// One loop for each step, of a length that the compiler does not know: each becomes vector code, which one loop
+/// for all steps, or one that can be unrolled, does not.
 #[inline(always)]
-fn normals(high: &[u32; 16], low: &[u32; 16], out: &mut [f64]) {
-    let mut p = [0.0; 16];
-    for l in 0..16 {
+fn normals(high: &[u32], low: &[u32], out: &mut [f64]) {
+    let n = out.len();
+    let (high, low) = (&high[..n], &low[..n]);
+    let (mut p, mut radius, mut near) = ([0.0; SPAN], [0.0; SPAN], [0.0; SPAN]);
+    let (p, radius, near) = (&mut p[..n], &mut radius[..n], &mut near[..n]);
+    for l in 0..n {
         p[l] = open01(high[l], low[l]);
     }
-    for l in 0..16 {
+    for l in 0..n {
         out[l] = quantile_center(p[l] - 0.5);
     }
-    for l in 0..16 {
-        if (p[l] - 0.5).abs() > 0.425 {
+    for l in 0..n {
+        radius[l] = tail_radius(p[l]);
+    }
+    for l in 0..n {
+        near[l] = quantile_near_tail(radius[l]);
+    }
+    for l in 0..n {
+        let q = p[l] - 0.5;
+        let tail = if q > 0.0 { near[l] } else { -near[l] };
+        out[l] = if q.abs() <= 0.425 { out[l] } else { tail };
+    }
+    for l in 0..n {
+        if radius[l] > FAR {
             out[l] = quantile_tail(p[l]);
         }
     }

@@ -44,17 +44,7 @@ impl Vectors {
         half: &mut [f64],
         q: &mut [f64],
     ) {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                let n = q.len();
-                let (w, scale, r, half) = (&w[..n], &scale[..n], &r[..n], &mut half[..n]);
-                for i in 0..n {
-                    half[i] = r[i] + h * w[i];
-                    q[i] += step * (scale[i] * half[i]);
-                }
-            },
-        );
+        self.run(KickDrift { h, step, w, scale, r, half, q });
     }
 
     /// The other half of the kick: `w = scale g`, `r = half + h w`; returns `|r|^2`.
@@ -69,38 +59,17 @@ impl Vectors {
 
     /// `out = a b`, element by element.
     pub(crate) fn multiply(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-                    *out = a * b;
-                }
-            },
-        );
+        self.run(Multiply { a, b, out });
     }
 
     /// `out += c a`
     pub(crate) fn axpy(&self, c: f64, a: &[f64], out: &mut [f64]) {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                for (out, a) in out.iter_mut().zip(a) {
-                    *out += c * a;
-                }
-            },
-        );
+        self.run(Axpy { c, a, out });
     }
 
     /// `out += step scale v`
     pub(crate) fn drift(&self, step: f64, scale: &[f64], v: &[f64], out: &mut [f64]) {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                for ((out, scale), v) in out.iter_mut().zip(scale).zip(v) {
-                    *out += step * (scale * v);
-                }
-            },
-        );
+        self.run(Drift { step, scale, v, out });
     }
 
     /// Joins two neighbouring leaves: `rho = a + b`; whether neither end turns back on it.
@@ -124,7 +93,8 @@ pub(crate) struct Ends<'a> {
     pub(crate) end: &'a [f64],
 }
 
-/// An operation on vectors that also returns sums.
+/// An operation on vectors that may return sums. (Structs, not closures: the call through which a closure is
+/// dispatched is compiled for the lowest level of vector instructions.)
 trait Reduce {
     type Sums;
     fn reduce<S: Simd>(self, simd: S, lanes: usize) -> Self::Sums;
@@ -141,6 +111,83 @@ impl<O: Reduce> WithSimd for Dispatch<O> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> O::Sums {
         self.op.reduce(simd, self.lanes)
+    }
+}
+
+struct KickDrift<'a> {
+    h: f64,
+    step: f64,
+    w: &'a [f64],
+    scale: &'a [f64],
+    r: &'a [f64],
+    half: &'a mut [f64],
+    q: &'a mut [f64],
+}
+
+impl Reduce for KickDrift<'_> {
+    type Sums = ();
+
+    #[inline(always)]
+    fn reduce<S: Simd>(self, _: S, _: usize) {
+        let Self { h, step, w, scale, r, half, q } = self;
+        let n = q.len();
+        let (w, scale, r, half) = (&w[..n], &scale[..n], &r[..n], &mut half[..n]);
+        for i in 0..n {
+            half[i] = r[i] + h * w[i];
+            q[i] += step * (scale[i] * half[i]);
+        }
+    }
+}
+
+struct Multiply<'a> {
+    a: &'a [f64],
+    b: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Reduce for Multiply<'_> {
+    type Sums = ();
+
+    #[inline(always)]
+    fn reduce<S: Simd>(self, _: S, _: usize) {
+        for ((out, a), b) in self.out.iter_mut().zip(self.a).zip(self.b) {
+            *out = a * b;
+        }
+    }
+}
+
+struct Axpy<'a> {
+    c: f64,
+    a: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Reduce for Axpy<'_> {
+    type Sums = ();
+
+    #[inline(always)]
+    fn reduce<S: Simd>(self, _: S, _: usize) {
+        for (out, a) in self.out.iter_mut().zip(self.a) {
+            *out += self.c * a;
+        }
+    }
+}
+
+struct Drift<'a> {
+    step: f64,
+    scale: &'a [f64],
+    v: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Reduce for Drift<'_> {
+    type Sums = ();
+
+    #[inline(always)]
+    fn reduce<S: Simd>(self, _: S, _: usize) {
+        for ((out, scale), v) in self.out.iter_mut().zip(self.scale).zip(self.v) {
+            *out += self.step * (scale * v);
+        }
     }
 }
 

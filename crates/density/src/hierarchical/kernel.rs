@@ -1,7 +1,7 @@
 //! Log density and gradient of the hierarchical normal in vector code, in the order of the virtual warp.
 
 use super::{HierarchicalNormal, Likelihood};
-use crate::warp::{Buffer, lanes, reduce};
+use crate::warp::{Buffer, lanes, reduce_with_tail};
 use crate::{Centering, GroupedData, LogDensity};
 use octopus_random::exact;
 use pulp::{Simd, WithSimd};
@@ -68,7 +68,13 @@ impl WithSimd for Evaluate<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        if self.centering.uniform().is_some() { self.uniform(simd) } else { self.varying(simd) }
+        let model = self.model;
+        match (self.centering.uniform(), model.likelihood) {
+            (Some(lambda), Likelihood::Collapsed) => self.uniform(simd, lambda, Collapsed::new(model)),
+            (Some(lambda), Likelihood::Pointwise) => self.uniform(simd, lambda, Pointwise::new(model)),
+            (None, Likelihood::Collapsed) => self.varying(simd, Collapsed::new(model)),
+            (None, Likelihood::Pointwise) => self.varying(simd, Pointwise::new(model)),
+        }
     }
 }
 
@@ -99,44 +105,47 @@ struct Pull<V> {
 impl Evaluate<'_> {
     /// One lambda for all groups: factors that are common to all stay out of the sums.
     #[inline(always)]
-    fn uniform<S: Simd>(self, simd: S) -> f64 {
-        let lambda = self.centering.uniform().unwrap_or(0.0);
+    fn uniform<S: Simd>(self, simd: S, lambda: f64, data: impl Data<S>) -> f64 {
         let scalars = self.scalars();
         let slope = exact::exp((1.0 - lambda) * scalars.log_pop);
         let inverse = slope * (1.0 / scalars.sigma_pop);
         let origin = simd.splat_f64s(lambda * scalars.mu);
-        let (slope_v, inverse_v) = (simd.splat_f64s(slope), simd.splat_f64s(inverse));
-        let shift = simd.splat_f64s(scalars.shift);
-        let weight = simd.splat_f64s(scalars.weight);
+        let terms = UniformTerms::<S> {
+            slope: simd.splat_f64s(slope),
+            inverse: simd.splat_f64s(inverse),
+            shift: simd.splat_f64s(scalars.shift),
+            weight: simd.splat_f64s(scalars.weight),
+        };
 
         let model = self.model;
         let groups = model.data.groups();
         let (z_gradient, scalar_gradient) = self.gradient.split_at_mut(groups);
         let (x, x_tail) = S::as_simd_f64s(&self.position[..groups]);
         let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
-        let data = Data::<S>::new(model);
-        let [squares, z2, residuals, zs, stretches] = reduce(
+        let whole = x.len();
+        let out = &mut out[..whole];
+        let tail = (!x_tail.is_empty()).then_some(
+            #[inline(always)]
+            || {
+                // Lanes beyond the last group are to be zero: no origin is taken from them.
+                let origin = simd.partial_load_f64s(&[lambda * scalars.mu; 8][..x_tail.len()]);
+                let centered = simd.sub_f64s(simd.partial_load_f64s(x_tail), origin);
+                let (gradient, terms) = terms.evaluate(simd, &data, whole, centered);
+                simd.partial_store_f64s(out_tail, gradient);
+                terms
+            },
+        );
+        let [squares, z2, residuals, zs, stretches] = reduce_with_tail(
             simd,
             lanes(model.dim()),
-            groups.div_ceil(S::F64_LANES),
+            whole,
             #[inline(always)]
             |at| {
-                let x = if at < x.len() { x[at] } else { simd.partial_load_f64s(x_tail) };
-                // Lanes beyond the last group hold no data; their z must not count either.
-                let centered =
-                    simd.sub_f64s(x, if at < out.len() { origin } else { data.only_groups(simd, at, origin) });
-                let z = simd.mul_f64s(inverse_v, centered);
-                let effect = simd.mul_f64s(slope_v, centered);
-                let pull = data.pull(simd, at, simd.add_f64s(shift, effect));
-                let force = simd.mul_f64s(simd.mul_f64s(weight, pull.residual), slope_v);
-                let gradient = simd.sub_f64s(force, simd.mul_f64s(inverse_v, z));
-                if at < out.len() {
-                    out[at] = gradient;
-                } else {
-                    simd.partial_store_f64s(out_tail, gradient);
-                }
-                [pull.squares, simd.mul_f64s(z, z), pull.residual, z, simd.mul_f64s(pull.residual, effect)]
+                let (gradient, terms) = terms.evaluate(simd, &data, at, simd.sub_f64s(x[at], origin));
+                out[at] = gradient;
+                terms
             },
+            tail,
         );
         let sums = Sums {
             squares,
@@ -151,7 +160,7 @@ impl Evaluate<'_> {
 
     /// A lambda for each group.
     #[inline(always)]
-    fn varying<S: Simd>(self, simd: S) -> f64 {
+    fn varying<S: Simd>(self, simd: S, data: impl Data<S>) -> f64 {
         let scalars = self.scalars();
         let model = self.model;
         let groups = model.data.groups();
@@ -164,52 +173,37 @@ impl Evaluate<'_> {
         let (x, x_tail) = S::as_simd_f64s(&self.position[..groups]);
         let (lambda, lambda_tail) = S::as_simd_f64s(&self.centering.lambda()[..groups]);
         let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
-        let data = Data::<S>::new(model);
-        let one = simd.splat_f64s(1.0);
-        let mu = simd.splat_f64s(scalars.mu);
-        let inverse_pop = simd.splat_f64s(1.0 / scalars.sigma_pop);
-        let shift = simd.splat_f64s(scalars.shift);
-        let weight = simd.splat_f64s(scalars.weight);
-        let [squares, z2, location, centered_location, scale, centered_scale] = reduce(
+        let whole = x.len();
+        let (lambda, out) = (&lambda[..whole], &mut out[..whole]);
+        let terms = VaryingTerms::<S> {
+            one: simd.splat_f64s(1.0),
+            mu: simd.splat_f64s(scalars.mu),
+            inverse_pop: simd.splat_f64s(1.0 / scalars.sigma_pop),
+            shift: simd.splat_f64s(scalars.shift),
+            weight: simd.splat_f64s(scalars.weight),
+        };
+        let tail = (!x_tail.is_empty()).then_some(
+            #[inline(always)]
+            || {
+                let x = simd.partial_load_f64s(x_tail);
+                let lambda = simd.partial_load_f64s(lambda_tail);
+                let (gradient, terms) =
+                    terms.evaluate(simd, &data, whole, (x, lambda, simd.partial_load_f64s(out_tail)));
+                simd.partial_store_f64s(out_tail, gradient);
+                terms
+            },
+        );
+        let [squares, z2, location, centered_location, scale, centered_scale] = reduce_with_tail(
             simd,
             lanes(model.dim()),
-            groups.div_ceil(S::F64_LANES),
+            whole,
             #[inline(always)]
             |at| {
-                let (x, lambda, slope) = if at < x.len() {
-                    (x[at], lambda[at], out[at])
-                } else {
-                    (
-                        simd.partial_load_f64s(x_tail),
-                        simd.partial_load_f64s(lambda_tail),
-                        simd.partial_load_f64s(out_tail),
-                    )
-                };
-                let inverse = simd.mul_f64s(slope, inverse_pop);
-                let centered = simd.sub_f64s(x, simd.mul_f64s(lambda, mu));
-                let z = simd.mul_f64s(inverse, centered);
-                let effect = simd.mul_f64s(slope, centered);
-                let pull = data.pull(simd, at, simd.add_f64s(shift, effect));
-                let slope_z = simd.mul_f64s(inverse, z);
-                let force = simd.mul_f64s(simd.mul_f64s(weight, pull.residual), slope);
-                let gradient = simd.sub_f64s(force, slope_z);
-                if at < out.len() {
-                    out[at] = gradient;
-                } else {
-                    simd.partial_store_f64s(out_tail, gradient);
-                }
-                let z2 = simd.mul_f64s(z, z);
-                let direct = simd.sub_f64s(one, simd.mul_f64s(lambda, slope));
-                let stretch = simd.mul_f64s(simd.sub_f64s(one, lambda), effect);
-                [
-                    pull.squares,
-                    z2,
-                    simd.mul_f64s(pull.residual, direct),
-                    simd.mul_f64s(lambda, slope_z),
-                    simd.mul_f64s(pull.residual, stretch),
-                    simd.mul_f64s(lambda, z2),
-                ]
+                let (gradient, terms) = terms.evaluate(simd, &data, at, (x[at], lambda[at], out[at]));
+                out[at] = gradient;
+                terms
             },
+            tail,
         );
         let sums = Sums { squares, z2, location, centered_location, scale, centered_scale };
         finish(model, &scalars, self.centering.total(), &sums, scalar_gradient)
@@ -229,6 +223,70 @@ impl Evaluate<'_> {
             weight: 1.0 / (sigma_obs * sigma_obs),
             shift: mu - self.model.prior.mu_mean,
         }
+    }
+}
+
+/// What the groups of a vector have in common where all lambdas are equal.
+struct UniformTerms<S: Simd> {
+    slope: S::f64s,
+    inverse: S::f64s,
+    shift: S::f64s,
+    weight: S::f64s,
+}
+
+impl<S: Simd> UniformTerms<S> {
+    /// The gradient at vector `at`, and the summands: squares, z^2, residuals, z, residuals times effects.
+    #[inline(always)]
+    fn evaluate(&self, simd: S, data: &impl Data<S>, at: usize, centered: S::f64s) -> (S::f64s, [S::f64s; 5]) {
+        let z = simd.mul_f64s(self.inverse, centered);
+        let effect = simd.mul_f64s(self.slope, centered);
+        let pull = data.pull(simd, at, simd.add_f64s(self.shift, effect));
+        let force = simd.mul_f64s(simd.mul_f64s(self.weight, pull.residual), self.slope);
+        let gradient = simd.sub_f64s(force, simd.mul_f64s(self.inverse, z));
+        let stretch = simd.mul_f64s(pull.residual, effect);
+        (gradient, [pull.squares, simd.mul_f64s(z, z), pull.residual, z, stretch])
+    }
+}
+
+/// What the groups of a vector have in common where each has its lambda.
+struct VaryingTerms<S: Simd> {
+    one: S::f64s,
+    mu: S::f64s,
+    inverse_pop: S::f64s,
+    shift: S::f64s,
+    weight: S::f64s,
+}
+
+impl<S: Simd> VaryingTerms<S> {
+    /// The gradient at vector `at`, and the summands in the order of [`Sums`].
+    #[inline(always)]
+    fn evaluate(
+        &self,
+        simd: S,
+        data: &impl Data<S>,
+        at: usize,
+        (x, lambda, slope): (S::f64s, S::f64s, S::f64s),
+    ) -> (S::f64s, [S::f64s; 6]) {
+        let inverse = simd.mul_f64s(slope, self.inverse_pop);
+        let centered = simd.sub_f64s(x, simd.mul_f64s(lambda, self.mu));
+        let z = simd.mul_f64s(inverse, centered);
+        let effect = simd.mul_f64s(slope, centered);
+        let pull = data.pull(simd, at, simd.add_f64s(self.shift, effect));
+        let slope_z = simd.mul_f64s(inverse, z);
+        let force = simd.mul_f64s(simd.mul_f64s(self.weight, pull.residual), slope);
+        let gradient = simd.sub_f64s(force, slope_z);
+        let z2 = simd.mul_f64s(z, z);
+        let direct = simd.sub_f64s(self.one, simd.mul_f64s(lambda, slope));
+        let stretch = simd.mul_f64s(simd.sub_f64s(self.one, lambda), effect);
+        let terms = [
+            pull.squares,
+            z2,
+            simd.mul_f64s(pull.residual, direct),
+            simd.mul_f64s(lambda, slope_z),
+            simd.mul_f64s(pull.residual, stretch),
+            simd.mul_f64s(lambda, z2),
+        ];
+        (gradient, terms)
     }
 }
 
@@ -266,62 +324,73 @@ fn finish(model: &HierarchicalNormal, scalars: &Scalars, total_lambda: f64, sums
         + scalars.log_obs
 }
 
-/// The data as SIMD vectors.
-struct Data<'a, S: Simd> {
-    pointwise: bool,
-    count: &'a [S::f64s],
-    mean: &'a [S::f64s],
-    transposed: &'a [S::f64s],
-    starts: &'a [usize],
+/// What the observations of the `at`-th vector of groups say about their means, relative to the origin;
+/// lanes without a group say nothing.
+trait Data<S: Simd> {
+    fn pull(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s>;
 }
 
-impl<'a, S: Simd> Data<'a, S> {
+/// Counts and means as SIMD vectors.
+struct Collapsed<'a, S: Simd> {
+    count: &'a [S::f64s],
+    mean: &'a [S::f64s],
+}
+
+impl<'a, S: Simd> Collapsed<'a, S> {
     #[inline(always)]
     fn new(model: &'a HierarchicalNormal) -> Self {
-        let statistics = &model.statistics;
-        Self {
-            pointwise: model.likelihood == Likelihood::Pointwise,
-            count: S::as_simd_f64s(&statistics.count).0,
-            mean: S::as_simd_f64s(&statistics.mean).0,
-            transposed: S::as_simd_f64s(&statistics.transposed).0,
-            starts: &statistics.starts,
-        }
+        let count = S::as_simd_f64s(&model.statistics.count).0;
+        Self { count, mean: &S::as_simd_f64s(&model.statistics.mean).0[..count.len()] }
     }
+}
 
-    /// What the observations of the `at`-th vector of groups say about their means, relative to the origin.
+impl<S: Simd> Data<S> for Collapsed<'_, S> {
     #[inline(always)]
     fn pull(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s> {
-        if self.pointwise {
-            return self.pull_pointwise(simd, at, location);
-        }
         let difference = simd.sub_f64s(self.mean[at], location);
         let residual = simd.mul_f64s(self.count[at], difference);
         Pull { residual, squares: simd.mul_f64s(residual, difference) }
     }
+}
 
+/// All observations as SIMD vectors.
+struct Pointwise<'a, S: Simd> {
+    count: &'a [S::f64s],
+    transposed: &'a [S::f64s],
+    starts: &'a [usize],
+}
+
+impl<'a, S: Simd> Pointwise<'a, S> {
+    #[inline(always)]
+    fn new(model: &'a HierarchicalNormal) -> Self {
+        let statistics = &model.statistics;
+        Self {
+            count: S::as_simd_f64s(&statistics.count).0,
+            transposed: S::as_simd_f64s(&statistics.transposed).0,
+            starts: &statistics.starts,
+        }
+    }
+}
+
+impl<S: Simd> Data<S> for Pointwise<'_, S> {
     /// Each lane sums over its group's observations in order.
     #[inline(always)]
-    fn pull_pointwise(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s> {
+    fn pull(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s> {
         let zero = simd.splat_f64s(0.0);
         let per_row = BLOCK / S::F64_LANES;
         let (block, lane) = (at / per_row, at % per_row);
         let rows = &self.transposed[self.starts[block] * per_row..self.starts[block + 1] * per_row];
         let count = self.count[at];
         let (mut residual, mut squares) = (zero, zero);
-        for (k, row) in rows.chunks_exact(per_row).enumerate() {
+        let mut k = 0.0;
+        for row in rows.chunks_exact(per_row) {
             // Groups shorter than the block's longest end with zeros.
-            let present = simd.less_than_f64s(simd.splat_f64s(k as f64), count);
+            let present = simd.less_than_f64s(simd.splat_f64s(k), count);
             let difference = simd.select_f64s(present, simd.sub_f64s(row[lane], location), zero);
             residual = simd.add_f64s(residual, difference);
             squares = simd.add_f64s(squares, simd.mul_f64s(difference, difference));
+            k += 1.0;
         }
         Pull { residual, squares }
-    }
-
-    /// `value` in the lanes that have a group, 0 in the others.
-    #[inline(always)]
-    fn only_groups(&self, simd: S, at: usize, value: S::f64s) -> S::f64s {
-        let zero = simd.splat_f64s(0.0);
-        simd.select_f64s(simd.less_than_f64s(zero, self.count[at]), value, zero)
     }
 }
