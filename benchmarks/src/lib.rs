@@ -1,1 +1,28 @@
 //! Benchmarks of Octopus against itself and its peers.
+//!
+//! `cargo xtask bench` runs them all; `cargo xtask bench gradient` those whose name contains `gradient`.
+//!
+//! | benchmark | measures |
+//! |--|--|
+//! | `gradient/<likelihood>/<groups>` | one log density and gradient of the PRD's model, centered |
+//! | `leapfrog/<likelihood>/<groups>` | one leapfrog step with all that NUTS does around it |
+//! | `run/<likelihood>/<groups>` | a whole PRD run: 4 chains, 1000 + 2000 iterations, all cores |
+#![forbid(unsafe_code)]
+
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{DataError, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_sampler::SamplerConfig;
+
+/// The PRD's model on its own data with another number of groups.
+///
+/// # Errors
+/// When `groups` is 0.
+pub fn prd_model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal, DataError> {
+    let synthetic = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate()?;
+    HierarchicalNormal::new(synthetic.data, HierarchicalPrior::default(), likelihood)
+}
+
+/// The PRD's settings.
+pub fn prd_config() -> SamplerConfig {
+    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..SamplerConfig::default() }
+}
