@@ -30,7 +30,7 @@ pub use moments::Moments;
 use crate::{DataError, GroupedData, HierarchicalPrior};
 use evidence::Evidence;
 use lattice::{Lattice, Modes};
-use marginal::{Marginal, Mixture, Scale};
+use marginal::Marginal;
 use moments::{Affine, AllMoments, Given, mu_group_given_scales, z_given_scales};
 use statistics::Statistics;
 use thiserror::Error;
@@ -114,8 +114,8 @@ pub struct ExactPosterior {
     evidence: Evidence,
     /// One refinement coarser, with `error` as its error: enough for marginals, and cheaper.
     coarse: Lattice,
-    sigma_pop_marginal: Scale,
-    sigma_obs_marginal: Scale,
+    sigma_pop_marginal: Marginal,
+    sigma_obs_marginal: Marginal,
 }
 
 /// The change between two refinements that ends them, in standard deviations.
@@ -156,8 +156,8 @@ impl ExactPosterior {
                     mu_group: moments.mu_group,
                     log_marginal_likelihood: fine.log_integral,
                     error,
-                    sigma_pop_marginal: Scale::new(&fine, 0),
-                    sigma_obs_marginal: Scale::new(&fine, 1),
+                    sigma_pop_marginal: Marginal::scale(&fine, 0),
+                    sigma_obs_marginal: Marginal::scale(&fine, 1),
                     evidence,
                     coarse,
                 });
@@ -217,13 +217,13 @@ impl ExactPosterior {
         self.with_marginal(quantity, |marginal| marginal.hdi(p))
     }
 
-    fn with_marginal<T>(&self, quantity: Quantity, use_it: impl FnOnce(&dyn Marginal) -> T) -> T {
+    fn with_marginal<T>(&self, quantity: Quantity, use_it: impl FnOnce(&Marginal) -> T) -> T {
         match quantity {
             Quantity::SigmaPop => use_it(&self.sigma_pop_marginal),
             Quantity::SigmaObs => use_it(&self.sigma_obs_marginal),
             Quantity::MuPop => {
                 let nodes = self.coarse.nodes.iter();
-                use_it(&Mixture::new(nodes.map(|node| (node.weight, node.location, node.variance))))
+                use_it(&Marginal::mixture(nodes.map(|node| (node.weight, node.location, node.variance))))
             }
             Quantity::Z(j) => use_it(&self.group_mixture(j, 0.0, z_given_scales)),
             Quantity::MuGroup(j) => {
@@ -234,11 +234,11 @@ impl ExactPosterior {
     }
 
     /// The mixture of group `j`'s normal conditionals, moved by `shift`.
-    fn group_mixture(&self, j: usize, shift: f64, given: Given) -> Mixture {
+    fn group_mixture(&self, j: usize, shift: f64, given: Given) -> Marginal {
         let statistics = &self.evidence.statistics;
         let class = &statistics.classes[statistics.class[j]];
         let x = statistics.means[j] - class.mean;
-        Mixture::new(self.coarse.nodes.iter().map(|node| {
+        Marginal::mixture(self.coarse.nodes.iter().map(|node| {
             let Affine { intercept, slope, variance } = given(class, node);
             (node.weight, shift + intercept + slope * x, variance)
         }))
