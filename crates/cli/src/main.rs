@@ -1,2 +1,33 @@
-//! The octopus command.
-fn main() {}
+//! The `octopus` command: see `octopus help`.
+#![forbid(unsafe_code)]
+
+mod args;
+mod collect;
+mod commands;
+mod config;
+mod device;
+mod exit;
+mod interrupt;
+mod observed;
+mod output;
+mod phase0;
+mod problem;
+mod progress;
+mod run;
+mod trace;
+mod truth;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // clap answers --help and --version with 0 and a bad command line with 2, our Exit::Usage.
+    let cli = args::Cli::parse();
+    match commands::dispatch(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::error(&error);
+            exit::of_error(&error).into()
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The command line: one definition drives parsing, help and completions.
+
+use crate::device::DeviceChoice;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use octopus_density::Likelihood;
+use octopus_sampler::{MetricKind, Parameterization};
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use std::path::PathBuf;
+
+/// Bayesian sampling for hierarchical models: NUTS with a low-rank metric and adaptive centering.
+///
+/// Results go to stdout, progress and warnings to stderr.
+///
+/// Exit codes: 0 fine; 1 it worked and the answer is bad (a check failed, R-hat too high); 2 usage; 3 the
+/// command failed (bad input, full disk); 4 needed hardware absent; 130 interrupted, results kept.
+#[derive(Debug, Parser)]
+#[command(name = "octopus", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// What every command takes.
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Global {
+    /// Print the result as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress, no notes; warnings and errors stay
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check whether a GPU of this machine is fit for use
+    ///
+    /// Exit codes: 0 fit, 1 a check failed, 4 no GPU here (fine for the CPU).
+    Verify(VerifyArgs),
+    /// Sample a model and keep the draws in a run folder
+    Sample(Box<SampleArgs>),
+    /// Go on with a run that was interrupted or killed, to the same bits as if it had not been
+    Resume(ResumeArgs),
+    /// Summarise and check draws: R-hat, effective sample sizes, divergences
+    ///
+    /// Exit codes: 0 the draws can be used, 1 they should not be.
+    Diagnose(DiagnoseArgs),
+    /// Draw pictures of a run or of a NetCDF file
+    Plot(PlotArgs),
+    /// Write a run as NetCDF or Zarr (for ArviZ), or as CSV
+    Export(ExportArgs),
+    /// Run the whole of phase 0: verify, data, sample, diagnose, compare with the exact posterior, benchmark, report
+    ///
+    /// Exit codes: 0 no criterion failed, 1 one did, 4 with --require-gpu where there is no GPU.
+    Validate(ValidateArgs),
+    /// Print a shell's completion script
+    Completions(CompletionsArgs),
+}
+
+/// `octopus verify`
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// Show only this device (its index)
+    #[arg(long, value_name = "N")]
+    pub(crate) device: Option<usize>,
+}
+
+/// `octopus sample`
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    /// The model
+    #[arg(value_parser = ["hierarchical-normal"])]
+    pub(crate) model: String,
+    /// The new run folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Replace the run in the folder
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Settings as TOML ([data.file], [data.synthetic], [prior], [sampler], likelihood, device, ...); options
+    /// on the command line come first
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Data.
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Model.
+    #[command(flatten)]
+    pub(crate) model_settings: ModelArgs,
+    /// Sampler.
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// Machine.
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// Keep the draws of warm-up too
+    #[arg(long)]
+    pub(crate) keep_warmup: bool,
+    /// Checkpoint every N iterations [default: about every second]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) checkpoint_every: Option<u64>,
+}
+
+/// Where observations come from.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Data: a file, or made up as NumPy would")]
+pub(crate) struct DataArgs {
+    /// Observations: CSV with a header line, or Parquet
+    #[arg(long, value_name = "FILE", requires = "group", requires = "value")]
+    pub(crate) data: Option<PathBuf>,
+    /// The column of group labels
+    #[arg(long, value_name = "COL", requires = "data")]
+    pub(crate) group: Option<String>,
+    /// The column of values
+    #[arg(long, value_name = "COL", requires = "data")]
+    pub(crate) value: Option<String>,
+    /// Groups of made-up data [default: 100]
+    #[arg(long, value_name = "N", conflicts_with = "data")]
+    pub(crate) groups: Option<usize>,
+    /// Observations in each group of made-up data [default: 10]
+    #[arg(long, value_name = "N", conflicts_with = "data")]
+    pub(crate) per_group: Option<usize>,
+    /// Seed of made-up data [default: 42]
+    #[arg(long, value_name = "N", conflicts_with = "data")]
+    pub(crate) data_seed: Option<u32>,
+}
+
+/// Priors and likelihood.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArgs {
+    /// How the likelihood is evaluated; both give the same value [default: collapsed]
+    #[arg(long, value_parser = words::<Likelihood>(&["collapsed", "pointwise"]))]
+    pub(crate) likelihood: Option<Likelihood>,
+    /// Mean of the normal prior of mu_pop [default: 50]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) mu_mean: Option<f64>,
+    /// Standard deviation of the normal prior of mu_pop [default: 20]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) mu_sd: Option<f64>,
+    /// Scale of the half-normal prior of sigma_pop [default: 15]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) sigma_pop_scale: Option<f64>,
+    /// Scale of the half-normal prior of sigma_obs [default: 5]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) sigma_obs_scale: Option<f64>,
+}
+
+/// Settings of NUTS.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Sampler")]
+pub(crate) struct SamplerArgs {
+    /// Draws of each chain [default: 2000]
+    #[arg(long, value_name = "N")]
+    pub(crate) draws: Option<usize>,
+    /// Warm-up iterations of each chain [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub(crate) tune: Option<usize>,
+    /// Chains [default: 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) chains: Option<usize>,
+    /// Target of the acceptance rate [default: 0.95]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) target_accept: Option<f64>,
+    /// Seed of all random numbers of the run [default: 42]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Coordinates of the hierarchy; draws are always those of the non-centered model [default: adaptive]
+    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
+    pub(crate) parameterization: Option<Parameterization>,
+    /// Metric [default: auto]
+    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
+    pub(crate) metric: Option<MetricKind>,
+    /// Most doublings of a trajectory [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_depth: Option<u32>,
+    /// Half-width of the spread of the starting points [default: 2]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) init_radius: Option<f64>,
+}
+
+/// Where the work is done.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Machine")]
+pub(crate) struct MachineArgs {
+    /// auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long)]
+    pub(crate) device: Option<DeviceChoice>,
+    /// CPU threads; the draws do not depend on it [default: all]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
+    pub(crate) threads: Option<usize>,
+}
+
+/// `octopus resume`
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// The run folder
+    pub(crate) run: PathBuf,
+    /// CPU threads; the draws do not depend on it [default: all]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
+    pub(crate) threads: Option<usize>,
+    /// Checkpoint every N iterations [default: about every second]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) checkpoint_every: Option<u64>,
+}
+
+/// `octopus diagnose`
+#[derive(Debug, Args)]
+pub(crate) struct DiagnoseArgs {
+    /// A run folder, or a NetCDF file of ArviZ's
+    #[arg(value_name = "RUN|FILE.nc")]
+    pub(crate) trace: PathBuf,
+    /// Show every parameter
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The share of the draws inside intervals
+    #[arg(long, value_name = "P", default_value_t = octopus_diag::DEFAULT_PROB, allow_negative_numbers = true)]
+    pub(crate) prob: f64,
+}
+
+/// `octopus plot`
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// A run folder, or a NetCDF file of ArviZ's
+    #[arg(value_name = "RUN|FILE.nc")]
+    pub(crate) trace: PathBuf,
+    /// The folder for the pictures; those in it are replaced
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// File formats
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
+    pub(crate) format: Vec<PictureFormat>,
+}
+
+/// A file format of pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PictureFormat {
+    /// Pixels, 150 dots an inch
+    Png,
+    /// Vectors
+    Svg,
+}
+
+/// `octopus export`
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The run folder
+    pub(crate) run: PathBuf,
+    /// The format
+    #[arg(long, value_enum)]
+    pub(crate) to: ExportFormat,
+    /// The new file (Zarr: folder)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: PathBuf,
+    /// Replace the file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Also write posterior predictive draws and log likelihoods, N of each chain (NetCDF and Zarr)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) predictive: usize,
+}
+
+/// A format of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// NetCDF-4, `arviz.from_netcdf`
+    Netcdf,
+    /// Zarr, `arviz.from_zarr`
+    Zarr,
+    /// One line for each draw
+    Csv,
+}
+
+/// `octopus validate`
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// The folder for reports, pictures and the run
+    #[arg(long, value_name = "DIR", default_value = "reports/phase0")]
+    pub(crate) out: PathBuf,
+    /// Fail with exit code 4 where there is no GPU
+    #[arg(long)]
+    pub(crate) require_gpu: bool,
+    /// 500 draws, 500 warm-up iterations, small benchmarks
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seed of all random numbers of the run; the data are always the PRD's
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    pub(crate) seed: u64,
+    /// Coordinates of the hierarchy [default: adaptive]
+    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
+    pub(crate) parameterization: Option<Parameterization>,
+    /// Metric [default: auto]
+    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
+    pub(crate) metric: Option<MetricKind>,
+    /// Groups of 10 observations; the PRD's table has 100, 500 and 1000
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) groups: usize,
+    /// Machine.
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+/// `octopus completions`
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// A parser of the words that serde knows for `T`, so that command line and files share them.
+fn words<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names)
+        .try_map(|word| T::deserialize(StrDeserializer::<ValueError>::new(&word)).map_err(|error| error.to_string()))
+}
+
+fn thread_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=4096) => Ok(count),
+        _ => Err("a number of threads from 1 to 4096 is needed".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::RunConfig;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn words_are_those_of_the_settings() {
+        for word in ["adaptive", "centered", "non-centered"] {
+            let cli = Cli::parse_from(["octopus", "validate", "--parameterization", word]);
+            let Command::Validate(args) = cli.command else { panic!("another command") };
+            let text = serde_json::to_string(&args.parameterization).unwrap();
+            assert_eq!(text, format!("\"{word}\""));
+        }
+        for word in ["auto", "low-rank", "diag", "diag-draws"] {
+            assert!(Cli::try_parse_from(["octopus", "validate", "--metric", word]).is_ok(), "{word}");
+        }
+        assert!(Cli::try_parse_from(["octopus", "validate", "--metric", "dense"]).is_err());
+    }
+
+    #[test]
+    fn help_states_the_true_defaults() {
+        let mut command = Cli::command();
+        let sample = command.find_subcommand_mut("sample").unwrap();
+        let help = sample.render_long_help().to_string();
+        let help: Vec<&str> = help.split("\n\n").collect();
+        let defaults = serde_json::to_value(RunConfig::default()).unwrap();
+        for (option, pointer) in [
+            ("--draws", "/sampler/draws"),
+            ("--tune", "/sampler/tune"),
+            ("--chains", "/sampler/chains"),
+            ("--target-accept", "/sampler/target_accept"),
+            ("--seed", "/sampler/seed"),
+            ("--parameterization", "/sampler/parameterization"),
+            ("--metric", "/sampler/metric"),
+            ("--max-depth", "/sampler/max_depth"),
+            ("--init-radius", "/sampler/init_radius"),
+            ("--likelihood", "/likelihood"),
+            ("--mu-mean", "/prior/mu_mean"),
+            ("--mu-sd", "/prior/mu_sd"),
+            ("--sigma-pop-scale", "/prior/sigma_pop_scale"),
+            ("--sigma-obs-scale", "/prior/sigma_obs_scale"),
+            ("--groups", "/data/synthetic/groups"),
+            ("--per-group", "/data/synthetic/per_group"),
+            ("--data-seed", "/data/synthetic/seed"),
+            ("--device", "/device"),
+        ] {
+            let value = defaults.pointer(pointer).unwrap_or_else(|| panic!("{pointer} in {defaults}"));
+            let value =
+                value.as_str().map_or_else(|| value.to_string().trim_end_matches(".0").to_owned(), str::to_owned);
+            let text = help.iter().find(|text| text.trim_start().starts_with(&format!("{option} "))).unwrap();
+            assert!(text.contains(&format!("[default: {value}]")), "{option} is {value} in truth: {text}");
+        }
+    }
+}

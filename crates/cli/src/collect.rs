@@ -1,0 +1,73 @@
+//! A run in memory, for measurements and comparisons that leave nothing on the disk.
+
+use crate::progress::Tally;
+use anyhow::Result;
+use octopus_density::LogDensity;
+use octopus_sampler::{Block, Phase, Sampler, SamplerConfig};
+use octopus_trace::{Array, Dataset, Values};
+use rayon::ThreadPool;
+use std::time::Instant;
+
+/// A run with its times.
+pub(crate) struct InMemory {
+    /// The blocks of the draws proper.
+    pub(crate) blocks: Vec<Block>,
+    /// Seconds of warm-up, the search for starting points included.
+    pub(crate) warmup_s: f64,
+    /// Seconds of the draws proper.
+    pub(crate) sampling_s: f64,
+    /// Counts.
+    pub(crate) tally: Tally,
+}
+
+/// Samples from beginning to end without writing anything.
+///
+/// # Errors
+/// When a setting is out of range or the density is broken.
+pub(crate) fn sample<D: LogDensity>(density: &D, config: &SamplerConfig, pool: &ThreadPool) -> Result<InMemory> {
+    pool.install(|| {
+        let begin = Instant::now();
+        let mut sampler = Sampler::new(density, config.clone())?;
+        let mut run = InMemory { blocks: Vec::new(), warmup_s: 0.0, sampling_s: 0.0, tally: Tally::default() };
+        while let Some(block) = sampler.advance(usize::MAX)? {
+            if sampler.done() <= config.tune {
+                run.warmup_s = begin.elapsed().as_secs_f64();
+            }
+            run.tally.add(&block);
+            if block.phase == Phase::Sampling {
+                run.blocks.push(block);
+            }
+        }
+        run.sampling_s = begin.elapsed().as_secs_f64() - run.warmup_s;
+        Ok(run)
+    })
+}
+
+/// The group `posterior` of a run in memory.
+pub(crate) fn posterior<D: LogDensity>(density: &D, blocks: &[Block]) -> Dataset {
+    let chains = blocks.first().map_or(0, |block| block.chains.len());
+    let draws: usize = blocks.iter().map(|block| block.draws).sum();
+    let layout = density.layout();
+    let mut columns: Vec<Vec<f64>> =
+        layout.variables.iter().map(|variable| Vec::with_capacity(chains * draws * variable.len())).collect();
+    let mut expanded = vec![0.0; layout.width()];
+    for chain in 0..chains {
+        let own = blocks.iter().map(|block| &block.chains[chain].positions);
+        for position in own.flat_map(|positions| positions.chunks_exact(density.dim())) {
+            density.expand(position, &mut expanded);
+            for ((_, range), column) in layout.ranges().zip(&mut columns) {
+                column.extend_from_slice(&expanded[range]);
+            }
+        }
+    }
+    let mut dataset = Dataset::default();
+    for (variable, values) in layout.variables.iter().zip(columns) {
+        let own = variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len()));
+        let axes = [("chain", chains), ("draw", draws)].into_iter().chain(own);
+        dataset.insert(&variable.name, Array::new(axes, Values::F64(values)));
+        for dim in &variable.dims {
+            dataset.coords.insert(dim.name.clone(), dim.labels.clone());
+        }
+    }
+    dataset
+}

@@ -1,0 +1,39 @@
+//! `octopus diagnose RUN|FILE.nc`
+
+use crate::args::{DiagnoseArgs, Global};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::trace::Trace;
+use anyhow::{Context, Result};
+use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
+
+/// Summarises and checks the draws.
+///
+/// # Errors
+/// When the draws cannot be read, or `--prob` is no probability.
+pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
+    let trace = Trace::open(&args.trace)?;
+    let posterior = trace.posterior(&args.trace)?;
+    let options = DiagnoseOptions {
+        prob: args.prob,
+        max_tree_depth: trace.record.as_ref().map(|record| record.sampler.max_depth),
+        ..DiagnoseOptions::default()
+    };
+    let diagnosis = match diagnose(posterior, trace.data.group("sample_stats"), &options) {
+        Ok(diagnosis) => diagnosis,
+        Err(DiagError::Probability { value, expected, .. }) => {
+            return Err(UsageError(format!("--prob {value}: must be {expected}")).into());
+        }
+        Err(error) => return Err(error).with_context(|| format!("{}", args.trace.display())),
+    };
+    if trace.unfinished() {
+        let run = args.trace.display();
+        output::warn(format!("the run is not complete, this is what is drawn so far; `octopus resume {run}` goes on"));
+    }
+    if global.json {
+        output::print_json(&diagnosis)?;
+    } else {
+        output::print(&diagnosis.to_text(if args.all { Rows::All } else { Rows::default() }))?;
+    }
+    Ok(if diagnosis.good() { Exit::Fine } else { Exit::Bad })
+}

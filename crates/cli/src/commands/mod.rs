@@ -1,0 +1,32 @@
+//! One file for each command.
+
+mod completions;
+mod diagnose;
+mod export;
+mod plot;
+mod resume;
+mod sample;
+mod validate;
+mod verify;
+
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+use anyhow::Result;
+
+/// Does what the command line says.
+///
+/// # Errors
+/// When the command failed; [`of_error`](crate::exit::of_error) has the exit code.
+pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
+    let global = cli.global;
+    match cli.command {
+        Command::Verify(args) => verify::run(&args, global),
+        Command::Sample(args) => sample::run(&args, global),
+        Command::Resume(args) => resume::run(&args, global),
+        Command::Diagnose(args) => diagnose::run(&args, global),
+        Command::Plot(args) => plot::run(&args, global),
+        Command::Export(args) => export::run(&args, global),
+        Command::Validate(args) => validate::run(&args, global),
+        Command::Completions(args) => completions::run(&args, global),
+    }
+}

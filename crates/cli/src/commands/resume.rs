@@ -1,0 +1,62 @@
+//! `octopus resume RUN`
+
+use super::sample::conclude;
+use crate::args::{Global, ResumeArgs};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::problem::Problem;
+use crate::run::{self, Session};
+use crate::{device, output};
+use anyhow::{Context, Result, bail};
+use octopus_sampler::Sampler;
+use octopus_trace::{RunFolder, RunWriter, Status, TraceError};
+use serde_json::json;
+
+/// Goes on where the run's last checkpoint is.
+///
+/// # Errors
+/// When the folder holds no run, or its data, record or checkpoint have gone or changed.
+pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
+    // Read first, write later: a run whose data are gone must stay as it is.
+    let folder = RunFolder::open(&args.run)?;
+    if folder.record().status == Status::Complete {
+        return complete(args, global);
+    }
+    device::choose(folder.record().device.parse().map_err(anyhow::Error::msg).context("run.toml: field `device`")?)?;
+    let problem = Problem::of_run(folder.record())?;
+    let pool = run::pool(args.threads)?;
+    let interrupt = Interrupt::install()?;
+    let resumed = match RunWriter::resume(&args.run) {
+        Ok(resumed) => resumed,
+        // Another process may have ended it meanwhile.
+        Err(TraceError::AlreadyComplete { .. }) => return complete(args, global),
+        Err(error) => return Err(error.into()),
+    };
+    let config = &resumed.record.sampler;
+    let sampler = match &resumed.state {
+        Some(state) => pool.install(|| Sampler::resume(&problem.model, state))?,
+        None => pool.install(|| Sampler::new(&problem.model, config.clone()))?,
+    };
+    if sampler.config() != config {
+        bail!(
+            "{}: field `sampler` was changed after the run began: put the old settings back, or begin a new run",
+            args.run.join("run.toml").display()
+        );
+    }
+    if !global.quiet {
+        output::note(format!("run: {}; going on at iteration {}", run::describe(config), sampler.done()));
+    }
+    let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), interrupt, quiet: global.quiet };
+    let outcome = run::to_folder(sampler, &problem.model, resumed.writer, &session)?;
+    conclude(&args.run, &outcome, global)
+}
+
+fn complete(args: &ResumeArgs, global: Global) -> Result<Exit> {
+    let run = &args.run;
+    if global.json {
+        output::print_json(&json!({ "schema": 1, "run": run, "status": Status::Complete, "resumed": false }))?;
+    } else {
+        output::print(&format!("the run in {} is complete: there is nothing to resume", run.display()))?;
+    }
+    Ok(Exit::Fine)
+}

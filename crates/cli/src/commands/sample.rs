@@ -1,0 +1,108 @@
+//! `octopus sample MODEL --out DIR`
+
+use crate::args::{Global, SampleArgs};
+use crate::config::{RunConfig, config_error};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::problem::Problem;
+use crate::run::{self, Outcome, Session};
+use crate::{device, output};
+use anyhow::Result;
+use octopus_density::LogDensity;
+use octopus_diag::{DiagnoseOptions, Diagnosis, Rows, diagnose};
+use octopus_sampler::{Sampler, SamplerError};
+use octopus_trace::{CreateOptions, RunFolder, RunRecord, RunWriter};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Rows of the table at the end of a run.
+const ROWS: usize = 16;
+
+/// Samples into a new run folder.
+///
+/// # Errors
+/// When the data or settings cannot be used, or the folder cannot be written.
+pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
+    let config = RunConfig::from_args(args)?;
+    let device = device::choose(config.device)?;
+    let problem = Problem::new(&config)?;
+    let pool = run::pool(args.machine.threads)?;
+    let interrupt = Interrupt::install()?;
+    // Before the folder is made: what cannot start leaves nothing behind.
+    let sampler = pool.install(|| Sampler::new(&problem.model, config.sampler.clone())).map_err(in_options)?;
+    let mut record = RunRecord::new(problem.model_record()?, config.sampler.clone(), problem.model.layout().clone());
+    record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    record.device = device.name.to_owned();
+    record.data = Some(problem.data.clone());
+    let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
+    let writer = RunWriter::create(&args.out, record, options)?;
+    if !global.quiet {
+        if let Some(why) = &device.why {
+            output::note(why);
+        }
+        let data = &problem.data;
+        output::note(format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source));
+        output::note(format!("run: {}", run::describe(&config.sampler)));
+    }
+    let checkpoints = args.checkpoint_every.into();
+    let session = Session { pool: &pool, checkpoints, interrupt, quiet: global.quiet };
+    let outcome = run::to_folder(sampler, &problem.model, writer, &session)?;
+    conclude(&args.out, &outcome, global)
+}
+
+/// Settings by their options' names.
+fn in_options(error: SamplerError) -> anyhow::Error {
+    match error {
+        SamplerError::Config(error) => config_error(&error).into(),
+        other => other.into(),
+    }
+}
+
+/// Says how the session ended; shared with `octopus resume`.
+///
+/// # Errors
+/// When the run cannot be read back, or stdout cannot be written.
+pub(super) fn conclude(dir: &Path, outcome: &Outcome, global: Global) -> Result<Exit> {
+    let (shown, record) = (dir.display(), &outcome.record);
+    if outcome.interrupted {
+        output::note(format!("interrupted: what is drawn is kept; go on with `octopus resume {shown}`"));
+        if global.json {
+            output::print_json(&result(dir, record, Value::Null, outcome))?;
+        }
+        return Ok(Exit::Interrupted);
+    }
+    let diagnosis = read_back(dir, record)?;
+    if global.json {
+        output::print_json(&result(dir, record, serde_json::to_value(&diagnosis)?, outcome))?;
+    } else {
+        let timing = &record.timing;
+        let (warmup, sampling) = (timing.warmup_s, timing.sampling_s);
+        let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", warmup + sampling);
+        output::print(&format!("{}\n{seconds}\nrun folder: {shown}", diagnosis.to_text(Rows::AtMost(ROWS))))?;
+    }
+    if !diagnosis.good() {
+        output::warn(format!("the draws should not be used as they are: see `octopus diagnose {shown}`"));
+    }
+    Ok(Exit::Fine)
+}
+
+fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
+    let data = RunFolder::open(dir)?.read()?;
+    let options = DiagnoseOptions { max_tree_depth: Some(record.sampler.max_depth), ..DiagnoseOptions::default() };
+    let posterior = data.posterior().ok_or_else(|| anyhow::anyhow!("the run holds no draws"))?;
+    Ok(diagnose(posterior, data.group("sample_stats"), &options)?)
+}
+
+fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Outcome) -> Value {
+    json!({
+        "schema": 1,
+        "run": dir,
+        "status": record.status,
+        "device": record.device,
+        "data": record.data,
+        "sampler": record.sampler,
+        "timing": record.timing,
+        "leapfrogs": outcome.tally.leapfrogs,
+        "diagnosis": diagnosis,
+    })
+}

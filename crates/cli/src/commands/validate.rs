@@ -1,0 +1,72 @@
+//! `octopus validate`
+
+use crate::args::{Global, ValidateArgs};
+use crate::config::{config_error, prd_sampler};
+use crate::exit::{Exit, UsageError};
+use crate::interrupt::Interrupt;
+use crate::phase0::{self, Options, Outcome};
+use crate::{device, output, run};
+use anyhow::Result;
+use octopus_report::{Charset, Outcome as Overall, Status};
+use octopus_sampler::SamplerConfig;
+
+/// Draws and warm-up iterations with --quick.
+const QUICK: usize = 500;
+
+/// Runs phase 0 from end to end.
+///
+/// # Errors
+/// When a stage cannot run, or a GPU was asked for that cannot sample.
+pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
+    if args.groups == 0 {
+        return Err(UsageError("--groups 0: at least one group".into()).into());
+    }
+    let device = device::choose(args.machine.device.unwrap_or_default())?;
+    let mut sampler = SamplerConfig { seed: args.seed, ..prd_sampler() };
+    if args.quick {
+        (sampler.draws, sampler.tune) = (QUICK, QUICK);
+    }
+    sampler.parameterization = args.parameterization.unwrap_or(sampler.parameterization);
+    sampler.metric = args.metric.unwrap_or(sampler.metric);
+    sampler.validate().map_err(|error| config_error(&error))?;
+    if let (Some(why), false) = (&device.why, global.quiet) {
+        output::note(why);
+    }
+    let options = Options {
+        out: args.out.clone(),
+        groups: args.groups,
+        sampler,
+        quick: args.quick,
+        require_gpu: args.require_gpu,
+        quiet: global.quiet,
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+    };
+    let pool = run::pool(args.machine.threads)?;
+    let report = match phase0::run(&options, &pool, Interrupt::install()?)? {
+        Outcome::Done(report) => report,
+        Outcome::Interrupted => {
+            output::note("interrupted: no report was written");
+            return Ok(Exit::Interrupted);
+        }
+    };
+    let verdict = &report.verdict;
+    if global.json {
+        output::print_json(&report)?;
+    } else {
+        let page = args.out.join("index.html");
+        output::print(&format!("{}report: {}", verdict.text(Charset::from_environment()), page.display()))?;
+    }
+    if !global.quiet {
+        let skipped = verdict.rows.iter().filter(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
+        let ids: Vec<&str> = skipped.map(|row| row.id.as_str()).collect();
+        if !ids.is_empty() {
+            let why = device.why.as_deref().unwrap_or("the CPU was asked for");
+            output::note(format!("no GPU took part ({why}): {} skipped", ids.join(", ")));
+        }
+    }
+    Ok(match verdict.outcome {
+        Overall::Passed => Exit::Fine,
+        Overall::Failed => Exit::Bad,
+        Overall::GpuMissing => Exit::NoHardware,
+    })
+}

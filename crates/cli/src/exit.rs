@@ -1,0 +1,71 @@
+//! Exit codes, and the errors that decide them.
+
+use octopus_sampler::{ConfigError, SamplerError};
+use std::process::ExitCode;
+use thiserror::Error;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Fine.
+    Fine = 0,
+    /// It worked, and the answer is bad: a check failed, R-hat is too high.
+    Bad = 1,
+    /// The command line cannot be understood, or an option's value is out of range.
+    Usage = 2,
+    /// The command failed: bad input, a full disk.
+    Failed = 3,
+    /// The hardware that was asked for is not there.
+    NoHardware = 4,
+    /// Interrupted; what was drawn is kept.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An option whose value cannot be used.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(crate) struct UsageError(pub(crate) String);
+
+/// Hardware that was asked for and is not there.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(crate) struct HardwareError(pub(crate) String);
+
+/// The exit code of a command that failed with `error`.
+pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
+    for cause in error.chain() {
+        if cause.is::<UsageError>() || cause.is::<ConfigError>() {
+            return Exit::Usage;
+        }
+        if matches!(cause.downcast_ref::<SamplerError>(), Some(SamplerError::Config(_))) {
+            return Exit::Usage;
+        }
+        if cause.is::<HardwareError>() {
+            return Exit::NoHardware;
+        }
+    }
+    Exit::Failed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn the_cause_decides_whatever_stands_around_it() {
+        let usage = Err::<(), _>(UsageError("--draws 0".into())).context("while reading the options").unwrap_err();
+        assert_eq!(of_error(&usage), Exit::Usage);
+        let hardware = anyhow::Error::new(HardwareError("no GPU".into())).context("verify");
+        assert_eq!(of_error(&hardware), Exit::NoHardware);
+        assert_eq!(of_error(&anyhow::anyhow!("the disk is full")), Exit::Failed);
+        let config = ConfigError { field: "draws", value: "0".into(), expected: "more" };
+        assert_eq!(of_error(&SamplerError::Config(config).into()), Exit::Usage);
+    }
+}

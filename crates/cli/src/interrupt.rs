@@ -1,0 +1,36 @@
+//! Ctrl-C asks politely, a second one ends at once.
+
+use anyhow::{Context, Result};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+static INSTALLED: OnceLock<()> = OnceLock::new();
+
+/// The wish to stop, as it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interrupt(());
+
+impl Interrupt {
+    /// From now on Ctrl-C (SIGINT, and SIGTERM and SIGHUP of batch systems) sets a flag instead of ending the
+    /// process. The second one ends it, as killed: the last checkpoint stays good.
+    ///
+    /// # Errors
+    /// When the system refuses the handler.
+    pub(crate) fn install() -> Result<Self> {
+        if INSTALLED.set(()).is_ok() {
+            ctrlc::set_handler(|| {
+                if ASKED.swap(true, Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+            })
+            .context("cannot listen for Ctrl-C")?;
+        }
+        Ok(Self(()))
+    }
+
+    /// Whether the user wants to stop.
+    pub(crate) fn asked(self) -> bool {
+        ASKED.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,116 @@
+//! The groups beside the draws: observations, replicated observations, log likelihoods.
+
+use anyhow::{Context, Result, bail};
+use octopus_density::{HierarchicalNormal, Labels, LogDensity, Role};
+use octopus_random::{Purpose, Stream};
+use octopus_trace::{Array, Dataset, InferenceData, Values};
+
+/// The axis of observations.
+const OBSERVATION: &str = "observation";
+
+/// Adds `observed_data` (the observations, group after group) and `constant_data` (the group of each).
+pub(crate) fn add_observations(data: &mut InferenceData, model: &HierarchicalNormal) {
+    let observations = model.data();
+    let count = observations.values().len();
+    let with_axis = |name: &str, values: Values| {
+        let mut dataset = Dataset::default();
+        dataset.insert(name, Array::new([(OBSERVATION, count)], values));
+        dataset.coords.insert(OBSERVATION.into(), Labels::Range(count));
+        dataset
+    };
+    data.insert("observed_data", with_axis("y", Values::F64(observations.values().to_vec())));
+    let index = observations.group_index().into_iter().map(|j| j as i64).collect();
+    data.insert("constant_data", with_axis("group_idx", Values::I64(index)));
+}
+
+/// Replicated observations and log likelihoods of a few draws of each chain.
+pub(crate) struct Predictive {
+    /// One replicated data set for each chosen draw, chain after chain.
+    pub(crate) replicates: Vec<Vec<f64>>,
+    /// The log likelihood of each observation, likewise.
+    pub(crate) log_likelihood: Vec<Vec<f64>>,
+    /// The draws chosen of each chain.
+    pub(crate) draws: Vec<usize>,
+    chains: usize,
+}
+
+impl Predictive {
+    /// Of at most `per_chain` draws of each chain, evenly spread. The random numbers are addressed by chain
+    /// and draw, so that a draw's replicate does not depend on which others are chosen.
+    ///
+    /// # Errors
+    /// When the trace lacks the positions.
+    pub(crate) fn new(data: &InferenceData, model: &HierarchicalNormal, seed: u64, per_chain: usize) -> Result<Self> {
+        let positions = Positions::new(data, model)?;
+        let count = per_chain.min(positions.draws);
+        let draws: Vec<usize> = (0..count).map(|k| k * positions.draws / count).collect();
+        let observations = model.observations();
+        let mut position = vec![0.0; model.dim()];
+        let mut replicates = Vec::with_capacity(positions.chains * count);
+        let mut log_likelihood = Vec::with_capacity(positions.chains * count);
+        for chain in 0..positions.chains {
+            for &draw in &draws {
+                positions.read(chain, draw, &mut position);
+                let mut random = Stream::new(seed, chain as u32, draw as u32, Purpose::Predictive);
+                let mut replicate = vec![0.0; observations];
+                model.predict(&position, &mut random, &mut replicate);
+                replicates.push(replicate);
+                let mut terms = vec![0.0; observations];
+                model.log_likelihood(&position, &mut terms);
+                log_likelihood.push(terms);
+            }
+        }
+        Ok(Self { replicates, log_likelihood, draws, chains: positions.chains })
+    }
+
+    /// Adds `posterior_predictive` and `log_likelihood`; the labels of `draw` are those of the posterior.
+    pub(crate) fn add_groups(&self, data: &mut InferenceData) {
+        let labels = Labels::Integers(self.draws.iter().map(|&draw| draw as i64).collect());
+        for (group, rows) in [("posterior_predictive", &self.replicates), ("log_likelihood", &self.log_likelihood)] {
+            let count = rows.first().map_or(0, Vec::len);
+            let axes = [("chain", self.chains), ("draw", self.draws.len()), (OBSERVATION, count)];
+            let mut dataset = Dataset::default();
+            dataset.coords.insert("chain".into(), Labels::Range(self.chains));
+            dataset.coords.insert("draw".into(), labels.clone());
+            dataset.coords.insert(OBSERVATION.into(), Labels::Range(count));
+            dataset.insert("y", Array::new(axes, Values::F64(rows.concat())));
+            data.insert(group, dataset);
+        }
+    }
+}
+
+/// Unconstrained positions, out of the arrays of a trace.
+struct Positions<'a> {
+    /// For each parameter its first coordinate, its width, and its values.
+    parts: Vec<(usize, usize, &'a [f64])>,
+    chains: usize,
+    draws: usize,
+}
+
+impl<'a> Positions<'a> {
+    fn new(data: &'a InferenceData, model: &HierarchicalNormal) -> Result<Self> {
+        let group = data.group("unconstrained_posterior").context("the trace has no unconstrained_posterior")?;
+        let mut parts = Vec::new();
+        let mut shape = None;
+        for variable in &model.layout().variables {
+            let Role::Parameter { offset, .. } = variable.role else { continue };
+            let name = &variable.name;
+            let array = group.get(name).with_context(|| format!("the trace lacks the positions of {name}"))?;
+            let Values::F64(values) = &array.values else { bail!("the positions of {name} are no real numbers") };
+            if array.elements(2) != variable.len() || !array.is_sampled() {
+                bail!("the positions of {name} have another shape than the model's");
+            }
+            shape = Some((array.chains(), array.draws()));
+            parts.push((offset, variable.len(), values.as_slice()));
+        }
+        let (chains, draws) = shape.context("the model has no parameter")?;
+        Ok(Self { parts, chains, draws })
+    }
+
+    fn read(&self, chain: usize, draw: usize, position: &mut [f64]) {
+        let row = chain * self.draws + draw;
+        for &(offset, width, values) in &self.parts {
+            position[offset..offset + width].copy_from_slice(&values[row * width..(row + 1) * width]);
+        }
+    }
+}

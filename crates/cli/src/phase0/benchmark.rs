@@ -1,0 +1,223 @@
+//! Timings: engines with repeats, strategies and sizes side by side. Nothing is written while the clock runs.
+
+use super::Options;
+use super::diagnose::{MAX_RHAT, MIN_ESS};
+use super::strategies::strategies;
+use super::verify::Machine;
+use crate::collect::{self, InMemory};
+use crate::config::{DataSource, RunConfig};
+use crate::interrupt::Interrupt;
+use crate::problem::Problem;
+use crate::run;
+use anyhow::{Context, Result};
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
+use octopus_diag::{DEFAULT_PROB, summary};
+use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat, Speedup, SpeedupDefinition};
+use octopus_sampler::SamplerConfig;
+use rayon::ThreadPool;
+use std::time::Instant;
+
+/// Repeats of each engine; fewer with --quick.
+const REPEATS: usize = 5;
+const QUICK_REPEATS: usize = 2;
+/// The least work in one repeat, in seconds: shorter runs are batched.
+const REPEAT_SECONDS: f64 = 0.25;
+
+/// One configuration, measured.
+pub(super) struct Measurement {
+    /// Times.
+    pub(super) run: EngineRun,
+    /// What the draws are worth.
+    pub(super) quality: Quality,
+    /// Leapfrog steps for each draw proper.
+    pub(super) leapfrogs_per_draw: f64,
+    /// Runs in each repeat, of which a repeat is the mean.
+    pub(super) batch: usize,
+}
+
+/// R-hat and effective sample sizes: equal for runs that differ in threads only.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quality {
+    /// The smallest bulk effective sample size of all parameters.
+    pub(super) min_ess_bulk: f64,
+    /// The smallest tail effective sample size of all parameters.
+    pub(super) min_ess_tail: f64,
+    /// The largest R-hat of all parameters.
+    pub(super) max_rhat: f64,
+    /// Divergent transitions.
+    pub(super) divergences: u64,
+}
+
+impl Quality {
+    /// Whether the PRD's R-hat and effective sample sizes are met.
+    pub(super) fn converged(&self) -> bool {
+        self.max_rhat < MAX_RHAT && self.min_ess_bulk > MIN_ESS && self.min_ess_tail > MIN_ESS
+    }
+}
+
+/// All measurements.
+pub(super) struct Benchmarks {
+    /// Both forms of the likelihood, one thread and all, with repeats.
+    pub(super) engines: Vec<Measurement>,
+    /// Chain strategies and configurations of the sampler, each once.
+    pub(super) strategies: Vec<Measurement>,
+    /// The PRD's other sizes, each once.
+    pub(super) sizes: Vec<Measurement>,
+    /// Why no GPU is among them.
+    pub(super) no_gpu: String,
+}
+
+/// Measures; `None` when the user stopped it.
+///
+/// # Errors
+/// When a run fails.
+pub(super) fn run(
+    options: &Options,
+    problem: &Problem,
+    machine: &Machine,
+    pool: &ThreadPool,
+    interrupt: Interrupt,
+) -> Result<Option<Benchmarks>> {
+    let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
+    let no_gpu = machine.no_gpu();
+    let mut found = Benchmarks { engines: Vec::new(), strategies: Vec::new(), sizes: Vec::new(), no_gpu };
+    let one = run::pool(Some(1))?;
+    let threads = pool.current_num_threads();
+    for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
+        let model = problem.with_likelihood(likelihood)?;
+        let mut quality = None;
+        for pool in if threads > 1 { vec![&one, pool] } else { vec![&one] } {
+            if interrupt.asked() {
+                return Ok(None);
+            }
+            let case = Case { setting: setting(pool, likelihood), model: &model, config: &options.sampler, pool };
+            found.engines.push(case.measure(repeats, &mut quality)?);
+        }
+    }
+    for (label, config) in strategies(&options.sampler) {
+        if interrupt.asked() {
+            return Ok(None);
+        }
+        let case = Case { setting: label, model: &problem.model, config: &config, pool };
+        found.strategies.push(case.measure(1, &mut None)?);
+    }
+    for groups in if options.quick { vec![] } else { vec![100, 500, 1000] } {
+        if groups == options.groups {
+            continue;
+        }
+        if interrupt.asked() {
+            return Ok(None);
+        }
+        let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
+        let problem = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?;
+        let setting = setting(pool, problem.model.likelihood());
+        let case = Case { setting, model: &problem.model, config: &options.sampler, pool };
+        found.sizes.push(case.measure(1, &mut None)?);
+    }
+    Ok(Some(found))
+}
+
+impl Benchmarks {
+    /// For the report: every engine and size, and the GPU that is not there.
+    pub(super) fn summary(&self) -> Benchmark {
+        let mut runs: Vec<EngineRun> = self.engines.iter().chain(&self.sizes).map(|m| m.run.clone()).collect();
+        if let Some(first) = runs.first().cloned() {
+            let result = Measured::missing(self.no_gpu.clone());
+            runs.push(EngineRun { engine: "GPU".into(), gpu: true, setting: String::new(), result, ..first });
+        }
+        let missing = |definition| Speedup {
+            definition,
+            what: "all sizes".to_owned(),
+            ratio: Measured::missing(self.no_gpu.clone()),
+        };
+        Benchmark { runs, speedups: SpeedupDefinition::ALL.map(missing).into() }
+    }
+
+    /// The largest variation over the repeats of an engine, with its name; none for a single repeat.
+    pub(super) fn worst_variation(&self) -> Option<(f64, &str)> {
+        let of = |m: &'_ Measurement| m.run.result.value().and_then(EngineTimes::variation);
+        let all = self.engines.iter().filter_map(|m| Some((of(m)?, m.run.setting.as_str())));
+        all.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+struct Case<'a> {
+    setting: String,
+    model: &'a HierarchicalNormal,
+    config: &'a SamplerConfig,
+    pool: &'a ThreadPool,
+}
+
+impl Case<'_> {
+    /// Times the case, and computes the quality of its draws unless it is known.
+    fn measure(self, repeats: usize, quality: &mut Option<Quality>) -> Result<Measurement> {
+        let mut batch = 1;
+        if repeats > 1 {
+            // Caches, clocks and allocator settle, and the batch is found.
+            let begin = Instant::now();
+            collect::sample(self.model, self.config, self.pool)?;
+            batch = (REPEAT_SECONDS / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
+        }
+        let mut times = Vec::with_capacity(repeats);
+        let mut last: Option<InMemory> = None;
+        for _ in 0..repeats {
+            let (mut warmup_s, mut sampling_s) = (0.0, 0.0);
+            for _ in 0..batch {
+                // Freed outside of the clock: a user keeps the draws.
+                drop(last.take());
+                let run = collect::sample(self.model, self.config, self.pool)?;
+                warmup_s += run.warmup_s / batch as f64;
+                sampling_s += run.sampling_s / batch as f64;
+                last = Some(run);
+            }
+            times.push(Repeat { wall_s: warmup_s + sampling_s, warmup_s, sampling_s });
+        }
+        let run = last.context("no repeat was asked for")?;
+        let quality = match quality {
+            Some(quality) => *quality,
+            None => *quality.insert(quality_of(self.model, &run)?),
+        };
+        let config = self.config;
+        let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
+        Ok(Measurement {
+            run: EngineRun {
+                engine: "CPU".into(),
+                gpu: false,
+                setting: self.setting,
+                groups: self.model.data().groups(),
+                observations: self.model.observations(),
+                chains: config.chains,
+                draws: config.draws,
+                tune: config.tune,
+                result: Measured::Value(result),
+            },
+            quality,
+            leapfrogs_per_draw: run.tally.sampling_leapfrogs as f64 / (config.chains * config.draws) as f64,
+            batch,
+        })
+    }
+}
+
+fn quality_of(model: &impl LogDensity, run: &InMemory) -> Result<Quality> {
+    let summary = summary(&collect::posterior(model, &run.blocks), DEFAULT_PROB)?;
+    Ok(Quality {
+        min_ess_bulk: summary.min_ess_bulk(),
+        min_ess_tail: summary.min_ess_tail(),
+        max_rhat: summary.max_rhat(),
+        divergences: run.tally.divergences,
+    })
+}
+
+/// A form of the likelihood in a word.
+pub(super) fn name(likelihood: Likelihood) -> &'static str {
+    match likelihood {
+        Likelihood::Collapsed => "collapsed",
+        Likelihood::Pointwise => "pointwise",
+    }
+}
+
+fn setting(pool: &ThreadPool, likelihood: Likelihood) -> String {
+    let threads = pool.current_num_threads();
+    format!("{threads} thread{}, {}", if threads == 1 { "" } else { "s" }, name(likelihood))
+}

@@ -1,0 +1,86 @@
+//! What the report says of data, model, settings, machine and chains.
+
+use super::benchmark::name;
+use super::{Options, Stages};
+use anyhow::{Context, Result};
+use octopus_density::LogDensity;
+use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
+use octopus_trace::Dataset;
+
+/// The data.
+pub(super) fn data(stages: &Stages) -> DataFacts {
+    let problem = &stages.data.problem;
+    let data = problem.model.data();
+    let sizes = || (0..data.groups()).map(|j| data.group(j).len());
+    DataFacts {
+        source: problem.data.source.clone(),
+        groups: data.groups(),
+        observations: data.values().len(),
+        group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
+        sha256: problem.data.sha256.clone(),
+    }
+}
+
+/// The model.
+pub(super) fn model(stages: &Stages) -> ModelFacts {
+    let model = &stages.data.problem.model;
+    let prior = model.prior();
+    ModelFacts {
+        name: model.name().to_owned(),
+        statements: vec![
+            format!("mu_pop ~ Normal({}, {})", prior.mu_mean, prior.mu_sd),
+            format!("sigma_pop ~ HalfNormal({})", prior.sigma_pop_scale),
+            "z[j] ~ Normal(0, 1)".into(),
+            "mu_group[j] = mu_pop + sigma_pop z[j]".into(),
+            format!("sigma_obs ~ HalfNormal({})", prior.sigma_obs_scale),
+            "y[i] ~ Normal(mu_group[group[i]], sigma_obs)".into(),
+        ],
+        likelihood: name(model.likelihood()).to_owned(),
+        dimension: model.dim(),
+    }
+}
+
+/// The sampler's settings, as in `run.toml`.
+///
+/// # Errors
+/// When they cannot be written as JSON.
+pub(super) fn settings(options: &Options) -> Result<Vec<(String, serde_json::Value)>> {
+    let value = serde_json::to_value(&options.sampler)?;
+    let map = value.as_object().context("the settings are no table")?;
+    Ok(map.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// The machine.
+pub(super) fn machine(stages: &Stages) -> Machine {
+    let host = &stages.machine.host;
+    let kernel = host.kernel.as_ref().map(|kernel| format!(", kernel {kernel}")).unwrap_or_default();
+    Machine {
+        cpu: format!("{} ({})", host.cpu.as_deref().unwrap_or("unknown"), host.simd.join(" ")),
+        cores: stages.machine.threads,
+        memory_bytes: host.memory_total.unwrap_or(0),
+        os: format!("{}, {}{kernel}", host.os, host.architecture),
+        gpu: stages.machine.gpu(),
+    }
+}
+
+/// How the chains did.
+pub(super) fn convergence(stages: &Stages, stats: Option<&Dataset>) -> Convergence {
+    let record = &stages.sampled.record;
+    let means = |name: &str| per_chain(stats, name, |values| values.iter().sum::<f64>() / values.len() as f64);
+    Convergence {
+        chains: record.sampler.chains,
+        draws: record.sampler.draws,
+        tune: record.sampler.tune,
+        divergences: stages.diagnosis.divergences.unwrap_or(0),
+        max_depth_hits: stages.diagnosis.reached_max_treedepth.unwrap_or(0),
+        bfmi: stages.diagnosis.bfmi.clone(),
+        step_size: means("step_size"),
+        acceptance_rate: means("acceptance_rate"),
+        n_steps: means("n_steps"),
+    }
+}
+
+fn per_chain(stats: Option<&Dataset>, name: &str, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    let Some(array) = stats.and_then(|stats| stats.get(name)) else { return Vec::new() };
+    array.values.to_f64().chunks_exact(array.draws().max(1)).map(f).collect()
+}

@@ -1,0 +1,47 @@
+//! The run itself, into OUT/run, always afresh.
+
+use super::Options;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::problem::Problem;
+use crate::run::{self, Checkpoints, Session};
+use anyhow::Result;
+use octopus_density::LogDensity;
+use octopus_sampler::Sampler;
+use octopus_trace::{CreateOptions, InferenceData, RunFolder, RunRecord, RunWriter};
+use rayon::ThreadPool;
+
+/// The run and its draws.
+pub(super) struct Sampled {
+    /// The record.
+    pub(super) record: RunRecord,
+    /// The draws.
+    pub(super) draws: InferenceData,
+}
+
+/// Samples; `None` when the user stopped it.
+///
+/// # Errors
+/// When the folder holds something else, or cannot be written.
+pub(super) fn run(
+    options: &Options,
+    problem: &Problem,
+    pool: &ThreadPool,
+    interrupt: Interrupt,
+) -> Result<Option<Sampled>> {
+    let dir = options.out.join("run");
+    let model = &problem.model;
+    let sampler = pool.install(|| Sampler::new(model, options.sampler.clone()))?;
+    let mut record = RunRecord::new(problem.model_record()?, options.sampler.clone(), model.layout().clone());
+    record.command.clone_from(&options.command);
+    record.data = Some(problem.data.clone());
+    let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
+    let session = Session { pool, checkpoints: Checkpoints::ByTime, interrupt, quiet: options.quiet };
+    let outcome = run::to_folder(sampler, model, writer, &session)?;
+    if outcome.interrupted {
+        output::note(format!("interrupted while sampling; the draws so far are in {}", dir.display()));
+        return Ok(None);
+    }
+    let draws = RunFolder::open(&dir)?.read()?;
+    Ok(Some(Sampled { record: outcome.record, draws }))
+}

@@ -1,0 +1,106 @@
+//! The report's further tables.
+
+use super::Stages;
+use super::benchmark::Measurement;
+use octopus_report::{Comparison, EngineTimes};
+
+/// All tables.
+pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
+    let strategies = &stages.benchmark.strategies;
+    let mut tables = vec![
+        exact(stages),
+        runs("Strategies and configurations", "One run each, on all threads, collapsed likelihood.", strategies),
+    ];
+    if !stages.benchmark.sizes.is_empty() {
+        let note = "The same model and settings on the PRD's other sizes, one run each.";
+        tables.push(runs("Sizes", note, &stages.benchmark.sizes));
+    }
+    tables.push(batches(&stages.benchmark.engines));
+    tables
+}
+
+/// The population's parameters, and the worst of the others, beside the exact posterior.
+fn exact(stages: &Stages) -> Comparison {
+    let deviations = &stages.comparison.deviations;
+    let mut chosen: Vec<_> = deviations.iter().filter(|d| !d.name.ends_with(']')).collect();
+    let mut others: Vec<_> = deviations.iter().filter(|d| d.name.ends_with(']')).collect();
+    others.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+    chosen.extend(others.into_iter().take(6));
+    let row = |d: &&super::compare::Deviation| {
+        let numbers = [d.estimate, d.exact, d.mcse].map(|value| format!("{value:.5}"));
+        let [estimate, exact, mcse] = numbers;
+        vec![d.name.clone(), d.what.into(), estimate, exact, mcse, format!("{:.2}", d.distance), d.limit.to_string()]
+    };
+    Comparison {
+        title: "Against the exact posterior".into(),
+        note: "By quadrature over the two scales, good to ten digits; the distance is in Monte Carlo standard \
+               errors. All population parameters, and the six worst of the others."
+            .into(),
+        columns: words(&["parameter", "of", "draws", "exact", "MCSE", "distance", "limit"]),
+        rows: chosen.iter().map(row).collect(),
+    }
+}
+
+fn runs(title: &str, note: &str, measurements: &[Measurement]) -> Comparison {
+    let row = |m: &Measurement| {
+        let time = |f: fn(&EngineTimes) -> f64| m.run.result.value().map_or(f64::NAN, f);
+        let quality = &m.quality;
+        vec![
+            m.run.setting.clone(),
+            m.run.groups.to_string(),
+            format!("{:.3}", time(EngineTimes::wall_s)),
+            format!("{:.1}", m.leapfrogs_per_draw),
+            format!("{:.0}", quality.min_ess_bulk),
+            format!("{:.0}", quality.min_ess_tail),
+            format!("{:.4}", quality.max_rhat),
+            quality.divergences.to_string(),
+            format!("{:.0}", time(EngineTimes::min_ess_per_s)),
+            if quality.converged() { "yes" } else { "no" }.into(),
+        ]
+    };
+    Comparison {
+        title: title.to_owned(),
+        note: format!("{note} R-hat and ESS are the worst of all parameters; a run passes as P0.3 does."),
+        columns: words(&[
+            "configuration",
+            "groups",
+            "wall s",
+            "leapfrogs/draw",
+            "bulk ESS",
+            "tail ESS",
+            "R-hat",
+            "divergences",
+            "ESS/s",
+            "passes",
+        ]),
+        rows: measurements.iter().map(row).collect(),
+    }
+}
+
+/// How the engines were timed.
+fn batches(measurements: &[Measurement]) -> Comparison {
+    let row = |m: &Measurement| {
+        let times = m.run.result.value();
+        let variation = times.and_then(EngineTimes::variation);
+        let repeats = times.map(|times| times.repeats.as_slice()).unwrap_or_default();
+        let shown: Vec<String> = repeats.iter().map(|repeat| format!("{:.4}", repeat.wall_s)).collect();
+        vec![
+            m.run.setting.clone(),
+            m.batch.to_string(),
+            shown.join("  "),
+            variation.map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", 100.0 * v)),
+        ]
+    };
+    Comparison {
+        title: "Repeats".into(),
+        note: "After one run to warm up. A repeat is a batch of runs and counts as their mean; the variation is \
+               the standard deviation (n - 1) over the mean of the repeats, and P1.4 takes the worst."
+            .into(),
+        columns: words(&["engine", "runs a repeat", "wall s of each repeat", "variation"]),
+        rows: measurements.iter().map(row).collect(),
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}

@@ -1,0 +1,37 @@
+//! What machine this is.
+
+use crate::device::no_gpu;
+use octopus_device::{HostInfo, Overall, SystemProvider, VerifyReport, verify};
+use octopus_report::Measured;
+use rayon::ThreadPool;
+
+/// The machine.
+pub(super) struct Machine {
+    /// The GPU's side.
+    gpu: VerifyReport,
+    /// The processor's side.
+    pub(super) host: HostInfo,
+    /// Threads that sample.
+    pub(super) threads: usize,
+}
+
+/// Looks.
+pub(super) fn run(pool: &ThreadPool) -> Machine {
+    Machine { gpu: verify(&SystemProvider::new()), host: HostInfo::read(), threads: pool.current_num_threads() }
+}
+
+impl Machine {
+    /// The name of a GPU that is fit for use, or why there is none.
+    pub(super) fn gpu(&self) -> Measured<String> {
+        match (self.gpu.overall, self.gpu.devices.first()) {
+            (Overall::Fit, Some(device)) => Measured::Value(device.label()),
+            (Overall::Absent, _) => Measured::missing(no_gpu(&self.gpu)),
+            _ => Measured::missing(self.gpu.summary.clone()),
+        }
+    }
+
+    /// Why no GPU samples.
+    pub(super) fn no_gpu(&self) -> String {
+        no_gpu(&self.gpu)
+    }
+}

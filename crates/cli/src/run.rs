@@ -1,0 +1,186 @@
+//! The sampling loop: short steps, so that Ctrl-C, progress and checkpoints get their turn.
+
+use crate::interrupt::Interrupt;
+use crate::progress::{Progress, Tally};
+use anyhow::{Context, Result};
+use octopus_density::LogDensity;
+use octopus_sampler::{Phase, Sampler, SamplerConfig};
+use octopus_trace::{RunRecord, RunWriter, Timing};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::time::{Duration, Instant};
+
+/// The length of one step: what Ctrl-C waits for.
+const STEP: Duration = Duration::from_millis(50);
+/// Between checkpoints, unless told otherwise.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+
+/// A pool of `threads` threads; as many as the machine offers for `None`.
+///
+/// # Errors
+/// When the system refuses the threads.
+pub(crate) fn pool(threads: Option<usize>) -> Result<ThreadPool> {
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.unwrap_or_else(available);
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .with_context(|| format!("cannot start {threads} threads: give fewer with --threads"))
+}
+
+/// When to checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Checkpoints {
+    /// About every second.
+    ByTime,
+    /// Every so many iterations.
+    Every(usize),
+}
+
+impl From<Option<u64>> for Checkpoints {
+    fn from(every: Option<u64>) -> Self {
+        every.map_or(Self::ByTime, |n| Self::Every(usize::try_from(n).unwrap_or(usize::MAX)))
+    }
+}
+
+/// How a session is carried out; nothing here changes a draw.
+pub(crate) struct Session<'a> {
+    /// Chains run on it.
+    pub(crate) pool: &'a ThreadPool,
+    /// When to checkpoint.
+    pub(crate) checkpoints: Checkpoints,
+    /// Ctrl-C.
+    pub(crate) interrupt: Interrupt,
+    /// Whether progress is shown.
+    pub(crate) quiet: bool,
+}
+
+/// How a session ended.
+pub(crate) struct Outcome {
+    /// The run's record.
+    pub(crate) record: RunRecord,
+    /// Whether the user stopped it.
+    pub(crate) interrupted: bool,
+    /// Counts of this session.
+    pub(crate) tally: Tally,
+}
+
+/// Iterations for the next step, learned from the last.
+struct Pace {
+    limit: usize,
+}
+
+impl Pace {
+    fn learn(&mut self, iterations: usize, took: Duration) {
+        let fit = iterations as f64 * STEP.as_secs_f64() / took.as_secs_f64().max(1e-9);
+        // Trajectories shorten and lengthen in warm-up: grow carefully, shrink at once.
+        self.limit = (fit as usize).clamp(1, 4 * self.limit);
+    }
+}
+
+/// Samples to the end, or until Ctrl-C, and keeps everything in the run folder.
+///
+/// # Errors
+/// When the density is broken or the folder cannot be written; what is there stays readable.
+pub(crate) fn to_folder<D: LogDensity>(
+    mut sampler: Sampler<'_, D>,
+    density: &D,
+    mut writer: RunWriter,
+    session: &Session<'_>,
+) -> Result<Outcome> {
+    let config = sampler.config().clone();
+    let mut timing = writer.record().timing;
+    let mut tally = Tally::default();
+    let mut progress = Progress::new(&config, sampler.done(), session.quiet);
+    let mut pace = Pace { limit: 1 };
+    let mut last_time = Instant::now();
+    let mut last_done = sampler.done();
+    // A run that is interrupted before its first checkpoint could only begin again: make one at once.
+    writer.checkpoint(&sampler.checkpoint()?)?;
+    loop {
+        if session.interrupt.asked() {
+            writer.checkpoint(&sampler.checkpoint()?)?;
+            progress.finish();
+            let record = writer.interrupt(|record| record.timing = timing)?;
+            return Ok(Outcome { record, interrupted: true, tally });
+        }
+        let limit = match session.checkpoints {
+            Checkpoints::ByTime => pace.limit,
+            Checkpoints::Every(n) => pace.limit.min(last_done.saturating_add(n) - sampler.done()),
+        };
+        let begin = Instant::now();
+        let Some(block) = session.pool.install(|| sampler.advance(limit))? else { break };
+        let took = begin.elapsed();
+        add_time(&mut timing, block.phase, took);
+        pace.learn(block.draws, took);
+        tally.add(&block);
+        writer.append(&block, density)?;
+        let done = sampler.done();
+        if block.phase == Phase::Warmup && done == config.tune {
+            let adaptation = adaptation(&sampler);
+            writer.update(|record| (record.adaptation, record.timing) = (adaptation, timing))?;
+        }
+        let due = match session.checkpoints {
+            Checkpoints::ByTime => last_time.elapsed() >= CHECKPOINT,
+            Checkpoints::Every(n) => done - last_done >= n,
+        };
+        // The end needs no checkpoint of its own.
+        if due && done < config.tune + config.draws {
+            writer.checkpoint(&sampler.checkpoint()?)?;
+            (last_time, last_done) = (Instant::now(), done);
+        }
+        progress.update(done, &tally, || sampler.step_sizes());
+    }
+    progress.finish();
+    // Also in the record of a run whose warm-up another session has done.
+    let adaptation = adaptation(&sampler);
+    let record = writer.finish(|record| (record.adaptation, record.timing) = (adaptation, timing))?;
+    Ok(Outcome { record, interrupted: false, tally })
+}
+
+fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
+    match phase {
+        Phase::Warmup => timing.warmup_s += took.as_secs_f64(),
+        Phase::Sampling => timing.sampling_s += took.as_secs_f64(),
+    }
+}
+
+/// What warm-up found, for `run.toml`.
+fn adaptation<D: LogDensity>(sampler: &Sampler<'_, D>) -> toml::Table {
+    let found = sampler.adaptation();
+    let list = |values: &[f64]| toml::Value::Array(values.iter().copied().map(toml::Value::Float).collect());
+    let mut table = toml::Table::new();
+    table.insert("step_sizes".into(), list(&sampler.step_sizes()));
+    table.insert("rank".into(), toml::Value::Integer(found.metric.directions.len() as i64));
+    table.insert("spike_variances".into(), list(&found.metric.variances));
+    table.insert("metric_diagonal".into(), list(&found.metric.diagonal));
+    let lambdas: Vec<toml::Value> = found.centerings.iter().map(|c| list(c.lambda())).collect();
+    table.insert("lambda".into(), toml::Value::Array(lambdas));
+    table
+}
+
+/// A chain's settings in a few words, for people.
+pub(crate) fn describe(config: &SamplerConfig) -> String {
+    format!(
+        "{} chains x ({} warm-up + {} draws), target_accept {}, seed {}",
+        config.chains, config.tune, config.draws, config.target_accept, config.seed
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_finds_the_step_and_never_stops() {
+        let mut pace = Pace { limit: 1 };
+        for _ in 0..20 {
+            let limit = pace.limit;
+            pace.learn(limit, Duration::from_micros(100) * limit as u32);
+        }
+        assert_eq!(pace.limit, 500);
+        pace.learn(500, Duration::from_secs(5));
+        assert_eq!(pace.limit, 5);
+        pace.learn(5, Duration::from_secs(100));
+        assert_eq!(pace.limit, 1);
+    }
+}
