@@ -12,6 +12,8 @@ pub enum Values {
     I64(Vec<i64>),
     /// Flags.
     Bool(Vec<bool>),
+    /// Words: only in data that others wrote; no sampler draws them.
+    Strings(Vec<String>),
 }
 
 impl Values {
@@ -21,6 +23,7 @@ impl Values {
             Self::F64(values) => values.len(),
             Self::I64(values) => values.len(),
             Self::Bool(values) => values.len(),
+            Self::Strings(values) => values.len(),
         }
     }
 
@@ -29,13 +32,19 @@ impl Values {
         self.len() == 0
     }
 
-    /// All values as real numbers (flags as 0 and 1).
+    /// All values as real numbers (flags as 0 and 1, words as NaN).
     pub fn to_f64(&self) -> Vec<f64> {
         match self {
             Self::F64(values) => values.clone(),
             Self::I64(values) => values.iter().map(|&v| v as f64).collect(),
             Self::Bool(values) => values.iter().map(|&v| f64::from(u8::from(v))).collect(),
+            Self::Strings(values) => vec![f64::NAN; values.len()],
         }
+    }
+
+    /// Whether the values are numbers or flags.
+    pub fn is_numeric(&self) -> bool {
+        !matches!(self, Self::Strings(_))
     }
 }
 
@@ -50,6 +59,34 @@ pub struct Array {
     pub values: Values,
 }
 
+impl Array {
+    /// An array over the named axes `(name, length)`.
+    pub fn new<'a>(axes: impl IntoIterator<Item = (&'a str, usize)>, values: Values) -> Self {
+        let (dims, shape) = axes.into_iter().map(|(name, len)| (name.to_owned(), len)).unzip();
+        Self { dims, shape, values }
+    }
+
+    /// Whether the first two axes are `chain` and `draw`.
+    pub fn is_sampled(&self) -> bool {
+        self.dims.len() >= 2 && self.dims[0] == "chain" && self.dims[1] == "draw"
+    }
+
+    /// The number of chains; 0 when the array is not [sampled](Self::is_sampled).
+    pub fn chains(&self) -> usize {
+        if self.is_sampled() { self.shape[0] } else { 0 }
+    }
+
+    /// The number of draws of each chain; 0 when the array is not [sampled](Self::is_sampled).
+    pub fn draws(&self) -> usize {
+        if self.is_sampled() { self.shape[1] } else { 0 }
+    }
+
+    /// The number of values beyond the first `skip` axes; 1 for a scalar.
+    pub fn elements(&self, skip: usize) -> usize {
+        self.shape.iter().skip(skip).product()
+    }
+}
+
 /// An attribute of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
@@ -59,6 +96,32 @@ pub enum Attribute {
     F64(f64),
     /// An integer.
     I64(i64),
+    /// Several of the above, of one kind.
+    List(Vec<Attribute>),
+}
+
+impl From<&str> for Attribute {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Attribute {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<f64> for Attribute {
+    fn from(value: f64) -> Self {
+        Self::F64(value)
+    }
+}
+
+impl From<i64> for Attribute {
+    fn from(value: i64) -> Self {
+        Self::I64(value)
+    }
 }
 
 /// One group: variables that share dimensions and coordinates.
@@ -72,14 +135,23 @@ pub struct Dataset {
     pub attrs: IndexMap<String, Attribute>,
 }
 
-/// Groups by their ArviZ names: `posterior`, `sample_stats`, `observed_data`, ...
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct InferenceData {
-    /// The groups, in order.
-    pub groups: IndexMap<String, Dataset>,
-}
-
 impl Dataset {
+    /// The variable `name`.
+    pub fn get(&self, name: &str) -> Option<&Array> {
+        self.variables.get(name)
+    }
+
+    /// Adds or replaces a variable; its axes `chain` and `draw` get the labels 0, 1, ... unless they
+    /// have some.
+    pub fn insert(&mut self, name: impl Into<String>, array: Array) {
+        for (dim, &len) in array.dims.iter().zip(&array.shape) {
+            if dim == "chain" || dim == "draw" {
+                self.coords.entry(dim.clone()).or_insert(Labels::Range(len));
+            }
+        }
+        self.variables.insert(name.into(), array);
+    }
+
     /// The name of the `index`-th element of variable `name` beyond its first `skip` axes, with its
     /// labels, e.g. `mu_group[berlin]`; the plain name of a scalar.
     pub fn element_name(&self, name: &str, skip: usize, index: usize) -> String {
@@ -99,5 +171,88 @@ impl Dataset {
         }
         labels.reverse();
         format!("{name}[{}]", labels.join(", "))
+    }
+
+    /// The length of each dimension, in order of first appearance in the variables, then of those that
+    /// have only labels.
+    ///
+    /// # Errors
+    /// A sentence that names the variable or dimension whose lengths contradict each other.
+    pub fn dimensions(&self) -> Result<IndexMap<&str, usize>, String> {
+        let mut sizes: IndexMap<&str, usize> = IndexMap::new();
+        for (name, array) in &self.variables {
+            if array.dims.len() != array.shape.len() {
+                let (dims, lengths) = (array.dims.len(), array.shape.len());
+                return Err(format!("variable {name} has {dims} dimension names for {lengths} lengths"));
+            }
+            let expected: usize = array.shape.iter().product();
+            if array.values.len() != expected {
+                let found = array.values.len();
+                return Err(format!("variable {name} holds {found} values where its shape needs {expected}"));
+            }
+            for (dim, &len) in array.dims.iter().zip(&array.shape) {
+                let known = *sizes.entry(dim).or_insert(len);
+                if known != len {
+                    return Err(format!("dimension {dim} has length {known}, but {len} in variable {name}"));
+                }
+            }
+        }
+        for (dim, labels) in &self.coords {
+            let known = *sizes.entry(dim).or_insert(labels.len());
+            if known != labels.len() {
+                return Err(format!("dimension {dim} has length {known} but {} labels", labels.len()));
+            }
+        }
+        Ok(sizes)
+    }
+}
+
+/// Groups by their ArviZ names: `posterior`, `sample_stats`, `observed_data`, ...
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InferenceData {
+    /// The groups, in order.
+    pub groups: IndexMap<String, Dataset>,
+}
+
+impl InferenceData {
+    /// The group `name`.
+    pub fn group(&self, name: &str) -> Option<&Dataset> {
+        self.groups.get(name)
+    }
+
+    /// The group `posterior`.
+    pub fn posterior(&self) -> Option<&Dataset> {
+        self.group("posterior")
+    }
+
+    /// Adds or replaces a group.
+    pub fn insert(&mut self, name: impl Into<String>, dataset: Dataset) {
+        self.groups.insert(name.into(), dataset);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn element_names_use_labels_and_fall_back_on_indices() {
+        let mut data = Dataset::default();
+        data.insert("b", Array::new([("chain", 1), ("draw", 2), ("g", 2), ("k", 3)], Values::F64(vec![0.0; 12])));
+        data.coords.insert("g".into(), Labels::Strings(vec!["x".into(), "y".into()]));
+        assert_eq!(data.element_name("b", 2, 5), "b[y, 2]");
+        assert_eq!(data.element_name("absent", 2, 5), "absent");
+        assert_eq!(data.coords["draw"], Labels::Range(2));
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let mut data = Dataset::default();
+        data.insert("a", Array::new([("chain", 2)], Values::F64(vec![0.0; 2])));
+        assert_eq!(data.dimensions().unwrap()["chain"], 2);
+        data.insert("b", Array::new([("chain", 3)], Values::F64(vec![0.0; 3])));
+        assert!(data.dimensions().unwrap_err().contains("variable b"));
+        data.insert("b", Array::new([("chain", 2)], Values::F64(vec![0.0; 3])));
+        assert!(data.dimensions().unwrap_err().contains("3 values"));
     }
 }

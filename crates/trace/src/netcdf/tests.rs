@@ -1,0 +1,184 @@
+//! Round trips, and files that are not what they should be.
+
+use super::*;
+use crate::{Array, Attribute, Dataset, InferenceData, TraceError, Values};
+use octopus_density::Labels;
+use proptest::prelude::*;
+use std::fs;
+
+fn labels(len: usize) -> BoxedStrategy<Option<Labels>> {
+    prop_oneof![
+        Just(None),
+        Just(Some(Labels::Range(len))),
+        // Beyond any range, so that the kind survives.
+        prop::collection::vec(-1_000_000..-1i64, len).prop_map(|v| Some(Labels::Integers(v))),
+        prop::collection::vec("[a-zäøß☃ .,:]{0,6}", len).prop_map(|v| Some(Labels::Strings(v))),
+    ]
+    .boxed()
+}
+
+fn values(len: usize) -> BoxedStrategy<Values> {
+    prop_oneof![
+        // Any bits, NaN with payload excepted: those compare equal to nothing.
+        prop::collection::vec(prop::num::f64::ANY.prop_filter("NaN", |v| !v.is_nan()), len).prop_map(Values::F64),
+        prop::collection::vec(any::<i64>(), len).prop_map(Values::I64),
+        prop::collection::vec(any::<bool>(), len).prop_map(Values::Bool),
+        prop::collection::vec("[a-z☃]{0,4}", len).prop_map(Values::Strings),
+    ]
+    .boxed()
+}
+
+fn attribute() -> impl Strategy<Value = Attribute> {
+    let scalar = prop_oneof![
+        "[ -~]{1,12}".prop_map(Attribute::Text),
+        "[äß☃]{1,5}".prop_map(Attribute::Text),
+        any::<i64>().prop_map(Attribute::I64),
+        (-1e9..1e9f64).prop_map(Attribute::F64),
+    ];
+    let list = prop::collection::vec(any::<i64>().prop_map(Attribute::I64), 2..4).prop_map(Attribute::List);
+    prop_oneof![3 => scalar, 1 => list]
+}
+
+fn dataset() -> impl Strategy<Value = Dataset> {
+    let sizes = (1..4usize, 1..7usize, 1..4usize, 1..3usize);
+    sizes.prop_flat_map(|(chains, draws, g, k)| {
+        let axes = [("chain", chains), ("draw", draws), ("g", g), ("k", k)];
+        let variable = |ranks: std::ops::RangeInclusive<usize>| {
+            ranks.prop_flat_map(move |rank| {
+                let own = axes[..rank].to_vec();
+                let len = own.iter().map(|(_, len)| len).product();
+                values(len).prop_map(move |values| Array::new(own.clone(), values))
+            })
+        };
+        let variables = prop::collection::btree_map("v[a-z_]{0,5}", variable(0..=4), 0..4);
+        let attrs = prop::collection::btree_map("a[a-z_]{0,5}", attribute(), 0..3);
+        (variables, variable(4..=4), labels(g), labels(k), attrs).prop_map(move |(variables, full, gs, ks, attrs)| {
+            let mut data = Dataset { attrs: attrs.into_iter().collect(), ..Dataset::default() };
+            variables.into_iter().for_each(|(name, array)| data.insert(name, array));
+            data.insert("full", full);
+            for (name, labels) in [("g", gs), ("k", ks)] {
+                data.coords.extend(labels.map(|labels| (name.to_owned(), labels)));
+            }
+            data
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn what_is_written_is_read(posterior in dataset(), other in dataset()) {
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        data.insert("observed_data", other);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.nc");
+        write_netcdf(&path, &data, false).unwrap();
+        let read = read_netcdf(&path).unwrap();
+        prop_assert_eq!(read.groups.len(), 2);
+        for (name, expected) in &data.groups {
+            let found = &read.groups[name];
+            // IndexMap compares without regard to order: HDF5 keeps none.
+            prop_assert_eq!(&found.variables, &expected.variables);
+            prop_assert_eq!(&found.coords, &expected.coords);
+            prop_assert_eq!(&found.attrs, &expected.attrs);
+        }
+    }
+}
+
+fn example() -> InferenceData {
+    let mut posterior = Dataset::default();
+    let mu = Values::F64((0..40).map(|i| f64::from(i).sin()).collect());
+    posterior.insert("mu", Array::new([("chain", 2), ("draw", 20)], mu));
+    posterior.insert("g_mu", Array::new([("chain", 2), ("draw", 20), ("g", 2)], Values::F64(vec![f64::NAN; 80])));
+    posterior.coords.insert("g".into(), Labels::Strings(vec!["a".into(), "b".into()]));
+    posterior.attrs.insert("created_at".into(), Attribute::from("now"));
+    let mut data = InferenceData::default();
+    data.insert("posterior", posterior);
+    data
+}
+
+#[test]
+fn a_trace_that_contradicts_itself_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let refuse = |change: fn(&mut Dataset), words: &[&str]| {
+        let mut data = example();
+        change(&mut data.groups["posterior"]);
+        let message = write_netcdf(&path, &data, false).unwrap_err().to_string();
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    };
+    refuse(|data| _ = data.coords.insert("g".into(), Labels::Range(3)), &["posterior", "dimension g", "3 labels"]);
+    refuse(|data| data.insert("g", Array::new([("g", 2)], Values::F64(vec![0.0; 2]))), &["`g` is both"]);
+    refuse(|data| data.insert("a/b", Array::new([], Values::F64(vec![0.0]))), &["a/b"]);
+    refuse(|data| data.insert("n", Array::new([("none", 0)], Values::F64(vec![]))), &["none", "length 0"]);
+}
+
+#[test]
+fn files_that_are_no_traces_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let refuse = |words: &[&str]| {
+        let message = read_netcdf(&path).unwrap_err().to_string();
+        assert!(message.contains("a.nc") && words.iter().all(|word| message.contains(word)), "{message}");
+    };
+    refuse(&["check the path"]);
+    fs::write(&path, "chain,draw,mu\n").unwrap();
+    refuse(&["not a whole NetCDF file"]);
+    fs::write(&path, "").unwrap();
+    refuse(&["not a whole NetCDF file"]);
+    let mut flat = netcdf_writer::NcFileBuilder::new();
+    let x = flat.add_dimension("x", 2).unwrap();
+    let variable = flat.add_variable::<f64>("v", &[x]).unwrap();
+    flat.write_variable(variable, &[1.0, 2.0]).unwrap();
+    let options = netcdf_writer::NcWriteOptions { format: netcdf_writer::NcWriteFormat::Nc4 };
+    fs::write(&path, flat.to_vec(options).unwrap().1).unwrap();
+    refuse(&["no groups"]);
+}
+
+#[test]
+fn damaged_files_never_panic() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    write_netcdf(&path, &example(), false).unwrap();
+    let good = fs::read(&path).unwrap();
+    for len in (0..good.len()).step_by(61) {
+        fs::write(&path, &good[..len]).unwrap();
+        assert!(matches!(read_netcdf(&path), Err(TraceError::Unreadable { .. })), "cut at {len}");
+    }
+    for byte in (0..good.len()).step_by(3) {
+        let mut bad = good.clone();
+        bad[byte] ^= 0xa5;
+        fs::write(&path, &bad).unwrap();
+        // Bytes of values or of padding may change without being noticed.
+        let _ = read_netcdf(&path);
+    }
+}
+
+/// `cargo test --release -p octopus-trace time_of -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn time_of_a_prd_trace() {
+    let n = 8000 * 100;
+    let noise = |i: usize| ((i as f64 * 12.9898).sin() * 43758.5453).fract();
+    let mut posterior = Dataset::default();
+    for name in ["z", "mu_group"] {
+        let values = Values::F64((0..n).map(noise).collect());
+        posterior.insert(name, Array::new([("chain", 4), ("draw", 2000), ("group", 100)], values));
+    }
+    let mut data = InferenceData::default();
+    data.insert("posterior", posterior);
+    let dir = tempfile::tempdir().unwrap();
+    let time = |name: &str, work: &dyn Fn()| {
+        let start = std::time::Instant::now();
+        work();
+        eprintln!("{name}: {:?}", start.elapsed());
+    };
+    let path = dir.path().join("a.nc");
+    time("write_netcdf", &|| write_netcdf(&path, &data, true).unwrap());
+    eprintln!("{} bytes", fs::metadata(&path).unwrap().len());
+    time("read_netcdf", &|| assert_eq!(read_netcdf(&path).unwrap(), data));
+    time("write_zarr", &|| crate::write_zarr(&dir.path().join("a.zarr"), &data, true).unwrap());
+    time("write_csv", &|| crate::write_csv(&dir.path().join("a.csv"), &data, true).unwrap());
+}

@@ -1,0 +1,125 @@
+//! Observations from Parquet.
+
+use super::{CellProblem, ObservationsError, Rows, find_column};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+use std::fs::File;
+use std::path::Path;
+
+pub(super) fn read(path: &Path, group_column: &str, value_column: &str) -> Result<Rows, ObservationsError> {
+    let damaged = |error: &dyn ToString| ObservationsError::Damaged { path: path.to_owned(), what: error.to_string() };
+    let file = File::open(path).map_err(|source| ObservationsError::Io { path: path.to_owned(), source })?;
+    // Without the writer's Arrow schema, dictionaries (pandas' categories) come as the words themselves.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(|e| damaged(&e))?;
+    let columns: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let group_index = find_column(path, &columns, group_column)?;
+    let value_index = find_column(path, &columns, value_column)?;
+    for (index, column, fits, expected) in [
+        (group_index, group_column, is_label as fn(&DataType) -> bool, "strings or whole numbers"),
+        (value_index, value_column, is_number, "numbers"),
+    ] {
+        let found = reader.schema().field(index).data_type();
+        if !fits(found) {
+            let (path, column, found) = (path.to_owned(), column.to_owned(), found.to_string());
+            return Err(ObservationsError::ColumnType { path, column, found, expected });
+        }
+    }
+    let mask = ProjectionMask::roots(reader.parquet_schema(), [group_index, value_index]);
+    let batches = reader.with_projection(mask).build().map_err(|error| match error {
+        ParquetError::NYI(what) => ObservationsError::NotATable { path: path.to_owned(), what },
+        error => damaged(&error),
+    })?;
+    let mut rows = Rows::default();
+    for batch in batches {
+        let batch = batch.map_err(|error| damaged(&error))?;
+        append(path, &batch, group_column, value_column, &mut rows)?;
+    }
+    Ok(rows)
+}
+
+fn append(
+    path: &Path,
+    batch: &RecordBatch,
+    group_column: &str,
+    value_column: &str,
+    rows: &mut Rows,
+) -> Result<(), ObservationsError> {
+    let column = |name: &str| {
+        let absent = || ObservationsError::Damaged { path: path.to_owned(), what: format!("column `{name}` is lost") };
+        batch.column_by_name(name).ok_or_else(absent)
+    };
+    let labels = labels(column(group_column)?);
+    let values = numbers(column(value_column)?);
+    for (label, value) in labels.into_iter().zip(values) {
+        let row = rows.values.len() as u64 + 1;
+        let fail = |column: &str, problem| ObservationsError::Cell {
+            path: path.to_owned(),
+            row,
+            column: column.to_owned(),
+            problem,
+        };
+        let label = label.filter(|label| !label.is_empty()).ok_or_else(|| fail(group_column, CellProblem::Empty))?;
+        let value = value.ok_or_else(|| fail(value_column, CellProblem::Empty))?;
+        if !value.is_finite() {
+            return Err(fail(value_column, CellProblem::NotFinite { value }));
+        }
+        rows.group.push(rows.labels.index(&label));
+        rows.values.push(value);
+    }
+    Ok(())
+}
+
+fn is_label(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) || data_type.is_integer()
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Float32 | DataType::Float64) || data_type.is_integer()
+}
+
+/// The cells of a column as text; `None` where a cell is null.
+fn labels(column: &dyn Array) -> Vec<Option<String>> {
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().iter().map(owned).collect(),
+        DataType::LargeUtf8 => column.as_string::<i64>().iter().map(owned).collect(),
+        DataType::Utf8View => column.as_string_view().iter().map(owned).collect(),
+        _ => integers(column).into_iter().map(|value| value.map(|value| value.to_string())).collect(),
+    }
+}
+
+/// The cells of a column as numbers; `None` where a cell is null.
+fn numbers(column: &dyn Array) -> Vec<Option<f64>> {
+    match column.data_type() {
+        DataType::Float64 => column.as_primitive::<Float64Type>().iter().collect(),
+        DataType::Float32 => column.as_primitive::<Float32Type>().iter().map(|value| value.map(f64::from)).collect(),
+        _ => integers(column).into_iter().map(|value| value.map(|value| value as f64)).collect(),
+    }
+}
+
+/// The cells of a column of integers of any width.
+fn integers(column: &dyn Array) -> Vec<Option<i128>> {
+    fn of<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &dyn Array) -> Vec<Option<i128>> {
+        column.as_primitive::<T>().iter().map(|value| value.map(Into::into)).collect()
+    }
+    match column.data_type() {
+        DataType::Int8 => of::<Int8Type>(column),
+        DataType::Int16 => of::<Int16Type>(column),
+        DataType::Int32 => of::<Int32Type>(column),
+        DataType::Int64 => of::<Int64Type>(column),
+        DataType::UInt8 => of::<UInt8Type>(column),
+        DataType::UInt16 => of::<UInt16Type>(column),
+        DataType::UInt32 => of::<UInt32Type>(column),
+        DataType::UInt64 => of::<UInt64Type>(column),
+        _ => vec![None; column.len()],
+    }
+}
