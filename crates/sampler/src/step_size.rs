@@ -109,4 +109,100 @@ mod tests {
             assert!((averaging.adapted() / log_bar.exp() - 1.0).abs() < 1e-12);
         }
     }
+
+    /// A long warm-up with noise: the same recursion, and an acceptance above 1 counts as 1.
+    #[test]
+    fn a_long_trace_follows_the_paper() {
+        let mut random = octopus_random::Stream::new(1, 0, 0, Purpose::User);
+        for (initial, target) in [(1.0f64, 0.8), (1e-4, 0.95), (30.0, 0.6)] {
+            let mut averaging = DualAveraging::new(initial, target);
+            let (mut h_bar, mut log_bar) = (0.0f64, 0.0f64);
+            for m in 1..=1000 {
+                let acceptance = 1.2 * random.uniform();
+                averaging.update(acceptance);
+                let m = f64::from(m);
+                h_bar += (target - acceptance.min(1.0) - h_bar) / (m + 10.0);
+                let log_step = (10.0 * initial).ln() - m.sqrt() / 0.05 * h_bar;
+                log_bar += m.powf(-0.75) * (log_step - log_bar);
+                assert!((averaging.current().ln() - log_step).abs() < 1e-9, "{m}");
+                assert!((averaging.adapted().ln() - log_bar).abs() < 1e-9, "{m}");
+            }
+        }
+    }
+
+    /// Where the acceptance falls with the step, the step of the target acceptance is found.
+    #[test]
+    fn dual_averaging_finds_the_target() {
+        let mut random = octopus_random::Stream::new(2, 0, 0, Purpose::User);
+        for target in [0.6, 0.8, 0.95] {
+            let mut averaging = DualAveraging::new(5.0, target);
+            for _ in 0..4000 {
+                let mean = (-averaging.current()).exp();
+                averaging.update((mean + 0.02 * random.normal()).clamp(0.0, 1.0));
+            }
+            let found = (-averaging.adapted()).exp();
+            assert!((found - target).abs() < 0.01, "{found}, not {target}");
+        }
+    }
+
+    /// A standard normal of one leapfrog step from any start, by hand: the acceptance is on one side of 0.8 at the
+    /// step that is returned and on the other at the one before.
+    #[test]
+    fn the_first_guess_brackets_an_acceptance_of_0_8() {
+        let density = Standard::default();
+        let space = Space::new(&density, vec![]);
+        let unit = crate::MetricEstimate { diagonal: vec![1.0; 3], ..Default::default() };
+        let (metric, vectors) = (Metric::new(&unit), Vectors::new(3));
+        let mut workspace = Workspace::new(3);
+        for (iteration, first) in [1e-3, 0.3, 1.0, 40.0].into_iter().cycle().take(40).enumerate() {
+            let address = Address { seed: 1, chain: 0, iteration: iteration as u32 };
+            let mut point = Point { x: Buffer::from_slice(&[0.5, -1.0, 2.0]), ..Point::zeros(3) };
+            point.evaluate(&space, &metric, &vectors, &mut workspace.scratch).expect("finite");
+            let found = find_reasonable(&space, &metric, &vectors, address, &point, first, &mut workspace).expect("ok");
+            let mut r = Buffer::zeros(3);
+            draw_momentum(&vectors, 3, &address.stream(Purpose::StepSize), &mut r);
+            let accepted = |step: f64| {
+                let (mut start, mut end) = (0.0, 0.0);
+                for i in 0..3 {
+                    let (x, r) = (point.x[i], r[i]);
+                    let half = r - 0.5 * step * x;
+                    let next = x + step * half;
+                    let last = half - 0.5 * step * next;
+                    start += 0.5 * (x * x + r * r);
+                    end += 0.5 * (next * next + last * last);
+                }
+                (start - end).exp() > 0.8
+            };
+            let before = if accepted(first) { 0.5 * found } else { 2.0 * found };
+            assert!(accepted(found) != accepted(before), "from {first}: {found}");
+            let doublings = (found / first).log2();
+            assert!((doublings - doublings.round()).abs() < 1e-9, "{doublings}");
+        }
+    }
+
+    #[derive(Default)]
+    struct Standard(octopus_density::Layout);
+
+    impl LogDensity for Standard {
+        fn dim(&self) -> usize {
+            3
+        }
+
+        fn layout(&self) -> &octopus_density::Layout {
+            &self.0
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            for (g, x) in gradient.iter_mut().zip(x) {
+                *g = -x;
+            }
+            Ok(-0.5 * x.iter().map(|x| x * x).sum::<f64>())
+        }
+
+        fn expand(&self, _x: &[f64], _out: &mut [f64]) {}
+
+        fn name(&self) -> &str {
+            "standard"
+        }
+    }
 }

@@ -392,3 +392,6 @@ struct Selected {
     energy: f64,
     index: i32,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+//! The sampler as its users see it: whole runs against distributions with known answers, the same bits whatever
+//! the machine does, calibration, and what happens when a density fails.
+
+mod calibration;
+mod densities;
+mod failures;
+mod hierarchical;
+mod known;
+mod monte_carlo;
+mod reproducible;
+mod resume;
+mod warm_up;
