@@ -6,6 +6,7 @@ pub(crate) use text::{EXPECTATION_COLUMNS, TIMING_COLUMNS, data_facts, machine_f
 
 use serde::{Deserialize, Serialize};
 
+use crate::format::count;
 use crate::plot::{PerformancePlot, PerformanceResult, PerformanceRow};
 use crate::{Measured, nullable};
 
@@ -169,7 +170,7 @@ impl EngineRun {
     }
 
     fn problem(&self) -> String {
-        format!("{} groups, {} observations", self.groups, self.observations)
+        format!("{} groups, {} obs.", count(self.groups as u64), count(self.observations as u64))
     }
 }
 

@@ -43,7 +43,11 @@ pub(super) fn section(report: &Report) -> Markup {
                 table #summary {
                     thead { tr { @for (name, title) in columns { th title=(title) tabindex="0" { (name) } } } }
                     tbody {
-                        @for row in rows { (line(row, truths, unprinted.contains(row.name.as_str()))) }
+                        // Scalars first: among thousands of elements nobody would find them.
+                        @for row in rows.iter().filter(|row| !row.is_element()) { (line(row, truths, false)) }
+                        @for row in rows.iter().filter(|row| row.is_element()) {
+                            (line(row, truths, unprinted.contains(row.name.as_str())))
+                        }
                     }
                 }
             }

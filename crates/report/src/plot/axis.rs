@@ -96,28 +96,40 @@ fn linear_ticks(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
     let wanted = wanted.max(2);
     let magnitude = ((high - low) / wanted as f64).log10().floor() as i32;
     // Steps 1, 2, 5 times a power of ten, growing, until few enough ticks remain.
-    for exponent in magnitude.. {
+    let mut finer: Vec<Tick> = Vec::new();
+    for exponent in magnitude..magnitude + 4 {
         for mantissa in [1.0, 2.0, 5.0] {
-            let step: f64 = mantissa * 10f64.powi(exponent);
-            let first = (low / step - 1e-9).ceil();
-            let last = (high / step + 1e-9).floor();
-            if last - first + 1.0 <= wanted as f64 || exponent > magnitude + 3 {
-                let decimals = usize::try_from(-exponent).unwrap_or(0);
-                let large = low.abs().max(high.abs()) >= 1e7 || decimals > 6;
-                let count = (last - first).max(0.0) as usize;
-                return (0..=count)
-                    .map(|i| {
-                        let value = (first + i as f64) * step;
-                        let label = if large { format!("{value:.2e}") } else { format!("{value:.decimals$}") };
-                        // No "-0".
-                        let zero = value.abs() < step * 1e-6;
-                        Tick { value, label: minus(if zero { label.trim_start_matches('-') } else { &label }) }
-                    })
-                    .collect();
+            let ticks = even_ticks(low, high, mantissa, exponent);
+            if ticks.len() > wanted {
+                finer = ticks;
+            } else if ticks.len() < 2 && !finer.is_empty() {
+                // One tick tells no scale: some of the finer ones do.
+                let every = finer.len().div_ceil(wanted);
+                return finer.into_iter().step_by(every).collect();
+            } else {
+                return ticks;
             }
         }
     }
-    Vec::new()
+    finer.truncate(wanted);
+    finer
+}
+
+/// The multiples of `mantissa` times ten to the `exponent` within the range.
+fn even_ticks(low: f64, high: f64, mantissa: f64, exponent: i32) -> Vec<Tick> {
+    let step = mantissa * 10f64.powi(exponent);
+    let first = (low / step - 1e-9).ceil();
+    let last = (high / step + 1e-9).floor();
+    let decimals = usize::try_from(-exponent).unwrap_or(0);
+    let large = low.abs().max(high.abs()) >= 1e7 || decimals > 6;
+    let tick = |i: usize| {
+        let value = (first + i as f64) * step;
+        let label = if large { format!("{value:.2e}") } else { format!("{value:.decimals$}") };
+        // No "-0".
+        let zero = value.abs() < step * 1e-6;
+        Tick { value, label: minus(if zero { label.trim_start_matches('-') } else { &label }) }
+    };
+    (0..(last - first + 1.0).max(0.0) as usize).map(tick).collect()
 }
 
 fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
@@ -174,6 +186,7 @@ mod tests {
         assert_eq!(labels(&Axis::linear((0.0, 10.0), 0.0, 100.0).ticks(6)), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(labels(&Axis::linear((-0.13, 0.31), 0.0, 1.0).ticks(6)), ["−0.1", "0.0", "0.1", "0.2", "0.3"]);
         assert_eq!(labels(&Axis::linear((48.7, 51.2), 0.0, 1.0).ticks(4)), ["49", "50", "51"]);
+        assert_eq!(labels(&Axis::linear((1.57, 2.45), 0.0, 1.0).ticks(4)), ["1.6", "2.0", "2.4"]);
         assert!(labels(&Axis::linear((1e8, 3e8), 0.0, 1.0).ticks(4)).contains(&"2.00e8"));
         for wanted in 2..12 {
             for (low, high) in [(0.0, 1.0), (-3.0, 17.0), (1e-5, 9e-5), (0.95, 1.0500001), (-1e6, 1.0)] {

@@ -12,6 +12,9 @@ pub(crate) const PURPLE: Colour = Colour(0xCC, 0x79, 0xA7);
 pub(crate) const ORANGE: Colour = Colour(0xE6, 0x9F, 0x00);
 pub(crate) const SKY: Colour = Colour(0x56, 0xB4, 0xE9);
 
+/// Sky with paper: a wide band on which points still show.
+pub(crate) const PALE: Colour = Colour(0xB9, 0xDE, 0xF5);
+
 /// Series in the order in which they are used.
 pub(crate) const SERIES: [Colour; 6] = [BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION];
 

@@ -113,11 +113,15 @@ impl Verdict {
     /// One line that says how it came out.
     pub fn sentence(&self) -> String {
         let (passed, failed, skipped) = self.counts();
-        let gpu = self.rows.iter().any(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
+        let wants_gpu = |row: &&VerdictRow| row.wants_gpu && matches!(row.status, Status::Skipped { .. });
+        let gpu = self.rows.iter().filter(wants_gpu).count();
         let counts = match (skipped, gpu) {
             (0, _) => format!("{passed} passed, {failed} failed"),
-            (_, true) => format!("{passed} passed, {failed} failed, {skipped} skipped (no GPU)"),
-            (_, false) => format!("{passed} passed, {failed} failed, {skipped} skipped"),
+            (_, 0) => format!("{passed} passed, {failed} failed, {skipped} skipped"),
+            (_, _) if gpu == skipped => {
+                format!("{passed} passed, {failed} failed, {skipped} skipped for want of a GPU")
+            }
+            _ => format!("{passed} passed, {failed} failed, {skipped} skipped ({gpu} for want of a GPU)"),
         };
         match self.outcome {
             Outcome::Passed => format!("PASSED: {counts}"),
@@ -173,6 +177,6 @@ mod tests {
         assert_eq!(json["rows"][1]["status"], "SKIPPED");
         assert_eq!(json["rows"][1]["reason"], "no GPU");
         assert_eq!(serde_json::from_value::<Verdict>(json).unwrap(), verdict);
-        assert_eq!(verdict.sentence(), "PASSED: 1 passed, 0 failed, 1 skipped (no GPU)");
+        assert_eq!(verdict.sentence(), "PASSED: 1 passed, 0 failed, 1 skipped for want of a GPU");
     }
 }

@@ -1,9 +1,9 @@
 //! Drawing of the forest plot: scalars side by side, then one block for each array.
 
 use super::super::axis::Axis;
-use super::super::palette::{BLUE, GRID, INK, MUTED, SKY, VERMILLION};
+use super::super::palette::{BLUE, Colour, GRID, INK, MUTED, SKY, VERMILLION};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
-use super::super::scene::{Align, Scene, Text};
+use super::super::scene::{Align, Point, Scene, Text};
 use super::super::{font, font::Weight};
 use super::{ForestPlot, ForestRow, ForestSection, many};
 use crate::ReportError;
@@ -92,7 +92,7 @@ fn draw_scalar(scene: &mut Scene, row: &ForestRow, left: f64, right: f64, top: f
     let name = font::fit(&row.label, HEADING, Weight::Bold, right - left);
     scene.text(Text::new((left, top + 28.0), name, HEADING, INK).bold());
     let interval =
-        format!("{}  [{}, {}]", significant(row.mean, 4), significant(row.hdi89.0, 4), significant(row.hdi89.1, 4));
+        format!("{} [{}, {}]", significant(row.mean, 4), significant(row.hdi89.0, 4), significant(row.hdi89.1, 4));
     let rhat = rhat_text(row.rhat);
     let rhat = Text { text: format!("R-hat {}", rhat.text), ..rhat };
     scene.texts((left, top + 64.0), 24.0, [Text::new((0.0, 0.0), interval, LABEL, MUTED), rhat]);
@@ -134,10 +134,10 @@ fn draw_list(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
 }
 
 /// The key of a block without labels: what each colour is. Returns where it ends.
-pub(super) fn draw_key(scene: &mut Scene, x: f64, y: f64, truth: bool) -> f64 {
+pub(super) fn draw_key(scene: &mut Scene, (x, y): Point, (thick, thin): (Colour, Colour), truth: bool) -> f64 {
     let mut end = key(scene, (x, y), INK, false, "mean");
-    end = key(scene, (end + 28.0, y), BLUE, false, "50% HDI");
-    end = key(scene, (end + 28.0, y), SKY, false, "89% HDI");
+    end = key(scene, (end + 28.0, y), thick, false, "50% HDI");
+    end = key(scene, (end + 28.0, y), thin, false, "89% HDI");
     if truth {
         scene.disc((end + 40.0, y), 6.0, VERMILLION);
         let text = Text::new((end + 54.0, y), "truth", SMALL, INK);

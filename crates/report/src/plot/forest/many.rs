@@ -4,7 +4,7 @@
 //! same intervals stand once more, each about its own mean. R-hat comes last.
 
 use super::super::axis::{Axis, extent};
-use super::super::palette::{BLUE, INK, MUTED, SKY, VERMILLION};
+use super::super::palette::{BLUE, Colour, INK, MUTED, PALE, SKY, VERMILLION};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{font, font::Weight};
@@ -26,15 +26,14 @@ pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 
     let lower = Panel { top: middle.bottom + GAP, bottom: middle.bottom + GAP + RHATS, ..upper };
     let name = font::fit(&section.name, HEADING, Weight::Bold, 700.0);
     scene.text(Text::new((MARGIN, top + 38.0), name, HEADING, INK).bold());
-    let truth = section.rows.iter().any(|row| row.truth.is_some());
-    draw_key(scene, MARGIN, top + 78.0, truth);
-
     let sorted = section.sorted();
     // A line needs a pixel: of more rows than that, every k-th is shown.
     let most = (upper.right - upper.left) as usize;
     let every = sorted.len().div_ceil(most);
     let shown: Vec<&ForestRow> = sorted.iter().copied().step_by(every).collect();
     let x = Axis::linear((0.0, shown.len() as f64), upper.left, upper.right);
+    let truth = section.rows.iter().any(|row| row.truth.is_some());
+    draw_key(scene, (MARGIN, top + 78.0), colours(shown.len(), &upper), truth);
     draw_intervals(scene, &upper, &shown, &x, section.range());
     let around: Vec<ForestRow> = shown.iter().map(|row| row.around_mean()).collect();
     let range = ForestSection { name: String::new(), rows: around.clone() }.range();
@@ -63,16 +62,25 @@ pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 
     lower.bottom - top + 70.0
 }
 
+/// Rows closer than this join to a band.
+const BAND: f64 = 4.0;
+
+/// Colours of the 50% and the 89% interval: paler for a band, which points would drown in.
+fn colours(rows: usize, panel: &Panel) -> (Colour, Colour) {
+    if (panel.right - panel.left) / (rows as f64) < BAND { (SKY, PALE) } else { (BLUE, SKY) }
+}
+
 fn draw_intervals(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axis, range: (f64, f64)) {
     let y = panel.y(range);
     panel.draw_y(scene, &y);
     let pitch = (panel.right - panel.left) / rows.len() as f64;
+    let (full, pale) = colours(rows.len(), panel);
     // Lines too close to be told apart join to a band, without the stripes of half-filled pixels.
     let (thin, thick) =
-        if pitch < 4.0 { (pitch + 0.4, pitch + 0.4) } else { ((0.3 * pitch).min(3.0), (0.6 * pitch).min(7.0)) };
+        if pitch < BAND { (pitch + 0.4, pitch + 0.4) } else { ((0.3 * pitch).min(3.0), (0.6 * pitch).min(7.0)) };
     for (i, row) in rows.iter().enumerate() {
         let at = x.px(i as f64 + 0.5);
-        for ((low, high), colour, width) in [(row.hdi89, SKY, thin), (row.hdi50, BLUE, thick)] {
+        for ((low, high), colour, width) in [(row.hdi89, pale, thin), (row.hdi50, full, thick)] {
             if low.is_finite() && high.is_finite() {
                 scene.line(vec![(at, y.px(low)), (at, y.px(high).min(y.px(low) - 1.0))], colour, width);
             }
@@ -87,7 +95,7 @@ fn draw_intervals(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axi
         let means = rows.iter().enumerate().filter(|(_, row)| row.mean.is_finite());
         scene.line(means.map(|(i, row)| (x.px(i as f64 + 0.5), y.px(row.mean))).collect(), INK, 2.5);
     }
-    let dot = (0.28 * pitch).clamp(1.6, 4.5);
+    let dot = (0.28 * pitch).clamp(1.9, 4.5);
     for (i, row) in rows.iter().enumerate() {
         if let Some(truth) = row.truth {
             scene.disc((x.px(i as f64 + 0.5), y.px(truth)), dot, VERMILLION);

@@ -29,7 +29,8 @@ impl PerformancePlot {
         );
         let problems = self.problems();
         let labels = self.rows.iter().map(|row| font::width(&row.label, SMALL, Weight::Regular));
-        let left = MARGIN + labels.fold(0.0, f64::max).min(WIDEST_LABEL) + 20.0;
+        let headings = problems.iter().map(|(problem, _)| font::width(problem, HEADING, Weight::Bold));
+        let left = MARGIN + labels.chain(headings).fold(0.0, f64::max).min(WIDEST_LABEL) + 20.0;
         let height = PROBLEM * problems.len() as f64 + ROW * self.rows.len() as f64;
         let middle = left + 0.55 * (WIDTH - MARGIN - left);
         let times = Panel { left, top: top + 40.0, right: middle - VALUE, bottom: top + 40.0 + height };

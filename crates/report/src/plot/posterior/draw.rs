@@ -99,7 +99,7 @@ fn draw_interval(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, place: &Pa
     }
     let y = base + 18.0;
     scene.rect((x.px(low), y - 5.0), (x.px(high).max(x.px(low) + 2.0), y + 5.0), INK, 1.0);
-    let label = format!("89% HDI  {} to {}", significant(low, 4), significant(high, 4));
+    let label = format!("89% HDI: {} to {}", significant(low, 4), significant(high, 4));
     let text = Text::new((0.0, y + 28.0), label, SMALL, INK).align(Align::Center);
     let half = 0.5 * text.width();
     let centre = 0.5 * (x.px(low) + x.px(high));

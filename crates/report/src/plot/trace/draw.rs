@@ -74,7 +74,7 @@ impl TracePlot {
         let right = Panel { left: TRACE_LEFT, right: WIDTH - MARGIN, ..left };
         let name = font::fit(&row.name, HEADING, Weight::Bold, DENSITY_RIGHT - MARGIN);
         scene.text(Text::new((MARGIN, top + 22.0), name, HEADING, INK).bold());
-        let figures = format!("R-hat {}   bulk ESS {}", significant(row.rhat, 4), rate(row.ess_bulk));
+        let figures = format!("R-hat {} · bulk ESS {}", significant(row.rhat, 4), rate(row.ess_bulk));
         scene.text(Text::new((TRACE_LEFT, top + 22.0), figures, LABEL, MUTED));
 
         let values = row.chains.iter().flatten().copied().chain(row.truth);
@@ -98,7 +98,8 @@ impl TracePlot {
         for (chain, values) in row.chains.iter().enumerate().step_by(every) {
             let points = thinned(values, columns);
             let points = points.into_iter().map(|(i, v)| (x.px(i as f64 + 0.5), y.px(v))).collect();
-            scene.line(points, series(chain), width);
+            // Without a key the colours only keep neighbours apart.
+            scene.line(points, series(chain / every), width);
         }
         if let Some(truth) = row.truth {
             scene.dashed((panel.left, y.px(truth)), (panel.right, y.px(truth)), INK, 2.5);
