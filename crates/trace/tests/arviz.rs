@@ -75,7 +75,7 @@ fn trace(folder: &Path) -> InferenceData {
         tree_depth: 2,
         n_steps: 3,
         index_in_trajectory: -1,
-        diverging: i % 3 == 0,
+        diverging: i.is_multiple_of(3),
         reached_max_treedepth: false,
     };
     let chain = |chain: usize| ChainBlock {

@@ -81,7 +81,7 @@ fn block(phase: Phase, first: usize, draws: usize, chains: usize, dim: usize) ->
                 tree_depth: 3,
                 n_steps: 7 + draw as u32,
                 index_in_trajectory: -2,
-                diverging: draw % 2 == 0,
+                diverging: draw.is_multiple_of(2),
                 reached_max_treedepth: chain == 1,
             })
             .collect(),
