@@ -56,18 +56,20 @@ impl Centering {
     }
 }
 
-/// `s^lambda` for log s.
-#[inline(always)]
-fn power(lambda: f64, log_scale: f64) -> f64 {
-    exact::exp(lambda * log_scale)
+/// `s^(sign lambda_j)` for each effect; where all lambdas are equal it is computed once.
+fn powers(centering: &Centering, sign: f64, log_scale: f64) -> impl Iterator<Item = f64> {
+    let power = move |lambda: f64| exact::exp(sign * lambda * log_scale);
+    let shared = centering.uniform().map(power);
+    centering.lambda().iter().map(move |&lambda| shared.unwrap_or_else(|| power(lambda)))
 }
 
 /// Non-centered to centered coordinates, in place.
 pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position: &mut [f64]) {
     for (block, centering) in hierarchies.iter().zip(centerings) {
         let (location, log_scale) = (position[block.location], position[block.log_scale]);
-        for (x, &lambda) in position[block.z.clone()].iter_mut().zip(centering.lambda()) {
-            *x = power(lambda, log_scale) * *x + lambda * location;
+        let effects = position[block.z.clone()].iter_mut().zip(centering.lambda());
+        for ((x, &lambda), power) in effects.zip(powers(centering, 1.0, log_scale)) {
+            *x = power * *x + lambda * location;
         }
     }
 }
@@ -76,8 +78,9 @@ pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position
 pub fn to_non_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position: &mut [f64]) {
     for (block, centering) in hierarchies.iter().zip(centerings) {
         let (location, log_scale) = (position[block.location], position[block.log_scale]);
-        for (x, &lambda) in position[block.z.clone()].iter_mut().zip(centering.lambda()) {
-            *x = power(-lambda, log_scale) * (*x - lambda * location);
+        let effects = position[block.z.clone()].iter_mut().zip(centering.lambda());
+        for ((x, &lambda), power) in effects.zip(powers(centering, -1.0, log_scale)) {
+            *x = power * (*x - lambda * location);
         }
     }
 }
@@ -97,9 +100,9 @@ pub fn gradient_to_centered(
     for (block, centering) in hierarchies.iter().zip(centerings) {
         let log_scale = position[block.log_scale];
         let (mut location_part, mut scale_part) = (0.0, 0.0);
-        for (i, &lambda) in block.z.clone().zip(centering.lambda()) {
+        let effects = block.z.clone().zip(centering.lambda());
+        for ((i, &lambda), slope) in effects.zip(powers(centering, -1.0, log_scale)) {
             // dz/dx = s^-lambda, dz/dm = -lambda s^-lambda, dz/d(log s) = -lambda z.
-            let slope = power(-lambda, log_scale);
             location_part += lambda * slope * gradient[i];
             scale_part += lambda * position[i] * gradient[i];
             gradient[i] *= slope;

@@ -26,6 +26,33 @@ pub const fn padded(dim: usize) -> usize {
     dim.next_multiple_of(lanes(dim))
 }
 
+/// `K` summands for each SIMD vector of a sum; what is computed on the way may be written.
+///
+/// A trait and not a closure, because closures that pass through an `Option` or a generic call are compiled
+/// for the lowest level of vector instructions.
+pub trait Terms<S: Simd, const K: usize> {
+    /// The summands of the `at`-th whole vector.
+    fn whole(&mut self, simd: S, at: usize) -> [S::f64s; K];
+
+    /// The summands of the incomplete vector at the end; lanes that do not exist must be zero.
+    fn tail(&mut self, simd: S) -> [S::f64s; K];
+}
+
+/// Terms of vectors that are all whole.
+struct Whole<F>(F);
+
+impl<S: Simd, const K: usize, F: FnMut(usize) -> [S::f64s; K]> Terms<S, K> for Whole<F> {
+    #[inline(always)]
+    fn whole(&mut self, _: S, at: usize) -> [S::f64s; K] {
+        (self.0)(at)
+    }
+
+    #[inline(always)]
+    fn tail(&mut self, simd: S) -> [S::f64s; K] {
+        [simd.splat_f64s(0.0); K]
+    }
+}
+
 /// `K` sums over `whole` SIMD vectors: `term(i)` gives the summands of the `i`-th of them, and may write
 /// what it computes.
 ///
@@ -37,29 +64,28 @@ pub fn reduce<S: Simd, const K: usize>(
     whole: usize,
     term: impl FnMut(usize) -> [S::f64s; K],
 ) -> [f64; K] {
-    reduce_with_tail(simd, lanes, whole, term, None::<fn() -> [S::f64s; K]>)
+    reduce_with_tail(simd, lanes, whole, false, &mut Whole(term))
 }
 
-/// [`reduce`] with one more vector at the end, of which only some lanes exist: the others must be zero in
-/// what `tail` returns.
+/// [`reduce`] over `whole` vectors and, when `has_tail`, one more at the end that is incomplete.
 #[inline(always)]
 pub fn reduce_with_tail<S: Simd, const K: usize>(
     simd: S,
     lanes: usize,
     whole: usize,
-    term: impl FnMut(usize) -> [S::f64s; K],
-    tail: Option<impl FnOnce() -> [S::f64s; K]>,
+    has_tail: bool,
+    terms: &mut impl Terms<S, K>,
 ) -> [f64; K] {
     // The number of columns must be a constant for the sums to live in registers.
     match (lanes, S::F64_LANES) {
-        (NARROW, 8) => reduce_columns::<S, 4, K>(simd, whole, term, tail),
-        (NARROW, 4) => reduce_columns::<S, 8, K>(simd, whole, term, tail),
-        (NARROW, 2) => reduce_columns::<S, 16, K>(simd, whole, term, tail),
-        (NARROW, _) => reduce_columns::<S, 32, K>(simd, whole, term, tail),
-        (_, 8) => reduce_columns::<S, 16, K>(simd, whole, term, tail),
-        (_, 4) => reduce_columns::<S, 32, K>(simd, whole, term, tail),
-        (_, 2) => reduce_columns::<S, 64, K>(simd, whole, term, tail),
-        (_, _) => reduce_columns::<S, 128, K>(simd, whole, term, tail),
+        (NARROW, 8) => reduce_columns::<S, 4, K>(simd, whole, has_tail, terms),
+        (NARROW, 4) => reduce_columns::<S, 8, K>(simd, whole, has_tail, terms),
+        (NARROW, 2) => reduce_columns::<S, 16, K>(simd, whole, has_tail, terms),
+        (NARROW, _) => reduce_columns::<S, 32, K>(simd, whole, has_tail, terms),
+        (_, 8) => reduce_columns::<S, 16, K>(simd, whole, has_tail, terms),
+        (_, 4) => reduce_columns::<S, 32, K>(simd, whole, has_tail, terms),
+        (_, 2) => reduce_columns::<S, 64, K>(simd, whole, has_tail, terms),
+        (_, _) => reduce_columns::<S, 128, K>(simd, whole, has_tail, terms),
     }
 }
 
@@ -67,8 +93,8 @@ pub fn reduce_with_tail<S: Simd, const K: usize>(
 fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
     simd: S,
     whole: usize,
-    mut term: impl FnMut(usize) -> [S::f64s; K],
-    tail: Option<impl FnOnce() -> [S::f64s; K]>,
+    has_tail: bool,
+    terms: &mut impl Terms<S, K>,
 ) -> [f64; K] {
     let zero = simd.splat_f64s(0.0);
     let mut sums = [[zero; COLUMNS]; K];
@@ -79,9 +105,9 @@ fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
         let mut row = strip;
         while row < rows {
             for c in 0..STRIP {
-                let terms = term(row + c);
+                let summands = terms.whole(simd, row + c);
                 for k in 0..K {
-                    acc[k][c] = simd.add_f64s(acc[k][c], terms[k]);
+                    acc[k][c] = simd.add_f64s(acc[k][c], summands[k]);
                 }
             }
             row += COLUMNS;
@@ -96,16 +122,16 @@ fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
     // The last, incomplete row.
     let mut column = 0;
     while rows + column < whole {
-        let terms = term(rows + column);
+        let summands = terms.whole(simd, rows + column);
         for k in 0..K {
-            sums[k][column] = simd.add_f64s(sums[k][column], terms[k]);
+            sums[k][column] = simd.add_f64s(sums[k][column], summands[k]);
         }
         column += 1;
     }
-    if let Some(tail) = tail {
-        let terms = tail();
+    if has_tail {
+        let summands = terms.tail(simd);
         for k in 0..K {
-            sums[k][column] = simd.add_f64s(sums[k][column], terms[k]);
+            sums[k][column] = simd.add_f64s(sums[k][column], summands[k]);
         }
     }
     let mut half = COLUMNS / 2;
@@ -117,10 +143,11 @@ fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
         }
         half /= 2;
     }
-    sums.map(
-        #[inline(always)]
-        |sum| last_lanes::<S>(sum[0]),
-    )
+    let mut totals = [0.0; K];
+    for k in 0..K {
+        totals[k] = last_lanes::<S>(sums[k][0]);
+    }
+    totals
 }
 
 /// The halving tree within one SIMD vector.

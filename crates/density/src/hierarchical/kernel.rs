@@ -1,7 +1,7 @@
 //! Log density and gradient of the hierarchical normal in vector code, in the order of the virtual warp.
 
 use super::{HierarchicalNormal, Likelihood};
-use crate::warp::{Buffer, lanes, reduce_with_tail};
+use crate::warp::{Buffer, Terms, lanes, reduce_with_tail};
 use crate::{Centering, GroupedData, LogDensity};
 use octopus_random::exact;
 use pulp::{Simd, WithSimd};
@@ -109,44 +109,28 @@ impl Evaluate<'_> {
         let scalars = self.scalars();
         let slope = exact::exp((1.0 - lambda) * scalars.log_pop);
         let inverse = slope * (1.0 / scalars.sigma_pop);
-        let origin = simd.splat_f64s(lambda * scalars.mu);
-        let terms = UniformTerms::<S> {
-            slope: simd.splat_f64s(slope),
-            inverse: simd.splat_f64s(inverse),
-            shift: simd.splat_f64s(scalars.shift),
-            weight: simd.splat_f64s(scalars.weight),
-        };
-
         let model = self.model;
         let groups = model.data.groups();
         let (z_gradient, scalar_gradient) = self.gradient.split_at_mut(groups);
         let (x, x_tail) = S::as_simd_f64s(&self.position[..groups]);
         let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
         let whole = x.len();
-        let out = &mut out[..whole];
-        let tail = (!x_tail.is_empty()).then_some(
-            #[inline(always)]
-            || {
-                // Lanes beyond the last group are to be zero: no origin is taken from them.
-                let origin = simd.partial_load_f64s(&[lambda * scalars.mu; 8][..x_tail.len()]);
-                let centered = simd.sub_f64s(simd.partial_load_f64s(x_tail), origin);
-                let (gradient, terms) = terms.evaluate(simd, &data, whole, centered);
-                simd.partial_store_f64s(out_tail, gradient);
-                terms
-            },
-        );
-        let [squares, z2, residuals, zs, stretches] = reduce_with_tail(
-            simd,
-            lanes(model.dim()),
-            whole,
-            #[inline(always)]
-            |at| {
-                let (gradient, terms) = terms.evaluate(simd, &data, at, simd.sub_f64s(x[at], origin));
-                out[at] = gradient;
-                terms
-            },
-            tail,
-        );
+        let mut terms = UniformTerms {
+            slope: simd.splat_f64s(slope),
+            inverse: simd.splat_f64s(inverse),
+            origin: simd.splat_f64s(lambda * scalars.mu),
+            // Lanes beyond the last group are to be zero: no origin is taken from them.
+            origin_tail: simd.partial_load_f64s(&[lambda * scalars.mu; 8][..x_tail.len()]),
+            shift: simd.splat_f64s(scalars.shift),
+            weight: simd.splat_f64s(scalars.weight),
+            data,
+            x,
+            x_tail,
+            out: &mut out[..whole],
+            out_tail,
+        };
+        let [squares, z2, residuals, zs, stretches] =
+            reduce_with_tail(simd, lanes(model.dim()), whole, !x_tail.is_empty(), &mut terms);
         let sums = Sums {
             squares,
             z2,
@@ -174,37 +158,22 @@ impl Evaluate<'_> {
         let (lambda, lambda_tail) = S::as_simd_f64s(&self.centering.lambda()[..groups]);
         let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
         let whole = x.len();
-        let (lambda, out) = (&lambda[..whole], &mut out[..whole]);
-        let terms = VaryingTerms::<S> {
+        let mut terms = VaryingTerms {
             one: simd.splat_f64s(1.0),
             mu: simd.splat_f64s(scalars.mu),
             inverse_pop: simd.splat_f64s(1.0 / scalars.sigma_pop),
             shift: simd.splat_f64s(scalars.shift),
             weight: simd.splat_f64s(scalars.weight),
+            data,
+            x,
+            x_tail,
+            lambda: &lambda[..whole],
+            lambda_tail,
+            out: &mut out[..whole],
+            out_tail,
         };
-        let tail = (!x_tail.is_empty()).then_some(
-            #[inline(always)]
-            || {
-                let x = simd.partial_load_f64s(x_tail);
-                let lambda = simd.partial_load_f64s(lambda_tail);
-                let (gradient, terms) =
-                    terms.evaluate(simd, &data, whole, (x, lambda, simd.partial_load_f64s(out_tail)));
-                simd.partial_store_f64s(out_tail, gradient);
-                terms
-            },
-        );
-        let [squares, z2, location, centered_location, scale, centered_scale] = reduce_with_tail(
-            simd,
-            lanes(model.dim()),
-            whole,
-            #[inline(always)]
-            |at| {
-                let (gradient, terms) = terms.evaluate(simd, &data, at, (x[at], lambda[at], out[at]));
-                out[at] = gradient;
-                terms
-            },
-            tail,
-        );
+        let [squares, z2, location, centered_location, scale, centered_scale] =
+            reduce_with_tail(simd, lanes(model.dim()), whole, !x_tail.is_empty(), &mut terms);
         let sums = Sums { squares, z2, location, centered_location, scale, centered_scale };
         finish(model, &scalars, self.centering.total(), &sums, scalar_gradient)
     }
@@ -226,21 +195,28 @@ impl Evaluate<'_> {
     }
 }
 
-/// What the groups of a vector have in common where all lambdas are equal.
-struct UniformTerms<S: Simd> {
+/// The pass over the groups where all lambdas are equal.
+struct UniformTerms<'a, S: Simd, D> {
     slope: S::f64s,
     inverse: S::f64s,
+    origin: S::f64s,
+    origin_tail: S::f64s,
     shift: S::f64s,
     weight: S::f64s,
+    data: D,
+    x: &'a [S::f64s],
+    x_tail: &'a [f64],
+    out: &'a mut [S::f64s],
+    out_tail: &'a mut [f64],
 }
 
-impl<S: Simd> UniformTerms<S> {
+impl<S: Simd, D: Data<S>> UniformTerms<'_, S, D> {
     /// The gradient at vector `at`, and the summands: squares, z^2, residuals, z, residuals times effects.
     #[inline(always)]
-    fn evaluate(&self, simd: S, data: &impl Data<S>, at: usize, centered: S::f64s) -> (S::f64s, [S::f64s; 5]) {
+    fn evaluate(&self, simd: S, at: usize, centered: S::f64s) -> (S::f64s, [S::f64s; 5]) {
         let z = simd.mul_f64s(self.inverse, centered);
         let effect = simd.mul_f64s(self.slope, centered);
-        let pull = data.pull(simd, at, simd.add_f64s(self.shift, effect));
+        let pull = self.data.pull(simd, at, simd.add_f64s(self.shift, effect));
         let force = simd.mul_f64s(simd.mul_f64s(self.weight, pull.residual), self.slope);
         let gradient = simd.sub_f64s(force, simd.mul_f64s(self.inverse, z));
         let stretch = simd.mul_f64s(pull.residual, effect);
@@ -248,30 +224,48 @@ impl<S: Simd> UniformTerms<S> {
     }
 }
 
-/// What the groups of a vector have in common where each has its lambda.
-struct VaryingTerms<S: Simd> {
+impl<S: Simd, D: Data<S>> Terms<S, 5> for UniformTerms<'_, S, D> {
+    #[inline(always)]
+    fn whole(&mut self, simd: S, at: usize) -> [S::f64s; 5] {
+        let (gradient, terms) = self.evaluate(simd, at, simd.sub_f64s(self.x[at], self.origin));
+        self.out[at] = gradient;
+        terms
+    }
+
+    #[inline(always)]
+    fn tail(&mut self, simd: S) -> [S::f64s; 5] {
+        let centered = simd.sub_f64s(simd.partial_load_f64s(self.x_tail), self.origin_tail);
+        let (gradient, terms) = self.evaluate(simd, self.x.len(), centered);
+        simd.partial_store_f64s(self.out_tail, gradient);
+        terms
+    }
+}
+
+/// The pass over the groups where each has its lambda. `out` holds each group's slope until its gradient is written.
+struct VaryingTerms<'a, S: Simd, D> {
     one: S::f64s,
     mu: S::f64s,
     inverse_pop: S::f64s,
     shift: S::f64s,
     weight: S::f64s,
+    data: D,
+    x: &'a [S::f64s],
+    x_tail: &'a [f64],
+    lambda: &'a [S::f64s],
+    lambda_tail: &'a [f64],
+    out: &'a mut [S::f64s],
+    out_tail: &'a mut [f64],
 }
 
-impl<S: Simd> VaryingTerms<S> {
+impl<S: Simd, D: Data<S>> VaryingTerms<'_, S, D> {
     /// The gradient at vector `at`, and the summands in the order of [`Sums`].
     #[inline(always)]
-    fn evaluate(
-        &self,
-        simd: S,
-        data: &impl Data<S>,
-        at: usize,
-        (x, lambda, slope): (S::f64s, S::f64s, S::f64s),
-    ) -> (S::f64s, [S::f64s; 6]) {
+    fn evaluate(&self, simd: S, at: usize, x: S::f64s, lambda: S::f64s, slope: S::f64s) -> (S::f64s, [S::f64s; 6]) {
         let inverse = simd.mul_f64s(slope, self.inverse_pop);
         let centered = simd.sub_f64s(x, simd.mul_f64s(lambda, self.mu));
         let z = simd.mul_f64s(inverse, centered);
         let effect = simd.mul_f64s(slope, centered);
-        let pull = data.pull(simd, at, simd.add_f64s(self.shift, effect));
+        let pull = self.data.pull(simd, at, simd.add_f64s(self.shift, effect));
         let slope_z = simd.mul_f64s(inverse, z);
         let force = simd.mul_f64s(simd.mul_f64s(self.weight, pull.residual), slope);
         let gradient = simd.sub_f64s(force, slope_z);
@@ -287,6 +281,25 @@ impl<S: Simd> VaryingTerms<S> {
             simd.mul_f64s(lambda, z2),
         ];
         (gradient, terms)
+    }
+}
+
+impl<S: Simd, D: Data<S>> Terms<S, 6> for VaryingTerms<'_, S, D> {
+    #[inline(always)]
+    fn whole(&mut self, simd: S, at: usize) -> [S::f64s; 6] {
+        let (gradient, terms) = self.evaluate(simd, at, self.x[at], self.lambda[at], self.out[at]);
+        self.out[at] = gradient;
+        terms
+    }
+
+    #[inline(always)]
+    fn tail(&mut self, simd: S) -> [S::f64s; 6] {
+        let x = simd.partial_load_f64s(self.x_tail);
+        let lambda = simd.partial_load_f64s(self.lambda_tail);
+        let slope = simd.partial_load_f64s(self.out_tail);
+        let (gradient, terms) = self.evaluate(simd, self.x.len(), x, lambda, slope);
+        simd.partial_store_f64s(self.out_tail, gradient);
+        terms
     }
 }
 
