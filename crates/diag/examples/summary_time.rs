@@ -18,7 +18,7 @@ fn variable(width: usize, phi: f64) -> Array {
     };
     let mut values = vec![0.0; CHAINS * DRAWS * width];
     for i in 0..values.len() {
-        let before = if i / width % DRAWS == 0 { 0.0 } else { values[i - width] };
+        let before = if (i / width).is_multiple_of(DRAWS) { 0.0 } else { values[i - width] };
         values[i] = phi * before + uniform() + uniform() + uniform();
     }
     let (mut dims, mut shape) = (vec!["chain".to_owned(), "draw".to_owned()], vec![CHAINS, DRAWS]);

@@ -102,6 +102,9 @@ fn fast_length(n: usize) -> usize {
     if power >= 8 && power / 4 * 3 >= n { power / 4 * 3 } else { power }
 }
 
+/// A correlation that, when left after a block of lags, takes more lags to vanish than the transforms cost.
+const SLOW: f64 = 0.3;
+
 /// Autocovariances averaged over chains, computed as far as they are asked for.
 pub(crate) struct MeanAutocov<'a> {
     transform: &'a mut Transform,
@@ -119,13 +122,18 @@ impl<'a> MeanAutocov<'a> {
     /// The value at lag `lag`, which is below the number of draws.
     pub(crate) fn at(&mut self, lag: usize) -> f64 {
         while lag >= self.lags.len() {
-            if self.lags.len() >= DIRECT {
+            if self.lags.len() >= DIRECT || self.decays_slowly() {
                 self.transform.mean_autocov(self.centered, self.lags);
             } else {
                 self.extend_by_definition();
             }
         }
         self.lags[lag]
+    }
+
+    /// Whether the lags known so far say that many more will be asked for.
+    fn decays_slowly(&self) -> bool {
+        matches!((self.lags.first(), self.lags.last()), (Some(&variance), Some(&last)) if last > SLOW * variance)
     }
 
     fn extend_by_definition(&mut self) {
@@ -150,41 +158,36 @@ impl WithSimd for Products<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         for row in self.centered.chunks_exact(self.draws) {
-            add_products(row, self.first, self.sums);
+            add_products(simd, row, self.first, self.sums);
         }
     }
 }
 
 #[inline(always)]
-fn add_products(x: &[f64], first: usize, sums: &mut [f64; BLOCK]) {
-    // Four sets of sums hide the latency of an addition.
-    let (mut a, mut b, mut c, mut d) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+fn add_products<S: Simd>(simd: S, x: &[f64], first: usize, sums: &mut [f64; BLOCK]) {
+    // Four sets of sums hide the latency of an addition; each has as many vectors as hold a block.
+    let vectors = BLOCK / S::F64_LANES;
+    let mut partial = [[simd.splat_f64s(0.0); BLOCK]; SETS];
     let full = x.len().saturating_sub(first + WINDOW - 1) / SETS * SETS;
     let later = x.get(first..).unwrap_or_default().windows(WINDOW).step_by(SETS);
     for (here, later) in x[..full].chunks_exact(SETS).zip(later) {
-        add_lags(&mut a, here[0], lanes(later, 0));
-        add_lags(&mut b, here[1], lanes(later, 1));
-        add_lags(&mut c, here[2], lanes(later, 2));
-        add_lags(&mut d, here[3], lanes(later, 3));
+        for (set, partial) in partial.iter_mut().enumerate() {
+            let value = simd.splat_f64s(here[set]);
+            let (lanes, _) = S::as_simd_f64s(&later[set..set + BLOCK]);
+            for (sum, &lanes) in partial[..vectors].iter_mut().zip(lanes) {
+                *sum = simd.add_f64s(*sum, simd.mul_f64s(value, lanes));
+            }
+        }
+    }
+    let mut lags = [[0.0; BLOCK]; SETS];
+    for (lags, partial) in lags.iter_mut().zip(&partial) {
+        S::as_mut_simd_f64s(lags).0.copy_from_slice(&partial[..vectors]);
     }
     for (k, sum) in sums.iter_mut().enumerate() {
         let tail: f64 = (full..x.len().saturating_sub(first + k)).map(|i| x[i] * x[i + first + k]).sum();
-        *sum += (a[k] + b[k]) + (c[k] + d[k]) + tail;
-    }
-}
-
-/// The lanes from `start` on. The length in the type is what lets the compiler keep them in one vector.
-#[inline(always)]
-fn lanes(window: &[f64], start: usize) -> &[f64; BLOCK] {
-    window[start..start + BLOCK].try_into().expect("a slice of BLOCK values")
-}
-
-#[inline(always)]
-fn add_lags(sums: &mut [f64; BLOCK], value: f64, later: &[f64; BLOCK]) {
-    for k in 0..BLOCK {
-        sums[k] += value * later[k];
+        *sum += (lags[0][k] + lags[1][k]) + (lags[2][k] + lags[3][k]) + tail;
     }
 }
 

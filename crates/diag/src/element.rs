@@ -2,7 +2,7 @@
 
 use crate::Chains;
 use crate::chains::has_nan;
-use crate::ess::{Ess, indicate, lesser};
+use crate::ess::{CONSTANT, Ess, indicate, lesser};
 use crate::interval::{eti_of_sorted, hdi_of_sorted, sorted_nan_last};
 use crate::mcse::sd_error;
 use crate::moments::{mean, sum_by};
@@ -85,7 +85,8 @@ impl Workspace {
             return found;
         }
         self.sorter.sort(values, &mut self.sorted);
-        found.constant = self.sorted.values[0] == self.sorted.values[values.len() - 1];
+        let (min, max) = (self.sorted.values[0], self.sorted.values[values.len() - 1]);
+        found.constant = min == max;
         found.hdi = hdi_of_sorted(&self.sorted.values, prob);
         found.eti = eti_of_sorted(&self.sorted.values, prob);
         if chains.draws() < 4 {
@@ -98,7 +99,7 @@ impl Workspace {
         let ess_squares = self.ess.estimate(&self.series, split.chains());
         let fourth = sum_by(values, |v| squares(v) * squares(v)) / size;
         found.mcse_sd = sd_error(sum_of_squares / size, fourth, ess_squares);
-        let ess_mean = self.ess.estimate(split.values(), split.chains());
+        let ess_mean = self.ess.estimate_known(split.values(), split.chains(), max - min < CONSTANT);
         found.mcse_mean = (sum_of_squares / (size - 1.0) / ess_mean).sqrt();
 
         let mut tail = [0.0; 2];

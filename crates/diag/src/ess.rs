@@ -13,7 +13,7 @@ use crate::rhat::rank_normalized;
 use crate::{Chains, DiagError};
 
 /// A range below which ArviZ takes all values for one (`np.finfo(float).resolution`).
-const CONSTANT: f64 = 1e-15;
+pub(crate) const CONSTANT: f64 = 1e-15;
 
 /// Bulk effective sample size, in draws: of the rank-normalised split chains. It says how well the center
 /// of the distribution (mean, median) is known. NaN with fewer than 4 draws or when a value is NaN; the
@@ -130,14 +130,15 @@ impl Ess {
     /// ArviZ): `chains draws / tau`, with `tau = -1 + 2 sum_t rho_t` over Geyer's initial monotone sequence.
     pub(crate) fn estimate(&mut self, values: &[f64], chains: usize) -> f64 {
         let (min, max) = range(values);
-        if max - min < CONSTANT && !has_nan(values) {
-            return values.len() as f64;
-        }
-        self.estimate_varying(values, chains)
+        let constant = max - min < CONSTANT && !has_nan(values);
+        self.estimate_known(values, chains, constant)
     }
 
-    /// The same of values that are known not to be equal all.
-    pub(crate) fn estimate_varying(&mut self, values: &[f64], chains: usize) -> f64 {
+    /// The same of values that are known to be all equal, or not.
+    pub(crate) fn estimate_known(&mut self, values: &[f64], chains: usize, constant: bool) -> f64 {
+        if constant {
+            return values.len() as f64;
+        }
         self.center(values);
         // NaN among the values, or infinity, makes a mean not finite and then every correlation NaN.
         if self.means.iter().any(|mean| !mean.is_finite()) {

@@ -92,22 +92,17 @@ impl Sorter {
 
     /// Replaces cells by values, in order; false when that takes too many moves.
     fn finish(&self, values: &[f64], out: &mut Sorted) -> bool {
-        out.resize(values.len());
+        out.places.clear();
+        out.places.extend(self.records.iter().map(|&record| record as u32));
+        out.values.clear();
+        out.values.extend(out.places.iter().map(|&place| values[place as usize]));
+        let (sorted, places) = (out.values.as_mut_slice(), out.places.as_mut_slice());
         let mut moves_left = 4 * values.len();
-        let mut last = f64::NEG_INFINITY;
-        for (k, &record) in self.records.iter().enumerate() {
-            let place = record as u32;
-            let value = values[place as usize];
-            out.values[k] = value;
-            out.places[k] = place;
-            if value >= last {
-                last = value;
-                continue;
-            }
+        for k in 1..sorted.len() {
             let mut hole = k;
-            while hole > 0 && out.values[hole - 1] > value {
-                out.values.swap(hole - 1, hole);
-                out.places.swap(hole - 1, hole);
+            while hole > 0 && sorted[hole - 1] > sorted[hole] {
+                sorted.swap(hole - 1, hole);
+                places.swap(hole - 1, hole);
                 hole -= 1;
                 if moves_left == 0 {
                     return false;
@@ -209,7 +204,7 @@ impl Folder {
         let (mut below, mut above) = (center, center + 1);
         let (mut lowest, mut highest) = (1, n);
         for k in 0..n / 2 {
-            let low = !(d[above] < d[below]) & (below > 0);
+            let low = ((d[below] <= d[above]) | (above > n)) & (below > 0);
             let from = select(low, below, above);
             out.values[k] = d[from];
             out.places[k] = sorted.places[from - 1];

@@ -28,7 +28,7 @@ impl Summary {
     /// sizes and R-hat, one line for each row.
     pub fn to_text(&self, rows: Rows) -> String {
         let low = 50.0 * (1.0 - self.prob);
-        let header = [
+        let header: Cells = vec![
             String::new(),
             "mean".into(),
             "sd".into(),
@@ -47,7 +47,7 @@ impl Summary {
                 Shown::Gap(count) => Line::Note(format!("... {count} more")),
             })
             .collect();
-        let mut widths = header.each_ref().map(|cell| cell.chars().count());
+        let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
         for line in &lines {
             if let Line::Cells(cells) = line {
                 for (width, cell) in widths.iter_mut().zip(cells) {
@@ -76,7 +76,8 @@ impl fmt::Display for Summary {
     }
 }
 
-type Cells = [String; 10];
+/// The cells of one line: the name, then the numbers.
+type Cells = Vec<String>;
 
 enum Line {
     Cells(Cells),
@@ -126,7 +127,7 @@ fn variable(name: &str) -> &str {
 }
 
 fn cells(p: &ParameterSummary) -> Cells {
-    [
+    vec![
         p.name.clone(),
         number(p.mean),
         number(p.sd),
@@ -141,7 +142,7 @@ fn cells(p: &ParameterSummary) -> Cells {
 }
 
 /// The name to the left, numbers to the right.
-fn align(cells: &Cells, widths: &[usize; 10], text: &mut String) {
+fn align(cells: &Cells, widths: &[usize], text: &mut String) {
     for (i, (cell, &width)) in cells.iter().zip(widths).enumerate() {
         let written = if i == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
