@@ -4,6 +4,7 @@
 
 mod bench;
 mod ci;
+mod mutants;
 mod run;
 mod skipped;
 mod test;
@@ -23,6 +24,7 @@ tasks:
   validate [args]                  build in release and run `octopus validate args`
   test [--no-python] [filter ...]  all tests, in release; doctests too unless filtered
   bench [args]                     criterion benchmarks; args go to criterion
+  mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, validate
 
@@ -53,6 +55,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
             Err(message) => Ok(misuse(&message)),
         },
         ("bench", _) => bench::run(&root, arguments),
+        ("mutants", _) => mutants::run(&root, arguments),
         ("tidy", []) => tidy::run(&root),
         ("ci", []) => ci::run(&root),
         ("tidy" | "ci", [first, ..]) => Ok(misuse(&format!("{task} takes no argument, got {first:?}"))),

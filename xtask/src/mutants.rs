@@ -1,0 +1,80 @@
+//! `cargo xtask mutants`: deliberate faults, each put into a copy of the sources, and the tests that must notice.
+//!
+//! The copy lies in `target/mutants`, with a build folder of its own that all faults share. A fault whose text is
+//! no longer in the sources, or stands there twice, ends the task: a list of faults that do nothing proves nothing.
+
+mod faults;
+mod workshop;
+
+use crate::run::{self, Outcome};
+use anyhow::{Result, bail};
+use faults::{FAULTS, Fault};
+use std::path::Path;
+use workshop::{Verdict, Workshop};
+
+/// Puts in the faults whose names contain one of `filters` (all without filters), one at a time, and says which
+/// test caught each.
+///
+/// # Errors
+/// When the sources cannot be copied or changed, the tests cannot be built, or they fail without any fault.
+pub(crate) fn run(root: &Path, filters: &[String]) -> Result<Outcome> {
+    let chosen: Vec<&Fault> = FAULTS
+        .iter()
+        .filter(|fault| filters.is_empty() || filters.iter().any(|part| fault.name.contains(part.as_str())))
+        .collect();
+    if chosen.is_empty() {
+        bail!("no fault has a name with {filters:?} in it");
+    }
+    let workshop = Workshop::open(root)?;
+    run::timed("mutants", || {
+        eprintln!("xtask: without a fault");
+        match workshop.test()? {
+            Verdict::Survived => {}
+            Verdict::Caught(tests) => bail!("the tests fail without any fault: {}", tests.join(", ")),
+        }
+        let mut rows = Vec::new();
+        for fault in chosen {
+            eprintln!("xtask: fault \"{}\" in {}", fault.name, fault.file);
+            rows.push((fault, workshop.test_with(fault)?));
+        }
+        print!("{}", table(&rows));
+        let survived = rows.iter().any(|(_, verdict)| *verdict == Verdict::Survived);
+        Ok(if survived { Outcome::Failed(1) } else { Outcome::Passed })
+    })
+}
+
+/// Tests named for each fault; the others are counted.
+const NAMED: usize = 3;
+
+fn table(rows: &[(&Fault, Verdict)]) -> String {
+    let width = rows.iter().map(|(fault, _)| fault.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (fault, verdict) in rows {
+        let (word, by) = match verdict {
+            Verdict::Survived => ("SURVIVED", "no test noticed".to_owned()),
+            Verdict::Caught(tests) => {
+                let named = tests.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+                let more = tests.len().saturating_sub(NAMED);
+                ("caught", if more > 0 { format!("{named} and {more} more") } else { named })
+            }
+        };
+        text.push_str(&format!("{:width$}  {word:8}  {by}\n", fault.name));
+    }
+    let caught = rows.iter().filter(|(_, verdict)| *verdict != Verdict::Survived).count();
+    text.push_str(&format!("{caught} of {} faults caught\n", rows.len()));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_names_what_caught_and_what_did_not() {
+        let names: Vec<String> = ["a::x", "b::y", "c::z", "d::w"].map(String::from).to_vec();
+        let text = table(&[(&FAULTS[0], Verdict::Caught(names)), (&FAULTS[1], Verdict::Survived)]);
+        assert!(text.contains("caught    a::x, b::y, c::z and 1 more"), "{text}");
+        assert!(text.contains("SURVIVED  no test noticed"), "{text}");
+        assert!(text.ends_with("1 of 2 faults caught\n"), "{text}");
+    }
+}

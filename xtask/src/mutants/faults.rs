@@ -1,0 +1,156 @@
+//! The faults: what the text is, and what a slip would have made of it.
+
+/// A change of one place in the sources that the tests must notice.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// What is wrong, in words.
+    pub(super) name: &'static str,
+    /// The file, from the workspace's folder.
+    pub(super) file: &'static str,
+    /// The text as it is: once in the file.
+    pub(super) old: &'static str,
+    /// The text with the fault.
+    pub(super) new: &'static str,
+}
+
+const CENTERING: &str = "crates/density/src/centering.rs";
+const KERNEL: &str = "crates/density/src/hierarchical/kernel.rs";
+const TREE: &str = "crates/sampler/src/tree.rs";
+const VECTOR: &str = "crates/sampler/src/vector.rs";
+const METRIC: &str = "crates/sampler/src/metric.rs";
+const SCHEDULE: &str = "crates/sampler/src/schedule.rs";
+const RUN: &str = "crates/sampler/src/run.rs";
+
+pub(super) const FAULTS: [Fault; 19] = [
+    Fault {
+        name: "Jacobian of the centering with the wrong sign",
+        file: CENTERING,
+        old: "-c.total() * position[block.log_scale]",
+        new: "c.total() * position[block.log_scale]",
+    },
+    Fault {
+        name: "Jacobian in the fused density with the wrong sign",
+        file: KERNEL,
+        old: "(1.0 - total_lambda) * scalars.log_pop",
+        new: "(1.0 + total_lambda) * scalars.log_pop",
+    },
+    Fault {
+        name: "Jacobian of sigma_obs left out",
+        file: KERNEL,
+        old: "* scalars.log_pop\n        + scalars.log_obs",
+        new: "* scalars.log_pop",
+    },
+    Fault {
+        name: "lambda term missing in the gradient of the scale",
+        file: KERNEL,
+        old: "weight * sums.scale + sums.centered_scale - total_lambda",
+        new: "weight * sums.scale - total_lambda",
+    },
+    Fault {
+        name: "U-turn check across the seam missing",
+        file: VECTOR,
+        old: "dots.iter().all(|&dot| dot > 0.0)",
+        new: "dots[..2].iter().all(|&dot| dot > 0.0)",
+    },
+    Fault {
+        name: "U-turn check of leaves at one end only",
+        file: VECTOR,
+        old: "begin > 0.0 && end > 0.0",
+        new: "begin > 0.0 || end > 0.0",
+    },
+    Fault {
+        name: "biased progressive rule made uniform",
+        file: TREE,
+        old: "accept * weights.tree < weights.subtree",
+        new: "accept * (weights.tree + weights.subtree) < weights.subtree",
+    },
+    Fault {
+        name: "biased progressive rule inverted",
+        file: TREE,
+        old: "accept * weights.tree < weights.subtree",
+        new: "accept * weights.subtree < weights.tree",
+    },
+    Fault {
+        name: "half step dropped",
+        file: VECTOR,
+        old: "half[i] = r[i] + h * w[i];",
+        new: "half[i] = r[i] + 0.0 * h * w[i];",
+    },
+    Fault {
+        name: "half step dropped with the low-rank metric",
+        file: METRIC,
+        old: "vectors.add_scaled(h, half, w, r)",
+        new: "vectors.add_scaled(0.0 * h, half, w, r)",
+    },
+    Fault { name: "stale gradient: the force is not kept", file: VECTOR, old: "w[i] = force;", new: "let _ = &w;" },
+    Fault {
+        name: "wrong multinomial weight",
+        file: TREE,
+        old: "exact::exp(gain - self.reference)",
+        new: "exact::exp(0.5 * (gain - self.reference))",
+    },
+    Fault {
+        name: "leaf chosen without its weight",
+        file: TREE,
+        old: "uniform * weights.subtree < weight",
+        new: "uniform < weight",
+    },
+    Fault {
+        name: "random stream shared between chains",
+        file: TREE,
+        old: "Stream::new(self.seed, self.chain, self.iteration, purpose)",
+        new: "Stream::new(self.seed, 0, self.iteration, purpose)",
+    },
+    Fault {
+        name: "momentum not refreshed",
+        file: TREE,
+        old: "&address.stream(Purpose::Momentum)",
+        new: "&Address { iteration: 0, ..address }.stream(Purpose::Momentum)",
+    },
+    Fault {
+        name: "window opens one iteration late",
+        file: SCHEDULE,
+        old: "iteration >= self.start &&",
+        new: "iteration > self.start &&",
+    },
+    Fault {
+        name: "window takes one draw too many",
+        file: SCHEDULE,
+        old: "|&last| iteration < last",
+        new: "|&last| iteration <= last",
+    },
+    Fault {
+        name: "lp with the Jacobian of the sampler's coordinates",
+        file: TREE,
+        old: "point.logp - space.log_jacobian(&point.x[..dim])",
+        new: "point.logp",
+    },
+    Fault {
+        name: "a resumed run forgets its window",
+        file: RUN,
+        old: "window: saved.window",
+        new: "window: Window::default()",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutants::workshop::replaced;
+    use std::collections::HashSet;
+
+    /// The sources move on: a fault whose text has gone must be written anew.
+    #[test]
+    fn every_fault_has_its_place_in_the_sources() {
+        for fault in &FAULTS {
+            let text = std::fs::read_to_string(crate::root().join(fault.file)).expect(fault.file);
+            let changed = replaced(&text, fault).unwrap_or_else(|error| panic!("{error:#}"));
+            assert_ne!(changed, text);
+        }
+    }
+
+    #[test]
+    fn names_tell_faults_apart() {
+        assert_eq!(FAULTS.iter().map(|fault| fault.name).collect::<HashSet<_>>().len(), FAULTS.len());
+    }
+}

@@ -1,0 +1,187 @@
+//! The copy of the workspace that faults are put into, and the tests run there.
+
+use super::faults::Fault;
+use crate::run::cargo;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a build needs of the workspace.
+const COPIED: [&str; 6] = ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "crates", "xtask", "benchmarks"];
+
+/// The tests that must notice a fault: of what the faults are in, without the long runs.
+const TESTS: [&str; 9] = [
+    "test",
+    "--release",
+    "--package=octopus-density",
+    "--package=octopus-sampler",
+    "--lib",
+    "--test=hierarchical",
+    "--test=sampler",
+    "--no-fail-fast",
+    "--color=never",
+];
+const LONG_RUNS: [&str; 5] = [
+    "--skip=calibration::",
+    "--skip=hierarchical::balanced",
+    "--skip=hierarchical::unbalanced",
+    "--skip=known::a_corr",
+    "--skip=hierarchical::every_param",
+];
+
+/// What became of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The tests that failed.
+    Caught(Vec<String>),
+    /// All tests passed.
+    Survived,
+}
+
+pub(super) struct Workshop {
+    source: PathBuf,
+    build: PathBuf,
+}
+
+impl Workshop {
+    /// Copies the workspace at `root`.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub(super) fn open(root: &Path) -> Result<Self> {
+        let folder = crate::target(root).join("mutants");
+        let workshop = Self { source: folder.join("source"), build: folder.join("build") };
+        fs::create_dir_all(&workshop.source).with_context(|| format!("cannot make {}", workshop.source.display()))?;
+        for name in COPIED {
+            copy(&root.join(name), &workshop.source.join(name))?;
+        }
+        Ok(workshop)
+    }
+
+    /// Builds and runs the tests with `fault` in the copy, and takes it out again.
+    ///
+    /// # Errors
+    /// When its text is not there exactly once, and those of [`test`](Self::test).
+    pub(super) fn test_with(&self, fault: &Fault) -> Result<Verdict> {
+        let path = self.source.join(fault.file);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let write = |text: &str| fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()));
+        write(&replaced(&text, fault)?)?;
+        let verdict = self.test();
+        write(&text)?;
+        verdict.with_context(|| format!("fault \"{}\"", fault.name))
+    }
+
+    /// Builds and runs the tests.
+    ///
+    /// # Errors
+    /// When they cannot be built: such a fault says nothing about the tests.
+    pub(super) fn test(&self) -> Result<Verdict> {
+        let mut build = cargo(&self.source, &TESTS);
+        build.arg("--no-run").env("CARGO_TARGET_DIR", &self.build);
+        let built = build.output().context("cannot start cargo")?;
+        if !built.status.success() {
+            bail!("the tests cannot be built:\n{}", String::from_utf8_lossy(&built.stderr));
+        }
+        let mut tests = cargo(&self.source, &TESTS);
+        tests.arg("--").args(LONG_RUNS).env("CARGO_TARGET_DIR", &self.build).env("RUST_BACKTRACE", "0");
+        let output = tests.output().context("cannot start cargo")?;
+        if output.status.success() {
+            return Ok(Verdict::Survived);
+        }
+        let failed = failures(&String::from_utf8_lossy(&output.stdout));
+        if failed.is_empty() {
+            bail!("the tests ended without naming one that failed:\n{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(Verdict::Caught(failed))
+    }
+}
+
+/// `text` with the fault.
+///
+/// # Errors
+/// When the fault's text does not stand in it exactly once.
+pub(super) fn replaced(text: &str, fault: &Fault) -> Result<String> {
+    match text.matches(fault.old).count() {
+        1 => Ok(text.replacen(fault.old, fault.new, 1)),
+        n => bail!(
+            "fault \"{}\": its text stands {n} times in {}, not once; write the fault anew:\n{}",
+            fault.name,
+            fault.file,
+            fault.old
+        ),
+    }
+}
+
+/// The names in lines `test NAME ... FAILED` of the test programs.
+fn failures(output: &str) -> Vec<String> {
+    let name = |line: &str| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned);
+    output.lines().filter_map(name).collect()
+}
+
+/// Copies a file or folder; what has not changed is left alone, so that cargo builds only what has.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
+    if from.is_dir() {
+        fs::create_dir_all(to).with_context(failed)?;
+        let mut names = Vec::new();
+        for entry in fs::read_dir(from).with_context(failed)? {
+            let name = entry.with_context(failed)?.file_name();
+            copy(&from.join(&name), &to.join(&name))?;
+            names.push(name);
+        }
+        // What has gone from the sources must go from the copy: cargo finds tests and modules by their files.
+        for entry in fs::read_dir(to).with_context(failed)? {
+            let entry = entry.with_context(failed)?;
+            if !names.contains(&entry.file_name()) {
+                let path = entry.path();
+                if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.with_context(failed)?;
+            }
+        }
+        return Ok(());
+    }
+    let text = fs::read(from).with_context(failed)?;
+    if fs::read(to).is_ok_and(|known| known == text) {
+        return Ok(());
+    }
+    fs::write(to, text).with_context(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAULT: Fault = Fault { name: "plus", file: "a.rs", old: "a - b", new: "a + b" };
+
+    #[test]
+    fn a_fault_needs_its_text_exactly_once() {
+        assert_eq!(replaced("let c = a - b;", &FAULT).unwrap(), "let c = a + b;");
+        for text in ["let c = a + b;", "a - b; a - b;"] {
+            let message = replaced(text, &FAULT).unwrap_err().to_string();
+            assert!(message.contains("plus") && message.contains("a.rs"), "{message}");
+        }
+    }
+
+    #[test]
+    fn failed_tests_are_read_from_the_output() {
+        let output = "running 2 tests\ntest a::b ... ok\ntest c::d ... FAILED\n\nfailures:\n    c::d\n";
+        assert_eq!(failures(output), ["c::d"]);
+        assert_eq!(failures(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn copies_follow_the_sources() {
+        let folder = std::env::temp_dir().join(format!("octopus-mutants-{}", std::process::id()));
+        let (from, to) = (folder.join("from"), folder.join("to"));
+        fs::create_dir_all(from.join("inner")).unwrap();
+        fs::write(from.join("inner/a"), "1").unwrap();
+        fs::write(from.join("b"), "2").unwrap();
+        copy(&from, &to).unwrap();
+        fs::remove_file(from.join("b")).unwrap();
+        fs::write(from.join("inner/a"), "3").unwrap();
+        copy(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(to.join("inner/a")).unwrap(), "3");
+        assert!(!to.join("b").exists());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
