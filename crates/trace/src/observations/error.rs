@@ -33,6 +33,14 @@ pub enum ObservationsError {
         /// What was found.
         what: String,
     },
+    /// A Parquet file compressed by a method that this program was built without.
+    #[error("{} is compressed with {codec}, which this octopus cannot read: write it with Snappy or without compression (pandas: compression=\"snappy\"; Polars: compression=\"snappy\")", path.display())]
+    Codec {
+        /// The file.
+        path: PathBuf,
+        /// The method.
+        codec: String,
+    },
     /// A column that is not there.
     #[error("{} has no column `{column}`{}; its columns are {}", path.display(), nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default(), list(existing))]
     NoColumn {

@@ -10,7 +10,8 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
-use parquet::errors::ParquetError;
+use parquet::basic::Compression;
+use parquet::file::metadata::ParquetMetaData;
 use std::fs::File;
 use std::path::Path;
 
@@ -33,17 +34,35 @@ pub(super) fn read(path: &Path, group_column: &str, value_column: &str) -> Resul
             return Err(ObservationsError::ColumnType { path, column, found, expected });
         }
     }
+    check_codec(path, reader.metadata(), [group_index, value_index])?;
     let mask = ProjectionMask::roots(reader.parquet_schema(), [group_index, value_index]);
-    let batches = reader.with_projection(mask).build().map_err(|error| match error {
-        ParquetError::NYI(what) => ObservationsError::NotATable { path: path.to_owned(), what },
-        error => damaged(&error),
-    })?;
+    let batches = reader.with_projection(mask).build().map_err(|error| damaged(&error))?;
     let mut rows = Rows::default();
     for batch in batches {
         let batch = batch.map_err(|error| damaged(&error))?;
         append(path, &batch, group_column, value_column, &mut rows)?;
     }
     Ok(rows)
+}
+
+/// Whether the pages of the columns can be unpacked by this build.
+fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: [usize; 2]) -> Result<(), ObservationsError> {
+    let schema = metadata.file_metadata().schema_descr();
+    for group in metadata.row_groups() {
+        for (leaf, column) in group.columns().iter().enumerate() {
+            let known = match column.compression() {
+                Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => true,
+                Compression::ZSTD(_) => cfg!(feature = "zstd"),
+                _ => false,
+            };
+            if !known && roots.contains(&schema.get_column_root_idx(leaf)) {
+                let codec = format!("{:?}", column.compression());
+                let codec = codec.split('(').next().unwrap_or_default().to_owned();
+                return Err(ObservationsError::Codec { path: path.to_owned(), codec });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn append(

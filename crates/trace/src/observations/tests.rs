@@ -129,6 +129,27 @@ fn bad_parquet_is_told() {
     refuses("a.parquet", "city,y\na,1\n", &["damaged"]);
 }
 
+/// Files of pyarrow: `tests/data/make_parquet.py`.
+#[test]
+fn compressed_parquet_is_read_or_told() {
+    let read = |codec: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{codec}.parquet"));
+        read_grouped(&path, "city", "y")
+    };
+    let mut codecs = vec!["gzip", "snappy"];
+    if cfg!(feature = "zstd") {
+        codecs.push("zstd");
+    } else {
+        let message = read("zstd").unwrap_err().to_string();
+        assert!(message.contains("ZSTD") && message.contains("Snappy"), "{message}");
+    }
+    for codec in codecs {
+        let data = read(codec).unwrap();
+        assert_eq!(data.labels(), &Labels::Strings(vec!["oslo".into(), "rome".into()]));
+        assert_eq!(data.values(), [1.0, 4.0, 2.0]);
+    }
+}
+
 #[test]
 fn damaged_parquet_never_panics() {
     let n = 400;
@@ -143,13 +164,11 @@ fn damaged_parquet_never_panics() {
         assert!(message.contains("a.parquet"), "{message}");
     }
     for byte in 0..good.len() {
-        for flip in [0x01, 0x80, 0xff] {
-            let mut bad = good.clone();
-            bad[byte] ^= flip;
-            fs::write(&path, &bad).unwrap();
-            // Some bits are values: the table then reads, with another number.
-            let _ = read_grouped(&path, "city", "y");
-        }
+        let mut bad = good.clone();
+        bad[byte] ^= [0x01, 0x80, 0xff][byte % 3];
+        fs::write(&path, &bad).unwrap();
+        // Some bits are values: the table then reads, with another number.
+        let _ = read_grouped(&path, "city", "y");
     }
 }
 
