@@ -57,6 +57,9 @@ const GAUSS: [(f64, f64); 4] = [
 /// Points of the polynomial between lattice points.
 const WINDOW: usize = 10;
 
+/// The smallest share of the rest that lies below an interval which does not start at the end of the support.
+const TAIL: f64 = 1e-9;
+
 /// From the coordinate of a table to the variable.
 #[derive(Clone, Copy, Debug)]
 enum Map {
@@ -66,10 +69,12 @@ enum Map {
     Scale(Axis),
 }
 
-/// A marginal with one mode: the density of a coordinate at equal steps, and between them a polynomial through the
+/// The marginal distribution of one quantity, with one mode.
+///
+/// The density of a coordinate is tabulated at equal steps; between them stands a polynomial through the
 /// logarithms of the nearest ten.
 #[derive(Clone, Debug)]
-pub(super) struct Marginal {
+pub struct Marginal {
     map: Map,
     first: f64,
     step: f64,
@@ -97,7 +102,9 @@ impl Marginal {
     }
 
     /// A mixture of normals, given as (weight, mean, variance): mu_pop, a z or a mu_group over the lattice. The step
-    /// is a part of the narrowest normal that counts.
+    /// is a quarter of the narrowest normal that counts, but at least a 4000th of the range: narrower normals are
+    /// broadened to that, which conserves probability and blurs only a peak as sharp (a group of one observation
+    /// whose mean is that observation if sigma_obs is 0).
     pub(super) fn mixture(components: impl Iterator<Item = (f64, f64, f64)>) -> Self {
         /// Standard deviations beyond which a normal is left out: e^-36.
         const REACH: f64 = 8.5;
@@ -113,11 +120,12 @@ impl Marginal {
         let step = (0.25 * narrowest).max((high - low) / MOST_STEPS);
         let mut density = vec![0.0; ((high - low) / step).ceil() as usize + 1];
         for (weight, mean, sd) in components {
+            let sd = sd.max(4.0 * step);
             let height = weight / sd;
+            // A negative number becomes 0.
             let from = ((mean - REACH * sd - low) / step).ceil() as usize;
-            let to = ((mean + REACH * sd - low) / step).floor() as usize;
-            let last = density.len() - 1;
-            for (k, density) in density.iter_mut().enumerate().take(to.min(last) + 1).skip(from) {
+            let to = (((mean + REACH * sd - low) / step).floor() as usize + 1).min(density.len());
+            for (k, density) in (from..to).zip(&mut density[from.min(to)..to]) {
                 let z = (low + k as f64 * step - mean) / sd;
                 *density += height * (-0.5 * z * z).exp();
             }
@@ -179,7 +187,7 @@ impl Marginal {
     }
 
     /// P(variable <= `x`).
-    pub(super) fn cdf(&self, x: f64) -> f64 {
+    pub fn cdf(&self, x: f64) -> f64 {
         match self.map {
             Map::Identity => self.below((x - self.first) / self.step),
             Map::Scale(_) if x <= 0.0 => 0.0,
@@ -212,21 +220,30 @@ impl Marginal {
         }
     }
 
-    /// The point below which there is probability `p`, 0 < p < 1.
-    pub(super) fn quantile(&self, p: f64) -> f64 {
+    /// The point below which there is probability `p`.
+    ///
+    /// # Panics
+    /// When `p` is not inside (0, 1).
+    pub fn quantile(&self, p: f64) -> f64 {
+        assert!(p > 0.0 && p < 1.0, "a probability between 0 and 1, not {p}");
         self.value(self.steps(p))
     }
 
     /// The equal-tailed interval of probability `p`.
-    pub(super) fn eti(&self, p: f64) -> Interval {
+    ///
+    /// # Panics
+    /// When `p` is not inside (0, 1).
+    pub fn eti(&self, p: f64) -> Interval {
         Interval { low: self.quantile(0.5 * (1.0 - p)), high: self.quantile(0.5 * (1.0 + p)) }
     }
 
     /// The shortest interval of probability `p`: its ends have the same density, or the lower one is the end of the
     /// support.
-    pub(super) fn hdi(&self, p: f64) -> Interval {
-        /// The smallest share of the rest that lies below an interval which does not start at the end of the support.
-        const TAIL: f64 = 1e-9;
+    ///
+    /// # Panics
+    /// When `p` is not inside (0, 1).
+    pub fn hdi(&self, p: f64) -> Interval {
+        assert!(p > 0.0 && p < 1.0, "a probability between 0 and 1, not {p}");
         let excess = |below: f64| self.density(self.steps(below)) - self.density(self.steps(below + p));
         let most = 1.0 - p;
         if matches!(self.map, Map::Scale(_)) && excess(TAIL * most) >= 0.0 {
