@@ -78,13 +78,15 @@ impl Workshop {
     /// When they cannot be built: such a fault says nothing about the tests.
     pub(super) fn test(&self) -> Result<Verdict> {
         let mut build = cargo(&self.source, &TESTS);
-        build.arg("--no-run").env("CARGO_TARGET_DIR", &self.build);
+        // Most of each build is unchanged: parts of crates are kept from one fault to the next.
+        build.arg("--no-run").env("CARGO_TARGET_DIR", &self.build).env("CARGO_INCREMENTAL", "1");
         let built = build.output().context("cannot start cargo")?;
         if !built.status.success() {
             bail!("the tests cannot be built:\n{}", String::from_utf8_lossy(&built.stderr));
         }
         let mut tests = cargo(&self.source, &TESTS);
-        tests.arg("--").args(LONG_RUNS).env("CARGO_TARGET_DIR", &self.build).env("RUST_BACKTRACE", "0");
+        tests.arg("--").args(LONG_RUNS).env("RUST_BACKTRACE", "0");
+        tests.env("CARGO_TARGET_DIR", &self.build).env("CARGO_INCREMENTAL", "1");
         let output = tests.output().context("cannot start cargo")?;
         if output.status.success() {
             return Ok(Verdict::Survived);

@@ -100,10 +100,11 @@ fn determinant(mut a: Vec<Vec<f64>>) -> f64 {
         let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).expect("rows");
         a.swap(k, pivot);
         product *= if pivot == k { a[k][k] } else { -a[k][k] };
-        for i in k + 1..n {
-            let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
+        let (above, below) = a.split_at_mut(k + 1);
+        for row in below {
+            let factor = row[k] / above[k][k];
+            for (x, y) in row[k..].iter_mut().zip(&above[k][k..]) {
+                *x -= factor * y;
             }
         }
     }
