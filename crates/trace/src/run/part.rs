@@ -126,8 +126,8 @@ fn stat(read: Read, stats: &[DrawStats]) -> ArrayRef {
     }
 }
 
-/// Plain pages: draws are random in all but their leading bits, so that neither a dictionary nor Snappy
-/// makes them smaller (measured: 1% at three times the time), and statistics of them help nobody.
+/// Plain pages: all but the leading bits of a draw are random, so that neither a dictionary nor Snappy makes
+/// them smaller (pyarrow, 8000 x 306 normal draws: 19.6 MB with and without), and statistics of them help nobody.
 fn properties(layout: &Layout, phase: Phase) -> Result<WriterProperties, ParquetError> {
     let external = |error: serde_json::Error| ParquetError::External(Box::new(error));
     let metadata = serde_json::to_string(&metadata(layout, phase)).map_err(external)?;
