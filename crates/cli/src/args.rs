@@ -288,7 +288,7 @@ pub(crate) struct ValidateArgs {
     /// Fail with exit code 4 where there is no GPU
     #[arg(long)]
     pub(crate) require_gpu: bool,
-    /// 500 draws, 500 warm-up iterations, small benchmarks
+    /// 1000 draws, 500 warm-up iterations, small benchmarks
     #[arg(long)]
     pub(crate) quick: bool,
     /// Seed of all random numbers of the run; the data are always the PRD's
@@ -386,7 +386,8 @@ mod tests {
             let value = defaults.pointer(pointer).unwrap_or_else(|| panic!("{pointer} in {defaults}"));
             let value =
                 value.as_str().map_or_else(|| value.to_string().trim_end_matches(".0").to_owned(), str::to_owned);
-            let text = help.iter().find(|text| text.trim_start().starts_with(&format!("{option} "))).unwrap();
+            let own = |line: &str| line.trim_start().starts_with(&format!("{option} "));
+            let text = help.iter().find(|text| text.lines().any(own)).unwrap();
             assert!(text.contains(&format!("[default: {value}]")), "{option} is {value} in truth: {text}");
         }
     }

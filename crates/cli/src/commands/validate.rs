@@ -10,8 +10,9 @@ use anyhow::Result;
 use octopus_report::{Charset, Outcome as Overall, Status};
 use octopus_sampler::SamplerConfig;
 
-/// Draws and warm-up iterations with --quick.
-const QUICK: usize = 500;
+/// Draws and warm-up iterations with --quick: with fewer draws the largest R-hat of 203 good parameters comes
+/// close to 1.01 by chance.
+const QUICK: (usize, usize) = (1000, 500);
 
 /// Runs phase 0 from end to end.
 ///
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     let device = device::choose(args.machine.device.unwrap_or_default())?;
     let mut sampler = SamplerConfig { seed: args.seed, ..prd_sampler() };
     if args.quick {
-        (sampler.draws, sampler.tune) = (QUICK, QUICK);
+        (sampler.draws, sampler.tune) = QUICK;
     }
     sampler.parameterization = args.parameterization.unwrap_or(sampler.parameterization);
     sampler.metric = args.metric.unwrap_or(sampler.metric);
@@ -60,8 +61,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
         let skipped = verdict.rows.iter().filter(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
         let ids: Vec<&str> = skipped.map(|row| row.id.as_str()).collect();
         if !ids.is_empty() {
-            let why = device.why.as_deref().unwrap_or("the CPU was asked for");
-            output::note(format!("no GPU took part ({why}): {} skipped", ids.join(", ")));
+            output::note(format!("no GPU took part: {} skipped", ids.join(", ")));
         }
     }
     Ok(match verdict.outcome {

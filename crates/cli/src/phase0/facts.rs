@@ -56,7 +56,7 @@ pub(super) fn machine(stages: &Stages) -> Machine {
     let kernel = host.kernel.as_ref().map(|kernel| format!(", kernel {kernel}")).unwrap_or_default();
     Machine {
         cpu: format!("{} ({})", host.cpu.as_deref().unwrap_or("unknown"), host.simd.join(" ")),
-        cores: stages.machine.threads,
+        cores: host.threads,
         memory_bytes: host.memory_total.unwrap_or(0),
         os: format!("{}, {}{kernel}", host.os, host.architecture),
         gpu: stages.machine.gpu(),

@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) ->
         }
     };
     stage("verify: what machine this is");
-    let machine = verify::run(pool);
+    let machine = verify::run();
     stage("data: made as NumPy makes them");
     let data = data::run(options.groups)?;
     stage("sample: into a run folder");

@@ -3,7 +3,6 @@
 use crate::device::no_gpu;
 use octopus_device::{HostInfo, Overall, SystemProvider, VerifyReport, verify};
 use octopus_report::Measured;
-use rayon::ThreadPool;
 
 /// The machine.
 pub(super) struct Machine {
@@ -11,13 +10,11 @@ pub(super) struct Machine {
     gpu: VerifyReport,
     /// The processor's side.
     pub(super) host: HostInfo,
-    /// Threads that sample.
-    pub(super) threads: usize,
 }
 
 /// Looks.
-pub(super) fn run(pool: &ThreadPool) -> Machine {
-    Machine { gpu: verify(&SystemProvider::new()), host: HostInfo::read(), threads: pool.current_num_threads() }
+pub(super) fn run() -> Machine {
+    Machine { gpu: verify(&SystemProvider::new()), host: HostInfo::read() }
 }
 
 impl Machine {

@@ -1,0 +1,139 @@
+//! Bad input: a message that names file, row or field, value and fix; the right exit code; nothing half-written.
+
+use crate::support::{Answer, run, tree};
+use std::fs;
+use tempfile::TempDir;
+
+/// Samples the table `text` and expects it to be refused before a run folder is made.
+#[track_caller]
+fn refused(text: &str, words: &[&str]) {
+    let (dir, answer) = sample(text, "");
+    answer.fails(3, words);
+    assert!(answer.stdout.is_empty(), "results only: {}", answer.stdout);
+    assert_eq!(tree(dir.path()), ["obs.csv"], "nothing is left behind");
+}
+
+fn sample(text: &str, more: &str) -> (TempDir, Answer) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("obs.csv"), text).unwrap();
+    let words = "sample hierarchical-normal --data {}/obs.csv --group g --value y --out {}/run --draws 50 --tune 50";
+    let answer = run(dir.path(), &format!("{words} --device cpu {more}"));
+    (dir, answer)
+}
+
+#[test]
+fn missing_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "sample hierarchical-normal --data {}/none.csv --group g --value y --out {}/run";
+    run(dir.path(), words).fails(3, &["none.csv", "No such file", "check the path given to --data"]);
+    assert!(tree(dir.path()).is_empty());
+}
+
+#[test]
+fn wrong_column() {
+    refused("group,y\na,1\nb,2\n", &["obs.csv", "no column `g`", "`group`", "`y`"]);
+}
+
+#[test]
+fn text_in_a_number_column() {
+    refused("g,y\na,1\nb,two\n", &["obs.csv", "row 3", "column `y`", "`two` is not a number", "correct it"]);
+}
+
+#[test]
+fn decimal_comma() {
+    refused("g;y\na;1,5\nb;2\n", &["row 2", "1,5", "decimals with a point"]);
+}
+
+#[test]
+fn nan() {
+    refused("g,y\na,1\na,NaN\nb,2\n", &["obs.csv", "row 3", "column `y`", "NaN", "finite", "remove the row"]);
+}
+
+#[test]
+fn infinite_value() {
+    refused("g,y\na,1\nb,-inf\n", &["obs.csv", "row 3", "column `y`", "-inf", "finite"]);
+}
+
+#[test]
+fn empty_cell_and_empty_group() {
+    refused("g,y\na,1\nb,\n", &["obs.csv", "row 3", "column `y`", "empty", "fill it in or remove the row"]);
+    refused("g,y\na,1\n,2\n", &["obs.csv", "row 3", "column `g`", "empty", "fill it in or remove the row"]);
+}
+
+#[test]
+fn zero_observations() {
+    refused("g,y\n", &["obs.csv", "no observations", "at least one row"]);
+    refused("", &["obs.csv"]);
+}
+
+#[test]
+fn a_row_with_a_cell_too_many() {
+    refused("g,y\na,1\nb,2,3\n", &["obs.csv", "row 3", "3 cells", "header has 2"]);
+}
+
+#[test]
+fn one_group_and_single_observations_are_no_mistake() {
+    for text in ["g,y\nonly,1\nonly,2\nonly,4\n", "g,y\na,1\nb,2\nc,7\nc,8\n"] {
+        let (dir, answer) = sample(text, "--json");
+        answer.succeeds();
+        assert!(answer.json()["diagnosis"]["parameters"].as_array().unwrap().len() >= 5);
+        assert!(dir.path().join("run/run.toml").is_file());
+    }
+}
+
+/// Runs `sample` with an option that must be refused as usage, and expects nothing to be left behind.
+#[track_caller]
+fn usage(option: &str, words: &[&str]) {
+    let dir = tempfile::tempdir().unwrap();
+    let answer = run(dir.path(), &format!("sample hierarchical-normal --out {{}}/run {option}"));
+    answer.fails(2, words);
+    assert!(tree(dir.path()).is_empty(), "nothing is left behind");
+}
+
+#[test]
+fn options_out_of_range() {
+    usage("--chains 0", &["--chains 0", "at least 1"]);
+    usage("--draws 0", &["--draws 0", "at least 1"]);
+    usage("--target-accept 1.5", &["--target-accept 1.5", "between 0 and 1"]);
+    usage("--target-accept nan", &["--target-accept NaN"]);
+    usage("--sigma-pop-scale -1", &["--sigma-pop-scale -1", "positive"]);
+    usage("--sigma-obs-scale 0", &["--sigma-obs-scale 0", "positive"]);
+    usage("--mu-sd -3", &["--mu-sd -3", "positive"]);
+    usage("--max-depth 0", &["--max-depth 0", "between 1 and 20"]);
+    usage("--init-radius -1", &["--init-radius -1", "not negative"]);
+    usage("--groups 0", &["--groups 0", "at least one group"]);
+    usage("--per-group 0", &["--per-group 0", "at least one observation"]);
+    usage("--threads 0", &["--threads", "1 to 4096"]);
+    usage("--checkpoint-every 0", &["--checkpoint-every"]);
+    usage("--draws many", &["--draws", "many"]);
+    usage("--metric dense", &["--metric", "dense", "low-rank"]);
+    usage("--device gpu", &["--device", "gpu", "auto, cpu, cuda or cuda:N"]);
+    usage("--data x.csv", &["--group"]);
+    usage("--data x.csv --group g --value y --groups 3", &["cannot be used with"]);
+}
+
+#[test]
+fn a_settings_file_that_is_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = dir.path().join("settings.toml");
+    let mut check = |text: &str, code: i32, words: &[&str]| {
+        fs::write(&settings, text).unwrap();
+        let words_of_command = "sample hierarchical-normal --config {}/settings.toml --out {}/run";
+        run(dir.path(), words_of_command).fails(code, words);
+        assert_eq!(tree(dir.path()), ["settings.toml"]);
+    };
+    check("[sampler]\nchains = \"four\"\n", 3, &["settings.toml", "sampler.chains", "four"]);
+    check("[sampler]\nchain = 4\n", 3, &["settings.toml", "chain"]);
+    check("[sampler\n", 3, &["settings.toml", "line 1"]);
+    check("[sampler]\nchains = 0\n", 2, &["--chains 0"]);
+    let words = "sample hierarchical-normal --config {}/none.toml --out {}/run";
+    run(dir.path(), words).fails(3, &["none.toml", "No such file"]);
+}
+
+#[test]
+fn a_gpu_that_is_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let answer = run(dir.path(), "sample hierarchical-normal --device cuda --out {}/run");
+    answer.fails(4, &["--device cuda", "--device cpu", "octopus verify"]);
+    assert!(tree(dir.path()).is_empty());
+}

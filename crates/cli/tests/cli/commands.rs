@@ -1,0 +1,130 @@
+//! The commands as they should be used: results on stdout, notes on stderr, JSON everywhere.
+
+use crate::support::{answer, fingerprints, octopus, run, tree};
+use std::fs;
+
+const SMALL: &str = "sample hierarchical-normal --groups 6 --draws 500 --tune 300 --device cpu --out {}/run";
+
+#[test]
+fn sample_diagnose_plot_and_export() {
+    let dir = tempfile::tempdir().unwrap();
+    let sampled = run(dir.path(), SMALL);
+    sampled.succeeds();
+    for word in ["mu_pop", "sigma_obs", "r_hat", "4 chains of 500 draws", "run folder:"] {
+        assert!(sampled.stdout.contains(word), "{word}: {}", sampled.stdout);
+    }
+    assert!(sampled.stderr.contains("60 observations in 6 groups") && !sampled.stdout.contains("observations in"));
+
+    let text = run(dir.path(), "diagnose {}/run");
+    assert!(text.succeeds().stdout.contains("mu_group[5]"));
+    let json = run(dir.path(), "diagnose {}/run --json").succeeds().json();
+    assert_eq!(json["schema"], 1);
+    let names: Vec<&str> = json["parameters"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 15);
+    assert_eq!((names[0], names[3], names[14]), ("mu_pop", "z[0]", "mu_group[5]"));
+    for field in ["mean", "sd", "hdi89", "eti89", "rhat", "ess_bulk", "ess_tail", "mcse_mean"] {
+        assert!(!json["parameters"][0][field].is_null(), "{field}");
+    }
+    assert!(json["max_rhat"].as_f64().unwrap() < 1.02 && json["min_ess_bulk"].as_f64().unwrap() > 200.0);
+
+    let plots = run(dir.path(), "plot {}/run --out {}/plots --format png,svg");
+    let files = plots.succeeds().stdout.lines().count();
+    assert_eq!((files, tree(&dir.path().join("plots")).len()), (8, 8), "four pictures in two formats");
+    let json = run(dir.path(), "plot {}/run --out {}/again --json").succeeds().json();
+    assert_eq!(json["files"].as_array().unwrap().len(), 4);
+
+    run(dir.path(), "export {}/run --to netcdf --out {}/run.nc --predictive 20").succeeds();
+    let of_file = run(dir.path(), "diagnose {}/run.nc --json");
+    let own = run(dir.path(), "diagnose {}/run --json");
+    assert_eq!(of_file.succeeds().json()["parameters"], own.json()["parameters"], "the file holds the same draws");
+    let plots = run(dir.path(), "plot {}/run.nc --out {}/of_file");
+    assert_eq!(plots.succeeds().stdout.lines().count(), 3);
+    assert!(plots.stderr.contains("no ppc_plot"));
+    let json = run(dir.path(), "export {}/run --to zarr --out {}/run.zarr --json").succeeds().json();
+    assert!(json["groups"].as_array().unwrap().iter().any(|group| group == "observed_data"));
+}
+
+#[test]
+fn the_users_own_labels_and_a_settings_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: String = (0..30).map(|i| format!("{},{}\n", ["berlin", "rom", "oslo"][i % 3], i % 7)).collect();
+    fs::write(dir.path().join("obs.csv"), format!("city,value\n{rows}")).unwrap();
+    let settings = format!(
+        "[data.file]\npath = {:?}\ngroup = \"city\"\nvalue = \"value\"\n\
+         [sampler]\ndraws = 100\ntune = 100\nchains = 2\n[prior]\nmu_mean = 3.0\n",
+        dir.path().join("obs.csv")
+    );
+    fs::write(dir.path().join("settings.toml"), settings).unwrap();
+    let words =
+        "sample hierarchical-normal --config {}/settings.toml --chains 3 --out {}/run --device cpu --json --quiet";
+    let sampled = run(dir.path(), words);
+    let json = sampled.succeeds().json();
+    assert_eq!((&json["sampler"]["chains"], &json["sampler"]["draws"]), (&3.into(), &100.into()));
+    let names: Vec<&str> =
+        json["diagnosis"]["parameters"].as_array().unwrap().iter().filter_map(|p| p["name"].as_str()).collect();
+    assert!(names.contains(&"mu_group[oslo]"), "{names:?}");
+    // Warnings may be there, notes may not.
+    assert!(!sampled.stderr.contains("data:") && !sampled.stderr.contains("device:"), "{}", sampled.stderr);
+    // The same run by options alone.
+    let words = "sample hierarchical-normal --data {}/obs.csv --group city --value value --draws 100 --tune 100 \
+                 --chains 3 --mu-mean 3 --out {}/options --device cpu --quiet";
+    run(dir.path(), words).succeeds();
+    assert_eq!(fingerprints(&dir.path().join("options")), fingerprints(&dir.path().join("run")));
+}
+
+#[test]
+fn bad_draws_are_said_aloud() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "sample hierarchical-normal --groups 30 --draws 60 --tune 30 --parameterization non-centered \
+                 --metric diag --device cpu --out {}/run";
+    let sampled = run(dir.path(), words);
+    assert!(sampled.succeeds().stderr.contains("should not be used as they are"), "{}", sampled.stderr);
+    let diagnosed = run(dir.path(), "diagnose {}/run");
+    assert_eq!(diagnosed.code, Some(1));
+    assert!(diagnosed.stdout.contains("FAIL") && diagnosed.stdout.contains("--parameterization adaptive"));
+    run(dir.path(), "diagnose {}/run --prob 2").fails(2, &["--prob 2"]);
+}
+
+#[test]
+fn verify_answers_for_this_machine() {
+    let found = answer(octopus().args(["verify", "--json"]));
+    let json = found.json();
+    let expected = match json["overall"].as_str() {
+        Some("fit") => 0,
+        Some("broken") => 1,
+        Some("absent") => 4,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((found.code, &json["schema"]), (Some(expected), &1.into()));
+    let text = answer(octopus().arg("verify"));
+    assert_eq!(text.code, Some(expected));
+    assert!(text.stdout.contains(json["summary"].as_str().unwrap()));
+}
+
+#[test]
+fn completions_and_help() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = answer(octopus().args(["completions", shell]));
+        assert!(script.succeeds().stdout.contains("target-accept"), "{shell}");
+    }
+    let json = answer(octopus().args(["completions", "bash", "--json"])).json();
+    assert_eq!((&json["schema"], &json["shell"]), (&1.into(), &"bash".into()));
+    let help = answer(octopus().arg("--help"));
+    for command in ["verify", "sample", "resume", "diagnose", "plot", "export", "validate", "completions"] {
+        assert!(help.succeeds().stdout.contains(command), "{command}");
+    }
+    assert_eq!(answer(octopus().arg("--version")).stdout.trim(), concat!("octopus ", env!("CARGO_PKG_VERSION")));
+    answer(octopus().arg("sing")).fails(2, &["sing"]);
+}
+
+#[test]
+fn colours_only_where_wanted() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("none");
+    let plain = answer(octopus().arg("diagnose").arg(&missing));
+    assert!(!plain.stderr.contains('\x1b'), "no terminal, no colour: {:?}", plain.stderr);
+    let forced = answer(octopus().arg("diagnose").arg(&missing).env("CLICOLOR_FORCE", "1"));
+    assert!(forced.stderr.contains("\x1b["), "{:?}", forced.stderr);
+    let off = answer(octopus().arg("diagnose").arg(&missing).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+    assert!(!off.stderr.contains('\x1b'), "NO_COLOR: {:?}", off.stderr);
+}

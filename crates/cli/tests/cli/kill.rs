@@ -1,0 +1,139 @@
+//! The same bits whatever happens on the way: threads, checkpoints, Ctrl-C, kill -9.
+
+use crate::support::{fingerprints, octopus, program, run};
+use octopus_random::{Purpose, Stream};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Long enough to be hit, in warm-up and after it.
+const LONG: &str = "sample hierarchical-normal --groups 500 --likelihood pointwise --draws 300 --tune 300 \
+                    --keep-warmup --device cpu --quiet --json --checkpoint-every 20 --out";
+
+fn long(dir: &Path, name: &str) -> Command {
+    let mut command = Command::new(program());
+    command.args(LONG.split_whitespace()).arg(dir.join(name)).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn status(run: &Path) -> Option<String> {
+    let text = fs::read_to_string(run.join("run.toml")).ok()?;
+    let line = text.lines().find(|line| line.starts_with("status"))?;
+    Some(line.to_owned())
+}
+
+#[test]
+fn threads_and_checkpoints_change_no_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = "sample hierarchical-normal --groups 20 --draws 150 --tune 150 --keep-warmup --device cpu --out {}/";
+    run(dir.path(), &format!("{base}0 --threads 1")).succeeds();
+    let expected = fingerprints(&dir.path().join("0"));
+    assert!(expected.keys().any(|name| name.starts_with("warmup_posterior/")), "warm-up is kept");
+    for (name, options) in [
+        ("1", "--threads 2"),
+        ("2", "--threads 3 --checkpoint-every 1"),
+        ("3", "--threads 1 --checkpoint-every 7"),
+        ("4", "--checkpoint-every 100000"),
+    ] {
+        run(dir.path(), &format!("{base}{name} {options}")).succeeds();
+        assert_eq!(fingerprints(&dir.path().join(name)), expected, "{options}");
+    }
+    run(dir.path(), &format!("{base}other --seed 43")).succeeds();
+    let other = fingerprints(&dir.path().join("other"));
+    assert!(
+        expected
+            .iter()
+            .all(|(name, hash)| name.contains("diverging") || name.contains("max_treedepth") || other[name] != *hash)
+    );
+}
+
+/// `OCTOPUS_TEST_KILLS` sets how often; the gate runs 20.
+#[test]
+fn kill_9_at_random_moments_and_resume() {
+    let kills: u32 = std::env::var("OCTOPUS_TEST_KILLS").map_or(4, |text| text.parse().expect("a number of kills"));
+    let dir = tempfile::tempdir().unwrap();
+    let begin = Instant::now();
+    assert!(long(dir.path(), "whole").status().unwrap().success());
+    let whole = begin.elapsed();
+    let expected = fingerprints(&dir.path().join("whole"));
+    let mut moments = Stream::new(1, 0, 0, Purpose::User);
+    let mut hit = 0;
+    for k in 0..kills {
+        let name = format!("run-{k}");
+        let folder = dir.path().join(&name);
+        // Twice: the resumed run is killed as well.
+        let mut child = long(dir.path(), &name).spawn().unwrap();
+        hit += u32::from(kill_9(&mut child, whole.mul_f64(moments.uniform()), &folder));
+        if folder.join("run.toml").exists() {
+            let resume = Command::new(program()).args(["resume", "--quiet"]).arg(&folder).stdout(Stdio::null()).spawn();
+            kill_9(&mut resume.unwrap(), whole.mul_f64(0.5 * moments.uniform()), &folder);
+            let threads = if k % 2 == 0 { "1" } else { "2" };
+            let end =
+                octopus().args(["resume", "--threads", threads, "--checkpoint-every", "33"]).arg(&folder).output();
+            assert_eq!(end.unwrap().status.code(), Some(0));
+        } else {
+            // Killed before the first file: there is nothing to resume, and nothing in the way.
+            assert!(long(dir.path(), &name).status().unwrap().success());
+        }
+        assert_eq!(fingerprints(&folder), expected, "kill {k}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+    assert!(2 * hit >= kills, "only {hit} of {kills} kills hit a run");
+}
+
+/// Waits, kills, and says whether that was in the middle of the run.
+fn kill_9(child: &mut Child, wait: Duration, folder: &Path) -> bool {
+    sleep(wait);
+    let running = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    running && status(folder).is_some_and(|status| status.contains("running"))
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_the_draws_and_resume_gives_the_same_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(long(dir.path(), "whole").status().unwrap().success());
+    let folder = dir.path().join("run");
+    let mut child = long(dir.path(), "run").stderr(Stdio::piped()).spawn().unwrap();
+    // Draws proper are there: a part is on the disk.
+    let begin = Instant::now();
+    while !folder.join("draws/part-00000.parquet").exists() && begin.elapsed() < Duration::from_secs(120) {
+        sleep(Duration::from_millis(2));
+    }
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let asked = Instant::now();
+    let ended = child.wait().unwrap();
+    assert!(signalled.success() && ended.code() == Some(130), "{ended:?}");
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert!(said.contains("octopus resume"), "{said}");
+    assert_eq!(status(&folder).as_deref(), Some("status = \"interrupted\""));
+
+    let partial = run(dir.path(), "diagnose {}/run --json");
+    assert!(partial.stderr.contains("not complete"), "{partial:?}");
+    assert!(partial.json()["parameters"].as_array().unwrap().len() == 1003);
+    let resumed = run(dir.path(), "resume {}/run --quiet --json").succeeds().json();
+    assert_eq!(resumed["status"], "complete");
+    assert_eq!(fingerprints(&folder), fingerprints(&dir.path().join("whole")));
+}
+
+#[test]
+fn two_processes_never_write_one_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut first = long(dir.path(), "run").spawn().unwrap();
+    let begin = Instant::now();
+    while !dir.path().join("run/run.toml").exists() && begin.elapsed() < Duration::from_secs(120) {
+        sleep(Duration::from_millis(2));
+    }
+    let second = run(dir.path(), "resume {}/run");
+    let running = first.try_wait().unwrap().is_none();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(running, "the run was too short for this test");
+    second.fails(3, &["in use by another octopus process"]);
+}
