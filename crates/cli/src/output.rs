@@ -36,5 +36,27 @@ pub(crate) fn warn(text: impl AsRef<str>) {
 
 /// Reports a failure on stderr, causes included.
 pub(crate) fn error(error: &anyhow::Error) {
-    note(format!("\x1b[1;31merror:\x1b[0m {error:#}"));
+    note(format!("\x1b[1;31merror:\x1b[0m {}", chain(error)));
+}
+
+/// An error and its causes, without those that the error itself quotes.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => text,
+        said => format!("{said}: {cause}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn no_cause_is_told_twice() {
+        let quoted = anyhow!("disk full").context("cannot write x: disk full").context("sampling stopped");
+        assert_eq!(chain(&quoted), "sampling stopped: cannot write x: disk full");
+        assert_eq!(chain(&anyhow!("a").context("b")), "b: a");
+    }
 }

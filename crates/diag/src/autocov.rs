@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn constant_and_empty() {
-        assert_eq!(autocov(&[]), []);
+        assert!(autocov(&[]).is_empty());
         assert_eq!(autocov(&[2.0; 5]), [0.0; 5]);
         assert!(autocorr(&[2.0; 5]).iter().all(|v| v.is_nan()));
         assert_eq!(autocorr(&[1.0, 2.0, 5.0])[0], 1.0);

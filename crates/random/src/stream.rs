@@ -68,7 +68,7 @@ impl Stream {
     #[inline(always)]
     pub fn uniform_at(&self, index: u64) -> f64 {
         let words = self.block((index / 2) as u32);
-        if index % 2 == 0 { open01(words[0], words[1]) } else { open01(words[2], words[3]) }
+        if index.is_multiple_of(2) { open01(words[0], words[1]) } else { open01(words[2], words[3]) }
     }
 
     /// Uniform numbers `2 block` and `2 block + 1`.

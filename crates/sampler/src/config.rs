@@ -110,7 +110,7 @@ impl SamplerConfig {
         if !(1..=20).contains(&self.max_depth) {
             return fail("max_depth", &self.max_depth, "must lie between 1 and 20");
         }
-        if !(self.max_energy_error > 0.0) {
+        if self.max_energy_error.is_nan() || self.max_energy_error <= 0.0 {
             return fail("max_energy_error", &self.max_energy_error, "must be positive");
         }
         if !(self.init_radius >= 0.0 && self.init_radius.is_finite()) {

@@ -247,6 +247,7 @@ pub(crate) fn leapfrog<D: LogDensity + ?Sized>(
 }
 
 /// Moves `point` by one transition of NUTS.
+#[allow(clippy::too_many_arguments, reason = "what chains share and what each owns")]
 pub(crate) fn transition<D: LogDensity + ?Sized>(
     space: &Space<'_, D>,
     metric: &Metric,

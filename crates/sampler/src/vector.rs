@@ -34,6 +34,7 @@ impl Vectors {
 
     /// Half a kick and a drift with a diagonal metric in whitened momentum:
     /// `half = r + h w`, `q += step scale half`.
+    #[allow(clippy::too_many_arguments, reason = "one pass over five vectors is what makes it fast")]
     pub(crate) fn kick_drift(
         &self,
         h: f64,

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
                 add_observations(&mut data, &problem.model);
             }
             Err(error) if args.predictive > 0 => return Err(error),
-            Err(error) => output::warn(format!("no observations in the file: {error:#}")),
+            Err(error) => output::warn(format!("no observations in the file: {}", output::chain(&error))),
         }
     }
     match args.to {

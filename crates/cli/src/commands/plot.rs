@@ -43,7 +43,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
             let statistics = check_predictive(&observed, &predictive.replicates);
             plots.push(("ppc_plot", Plot::Ppc(PpcPlot { observed, replicates: predictive.replicates, statistics })));
         }
-        Err(why) if !global.quiet => output::note(format!("no ppc_plot: {why:#}")),
+        Err(why) if !global.quiet => output::note(format!("no ppc_plot: {}", output::chain(&why))),
         Err(_) => {}
     }
     let format = match (args.format.contains(&PictureFormat::Png), args.format.contains(&PictureFormat::Svg)) {

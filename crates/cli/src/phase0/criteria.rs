@@ -48,7 +48,7 @@ fn timing_variation(options: &Options, stages: &Stages) -> Measured<f64> {
         return Measured::missing("two short repeats tell nothing: run without --quick");
     }
     match stages.benchmark.worst_variation() {
-        Some((variation, _)) => Measured::Value(variation),
+        Some(variation) => Measured::Value(variation),
         None => Measured::missing("nothing was timed twice"),
     }
 }

@@ -6,6 +6,9 @@ use crate::problem::Problem;
 use anyhow::Result;
 use octopus_report::PredictiveStatistic;
 
+/// A number that sums up all observations.
+type Statistic = fn(&[f64]) -> f64;
+
 /// Replicated data sets of each chain.
 const PER_CHAIN: usize = 100;
 
@@ -30,7 +33,7 @@ pub(super) fn run(problem: &Problem, sampled: &Sampled, seed: u64) -> Result<Pre
 /// Mean, standard deviation, smallest and largest value: observed, replicated, and the Bayesian p-value, the
 /// share of replicates that are at least the observed value (Gelman, Meng and Stern 1996).
 pub(crate) fn check(observed: &[f64], replicates: &[Vec<f64>]) -> Vec<PredictiveStatistic> {
-    let statistics: [(&str, fn(&[f64]) -> f64); 4] = [("mean", mean), ("sd", sd), ("min", min), ("max", max)];
+    let statistics: [(&str, Statistic); 4] = [("mean", mean), ("sd", sd), ("min", min), ("max", max)];
     statistics
         .into_iter()
         // One observation has no standard deviation.

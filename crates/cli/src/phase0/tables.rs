@@ -80,21 +80,20 @@ fn runs(title: &str, note: &str, measurements: &[Measurement]) -> Comparison {
 /// How the engines were timed.
 fn batches(measurements: &[Measurement]) -> Comparison {
     let row = |m: &Measurement| {
-        let times = m.run.result.value();
-        let variation = times.and_then(EngineTimes::variation);
-        let repeats = times.map(|times| times.repeats.as_slice()).unwrap_or_default();
+        let repeats = m.run.result.value().map(|times| times.repeats.as_slice()).unwrap_or_default();
         let shown: Vec<String> = repeats.iter().map(|repeat| format!("{:.4}", repeat.wall_s)).collect();
         vec![
-            m.run.setting.clone(),
+            format!("{}{}", m.run.setting, if m.again { " (timed again)" } else { "" }),
             m.batch.to_string(),
             shown.join("  "),
-            variation.map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", 100.0 * v)),
+            m.variation().map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", 100.0 * v)),
         ]
     };
     Comparison {
         title: "Repeats".into(),
         note: "After one run to warm up. A repeat is a batch of runs and counts as their mean; the variation is \
-               the standard deviation (n - 1) over the mean of the repeats, and P1.4 takes the worst."
+               the standard deviation (n - 1) over the mean of the repeats, and P1.4 takes the worst. An engine whose \
+               times vary by 10% or more is timed again with twice the repeats, and those count."
             .into(),
         columns: words(&["engine", "runs a repeat", "wall s of each repeat", "variation"]),
         rows: measurements.iter().map(row).collect(),

@@ -116,7 +116,7 @@ fn options_out_of_range() {
 fn a_settings_file_that_is_wrong() {
     let dir = tempfile::tempdir().unwrap();
     let settings = dir.path().join("settings.toml");
-    let mut check = |text: &str, code: i32, words: &[&str]| {
+    let check = |text: &str, code: i32, words: &[&str]| {
         fs::write(&settings, text).unwrap();
         let words_of_command = "sample hierarchical-normal --config {}/settings.toml --out {}/run";
         run(dir.path(), words_of_command).fails(code, words);
