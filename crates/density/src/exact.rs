@@ -191,12 +191,12 @@ impl ExactPosterior {
             Quantity::SigmaObs => self.sigma_obs_marginal.clone(),
             Quantity::MuPop => {
                 let nodes = self.coarse.nodes.iter();
-                Marginal::mixture(nodes.map(|node| (node.weight, node.location, node.variance)))
+                Marginal::mixture(self.mu_pop.mean, nodes.map(|node| (node.weight, node.location, node.variance)))
             }
-            Quantity::Z(j) => self.group_mixture(j, 0.0, z_given_scales),
+            Quantity::Z(j) => self.group_mixture(j, self.z[j].mean, 0.0, z_given_scales),
             Quantity::MuGroup(j) => {
                 let own = self.evidence.statistics.means[j];
-                self.group_mixture(j, own, mu_group_given_scales)
+                self.group_mixture(j, own, own, mu_group_given_scales)
             }
         }
     }
@@ -209,14 +209,17 @@ impl ExactPosterior {
         self.marginal(quantity).hdi(p)
     }
 
-    /// The mixture of group `j`'s normal conditionals, moved by `shift`.
-    fn group_mixture(&self, j: usize, shift: f64, given: Given) -> Marginal {
+    /// The mixture of group `j`'s normal conditionals, moved by `shift`, sharpest at `center`.
+    fn group_mixture(&self, j: usize, center: f64, shift: f64, given: Given) -> Marginal {
         let statistics = &self.evidence.statistics;
         let class = &statistics.classes[statistics.class[j]];
         let x = statistics.means[j] - class.mean;
-        Marginal::mixture(self.coarse.nodes.iter().map(|node| {
-            let Affine { intercept, slope, variance } = given(class, node);
-            (node.weight, shift + intercept + slope * x, variance)
-        }))
+        Marginal::mixture(
+            center,
+            self.coarse.nodes.iter().map(|node| {
+                let Affine { intercept, slope, variance } = given(class, node);
+                (node.weight, shift + intercept + slope * x, variance)
+            }),
+        )
     }
 }

@@ -63,8 +63,8 @@ const TAIL: f64 = 1e-9;
 /// From the coordinate of a table to the variable.
 #[derive(Clone, Copy, Debug)]
 enum Map {
-    /// The variable itself.
-    Identity,
+    /// center + scale sinh(coordinate): equal steps are close together near the center, and wide far from it.
+    Sinh { center: f64, scale: f64 },
     /// A scale by the coordinate of the lattice.
     Scale(Axis),
 }
@@ -101,14 +101,16 @@ impl Marginal {
         Self::new(Map::Scale(lattice.axes[axis]), first, step, log_density)
     }
 
-    /// A mixture of normals, given as (weight, mean, variance): mu_pop, a z or a mu_group over the lattice. The step
-    /// is a quarter of the narrowest normal that counts, but at least a 4000th of the range: narrower normals are
-    /// broadened to that, which conserves probability and blurs only a peak as sharp (a group of one observation
-    /// whose mean is that observation if sigma_obs is 0).
-    pub(super) fn mixture(components: impl Iterator<Item = (f64, f64, f64)>) -> Self {
+    /// A mixture of normals, given as (weight, mean, variance): mu_pop, a z or a mu_group over the lattice.
+    ///
+    /// The table is closest at `center`, where the density may have a sharp peak: mu_group of one observation is that
+    /// observation if sigma_obs is 0. A normal too narrow for the table where it stands is broadened to three
+    /// steps, which conserves probability.
+    pub(super) fn mixture(center: f64, components: impl Iterator<Item = (f64, f64, f64)>) -> Self {
         /// Standard deviations beyond which a normal is left out: e^-36.
         const REACH: f64 = 8.5;
-        const MOST_STEPS: f64 = 4000.0;
+        /// Step of the coordinate.
+        const STEP: f64 = 0.02;
         let components: Vec<(f64, f64, f64)> = components
             .filter(|component| component.0 > 1e-14)
             .map(|(weight, mean, variance)| (weight, mean, variance.sqrt()))
@@ -117,22 +119,26 @@ impl Marginal {
         let high = components.iter().map(|(_, mean, sd)| mean + REACH * sd).fold(f64::NEG_INFINITY, f64::max);
         let counting = components.iter().filter(|component| component.0 > 1e-9);
         let narrowest = counting.map(|component| component.2).fold(f64::INFINITY, f64::min);
-        let step = (0.25 * narrowest).max((high - low) / MOST_STEPS);
-        let mut density = vec![0.0; ((high - low) / step).ceil() as usize + 1];
+        let scale = narrowest.max(1e-6 * (high - low));
+        let coordinate = |x: f64| ((x - center) / scale).asinh();
+        let first = coordinate(low);
+        let mut density = vec![0.0; ((coordinate(high) - first) / STEP).ceil() as usize + 1];
         for (weight, mean, sd) in components {
-            let sd = sd.max(4.0 * step);
+            let sd = sd.max(3.0 * STEP * scale.hypot(mean - center));
             let height = weight / sd;
             // A negative number becomes 0.
-            let from = ((mean - REACH * sd - low) / step).ceil() as usize;
-            let to = (((mean + REACH * sd - low) / step).floor() as usize + 1).min(density.len());
+            let from = ((coordinate(mean - REACH * sd) - first) / STEP).ceil() as usize;
+            let to = ((coordinate(mean + REACH * sd) - first) / STEP).floor() as usize + 1;
+            let to = to.min(density.len());
             for (k, density) in (from..to).zip(&mut density[from.min(to)..to]) {
-                let z = (low + k as f64 * step - mean) / sd;
-                *density += height * (-0.5 * z * z).exp();
+                let t = first + k as f64 * STEP;
+                let z = (center + scale * t.sinh() - mean) / sd;
+                *density += height * scale * t.cosh() * (-0.5 * z * z).exp();
             }
         }
         let top = density.iter().copied().fold(0.0, f64::max);
         let log_density = density.iter().map(|density| density.max(1e-20 * top).ln()).collect();
-        Self::new(Map::Identity, low, step, log_density)
+        Self::new(Map::Sinh { center, scale }, first, STEP, log_density)
     }
 
     /// Normalises.
@@ -189,7 +195,7 @@ impl Marginal {
     /// P(variable <= `x`).
     pub fn cdf(&self, x: f64) -> f64 {
         match self.map {
-            Map::Identity => self.below((x - self.first) / self.step),
+            Map::Sinh { center, scale } => self.below((((x - center) / scale).asinh() - self.first) / self.step),
             Map::Scale(_) if x <= 0.0 => 0.0,
             Map::Scale(axis) => self.below((axis.coordinate(x.ln()) - self.first) / self.step),
         }
@@ -206,7 +212,7 @@ impl Marginal {
     fn value(&self, t: f64) -> f64 {
         let coordinate = self.first + self.step * t;
         match self.map {
-            Map::Identity => coordinate,
+            Map::Sinh { center, scale } => center + scale * coordinate.sinh(),
             Map::Scale(axis) => axis.log_scale(coordinate).exp(),
         }
     }
@@ -215,7 +221,7 @@ impl Marginal {
     fn density(&self, t: f64) -> f64 {
         let density = self.interpolate(t).exp();
         match self.map {
-            Map::Identity => density,
+            Map::Sinh { scale, .. } => density / (scale * (self.first + self.step * t).cosh()),
             Map::Scale(axis) => density / (axis.slope(self.first + self.step * t) * self.value(t)),
         }
     }
