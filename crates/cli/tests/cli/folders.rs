@@ -140,7 +140,7 @@ fn a_full_disk() {
                   --tune 60 --device cpu --out \"$1/run\"; code=$?; find \"$1\" -type f; exit $code";
     let Some(found) = in_namespace(script, dir.path()) else { return };
     found.fails(3, &["/run/", "No space left on device", "free some space", "octopus resume"]);
-    assert!(!found.stdout.contains("tmp"), "nothing half-written: {}", found.stdout);
+    assert!(!found.stdout.lines().any(|file| file.ends_with(".tmp")), "nothing half-written: {}", found.stdout);
     assert!(!found.stdout.contains("part-"), "no part: {}", found.stdout);
 }
 
@@ -177,8 +177,7 @@ fn exports_do_not_overwrite_and_leave_nothing_half_written() {
         run(dir.path(), &export).fails(3, &[format, "exists", "--force"]);
         run(dir.path(), &format!("{export} --force")).succeeds();
     }
-    let none = run(dir.path(), "export {}/run --to csv --out {}/none/x.csv");
-    none.fails(3, &["none"]);
+    run(dir.path(), "export {}/run --to csv --out {}/new/folder/x.csv").succeeds();
     assert!(!tree(dir.path()).iter().any(|name| name.contains("tmp")), "{:?}", tree(dir.path()));
     // One line for each draw, and the header.
     let csv = fs::read_to_string(dir.path().join("csv")).unwrap();
