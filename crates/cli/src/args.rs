@@ -85,7 +85,7 @@ pub(crate) struct SampleArgs {
     /// Replace the run in the folder
     #[arg(long)]
     pub(crate) force: bool,
-    /// Settings as TOML ([data.file], [data.synthetic], [prior], [sampler], likelihood, device, ...); options
+    /// Settings as TOML (tables data.file, data.synthetic, prior, sampler; likelihood, device, ...); options
     /// on the command line come first
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,

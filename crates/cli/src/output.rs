@@ -19,7 +19,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Prints a result as indented JSON.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot write the result as JSON")?)
 }
