@@ -13,8 +13,6 @@ use std::ops::{Deref, DerefMut};
 const NARROW_LIMIT: usize = 256;
 const NARROW: usize = 32;
 const WIDE: usize = 128;
-/// Columns whose sums are kept in registers at the same time.
-const STRIP: usize = 4;
 
 /// The number of lanes for vectors of `dim` coordinates.
 pub const fn lanes(dim: usize) -> usize {
@@ -76,67 +74,58 @@ pub fn reduce_with_tail<S: Simd, const K: usize>(
     has_tail: bool,
     terms: &mut impl Terms<S, K>,
 ) -> [f64; K] {
-    // The number of columns must be a constant for the sums to live in registers.
+    // Columns are worked on in strips whose sums live in registers: the width must be a constant, and `K` times the
+    // width fit in 32 registers of eight lanes, or in 16 smaller ones.
     match (lanes, S::F64_LANES) {
-        (NARROW, 8) => reduce_columns::<S, 4, K>(simd, whole, has_tail, terms),
-        (NARROW, 4) => reduce_columns::<S, 8, K>(simd, whole, has_tail, terms),
-        (NARROW, 2) => reduce_columns::<S, 16, K>(simd, whole, has_tail, terms),
-        (NARROW, _) => reduce_columns::<S, 32, K>(simd, whole, has_tail, terms),
-        (_, 8) => reduce_columns::<S, 16, K>(simd, whole, has_tail, terms),
-        (_, 4) => reduce_columns::<S, 32, K>(simd, whole, has_tail, terms),
-        (_, 2) => reduce_columns::<S, 64, K>(simd, whole, has_tail, terms),
-        (_, _) => reduce_columns::<S, 128, K>(simd, whole, has_tail, terms),
+        (NARROW, 8) if K > 3 => reduce_strips::<S, 1, 2, K>(simd, whole, has_tail, terms),
+        (NARROW, 8) => reduce_strips::<S, 0, 4, K>(simd, whole, has_tail, terms),
+        (NARROW, 4) if K > 3 => reduce_strips::<S, 2, 2, K>(simd, whole, has_tail, terms),
+        (NARROW, 4) => reduce_strips::<S, 1, 4, K>(simd, whole, has_tail, terms),
+        (NARROW, 2) => reduce_strips::<S, 4, 2, K>(simd, whole, has_tail, terms),
+        (NARROW, _) => reduce_strips::<S, 8, 2, K>(simd, whole, has_tail, terms),
+        (_, 8) if K > 3 => reduce_strips::<S, 4, 2, K>(simd, whole, has_tail, terms),
+        (_, 8) => reduce_strips::<S, 2, 4, K>(simd, whole, has_tail, terms),
+        (_, 4) if K > 3 => reduce_strips::<S, 8, 2, K>(simd, whole, has_tail, terms),
+        (_, 4) => reduce_strips::<S, 4, 4, K>(simd, whole, has_tail, terms),
+        (_, 2) => reduce_strips::<S, 16, 2, K>(simd, whole, has_tail, terms),
+        (_, _) => reduce_strips::<S, 32, 2, K>(simd, whole, has_tail, terms),
     }
 }
 
+/// The sums of `WIDTH` neighbouring columns.
+type Strip<V, const WIDTH: usize, const K: usize> = [[V; WIDTH]; K];
+
+/// A row is `2 HALF` strips, or one when `HALF` is 0.
 #[inline(always)]
-fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
+fn reduce_strips<S: Simd, const HALF: usize, const WIDTH: usize, const K: usize>(
     simd: S,
     whole: usize,
     has_tail: bool,
     terms: &mut impl Terms<S, K>,
 ) -> [f64; K] {
-    let zero = simd.splat_f64s(0.0);
-    let mut sums = [[zero; COLUMNS]; K];
-    let rows = whole - whole % COLUMNS;
-    let mut strip = 0;
-    while strip < COLUMNS {
-        let mut acc = [[zero; STRIP]; K];
-        let mut row = strip;
-        while row < rows {
-            for c in 0..STRIP {
-                let summands = terms.whole(simd, row + c);
-                for k in 0..K {
-                    acc[k][c] = simd.add_f64s(acc[k][c], summands[k]);
-                }
+    let mut total;
+    if HALF == 0 {
+        total = sum_strip(simd, 0, WIDTH, whole, has_tail, terms);
+    } else {
+        let columns = 2 * HALF * WIDTH;
+        let mut sums: [Strip<S::f64s, WIDTH, K>; HALF] = [[[simd.splat_f64s(0.0); WIDTH]; K]; HALF];
+        for s in 0..HALF {
+            let low = sum_strip(simd, s * WIDTH, columns, whole, has_tail, terms);
+            let high = sum_strip(simd, (s + HALF) * WIDTH, columns, whole, has_tail, terms);
+            sums[s] = add_strips(simd, low, high);
+        }
+        let mut half = HALF / 2;
+        while half > 0 {
+            for s in 0..half {
+                sums[s] = add_strips(simd, sums[s], sums[s + half]);
             }
-            row += COLUMNS;
+            half /= 2;
         }
-        for k in 0..K {
-            for c in 0..STRIP {
-                sums[k][strip + c] = acc[k][c];
-            }
-        }
-        strip += STRIP;
+        total = sums[0];
     }
-    // The last, incomplete row.
-    let mut column = 0;
-    while rows + column < whole {
-        let summands = terms.whole(simd, rows + column);
-        for k in 0..K {
-            sums[k][column] = simd.add_f64s(sums[k][column], summands[k]);
-        }
-        column += 1;
-    }
-    if has_tail {
-        let summands = terms.tail(simd);
-        for k in 0..K {
-            sums[k][column] = simd.add_f64s(sums[k][column], summands[k]);
-        }
-    }
-    let mut half = COLUMNS / 2;
+    let mut half = WIDTH / 2;
     while half > 0 {
-        for sum in &mut sums {
+        for sum in &mut total {
             for c in 0..half {
                 sum[c] = simd.add_f64s(sum[c], sum[c + half]);
             }
@@ -145,25 +134,67 @@ fn reduce_columns<S: Simd, const COLUMNS: usize, const K: usize>(
     }
     let mut totals = [0.0; K];
     for k in 0..K {
-        totals[k] = last_lanes::<S>(sums[k][0]);
+        // The halving tree within a vector: upper half onto lower half, until one is left.
+        totals[k] = simd.reduce_sum_f64s(total[k][0]);
     }
     totals
 }
 
-/// The halving tree within one SIMD vector.
 #[inline(always)]
-fn last_lanes<S: Simd>(vector: S::f64s) -> f64 {
-    let vector = [vector];
-    let lanes: &[f64] = bytemuck::cast_slice(&vector);
-    match lanes.len() {
-        8 => {
-            let four = [lanes[0] + lanes[4], lanes[1] + lanes[5], lanes[2] + lanes[6], lanes[3] + lanes[7]];
-            (four[0] + four[2]) + (four[1] + four[3])
+fn add_strips<S: Simd, const WIDTH: usize, const K: usize>(
+    simd: S,
+    mut a: Strip<S::f64s, WIDTH, K>,
+    b: Strip<S::f64s, WIDTH, K>,
+) -> Strip<S::f64s, WIDTH, K> {
+    for k in 0..K {
+        for c in 0..WIDTH {
+            a[k][c] = simd.add_f64s(a[k][c], b[k][c]);
         }
-        4 => (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]),
-        2 => lanes[0] + lanes[1],
-        _ => lanes[0],
     }
+    a
+}
+
+/// The sums of the columns from `first` on, in rows of `columns` vectors.
+#[inline(always)]
+fn sum_strip<S: Simd, const WIDTH: usize, const K: usize>(
+    simd: S,
+    first: usize,
+    columns: usize,
+    whole: usize,
+    has_tail: bool,
+    terms: &mut impl Terms<S, K>,
+) -> Strip<S::f64s, WIDTH, K> {
+    let mut sums = [[simd.splat_f64s(0.0); WIDTH]; K];
+    let mut at = first;
+    while at + WIDTH <= whole {
+        for c in 0..WIDTH {
+            let summands = terms.whole(simd, at + c);
+            for k in 0..K {
+                sums[k][c] = simd.add_f64s(sums[k][c], summands[k]);
+            }
+        }
+        at += columns;
+    }
+    // Where the last row ends within this strip.
+    for c in 0..WIDTH {
+        if at + c < whole {
+            let summands = terms.whole(simd, at + c);
+            for k in 0..K {
+                sums[k][c] = simd.add_f64s(sums[k][c], summands[k]);
+            }
+        }
+    }
+    if has_tail && (at..at + WIDTH).contains(&whole) {
+        let summands = terms.tail(simd);
+        for c in 0..WIDTH {
+            if at + c == whole {
+                for k in 0..K {
+                    sums[k][c] = simd.add_f64s(sums[k][c], summands[k]);
+                }
+            }
+        }
+    }
+    sums
 }
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -171,7 +202,7 @@ fn last_lanes<S: Simd>(vector: S::f64s) -> f64 {
 struct CacheLine([f64; 8]);
 
 /// A vector of whole rows of lanes, aligned to cache lines, the padding being zero unless written.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Buffer {
     lines: Vec<CacheLine>,
 }

@@ -113,7 +113,7 @@ pub(crate) fn quantile_center(q: f64) -> f64 {
 
 /// AS 241 in the tails.
 #[inline]
-pub(crate) fn quantile_tail(p: f64) -> f64 {
+fn quantile_tail(p: f64) -> f64 {
     let upper = p > 0.5;
     let r = tail_radius(p);
     let value = if r <= FAR { quantile_near_tail(r) } else { quantile_far_tail(r) };
@@ -162,7 +162,7 @@ pub(crate) fn quantile_near_tail(r: f64) -> f64 {
 
 /// |x| at a radius above [`FAR`].
 #[inline]
-fn quantile_far_tail(r: f64) -> f64 {
+pub(crate) fn quantile_far_tail(r: f64) -> f64 {
     let r = r - 5.0;
     polynomial(
         r,

@@ -2,11 +2,12 @@
 //! hierarchical blocks and the metric.
 
 use crate::config::{MetricKind, Parameterization};
-use crate::low_rank::find_spikes;
+use crate::low_rank::{Rows, find_spikes};
 use crate::metric::MetricEstimate;
 use crate::vector::Vectors;
 use octopus_density::warp::Buffer;
 use octopus_density::{Centering, LogDensity, gradient_to_centered, to_centered};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Lambdas are rounded to this grid: what is lost is unmeasurable, and equal lambdas share one power of the scale.
@@ -66,38 +67,41 @@ pub(crate) fn initial_metric(kind: MetricKind, dim: usize, gradients: &[Vec<f64>
     MetricEstimate { diagonal, ..MetricEstimate::default() }
 }
 
-/// Learns from the windows of all chains; `None` when they hold too few draws.
+/// Learns from the windows of all chains, which it leaves in the new coordinates; `None` when they hold too few draws.
 pub(crate) fn learn<D: LogDensity + ?Sized>(
     density: &D,
     kind: MetricKind,
     parameterization: Parameterization,
     seed: u64,
-    windows: &[&Window],
+    windows: &mut [&mut Window],
 ) -> Option<Adaptation> {
     let dim = density.dim();
-    let mut rows: Vec<Draw> = windows
-        .iter()
-        .flat_map(|window| window.positions.chunks_exact(dim).zip(window.gradients.chunks_exact(dim)))
-        .map(|(x, g)| Draw { x: x.to_vec(), g: g.to_vec() })
-        .collect();
-    if rows.len() < 10 {
+    if windows.iter().map(|window| window.positions.len() / dim).sum::<usize>() < 10 {
         return None;
     }
     let centerings = match parameterization {
-        Parameterization::Adaptive => adapt_centerings(density, &rows),
+        Parameterization::Adaptive => adapt_centerings(density, windows),
         fixed => initial_centerings(density, fixed),
     };
-    for row in &mut rows {
-        gradient_to_centered(density.hierarchies(), &centerings, &row.x, &mut row.g);
-        to_centered(density.hierarchies(), &centerings, &mut row.x);
-    }
-    let metric = learn_metric(kind, &rows, dim, seed);
+    windows.par_iter_mut().for_each(|window| {
+        let rows = window.positions.chunks_exact_mut(dim).zip(window.gradients.chunks_exact_mut(dim));
+        for (x, g) in rows {
+            gradient_to_centered(density.hierarchies(), &centerings, x, g);
+            to_centered(density.hierarchies(), &centerings, x);
+        }
+    });
+    let metric = learn_metric(kind, windows, dim, seed);
     Some(Adaptation { centerings, metric })
 }
 
-struct Draw {
-    x: Vec<f64>,
-    g: Vec<f64>,
+/// The positions of all draws, chain after chain.
+fn positions<'a>(windows: &'a [&mut Window], dim: usize) -> impl Iterator<Item = &'a [f64]> + Clone {
+    windows.iter().flat_map(move |window| window.positions.chunks_exact(dim))
+}
+
+/// The gradients of all draws, chain after chain.
+fn gradients<'a>(windows: &'a [&mut Window], dim: usize) -> impl Iterator<Item = &'a [f64]> + Clone {
+    windows.iter().flat_map(move |window| window.gradients.chunks_exact(dim))
 }
 
 /// Per coordinate the mean and variance (divisor n - 1), in order of the rows.
@@ -128,8 +132,8 @@ fn moments<'a>(rows: impl Iterator<Item = &'a [f64]> + Clone, dim: usize) -> (Ve
 /// The data's share of each effect's precision: Var(d log p / d z_j) = 1 + I_j by Fisher's identity, the 1
 /// being the prior's precision and I_j the data's; lambda_j = I_j / (1 + I_j), the optimum of
 /// Papaspiliopoulos, Roberts and Skoeld (2007) for Gaussian data.
-fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, rows: &[Draw]) -> Vec<Centering> {
-    let (_, precision) = moments(rows.iter().map(|row| row.g.as_slice()), density.dim());
+fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, windows: &[&mut Window]) -> Vec<Centering> {
+    let (_, precision) = moments(gradients(windows, density.dim()), density.dim());
     density
         .hierarchies()
         .iter()
@@ -141,29 +145,29 @@ fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, rows: &[Draw]) -> Vec<C
         .collect()
 }
 
-fn learn_metric(kind: MetricKind, rows: &[Draw], dim: usize, seed: u64) -> MetricEstimate {
-    let (mean, variance) = moments(rows.iter().map(|row| row.x.as_slice()), dim);
+fn learn_metric(kind: MetricKind, windows: &[&mut Window], dim: usize, seed: u64) -> MetricEstimate {
+    let ((mean, variance), (slope, steepness)) =
+        rayon::join(|| moments(positions(windows, dim), dim), || moments(gradients(windows, dim), dim));
+    let n = positions(windows, dim).count();
     let diagonal: Vec<f64> = if kind == MetricKind::DiagDraws {
         // Stan's shrinkage towards 1e-3.
-        let n = rows.len() as f64;
+        let n = n as f64;
         variance.iter().map(|v| (n / (n + 5.0)) * v + 1e-3 * (5.0 / (n + 5.0))).collect()
     } else {
-        let (_, gradient) = moments(rows.iter().map(|row| row.g.as_slice()), dim);
-        variance.iter().zip(gradient).map(|(v, g)| (v / g).sqrt()).collect()
+        variance.iter().zip(&steepness).map(|(v, g)| (v / g).sqrt()).collect()
     };
     let mut estimate = MetricEstimate { diagonal, ..MetricEstimate::default() };
     if matches!(kind, MetricKind::LowRank | MetricKind::Auto) {
-        let vectors = Vectors::new(dim);
-        let stride = rows.len().div_ceil(MAX_ROWS);
-        let scaled: Vec<Buffer> = rows
-            .iter()
+        let scale: Vec<f64> = estimate.diagonal.iter().map(|d| d.sqrt()).collect();
+        let stride = n.div_ceil(MAX_ROWS);
+        let draws = positions(windows, dim)
             .step_by(stride)
-            .map(|row| {
-                let values: Vec<f64> = (0..dim).map(|i| (row.x[i] - mean[i]) / estimate.diagonal[i].sqrt()).collect();
-                Buffer::from_slice(&values)
-            })
-            .collect();
-        let spikes = find_spikes(&vectors, &scaled, dim, seed);
+            .map(|row| Buffer::from_slice(&(0..dim).map(|i| (row[i] - mean[i]) / scale[i]).collect::<Vec<f64>>()));
+        let forces = gradients(windows, dim)
+            .step_by(stride)
+            .map(|row| Buffer::from_slice(&(0..dim).map(|i| (row[i] - slope[i]) * scale[i]).collect::<Vec<f64>>()));
+        let rows = Rows { draws: draws.collect(), gradients: forces.collect() };
+        let spikes = find_spikes(&Vectors::new(dim), &rows, dim, seed);
         estimate.directions = spikes.directions;
         estimate.variances = spikes.variances;
     }

@@ -14,6 +14,10 @@ use octopus_random::{Purpose, Stream};
 const MAX_RANK: usize = 12;
 /// Lanczos steps: spikes far above the bulk converge in a few.
 const STEPS: usize = 28;
+/// Steps after which an eigenvalue that stands out is seen, and how far it may still grow: none that will pass the
+/// edge is below this share of it.
+const FIRST_LOOK: usize = 10;
+const NEAR: f64 = 0.8;
 /// A direction is worth its cost per leapfrog when its variance is this many times that of the rest.
 const WORTHWHILE: f64 = 3.0;
 /// Draws of a chain are correlated: the noise edge lies higher than for independent draws.
@@ -26,17 +30,30 @@ pub(crate) struct Spikes {
     pub(crate) variances: Vec<f64>,
 }
 
-/// The spikes of `rows`: centered and scaled draws, `dim` coordinates each.
-pub(crate) fn find_spikes(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64) -> Spikes {
-    let n = rows.len();
+/// Draws and the gradients there, one row each: centered, and scaled by the diagonal metric so that the products of
+/// a draw and its gradient stay what they were.
+pub(crate) struct Rows {
+    pub(crate) draws: Vec<Buffer>,
+    pub(crate) gradients: Vec<Buffer>,
+}
+
+/// The spikes of `rows`, of `dim` coordinates each.
+///
+/// Draws alone mislead early in warm-up, when each chain is still near its start: what differs between chains looks
+/// like a direction of large variance. The gradients know: along a direction of true variance v theirs is 1 / v
+/// (for a normal distribution), whether the chains have been along it or not. So both must say that a direction is
+/// soft, and its variance is their geometric mean, as for the diagonal.
+pub(crate) fn find_spikes(vectors: &Vectors, rows: &Rows, dim: usize, seed: u64) -> Spikes {
+    let Rows { draws, gradients } = rows;
+    let n = draws.len();
     if n < 10 || dim < 3 {
         return Spikes::default();
     }
     let count = n as f64;
-    let trace = rows.iter().map(|row| vectors.dot(row, row)).sum::<f64>() / count;
-    let pairs = lanczos(vectors, rows, dim, seed);
+    let trace = mean_square(vectors, draws);
     let ratio = dim as f64 / count;
     let edge = (1.0 + ratio.sqrt()) * (1.0 + ratio.sqrt()) * EDGE_MARGIN;
+    let pairs = lanczos(vectors, draws, dim, seed, trace / dim as f64 * edge);
 
     // The noise is what the spikes leave of the trace; which are spikes depends on the noise: from none upwards.
     let noise = |rank: usize| {
@@ -52,10 +69,15 @@ pub(crate) fn find_spikes(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: 
         rank = above;
     }
     let mut spikes = Spikes::default();
-    for pair in &pairs[..rank] {
-        let variance = debias(pair.value / noise(rank), ratio);
-        if variance > WORTHWHILE {
-            spikes.variances.push(variance);
+    let steepness: Vec<f64> =
+        pairs[..rank].iter().map(|pair| variance_along(vectors, gradients, &pair.vector)).collect();
+    let steep = mean_square(vectors, gradients);
+    let rest = ((steep - steepness.iter().sum::<f64>()) / (dim - rank) as f64).max(steep * 1e-12);
+    for (pair, steepness) in pairs[..rank].iter().zip(steepness) {
+        let by_draws = debias(pair.value / noise(rank), ratio);
+        let by_gradients = rest / steepness;
+        if by_draws > WORTHWHILE && by_gradients > WORTHWHILE {
+            spikes.variances.push((by_draws * by_gradients).sqrt());
             spikes.directions.push(pair.vector[..dim].to_vec());
         }
     }
@@ -68,13 +90,27 @@ fn debias(l: f64, ratio: f64) -> f64 {
     0.5 * (b + (b * b - 4.0 * l).max(0.0).sqrt())
 }
 
+/// Mean square length of the rows.
+fn mean_square(vectors: &Vectors, rows: &[Buffer]) -> f64 {
+    rows.iter().map(|row| vectors.dot(row, row)).sum::<f64>() / rows.len() as f64
+}
+
+/// Mean square of the rows' components along the unit vector `u`.
+fn variance_along(vectors: &Vectors, rows: &[Buffer], u: &[f64]) -> f64 {
+    let squares = rows.iter().map(|row| {
+        let along = vectors.dot(row, u);
+        along * along
+    });
+    (squares.sum::<f64>() / rows.len() as f64).max(f64::MIN_POSITIVE)
+}
+
 struct Eigenpair {
     value: f64,
     vector: Buffer,
 }
 
-/// Leading eigenpairs of `rows^T rows / n`, largest first.
-fn lanczos(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64) -> Vec<Eigenpair> {
+/// Leading eigenpairs of `rows^T rows / n`, largest first; none when after a first look not one comes near `edge`.
+fn lanczos(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64, edge: f64) -> Vec<Eigenpair> {
     let steps = STEPS.min(dim);
     let mut start = Buffer::zeros(dim);
     Stream::new(seed, 0, rows.len() as u32, Purpose::Metric).fill_normal(vectors.lanes(), &mut start);
@@ -93,6 +129,12 @@ fn lanczos(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64) -> Vec<Eig
             }
         }
         let norm = normalise(vectors, &mut next);
+        if step + 1 == FIRST_LOOK {
+            let largest = tridiagonal_eigen(&alpha, &beta).0.into_iter().fold(0.0, f64::max);
+            if largest < NEAR * edge {
+                return Vec::new();
+            }
+        }
         if step + 1 == steps || norm <= 1e-10 * alpha[0].abs() {
             break;
         }
@@ -196,9 +238,10 @@ fn tridiagonal_eigen(alpha: &[f64], beta: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
 mod tests {
     use super::*;
 
-    fn noise_rows(n: usize, dim: usize, spike: f64, along: &[f64]) -> Vec<Buffer> {
+    /// Draws of a normal distribution with one spike along `along`, and its gradients: less by spike times there.
+    fn noise_rows(n: usize, dim: usize, spike: f64, along: &[f64]) -> Rows {
         let vectors = Vectors::new(dim);
-        (0..n)
+        let draws: Vec<Buffer> = (0..n)
             .map(|r| {
                 let stream = Stream::new(9, r as u32, 0, Purpose::User);
                 let mut row = Buffer::zeros(dim);
@@ -210,7 +253,20 @@ mod tests {
                 }
                 row
             })
-            .collect()
+            .collect();
+        let gradients = draws
+            .iter()
+            .map(|row| {
+                let mut gradient = row.clone();
+                if !along.is_empty() {
+                    let direction = Buffer::from_slice(along);
+                    let component = vectors.dot(row, &direction);
+                    vectors.axpy(-component * (1.0 - 1.0 / spike), &direction, &mut gradient);
+                }
+                gradient
+            })
+            .collect();
+        Rows { draws, gradients }
     }
 
     #[test]
@@ -243,6 +299,16 @@ mod tests {
         }
     }
 
+    /// Chains that have not met differ along a direction that is not soft: their gradients say so.
+    #[test]
+    fn what_only_the_draws_say_is_no_spike() {
+        let dim = 103;
+        let along = vec![1.0 / (dim as f64).sqrt(); dim];
+        let mut rows = noise_rows(300, dim, 200.0, &along);
+        rows.gradients = noise_rows(300, dim, 1.0, &[]).draws;
+        assert_eq!(find_spikes(&Vectors::new(dim), &rows, dim, 1), Spikes::default());
+    }
+
     #[test]
     fn a_spike_is_found_with_its_size() {
         for dim in [103, 1003] {
@@ -250,9 +316,14 @@ mod tests {
             along[0] = -along[0];
             let spikes = find_spikes(&Vectors::new(dim), &noise_rows(300, dim, 200.0, &along), dim, 1);
             assert_eq!(spikes.variances.len(), 1, "{dim}");
-            assert!((spikes.variances[0] / 200.0 - 1.0).abs() < 0.25, "{dim}: {}", spikes.variances[0]);
             let cosine: f64 = spikes.directions[0].iter().zip(&along).map(|(a, b)| a * b).sum();
             assert!(cosine.abs() > 0.98, "{cosine}");
+            // The angle to the true direction lets some of the rest's gradient in, of variance 1; and since the same
+            // draws made the angle, that is correlated with the spike's: twice as much again. The step is the more
+            // careful for it.
+            let along_found = cosine * cosine / 200.0 + 3.0 * (1.0 - cosine * cosine);
+            let expected = (200.0 / along_found).sqrt();
+            assert!((spikes.variances[0] / expected - 1.0).abs() < 0.15, "{dim}: {} {expected}", spikes.variances[0]);
         }
     }
 }

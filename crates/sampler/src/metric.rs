@@ -4,6 +4,7 @@
 //! `A = I + U (L^1/2 - 1) U^T` symmetric, `U` having few orthonormal columns. Momenta are kept whitened,
 //! `r = A D^1/2 p ~ N(0, I)`: kinetic energy and U-turn criteria are then plain dot products.
 
+use crate::tree::Point;
 use crate::vector::Vectors;
 use octopus_density::warp::Buffer;
 use serde::{Deserialize, Serialize};
@@ -67,13 +68,13 @@ impl Metric {
         }
     }
 
-    /// Half a kick by the force `w` and a drift: `half = r + h w`, `q += step M^-1 p(half)`.
+    /// Half a kick by the force at `from` and a drift: `half = r + h w`, `q = x + step M^-1 p(half)`.
     #[allow(clippy::too_many_arguments, reason = "one pass over seven vectors is what makes it fast")]
     pub(crate) fn kick_drift(
         &self,
         vectors: &Vectors,
         step: f64,
-        w: &[f64],
+        from: &Point,
         r: &[f64],
         half: &mut [f64],
         q: &mut [f64],
@@ -81,11 +82,11 @@ impl Metric {
     ) {
         let h = 0.5 * step;
         if self.directions.is_empty() {
-            vectors.kick_drift(h, step, w, &self.scale, r, half, q);
+            vectors.kick_drift(h, step, from, &self.scale, r, half, q);
         } else {
-            vectors.add_scaled(h, r, w, half);
+            vectors.add_scaled(h, r, &from.force, half);
             self.apply(vectors, half, scratch);
-            vectors.drift(step, &self.scale, scratch, q);
+            vectors.drift(step, &self.scale, scratch, &from.x, q);
         }
     }
 
@@ -137,7 +138,8 @@ mod tests {
             assert!((w[i] - expected).abs() < 1e-12);
         }
         let (mut half, mut q) = (Buffer::zeros(n), Buffer::zeros(n));
-        metric.kick_drift(&vectors, 0.1, &w, &g, &mut half, &mut q, &mut scratch);
+        let from = Point { x: Buffer::zeros(n), force: w.clone(), logp: 0.0 };
+        metric.kick_drift(&vectors, 0.1, &from, &g, &mut half, &mut q, &mut scratch);
         for i in 0..n {
             let expected: f64 = (0..n).map(|j| estimate.diagonal[i].sqrt() * a(i, j) * (g[j] + 0.05 * w[j])).sum();
             assert!((q[i] - 0.1 * expected).abs() < 1e-12);

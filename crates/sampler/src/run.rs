@@ -169,10 +169,10 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
 
     /// Learns coordinates and metric from the window of all chains, and starts the next.
     fn close_window(&mut self) -> Result<(), SamplerError> {
-        let windows: Vec<&Window> = self.chains.iter().map(|chain| &chain.window).collect();
+        let mut windows: Vec<&mut Window> = self.chains.iter_mut().map(|chain| &mut chain.window).collect();
         let density = self.space.density;
         let config = &self.config;
-        if let Some(adaptation) = learn(density, config.metric, config.parameterization, config.seed, &windows) {
+        if let Some(adaptation) = learn(density, config.metric, config.parameterization, config.seed, &mut windows) {
             let next = Space::new(density, adaptation.centerings.clone());
             for chain in &mut self.chains {
                 let x = &mut chain.point.x[..density.dim()];

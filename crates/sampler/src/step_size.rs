@@ -70,9 +70,9 @@ pub(crate) fn find_reasonable<D: LogDensity + ?Sized>(
     let (mut r, mut next) = (Buffer::zeros(dim), Buffer::zeros(dim));
     let stream = address.stream(Purpose::StepSize);
     let start = 0.5 * draw_momentum(vectors, dim, &stream, &mut r) - point.logp;
+    let mut trial = Point::zeros(dim);
     let mut gain = |step: f64| -> Result<f64, DensityError> {
-        let mut trial = point.clone();
-        let square = leapfrog(space, metric, vectors, step, &mut trial, &r, &mut next, &mut workspace.scratch)?;
+        let square = leapfrog(space, metric, vectors, step, point, &r, &mut trial, &mut next, &mut workspace.scratch)?;
         let energy = square.map_or(f64::INFINITY, |square| 0.5 * square - trial.logp);
         Ok(if energy.is_nan() { f64::NEG_INFINITY } else { start - energy })
     };

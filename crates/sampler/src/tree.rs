@@ -19,9 +19,12 @@ use octopus_random::{Purpose, Stream, exact};
 const FIRST_LEAF_BLOCK: u32 = 64;
 /// When a weight exceeds the reference by this many units of log density, the reference moves.
 const RESCALE: f64 = 300.0;
+/// Points kept at a time: both ends of the trajectory, the proposal, the candidate of the new half, and the next
+/// leaf. They are known by number, so that none is ever copied.
+const POINTS: usize = 5;
 
 /// A point of phase space without its momentum.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Point {
     /// Position in the sampler's coordinates.
     pub(crate) x: Buffer,
@@ -78,10 +81,7 @@ pub(crate) struct Workspace {
     pub(crate) scratch: Scratch,
     momenta: Pool,
     stack: Vec<Subtree>,
-    left: Point,
-    right: Point,
-    proposal: Point,
-    candidate: Point,
+    points: [Point; POINTS],
 }
 
 impl Workspace {
@@ -91,10 +91,7 @@ impl Workspace {
             scratch: Scratch { gradient: zeros(), half: zeros(), spare: zeros() },
             momenta: Pool { dim, buffers: Vec::new(), free: Vec::new() },
             stack: Vec::new(),
-            left: Point::zeros(dim),
-            right: Point::zeros(dim),
-            proposal: Point::zeros(dim),
-            candidate: Point::zeros(dim),
+            points: std::array::from_fn(|_| Point::zeros(dim)),
         }
     }
 }
@@ -125,10 +122,12 @@ impl Pool {
     }
 
     /// The buffer `index`, out of the pool while it is written; [`restore`](Self::restore) brings it back.
+    #[inline]
     fn borrow_out(&mut self, index: usize) -> Buffer {
-        std::mem::replace(&mut self.buffers[index], Buffer::zeros(0))
+        std::mem::take(&mut self.buffers[index])
     }
 
+    #[inline]
     fn restore(&mut self, index: usize, buffer: Buffer) {
         self.buffers[index] = buffer;
     }
@@ -221,7 +220,7 @@ pub(crate) fn draw_momentum(vectors: &Vectors, dim: usize, stream: &Stream, r: &
     vectors.dot(r, r)
 }
 
-/// One leapfrog step of signed size `step` from (`point`, `r`) to (`point`, `next`); returns `|next|^2`, or
+/// One leapfrog step of signed size `step` from (`from`, `r`) to (`to`, `next`); returns `|next|^2`, or
 /// `None` where the density has no value.
 #[inline]
 #[allow(clippy::too_many_arguments, reason = "the parts of phase space are kept apart so that nothing is copied")]
@@ -230,20 +229,21 @@ pub(crate) fn leapfrog<D: LogDensity + ?Sized>(
     metric: &Metric,
     vectors: &Vectors,
     step: f64,
-    point: &mut Point,
+    from: &Point,
     r: &[f64],
+    to: &mut Point,
     next: &mut [f64],
     scratch: &mut Scratch,
 ) -> Result<Option<f64>, DensityError> {
     let dim = space.density.dim();
-    metric.kick_drift(vectors, step, &point.force, r, &mut scratch.half, &mut point.x, &mut scratch.spare);
-    match space.logp_grad(&point.x[..dim], &mut scratch.gradient[..dim]) {
-        Ok(logp) => point.logp = logp,
+    metric.kick_drift(vectors, step, from, r, &mut scratch.half, &mut to.x, &mut scratch.spare);
+    match space.logp_grad(&to.x[..dim], &mut scratch.gradient[..dim]) {
+        Ok(logp) => to.logp = logp,
         Err(error) if error.is_recoverable() => return Ok(None),
         Err(error) => return Err(error),
     }
     let (gradient, half) = (&scratch.gradient, &scratch.half);
-    Ok(Some(metric.kick(vectors, step, gradient, half, &mut point.force, next, &mut scratch.spare)))
+    Ok(Some(metric.kick(vectors, step, gradient, half, &mut to.force, next, &mut scratch.spare)))
 }
 
 /// Moves `point` by one transition of NUTS.
@@ -259,7 +259,7 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
     workspace: &mut Workspace,
 ) -> Result<DrawStats, DensityError> {
     let dim = space.density.dim();
-    let Workspace { scratch, momenta, stack, left, right, proposal, candidate } = workspace;
+    let Workspace { scratch, momenta, stack, points } = workspace;
     momenta.reset();
 
     let start = momenta.take();
@@ -269,14 +269,13 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
     let h0 = kinetic - point.logp;
     let random = address.stream(Purpose::Tree);
 
-    left.copy_from(point);
-    right.copy_from(point);
-    proposal.copy_from(point);
-    let mut selected = Selected { energy: h0, index: 0 };
+    // `point` itself stays as it is until the transition is complete.
+    points[0].copy_from(point);
+    let (mut left, mut right) = (Edge { point: 0, index: 0 }, Edge { point: 0, index: 0 });
+    let mut proposal = Selected { point: 0, energy: h0, index: 0 };
     // The tree seen from left to right; `begin` and `end` are its left and right ends.
     let mut tree = Subtree::leaf(start);
     let mut weights = Weights { reference: 0.0, tree: 1.0, subtree: 0.0 };
-    let (mut left_index, mut right_index) = (0i32, 0i32);
     let mut acceptance = 0.0;
     let mut max_energy_error = 0.0f64;
     let (mut n_steps, mut tree_depth) = (0u32, 0u32);
@@ -286,30 +285,37 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
     while tree_depth < limits.max_depth {
         let [direction, accept] = random.uniform_pair_at(tree_depth);
         let forward = direction < 0.5;
-        let (edge, edge_index, step, near, side) = if forward {
-            (&mut *right, &mut right_index, step_size, tree.end, 1)
+        let (edge, far, step, near, side) = if forward {
+            (&mut right, left.point, step_size, tree.end, 1)
         } else {
-            (&mut *left, &mut left_index, -step_size, tree.begin, -1)
+            (&mut left, right.point, -step_size, tree.begin, -1)
         };
         weights.subtree = 0.0;
-        let mut choice = None;
+        let mut candidate: Option<Selected> = None;
         let mut momentum = near;
         stack.clear();
         let mut straight = true;
         for _ in 0..1u32 << tree_depth {
             let next = momenta.take();
             let mut r = momenta.borrow_out(next);
-            let square = leapfrog(space, metric, vectors, step, edge, &momenta.buffers[momentum], &mut r, scratch)?;
+            let kept = [edge.point, far, proposal.point, candidate.map_or(proposal.point, |chosen| chosen.point)];
+            let to = free_point(kept);
+            let mut leaf = std::mem::take(&mut points[to]);
+            let (from, r_from) = (&points[edge.point], &momenta.buffers[momentum]);
+            let square = leapfrog(space, metric, vectors, step, from, r_from, &mut leaf, &mut r, scratch);
+            let logp = leaf.logp;
+            points[to] = leaf;
             momenta.restore(next, r);
+            let square = square?;
             momentum = next;
-            *edge_index += side;
+            *edge = Edge { point: to, index: edge.index + side };
             if n_steps.is_multiple_of(2) {
                 leaf_uniforms = random.uniform_pair_at(FIRST_LEAF_BLOCK + n_steps / 2);
             }
             let uniform = leaf_uniforms[(n_steps % 2) as usize];
             n_steps += 1;
 
-            let energy = square.map_or(f64::INFINITY, |square| 0.5 * square - edge.logp);
+            let energy = square.map_or(f64::INFINITY, |square| 0.5 * square - logp);
             let error = if energy.is_nan() { f64::INFINITY } else { energy - h0 };
             if error.abs() > max_energy_error.abs() {
                 max_energy_error = error;
@@ -328,8 +334,7 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
                 exact::exp(-error)
             };
             if uniform * weights.subtree < weight {
-                candidate.copy_from(edge);
-                choice = Some(Selected { energy, index: *edge_index });
+                candidate = Some(Selected { point: to, energy, index: edge.index });
             }
 
             let mut finished = Subtree::leaf(next);
@@ -352,11 +357,10 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
         let Some(subtree) = stack.pop() else { break };
         tree_depth += 1;
         // Biased progressive sampling: the new half is favoured by its share of the old.
-        if let Some(choice) = choice
+        if let Some(candidate) = candidate
             && accept * weights.tree < weights.subtree
         {
-            std::mem::swap(proposal, candidate);
-            selected = choice;
+            proposal = candidate;
         }
         weights.tree += weights.subtree;
         // Seen in the direction of this doubling the old tree comes first.
@@ -371,27 +375,43 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
         }
     }
 
-    point.copy_from(proposal);
+    std::mem::swap(point, &mut points[proposal.point]);
     Ok(DrawStats {
         lp: point.logp - space.log_jacobian(&point.x[..dim]),
         acceptance_rate: acceptance / f64::from(n_steps.max(1)),
         step_size,
-        energy: selected.energy,
-        energy_error: selected.energy - h0,
+        energy: proposal.energy,
+        energy_error: proposal.energy - h0,
         max_energy_error,
         tree_depth,
         n_steps,
-        index_in_trajectory: selected.index,
+        index_in_trajectory: proposal.index,
         diverging,
         reached_max_treedepth: !diverging && !turned && tree_depth == limits.max_depth,
     })
 }
 
+/// An end of the trajectory.
+#[derive(Clone, Copy)]
+struct Edge {
+    point: usize,
+    /// Steps from the start, negative to the left.
+    index: i32,
+}
+
 /// The point chosen so far.
 #[derive(Clone, Copy)]
 struct Selected {
+    point: usize,
     energy: f64,
     index: i32,
+}
+
+/// A point that is none of the four in use.
+#[inline]
+fn free_point(kept: [usize; POINTS - 1]) -> usize {
+    let used = kept.into_iter().fold(0u32, |used, point| used | 1 << point);
+    used.trailing_ones() as usize
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! All slices have the same padded length (whole rows of `lanes`); padding is zero and stays zero.
 
+use crate::tree::Point;
 use octopus_density::warp::reduce;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -33,19 +34,19 @@ impl Vectors {
     }
 
     /// Half a kick and a drift with a diagonal metric in whitened momentum:
-    /// `half = r + h w`, `q += step scale half`.
-    #[allow(clippy::too_many_arguments, reason = "one pass over five vectors is what makes it fast")]
+    /// `half = r + h w`, `q = x + step scale half`.
+    #[allow(clippy::too_many_arguments, reason = "one pass over six vectors is what makes it fast")]
     pub(crate) fn kick_drift(
         &self,
         h: f64,
         step: f64,
-        w: &[f64],
+        from: &Point,
         scale: &[f64],
         r: &[f64],
         half: &mut [f64],
         q: &mut [f64],
     ) {
-        self.run(KickDrift { h, step, w, scale, r, half, q });
+        self.run(KickDrift { h, step, x: &from.x, w: &from.force, scale, r, half, q });
     }
 
     /// The other half of the kick: `w = scale g`, `r = half + h w`; returns `|r|^2`.
@@ -68,9 +69,9 @@ impl Vectors {
         self.run(Axpy { c, a, out });
     }
 
-    /// `out += step scale v`
-    pub(crate) fn drift(&self, step: f64, scale: &[f64], v: &[f64], out: &mut [f64]) {
-        self.run(Drift { step, scale, v, out });
+    /// `out = x + step scale v`
+    pub(crate) fn drift(&self, step: f64, scale: &[f64], v: &[f64], x: &[f64], out: &mut [f64]) {
+        self.run(Drift { step, scale, v, x, out });
     }
 
     /// Joins two neighbouring leaves: `rho = a + b`; whether neither end turns back on it.
@@ -118,6 +119,7 @@ impl<O: Reduce> WithSimd for Dispatch<O> {
 struct KickDrift<'a> {
     h: f64,
     step: f64,
+    x: &'a [f64],
     w: &'a [f64],
     scale: &'a [f64],
     r: &'a [f64],
@@ -130,12 +132,12 @@ impl Reduce for KickDrift<'_> {
 
     #[inline(always)]
     fn reduce<S: Simd>(self, _: S, _: usize) {
-        let Self { h, step, w, scale, r, half, q } = self;
+        let Self { h, step, x, w, scale, r, half, q } = self;
         let n = q.len();
-        let (w, scale, r, half) = (&w[..n], &scale[..n], &r[..n], &mut half[..n]);
+        let (x, w, scale, r, half) = (&x[..n], &w[..n], &scale[..n], &r[..n], &mut half[..n]);
         for i in 0..n {
             half[i] = r[i] + h * w[i];
-            q[i] += step * (scale[i] * half[i]);
+            q[i] = x[i] + step * (scale[i] * half[i]);
         }
     }
 }
@@ -178,6 +180,7 @@ struct Drift<'a> {
     step: f64,
     scale: &'a [f64],
     v: &'a [f64],
+    x: &'a [f64],
     out: &'a mut [f64],
 }
 
@@ -186,8 +189,8 @@ impl Reduce for Drift<'_> {
 
     #[inline(always)]
     fn reduce<S: Simd>(self, _: S, _: usize) {
-        for ((out, scale), v) in self.out.iter_mut().zip(self.scale).zip(self.v) {
-            *out += self.step * (scale * v);
+        for (((out, x), scale), v) in self.out.iter_mut().zip(self.x).zip(self.scale).zip(self.v) {
+            *out = x + self.step * (scale * v);
         }
     }
 }
@@ -383,8 +386,9 @@ mod tests {
         let dim = 103;
         let vectors = Vectors::new(dim);
         let (r, w, scale, g, start) = (random(dim, 0), random(dim, 1), random(dim, 2), random(dim, 3), random(dim, 4));
-        let (mut half, mut q) = (Buffer::zeros(dim), start.clone());
-        vectors.kick_drift(0.1, 0.2, &w, &scale, &r, &mut half, &mut q);
+        let (mut half, mut q) = (Buffer::zeros(dim), Buffer::zeros(dim));
+        let from = Point { x: start.clone(), force: w.clone(), logp: 0.0 };
+        vectors.kick_drift(0.1, 0.2, &from, &scale, &r, &mut half, &mut q);
         let (mut w2, mut r2) = (Buffer::zeros(dim), Buffer::zeros(dim));
         let square = vectors.kick(0.1, &g, &scale, &half, &mut w2, &mut r2);
         let mut squares = Vec::new();

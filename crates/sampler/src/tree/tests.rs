@@ -38,12 +38,11 @@ impl<'d, D: LogDensity + ?Sized> Machine<'d, D> {
 
     /// One leapfrog step; returns the energy after it.
     fn step(&mut self, step: f64, point: &mut Point, r: &mut Buffer) -> f64 {
-        let mut next = r.clone();
-        let square =
-            leapfrog(&self.space, &self.metric, &self.vectors, step, point, r, &mut next, &mut self.workspace.scratch)
-                .expect("not broken")
-                .expect("a density there");
-        *r = next;
+        let (from, before) = (point.clone(), r.clone());
+        let scratch = &mut self.workspace.scratch;
+        let square = leapfrog(&self.space, &self.metric, &self.vectors, step, &from, &before, point, r, scratch)
+            .expect("not broken")
+            .expect("a density there");
         0.5 * square - point.logp
     }
 
