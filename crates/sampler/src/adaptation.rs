@@ -2,11 +2,11 @@
 //! hierarchical blocks and the metric.
 
 use crate::config::{MetricKind, Parameterization};
-use crate::low_rank::{Rows, find_spikes};
+use crate::low_rank::{SpikeRows, find_spikes};
 use crate::metric::MetricEstimate;
 use crate::vector::Vectors;
 use octopus_density::warp::Buffer;
-use octopus_density::{Centering, LogDensity, gradient_to_centered, to_centered};
+use octopus_density::{Centering, DensityError, LogDensity, gradient_to_centered, to_centered};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,15 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// Adds a draw and the gradient there.
+    pub(crate) fn push<D: LogDensity + ?Sized>(&mut self, density: &D, position: &[f64]) -> Result<(), DensityError> {
+        self.positions.extend_from_slice(position);
+        let start = self.gradients.len();
+        self.gradients.resize(start + position.len(), 0.0);
+        density.logp_grad(position, &mut self.gradients[start..])?;
+        Ok(())
+    }
+
     pub(crate) fn clear(&mut self) {
         self.positions.clear();
         self.gradients.clear();
@@ -94,46 +103,59 @@ pub(crate) fn learn<D: LogDensity + ?Sized>(
     Some(Adaptation { centerings, metric })
 }
 
-/// The positions of all draws, chain after chain.
-fn positions<'a>(windows: &'a [&mut Window], dim: usize) -> impl Iterator<Item = &'a [f64]> + Clone {
-    windows.iter().flat_map(move |window| window.positions.chunks_exact(dim))
-}
+/// The rows of a window's positions or of its gradients.
+type Rows = fn(&Window) -> &[f64];
+const POSITIONS: Rows = |window| &window.positions;
+const GRADIENTS: Rows = |window| &window.gradients;
 
-/// The gradients of all draws, chain after chain.
-fn gradients<'a>(windows: &'a [&mut Window], dim: usize) -> impl Iterator<Item = &'a [f64]> + Clone {
-    windows.iter().flat_map(move |window| window.gradients.chunks_exact(dim))
-}
-
-/// Per coordinate the mean and variance (divisor n - 1), in order of the rows.
-fn moments<'a>(rows: impl Iterator<Item = &'a [f64]> + Clone, dim: usize) -> (Vec<f64>, Vec<f64>) {
-    let mut mean = vec![0.0; dim];
-    let mut variance = vec![0.0; dim];
-    let mut count = 0.0;
-    for row in rows.clone() {
-        count += 1.0;
-        for (mean, x) in mean.iter_mut().zip(row) {
-            *mean += x;
-        }
-    }
+/// Per coordinate the mean and variance (divisor n - 1): sums within each chain, and those in order of the chains.
+fn moments(windows: &[&mut Window], rows: Rows, dim: usize) -> (Vec<f64>, Vec<f64>) {
+    let count = windows.iter().map(|window| rows(window).len() / dim).sum::<usize>() as f64;
+    let mut mean = sums(windows, rows, dim, |x, _| x, &vec![0.0; dim]);
     for mean in &mut mean {
         *mean /= count;
     }
-    for row in rows {
-        for ((variance, mean), x) in variance.iter_mut().zip(&mean).zip(row) {
-            *variance += (x - mean) * (x - mean);
-        }
-    }
+    let mut variance = sums(windows, rows, dim, |x, mean| (x - mean) * (x - mean), &mean);
     for variance in &mut variance {
         *variance = (*variance / (count - 1.0)).clamp(VARIANCE_RANGE.0, VARIANCE_RANGE.1);
     }
     (mean, variance)
 }
 
+/// Per coordinate the sum of `term(x, about)`.
+fn sums(
+    windows: &[&mut Window],
+    rows: Rows,
+    dim: usize,
+    term: impl Fn(f64, f64) -> f64 + Sync,
+    about: &[f64],
+) -> Vec<f64> {
+    let of_chains: Vec<Vec<f64>> = windows
+        .par_iter()
+        .map(|window| {
+            let mut sum = vec![0.0; dim];
+            for row in rows(window).chunks_exact(dim) {
+                for ((sum, &x), &about) in sum.iter_mut().zip(row).zip(about) {
+                    *sum += term(x, about);
+                }
+            }
+            sum
+        })
+        .collect();
+    let mut total = vec![0.0; dim];
+    for sum in of_chains {
+        for (total, sum) in total.iter_mut().zip(sum) {
+            *total += sum;
+        }
+    }
+    total
+}
+
 /// The data's share of each effect's precision: Var(d log p / d z_j) = 1 + I_j by Fisher's identity, the 1
 /// being the prior's precision and I_j the data's; lambda_j = I_j / (1 + I_j), the optimum of
 /// Papaspiliopoulos, Roberts and Skoeld (2007) for Gaussian data.
 fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, windows: &[&mut Window]) -> Vec<Centering> {
-    let (_, precision) = moments(gradients(windows, density.dim()), density.dim());
+    let (_, precision) = moments(windows, GRADIENTS, density.dim());
     density
         .hierarchies()
         .iter()
@@ -146,9 +168,9 @@ fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, windows: &[&mut Window]
 }
 
 fn learn_metric(kind: MetricKind, windows: &[&mut Window], dim: usize, seed: u64) -> MetricEstimate {
-    let ((mean, variance), (slope, steepness)) =
-        rayon::join(|| moments(positions(windows, dim), dim), || moments(gradients(windows, dim), dim));
-    let n = positions(windows, dim).count();
+    let (mean, variance) = moments(windows, POSITIONS, dim);
+    let (slope, steepness) = moments(windows, GRADIENTS, dim);
+    let n = windows.iter().map(|window| window.positions.len() / dim).sum::<usize>();
     let diagonal: Vec<f64> = if kind == MetricKind::DiagDraws {
         // Stan's shrinkage towards 1e-3.
         let n = n as f64;
@@ -160,13 +182,23 @@ fn learn_metric(kind: MetricKind, windows: &[&mut Window], dim: usize, seed: u64
     if matches!(kind, MetricKind::LowRank | MetricKind::Auto) {
         let scale: Vec<f64> = estimate.diagonal.iter().map(|d| d.sqrt()).collect();
         let stride = n.div_ceil(MAX_ROWS);
-        let draws = positions(windows, dim)
-            .step_by(stride)
-            .map(|row| Buffer::from_slice(&(0..dim).map(|i| (row[i] - mean[i]) / scale[i]).collect::<Vec<f64>>()));
-        let forces = gradients(windows, dim)
-            .step_by(stride)
-            .map(|row| Buffer::from_slice(&(0..dim).map(|i| (row[i] - slope[i]) * scale[i]).collect::<Vec<f64>>()));
-        let rows = Rows { draws: draws.collect(), gradients: forces.collect() };
+        let thinned = |rows: Rows, standard: &(dyn Fn(usize, f64) -> f64 + Sync)| -> Vec<Buffer> {
+            let all = windows.iter().flat_map(|window| rows(window).chunks_exact(dim)).step_by(stride);
+            all.collect::<Vec<_>>()
+                .into_par_iter()
+                .map(|row| {
+                    let mut buffer = Buffer::zeros(dim);
+                    for i in 0..dim {
+                        buffer[i] = standard(i, row[i]);
+                    }
+                    buffer
+                })
+                .collect()
+        };
+        let rows = SpikeRows {
+            draws: thinned(POSITIONS, &|i, x| (x - mean[i]) / scale[i]),
+            gradients: thinned(GRADIENTS, &|i, g| (g - slope[i]) * scale[i]),
+        };
         let spikes = find_spikes(&Vectors::new(dim), &rows, dim, seed);
         estimate.directions = spikes.directions;
         estimate.variances = spikes.variances;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adaptation;
+mod chain;
 mod config;
 mod draw;
 mod low_rank;

@@ -32,7 +32,7 @@ pub(crate) struct Spikes {
 
 /// Draws and the gradients there, one row each: centered, and scaled by the diagonal metric so that the products of
 /// a draw and its gradient stay what they were.
-pub(crate) struct Rows {
+pub(crate) struct SpikeRows {
     pub(crate) draws: Vec<Buffer>,
     pub(crate) gradients: Vec<Buffer>,
 }
@@ -43,8 +43,8 @@ pub(crate) struct Rows {
 /// like a direction of large variance. The gradients know: along a direction of true variance v theirs is 1 / v
 /// (for a normal distribution), whether the chains have been along it or not. So both must say that a direction is
 /// soft, and its variance is their geometric mean, as for the diagonal.
-pub(crate) fn find_spikes(vectors: &Vectors, rows: &Rows, dim: usize, seed: u64) -> Spikes {
-    let Rows { draws, gradients } = rows;
+pub(crate) fn find_spikes(vectors: &Vectors, rows: &SpikeRows, dim: usize, seed: u64) -> Spikes {
+    let SpikeRows { draws, gradients } = rows;
     let n = draws.len();
     if n < 10 || dim < 3 {
         return Spikes::default();
@@ -109,7 +109,7 @@ struct Eigenpair {
     vector: Buffer,
 }
 
-/// Leading eigenpairs of `rows^T rows / n`, largest first; none when after a first look not one comes near `edge`.
+/// The [`MAX_RANK`] leading eigenpairs of `rows^T rows / n`, largest first; none when after a first look not one comes near `edge`.
 fn lanczos(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64, edge: f64) -> Vec<Eigenpair> {
     let steps = STEPS.min(dim);
     let mut start = Buffer::zeros(dim);
@@ -129,11 +129,8 @@ fn lanczos(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64, edge: f64)
             }
         }
         let norm = normalise(vectors, &mut next);
-        if step + 1 == FIRST_LOOK {
-            let largest = tridiagonal_eigen(&alpha, &beta).0.into_iter().fold(0.0, f64::max);
-            if largest < NEAR * edge {
-                return Vec::new();
-            }
+        if step + 1 == FIRST_LOOK && all_below(&alpha, &beta, NEAR * edge) {
+            return Vec::new();
         }
         if step + 1 == steps || norm <= 1e-10 * alpha[0].abs() {
             break;
@@ -141,15 +138,16 @@ fn lanczos(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64, edge: f64)
         beta.push(norm);
         basis.push(next);
     }
-    let (values, coefficients) = tridiagonal_eigen(&alpha, &beta);
+    let (values, coefficients) = tridiagonal_eigen(alpha, beta);
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     order
         .into_iter()
+        .take(MAX_RANK)
         .map(|k| {
             let mut vector = Buffer::zeros(dim);
-            for (basis, row) in basis.iter().zip(&coefficients) {
-                vectors.axpy(row[k], basis, &mut vector);
+            for (basis, &coefficient) in basis.iter().zip(&coefficients[k]) {
+                vectors.axpy(coefficient, basis, &mut vector);
             }
             normalise(vectors, &mut vector);
             Eigenpair { value: values[k], vector }
@@ -178,60 +176,71 @@ fn normalise(vectors: &Vectors, v: &mut [f64]) -> f64 {
     norm
 }
 
-/// Eigenvalues and eigenvectors (as columns) of a symmetric tridiagonal matrix by cyclic Jacobi rotations:
-/// only + - * / sqrt, so the same bits everywhere.
-fn tridiagonal_eigen(alpha: &[f64], beta: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let n = alpha.len();
-    let mut a = vec![vec![0.0; n]; n];
-    let mut v = vec![vec![0.0; n]; n];
-    for i in 0..n {
-        a[i][i] = alpha[i];
-        v[i][i] = 1.0;
-        if i + 1 < n {
-            a[i][i + 1] = beta[i];
-            a[i + 1][i] = beta[i];
+/// Whether all eigenvalues of a symmetric tridiagonal matrix lie below `bound`: whether `bound - T` is positive
+/// definite, that is whether all its pivots are positive (Sturm).
+fn all_below(alpha: &[f64], beta: &[f64], bound: f64) -> bool {
+    let mut pivot = bound - alpha[0];
+    for (alpha, beta) in alpha[1..].iter().zip(beta) {
+        if pivot <= 0.0 {
+            return false;
         }
+        pivot = bound - alpha - beta * beta / pivot;
     }
-    let scale: f64 = alpha.iter().map(|x| x.abs()).fold(1e-300, f64::max);
-    for _sweep in 0..50 {
-        let mut off = 0.0f64;
-        for i in 0..n {
-            for j in i + 1..n {
-                off = off.max(a[i][j].abs());
+    pivot > 0.0
+}
+
+/// Eigenvalues and eigenvectors of a symmetric tridiagonal matrix by the implicit QL method (Golub and Van Loan,
+/// section 8.3; EISPACK's tql2): only + - * / sqrt, so the same bits everywhere.
+fn tridiagonal_eigen(mut d: Vec<f64>, mut e: Vec<f64>) -> (Vec<f64>, Vec<Vec<f64>>) {
+    /// A few sweeps for each eigenvalue suffice; not more than this many are made.
+    const SWEEPS: usize = 60;
+    let n = d.len();
+    e.resize(n, 0.0);
+    let mut vectors: Vec<Vec<f64>> = (0..n).map(|k| (0..n).map(|i| f64::from(u8::from(i == k))).collect()).collect();
+    for l in 0..n {
+        for _ in 0..SWEEPS {
+            let negligible = |m: &usize| e[*m].abs() <= f64::EPSILON * (d[*m].abs() + d[*m + 1].abs());
+            let m = (l..n - 1).find(negligible).unwrap_or(n - 1);
+            if m == l {
+                break;
+            }
+            // Wilkinson's shift, from the upper left corner.
+            let half = (d[l + 1] - d[l]) / (2.0 * e[l]);
+            let root = (half * half + 1.0).sqrt();
+            let mut g = d[m] - d[l] + e[l] / (half + if half < 0.0 { -root } else { root });
+            let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
+            let mut split = false;
+            for i in (l..m).rev() {
+                let (f, b) = (s * e[i], c * e[i]);
+                let r = (f * f + g * g).sqrt();
+                e[i + 1] = r;
+                if r == 0.0 {
+                    // The matrix falls into two: begin again with the smaller one.
+                    d[i + 1] -= p;
+                    e[m] = 0.0;
+                    split = true;
+                    break;
+                }
+                s = f / r;
+                c = g / r;
+                g = d[i + 1] - p;
+                let t = (d[i] - g) * s + 2.0 * c * b;
+                p = s * t;
+                d[i + 1] = g + p;
+                g = c * t - b;
+                let (low, high) = vectors.split_at_mut(i + 1);
+                for (low, high) in low[i].iter_mut().zip(&mut high[0]) {
+                    (*low, *high) = (c * *low - s * *high, s * *low + c * *high);
+                }
+            }
+            if !split {
+                d[l] -= p;
+                e[l] = g;
+                e[m] = 0.0;
             }
         }
-        if off <= 1e-15 * scale {
-            break;
-        }
-        for p in 0..n {
-            for q in p + 1..n {
-                if a[p][q] == 0.0 {
-                    continue;
-                }
-                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-                let sign = if theta < 0.0 { -1.0 } else { 1.0 };
-                let t = sign / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let c = 1.0 / (t * t + 1.0).sqrt();
-                let s = t * c;
-                for k in 0..n {
-                    let (kp, kq) = (a[k][p], a[k][q]);
-                    a[k][p] = c * kp - s * kq;
-                    a[k][q] = s * kp + c * kq;
-                }
-                for k in 0..n {
-                    let (pk, qk) = (a[p][k], a[q][k]);
-                    a[p][k] = c * pk - s * qk;
-                    a[q][k] = s * pk + c * qk;
-                }
-                for row in &mut v {
-                    let (kp, kq) = (row[p], row[q]);
-                    row[p] = c * kp - s * kq;
-                    row[q] = s * kp + c * kq;
-                }
-            }
-        }
     }
-    ((0..n).map(|i| a[i][i]).collect(), v)
+    (d, vectors)
 }
 
 #[cfg(test)]
@@ -239,7 +248,7 @@ mod tests {
     use super::*;
 
     /// Draws of a normal distribution with one spike along `along`, and its gradients: less by spike times there.
-    fn noise_rows(n: usize, dim: usize, spike: f64, along: &[f64]) -> Rows {
+    fn noise_rows(n: usize, dim: usize, spike: f64, along: &[f64]) -> SpikeRows {
         let vectors = Vectors::new(dim);
         let draws: Vec<Buffer> = (0..n)
             .map(|r| {
@@ -266,25 +275,29 @@ mod tests {
                 gradient
             })
             .collect();
-        Rows { draws, gradients }
+        SpikeRows { draws, gradients }
     }
 
     #[test]
-    fn jacobi_solves_a_known_matrix() {
+    fn ql_solves_a_known_matrix() {
         // The second difference matrix: eigenvalues 2 - 2 cos(k pi / (n + 1)).
         let n = 9;
-        let (mut values, vectors) = tridiagonal_eigen(&vec![2.0; n], &vec![-1.0; n - 1]);
+        let (mut values, vectors) = tridiagonal_eigen(vec![2.0; n], vec![-1.0; n - 1]);
         for k in 0..n {
             let residual: f64 = (0..n)
                 .map(|i| {
-                    let neighbours =
-                        if i > 0 { vectors[i - 1][k] } else { 0.0 } + if i + 1 < n { vectors[i + 1][k] } else { 0.0 };
-                    (2.0 * vectors[i][k] - neighbours - values[k] * vectors[i][k]).abs()
+                    let v = &vectors[k];
+                    let neighbours = if i > 0 { v[i - 1] } else { 0.0 } + if i + 1 < n { v[i + 1] } else { 0.0 };
+                    (2.0 * v[i] - neighbours - values[k] * v[i]).abs()
                 })
                 .sum();
             assert!(residual < 1e-13, "{residual:e}");
         }
         values.sort_by(f64::total_cmp);
+        for share in [0.999_999, 1.000_001] {
+            let below = all_below(&vec![2.0; n], &vec![-1.0; n - 1], share * values[n - 1]);
+            assert_eq!(below, share > 1.0);
+        }
         for (k, value) in values.iter().enumerate() {
             let expected = 2.0 - 2.0 * ((k + 1) as f64 * std::f64::consts::PI / (n + 1) as f64).cos();
             assert!((value - expected).abs() < 1e-13);

@@ -69,6 +69,7 @@ impl Metric {
     }
 
     /// Half a kick by the force at `from` and a drift: `half = r + h w`, `q = x + step M^-1 p(half)`.
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "one pass over seven vectors is what makes it fast")]
     pub(crate) fn kick_drift(
         &self,
@@ -91,6 +92,7 @@ impl Metric {
     }
 
     /// The other half of the kick: `w` from the gradient `g`, `r = half + h w`; returns `|r|^2`.
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "one pass over seven vectors is what makes it fast")]
     pub(crate) fn kick(
         &self,

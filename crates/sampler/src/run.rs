@@ -1,13 +1,14 @@
 //! A run: chains that move together from window to window.
 
 use crate::adaptation::{Adaptation, Window, initial_centerings, initial_metric, learn};
+use crate::chain::{Chain, Shared, advance_together};
 use crate::config::{ConfigError, SamplerConfig};
-use crate::draw::{Block, ChainBlock, Phase};
+use crate::draw::{Block, Phase};
 use crate::metric::Metric;
 use crate::schedule::Schedule;
 use crate::space::Space;
 use crate::step_size::{DualAveraging, find_reasonable};
-use crate::tree::{Address, Limits, Point, Workspace, transition};
+use crate::tree::{Address, Point, Workspace};
 use crate::vector::Vectors;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
@@ -50,14 +51,6 @@ pub enum SamplerError {
     /// A checkpoint cannot be read or belongs to another run.
     #[error("the checkpoint cannot be used: {0}")]
     Checkpoint(String),
-}
-
-struct Chain {
-    point: Point,
-    averaging: DualAveraging,
-    step_size: f64,
-    window: Window,
-    workspace: Workspace,
 }
 
 /// NUTS over several chains. Call [`advance`](Self::advance) until it returns `None`.
@@ -144,14 +137,14 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         let boundary = self.schedule.next_end(self.done).unwrap_or(if self.done < tune { tune } else { total });
         let until = boundary.min(self.done.saturating_add(limit.max(1)));
         let span = self.done..until;
-        let (config, schedule, vectors, space, metric) =
-            (&self.config, &self.schedule, &self.vectors, &self.space, &self.metric);
-        let chains = self
-            .chains
-            .par_iter_mut()
-            .enumerate()
-            .map(|(c, chain)| run_chain(config, schedule, vectors, space, metric, chain, c, span.clone()))
-            .collect::<Result<Vec<ChainBlock>, SamplerError>>()?;
+        let shared = Shared {
+            config: &self.config,
+            schedule: &self.schedule,
+            vectors: &self.vectors,
+            space: &self.space,
+            metric: &self.metric,
+        };
+        let chains = advance_together(&shared, &mut self.chains, span.clone())?;
         let (phase, first) =
             if self.done < tune { (Phase::Warmup, self.done) } else { (Phase::Sampling, self.done - tune) };
         self.done = until;
@@ -334,46 +327,4 @@ fn starting_point<D: LogDensity + ?Sized>(
         }
     }
     Err(SamplerError::Init { chain, radius: config.init_radius, last })
-}
-
-#[allow(clippy::too_many_arguments, reason = "what chains share and what each owns")]
-fn run_chain<D: LogDensity + ?Sized>(
-    config: &SamplerConfig,
-    schedule: &Schedule,
-    vectors: &Vectors,
-    space: &Space<'_, D>,
-    metric: &Metric,
-    chain: &mut Chain,
-    number: usize,
-    span: std::ops::Range<usize>,
-) -> Result<ChainBlock, SamplerError> {
-    let dim = space.density.dim();
-    let limits = Limits { max_depth: config.max_depth, max_energy_error: config.max_energy_error };
-    let mut block =
-        ChainBlock { positions: Vec::with_capacity(span.len() * dim), stats: Vec::with_capacity(span.len()) };
-    for iteration in span {
-        let failed = |source| SamplerError::Density { chain: number, iteration, source };
-        // Iteration 0 of the random numbers belongs to the starting points.
-        let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
-        let step_size = chain.step_size;
-        let Chain { point, workspace, .. } = chain;
-        let stats = transition(space, metric, vectors, step_size, limits, address, point, workspace).map_err(failed)?;
-        let start = block.positions.len();
-        block.positions.extend_from_slice(&chain.point.x[..dim]);
-        let position = &mut block.positions[start..];
-        space.make_natural(position);
-        block.stats.push(stats);
-        if iteration < config.tune {
-            chain.averaging.update(stats.acceptance_rate);
-            chain.step_size = chain.averaging.current();
-            if schedule.collects(iteration) {
-                let window = &mut chain.window;
-                window.positions.extend_from_slice(position);
-                let start = window.gradients.len();
-                window.gradients.resize(start + dim, 0.0);
-                space.density.logp_grad(position, &mut window.gradients[start..]).map_err(failed)?;
-            }
-        }
-    }
-    Ok(block)
 }

@@ -29,12 +29,14 @@ impl Vectors {
     }
 
     /// `a . b`
+    #[inline(always)]
     pub(crate) fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
         self.run(Dot { a, b })[0]
     }
 
     /// Half a kick and a drift with a diagonal metric in whitened momentum:
     /// `half = r + h w`, `q = x + step scale half`.
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "one pass over six vectors is what makes it fast")]
     pub(crate) fn kick_drift(
         &self,
@@ -50,31 +52,37 @@ impl Vectors {
     }
 
     /// The other half of the kick: `w = scale g`, `r = half + h w`; returns `|r|^2`.
+    #[inline(always)]
     pub(crate) fn kick(&self, h: f64, g: &[f64], scale: &[f64], half: &[f64], w: &mut [f64], r: &mut [f64]) -> f64 {
         self.run(Kick { h, g, scale, half, w, r })[0]
     }
 
     /// `out = a + h b`; returns `|out|^2`.
+    #[inline(always)]
     pub(crate) fn add_scaled(&self, h: f64, a: &[f64], b: &[f64], out: &mut [f64]) -> f64 {
         self.run(AddScaled { h, a, b, out })[0]
     }
 
     /// `out = a b`, element by element.
+    #[inline(always)]
     pub(crate) fn multiply(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
         self.run(Multiply { a, b, out });
     }
 
     /// `out += c a`
+    #[inline(always)]
     pub(crate) fn axpy(&self, c: f64, a: &[f64], out: &mut [f64]) {
         self.run(Axpy { c, a, out });
     }
 
     /// `out = x + step scale v`
+    #[inline(always)]
     pub(crate) fn drift(&self, step: f64, scale: &[f64], v: &[f64], x: &[f64], out: &mut [f64]) {
         self.run(Drift { step, scale, v, x, out });
     }
 
     /// Joins two neighbouring leaves: `rho = a + b`; whether neither end turns back on it.
+    #[inline(always)]
     pub(crate) fn join_leaves(&self, a: &[f64], b: &[f64], rho: &mut [f64]) -> bool {
         let [begin, end] = self.run(JoinLeaves { a, b, rho });
         begin > 0.0 && end > 0.0
@@ -82,6 +90,7 @@ impl Vectors {
 
     /// Joins two neighbouring subtrees: `rho += other.rho`; whether no end turns back on the sum of momenta of
     /// the whole, nor across the seam (the two extra checks of Stan).
+    #[inline(always)]
     pub(crate) fn join(&self, rho: &mut [f64], a: Ends<'_>, b: Ends<'_>, b_rho: &[f64]) -> bool {
         let dots = self.run(Join { rho, a, b, b_rho });
         dots.iter().all(|&dot| dot > 0.0)

@@ -1,0 +1,113 @@
+//! Chains between two adaptations: independent of each other, in turns on whatever threads there are.
+
+use crate::adaptation::Window;
+use crate::config::SamplerConfig;
+use crate::draw::ChainBlock;
+use crate::metric::Metric;
+use crate::run::SamplerError;
+use crate::schedule::Schedule;
+use crate::space::Space;
+use crate::step_size::DualAveraging;
+use crate::tree::{Address, Limits, Point, Workspace, transition};
+use crate::vector::Vectors;
+use octopus_density::{DensityError, LogDensity};
+use rayon::ScopeFifo;
+use std::ops::Range;
+
+/// Iterations after which a chain lets others have its thread. Threads that are done with their chains take over
+/// those that wait, so that slow cores, long trajectories and odd numbers of chains leave no thread idle.
+const TURN: usize = 16;
+
+/// What a chain owns.
+pub(crate) struct Chain {
+    pub(crate) point: Point,
+    pub(crate) averaging: DualAveraging,
+    pub(crate) step_size: f64,
+    pub(crate) window: Window,
+    pub(crate) workspace: Workspace,
+}
+
+/// What chains share between two adaptations.
+pub(crate) struct Shared<'a, 'd, D: ?Sized> {
+    pub(crate) config: &'a SamplerConfig,
+    pub(crate) schedule: &'a Schedule,
+    pub(crate) vectors: &'a Vectors,
+    pub(crate) space: &'a Space<'d, D>,
+    pub(crate) metric: &'a Metric,
+}
+
+/// Moves all chains through the iterations `span`; what comes back is in order of the chains.
+pub(crate) fn advance_together<D: LogDensity + ?Sized>(
+    shared: &Shared<'_, '_, D>,
+    chains: &mut [Chain],
+    span: Range<usize>,
+) -> Result<Vec<ChainBlock>, SamplerError> {
+    let mut jobs: Vec<Job<'_>> = chains
+        .iter_mut()
+        .enumerate()
+        .map(|(number, chain)| Job { number, chain, left: span.clone(), block: ChainBlock::default(), failed: None })
+        .collect();
+    rayon::scope_fifo(|scope| {
+        for job in &mut jobs {
+            scope.spawn_fifo(move |scope| take_turn(shared, job, scope));
+        }
+    });
+    jobs.into_iter().map(|job| job.failed.map_or(Ok(job.block), Err)).collect()
+}
+
+/// A chain, what it has still to do, and what it has done.
+struct Job<'c> {
+    number: usize,
+    chain: &'c mut Chain,
+    left: Range<usize>,
+    block: ChainBlock,
+    failed: Option<SamplerError>,
+}
+
+fn take_turn<'s, D: LogDensity + ?Sized>(shared: &'s Shared<'_, '_, D>, job: &'s mut Job<'_>, scope: &ScopeFifo<'s>) {
+    if job.block.stats.is_empty() {
+        job.block.positions.reserve_exact(job.left.len() * shared.space.density.dim());
+        job.block.stats.reserve_exact(job.left.len());
+    }
+    for iteration in job.left.by_ref().take(TURN) {
+        if let Err(source) = job.chain.step(shared, job.number, iteration, &mut job.block) {
+            job.failed = Some(SamplerError::Density { chain: job.number, iteration, source });
+            return;
+        }
+    }
+    if !job.left.is_empty() {
+        scope.spawn_fifo(move |scope| take_turn(shared, job, scope));
+    }
+}
+
+impl Chain {
+    /// One iteration; the draw goes to the end of `block`.
+    fn step<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        number: usize,
+        iteration: usize,
+        block: &mut ChainBlock,
+    ) -> Result<(), DensityError> {
+        let Shared { config, schedule, vectors, space, metric } = shared;
+        let limits = Limits { max_depth: config.max_depth, max_energy_error: config.max_energy_error };
+        let dim = space.density.dim();
+        // Iteration 0 of the random numbers belongs to the starting points.
+        let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
+        let Chain { point, workspace, .. } = self;
+        let stats = transition(space, metric, vectors, self.step_size, limits, address, point, workspace)?;
+        let start = block.positions.len();
+        block.positions.extend_from_slice(&point.x[..dim]);
+        let position = &mut block.positions[start..];
+        space.make_natural(position);
+        block.stats.push(stats);
+        if iteration < config.tune {
+            self.averaging.update(stats.acceptance_rate);
+            self.step_size = self.averaging.current();
+            if schedule.collects(iteration) {
+                self.window.push(space.density, position)?;
+            }
+        }
+        Ok(())
+    }
+}
