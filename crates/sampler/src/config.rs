@@ -32,6 +32,9 @@ pub enum MetricKind {
     Auto,
 }
 
+/// Chains and iterations are counted in 32 bits where random numbers are addressed.
+const MOST: usize = (1 << 31) - 1;
+
 /// Settings of a run of NUTS. Two runs with equal settings on equal data give the same bits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -103,6 +106,20 @@ impl SamplerConfig {
         }
         if self.chains == 0 {
             return fail("chains", &self.chains, "at least 1 chain is needed");
+        }
+        let WindowConfig { init_buffer, base_window, term_buffer } = self.windows;
+        for (field, value) in [
+            ("draws", self.draws),
+            ("tune", self.tune),
+            ("draws + tune", self.draws.saturating_add(self.tune)),
+            ("chains", self.chains),
+            ("windows.init_buffer", init_buffer),
+            ("windows.base_window", base_window),
+            ("windows.term_buffer", term_buffer),
+        ] {
+            if value > MOST {
+                return fail(field, &value, "must be below 2^31");
+            }
         }
         if !(self.target_accept > 0.0 && self.target_accept < 1.0) {
             return fail("target_accept", &self.target_accept, "must lie between 0 and 1, both excluded");

@@ -224,6 +224,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
                 .iter()
                 .map(|chain| ChainState {
                     x: chain.point.x[..dim].to_vec(),
+                    logp: chain.point.logp,
                     averaging: chain.averaging.clone(),
                     step_size: chain.step_size,
                     window: chain.window.clone(),
@@ -273,6 +274,13 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
                 point
                     .evaluate(&space, &metric, &vectors, &mut workspace.scratch)
                     .map_err(|source| SamplerError::Density { chain: c, iteration: state.done, source })?;
+                if point.logp.to_bits() != saved.logp.to_bits() {
+                    return Err(SamplerError::Checkpoint(format!(
+                        "at chain {c}'s point the log density was {} and is {} now: the data, the priors or the \
+                         version of the density differ",
+                        saved.logp, point.logp
+                    )));
+                }
                 Ok(Chain {
                     point,
                     averaging: saved.averaging,
@@ -300,6 +308,8 @@ struct State {
 #[derive(Serialize, Deserialize)]
 struct ChainState {
     x: Vec<f64>,
+    /// The log density there: another density of the same name and size has another.
+    logp: f64,
     averaging: DualAveraging,
     step_size: f64,
     window: Window,

@@ -18,10 +18,11 @@ const KERNEL: &str = "crates/density/src/hierarchical/kernel.rs";
 const TREE: &str = "crates/sampler/src/tree.rs";
 const VECTOR: &str = "crates/sampler/src/vector.rs";
 const METRIC: &str = "crates/sampler/src/metric.rs";
+const LOW_RANK: &str = "crates/sampler/src/low_rank.rs";
 const SCHEDULE: &str = "crates/sampler/src/schedule.rs";
 const RUN: &str = "crates/sampler/src/run.rs";
 
-pub(super) const FAULTS: [Fault; 19] = [
+pub(super) const FAULTS: [Fault; 20] = [
     Fault {
         name: "Jacobian of the centering with the wrong sign",
         file: CENTERING,
@@ -124,6 +125,12 @@ pub(super) const FAULTS: [Fault; 19] = [
         file: TREE,
         old: "point.logp - space.log_jacobian(&point.x[..dim])",
         new: "point.logp",
+    },
+    Fault {
+        name: "directions of the metric taken from the draws alone",
+        file: LOW_RANK,
+        old: "by_draws > WORTHWHILE && by_gradients > WORTHWHILE",
+        new: "by_draws > WORTHWHILE",
     },
     Fault {
         name: "a resumed run forgets its window",

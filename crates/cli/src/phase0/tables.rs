@@ -83,7 +83,7 @@ fn batches(measurements: &[Measurement]) -> Comparison {
         let repeats = m.run.result.value().map(|times| times.repeats.as_slice()).unwrap_or_default();
         let shown: Vec<String> = repeats.iter().map(|repeat| format!("{:.4}", repeat.wall_s)).collect();
         vec![
-            format!("{}{}", m.run.setting, if m.again { " (timed again)" } else { "" }),
+            format!("{}{}", m.run.setting, ["", " (timed again)", " (timed twice again)"][m.again.min(2)]),
             m.batch.to_string(),
             shown.join("  "),
             m.variation().map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", 100.0 * v)),

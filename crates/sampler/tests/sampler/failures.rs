@@ -2,7 +2,7 @@
 
 use crate::densities::{Breaking, Wall};
 use octopus_density::DensityError;
-use octopus_sampler::{Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{Sampler, SamplerConfig, SamplerError, WindowConfig};
 
 /// A broken density stops the run with its own message, the chain and the iteration.
 #[test]
@@ -38,9 +38,15 @@ fn a_density_without_support_has_no_starting_point() {
 fn settings_out_of_range_are_named() {
     let density = Wall::new(2, 1.0);
     let plain = SamplerConfig::default;
+    let endless = WindowConfig { base_window: usize::MAX, ..Default::default() };
     for (field, config) in [
         ("draws", SamplerConfig { draws: 0, ..plain() }),
+        ("draws", SamplerConfig { draws: usize::MAX, ..plain() }),
+        ("tune", SamplerConfig { tune: usize::MAX, ..plain() }),
+        ("draws + tune", SamplerConfig { draws: 1 << 30, tune: 1 << 30, ..plain() }),
+        ("windows.base_window", SamplerConfig { windows: endless, ..plain() }),
         ("chains", SamplerConfig { chains: 0, ..plain() }),
+        ("chains", SamplerConfig { chains: 1 << 31, ..plain() }),
         ("target_accept", SamplerConfig { target_accept: 1.0, ..plain() }),
         ("target_accept", SamplerConfig { target_accept: f64::NAN, ..plain() }),
         ("max_depth", SamplerConfig { max_depth: 0, ..plain() }),

@@ -2,7 +2,7 @@
 
 use crate::densities::Wall;
 use crate::reproducible::{Bits, config, finish, model};
-use octopus_density::HierarchicalNormal;
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{Sampler, SamplerConfig, SamplerError};
 use proptest::prelude::*;
@@ -65,7 +65,10 @@ fn a_resumed_run_gives_the_same_bits() {
 #[test]
 fn checkpoints_of_other_densities_are_refused() {
     let recorded = Sampler::new(&model(7), config()).and_then(|sampler| sampler.checkpoint()).expect("encodes");
+    let prior = HierarchicalPrior { mu_sd: 11.0, ..Default::default() };
+    let other = HierarchicalNormal::new(model(7).data().clone(), prior, Likelihood::Collapsed).expect("valid");
     for error in [
+        Sampler::resume(&other, &recorded).map(|_| ()).expect_err("other priors"),
         Sampler::resume(&model(8), &recorded).map(|_| ()).expect_err("other groups"),
         Sampler::resume(&Wall::new(10, 1.0), &recorded).map(|_| ()).expect_err("other model, same size"),
         Sampler::resume(&model(7), &[]).map(|_| ()).expect_err("nothing"),

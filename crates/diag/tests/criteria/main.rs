@@ -1,0 +1,173 @@
+//! The PRD's criteria on the PRD's model and settings, at every size, for five seeds each, on balanced and on
+//! unbalanced data: R-hat below 1.01, bulk and tail ESS above 400 for every parameter, no divergence, and means,
+//! sds and intervals that are the exact posterior's.
+
+use octopus_density::exact::{ExactPosterior, Quantity};
+use octopus_density::synthetic::{HierarchicalSpec, Synthetic};
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_diag::{Chains, ess_bulk, ess_tail, hdi, mcse_mean, mcse_sd, rhat};
+use octopus_sampler::{Phase, Sampler, SamplerConfig};
+use rayon::prelude::*;
+
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
+const PROB: f64 = 0.89;
+
+/// What is found for one value of the posterior.
+struct Found {
+    rhat: f64,
+    ess_bulk: f64,
+    ess_tail: f64,
+    mean: f64,
+    mcse_mean: f64,
+    sd: f64,
+    mcse_sd: f64,
+    hdi: [f64; 2],
+}
+
+impl Found {
+    fn of(chains: &Chains) -> Self {
+        let count = chains.values().len() as f64;
+        let mean = chains.values().iter().sum::<f64>() / count;
+        let sd = (chains.values().iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0)).sqrt();
+        Self {
+            rhat: rhat(chains),
+            ess_bulk: ess_bulk(chains),
+            ess_tail: ess_tail(chains),
+            mean,
+            mcse_mean: mcse_mean(chains),
+            sd,
+            mcse_sd: mcse_sd(chains),
+            hdi: hdi(chains, PROB).expect("a probability"),
+        }
+    }
+}
+
+/// Every value of the posterior, `chains x draws x width`, and the number of divergences.
+fn draw(model: &HierarchicalNormal, config: SamplerConfig) -> (Vec<f64>, usize) {
+    let (dim, width) = (model.dim(), model.layout().width());
+    let (chains, draws) = (config.chains, config.draws);
+    let mut values = vec![0.0; chains * draws * width];
+    let mut divergences = 0;
+    let mut sampler = Sampler::new(model, config).expect("starts");
+    while let Some(block) = sampler.advance(usize::MAX).expect("runs") {
+        if block.phase == Phase::Warmup {
+            continue;
+        }
+        for (c, chain) in block.chains.iter().enumerate() {
+            divergences += chain.stats.iter().filter(|stats| stats.diverging).count();
+            for (d, x) in chain.positions.chunks_exact(dim).enumerate() {
+                let at = (c * draws + block.first + d) * width;
+                model.expand(x, &mut values[at..at + width]);
+            }
+        }
+    }
+    (values, divergences)
+}
+
+fn check(made: Synthetic, spec: &HierarchicalSpec) {
+    let prior = HierarchicalPrior::default();
+    let exact = ExactPosterior::compute(&made.data, &prior).expect("converges");
+    let groups = made.data.groups();
+    let model = HierarchicalNormal::new(made.data, prior, Likelihood::Collapsed).expect("valid");
+    let width = model.layout().width();
+    let exact_hdi: Vec<(f64, f64)> = model
+        .layout()
+        .ranges()
+        .flat_map(|(variable, range)| (0..range.len()).map(|index| (variable.name.clone(), index)))
+        .map(|(name, index)| {
+            let interval = exact.hdi(Quantity::named(&name, index).expect("known"), PROB);
+            (interval.low, interval.high)
+        })
+        .collect();
+    for seed in SEEDS {
+        let config =
+            SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed, ..Default::default() };
+        let (values, divergences) = draw(&model, config.clone());
+        assert_eq!(divergences, 0, "{groups} groups, seed {seed}");
+        let found: Vec<Found> = (0..width)
+            .into_par_iter()
+            .map_init(Vec::new, |buffer, element| {
+                let chains = Chains::gather(&values, config.chains, config.draws, width, element, buffer);
+                Found::of(&chains.expect("whole"))
+            })
+            .collect();
+        let worst = |of: fn(&Found) -> f64| found.iter().map(of).fold(f64::INFINITY, f64::min);
+        println!(
+            "{groups} groups, seed {seed}: max R-hat {:.4}, min bulk-ESS {:.0}, min tail-ESS {:.0}",
+            -worst(|f| -f.rhat),
+            worst(|f| f.ess_bulk),
+            worst(|f| f.ess_tail),
+        );
+        for (variable, range) in model.layout().ranges() {
+            let factor = if variable.dims.is_empty() { 4.0 } else { 5.0 };
+            for (index, at) in range.enumerate() {
+                let what = format!("{groups} groups, seed {seed}, {}", variable.element_name(index));
+                let found = &found[at];
+                assert!(found.rhat < 1.01, "{what}: R-hat {}", found.rhat);
+                assert!(found.ess_bulk > 400.0, "{what}: bulk-ESS {}", found.ess_bulk);
+                assert!(found.ess_tail > 400.0, "{what}: tail-ESS {}", found.ess_tail);
+                let quantity = Quantity::named(&variable.name, index).expect("known");
+                let expected = exact.moments(quantity);
+                let (mean, sd) = (found.mean - expected.mean, found.sd - expected.sd);
+                assert!(mean.abs() < factor * found.mcse_mean, "{what}: mean {} {expected:?}", found.mean);
+                assert!(sd.abs() < factor * found.mcse_sd, "{what}: sd {} {expected:?}", found.sd);
+
+                let truth = match quantity {
+                    Quantity::MuPop => spec.mean,
+                    Quantity::SigmaPop => spec.between_sd,
+                    Quantity::SigmaObs => spec.within_sd,
+                    Quantity::Z(j) => (made.group_means[j] - spec.mean) / spec.between_sd,
+                    Quantity::MuGroup(j) => made.group_means[j],
+                };
+                let (low, high) = exact_hdi[at];
+                // Where the truth lies on the very edge, the draws cannot tell: within a fifth of an sd.
+                let edge = f64::min((truth - low).abs(), (truth - high).abs());
+                if edge > 0.2 * expected.sd {
+                    let inside = found.hdi[0] <= truth && truth <= found.hdi[1];
+                    assert_eq!(inside, low <= truth && truth <= high, "{what}: {:?} {low} {high}", found.hdi);
+                }
+            }
+        }
+    }
+}
+
+fn balanced(groups: usize) {
+    let spec = HierarchicalSpec { groups, ..Default::default() };
+    check(spec.generate().expect("valid"), &spec);
+}
+
+/// Groups of 1 to 30 observations.
+fn unbalanced(groups: usize) {
+    let spec = HierarchicalSpec { groups, ..Default::default() };
+    check(spec.unbalanced().expect("valid"), &spec);
+}
+
+#[test]
+fn balanced_100() {
+    balanced(100);
+}
+
+#[test]
+fn balanced_500() {
+    balanced(500);
+}
+
+#[test]
+fn balanced_1000() {
+    balanced(1000);
+}
+
+#[test]
+fn unbalanced_100() {
+    unbalanced(100);
+}
+
+#[test]
+fn unbalanced_500() {
+    unbalanced(500);
+}
+
+#[test]
+fn unbalanced_1000() {
+    unbalanced(1000);
+}
