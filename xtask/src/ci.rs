@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: everything that must pass before a change lands, in the order of what fails fastest.
 
 use crate::run::{self, Outcome, cargo, cargo_has};
-use crate::{target, test, tidy, validate};
+use crate::{outside, ptx, rehearse, target, test, tidy, validate};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::Instant;
 /// One step: its name and what it does.
 type Step = (&'static str, fn(&Path) -> Result<Outcome>);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 11] = [
     ("format", format),
     ("clippy", clippy),
     ("test", |root| test::run(root, &test::Options::default())),
@@ -18,7 +18,11 @@ const STEPS: [Step; 8] = [
     ("tidy", tidy::run),
     ("deny", deny),
     ("machete", machete),
+    ("ptx", ptx::step),
+    ("outside", outside::run),
     ("validate", quick_validation),
+    // With the binary that the tests have built, as `validate`.
+    ("rehearse", rehearse::run),
 ];
 
 /// Runs every step, also after a failure, and ends with what took how long.

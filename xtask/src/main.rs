@@ -2,9 +2,15 @@
 //!
 //! Thin on purpose: what users run lives in the `octopus` binary, here is only what a checkout needs.
 
+mod accept;
 mod bench;
+mod bundle;
 mod ci;
+mod ffi;
 mod mutants;
+mod outside;
+mod ptx;
+mod rehearse;
 mod run;
 mod skipped;
 mod test;
@@ -24,9 +30,14 @@ tasks:
   validate [args]                  build in release and run `octopus validate args`
   test [--no-python] [filter ...]  all tests, in release; doctests too unless filtered
   bench [args]                     criterion benchmarks; args go to criterion
+  ptx [--check]                    the kernels' PTX from their CUDA C++; --check compares it with the committed one
+  bundle [DIR]                     a folder that proves Octopus on a machine with a GPU, without cargo and network
+  rehearse                         that bundle on the software GPU, with the release binary that is there
+  accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
+  outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   tidy                             the repository's tests of itself
-  ci                               everything that must pass: formatting, clippy, tests, docs, tidy, validate
+  ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate
 
 exit codes: 0 fine, 1 a check failed, 2 usage, 3 a task could not run; validate: those of octopus";
 
@@ -55,10 +66,23 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
             Err(message) => Ok(misuse(&message)),
         },
         ("bench", _) => bench::run(&root, arguments),
+        ("ptx", _) => match ptx::Mode::parse(arguments) {
+            Ok(mode) => ptx::run(&root, mode),
+            Err(message) => Ok(misuse(&message)),
+        },
+        ("bundle", []) => bundle::run(&root, None),
+        ("bundle", [folder]) => bundle::run(&root, Some(folder)),
+        ("outside", []) => outside::run(&root),
+        ("rehearse", []) => rehearse::run(&root),
+        ("accept", [results]) => accept::run(&root, Path::new(results), accept::Purpose::Report),
+        ("accept", []) => Ok(misuse("accept needs the folder of results")),
         ("mutants", _) => mutants::run(&root, arguments),
         ("tidy", []) => tidy::run(&root),
         ("ci", []) => ci::run(&root),
-        ("tidy" | "ci", [first, ..]) => Ok(misuse(&format!("{task} takes no argument, got {first:?}"))),
+        ("bundle" | "accept", [_, second, ..]) => Ok(misuse(&format!("{task} takes one folder, got also {second:?}"))),
+        ("tidy" | "ci" | "rehearse" | "outside", [first, ..]) => {
+            Ok(misuse(&format!("{task} takes no argument, got {first:?}")))
+        }
         ("help" | "-h" | "--help", _) => {
             println!("{USAGE}");
             Ok(Outcome::Passed)

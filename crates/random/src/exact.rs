@@ -3,6 +3,11 @@
 //! Each operation is correctly rounded by IEEE 754 on every processor, none may be contracted, so the
 //! results have the same bits on a CPU and on a GPU. They are written without branches where that lets a
 //! loop over them become vector code. Accuracy is a few units in the last place, which is what sampling needs.
+//!
+//! The functions here are for f64, those of [`single`] for f32. `kernels/include/octopus/math.cuh` has both for GPUs,
+//! operation by operation: whoever changes one changes the other, and `tests/host_bits.rs` compares them.
+
+pub mod single;
 
 use std::f64::consts::{LOG2_E, SQRT_2};
 

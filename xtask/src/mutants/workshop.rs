@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a build needs of the workspace.
-const COPIED: [&str; 6] = ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "crates", "xtask", "benchmarks"];
+const COPIED: [&str; 9] =
+    ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo", "crates", "kernels", "vendor", "xtask", "benchmarks"];
 
 /// The tests that must notice a fault: of what the faults are in, without the long runs.
 const TESTS: [&str; 9] = [

@@ -1,0 +1,293 @@
+//! What stands in for `ffi` without the feature `cuda`: the same items, of which none can be made.
+//!
+//! Every entry answers [`CudaError::NotBuilt`]. The types have no values, so their methods need no code, and the
+//! compiler leaves out what is built on them. A function that is given a session cannot be called either: a session
+//! holds a [`PrimaryContext`], which has no value.
+
+// The signatures are those of `ffi`, where the type parameters are used.
+#![allow(clippy::extra_unused_type_parameters)]
+
+use crate::kernels::{Binary, MatrixShape, NumberStream, Numbers, Reduction, Unary};
+use crate::session::Session;
+use crate::{Attribute, CudaError, DeviceBuffer, Element, Real};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+type Answer<T> = Result<T, CudaError>;
+
+pub(crate) fn set_library(_: &Path) -> Answer<()> {
+    Err(CudaError::NotBuilt)
+}
+
+pub(crate) fn driver_version() -> Answer<(u32, u32)> {
+    Err(CudaError::NotBuilt)
+}
+
+pub(crate) fn device_count() -> Answer<u32> {
+    Err(CudaError::NotBuilt)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RawDevice {}
+pub(crate) enum PrimaryContext {}
+pub(crate) enum DeviceMemory {}
+pub(crate) enum PinnedMemory {}
+pub(crate) enum InFlight {}
+pub(crate) enum RawStream {}
+pub(crate) enum RawEvent {}
+pub(crate) enum RawModule {}
+pub(crate) enum KernelSet {}
+
+impl RawDevice {
+    pub(crate) fn get(_: u32) -> Answer<Self> {
+        Err(CudaError::NotBuilt)
+    }
+
+    pub(crate) fn name(self) -> Answer<String> {
+        match self {}
+    }
+
+    pub(crate) fn pci_bus_id(self) -> Answer<String> {
+        match self {}
+    }
+
+    pub(crate) fn uuid(self) -> Answer<[u8; 16]> {
+        match self {}
+    }
+
+    pub(crate) fn total_memory(self) -> Answer<u64> {
+        match self {}
+    }
+
+    pub(crate) fn attribute(self, _: Attribute) -> Answer<i32> {
+        match self {}
+    }
+}
+
+impl PrimaryContext {
+    pub(crate) fn retain(device: RawDevice) -> Answer<Self> {
+        match device {}
+    }
+
+    pub(crate) fn abandon(&mut self) {
+        match *self {}
+    }
+}
+
+impl Session {
+    pub(crate) fn synchronize(&self) -> Answer<()> {
+        match self.primary {}
+    }
+
+    pub(crate) fn memory_info(&self) -> Answer<(u64, u64)> {
+        match self.primary {}
+    }
+}
+
+impl DeviceMemory {
+    pub(crate) fn allocate<T: Element>(session: &Arc<Session>, _: usize) -> Answer<Self> {
+        match session.primary {}
+    }
+
+    pub(crate) fn zero(&mut self) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn write<T: Element>(&mut self, _: usize, _: &[T]) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn read<T: Element>(&self, _: usize, _: &mut [T]) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn write_from<T: Element>(&mut self, _: usize, _: &Self, _: Range<usize>) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl PinnedMemory {
+    pub(crate) fn zeroed<T: Element>(session: &Arc<Session>, _: usize) -> Answer<Self> {
+        match session.primary {}
+    }
+
+    pub(crate) fn slice<T: Element>(&self) -> &[T] {
+        match *self {}
+    }
+
+    pub(crate) fn slice_mut<T: Element>(&mut self) -> &mut [T] {
+        match *self {}
+    }
+}
+
+impl InFlight {
+    pub(crate) fn upload<T: Element>(
+        device: &mut DeviceMemory,
+        _: Range<usize>,
+        _: PinnedMemory,
+        _: &RawStream,
+    ) -> Answer<Self> {
+        match *device {}
+    }
+
+    pub(crate) fn download<T: Element>(
+        device: &DeviceMemory,
+        _: Range<usize>,
+        _: PinnedMemory,
+        _: &RawStream,
+    ) -> Answer<Self> {
+        match *device {}
+    }
+
+    pub(crate) fn is_done(&self) -> Answer<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn wait(self) -> Answer<PinnedMemory> {
+        match self {}
+    }
+}
+
+impl RawStream {
+    pub(crate) fn new(session: &Arc<Session>) -> Answer<Self> {
+        match session.primary {}
+    }
+
+    pub(crate) fn synchronize(&self) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn is_idle(&self) -> Answer<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn wait_for(&self, _: &RawEvent) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl RawEvent {
+    pub(crate) fn new(session: &Arc<Session>) -> Answer<Self> {
+        match session.primary {}
+    }
+
+    pub(crate) fn record(&self, _: &RawStream) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn is_done(&self) -> Answer<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn synchronize(&self) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn elapsed_since(&self, _: &Self) -> Answer<Duration> {
+        match *self {}
+    }
+}
+
+impl RawModule {
+    pub(crate) fn from_ptx(session: &Arc<Session>, _: &str) -> Answer<Self> {
+        match session.primary {}
+    }
+
+    pub(crate) fn load_time(&self) -> Duration {
+        match *self {}
+    }
+
+    pub(crate) fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        match *self {}
+        std::iter::empty()
+    }
+}
+
+impl KernelSet {
+    pub(crate) fn find(module: &Arc<RawModule>, _: u32) -> Answer<Self> {
+        match **module {}
+    }
+
+    pub(crate) fn fill<T: Real>(&self, _: &RawStream, _: T, _: &mut DeviceBuffer<T>) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn unary<T: Real>(
+        &self,
+        _: Unary,
+        _: &RawStream,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn binary<T: Real>(
+        &self,
+        _: Binary,
+        _: &RawStream,
+        _: &DeviceBuffer<T>,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn scale<T: Real>(
+        &self,
+        _: &RawStream,
+        _: T,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn axpy<T: Real>(
+        &self,
+        _: &RawStream,
+        _: T,
+        _: &DeviceBuffer<T>,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn reduce<T: Real>(
+        &self,
+        _: Reduction,
+        _: &RawStream,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn dot<T: Real>(
+        &self,
+        _: &RawStream,
+        _: &DeviceBuffer<T>,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn matmul<T: Real>(
+        &self,
+        _: &RawStream,
+        _: MatrixShape,
+        _: &DeviceBuffer<T>,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn random(&self, _: Numbers, _: &RawStream, _: NumberStream, _: &mut DeviceBuffer<f64>) -> Answer<()> {
+        match *self {}
+    }
+}

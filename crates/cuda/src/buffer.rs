@@ -1,0 +1,188 @@
+//! Arrays in device memory.
+
+use crate::binding::{DeviceMemory, InFlight};
+use crate::{Context, CudaError, Element, PinnedBuffer, Stream, Transfer};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// An array in device memory.
+///
+/// Copies named `copy_...` are done when they return, and come after all work that was queued before on any stream of
+/// the context, so they see its results. [`DeviceBuffer::upload`] and [`DeviceBuffer::download`] run in the
+/// background, in order with one stream.
+///
+/// Dropping a buffer waits until the device is idle: kernels that use it may still run. A buffer of no elements takes
+/// no memory.
+pub struct DeviceBuffer<T: Element> {
+    memory: DeviceMemory,
+    length: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> DeviceBuffer<T> {
+    /// An array of zeros.
+    ///
+    /// # Errors
+    /// [`CudaError::OutOfMemory`] with what is free; [`CudaError::TooLarge`] for more bytes than can be counted.
+    pub fn zeroed(context: &Context, length: usize) -> Result<Self, CudaError> {
+        let mut buffer = Self::unfilled(context, length)?;
+        buffer.set_zero()?;
+        Ok(buffer)
+    }
+
+    /// A copy of an array of the host.
+    ///
+    /// # Errors
+    /// As for [`DeviceBuffer::zeroed`], and when the copy fails.
+    pub fn from_slice(context: &Context, source: &[T]) -> Result<Self, CudaError> {
+        let mut buffer = Self::unfilled(context, source.len())?;
+        buffer.memory.write(0, source)?;
+        Ok(buffer)
+    }
+
+    /// An array with whatever bits its memory has, for callers who fill it next.
+    pub(crate) fn unfilled(context: &Context, length: usize) -> Result<Self, CudaError> {
+        let memory = DeviceMemory::allocate::<T>(context.session(), length)?;
+        Ok(Self { memory, length, element: PhantomData })
+    }
+
+    /// Elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.length * size_of::<T>()
+    }
+
+    pub(crate) fn memory(&self) -> &DeviceMemory {
+        &self.memory
+    }
+
+    /// Sets every element to zero.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn set_zero(&mut self) -> Result<(), CudaError> {
+        self.memory.zero()
+    }
+
+    /// A copy on the host.
+    ///
+    /// # Errors
+    /// When the copy or any work before fails.
+    pub fn to_vec(&self) -> Result<Vec<T>, CudaError> {
+        let mut target = vec![T::default(); self.length];
+        self.memory.read(0, &mut target)?;
+        Ok(target)
+    }
+
+    /// Copies from the host, element by element.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`]; and when the copy or any work before fails.
+    pub fn copy_from(&mut self, source: &[T]) -> Result<(), CudaError> {
+        self.same_length("copying to the device", "the slice", source.len())?;
+        self.memory.write(0, source)
+    }
+
+    /// Copies to the host, element by element.
+    ///
+    /// # Errors
+    /// As for [`DeviceBuffer::copy_from`].
+    pub fn copy_to(&self, target: &mut [T]) -> Result<(), CudaError> {
+        self.same_length("copying from the device", "the slice", target.len())?;
+        self.memory.read(0, target)
+    }
+
+    /// Copies from the host to the elements from `start` on.
+    ///
+    /// # Errors
+    /// [`CudaError::RangeOutside`]; and when the copy or any work before fails.
+    pub fn copy_range_from(&mut self, start: usize, source: &[T]) -> Result<(), CudaError> {
+        self.memory.write(start, source)
+    }
+
+    /// Copies the elements from `start` on to the host.
+    ///
+    /// # Errors
+    /// As for [`DeviceBuffer::copy_range_from`].
+    pub fn copy_range_to(&self, start: usize, target: &mut [T]) -> Result<(), CudaError> {
+        self.memory.read(start, target)
+    }
+
+    /// Copies another buffer, element by element, on the device. In order with all streams, but not waited for.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`], [`CudaError::ContextMismatch`]; and when the driver fails.
+    pub fn copy_from_device(&mut self, source: &Self) -> Result<(), CudaError> {
+        self.same_length("copying on the device", "the source", source.length)?;
+        self.memory.write_from::<T>(0, &source.memory, 0..source.length)
+    }
+
+    /// Copies a range of another buffer's elements to the elements from `start` on, on the device. In order with all
+    /// streams, but not waited for.
+    ///
+    /// # Errors
+    /// [`CudaError::RangeOutside`], [`CudaError::ContextMismatch`]; and when the driver fails.
+    pub fn copy_range_from_device(
+        &mut self,
+        start: usize,
+        source: &Self,
+        range: Range<usize>,
+    ) -> Result<(), CudaError> {
+        self.memory.write_from::<T>(start, &source.memory, range)
+    }
+
+    /// Starts to copy the first elements of a pinned buffer to a range of this one, in order with a stream.
+    ///
+    /// The pinned buffer comes back from [`Transfer::wait`].
+    ///
+    /// # Errors
+    /// [`CudaError::RangeOutside`], [`CudaError::LengthMismatch`] when the pinned buffer is shorter than the range,
+    /// [`CudaError::ContextMismatch`]; and when the driver fails. The pinned buffer is then gone.
+    pub fn upload(
+        &mut self,
+        range: Range<usize>,
+        source: PinnedBuffer<T>,
+        stream: &Stream,
+    ) -> Result<Transfer<T>, CudaError> {
+        InFlight::upload::<T>(&mut self.memory, range, source.into_memory(), stream.raw()).map(Transfer::new)
+    }
+
+    /// Starts to copy a range of this buffer to the first elements of a pinned one, in order with a stream.
+    ///
+    /// # Errors
+    /// As for [`DeviceBuffer::upload`].
+    pub fn download(
+        &self,
+        range: Range<usize>,
+        target: PinnedBuffer<T>,
+        stream: &Stream,
+    ) -> Result<Transfer<T>, CudaError> {
+        InFlight::download::<T>(&self.memory, range, target.into_memory(), stream.raw()).map(Transfer::new)
+    }
+
+    fn same_length(&self, operation: &str, what: &'static str, found: usize) -> Result<(), CudaError> {
+        if found == self.length {
+            return Ok(());
+        }
+        Err(CudaError::LengthMismatch { operation: operation.to_owned(), what, expected: self.length, found })
+    }
+}
+
+impl<T: Element> fmt::Debug for DeviceBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeviceBuffer<{}>({} elements)", std::any::type_name::<T>(), self.length)
+    }
+}

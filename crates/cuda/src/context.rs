@@ -1,0 +1,94 @@
+//! Contexts: this process's place on a device.
+
+use crate::session::Session;
+use crate::{CudaError, Device, Usage};
+use std::fmt;
+use std::sync::Arc;
+
+/// This process's place on a device: memory, streams and kernels live in it.
+///
+/// It is the device's *primary* context, one for the process, shared with other libraries that use it. Clones share
+/// it, and so do buffers, streams, events and kernels, which keep it. Any thread may use it: every call makes it
+/// current on its thread first, and leaves it so.
+///
+/// **Lost contexts.** After an illegal address, a failed launch or the like ([`DriverCode::is_sticky`]) the device is
+/// lost to the process. Every later call on it, and [`Context::primary`] too, returns that first error at once without
+/// asking the driver, and dropping things leaves the driver alone. Other devices and the CPU go on.
+///
+/// [`DriverCode::is_sticky`]: crate::DriverCode::is_sticky
+#[derive(Clone)]
+pub struct Context {
+    device: Device,
+    session: Arc<Session>,
+}
+
+/// Memory of a device in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryInfo {
+    /// What this process could still have, for the most part.
+    pub free: u64,
+    /// What the device has.
+    pub total: u64,
+}
+
+impl Context {
+    /// The context on a device: made if it is not there, which takes some tenths of a second and some 300 to 500 MiB
+    /// of the device's memory.
+    ///
+    /// # Errors
+    /// What the driver answers, and the first error of a context that was lost.
+    pub fn primary(device: &Device) -> Result<Self, CudaError> {
+        Ok(Self { device: *device, session: Session::of(device.ordinal(), device.raw())? })
+    }
+
+    /// The device that it is on.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Free and total memory.
+    ///
+    /// # Errors
+    /// When the driver does not tell, and when the context is lost.
+    pub fn memory_info(&self) -> Result<MemoryInfo, CudaError> {
+        self.session.memory_info().map(|(free, total)| MemoryInfo { free, total })
+    }
+
+    /// Waits until the device has done all that this process asked of it.
+    ///
+    /// # Errors
+    /// The failure of any work before, and when the context is lost.
+    pub fn synchronize(&self) -> Result<(), CudaError> {
+        self.session.synchronize()
+    }
+
+    /// Whether the context can be used.
+    ///
+    /// # Errors
+    /// The first error of a context that was lost.
+    pub fn healthy(&self) -> Result<(), CudaError> {
+        self.session.healthy()
+    }
+
+    /// What the device was used for since the context was made or [`Context::reset_usage`].
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.session.counters.read()
+    }
+
+    /// Counts anew: peaks fall to what is held now, all else to nothing.
+    pub fn reset_usage(&self) {
+        self.session.counters.reset();
+    }
+
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("device", &self.session.ordinal()).field("health", &self.healthy()).finish()
+    }
+}

@@ -1,0 +1,244 @@
+//! Devices as the driver describes them.
+
+use crate::binding::{self, RawDevice};
+use crate::{CudaError, CudaVersion};
+use std::fmt;
+
+/// A CUDA device. Asking about it makes no context on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    ordinal: u32,
+    raw: RawDevice,
+}
+
+/// A device's identity, as `nvidia-smi -L` shows it: `GPU-` and 16 bytes in hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceUuid(pub [u8; 16]);
+
+/// A number that the driver tells of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Attribute {
+    /// Threads of a block, at most.
+    MaxThreadsPerBlock,
+    /// Threads of a warp.
+    WarpSize,
+    /// The clock of the multiprocessors in kHz, at most.
+    ClockKilohertz,
+    /// Multiprocessors.
+    Multiprocessors,
+    /// 1 when the driver ends kernels that run long, as with a display attached.
+    KernelTimeLimit,
+    /// 1 when the device shares the host's memory.
+    Integrated,
+    /// 0 default, 2 prohibited, 3 exclusive to one process.
+    ComputeMode,
+    /// 1 when memory errors are corrected.
+    EccEnabled,
+    /// The clock of the memory in kHz, at most.
+    MemoryClockKilohertz,
+    /// Width of the memory's bus in bits.
+    MemoryBusBits,
+    /// Bytes of the second-level cache.
+    L2CacheBytes,
+    /// Threads on a multiprocessor at once.
+    MaxThreadsPerMultiprocessor,
+    /// Engines that copy while kernels run.
+    CopyEngines,
+    /// 1 when host and device share one space of addresses.
+    UnifiedAddressing,
+    /// The first number of the compute capability.
+    ComputeCapabilityMajor,
+    /// The second number of the compute capability.
+    ComputeCapabilityMinor,
+    /// Bytes of shared memory of a block without asking for more.
+    SharedBytesPerBlock,
+    /// Bytes of shared memory of a block that asks for more.
+    SharedBytesPerBlockOptIn,
+    /// Bytes of shared memory of a multiprocessor.
+    SharedBytesPerMultiprocessor,
+    /// Bytes of shared memory of each block that the system takes.
+    ReservedSharedBytesPerBlock,
+    /// Registers of a block, at most.
+    RegistersPerBlock,
+    /// Registers of a multiprocessor.
+    RegistersPerMultiprocessor,
+    /// Blocks on a multiprocessor at once.
+    MaxBlocksPerMultiprocessor,
+    /// How many times slower f64 is than f32.
+    DoubleSlowdown,
+}
+
+/// What sets how many blocks of a kernel fit on a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OccupancyLimits {
+    /// Multiprocessors of the device.
+    pub multiprocessors: u32,
+    /// Threads of a warp.
+    pub warp_size: u32,
+    /// Threads of a block, at most.
+    pub threads_per_block: u32,
+    /// Threads on a multiprocessor at once.
+    pub threads_per_multiprocessor: u32,
+    /// Blocks on a multiprocessor at once.
+    pub blocks_per_multiprocessor: u32,
+    /// Registers of a multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Bytes of shared memory of a multiprocessor.
+    pub shared_bytes_per_multiprocessor: u32,
+    /// Bytes of shared memory of a block, at most, when it asks for it.
+    pub shared_bytes_per_block: u32,
+}
+
+impl Device {
+    /// All devices that this process may use, in the driver's order.
+    ///
+    /// # Errors
+    /// As for [`driver_start`](crate::driver_start).
+    pub fn all() -> Result<Vec<Self>, CudaError> {
+        (0..binding::device_count()?).map(Self::at).collect()
+    }
+
+    /// The device of this number, counted from 0 among those that `CUDA_VISIBLE_DEVICES` leaves.
+    ///
+    /// # Errors
+    /// [`CudaError::DeviceMissing`] when there are fewer; else as for [`driver_start`](crate::driver_start).
+    pub fn get(ordinal: u32) -> Result<Self, CudaError> {
+        let count = binding::device_count()?;
+        if ordinal < count { Self::at(ordinal) } else { Err(CudaError::DeviceMissing { ordinal, count }) }
+    }
+
+    fn at(ordinal: u32) -> Result<Self, CudaError> {
+        Ok(Self { ordinal, raw: RawDevice::get(ordinal)? })
+    }
+
+    /// The device's number.
+    #[must_use]
+    pub fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    pub(crate) fn raw(&self) -> RawDevice {
+        self.raw
+    }
+
+    /// The device's name, e.g. `NVIDIA H200`.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn name(&self) -> Result<String, CudaError> {
+        self.raw.name()
+    }
+
+    /// The device's identity; of a part of a divided device (MIG), the part's.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn uuid(&self) -> Result<DeviceUuid, CudaError> {
+        self.raw.uuid().map(DeviceUuid)
+    }
+
+    /// Domain, bus, device and function, e.g. `0000:41:00.0`.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn pci_bus_id(&self) -> Result<String, CudaError> {
+        self.raw.pci_bus_id()
+    }
+
+    /// Bytes of memory.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn total_memory(&self) -> Result<u64, CudaError> {
+        self.raw.total_memory()
+    }
+
+    /// The compute capability, e.g. 8.6.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn compute_capability(&self) -> Result<CudaVersion, CudaError> {
+        let part = |attribute| self.count(attribute);
+        Ok(CudaVersion {
+            major: part(Attribute::ComputeCapabilityMajor)?,
+            minor: part(Attribute::ComputeCapabilityMinor)?,
+        })
+    }
+
+    /// Multiprocessors.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn multiprocessors(&self) -> Result<u32, CudaError> {
+        self.count(Attribute::Multiprocessors)
+    }
+
+    /// The clock of the multiprocessors in kHz, at most.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn clock_kilohertz(&self) -> Result<u32, CudaError> {
+        self.count(Attribute::ClockKilohertz)
+    }
+
+    /// Whether memory errors are corrected.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn ecc_enabled(&self) -> Result<bool, CudaError> {
+        self.attribute(Attribute::EccEnabled).map(|value| value != 0)
+    }
+
+    /// What sets how many blocks of a kernel fit on a multiprocessor.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn occupancy_limits(&self) -> Result<OccupancyLimits, CudaError> {
+        Ok(OccupancyLimits {
+            multiprocessors: self.multiprocessors()?,
+            warp_size: self.count(Attribute::WarpSize)?,
+            threads_per_block: self.count(Attribute::MaxThreadsPerBlock)?,
+            threads_per_multiprocessor: self.count(Attribute::MaxThreadsPerMultiprocessor)?,
+            blocks_per_multiprocessor: self.count(Attribute::MaxBlocksPerMultiprocessor)?,
+            registers_per_multiprocessor: self.count(Attribute::RegistersPerMultiprocessor)?,
+            shared_bytes_per_multiprocessor: self.count(Attribute::SharedBytesPerMultiprocessor)?,
+            shared_bytes_per_block: self.count(Attribute::SharedBytesPerBlockOptIn)?,
+        })
+    }
+
+    /// One number as the driver tells it.
+    ///
+    /// # Errors
+    /// When the driver does not tell, or is older than the attribute.
+    pub fn attribute(&self, attribute: Attribute) -> Result<i32, CudaError> {
+        self.raw.attribute(attribute)
+    }
+
+    /// An attribute that counts something: none are less than none.
+    fn count(&self, attribute: Attribute) -> Result<u32, CudaError> {
+        self.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for DeviceUuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GPU")?;
+        for (place, byte) in self.0.iter().enumerate() {
+            let dash = if [0, 4, 6, 8, 10].contains(&place) { "-" } else { "" };
+            write!(f, "{dash}{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DeviceUuid;
+
+    #[test]
+    fn an_identity_is_written_as_nvidia_smi_writes_it() {
+        let uuid = DeviceUuid(std::array::from_fn(|place| (17 * place) as u8));
+        assert_eq!(uuid.to_string(), "GPU-00112233-4455-6677-8899-aabbccddeeff");
+    }
+}

@@ -1,0 +1,56 @@
+//! What a device buffer can hold.
+
+use std::fmt;
+
+/// Closes [`Element`] and [`Real`] to other crates: unsafe code relies on what they promise.
+pub(crate) mod sealed {
+    /// A type without padding and of which every pattern of bits is a value, aligned to at most 8 bytes.
+    pub trait Sealed: Copy {
+        /// Whether PTX declares a parameter of this type as `.f`.
+        const IS_FLOAT: bool;
+        /// The value's bytes in memory order, at the front.
+        fn argument(self) -> [u8; 8];
+    }
+}
+
+/// A type that device and pinned buffers hold: `f32`, `f64`, `u8`, `u32`, `i32`, `u64`.
+///
+/// Sealed: every pattern of bits is a value of these types, which makes copies from a device sound.
+pub trait Element: sealed::Sealed + Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static {}
+
+/// A type that the kernels compute in: `f32` or `f64`.
+pub trait Real: Element {
+    /// The end of the kernels' names: `f32` or `f64`.
+    const SUFFIX: &'static str;
+}
+
+macro_rules! elements {
+    ($($type:ty, $is_float:literal;)*) => {$(
+        impl sealed::Sealed for $type {
+            const IS_FLOAT: bool = $is_float;
+            fn argument(self) -> [u8; 8] {
+                let mut bytes = [0; 8];
+                bytes[..size_of::<Self>()].copy_from_slice(&self.to_ne_bytes());
+                bytes
+            }
+        }
+        impl Element for $type {}
+    )*};
+}
+
+elements! {
+    f32, true;
+    f64, true;
+    u8, false;
+    u32, false;
+    i32, false;
+    u64, false;
+}
+
+impl Real for f32 {
+    const SUFFIX: &'static str = "f32";
+}
+
+impl Real for f64 {
+    const SUFFIX: &'static str = "f64";
+}

@@ -1,0 +1,107 @@
+//! A device as the driver describes it.
+
+use super::status::{Operation, check, check_cust};
+use crate::CudaError;
+use core::ffi::{CStr, c_char, c_int};
+use cust::device::Device;
+use cust::sys::{self, CUdevice_attribute as Attribute, CUuuid};
+
+/// One device; no context is made for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawDevice(Device);
+
+impl RawDevice {
+    pub(crate) fn get(ordinal: u32) -> Result<Self, CudaError> {
+        super::start::start()?;
+        check_cust(Operation::Call("finding a device (cuDeviceGet)"), Device::get_device(ordinal)).map(Self)
+    }
+
+    pub(super) fn cust(self) -> Device {
+        self.0
+    }
+
+    pub(crate) fn name(self) -> Result<String, CudaError> {
+        // Not by cust, which panics when the driver ends the name with no zero.
+        text(|buffer, length| {
+            // SAFETY: the buffer is writable for `length` bytes, and the device is one that the driver gave.
+            let result = unsafe { sys::cuDeviceGetName(buffer, length, self.0.as_raw()) };
+            check(Operation::Call("reading a device's name (cuDeviceGetName)"), result)
+        })
+    }
+
+    pub(crate) fn pci_bus_id(self) -> Result<String, CudaError> {
+        text(|buffer, length| {
+            // SAFETY: the buffer is writable for `length` bytes, and the device is one that the driver gave.
+            let result = unsafe { sys::cuDeviceGetPCIBusId(buffer, length, self.0.as_raw()) };
+            check(Operation::Call("reading a device's PCI address (cuDeviceGetPCIBusId)"), result)
+        })
+    }
+
+    pub(crate) fn uuid(self) -> Result<[u8; 16], CudaError> {
+        let mut uuid = CUuuid::default();
+        // SAFETY: the pointer is to a live, writable UUID, and the device is one that the driver gave.
+        let result = unsafe { sys::cuDeviceGetUuid_v2(&raw mut uuid, self.0.as_raw()) };
+        // The second version tells the parts of a divided device (MIG) apart; drivers before 11.4 lack it.
+        match check(Operation::Call("reading a device's UUID (cuDeviceGetUuid_v2)"), result) {
+            Err(CudaError::SymbolMissing { .. }) => {
+                // SAFETY: as above.
+                let result = unsafe { sys::cuDeviceGetUuid(&raw mut uuid, self.0.as_raw()) };
+                check(Operation::Call("reading a device's UUID (cuDeviceGetUuid)"), result)?;
+            }
+            other => other?,
+        }
+        Ok(uuid.bytes.map(|byte| byte as u8))
+    }
+
+    pub(crate) fn total_memory(self) -> Result<u64, CudaError> {
+        let bytes = self.0.total_memory();
+        check_cust(Operation::Call("reading a device's memory (cuDeviceTotalMem_v2)"), bytes).map(|bytes| bytes as u64)
+    }
+
+    pub(crate) fn attribute(self, attribute: crate::device::Attribute) -> Result<i32, CudaError> {
+        let mut value: c_int = 0;
+        // SAFETY: the pointer is to a live, writable int, and the device is one that the driver gave.
+        let result = unsafe { sys::cuDeviceGetAttribute(&raw mut value, raw(attribute), self.0.as_raw()) };
+        check(Operation::Call("reading a device's attribute (cuDeviceGetAttribute)"), result)?;
+        Ok(value)
+    }
+}
+
+/// A string that the driver writes, for as long as it is; bytes that are no UTF-8 are replaced.
+fn text(write: impl FnOnce(*mut c_char, c_int) -> Result<(), CudaError>) -> Result<String, CudaError> {
+    // One byte more than the driver is told of, so that there is a zero in any case.
+    let mut buffer = [0_u8; 257];
+    write(buffer.as_mut_ptr().cast(), 256)?;
+    let text = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
+    Ok(text.to_string_lossy().into_owned())
+}
+
+fn raw(attribute: crate::device::Attribute) -> Attribute {
+    use crate::device::Attribute as Ours;
+    match attribute {
+        Ours::MaxThreadsPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        Ours::WarpSize => Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE,
+        Ours::ClockKilohertz => Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+        Ours::Multiprocessors => Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+        Ours::KernelTimeLimit => Attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT,
+        Ours::Integrated => Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED,
+        Ours::ComputeMode => Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE,
+        Ours::EccEnabled => Attribute::CU_DEVICE_ATTRIBUTE_ECC_ENABLED,
+        Ours::MemoryClockKilohertz => Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
+        Ours::MemoryBusBits => Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH,
+        Ours::L2CacheBytes => Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
+        Ours::MaxThreadsPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+        Ours::CopyEngines => Attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT,
+        Ours::UnifiedAddressing => Attribute::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
+        Ours::ComputeCapabilityMajor => Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        Ours::ComputeCapabilityMinor => Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        Ours::SharedBytesPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
+        Ours::SharedBytesPerBlockOptIn => Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        Ours::SharedBytesPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+        Ours::ReservedSharedBytesPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
+        Ours::RegistersPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK,
+        Ours::RegistersPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
+        Ours::MaxBlocksPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
+        Ours::DoubleSlowdown => Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
+    }
+}

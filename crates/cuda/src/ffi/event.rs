@@ -1,0 +1,94 @@
+//! Events: marks in a stream, with the device's clock.
+
+use super::status::{Operation, check};
+use super::stream::RawStream;
+use crate::session::Session;
+use crate::{CudaError, DriverCode};
+use core::ptr;
+use cust::sys::{self, CUevent};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One event with timing.
+pub(crate) struct RawEvent {
+    session: Arc<Session>,
+    handle: CUevent,
+}
+
+// SAFETY: the driver's functions on events may be called from any thread and by several at once; the context is made
+// current on the calling thread first.
+unsafe impl Send for RawEvent {}
+// SAFETY: as above.
+unsafe impl Sync for RawEvent {}
+
+impl RawEvent {
+    pub(crate) fn new(session: &Arc<Session>) -> Result<Self, CudaError> {
+        let mut handle: CUevent = ptr::null_mut();
+        session.call(Operation::Call("making an event (cuEventCreate)"), || {
+            // SAFETY: the pointer is to a live, writable handle; 0 are the default flags, which keep time.
+            unsafe { sys::cuEventCreate(&raw mut handle, 0) }
+        })?;
+        Ok(Self { session: Arc::clone(session), handle })
+    }
+
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    pub(super) fn handle(&self) -> CUevent {
+        self.handle
+    }
+
+    pub(crate) fn record(&self, stream: &RawStream) -> Result<(), CudaError> {
+        self.session.same(stream.session(), "recording an event")?;
+        self.session.call(Operation::Call("recording an event (cuEventRecord)"), || {
+            // SAFETY: both handles are alive and of this context (checked).
+            unsafe { sys::cuEventRecord(self.handle, stream.handle()) }
+        })
+    }
+
+    pub(crate) fn is_done(&self) -> Result<bool, CudaError> {
+        self.session.enter()?;
+        // SAFETY: the handle is alive, its context current.
+        let result = unsafe { sys::cuEventQuery(self.handle) };
+        self.session.judge(done(check(Operation::Call("asking for an event (cuEventQuery)"), result)))
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
+        self.session.call(Operation::Call("waiting for an event (cuEventSynchronize)"), || {
+            // SAFETY: the handle is alive, its context current.
+            unsafe { sys::cuEventSynchronize(self.handle) }
+        })
+    }
+
+    /// The device's time from another event to this one; both must be done.
+    pub(crate) fn elapsed_since(&self, earlier: &Self) -> Result<Duration, CudaError> {
+        self.session.same(&earlier.session, "timing between events")?;
+        let mut milliseconds = 0.0_f32;
+        self.session.call(Operation::Call("timing between events (cuEventElapsedTime)"), || {
+            // SAFETY: the pointer is to a live, writable float; both handles are alive and of this context (checked).
+            unsafe { sys::cuEventElapsedTime(&raw mut milliseconds, earlier.handle, self.handle) }
+        })?;
+        // Events recorded in the other order give a negative time, a faulty driver anything: neither is a duration.
+        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+    }
+}
+
+impl Drop for RawEvent {
+    fn drop(&mut self) {
+        // The driver keeps what it still needs of a destroyed event. A failure has no consequence but a lost handle.
+        let _ = self.session.call(Operation::Call("ending an event (cuEventDestroy_v2)"), || {
+            // SAFETY: the handle is alive and is destroyed once.
+            unsafe { sys::cuEventDestroy_v2(self.handle) }
+        });
+    }
+}
+
+/// "Not ready" is an answer, not a failure.
+pub(super) fn done(result: Result<(), CudaError>) -> Result<bool, CudaError> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(CudaError::Driver { code: DriverCode::NOT_READY, .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,223 @@
+//! The kernels of this program: one function each, with the reason why its launch is sound.
+//!
+//! Every function checks the lengths that its reason rests on.
+
+use super::launch::Launch;
+use super::module::{RawFunction, RawModule};
+use super::stream::RawStream;
+use crate::kernels::{Binary, CHUNK, MatrixShape, NumberStream, Numbers, Reduction, Unary};
+use crate::{CudaError, DeviceBuffer, Real};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Threads of a block of the kernels that go through arrays: they are compiled for at most so many.
+const ARRAY_THREADS: u32 = 256;
+/// Threads of the block that reduces one chunk: set in kernels/src/reduce.cu.
+const CHUNK_THREADS: u32 = 128;
+/// Rows and columns of the tile of a matrix product that one block computes: set in kernels/src/matmul.cu.
+const TILE: u32 = 16;
+
+/// The kernels, looked up.
+pub(crate) struct KernelSet {
+    functions: BTreeMap<String, RawFunction>,
+    /// The most blocks that kernels going through arrays are launched with.
+    most_blocks: u32,
+}
+
+impl KernelSet {
+    /// Looks up every kernel that the module's PTX declares.
+    pub(crate) fn find(module: &Arc<RawModule>, multiprocessors: u32) -> Result<Self, CudaError> {
+        let find = |name: &str| RawFunction::find(module, name).map(|function| (name.to_owned(), function));
+        let functions = module.kernel_names().map(find).collect::<Result<_, _>>()?;
+        // 8 blocks of 256 threads fill a multiprocessor; some more even out the ends.
+        Ok(Self { functions, most_blocks: multiprocessors.clamp(1, 4096) * 32 })
+    }
+
+    fn function(&self, stem: &str, suffix: &str) -> Result<&RawFunction, CudaError> {
+        let name = format!("{stem}_{suffix}");
+        self.functions.get(&name).ok_or(CudaError::KernelMissing { kernel: name })
+    }
+
+    /// The grid of a kernel that goes through `length` elements by any number of threads.
+    fn array_blocks(&self, length: usize) -> [u32; 3] {
+        let blocks = length.div_ceil(ARRAY_THREADS as usize).max(1);
+        [u32::try_from(blocks).unwrap_or(u32::MAX).min(self.most_blocks), 1, 1]
+    }
+
+    pub(crate) fn fill<T: Real>(
+        &self,
+        stream: &RawStream,
+        value: T,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function("array_fill", T::SUFFIX)?, out.len());
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.output(out).value(value).value(length as u64);
+        // SAFETY: array_fill writes out[0..n], and n is the length of `out`.
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn unary<T: Real>(
+        &self,
+        kernel: Unary,
+        stream: &RawStream,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function(kernel.stem(), T::SUFFIX)?, out.len());
+        same_length(function, "x", length, x)?;
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.input(x).output(out).value(length as u64);
+        // SAFETY: these kernels read x[0..n] and write out[0..n], and n is the length of both (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn binary<T: Real>(
+        &self,
+        kernel: Binary,
+        stream: &RawStream,
+        x: &DeviceBuffer<T>,
+        y: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function(kernel.stem(), T::SUFFIX)?, out.len());
+        same_length(function, "x", length, x)?;
+        same_length(function, "y", length, y)?;
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.input(x).input(y).output(out).value(length as u64);
+        // SAFETY: these kernels read x[0..n] and y[0..n] and write out[0..n], and n is the length of all (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn scale<T: Real>(
+        &self,
+        stream: &RawStream,
+        a: T,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function("array_scale", T::SUFFIX)?, out.len());
+        same_length(function, "x", length, x)?;
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.value(a).input(x).output(out).value(length as u64);
+        // SAFETY: array_scale reads x[0..n] and writes out[0..n], and n is the length of both (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn axpy<T: Real>(
+        &self,
+        stream: &RawStream,
+        a: T,
+        x: &DeviceBuffer<T>,
+        y: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function("array_axpy", T::SUFFIX)?, out.len());
+        same_length(function, "x", length, x)?;
+        same_length(function, "y", length, y)?;
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.value(a).input(x).input(y).output(out).value(length as u64);
+        // SAFETY: array_axpy reads x[0..n] and y[0..n] and writes out[0..n], and n is the length of all (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    /// One pass of a reduction: chunk c of `x` into `partial[c]`.
+    pub(crate) fn reduce<T: Real>(
+        &self,
+        kernel: Reduction,
+        stream: &RawStream,
+        x: &DeviceBuffer<T>,
+        partial: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function(kernel.stem(), T::SUFFIX)?, x.len());
+        let blocks = chunks(function, length, partial)?;
+        let launch = Launch::new(function, [blocks, 1, 1], [CHUNK_THREADS, 1, 1]);
+        let launch = launch.input(x).output(partial).value(length as u64);
+        // SAFETY: block c reads the elements of x[0..n] in its chunk and writes partial[c]; n is the length of x, and
+        // there are as many blocks as `partial` has elements (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    /// The first pass of a dot product: chunk c of the products into `partial[c]`.
+    pub(crate) fn dot<T: Real>(
+        &self,
+        stream: &RawStream,
+        x: &DeviceBuffer<T>,
+        y: &DeviceBuffer<T>,
+        partial: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function("array_dot", T::SUFFIX)?, x.len());
+        same_length(function, "y", length, y)?;
+        let blocks = chunks(function, length, partial)?;
+        let launch = Launch::new(function, [blocks, 1, 1], [CHUNK_THREADS, 1, 1]);
+        let launch = launch.input(x).input(y).output(partial).value(length as u64);
+        // SAFETY: block c reads the elements of x[0..n] and y[0..n] in its chunk and writes partial[c]; n is the length
+        // of x and y, and there are as many blocks as `partial` has elements (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn matmul<T: Real>(
+        &self,
+        stream: &RawStream,
+        shape: MatrixShape,
+        a: &DeviceBuffer<T>,
+        b: &DeviceBuffer<T>,
+        c: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let function = self.function("matmul", T::SUFFIX)?;
+        let side = |name: &str, value: usize| {
+            let detail = format!("{name} is {value}, the most is {}", u32::MAX - TILE);
+            let fits = u32::try_from(value).ok().filter(|side| *side <= u32::MAX - TILE);
+            fits.ok_or_else(|| CudaError::LaunchShape { kernel: function.name().to_owned(), detail })
+        };
+        let (m, k, n) = (side("m", shape.m)?, side("k", shape.k)?, side("n", shape.n)?);
+        // Two factors below 2^32 fit 64 bits.
+        same_length(function, "a", shape.m * shape.k, a)?;
+        same_length(function, "b", shape.k * shape.n, b)?;
+        same_length(function, "c", shape.m * shape.n, c)?;
+        if m == 0 || n == 0 {
+            return stream.session().healthy();
+        }
+        let launch = Launch::new(function, [n.div_ceil(TILE), m.div_ceil(TILE), 1], [TILE, TILE, 1]);
+        let launch = launch.input(a).input(b).output(c).value(m).value(k).value(n);
+        // SAFETY: matmul reads a[0..m*k] and b[0..k*n] and writes c[0..m*n], which are the buffers' lengths (checked);
+        // indices beyond the matrices' edges are left out by the kernel.
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn random(
+        &self,
+        kernel: Numbers,
+        stream: &RawStream,
+        numbers: NumberStream,
+        out: &mut DeviceBuffer<f64>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function(kernel.stem(), f64::SUFFIX)?, out.len());
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.output(out).value(numbers.seed).value(numbers.chain).value(numbers.iteration);
+        let launch = launch.value(numbers.purpose).value(length as u64);
+        // SAFETY: these kernels write out[0..n], and n is the length of `out`.
+        unsafe { launch.on(stream) }
+    }
+}
+
+fn same_length<T: Real>(
+    function: &RawFunction,
+    what: &'static str,
+    expected: usize,
+    buffer: &DeviceBuffer<T>,
+) -> Result<(), CudaError> {
+    let found = buffer.len();
+    if found == expected {
+        return Ok(());
+    }
+    Err(CudaError::LengthMismatch { operation: function.name().to_owned(), what, expected, found })
+}
+
+/// The blocks of a reduction of `length` elements, for each of which `partial` must have an element.
+fn chunks<T: Real>(function: &RawFunction, length: usize, partial: &DeviceBuffer<T>) -> Result<u32, CudaError> {
+    let chunks = length.div_ceil(CHUNK).max(1);
+    same_length(function, "partial", chunks, partial)?;
+    // More blocks than fit are refused by the launch.
+    Ok(u32::try_from(chunks).unwrap_or(u32::MAX))
+}

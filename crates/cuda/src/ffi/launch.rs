@@ -1,0 +1,128 @@
+//! Launches, with everything checked that can be checked without knowing what the kernel does.
+
+use super::module::RawFunction;
+use super::status::Operation;
+use super::stream::RawStream;
+use crate::ptx::{self, Parameter};
+use crate::{CudaError, DeviceBuffer, Element};
+use core::ffi::c_void;
+use core::ptr;
+use cust::sys;
+
+#[cfg(test)]
+mod tests;
+
+/// The driver's limits, which all devices from compute capability 3.0 on share.
+const MOST_BLOCKS: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+const MOST_THREADS: u32 = 1024;
+
+/// One launch in the making: the kernel, its shape and its arguments.
+///
+/// Buffers are borrowed until the launch is queued, those that the kernel writes for writing, so that no two
+/// arguments name the same memory. [`Launch::on`] compares the arguments to the parameters that the PTX declares, the
+/// shape to the limits, and every object's context. What remains for the caller of `on` is what the kernel does.
+pub(super) struct Launch<'a> {
+    function: &'a RawFunction,
+    blocks: [u32; 3],
+    threads: [u32; 3],
+    shared_bytes: u32,
+    arguments: Vec<Argument>,
+    /// Whether a buffer is of another context.
+    foreign: bool,
+}
+
+/// The bytes that the driver reads, aligned for every kind.
+#[repr(C, align(8))]
+struct Argument {
+    bytes: [u8; 8],
+    kind: Parameter,
+}
+
+impl<'a> Launch<'a> {
+    /// Blocks of the grid and threads of a block, in x, y and z.
+    pub(super) fn new(function: &'a RawFunction, blocks: [u32; 3], threads: [u32; 3]) -> Self {
+        Self { function, blocks, threads, shared_bytes: 0, arguments: Vec::with_capacity(8), foreign: false }
+    }
+
+    /// A buffer that the kernel reads.
+    pub(super) fn input<T: Element>(self, buffer: &'a DeviceBuffer<T>) -> Self {
+        self.address(buffer)
+    }
+
+    /// A buffer that the kernel writes, and may read.
+    pub(super) fn output<T: Element>(self, buffer: &'a mut DeviceBuffer<T>) -> Self {
+        self.address(buffer)
+    }
+
+    /// A number.
+    pub(super) fn value<T: Element>(mut self, value: T) -> Self {
+        self.arguments.push(Argument { bytes: value.argument(), kind: Parameter::of::<T>() });
+        self
+    }
+
+    fn address<T: Element>(mut self, buffer: &DeviceBuffer<T>) -> Self {
+        self.foreign |= self.function.session().same(buffer.memory().session(), "").is_err();
+        self.value(buffer.memory().address())
+    }
+
+    /// Queues the launch.
+    ///
+    /// # Safety
+    /// With these arguments and this shape the kernel reads and writes within its buffers only.
+    ///
+    /// # Errors
+    /// When arguments, shape or contexts do not fit, and when the driver refuses.
+    pub(super) unsafe fn on(self, stream: &RawStream) -> Result<(), CudaError> {
+        self.check(stream)?;
+        let session = self.function.session();
+        let [blocks_x, blocks_y, blocks_z] = self.blocks;
+        let [threads_x, threads_y, threads_z] = self.threads;
+        let mut pointers: Vec<*mut c_void> =
+            self.arguments.iter().map(|argument| argument.bytes.as_ptr().cast_mut().cast()).collect();
+        session.call(Operation::Launch(self.function.name()), || {
+            // SAFETY: function and stream are alive and of this context; there is one pointer for each parameter
+            // that the kernel declares, to as many bytes as its kind has (checked); the driver has copied them when
+            // this returns. Memory that the kernel uses is freed only when the context is idle, and that it stays
+            // within is this function's contract.
+            unsafe {
+                sys::cuLaunchKernel(
+                    self.function.handle(),
+                    blocks_x,
+                    blocks_y,
+                    blocks_z,
+                    threads_x,
+                    threads_y,
+                    threads_z,
+                    self.shared_bytes,
+                    stream.handle(),
+                    pointers.as_mut_ptr(),
+                    ptr::null_mut(),
+                )
+            }
+        })?;
+        session.counters.launched();
+        Ok(())
+    }
+
+    fn check(&self, stream: &RawStream) -> Result<(), CudaError> {
+        let kernel = || self.function.name().to_owned();
+        if self.foreign || self.function.session().same(stream.session(), "").is_err() {
+            return Err(CudaError::ContextMismatch { operation: format!("launching {}", kernel()) });
+        }
+        let given: Vec<Parameter> = self.arguments.iter().map(|argument| argument.kind).collect();
+        if given != self.function.parameters() {
+            let expected = ptx::shown(self.function.parameters());
+            return Err(CudaError::KernelSignature { kernel: kernel(), expected, found: ptx::shown(&given) });
+        }
+        let threads = self.threads.iter().map(|&count| u64::from(count)).product::<u64>();
+        let too_many = self.blocks.iter().zip(MOST_BLOCKS).any(|(&count, most)| count == 0 || count > most);
+        if too_many || threads == 0 || threads > u64::from(MOST_THREADS) {
+            let detail = format!(
+                "{:?} blocks of {:?} threads are not within {MOST_BLOCKS:?} blocks of {MOST_THREADS} threads",
+                self.blocks, self.threads
+            );
+            return Err(CudaError::LaunchShape { kernel: kernel(), detail });
+        }
+        Ok(())
+    }
+}

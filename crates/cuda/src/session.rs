@@ -1,0 +1,86 @@
+//! One device's context as all its objects share it, and what is known of its health.
+
+use crate::CudaError;
+use crate::binding::{PrimaryContext, RawDevice};
+use crate::usage::Counters;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// The context of a device with its counters. Buffers, streams, events and modules hold it, so it outlives them.
+pub(crate) struct Session {
+    ordinal: u32,
+    pub(crate) primary: PrimaryContext,
+    /// The error that lost the context.
+    lost: OnceLock<CudaError>,
+    pub(crate) counters: Counters,
+}
+
+/// What this process knows of one device.
+struct Known {
+    ordinal: u32,
+    session: Weak<Session>,
+    /// Kept when the session ends: the driver makes a lost context no better by giving it out again.
+    lost: Option<CudaError>,
+}
+
+static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+
+impl Session {
+    /// The session of a device: the one that is there, else a new one.
+    pub(crate) fn of(ordinal: u32, device: RawDevice) -> Result<Arc<Self>, CudaError> {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = known.iter().find(|entry| entry.ordinal == ordinal) {
+            if let Some(error) = &entry.lost {
+                return Err(error.clone());
+            }
+            if let Some(session) = entry.session.upgrade() {
+                return Ok(session);
+            }
+        }
+        let primary = PrimaryContext::retain(device)?;
+        let session = Arc::new(Self { ordinal, primary, lost: OnceLock::new(), counters: Counters::default() });
+        known.retain(|entry| entry.ordinal != ordinal);
+        known.push(Known { ordinal, session: Arc::downgrade(&session), lost: None });
+        Ok(session)
+    }
+
+    pub(crate) fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    /// The first error again once the context is lost.
+    pub(crate) fn healthy(&self) -> Result<(), CudaError> {
+        self.lost.get().map_or(Ok(()), |error| Err(error.clone()))
+    }
+
+    /// Passes a result on, and remembers the error that loses the context.
+    pub(crate) fn judge<T>(&self, result: Result<T, CudaError>) -> Result<T, CudaError> {
+        result.map_err(|error| {
+            if !error.is_sticky() {
+                return error;
+            }
+            let first = self.lost.get_or_init(|| error).clone();
+            let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(entry) = known.iter_mut().find(|entry| entry.ordinal == self.ordinal) {
+                entry.lost.get_or_insert_with(|| first.clone());
+            }
+            first
+        })
+    }
+
+    /// That two objects belong to the same context.
+    pub(crate) fn same(self: &Arc<Self>, other: &Arc<Self>, operation: &str) -> Result<(), CudaError> {
+        if Arc::ptr_eq(self, other) {
+            return Ok(());
+        }
+        Err(CudaError::ContextMismatch { operation: operation.to_owned() })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.lost.get().is_some() {
+            // Releasing a lost context may wait for work that never ends.
+            self.primary.abandon();
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Everything above the driver, against the software GPU. Each test is a process of its own, since a process has one
+//! driver library and one set of faults. Without g++ the tests say SKIPPED.
+#![cfg(feature = "cuda")]
+
+mod buffers;
+mod devices;
+mod faults;
+mod kernels;
+mod lost_context;
+mod numbers;
+mod order_and_time;
+mod scenario;
+mod threads;
+mod transfers;

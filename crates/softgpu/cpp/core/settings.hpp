@@ -1,0 +1,56 @@
+// What this software GPU is to be like: the environment variable OCTOPUS_SOFTGPU, `key=value;key=value`, read once.
+// A key or a value that makes no sense ends the process: a test that is spelt wrong must not pass.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lane.hpp"
+
+namespace octopus_softgpu {
+
+/// `fail=NAME:CODE[@K[+]]`
+struct Fault {
+  std::string name;
+  int code;
+  /// The call that fails, from 1; 0 for every one.
+  uint64_t call;
+  /// Also all calls after it.
+  bool onwards;
+};
+
+struct Settings {
+  int devices = 1;
+  /// As cuDriverGetVersion gives it.
+  int driver = 12040;
+  std::string version = "550.90.07";
+  int cc_major = 8, cc_minor = 6;
+  int sms = 84;
+  uint64_t total = 48685ull << 20;
+  uint64_t free = 48000ull << 20;
+  std::string kernels;
+  /// 0 or 1; -1: as the architecture has it.
+  int mig = -1;
+  int mode = 0;
+  unsigned processes = 0;
+  std::vector<Fault> faults;
+  int sticky_code = 0;
+  uint64_t sticky_launch = 0;
+  /// From this driver call on the device is lost; 0: from the start.
+  uint64_t lost = UINT64_MAX;
+  std::string trace;
+  unsigned threads = 0;
+  unsigned temperature = 45;
+  unsigned power_mw = 75000;
+  unsigned clock_mhz = 1800;
+  unsigned utilisation = 0;
+  uint64_t throttle = 0;
+  unsigned ecc = 0;
+};
+
+OCTOPUS_EXPORT const Settings& settings();
+
+/// Prints the complaint and ends the process.
+[[noreturn]] OCTOPUS_EXPORT void refuse(const std::string& complaint);
+
+}  // namespace octopus_softgpu

@@ -1,0 +1,191 @@
+// The state of the driver's double and the way into each of its functions.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../core/faults.hpp"
+#include "../core/lane.hpp"
+#include "../core/machine.hpp"
+#include "../core/settings.hpp"
+#include "ptx.hpp"
+
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+
+#define DRIVER_FUNCTION extern "C" OCTOPUS_EXPORT CUresult
+
+namespace octopus_softgpu {
+
+// The CUresult values that this double gives by itself. (Faults may give any.)
+enum : CUresult {
+  SUCCESS = 0,
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  NOT_INITIALIZED = 3,
+  DEVICE_UNAVAILABLE = 46,
+  NO_DEVICE = 100,
+  INVALID_DEVICE = 101,
+  INVALID_CONTEXT = 201,
+  NO_BINARY_FOR_GPU = 209,
+  INVALID_PTX = 218,
+  UNSUPPORTED_PTX_VERSION = 222,
+  FILE_NOT_FOUND = 301,
+  INVALID_HANDLE = 400,
+  NOT_FOUND = 500,
+  NOT_READY = 600,
+  ILLEGAL_ADDRESS = 700,
+  LAUNCH_OUT_OF_RESOURCES = 701,
+  PRIMARY_CONTEXT_ACTIVE = 708,
+  CONTEXT_IS_DESTROYED = 709,
+  HOST_MEMORY_ALREADY_REGISTERED = 712,
+  HOST_MEMORY_NOT_REGISTERED = 713,
+  LAUNCH_FAILED = 719,
+  NOT_SUPPORTED = 801,
+};
+
+/// Owns what the program holds handles of: an unknown or stale handle is found out.
+template <class T> class Handles {
+ public:
+  T* add(std::unique_ptr<T> object) {
+    T* handle = object.get();
+    objects_.emplace(handle, std::move(object));
+    return handle;
+  }
+  T* find(const void* handle) {
+    const auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second.get();
+  }
+  bool remove(const void* handle) { return objects_.erase(handle) == 1; }
+  template <class F> void remove_if(F predicate) {
+    for (auto it = objects_.begin(); it != objects_.end();) it = predicate(*it->second) ? objects_.erase(it) : std::next(it);
+  }
+  /// True as soon as `predicate` is true of one.
+  template <class F> bool any(F predicate) {
+    for (auto& [handle, object] : objects_) {
+      if (predicate(*object)) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::unordered_map<const void*, std::unique_ptr<T>> objects_;
+};
+
+struct Context {
+  /// The device's number among the visible ones.
+  CUdevice device;
+  bool primary;
+  unsigned flags;
+  /// Retains of a primary context; 0 once the context is destroyed.
+  unsigned uses;
+  size_t stack_limit = 1024;
+  size_t heap_limit = 8 << 20;
+};
+
+enum class Kind { Device, Managed, Pinned, Registered };
+
+struct Allocation {
+  size_t size;
+  Kind kind;
+  const Context* context;
+  /// What the device's account was charged.
+  uint64_t charged;
+  /// The length of the mapping, or 0 for memory of malloc.
+  size_t mapped;
+};
+
+struct Module;
+
+struct Function {
+  Module* module;
+  const PtxEntry* entry;
+  const HostKernel* host;
+  int dynamic_shared_most;
+};
+
+struct Module {
+  Context* context;
+  Ptx ptx;
+  std::map<std::string, std::unique_ptr<Function>> functions;
+};
+
+struct Stream {
+  Context* context;
+  unsigned flags;
+  int priority;
+};
+
+using Clock = std::chrono::steady_clock;
+
+struct Event {
+  Context* context;
+  bool timed;
+  bool recorded;
+  Clock::time_point at;
+};
+
+struct Driver {
+  std::mutex mutex;
+  bool initialised = false;
+  /// Visible device -> device of the machine.
+  std::vector<int> devices;
+  std::map<CUdevice, Context*> primary;
+  std::map<CUdevice, unsigned> primary_flags;
+  /// Contexts that were destroyed stay here, so that a thread that still has one as its current finds that out.
+  Handles<Context> contexts;
+  Handles<Module> modules;
+  Handles<Stream> streams;
+  Handles<Event> events;
+  std::map<CUdeviceptr, Allocation> allocations;
+
+  int physical(CUdevice device) const { return devices[static_cast<size_t>(device)]; }
+  bool has(CUdevice device) const { return device >= 0 && static_cast<size_t>(device) < devices.size(); }
+  /// The allocation that holds all of these bytes; null if none does.
+  const Allocation* holds(CUdeviceptr address, size_t bytes) const;
+  Function* function(const void* handle);
+};
+
+Driver& driver();
+
+/// The contexts that this thread has pushed; the last is current.
+std::vector<Context*>& context_stack();
+/// The current context of this thread; null if there is none.
+Context* current_context();
+
+/// What a function cannot do without.
+enum class Needs { Nothing, Init, Context };
+
+/// Faults first, then what is needed: the code to return at once, or 0. Called with the driver's lock.
+CUresult admit(const char* name, Needs needs);
+
+/// Words for the trace about the call that this thread is in.
+std::string& details();
+
+/// The body of each driver function: counts and traces the call, lets faults happen, checks what is needed and does the
+/// work with the driver locked. (`lock` may be given up in between.)
+template <class F> CUresult call(const char* name, Needs needs, F work) {
+  std::unique_lock<std::mutex> lock(driver().mutex);
+  details().clear();
+  CUresult code = admit(name, needs);
+  if (code == SUCCESS) code = work(driver(), lock);
+  trace(name, code, details());
+  return code;
+}
+
+#define LOCKED [&]([[maybe_unused]] ::octopus_softgpu::Driver & driver, [[maybe_unused]] std::unique_lock<std::mutex>& lock) -> CUresult
+
+/// Ends a context: its memory, modules, streams and events go with it, and what leaks is told to the trace.
+void destroy_context(Driver& driver, Context& context);
+
+/// A stream of the current context, the default stream included.
+bool is_stream(Driver& driver, const void* handle);
+
+}  // namespace octopus_softgpu

@@ -1,0 +1,15 @@
+// Where device memory comes from.
+#pragma once
+#include "driver.hpp"
+
+namespace octopus_softgpu {
+
+/// Host memory full of UNWRITTEN, aligned as the driver aligns. `mapped` becomes the length to unmap, or 0 for memory
+/// of malloc. Null if there is none.
+void* obtain(size_t bytes, size_t& mapped);
+void give_up(void* memory, size_t mapped);
+
+/// Takes the allocation away and gives back what it was charged.
+void forget(Driver& driver, std::map<CUdeviceptr, Allocation>::iterator it);
+
+}  // namespace octopus_softgpu

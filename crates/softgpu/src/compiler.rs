@@ -1,0 +1,188 @@
+//! The C++ compiler of this machine.
+
+use crate::unavailable::{Unavailable, at};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How the doubles and the kernels are compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// As fast as the compiler makes it.
+    #[default]
+    Plain,
+    /// With the sanitizers for addresses and undefined behaviour: what a kernel does wrong ends the process with a
+    /// report. [`SoftwareGpu::command`](crate::SoftwareGpu::command) preloads the sanitizer's library.
+    Sanitized,
+}
+
+impl Variant {
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Plain => &[],
+            Self::Sanitized => {
+                &["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g"]
+            }
+        }
+    }
+}
+
+/// What every unit is compiled with. No contraction and no fast-math: the kernels' bits must be those of the PTX, in
+/// which each operation is rounded by itself.
+const ARGUMENTS: [&str; 8] = [
+    "-std=c++17",
+    "-O2",
+    "-ffp-contract=off",
+    "-fno-fast-math",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-gnu-unique",
+    "-fno-extern-tls-init",
+];
+
+/// A compiler that starts.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiler {
+    command: OsString,
+    pub(crate) variant: Variant,
+    /// What it says of itself.
+    pub(crate) version: String,
+}
+
+impl Compiler {
+    /// The compiler that `CXX` names, or g++.
+    pub(crate) fn find(variant: Variant) -> Result<Self, Unavailable> {
+        let command = std::env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| "g++".into());
+        Self::named(command, variant)
+    }
+
+    pub(crate) fn named(command: OsString, variant: Variant) -> Result<Self, Unavailable> {
+        let output = Command::new(&command).arg("--version").output();
+        let output = output.map_err(|source| no_compiler(&command, source))?;
+        let version = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(Self { command, variant, version })
+    }
+
+    /// The same compiler without sanitizers.
+    pub(crate) fn plain(&self) -> Self {
+        Self { variant: Variant::Plain, ..self.clone() }
+    }
+
+    /// The file that the compiler knows under this name.
+    pub(crate) fn library(&self, name: &str) -> Result<PathBuf, Unavailable> {
+        let output = self.run(name, &[OsString::from(format!("-print-file-name={name}"))])?;
+        Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end()))
+    }
+
+    /// The text that a kernel source becomes.
+    pub(crate) fn preprocess(&self, source: &Path, arguments: &[OsString]) -> Result<String, Unavailable> {
+        let mut all: Vec<OsString> = ["-E", "-P", "-x", "c++"].map(OsString::from).into();
+        all.extend(self.common());
+        all.extend_from_slice(arguments);
+        all.push(source.into());
+        let output = self.run(&source.display().to_string(), &all)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Compiles each source, on all cores, and links them to the shared library `library`.
+    pub(crate) fn library_of(
+        &self,
+        library: &Path,
+        sources: &[PathBuf],
+        compile: &[OsString],
+        link: &[OsString],
+    ) -> Result<(), Unavailable> {
+        let objects = self.compile_all(sources, compile)?;
+        let mut arguments: Vec<OsString> = vec!["-shared".into(), "-Wl,-z,now".into(), "-o".into(), library.into()];
+        arguments.extend(self.variant.arguments().iter().map(OsString::from));
+        arguments.extend(objects.into_iter().map(OsString::from));
+        arguments.extend_from_slice(link);
+        self.run(&library.display().to_string(), &arguments).map(drop)
+    }
+
+    fn compile_all(&self, sources: &[PathBuf], arguments: &[OsString]) -> Result<Vec<PathBuf>, Unavailable> {
+        let next = AtomicUsize::new(0);
+        let failure = Mutex::new(None);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if let Err(error) = self.compile(source, arguments) {
+                            failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(sources.iter().map(|source| source.with_extension("o")).collect()),
+        }
+    }
+
+    /// Compiles a source to the object beside it.
+    pub(crate) fn compile(&self, source: &Path, arguments: &[OsString]) -> Result<PathBuf, Unavailable> {
+        let object = source.with_extension("o");
+        let mut all: Vec<OsString> = self.common().collect();
+        all.extend_from_slice(arguments);
+        all.extend(["-c".into(), source.into(), "-o".into(), object.clone().into()]);
+        self.run(&source.display().to_string(), &all)?;
+        Ok(object)
+    }
+
+    fn common(&self) -> impl Iterator<Item = OsString> {
+        ARGUMENTS.iter().chain(self.variant.arguments()).map(OsString::from)
+    }
+
+    fn run(&self, what: &str, arguments: &[OsString]) -> Result<Output, Unavailable> {
+        let output = Command::new(&self.command).args(arguments).env("LC_ALL", "C").output();
+        let output = output.map_err(|source| no_compiler(&self.command, source))?;
+        if output.status.success() {
+            return Ok(output);
+        }
+        let output = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(Unavailable::Refused { what: what.to_owned(), output })
+    }
+}
+
+fn no_compiler(command: &OsStr, source: std::io::Error) -> Unavailable {
+    Unavailable::NoCompiler { command: command.to_string_lossy().into_owned(), source }
+}
+
+/// The symbols that an object needs from elsewhere, by the tool that comes with every compiler.
+pub(crate) fn undefined_symbols(object: &Path) -> Result<Vec<String>, Unavailable> {
+    let output = Command::new("nm").arg("-u").arg(object).output().map_err(at(object))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_the_compiler_says_what_to_install() {
+        let error = Compiler::named("no-such-compiler-anywhere".into(), Variant::Plain).unwrap_err();
+        assert!(error.is_absence());
+        let text = error.to_string();
+        assert!(text.contains("no-such-compiler-anywhere") && text.contains("install g++"), "{text}");
+    }
+
+    #[test]
+    fn a_source_that_does_not_compile_is_no_absence() {
+        let Ok(compiler) = Compiler::find(Variant::Plain) else {
+            eprintln!("SKIPPED: no g++");
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("wrong.cpp");
+        std::fs::write(&source, "int f() { return nothing; }").unwrap();
+        let error = compiler.compile(&source, &[]).unwrap_err();
+        assert!(!error.is_absence());
+        assert!(error.to_string().contains("nothing"), "{error}");
+    }
+}

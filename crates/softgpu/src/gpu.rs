@@ -1,0 +1,174 @@
+//! The built software GPU, and how a program comes to use it.
+
+use crate::cache;
+use crate::compiler::{Compiler, Variant};
+use crate::kernels::KernelSources;
+use crate::sources::{SOURCES, units, write_to};
+use crate::unavailable::{Unavailable, at};
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The doubles of NVIDIA's libraries and a library of kernels, built and ready.
+#[derive(Clone, Debug)]
+pub struct SoftwareGpu {
+    folder: PathBuf,
+    kernels: PathBuf,
+    /// What must be loaded before anything else.
+    preload: Option<PathBuf>,
+}
+
+impl SoftwareGpu {
+    /// Builds the doubles and the kernels of this workspace, or finds them built.
+    ///
+    /// # Errors
+    /// When there is no C++ compiler or it refuses a source, or the build cannot be stored.
+    pub fn build() -> Result<Self, Unavailable> {
+        Self::build_with(&KernelSources::of_workspace(), Variant::Plain)
+    }
+
+    /// Builds the doubles and these kernels, or finds them built.
+    ///
+    /// # Errors
+    /// As [`SoftwareGpu::build`].
+    pub fn build_with(kernels: &KernelSources, variant: Variant) -> Result<Self, Unavailable> {
+        Self::build_in(&cache::root(), kernels, variant)
+    }
+
+    /// As [`SoftwareGpu::build_with`], stored below `root` instead of cargo's target folder.
+    ///
+    /// # Errors
+    /// As [`SoftwareGpu::build`].
+    pub fn build_in(root: &Path, kernels: &KernelSources, variant: Variant) -> Result<Self, Unavailable> {
+        let compiler = Compiler::find(variant)?;
+        let inputs = (SOURCES, variant, &compiler.version);
+        let doubles = cache::folder(root, "doubles", inputs, |folder, _| build_doubles(&compiler, folder))?;
+        let inputs = (kernels.contents()?, &doubles);
+        let built = cache::folder(root, "kernels", inputs, |folder, _| {
+            kernels.build(&compiler, &doubles, folder, &folder.join(KERNELS))
+        })?;
+        let preload = match variant {
+            Variant::Plain => None,
+            Variant::Sanitized => Some(compiler.library("libasan.so")?),
+        };
+        Ok(Self { folder: doubles, kernels: built.join(KERNELS), preload })
+    }
+
+    /// [`SoftwareGpu::build`] for a test: without a C++ compiler it says SKIPPED on standard error, and the test
+    /// passes.
+    ///
+    /// # Panics
+    /// When there is a compiler and the build fails all the same.
+    pub fn for_test() -> Option<Self> {
+        Self::unless_absent(Self::build())
+    }
+
+    /// As [`SoftwareGpu::for_test`], of a build of any kind.
+    ///
+    /// # Panics
+    /// When there is a compiler and the build has failed all the same.
+    pub fn unless_absent(built: Result<Self, Unavailable>) -> Option<Self> {
+        match built {
+            Ok(gpu) => Some(gpu),
+            Err(error) if error.is_absence() => {
+                eprintln!("SKIPPED: no software GPU: {error}");
+                None
+            }
+            Err(error) => panic!("the software GPU does not build: {error}"),
+        }
+    }
+
+    /// The folder that holds both doubles under the names that the loader knows.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The double of the driver's library.
+    pub fn libcuda(&self) -> PathBuf {
+        self.folder.join(LIBCUDA)
+    }
+
+    /// The double of NVML.
+    pub fn libnvml(&self) -> PathBuf {
+        self.folder.join(LIBNVML)
+    }
+
+    /// The library of host-compiled kernels. It can be used alone, too: `octopus_launch_<kernel>(parameters, grid x,
+    /// y, z, block x, y, z, bytes of dynamic shared memory, message, its size)` runs a grid and returns 0 or a
+    /// `CUresult`.
+    pub fn kernels(&self) -> &Path {
+        &self.kernels
+    }
+
+    /// Lets a program find the doubles by `OCTOPUS_LIBCUDA` and `OCTOPUS_LIBNVML`. `settings` are [`Settings`] or text
+    /// of the same form.
+    ///
+    /// [`Settings`]: crate::Settings
+    pub fn command<'a>(&self, command: &'a mut Command, settings: impl Display) -> &'a mut Command {
+        self.configure(command, settings);
+        command.env("OCTOPUS_LIBCUDA", self.libcuda()).env("OCTOPUS_LIBNVML", self.libnvml())
+    }
+
+    /// Lets a program find the doubles where the loader looks, by `LD_LIBRARY_PATH`, as NVIDIA's own would be found.
+    pub fn command_by_loader_path<'a>(&self, command: &'a mut Command, settings: impl Display) -> &'a mut Command {
+        self.configure(command, settings);
+        let mut path = OsString::from(&self.folder);
+        if let Some(old) = std::env::var_os("LD_LIBRARY_PATH").filter(|old| !old.is_empty()) {
+            path.push(":");
+            path.push(old);
+        }
+        command.env("LD_LIBRARY_PATH", path).env_remove("OCTOPUS_LIBCUDA").env_remove("OCTOPUS_LIBNVML")
+    }
+
+    /// As [`SoftwareGpu::command`], on a machine where NVML is not installed.
+    pub fn command_without_nvml<'a>(&self, command: &'a mut Command, settings: impl Display) -> &'a mut Command {
+        self.command(command, settings).env("OCTOPUS_LIBNVML", self.folder.join("no-such-library").join(LIBNVML))
+    }
+
+    fn configure(&self, command: &mut Command, settings: impl Display) {
+        let mut text = settings.to_string();
+        if !text.split(';').any(|part| part.starts_with("kernels=")) {
+            let separator = if text.is_empty() || text.ends_with(';') { "" } else { ";" };
+            text = format!("{text}{separator}kernels={}", self.kernels.display());
+        }
+        command.env("OCTOPUS_SOFTGPU", text).env_remove("CUDA_VISIBLE_DEVICES");
+        if let Some(library) = &self.preload {
+            // The program under test is not compiled for the sanitizer, and what it leaks is its own affair.
+            command.env("LD_PRELOAD", library).env("ASAN_OPTIONS", "detect_leaks=0");
+        }
+    }
+}
+
+const LIBCUDA: &str = "libcuda.so.1";
+const LIBNVML: &str = "libnvidia-ml.so.1";
+const CORE: &str = "liboctopus-softgpu.so";
+const KERNELS: &str = "libkernels.so";
+
+/// Compiles the three libraries. The sources stay in `src/`, where the kernels' build finds its header.
+fn build_doubles(compiler: &Compiler, folder: &Path) -> Result<(), Unavailable> {
+    let sources = folder.join("src");
+    write_to(&sources)?;
+    let core = folder.join(CORE);
+    let link = |name: &str, others: &[OsString]| -> Vec<OsString> {
+        let own = [format!("-Wl,-soname,{name}"), "-Wl,-rpath,$ORIGIN".into(), "-pthread".into(), "-ldl".into()];
+        others.iter().cloned().chain(own.map(OsString::from)).collect()
+    };
+    let warnings = ["-Wall", "-Wextra", "-Werror", "-pthread"].map(OsString::from);
+    let build = |compiler: &Compiler, part: &str, name: &str, needs: &[OsString]| {
+        let sources: Vec<PathBuf> = units(part).map(|path| sources.join(path)).collect();
+        compiler.library_of(&folder.join(name), &sources, &warnings, &link(name, needs))
+    };
+    build(compiler, "core", CORE, &[])?;
+    // Sanitizers are for the kernels and what runs them.
+    build(&compiler.plain(), "cuda", LIBCUDA, &[core.clone().into()])?;
+    build(&compiler.plain(), "nvml", LIBNVML, &[core.into()])?;
+    for object in cache::contents(&sources)?
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| path.extension().is_some_and(|e| e == "o"))
+    {
+        std::fs::remove_file(&object).map_err(at(&object))?;
+    }
+    Ok(())
+}

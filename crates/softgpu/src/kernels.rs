@@ -1,0 +1,253 @@
+//! Kernel sources: which kernels they hold, and what the build adds to them.
+
+use crate::compiler::{Compiler, undefined_symbols};
+use crate::unavailable::{Unavailable, at};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// CUDA C++ sources to compile for the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelSources {
+    /// Each becomes one unit of compilation.
+    pub units: Vec<PathBuf>,
+    /// Folders for `#include`.
+    pub include: Vec<PathBuf>,
+}
+
+impl KernelSources {
+    /// The kernels of this workspace: `kernels/src/octopus.cu`, which includes all others.
+    pub fn of_workspace() -> Self {
+        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
+        Self {
+            units: vec![kernels.join("src/octopus.cu")],
+            include: vec![kernels.join("include"), kernels.join("src")],
+        }
+    }
+
+    /// One source without headers of its own.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { units: vec![path.into()], include: Vec::new() }
+    }
+
+    /// The text of every file that may take part.
+    pub(crate) fn contents(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Unavailable> {
+        let mut all = Vec::new();
+        for unit in &self.units {
+            all.push((unit.clone(), std::fs::read(unit).map_err(at(unit))?));
+        }
+        for folder in &self.include {
+            all.extend(crate::cache::contents(folder)?);
+        }
+        Ok(all)
+    }
+
+    /// Compiles everything to `library`. `doubles` has the header in `src/` and the core's library.
+    pub(crate) fn build(
+        &self,
+        compiler: &Compiler,
+        doubles: &Path,
+        scratch: &Path,
+        library: &Path,
+    ) -> Result<(), Unavailable> {
+        let header = doubles.join("src/kernel_host.hpp");
+        let mut arguments: Vec<OsString> =
+            vec!["-include".into(), header.into(), "-O3".into(), "-Wno-unknown-pragmas".into()];
+        arguments.extend(self.include.iter().flat_map(|folder| ["-I".into(), folder.into()]));
+        let search = [arguments.as_slice(), &["-DOCTOPUS_SOFTGPU_SEARCH".into()]].concat();
+
+        let mut sources = Vec::new();
+        let mut dynamic = Vec::new();
+        for (number, unit) in self.units.iter().enumerate() {
+            let unit = std::path::absolute(unit).map_err(at(unit))?;
+            let words = words(&compiler.preprocess(&unit, &search)?);
+            let names = kernel_names(&words);
+            if names.is_empty() {
+                return Err(Unavailable::NoKernels { path: unit });
+            }
+            let path = scratch.join(format!("unit{number}.cpp"));
+            std::fs::write(&path, unit_text(&unit, &names)).map_err(at(&path))?;
+            let arrays = dynamic_arrays(&words);
+            if !arrays.is_empty() {
+                let symbols = undefined_symbols(&compiler.compile(&path, &arguments)?)?;
+                dynamic
+                    .extend(symbols.into_iter().filter(|symbol| arrays.iter().any(|name| is_symbol_of(symbol, name))));
+            }
+            sources.push(path);
+        }
+        dynamic.sort();
+        dynamic.dedup();
+        let path = scratch.join("shared.cpp");
+        std::fs::write(&path, shared_text(&dynamic)).map_err(at(&path))?;
+        sources.push(path);
+
+        // The doubles have loaded the core before they load the kernels; the path is for those who load them alone.
+        let mut rpath = OsString::from("-Wl,-rpath,");
+        rpath.push(doubles);
+        compiler.library_of(library, &sources, &arguments, &[doubles.join("liboctopus-softgpu.so").into(), rpath])
+    }
+}
+
+/// The source, and after it what makes each kernel known.
+fn unit_text(source: &Path, names: &[String]) -> String {
+    let mut text = format!("#include \"{}\"\n", source.display());
+    for name in names {
+        let _ = writeln!(text, "OCTOPUS_SOFTGPU_KERNEL({name})");
+    }
+    text
+}
+
+/// Where shared memory is: an anchor in the thread-local block, and the arrays that sources declare `extern`.
+fn shared_text(dynamic: &[String]) -> String {
+    let mut text = String::from("namespace octopus_softgpu {\n");
+    for (number, symbol) in dynamic.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "extern thread_local char array{number}[DYNAMIC_SHARED_MOST + DYNAMIC_SHARED_GUARD] asm(\"{symbol}\");\n\
+             alignas(256) thread_local char array{number}[DYNAMIC_SHARED_MOST + DYNAMIC_SHARED_GUARD];\n\
+             static void* where{number}() {{ return array{number}; }}"
+        );
+    }
+    let list: String = (0..dynamic.len()).map(|number| format!("where{number}, ")).collect();
+    let _ = writeln!(
+        text,
+        "static thread_local char anchor_byte;\n\
+         static void* anchor() {{ return &anchor_byte; }}\n\
+         static void* (*const arrays[])() = {{{list}nullptr}};\n\
+         const SharedMemory shared_memory_of_library = {{anchor, {}, arrays}};\n\
+         }}  // namespace octopus_softgpu",
+        dynamic.len()
+    );
+    text
+}
+
+/// Whether the symbol is a variable of this name, at the top or in a namespace.
+fn is_symbol_of(symbol: &str, name: &str) -> bool {
+    symbol == name || (symbol.starts_with("_ZN") && symbol.ends_with(&format!("{}{name}E", name.len())))
+}
+
+/// Identifiers, strings and single signs.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut characters = text.chars().peekable();
+    while let Some(first) = characters.next() {
+        if first.is_whitespace() {
+            continue;
+        }
+        let mut word = String::from(first);
+        if first.is_alphanumeric() || first == '_' {
+            while let Some(next) = characters.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                word.push(next);
+            }
+        } else if first == '"' {
+            while let Some(next) = characters.next() {
+                word.push(next);
+                match next {
+                    '"' => break,
+                    '\\' => word.extend(characters.next()),
+                    _ => {}
+                }
+            }
+        }
+        words.push(word);
+    }
+    words
+}
+
+fn is_identifier(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// The names of the functions that are declared `extern "C" __global__`.
+fn kernel_names(words: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, window) in words.windows(3).enumerate() {
+        if window != ["extern", "\"C\"", "__global__"] {
+            continue;
+        }
+        // The name is the word before the first parenthesis that is not an attribute's.
+        let rest = &words[at + 3..];
+        let mut i = 0;
+        while i + 1 < rest.len() {
+            if ["__launch_bounds__", "__attribute__"].contains(&rest[i].as_str()) && rest[i + 1] == "(" {
+                i += parenthesised(&rest[i + 1..]) + 1;
+            } else if is_identifier(&rest[i]) && rest[i + 1] == "(" {
+                if !names.contains(&rest[i]) {
+                    names.push(rest[i].clone());
+                }
+                break;
+            } else {
+                i += 1;
+            }
+        }
+    }
+    names
+}
+
+/// How many words from an opening parenthesis to beyond its partner.
+fn parenthesised(words: &[String]) -> usize {
+    let mut depth = 0;
+    for (at, word) in words.iter().enumerate() {
+        match word.as_str() {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    words.len()
+}
+
+/// The names of the arrays that are declared `extern __shared__`.
+fn dynamic_arrays(words: &[String]) -> Vec<String> {
+    let declared = words.windows(2).enumerate().filter(|(_, window)| *window == ["extern", "__shared__"]);
+    declared
+        .filter_map(|(at, _)| {
+            let bracket = words[at..].iter().position(|word| word == "[")? + at;
+            is_identifier(&words[bracket - 1]).then(|| words[bracket - 1].clone())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        kernel_names(&words(text))
+    }
+
+    #[test]
+    fn kernels_are_found_by_their_declaration() {
+        assert_eq!(names("extern \"C\" __global__ void add(const float* x) { f(x); }"), ["add"]);
+        let bounds = "extern \"C\" __global__ void __launch_bounds__(256, (1 + 1))\n  mul_f32(float* x) {}";
+        assert_eq!(names(bounds), ["mul_f32"]);
+        assert_eq!(
+            names("extern \"C\" __global__ __launch_bounds__(8) void a(int); extern \"C\" __global__ void b();"),
+            ["a", "b"]
+        );
+    }
+
+    #[test]
+    fn other_functions_are_not_kernels() {
+        assert!(names("extern \"C\" void host(int x) {} inline int f(int x) { return g(x); }").is_empty());
+        // A template has no name until it is instantiated.
+        assert!(names("template <class T> __global__ void t(T* x) {}").is_empty());
+    }
+
+    #[test]
+    fn a_declaration_and_its_definition_are_one_kernel() {
+        assert_eq!(names("extern \"C\" __global__ void a(int); extern \"C\" __global__ void a(int) {}"), ["a"]);
+    }
+
+    #[test]
+    fn dynamic_arrays_are_found_with_any_type() {
+        let text = "extern __shared__ float a[]; extern __shared__ __attribute__((aligned(16))) unsigned char bytes[];\
+                    __shared__ float fixed[3];";
+        assert_eq!(dynamic_arrays(&words(text)), ["a", "bytes"]);
+        assert!(is_symbol_of("a", "a") && is_symbol_of("_ZN7octopus5bytesE", "bytes"));
+        assert!(!is_symbol_of("_ZN7octopus6nbytesE", "bytes") && !is_symbol_of("ba", "a"));
+    }
+}

@@ -1,0 +1,61 @@
+//! A software GPU for tests: doubles of `libcuda.so.1` and `libnvidia-ml.so.1` that run host-compiled kernels.
+//!
+//! A program under test finds the doubles in place of NVIDIA's libraries and goes its usual way: it probes devices,
+//! loads PTX, copies buffers, launches kernels and meets errors. The kernels that run are the same CUDA C++ sources,
+//! compiled by g++ and run lane by lane, with shuffles, shared memory and barriers. The device calls itself
+//! `Octopus software GPU (test double)`, so that nothing takes it for a GPU. It is no measure of speed.
+//!
+//! | Concept | What it is |
+//! |---|---|
+//! | [`SoftwareGpu`] | the built libraries; tells a [`Command`](std::process::Command) to use them |
+//! | [`Settings`] | what the machine is like and which call fails with which code |
+//! | [`KernelSources`] | which kernels are compiled; the workspace's own by default |
+//! | [`Variant`] | plain, or with the sanitizers for addresses and undefined behaviour |
+//! | [`Unavailable`] | why there is none: tests are skipped only where there is no compiler |
+//!
+//! ```no_run
+//! use octopus_softgpu::{Settings, SoftwareGpu};
+//! use std::process::Command;
+//!
+//! // Says SKIPPED on standard error where there is no g++.
+//! let Some(gpu) = SoftwareGpu::for_test() else { return };
+//! // The third allocation fails: out of memory.
+//! let settings = Settings::new().memory(8_192, 8_000).fail("cuMemAlloc_v2", 2).at_call(3);
+//! let status = gpu.command(&mut Command::new("octopus"), &settings).arg("verify").status();
+//! assert_eq!(status.unwrap().code(), Some(1));
+//! ```
+//!
+//! # Where it is stricter than a GPU, and where not
+//!
+//! - Device memory, pinned memory and shared memory are full of NaNs (0xFF in each byte) until they are written. Shared
+//!   memory is fresh for each block.
+//! - A copy or fill that leaves its allocation gives 1, freeing what is not allocated too.
+//! - Lanes that wait for each other in vain (a lane that missed a shuffle or a barrier, or left the kernel before it),
+//!   a shuffle that reads a lane outside of its mask, an invalid address, a write beyond dynamic shared memory: the
+//!   launch succeeds and each call after it gives 719 or 700, as on a GPU; the reason is on standard error. A GPU may
+//!   let a lane leave before a barrier; this does not.
+//! - Addresses are the host's. A kernel that leaves one allocation for another is caught by [`Variant::Sanitized`]
+//!   only, and a host that reads device memory is not caught.
+//! - Streams do everything at once, in the order of the calls: what is missing in the program's synchronisation does
+//!   not show. Blocks run beside each other on several threads, the lanes of a block in one fixed order: a race inside
+//!   a block does not show either.
+//! - Not there: textures, graphs, arrays, external memory, the linker; globals of modules; `__match` and
+//!   `__activemask`.
+
+mod cache;
+mod compiler;
+#[cfg(test)]
+mod ffi;
+mod gpu;
+mod kernels;
+mod settings;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod unavailable;
+
+pub use compiler::Variant;
+pub use gpu::SoftwareGpu;
+pub use kernels::KernelSources;
+pub use settings::Settings;
+pub use unavailable::Unavailable;

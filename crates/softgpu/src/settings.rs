@@ -1,0 +1,196 @@
+//! What the software GPU is to be like.
+
+use std::fmt;
+use std::path::Path;
+
+/// What the software machine is like and what goes wrong on it: the value of the environment variable
+/// `OCTOPUS_SOFTGPU`.
+///
+/// Without any setting there is one sound device of compute capability 8.6 with 48 GB and a driver for CUDA 12.4. A
+/// function or key that does not exist ends the program under test with exit code 97 and a message.
+///
+/// ```
+/// use octopus_softgpu::Settings;
+/// let settings = Settings::new().driver(11_040).fail("cuMemAlloc_v2", 2).at_call(3);
+/// assert_eq!(settings.to_string(), "driver=11040;fail=cuMemAlloc_v2:2@3");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    keys: Vec<(&'static str, String)>,
+    faults: Vec<String>,
+}
+
+impl Settings {
+    /// A sound machine with one device.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn with(mut self, key: &'static str, value: impl fmt::Display) -> Self {
+        let value = value.to_string();
+        match self.keys.iter_mut().find(|(name, _)| *name == key) {
+            Some((_, old)) => *old = value,
+            None => self.keys.push((key, value)),
+        }
+        self
+    }
+
+    /// How many devices there are, none being a machine whose card is gone.
+    pub fn devices(self, count: u32) -> Self {
+        self.with("devices", count)
+    }
+
+    /// The CUDA version of the driver as `cuDriverGetVersion` gives it: 12040 for 12.4.
+    pub fn driver(self, version: u32) -> Self {
+        self.with("driver", version)
+    }
+
+    /// The driver's own version, like `550.90.07`.
+    pub fn version(self, version: &str) -> Self {
+        self.with("version", version)
+    }
+
+    /// The compute capability of all devices.
+    pub fn compute_capability(self, major: u32, minor: u32) -> Self {
+        self.with("cc", format_args!("{major}.{minor}"))
+    }
+
+    /// Multiprocessors of each device.
+    pub fn multiprocessors(self, count: u32) -> Self {
+        self.with("sms", count)
+    }
+
+    /// Memory of each device, and what of it is free at the start, both in MiB.
+    pub fn memory(self, total_mb: u64, free_mb: u64) -> Self {
+        self.with("total_mb", total_mb).with("free_mb", free_mb)
+    }
+
+    /// The library of host-compiled kernels. `SoftwareGpu::command` sets it where it is not set.
+    pub fn kernels(self, library: &Path) -> Self {
+        self.with("kernels", library.display())
+    }
+
+    /// Whether MIG is on. Without this it is off on architectures that have it, and not supported on others.
+    pub fn mig(self, on: bool) -> Self {
+        self.with("mig", u8::from(on))
+    }
+
+    /// The compute mode: 0 default, 1 exclusive by thread, 2 prohibited, 3 exclusive by process.
+    pub fn compute_mode(self, mode: u32) -> Self {
+        self.with("mode", mode)
+    }
+
+    /// How many other processes compute on each device.
+    pub fn processes(self, count: u32) -> Self {
+        self.with("processes", count)
+    }
+
+    /// From this driver call on (the first is 1), every driver call gives 719 and every NVML call about a device 15; 0:
+    /// from the start.
+    pub fn lost(self, call: u64) -> Self {
+        self.with("lost", call)
+    }
+
+    /// The launch of this number (the first is 1) gives `code`, and so does each driver call after it but for the start
+    /// and the questions about devices.
+    pub fn sticky(self, code: u32, launch: u64) -> Self {
+        self.with("sticky", format_args!("{code}@{launch}"))
+    }
+
+    /// Appends each call to this file: `name code details`.
+    pub fn trace(self, file: &Path) -> Self {
+        self.with("trace", file.display())
+    }
+
+    /// Host threads that a launch is spread over; without this the machine's, at most 8.
+    pub fn threads(self, count: u32) -> Self {
+        self.with("threads", count)
+    }
+
+    /// Degrees Celsius.
+    pub fn temperature(self, celsius: u32) -> Self {
+        self.with("temperature", celsius)
+    }
+
+    /// The power drawn at the moment in milliwatts; the limit is 300 W.
+    pub fn power(self, milliwatts: u32) -> Self {
+        self.with("power_mw", milliwatts)
+    }
+
+    /// The multiprocessors' clock in MHz; the highest is 2100.
+    pub fn clock(self, mhz: u32) -> Self {
+        self.with("clock_mhz", mhz)
+    }
+
+    /// How busy the device is, in per cent.
+    pub fn utilisation(self, percent: u32) -> Self {
+        self.with("utilisation", percent)
+    }
+
+    /// Why the clocks are throttled, as NVML's bits.
+    pub fn throttle(self, reasons: u64) -> Self {
+        self.with("throttle", reasons)
+    }
+
+    /// Whether ECC is on.
+    pub fn ecc(self, on: bool) -> Self {
+        self.with("ecc", u8::from(on))
+    }
+
+    /// This function of the driver or of NVML gives this code, at each call or as [`Settings::at_call`] and
+    /// [`Settings::from_call`] say after it.
+    pub fn fail(mut self, function: &str, code: u32) -> Self {
+        self.faults.push(format!("{function}:{code}"));
+        self
+    }
+
+    /// The last [`Settings::fail`] happens at this call only; the first is 1.
+    pub fn at_call(mut self, call: u64) -> Self {
+        if let Some(fault) = self.faults.last_mut() {
+            *fault = format!("{fault}@{call}");
+        }
+        self
+    }
+
+    /// The last [`Settings::fail`] happens from this call on; the first is 1.
+    pub fn from_call(mut self, call: u64) -> Self {
+        if let Some(fault) = self.faults.last_mut() {
+            *fault = format!("{fault}@{call}+");
+        }
+        self
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys = self.keys.iter().map(|(key, value)| format!("{key}={value}"));
+        let faults = (!self.faults.is_empty()).then(|| format!("fail={}", self.faults.join(",")));
+        f.write_str(&keys.chain(faults).collect::<Vec<_>>().join(";"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_written_as_the_double_reads_them() {
+        let settings = Settings::new()
+            .devices(2)
+            .compute_capability(8, 6)
+            .memory(48_685, 1_000)
+            .sticky(700, 2)
+            .fail("nvmlInit_v2", 18)
+            .fail("cuMemAlloc_v2", 2)
+            .from_call(3);
+        let expected =
+            "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
+        assert_eq!(settings.to_string(), expected);
+        assert_eq!(Settings::new().to_string(), "");
+    }
+
+    #[test]
+    fn the_last_value_of_a_key_counts() {
+        assert_eq!(Settings::new().devices(1).driver(12_040).devices(3).to_string(), "devices=3;driver=12040");
+    }
+}

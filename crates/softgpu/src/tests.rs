@@ -1,0 +1,13 @@
+//! The doubles from a program's side: each scenario runs in a process of its own, since settings are read once.
+
+mod bench;
+mod devices;
+mod faults;
+mod kernels;
+mod launch;
+mod memory;
+mod modules;
+mod nvml;
+mod scenario;
+mod session;
+mod workspace;

@@ -1,0 +1,114 @@
+//! What is asked to go wrong goes wrong, at the call that was named and at no other.
+
+use super::scenario::{Scenario, scenario};
+use super::session::{allocate, driver, exercise, launch, nvml, ready, shape};
+use crate::Settings;
+use crate::ffi::{Code, Double, text};
+
+fn allocations(driver: &Double, count: usize) -> Vec<Code> {
+    (0..count).map(|_| driver.allocate(&mut 0, 8)).collect()
+}
+
+scenario!(a_function_always_fails, Settings::new().fail("cuMemAlloc_v2", 2), || {
+    assert_eq!(allocations(&ready(), 3), [2, 2, 2]);
+});
+
+scenario!(one_call_fails, Settings::new().fail("cuMemAlloc_v2", 2).at_call(3), || {
+    assert_eq!(allocations(&ready(), 5), [0, 0, 2, 0, 0]);
+});
+
+scenario!(calls_fail_from_one_on, Settings::new().fail("cuMemAlloc_v2", 2).from_call(3), || {
+    assert_eq!(allocations(&ready(), 5), [0, 0, 2, 2, 2]);
+});
+
+scenario!(
+    a_function_has_several_faults,
+    Settings::new().fail("cuMemAlloc_v2", 2).at_call(1).fail("cuMemAlloc_v2", 999).from_call(3),
+    || assert_eq!(allocations(&ready(), 4), [2, 0, 999, 999])
+);
+
+macro_rules! starts {
+    ($($name:ident: $code:literal;)*) => { $(
+        scenario!($name, Settings::new().fail("cuInit", $code), || {
+            assert_eq!(driver().init(0), $code);
+            // Nothing else works then.
+            assert_eq!(driver().device_count(&mut 0), 3);
+        });
+    )* };
+}
+
+starts! {
+    no_device: 100;
+    system_not_ready: 802;
+    driver_mismatch: 803;
+    compatibility_not_supported: 804;
+    unknown: 999;
+    a_code_that_no_header_lists: 12345;
+}
+
+scenario!(a_code_without_a_name_has_none, Settings::new(), || {
+    let driver = driver();
+    let mut name = std::ptr::null();
+    assert_eq!(driver.error_name(12345, &mut name), 1);
+    assert!(name.is_null());
+    assert_eq!(driver.error_name(222, &mut name), 0);
+    assert_eq!(text(name), "CUDA_ERROR_UNSUPPORTED_PTX_VERSION");
+});
+
+scenario!(a_sticky_error_stays, Settings::new().sticky(700, 2), || {
+    let driver = ready();
+    let function = exercise(&driver, "nothing");
+    let address = allocate(&driver, 8);
+    assert_eq!((launch(&driver, function, shape(1, 1), &[]), driver.synchronize()), (0, 0));
+    assert_eq!(launch(&driver, function, shape(1, 1), &[]), 700);
+    assert_eq!((driver.synchronize(), driver.free(address), driver.allocate(&mut 0, 8)), (700, 700, 700));
+    assert_eq!((driver.retain(&mut 0, 0), driver.release(0)), (700, 700));
+    // What the driver knows without the device it still tells.
+    assert_eq!((driver.version(&mut 0), driver.device_count(&mut 0)), (0, 0));
+});
+
+scenario!(a_lost_device_answers_nothing, Settings::new().lost(5), || {
+    let (driver, nvml) = (ready(), nvml());
+    assert_eq!(nvml.nvml_init(), 0);
+    let mut device = 0;
+    assert_eq!(nvml.nvml_device(0, &mut device), 0);
+    // Calls 1 to 3 were those of `ready`.
+    assert_eq!((driver.synchronize(), driver.synchronize(), driver.device_count(&mut 0)), (0, 719, 719));
+    assert_eq!(driver.version(&mut 0), 0);
+    assert_eq!(nvml.nvml_memory(device, &mut [0; 5]), 15);
+    assert_eq!(nvml.nvml_shutdown(), 0);
+});
+
+scenario!(a_device_is_lost_from_the_start, Settings::new().lost(0), || {
+    let nvml = nvml();
+    assert_eq!((nvml.nvml_init(), nvml.nvml_count(&mut 0)), (0, 15));
+    assert_eq!(driver().init(0), 719);
+});
+
+/// Settings that make no sense end the process with a message.
+fn refused(name: &'static str, settings: Settings, reason: &str) {
+    let output = Scenario::new(name, settings).run(|| {
+        driver().init(0);
+    });
+    let Some(output) = output else { return };
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(97), "{error}");
+    assert!(error.contains("octopus software GPU") && error.contains(reason), "{error}");
+}
+
+macro_rules! refused {
+    ($($name:ident: $settings:expr, $reason:literal;)*) => { $(
+        #[test]
+        fn $name() {
+            refused(concat!(module_path!(), "::", stringify!($name)), $settings, $reason);
+        }
+    )* };
+}
+
+refused! {
+    an_unknown_function: Settings::new().fail("cuMemAllok", 2), "fail=cuMemAllok: there is no such function here";
+    a_function_of_nobody: Settings::new().fail("malloc", 2), "fail=malloc: neither a driver nor an NVML function";
+    more_free_than_there_is: Settings::new().memory(10, 20), "free_mb is more than total_mb";
+    a_mode_that_is_none: Settings::new().compute_mode(7), "`7` is no number up to 3";
+    kernels_that_are_not_there: Settings::new().version("1;nonsense=3"), "`nonsense=3` is no known key=value";
+}

@@ -1,0 +1,56 @@
+//! Why there is no software GPU.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why the software GPU could not be built.
+///
+/// Only the first reason is the machine's; the others are mistakes, and a test must not pass over them:
+/// [`Unavailable::is_absence`] tells them apart.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// There is no C++ compiler.
+    #[error("the C++ compiler `{command}` does not start ({source}): install g++, or name another in CXX")]
+    NoCompiler {
+        /// What was tried.
+        command: String,
+        /// Why it does not start.
+        source: io::Error,
+    },
+    /// The compiler refused a source.
+    #[error("the C++ compiler refused {what}:\n{output}")]
+    Refused {
+        /// What was being compiled.
+        what: String,
+        /// What the compiler said.
+        output: String,
+    },
+    /// A source of kernels declares none.
+    #[error("no `extern \"C\" __global__` function in {path}")]
+    NoKernels {
+        /// The source.
+        path: PathBuf,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Unavailable {
+    /// Whether the machine lacks the compiler, so that tests may be skipped.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Self::NoCompiler { .. })
+    }
+}
+
+/// Names the file of an error of input or output.
+pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Unavailable {
+    let path = path.into();
+    |source| Unavailable::File { path, source }
+}

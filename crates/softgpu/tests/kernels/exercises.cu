@@ -1,0 +1,165 @@
+// Kernels that exercise the software GPU: first what must work, then what must be found out.
+
+using u64 = unsigned long long;
+constexpr unsigned ALL = 0xffffffffu;
+
+extern "C" __global__ void __launch_bounds__(256) add_number(const float* x, float number, float* out, u64 n) {
+  for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (u64)gridDim.x * blockDim.x) out[i] = x[i] + number;
+}
+
+/// The butterfly: every lane has the same sum, in the order of the halving tree.
+extern "C" __global__ void warp_sum(const double* x, double* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  double value = x[i];
+  for (int half = 16; half > 0; half /= 2) value = value + __shfl_xor_sync(ALL, value, half);
+  out[i] = value;
+}
+
+extern "C" __global__ void shuffles(int* out) {
+  const int lane = threadIdx.x % 32;
+  int* row = out + threadIdx.x * 6;
+  row[0] = __shfl_sync(ALL, lane * 10, 5);
+  row[1] = __shfl_sync(ALL, lane * 10, 2, 8);
+  row[2] = __shfl_up_sync(ALL, lane, 3, 16);
+  row[3] = __shfl_down_sync(ALL, lane, 3);
+  row[4] = (int)__ballot_sync(ALL, lane % 3 == 0);
+  row[5] = __any_sync(ALL, lane == 7) * 2 + __all_sync(ALL, lane < 32);
+}
+
+/// Halves of a warp take different ways and exchange among themselves a different number of times.
+extern "C" __global__ void half_warps(int* out) {
+  const unsigned lane = threadIdx.x;
+  int value = (int)lane;
+  if (lane < 16) {
+    for (int half = 8; half > 0; half /= 2) value += __shfl_xor_sync(0x0000ffffu, value, half);
+  } else {
+    value = __shfl_sync(0xffff0000u, value, 20);
+  }
+  __syncwarp();
+  out[lane] = value;
+}
+
+/// Each block turns its numbers round, through shared memory, many times.
+extern "C" __global__ void turn_round(const float* x, float* out, int times) {
+  __shared__ float held[1024];
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  float value = x[i];
+  for (int t = 0; t < times; ++t) {
+    held[threadIdx.x] = value;
+    __syncthreads();
+    value = held[blockDim.x - 1 - threadIdx.x];
+    __syncthreads();
+  }
+  out[i] = value;
+}
+
+namespace deep {
+template <class T> __device__ T* dynamic_memory() {
+  extern __shared__ __align__(16) unsigned char dynamic_bytes[];
+  return reinterpret_cast<T*>(dynamic_bytes);
+}
+}  // namespace deep
+
+/// Running sums in dynamic shared memory; `extra` elements are written beyond `count`.
+extern "C" __global__ void running_sum(const double* x, double* out, unsigned count, unsigned extra) {
+  double* sums = deep::dynamic_memory<double>();
+  if (threadIdx.x == 0) {
+    double sum = 0;
+    for (unsigned i = 0; i < count + extra; ++i) {
+      sum += i < count ? x[i] : 0;
+      sums[i] = sum;
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < count) out[threadIdx.x] = sums[threadIdx.x];
+}
+
+extern "C" __global__ void coordinates(unsigned* out) {
+  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  unsigned* here = out + (block * blockDim.x * blockDim.y * blockDim.z + thread) * 6;
+  here[0] = blockIdx.x;
+  here[1] = blockIdx.y;
+  here[2] = blockIdx.z;
+  here[3] = threadIdx.x;
+  here[4] = threadIdx.y;
+  here[5] = threadIdx.z;
+}
+
+extern "C" __global__ void count_up(unsigned* counters, double* sum, int* most) {
+  atomicAdd(&counters[threadIdx.x % 7], 1);
+  atomicAdd(sum, 0.5);
+  atomicMax(most, (int)blockIdx.x);
+}
+
+extern "C" __global__ void __launch_bounds__(256) multiply(const float* a, const float* b, float* c, unsigned n) {
+  __shared__ float rows[16][16];
+  __shared__ float columns[16][16];
+  const unsigned row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  float sum = 0;
+  for (unsigned first = 0; first < n; first += 16) {
+    const unsigned i = first + threadIdx.x, j = first + threadIdx.y;
+    rows[threadIdx.y][threadIdx.x] = row < n && i < n ? a[row * n + i] : 0.0f;
+    columns[threadIdx.y][threadIdx.x] = column < n && j < n ? b[j * n + column] : 0.0f;
+    __syncthreads();
+    for (unsigned k = 0; k < 16; ++k) sum = sum + rows[threadIdx.y][k] * columns[k][threadIdx.x];
+    __syncthreads();
+  }
+  if (row < n && column < n) c[row * n + column] = sum;
+}
+
+extern "C" __global__ void nothing() {}
+
+extern "C" __global__ void unwritten_shared(float* out) {
+  __shared__ float held[64];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = held[threadIdx.x];
+  // What this block leaves must not be seen by the next.
+  held[threadIdx.x] = 1.0f;
+}
+
+// What must be found out.
+
+extern "C" __global__ void misses_shuffle(int* out) {
+  int value = (int)threadIdx.x;
+  if (threadIdx.x % 32 != 31) value = __shfl_sync(ALL, value, 0);
+  out[threadIdx.x] = value;
+}
+
+extern "C" __global__ void misses_barrier(int* out) {
+  if (threadIdx.x != 5) __syncthreads();
+  out[threadIdx.x] = 1;
+}
+
+/// Some lanes are at the barrier, the others in a shuffle that needs all.
+extern "C" __global__ void crosses(int* out) {
+  if (threadIdx.x < 16) {
+    __syncthreads();
+    out[threadIdx.x] = 1;
+  } else {
+    out[threadIdx.x] = __shfl_sync(ALL, 1, 0);
+  }
+}
+
+extern "C" __global__ void reads_outside_of_mask(int* out) {
+  if (threadIdx.x < 16) out[threadIdx.x] = __shfl_sync(0x0000ffffu, (int)threadIdx.x, 20);
+}
+
+extern "C" __global__ void leaves_itself_out(int* out) { out[threadIdx.x] = (int)__ballot_sync(0x0000ffffu, 1); }
+
+extern "C" __global__ void writes_at(u64 address, int value) {
+  if (blockIdx.x == 3 && threadIdx.x == 2) *reinterpret_cast<volatile int*>(address) = value;
+}
+
+__device__ __noinline__ int sink_in(int depth, volatile int* out) {
+  volatile int here[256];
+  here[depth % 256] = depth;
+  return depth == 0 ? 0 : sink_in(depth - 1, out) + here[depth % 256];
+}
+extern "C" __global__ void sinks_in(int* out, int depth) { out[threadIdx.x] = sink_in(depth, out); }
+
+extern "C" __global__ void divides(const int* x, int* out) { out[threadIdx.x] = 10 / x[threadIdx.x]; }
+
+/// Beyond the end of `out` when n is too large.
+extern "C" __global__ void writes_beyond(float* out, unsigned n) {
+  for (unsigned i = threadIdx.x; i < n; i += blockDim.x) out[i] = 1.0f;
+}

@@ -1,0 +1,72 @@
+// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, and the square root.
+// Everything else in these headers is the same text for both.
+#pragma once
+
+#if defined(__CUDACC__)
+#define OCTOPUS_DEVICE __device__ __forceinline__
+#else
+#define OCTOPUS_DEVICE inline
+#endif
+
+namespace octopus {
+
+/// Unsigned integers by their width; NVRTC has no <cstdint>.
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+#if defined(__CUDACC__)
+
+OCTOPUS_DEVICE u64 to_bits(double x) { return (u64)__double_as_longlong(x); }
+OCTOPUS_DEVICE u32 to_bits(float x) { return __float_as_uint(x); }
+OCTOPUS_DEVICE double from_bits(u64 bits) { return __longlong_as_double((long long)bits); }
+OCTOPUS_DEVICE float from_bits(u32 bits) { return __uint_as_float(bits); }
+
+/// The square root, correctly rounded.
+OCTOPUS_DEVICE double root(double x) { return __dsqrt_rn(x); }
+OCTOPUS_DEVICE float root(float x) { return __fsqrt_rn(x); }
+
+#else
+
+OCTOPUS_DEVICE u64 to_bits(double x) {
+  u64 bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+OCTOPUS_DEVICE u32 to_bits(float x) {
+  u32 bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+OCTOPUS_DEVICE double from_bits(u64 bits) {
+  double x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+OCTOPUS_DEVICE float from_bits(u32 bits) {
+  float x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/// The square root, correctly rounded.
+OCTOPUS_DEVICE double root(double x) { return __builtin_sqrt(x); }
+OCTOPUS_DEVICE float root(float x) { return __builtin_sqrtf(x); }
+
+#endif
+
+/// The constants of a type that are made of bits.
+template <class T> struct Constants;
+
+template <> struct Constants<double> {
+  OCTOPUS_DEVICE static double infinity() { return from_bits((u64)0x7ff0000000000000ull); }
+  /// Quiet and without a message.
+  OCTOPUS_DEVICE static double nan() { return from_bits((u64)0x7ff8000000000000ull); }
+};
+
+template <> struct Constants<float> {
+  OCTOPUS_DEVICE static float infinity() { return from_bits((u32)0x7f800000u); }
+  /// Quiet and without a message.
+  OCTOPUS_DEVICE static float nan() { return from_bits((u32)0x7fc00000u); }
+};
+
+}  // namespace octopus

@@ -1,0 +1,106 @@
+//! `kernels/ptx/manifest.toml`: where the committed PTX comes from and what is in it.
+
+use super::resources::Used;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// The whole file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    /// SHA-256 of the sources.
+    pub(super) sources: String,
+    /// SHA-256 of the PTX.
+    pub(super) ptx: String,
+    pub(super) compiler: Compiler,
+    /// By name.
+    #[serde(rename = "entry", default)]
+    pub(super) entries: Vec<Entry>,
+}
+
+/// What made the PTX and the table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Compiler {
+    pub(super) nvrtc: String,
+    pub(super) ptxas: String,
+    pub(super) options: Vec<String>,
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// Type and name of each parameter, as the source declares it.
+    pub(super) parameters: Vec<String>,
+    /// The same as kinds of PTX.
+    pub(super) kinds: Vec<String>,
+    /// The most threads of a block.
+    pub(super) threads: u32,
+    /// What it uses, by architecture.
+    pub(super) resources: BTreeMap<String, Used>,
+}
+
+impl Manifest {
+    /// # Errors
+    /// When the file cannot be read or is not a manifest.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("{} is not understood", path.display()))
+    }
+
+    /// One line a kernel and architecture, so that a difference is easy to read.
+    pub(super) fn to_toml(&self) -> String {
+        let Compiler { nvrtc, ptxas, options } = &self.compiler;
+        let mut text = String::from("# Written by `cargo xtask ptx`, as octopus.ptx beside it. Do not edit.\n");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "sources = {:?}\nptx = {:?}\n", self.sources, self.ptx);
+        let _ = writeln!(text, "[compiler]\nnvrtc = {nvrtc:?}\nptxas = {ptxas:?}\noptions = {options:?}");
+        for Entry { name, parameters, kinds, threads, resources } in &self.entries {
+            let _ = writeln!(text, "\n[[entry]]\nname = {name:?}\nparameters = {parameters:?}");
+            let _ = writeln!(text, "kinds = {kinds:?}\nthreads = {threads}");
+            for (architecture, Used { registers, spill_bytes, local_bytes, shared_bytes }) in resources {
+                let _ = writeln!(
+                    text,
+                    "resources.{architecture} = {{ registers = {registers}, spill_bytes = {spill_bytes}, \
+                     local_bytes = {local_bytes}, shared_bytes = {shared_bytes} }}"
+                );
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let used = Used { registers: 14, spill_bytes: 0, local_bytes: 8, shared_bytes: 512 };
+        let manifest = Manifest {
+            sources: "ab".into(),
+            ptx: "cd".into(),
+            compiler: Compiler {
+                nvrtc: "12.4.127".into(),
+                ptxas: "12.4.131".into(),
+                options: vec!["--std=c++17".into(), "--fmad=false".into()],
+            },
+            entries: vec![Entry {
+                name: "scale".into(),
+                parameters: vec!["const float* x".into(), "unsigned long long n".into()],
+                kinds: vec!["u64".into(), "u64".into()],
+                threads: 256,
+                resources: [("sm_80".to_owned(), used), ("sm_90".to_owned(), used)].into(),
+            }],
+        };
+        assert_eq!(toml::from_str::<Manifest>(&manifest.to_toml()).unwrap(), manifest);
+        let none = Manifest { entries: Vec::new(), ..manifest };
+        assert_eq!(toml::from_str::<Manifest>(&none.to_toml()).unwrap(), none);
+    }
+}

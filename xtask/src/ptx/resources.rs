@@ -1,0 +1,227 @@
+//! What each kernel uses of a GPU, as NVIDIA's assembler tells, and the limits that the repository sets.
+
+use super::manifest::Entry;
+use crate::run;
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The machines to assemble for: A100, A6000 and the like, H100 and H200.
+pub(super) const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_86", "sm_90"];
+
+/// What a kernel uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Used {
+    /// For each thread.
+    pub(super) registers: u32,
+    /// Stores and loads together, for each thread.
+    #[serde(default)]
+    pub(super) spill_bytes: u32,
+    /// Local memory, for each thread.
+    #[serde(default)]
+    pub(super) local_bytes: u32,
+    /// Shared memory, for each block.
+    #[serde(default)]
+    pub(super) shared_bytes: u32,
+}
+
+/// Assembles `ptx` for `architecture`; what each kernel uses, by name.
+///
+/// # Errors
+/// When the assembler cannot be started or refuses the PTX.
+pub(super) fn measure(ptxas: &Path, architecture: &str, ptx: &str) -> Result<BTreeMap<String, Used>> {
+    let folder = std::env::temp_dir().join(format!("octopus-ptx-{}", std::process::id()));
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let (input, output) = (folder.join("octopus.ptx"), folder.join("octopus.cubin"));
+    let told = fs::write(&input, ptx).context("cannot write the PTX for the assembler").and_then(|()| {
+        let mut command = Command::new(ptxas);
+        command.arg("-v").arg(format!("-arch={architecture}")).arg(&input).arg("-o").arg(&output);
+        command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", ptxas.display()))
+    });
+    // The folder lies where others clean up too.
+    let _ = fs::remove_dir_all(&folder);
+    let told = told?;
+    let words = format!("{}{}", String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    if !told.status.success() {
+        bail!("ptxas refuses the PTX for {architecture} (exit code {}):\n{words}", run::own_code(told.status));
+    }
+    parse(&words)
+}
+
+/// Of what `ptxas -v` tells about each function.
+fn parse(words: &str) -> Result<BTreeMap<String, Used>> {
+    let mut all = BTreeMap::new();
+    for part in words.split("Compiling entry function '").skip(1) {
+        let (name, rest) = part.split_once('\'').context("ptxas names no function")?;
+        let number = |unit: &str| -> Option<u32> {
+            let at = rest.find(unit)?;
+            rest[..at].split_whitespace().next_back()?.parse().ok()
+        };
+        let needed = |unit: &str| number(unit).with_context(|| format!("ptxas tells no{unit} of {name}: {rest}"));
+        let used = Used {
+            registers: needed(" registers")?,
+            spill_bytes: needed(" bytes spill stores")? + needed(" bytes spill loads")?,
+            local_bytes: needed(" bytes stack frame")?,
+            // Left out where there is none.
+            shared_bytes: number(" bytes smem").unwrap_or(0),
+        };
+        all.insert(name.to_owned(), used);
+    }
+    Ok(all)
+}
+
+/// Registers of all kernels for each architecture; spills, local and shared memory where there are any.
+pub(super) fn table(entries: &[Entry]) -> String {
+    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let mut text = format!("{:width$}", "registers");
+    for architecture in ARCHITECTURES {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "  {architecture:>6}");
+    }
+    text.push_str("  shared  local  spills");
+    for Entry { name, resources, .. } in entries {
+        let _ = write!(text, "\n{name:width$}");
+        let mut most = Used::default();
+        for used in ARCHITECTURES.iter().filter_map(|architecture| resources.get(*architecture)) {
+            let _ = write!(text, "  {:>6}", used.registers);
+            most.shared_bytes = most.shared_bytes.max(used.shared_bytes);
+            most.local_bytes = most.local_bytes.max(used.local_bytes);
+            most.spill_bytes = most.spill_bytes.max(used.spill_bytes);
+        }
+        let _ = write!(text, "  {:>6}  {:>5}  {:>6}", most.shared_bytes, most.local_bytes, most.spill_bytes);
+    }
+    text
+}
+
+/// `kernels/limits.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Limits {
+    limit: Vec<Limit>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Limit {
+    /// A name, or its beginning and `*`.
+    entries: String,
+    #[serde(flatten)]
+    most: Used,
+}
+
+impl Limits {
+    /// # Errors
+    /// When the file cannot be read or is not understood.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("{} is not understood", path.display()))
+    }
+
+    /// A line for each kernel that uses more than it may, or that nobody has set a limit.
+    pub(super) fn faults(&self, entries: &[Entry]) -> Vec<String> {
+        let mut faults = Vec::new();
+        for Entry { name, resources, .. } in entries {
+            let fits = |limit: &&Limit| match limit.entries.strip_suffix('*') {
+                Some(beginning) => name.starts_with(beginning),
+                None => *name == limit.entries,
+            };
+            let Some(Limit { most, .. }) = self.limit.iter().find(fits) else {
+                faults.push(format!("{name} has no limit in {}", super::LIMITS));
+                continue;
+            };
+            for (architecture, used) in resources {
+                for (what, used, most) in [
+                    ("registers", used.registers, most.registers),
+                    ("bytes of spills", used.spill_bytes, most.spill_bytes),
+                    ("bytes of local memory", used.local_bytes, most.local_bytes),
+                    ("bytes of shared memory", used.shared_bytes, most.shared_bytes),
+                ] {
+                    if used > most {
+                        faults.push(format!("{name} uses {used} {what} on {architecture}, the limit is {most}"));
+                    }
+                }
+            }
+        }
+        faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As ptxas 12.4.131 writes it, with the spills of another kernel.
+    const TOLD: &str = "\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'array_dot_f64' for 'sm_90'
+ptxas info    : Function properties for array_dot_f64
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 22 registers, 512 bytes smem
+ptxas info    : Compiling entry function 'nuts_f64' for 'sm_86'
+ptxas info    : Function properties for nuts_f64
+    328 bytes stack frame, 656 bytes spill stores, 716 bytes spill loads
+ptxas info    : Used 255 registers, 392 bytes cmem[0]
+";
+
+    fn entries() -> Vec<Entry> {
+        let entry = |(name, used)| Entry {
+            name,
+            parameters: Vec::new(),
+            kinds: Vec::new(),
+            threads: 128,
+            resources: [("sm_80".to_owned(), used)].into(),
+        };
+        parse(TOLD).unwrap().into_iter().map(entry).collect()
+    }
+
+    fn limits(text: &str) -> Limits {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn what_ptxas_tells_is_read() {
+        let all = parse(TOLD).unwrap();
+        assert_eq!(all["array_dot_f64"], Used { registers: 22, shared_bytes: 512, ..Used::default() });
+        let spilling = Used { registers: 255, spill_bytes: 656 + 716, local_bytes: 328, shared_bytes: 0 };
+        assert_eq!(all["nuts_f64"], spilling);
+        assert!(parse("Compiling entry function 'x' for 'sm_80'\n").is_err());
+    }
+
+    #[test]
+    fn limits_are_held_for_each_kind() {
+        let of = |text: &str| limits(text).faults(&entries());
+        let fine = "[[limit]]\nentries = \"array_*\"\nregisters = 22\nshared_bytes = 512\n\
+            [[limit]]\nentries = \"nuts_f64\"\nregisters = 255\nspill_bytes = 1372\nlocal_bytes = 328\n";
+        assert_eq!(of(fine), [""; 0]);
+        for (from, to, words) in [
+            ("= 22", "= 21", "array_dot_f64 uses 22 registers on sm_80, the limit is 21"),
+            ("= 512", "= 511", "array_dot_f64 uses 512 bytes of shared memory on sm_80, the limit is 511"),
+            ("= 1372", "= 1371", "nuts_f64 uses 1372 bytes of spills on sm_80, the limit is 1371"),
+            ("= 328", "= 327", "nuts_f64 uses 328 bytes of local memory on sm_80, the limit is 327"),
+        ] {
+            assert_eq!(of(&fine.replace(from, to)), [words]);
+        }
+        assert_eq!(of(&fine.replace("nuts_f64", "nuts_f32")), ["nuts_f64 has no limit in kernels/limits.toml"]);
+    }
+
+    #[test]
+    fn the_first_pattern_that_fits_counts() {
+        let text = "[[limit]]\nentries = \"array_dot_f64\"\nregisters = 1\n[[limit]]\nentries = \"*\"\nregisters = 255\n\
+            spill_bytes = 9999\nlocal_bytes = 9999\n";
+        let faults = limits(text).faults(&entries());
+        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert!(faults[0].contains("22 registers") && faults[1].contains("512 bytes of shared memory"));
+    }
+
+    #[test]
+    fn the_table_has_a_line_for_each_kernel() {
+        let table = table(&entries());
+        assert_eq!(table.lines().count(), 3);
+        assert!(table.lines().nth(2).unwrap().starts_with("nuts_f64"));
+        assert!(table.contains("1372"));
+    }
+}
