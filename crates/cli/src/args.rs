@@ -1,10 +1,10 @@
 //! The command line: one definition drives parsing, help and completions.
 
-use crate::device::DeviceChoice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus_density::Likelihood;
+use octopus_device::DeviceChoice;
 use octopus_sampler::{MetricKind, Parameterization};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -43,8 +43,14 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Check whether a GPU of this machine is fit for use
     ///
+    /// Looks at drivers, libraries and settings, then runs on the device: copies, kernels against the CPU bit for
+    /// bit, matrix products, and a tiny sampling run.
+    ///
     /// Exit codes: 0 fit, 1 a check failed, 4 no GPU here (fine for the CPU).
     Verify(VerifyArgs),
+    /// List, describe and measure the GPUs of this machine
+    #[command(subcommand)]
+    Device(DeviceCommand),
     /// Sample a model and keep the draws in a run folder
     Sample(Box<SampleArgs>),
     /// Go on with a run that was interrupted or killed, to the same bits as if it had not been
@@ -68,9 +74,86 @@ pub(crate) enum Command {
 /// `octopus verify`
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Show only this device (its index)
+    /// Judge only this device (its number in `octopus device list`)
     #[arg(long, value_name = "N")]
-    pub(crate) device: Option<usize>,
+    pub(crate) device: Option<u32>,
+    /// Only look at the machine; run nothing on the device
+    #[arg(long)]
+    pub(crate) no_deep: bool,
+    /// Small matrices and short copies: the same answers but for the speeds
+    #[arg(long, conflicts_with = "no_deep")]
+    pub(crate) small: bool,
+    /// Print a block to paste into an issue: no names of users, hosts or processes, no UUIDs
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) report: bool,
+}
+
+/// `octopus device`
+#[derive(Debug, Subcommand)]
+pub(crate) enum DeviceCommand {
+    /// One line for each GPU
+    ///
+    /// Exit codes: 0 there is one, 4 there is none.
+    List,
+    /// Everything that is known of each GPU, or of one
+    ///
+    /// Exit codes: 0 there is one, 4 there is none.
+    Info(DeviceInfoArgs),
+    /// Time operations on the CPU and on the GPU, with and without copies between them
+    Benchmark(DeviceBenchmarkArgs),
+    /// Measure what work costs on CPU and GPU, for `--device auto`, and keep it in the cache
+    Calibrate(DeviceCalibrateArgs),
+    /// Run every kernel on fixed inputs and compare its bits with the CPU's, and with recorded ones
+    ///
+    /// Exit codes: 0 all are equal, 1 some differ, 4 there is no GPU.
+    Exact(DeviceExactArgs),
+}
+
+/// `octopus device info`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceInfoArgs {
+    /// Its number in `octopus device list`
+    #[arg(value_name = "N")]
+    pub(crate) device: Option<u32>,
+}
+
+/// `octopus device benchmark`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceBenchmarkArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// Small arrays only; the software GPU of the tests is never given others
+    #[arg(long)]
+    pub(crate) small: bool,
+}
+
+/// `octopus device calibrate`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceCalibrateArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// The folder that keeps measurements [default: octopus/calibration in the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
+/// `octopus device exact`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceExactArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// Little work, for tools that slow kernels down (compute-sanitizer, ncu)
+    #[arg(long)]
+    pub(crate) small: bool,
+    /// Compare with the results in this file, too
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub(crate) expected: Option<PathBuf>,
+    /// Write the results to this file, for --expected
+    #[arg(long, value_name = "FILE", conflicts_with = "small")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 /// `octopus sample`
@@ -80,11 +163,14 @@ pub(crate) struct SampleArgs {
     #[arg(value_parser = ["hierarchical-normal"])]
     pub(crate) model: String,
     /// The new run folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
     /// Replace the run in the folder
     #[arg(long)]
     pub(crate) force: bool,
+    /// Say how much memory the run would take on CPU and GPU; sample nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Settings as TOML (tables data.file, data.synthetic, prior, sampler; likelihood, device, ...); options
     /// on the command line come first
     #[arg(long, value_name = "FILE.toml")]
@@ -191,9 +277,12 @@ pub(crate) struct SamplerArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct MachineArgs {
-    /// auto, cpu, cuda or cuda:N [default: auto]
+    /// auto, cpu, cuda or cuda:N; without it, the environment's OCTOPUS_DEVICE counts [default: auto]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
+    /// Fail where a GPU is there and cannot be used, instead of going on with the CPU
+    #[arg(long)]
+    pub(crate) no_fallback: bool,
     /// CPU threads; the draws do not depend on it [default: all]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub(crate) threads: Option<usize>,

@@ -1,11 +1,12 @@
 //! Everything that describes a run, as one value that files and options fill.
 
 use crate::args::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
-use crate::device::DeviceChoice;
+use crate::device::choice_text;
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{DataError, HierarchicalPrior, Likelihood};
+use octopus_device::{Chosen, DeviceChoice, Source};
 use octopus_sampler::{ConfigError, SamplerConfig};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ pub(crate) struct RunConfig {
     /// How the likelihood is evaluated.
     pub(crate) likelihood: Likelihood,
     /// `auto`, `cpu`, `cuda`, `cuda:N`.
+    #[serde(with = "choice_text")]
     pub(crate) device: DeviceChoice,
     /// Whether the draws of warm-up are kept.
     pub(crate) keep_warmup: bool,
@@ -77,7 +79,6 @@ impl RunConfig {
         config.set_data(&args.data);
         config.set_model(&args.model_settings);
         config.set_sampler(&args.sampler);
-        config.set_machine(&args.machine);
         config.keep_warmup |= args.keep_warmup;
         config.validate()?;
         Ok(config)
@@ -136,8 +137,14 @@ impl RunConfig {
         set(&mut sampler.init_radius, args.init_radius);
     }
 
-    fn set_machine(&mut self, args: &MachineArgs) {
-        set(&mut self.device, args.device);
+    /// The device that the command line, else the environment, else the settings ask for.
+    ///
+    /// # Errors
+    /// When the environment asks for what is no device.
+    pub(crate) fn device(&self, args: &MachineArgs) -> Result<Chosen> {
+        let chosen = chosen(args)?;
+        let asked = if chosen.source == Source::Default { self.device } else { chosen.choice };
+        Ok(Chosen { choice: asked, ..chosen })
     }
 
     /// Checks every value, whether it came from a file or the command line.
@@ -149,6 +156,15 @@ impl RunConfig {
         }
         Ok(())
     }
+}
+
+/// The device that the command line, else the environment asks for.
+///
+/// # Errors
+/// When the environment asks for what is no device.
+pub(crate) fn chosen(args: &MachineArgs) -> Result<Chosen> {
+    let flag = args.device.map(|choice| choice.to_string());
+    DeviceChoice::from_flag(flag.as_deref()).map_err(|error| UsageError(error.to_string()).into())
 }
 
 /// A sampler's setting that is out of range, by its option's name.

@@ -14,6 +14,7 @@ mod phase0;
 mod problem;
 mod progress;
 mod run;
+mod tiny_run;
 mod trace;
 mod truth;
 

@@ -4,8 +4,9 @@ use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Tally};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
+use octopus_device::Monitor;
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
-use octopus_trace::{RunRecord, RunWriter, Timing};
+use octopus_trace::{RECORD_SCHEMA, RunRecord, RunWriter, Timing};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::{Duration, Instant};
 
@@ -88,6 +89,7 @@ pub(crate) fn to_folder<D: LogDensity>(
     session: &Session<'_>,
 ) -> Result<Outcome> {
     let config = sampler.config().clone();
+    let monitor = Monitor::start(writer.record().device.parse().context("run.toml: field `device`")?)?;
     let mut timing = writer.record().timing;
     let mut tally = Tally::default();
     let mut progress = Progress::new(&config, sampler.done(), session.quiet);
@@ -100,7 +102,10 @@ pub(crate) fn to_folder<D: LogDensity>(
         if session.interrupt.asked() {
             writer.checkpoint(&sampler.checkpoint()?)?;
             progress.finish();
-            let record = writer.interrupt(|record| record.timing = timing)?;
+            let usage = usage(&monitor)?;
+            let record = writer.interrupt(|record| {
+                (record.schema, record.timing, record.usage) = (RECORD_SCHEMA, timing, usage);
+            })?;
             return Ok(Outcome { record, interrupted: true, tally });
         }
         let limit = match session.checkpoints {
@@ -133,7 +138,11 @@ pub(crate) fn to_folder<D: LogDensity>(
     progress.finish();
     // Also in the record of a run whose warm-up another session has done.
     let adaptation = adaptation(&sampler);
-    let record = writer.finish(|record| (record.adaptation, record.timing) = (adaptation, timing))?;
+    let usage = usage(&monitor)?;
+    let record = writer.finish(|record| {
+        record.schema = RECORD_SCHEMA;
+        (record.adaptation, record.timing, record.usage) = (adaptation, timing, usage);
+    })?;
     Ok(Outcome { record, interrupted: false, tally })
 }
 
@@ -142,6 +151,11 @@ fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
         Phase::Warmup => timing.warmup_s += took.as_secs_f64(),
         Phase::Sampling => timing.sampling_s += took.as_secs_f64(),
     }
+}
+
+/// What the device was used for, for `run.toml`.
+fn usage(monitor: &Monitor) -> Result<toml::Table> {
+    toml::Table::try_from(monitor.usage()).context("cannot write the device's usage")
 }
 
 /// What warm-up found, for `run.toml`.

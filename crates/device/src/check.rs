@@ -1,6 +1,9 @@
 //! The checks: small functions over a [`Probe`], one a file, in the order in which one would look.
 
+mod clocks;
 mod compute_capability;
+mod compute_mode;
+mod container_runtime;
 mod cuda_version;
 mod device_files;
 mod device_health;
@@ -8,30 +11,49 @@ mod device_memory;
 mod device_present;
 mod driver_init;
 mod driver_library;
+mod fabric_manager;
+mod library_copies;
 mod library_path;
+mod memory_errors;
+mod mig_mode;
 mod nvml_library;
+mod other_processes;
+mod ptx_compiler;
+mod ptx_version;
 mod version_match;
 mod visible_devices;
+mod wsl_driver;
 
 use crate::finding::Question;
-use crate::{Finding, Probe};
+use crate::{DeviceInfo, Finding, Probe};
 
 /// What is asked, and the function that answers it.
 type Check = (Question, fn(&Probe) -> Finding);
 
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 23] = [
     (device_present::QUESTION, device_present::check),
     (nvml_library::QUESTION, nvml_library::check),
     (driver_library::QUESTION, driver_library::check),
     (version_match::QUESTION, version_match::check),
+    (library_copies::QUESTION, library_copies::check),
     (driver_init::QUESTION, driver_init::check),
+    (fabric_manager::QUESTION, fabric_manager::check),
     (cuda_version::QUESTION, cuda_version::check),
+    (ptx_version::QUESTION, ptx_version::check),
+    (ptx_compiler::QUESTION, ptx_compiler::check),
     (compute_capability::QUESTION, compute_capability::check),
     (device_memory::QUESTION, device_memory::check),
     (device_health::QUESTION, device_health::check),
+    (compute_mode::QUESTION, compute_mode::check),
+    (mig_mode::QUESTION, mig_mode::check),
+    (memory_errors::QUESTION, memory_errors::check),
+    (clocks::QUESTION, clocks::check),
+    (other_processes::QUESTION, other_processes::check),
     (visible_devices::QUESTION, visible_devices::check),
     (device_files::QUESTION, device_files::check),
     (library_path::QUESTION, library_path::check),
+    (container_runtime::QUESTION, container_runtime::check),
+    (wsl_driver::QUESTION, wsl_driver::check),
 ];
 
 /// The ids of all checks, in their order; the troubleshooting page has an entry for each.
@@ -50,6 +72,22 @@ pub const CHECK_IDS: [&str; CHECKS.len()] = {
 pub(crate) fn run(probe: &Probe) -> Vec<Finding> {
     let nothing = probe.nothing();
     CHECKS.iter().map(|(question, check)| nothing.map_or_else(|| check(probe), |why| question.skip(why))).collect()
+}
+
+/// One text per device that has one; the device is named only where there are several.
+fn each(devices: &[&DeviceInfo], text: impl Fn(&DeviceInfo) -> Option<String>) -> String {
+    let texts = devices.iter().filter_map(|device| {
+        let text = text(device)?;
+        Some(if devices.len() == 1 { text } else { format!("{} {text}", device.label()) })
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+/// The other processes on these devices; `None` when there are none, or NVML does not tell.
+fn others(devices: &[&DeviceInfo]) -> Option<String> {
+    let named: Vec<String> =
+        devices.iter().filter_map(|device| device.processes.as_ref()).flatten().map(ToString::to_string).collect();
+    (!named.is_empty()).then(|| named.join(", "))
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
-//! What the CUDA driver library says.
+//! What the CUDA driver library says of its start.
 
 use crate::Version;
+use octopus_cuda::{CudaError, CudaVersion};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use thiserror::Error;
+
+pub use octopus_cuda::DriverCode;
 
 /// What `libcuda` reports once it is loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,56 +16,6 @@ pub struct DriverFacts {
     pub devices: u32,
     /// The code with which `cuInit` or `cuDeviceGetCount` failed; `None` when the driver started.
     pub failure: Option<DriverCode>,
-}
-
-/// A result code of the driver, kept as it came: newer drivers have codes that no list knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct DriverCode(pub i32);
-
-impl DriverCode {
-    /// `CUDA_ERROR_STUB_LIBRARY`: a toolkit's link-time stub was loaded instead of the driver.
-    pub const STUB_LIBRARY: Self = Self(34);
-    /// `CUDA_ERROR_NO_DEVICE`.
-    pub const NO_DEVICE: Self = Self(100);
-    /// `CUDA_ERROR_SYSTEM_NOT_READY`: on NVSwitch machines, the fabric manager is not running.
-    pub const SYSTEM_NOT_READY: Self = Self(802);
-    /// `CUDA_ERROR_SYSTEM_DRIVER_MISMATCH`.
-    pub const SYSTEM_DRIVER_MISMATCH: Self = Self(803);
-    /// `CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE`: a forward-compatibility libcuda on a consumer device.
-    pub const COMPAT_NOT_SUPPORTED: Self = Self(804);
-    /// `CUDA_ERROR_UNKNOWN`.
-    pub const UNKNOWN: Self = Self(999);
-
-    /// The driver's own name of the code, for those that starting up can give.
-    pub fn name(self) -> Option<&'static str> {
-        Some(match self.0 {
-            1 => "CUDA_ERROR_INVALID_VALUE",
-            2 => "CUDA_ERROR_OUT_OF_MEMORY",
-            3 => "CUDA_ERROR_NOT_INITIALIZED",
-            34 => "CUDA_ERROR_STUB_LIBRARY",
-            36 => "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER",
-            46 => "CUDA_ERROR_DEVICE_UNAVAILABLE",
-            100 => "CUDA_ERROR_NO_DEVICE",
-            101 => "CUDA_ERROR_INVALID_DEVICE",
-            304 => "CUDA_ERROR_OPERATING_SYSTEM",
-            800 => "CUDA_ERROR_NOT_PERMITTED",
-            802 => "CUDA_ERROR_SYSTEM_NOT_READY",
-            803 => "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-            804 => "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
-            999 => "CUDA_ERROR_UNKNOWN",
-            _ => return None,
-        })
-    }
-}
-
-impl fmt::Display for DriverCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => write!(f, "{} ({name})", self.0),
-            None => write!(f, "{} (not a code this program knows)", self.0),
-        }
-    }
 }
 
 /// Why the driver library cannot be asked.
@@ -86,4 +38,89 @@ pub enum DriverFailure {
         /// The function it lacks.
         symbol: String,
     },
+}
+
+/// Starts the driver and asks for its version and device count; makes no context.
+///
+/// # Errors
+/// When the library cannot be loaded or lacks a function. A driver that does not start is no error here:
+/// [`DriverFacts::failure`] tells.
+pub(crate) fn ask_driver() -> Result<DriverFacts, DriverFailure> {
+    facts(octopus_cuda::driver_version(), || octopus_cuda::driver_start().map(|start| start.devices))
+}
+
+/// The facts in these answers. The version is asked first, since a driver tells it even when it does not start.
+fn facts(
+    version: Result<CudaVersion, CudaError>,
+    devices: impl FnOnce() -> Result<u32, CudaError>,
+) -> Result<DriverFacts, DriverFailure> {
+    let cuda_version = match version {
+        Ok(version) => Some(version.into()).filter(|version: &Version| version.major > 0),
+        Err(error) => {
+            refused(error)?;
+            None
+        }
+    };
+    Ok(match devices() {
+        Ok(devices) => DriverFacts { cuda_version, devices, failure: None },
+        Err(error) => DriverFacts { cuda_version, devices: 0, failure: Some(refused(error)?) },
+    })
+}
+
+/// The driver's code, or why there is no driver to give one.
+fn refused(error: CudaError) -> Result<DriverCode, DriverFailure> {
+    match error {
+        CudaError::LibraryMissing { library, detail } => Err(DriverFailure::LibraryMissing { library, detail }),
+        CudaError::SymbolMissing { library, symbol } => Err(DriverFailure::SymbolMissing { library, symbol }),
+        CudaError::NotBuilt => Err(DriverFailure::LibraryMissing {
+            library: "libcuda".into(),
+            detail: "this program was built without CUDA (feature `cuda`)".into(),
+        }),
+        other => Ok(other.code().unwrap_or(DriverCode::UNKNOWN)),
+    }
+}
+
+impl From<CudaVersion> for Version {
+    fn from(version: CudaVersion) -> Self {
+        Self { major: version.major, minor: version.minor }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(code: u32) -> CudaError {
+        CudaError::Driver { operation: "starting".into(), code: DriverCode(code) }
+    }
+
+    #[test]
+    fn a_driver_that_does_not_start_keeps_its_code_and_tells_its_version() {
+        let version = || Ok(CudaVersion { major: 11, minor: 4 });
+        for number in [100, 802, 12345] {
+            let facts = facts(version(), || Err(code(number))).unwrap();
+            assert_eq!(facts.cuda_version, Some(Version { major: 11, minor: 4 }));
+            assert_eq!((facts.devices, facts.failure), (0, Some(DriverCode(number))));
+        }
+        assert_eq!(facts(version(), || Ok(3)).unwrap().devices, 3);
+    }
+
+    #[test]
+    fn a_version_that_is_not_told_is_no_failure() {
+        assert_eq!(facts(Err(code(1)), || Ok(1)).unwrap().cuda_version, None);
+        assert_eq!(facts(Ok(CudaVersion { major: 0, minor: 0 }), || Ok(1)).unwrap().cuda_version, None);
+    }
+
+    #[test]
+    fn libraries_that_are_missing_or_no_driver_are_told_apart() {
+        let missing = CudaError::LibraryMissing { library: "a".into(), detail: "b".into() };
+        let never = || panic!("there is nothing to start");
+        assert!(matches!(facts(Err(missing), never), Err(DriverFailure::LibraryMissing { .. })));
+        let no_driver = CudaError::SymbolMissing { library: "a".into(), symbol: "cuInit".into() };
+        assert!(matches!(
+            facts(Ok(CudaVersion { major: 12, minor: 4 }), || Err(no_driver)),
+            Err(DriverFailure::SymbolMissing { .. })
+        ));
+        assert!(matches!(facts(Err(CudaError::NotBuilt), never), Err(DriverFailure::LibraryMissing { .. })));
+    }
 }

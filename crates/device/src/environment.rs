@@ -1,28 +1,63 @@
 //! What the operating system shows of NVIDIA's devices: variables, files, kernel modules, containers.
+//!
+//! Everything is read below a root that tests replace, and variables come through a function: no test
+//! depends on the machine that runs it.
 
+mod container;
+mod hardware;
+mod libraries;
+mod loader_cache;
+mod root;
+
+pub(crate) use container::container;
+pub use hardware::{Access, DeviceFile, PciDevice};
+pub use libraries::{FoundBy, LibraryCopy};
+pub(crate) use root::Root;
+
+use libraries::Search;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
+use std::fs;
 use std::path::Path;
 
-/// NVIDIA's vendor number on the PCI bus.
-const NVIDIA_VENDOR: &str = "0x10de";
+/// Names the driver library to load instead of the one that the loader finds.
+pub(crate) const LIBCUDA_VARIABLE: &str = "OCTOPUS_LIBCUDA";
+/// Names the management library to load instead of the one that the loader finds.
+pub(crate) const LIBNVML_VARIABLE: &str = "OCTOPUS_LIBNVML";
+
+/// Names the folder whose files are read instead of those of `/`.
+pub(crate) const ROOT_VARIABLE: &str = "OCTOPUS_ROOT";
 
 /// The facts around the driver. All empty on a machine that has nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// `CUDA_VISIBLE_DEVICES`, if set.
     pub cuda_visible_devices: Option<String>,
+    /// `CUDA_DEVICE_ORDER`, if set: without `PCI_BUS_ID` CUDA counts from the fastest device on.
+    pub cuda_device_order: Option<String>,
+    /// `CUDA_DISABLE_PTX_JIT`, if set.
+    pub cuda_disable_ptx_jit: Option<String>,
     /// `NVIDIA_VISIBLE_DEVICES`, which container runtimes read, if set.
     pub nvidia_visible_devices: Option<String>,
+    /// `NVIDIA_DRIVER_CAPABILITIES`, which container runtimes read, if set.
+    pub nvidia_driver_capabilities: Option<String>,
+    /// `OCTOPUS_LIBCUDA`, if set: the driver library to load instead of the one that the loader finds.
+    pub octopus_libcuda: Option<String>,
+    /// `OCTOPUS_LIBNVML`, if set: the same for the management library.
+    pub octopus_libnvml: Option<String>,
     /// `LD_LIBRARY_PATH`, if set.
     pub ld_library_path: Option<String>,
-    /// Copies of the driver library that `LD_LIBRARY_PATH` puts before the system's.
-    pub shadowing_libraries: Vec<String>,
+    /// Every copy of `libcuda.so.1`, in the order in which the loader would take them.
+    pub driver_libraries: Vec<LibraryCopy>,
+    /// Every copy of the driver's compiler for PTX, likewise.
+    pub compiler_libraries: Vec<LibraryCopy>,
     /// The device files `/dev/nvidia*` and, under WSL, `/dev/dxg`.
     pub device_files: Vec<DeviceFile>,
     /// NVIDIA's display and compute devices on the PCI bus.
     pub pci_devices: Vec<PciDevice>,
+    /// NVSwitches between the devices.
+    pub switches: usize,
+    /// Whether the fabric manager of these switches runs; `None` where that cannot be seen.
+    pub fabric_manager: Option<bool>,
     /// Version of the loaded kernel module `nvidia`.
     pub kernel_module: Option<String>,
     /// Whether the free driver `nouveau` holds the devices.
@@ -31,163 +66,91 @@ pub struct Environment {
     pub container: Option<String>,
     /// Whether this is Linux under Windows.
     pub wsl: bool,
-}
-
-/// A file through which programs reach the driver.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceFile {
-    /// Its path.
-    pub path: String,
-    /// Whether it could be opened to read and write.
-    pub access: Access,
-}
-
-/// How opening a device file ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Access {
-    /// It can be read and written.
-    Granted,
-    /// File permissions or a container's device rules forbid it.
-    Denied,
-    /// The driver refused, in the system's words.
-    Failed(String),
-}
-
-/// A card on the PCI bus.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PciDevice {
-    /// Its place, e.g. `0000:01:00.0`.
-    pub slot: String,
-    /// The product's number, e.g. `0x2230`.
-    pub device: String,
+    /// The operating system's name, e.g. `Debian GNU/Linux 12 (bookworm)`.
+    pub system: Option<String>,
+    /// The kernel's version.
+    pub kernel: Option<String>,
 }
 
 impl Environment {
     /// Reads the environment of this process.
     pub fn read() -> Self {
-        Self::read_from(Path::new("/"), &|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()))
+        Self::read_from(Path::new("/"), &process_variable)
     }
 
     /// As [`read`](Self::read), with the file system's root and the variables given.
     pub fn read_from(root: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        let ld_library_path = variable("LD_LIBRARY_PATH");
+        let root = Root(root);
+        let (ld_library_path, current) = (variable("LD_LIBRARY_PATH"), variable("PWD"));
+        let search = Search {
+            root,
+            ld_library_path: ld_library_path.as_deref(),
+            current: current.as_deref(),
+            cache: &fs::read(root.at("/etc/ld.so.cache")).unwrap_or_default(),
+        };
+        let named = |name: &str| variable(name).filter(|library| !library.is_empty());
+        let (octopus_libcuda, octopus_libnvml) = (named(LIBCUDA_VARIABLE), named(LIBNVML_VARIABLE));
+        let driver_libraries = search.copies("libcuda.so.1", octopus_libcuda.as_deref());
+        let compiler_libraries = search.copies("libnvidia-ptxjitcompiler.so.1", None);
+        let kernel = root.line("/proc/sys/kernel/osrelease");
+        let container = container(root, variable);
+        let switches = hardware::switches(root);
+        // Machines without a switch are spared the look at every process, and a container does not show
+        // the host's.
+        let sees_all = switches > 0 && container.is_none();
         Self {
             cuda_visible_devices: variable("CUDA_VISIBLE_DEVICES"),
+            cuda_device_order: variable("CUDA_DEVICE_ORDER"),
+            cuda_disable_ptx_jit: variable("CUDA_DISABLE_PTX_JIT"),
             nvidia_visible_devices: variable("NVIDIA_VISIBLE_DEVICES"),
-            shadowing_libraries: shadowing_libraries(ld_library_path.as_deref().unwrap_or_default()),
+            nvidia_driver_capabilities: variable("NVIDIA_DRIVER_CAPABILITIES"),
+            octopus_libcuda,
+            octopus_libnvml,
             ld_library_path,
-            device_files: device_files(root),
-            pci_devices: pci_devices(root),
-            kernel_module: line(root, "sys/module/nvidia/version"),
-            nouveau: root.join("sys/module/nouveau").exists(),
-            container: container(root, variable),
-            wsl: line(root, "proc/sys/kernel/osrelease")
-                .is_some_and(|release| release.to_ascii_lowercase().contains("microsoft")),
+            driver_libraries,
+            compiler_libraries,
+            device_files: hardware::device_files(root),
+            pci_devices: hardware::pci_devices(root),
+            switches,
+            fabric_manager: sees_all.then(|| hardware::fabric_manager(root)),
+            kernel_module: hardware::kernel_module(root),
+            nouveau: root.at("/sys/module/nouveau").exists(),
+            container,
+            wsl: kernel.as_deref().is_some_and(|release| release.to_ascii_lowercase().contains("microsoft")),
+            system: system(root),
+            kernel,
         }
+    }
+
+    /// The copy of the driver library that the loader takes.
+    pub fn first_driver_library(&self) -> Option<&LibraryCopy> {
+        self.driver_libraries.iter().find(|copy| copy.found != FoundBy::Elsewhere)
     }
 
     /// Whether there is a file of a device itself, beside those of the driver as a whole.
     pub(crate) fn has_device_file(&self) -> bool {
         self.device_files.iter().any(|file| {
             let name = file.path.rsplit('/').next().unwrap_or_default();
-            name == "dxg" || name.strip_prefix("nvidia").is_some_and(is_number)
+            name == "dxg" || name.strip_prefix("nvidia").is_some_and(hardware::is_number)
         })
     }
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+/// A variable of this process.
+pub(crate) fn process_variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// The first line of a small file; `None` when it cannot be read or is empty.
-fn line(root: &Path, path: &str) -> Option<String> {
-    let text = fs::read_to_string(root.join(path)).ok()?;
-    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
-}
-
-/// The names in a folder, sorted; none when it cannot be read.
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-        .collect();
-    names.sort();
-    names
-}
-
-fn device_files(root: &Path) -> Vec<DeviceFile> {
-    let folder = root.join("dev");
-    names(&folder)
-        .into_iter()
-        .filter(|name| match name.strip_prefix("nvidia") {
-            Some(rest) => is_number(rest) || rest == "ctl" || rest == "-uvm",
-            None => name == "dxg",
-        })
-        .map(|name| DeviceFile { access: access(&folder.join(&name)), path: format!("/dev/{name}") })
-        .collect()
-}
-
-/// Opens the file as the driver would: device rules of containers do not show in its permission bits.
-fn access(path: &Path) -> Access {
-    match OpenOptions::new().read(true).write(true).open(path) {
-        Ok(_) => Access::Granted,
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Access::Denied,
-        Err(error) => Access::Failed(error.to_string()),
-    }
-}
-
-fn pci_devices(root: &Path) -> Vec<PciDevice> {
-    let folder = root.join("sys/bus/pci/devices");
-    names(&folder)
-        .into_iter()
-        .filter_map(|slot| {
-            let card = folder.join(&slot);
-            // Class 0x03 is display: the sound and USB functions of the same card are left out.
-            let display = line(&card, "class")?.starts_with("0x03");
-            let ours = line(&card, "vendor")? == NVIDIA_VENDOR;
-            (display && ours).then(|| PciDevice { device: line(&card, "device").unwrap_or_default(), slot })
-        })
-        .collect()
-}
-
-fn shadowing_libraries(ld_library_path: &str) -> Vec<String> {
-    ld_library_path
-        .split(':')
-        .filter(|folder| !folder.is_empty())
-        .flat_map(|folder| {
-            let folder = Path::new(folder);
-            names(folder)
-                .into_iter()
-                .filter(|name| name.starts_with("libcuda.so"))
-                .map(|name| folder.join(name).display().to_string())
-                .collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-fn container(root: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    if root.join(".dockerenv").exists() {
-        return Some("docker".into());
-    }
-    if root.join("run/.containerenv").exists() {
-        return Some("podman".into());
-    }
-    if variable("SINGULARITY_CONTAINER").is_some() || variable("APPTAINER_CONTAINER").is_some() {
-        return Some("apptainer".into());
-    }
-    if variable("KUBERNETES_SERVICE_HOST").is_some() {
-        return Some("kubernetes".into());
-    }
-    variable("container").filter(|name| !name.is_empty())
+fn system(root: Root<'_>) -> Option<String> {
+    let text = fs::read_to_string(root.at("/etc/os-release")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).map(|name| name.trim_matches('"').to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    pub(super) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = root.path().join(path);
@@ -197,7 +160,7 @@ mod tests {
         root
     }
 
-    fn unset(_: &str) -> Option<String> {
+    pub(super) fn unset(_: &str) -> Option<String> {
         None
     }
 
@@ -232,6 +195,7 @@ mod tests {
         assert_eq!(seen.pci_devices, [PciDevice { slot: "0000:01:00.0".into(), device: "0x2230".into() }]);
         assert_eq!(seen.kernel_module.as_deref(), Some("550.54.15"));
         assert!(!seen.nouveau && !seen.wsl && seen.container.is_none());
+        assert_eq!((seen.switches, seen.fabric_manager), (0, None));
     }
 
     #[test]
@@ -251,30 +215,50 @@ mod tests {
     }
 
     #[test]
-    fn containers_and_wsl_are_recognised() {
-        let docker = tree(&[(".dockerenv", "")]);
-        assert_eq!(Environment::read_from(docker.path(), &unset).container.as_deref(), Some("docker"));
-        let podman = tree(&[("run/.containerenv", "")]);
-        assert_eq!(Environment::read_from(podman.path(), &unset).container.as_deref(), Some("podman"));
-        let bare = tree(&[]);
-        let variable = |name: &str| (name == "container").then(|| "lxc".to_owned());
-        assert_eq!(Environment::read_from(bare.path(), &variable).container.as_deref(), Some("lxc"));
+    fn wsl_and_the_free_driver_are_recognised() {
         let wsl = tree(&[
             ("proc/sys/kernel/osrelease", "5.15.153.1-microsoft-standard-WSL2\n"),
+            ("etc/os-release", "ID=x\nPRETTY_NAME=\"Example Linux 1\"\n"),
             ("dev/dxg", ""),
             ("sys/module/nouveau/refcnt", "0"),
         ]);
         let seen = Environment::read_from(wsl.path(), &unset);
         assert!(seen.wsl && seen.nouveau && seen.has_device_file());
+        assert_eq!(seen.kernel.as_deref(), Some("5.15.153.1-microsoft-standard-WSL2"));
+        assert_eq!(seen.system.as_deref(), Some("Example Linux 1"));
     }
 
     #[test]
-    fn libraries_before_the_systems_are_listed() {
-        let root = tree(&[("stubs/libcuda.so", ""), ("stubs/libother.so", ""), ("empty/readme", "")]);
-        let path = format!("{}:{}::missing", root.path().join("empty").display(), root.path().join("stubs").display());
-        let variable = |name: &str| (name == "LD_LIBRARY_PATH").then(|| path.clone());
+    fn variables_are_kept_as_they_are() {
+        let root = tree(&[("opt/a/libcuda.so.1", ""), ("opt/b/libcuda.so.1", "")]);
+        let variable = |name: &str| match name {
+            "OCTOPUS_LIBCUDA" => Some("/opt/b/libcuda.so.1".to_owned()),
+            "LD_LIBRARY_PATH" => Some("/opt/a".to_owned()),
+            "PWD" => None,
+            _ => Some(format!("value of {name}")),
+        };
         let seen = Environment::read_from(root.path(), &variable);
-        assert_eq!(seen.shadowing_libraries, [root.path().join("stubs/libcuda.so").display().to_string()]);
-        assert_eq!(seen.ld_library_path.as_deref(), Some(path.as_str()));
+        assert_eq!(seen.cuda_visible_devices.as_deref(), Some("value of CUDA_VISIBLE_DEVICES"));
+        assert_eq!(seen.cuda_device_order.as_deref(), Some("value of CUDA_DEVICE_ORDER"));
+        assert_eq!(seen.cuda_disable_ptx_jit.as_deref(), Some("value of CUDA_DISABLE_PTX_JIT"));
+        assert_eq!(seen.nvidia_driver_capabilities.as_deref(), Some("value of NVIDIA_DRIVER_CAPABILITIES"));
+        assert_eq!(seen.ld_library_path.as_deref(), Some("/opt/a"));
+        let paths: Vec<&str> = seen.driver_libraries.iter().map(|copy| copy.path.as_str()).collect();
+        assert_eq!(paths, ["/opt/b/libcuda.so.1", "/opt/a/libcuda.so.1"]);
+        assert_eq!(seen.first_driver_library().unwrap().found, FoundBy::Override);
+    }
+
+    #[test]
+    fn processes_are_looked_at_only_where_there_is_a_switch() {
+        let manager = ("proc/77/comm", "nv-fabricmanage\n");
+        let switch = [
+            ("sys/bus/pci/devices/0000:05:00.0/vendor", "0x10de\n"),
+            ("sys/bus/pci/devices/0000:05:00.0/class", "0x068000\n"),
+        ];
+        let seen = |files: &[(&str, &str)]| Environment::read_from(tree(files).path(), &unset).fabric_manager;
+        assert_eq!(seen(&[manager]), None);
+        assert_eq!(seen(&switch), Some(false));
+        assert_eq!(seen(&[switch[0], switch[1], manager]), Some(true));
+        assert_eq!(seen(&[switch[0], switch[1], (".dockerenv", "")]), None);
     }
 }

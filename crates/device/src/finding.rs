@@ -44,24 +44,47 @@ pub struct Finding {
     pub fix: Option<String>,
 }
 
+impl Finding {
+    /// The same, with an expectation of its own instead of its question's.
+    #[must_use]
+    pub fn expecting(self, expected: impl Into<String>) -> Self {
+        Self { expected: expected.into(), ..self }
+    }
+}
+
 /// A check's identity and expectation, from which its findings are made.
+///
+/// ```
+/// use octopus_device::{Question, Status};
+///
+/// const QUESTION: Question =
+///     Question { id: "kernel-load", title: "Kernel load time", expected: "kernels load in under 2 s" };
+/// let finding = QUESTION.fail("3.1 s", "the driver compiles the kernels at every start", "unset CUDA_CACHE_DISABLE");
+/// assert_eq!((finding.id.as_str(), finding.status), ("kernel-load", Status::Fail));
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question {
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) expected: &'static str,
+pub struct Question {
+    /// The id of its findings: small letters and hyphens.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What is needed.
+    pub expected: &'static str,
 }
 
 impl Question {
-    pub(crate) fn pass(self, observed: impl Into<String>) -> Finding {
+    /// All is as expected.
+    pub fn pass(self, observed: impl Into<String>) -> Finding {
         self.finding(Status::Pass, observed.into(), None)
     }
 
-    pub(crate) fn skip(self, why: impl Into<String>) -> Finding {
+    /// There was nothing to check, for this reason.
+    pub fn skip(self, why: impl Into<String>) -> Finding {
         self.finding(Status::Skip, why.into(), None)
     }
 
-    pub(crate) fn fail(self, observed: impl Into<String>, cause: impl Into<String>, fix: impl Into<String>) -> Finding {
+    /// Something is wrong; the fix is one line.
+    pub fn fail(self, observed: impl Into<String>, cause: impl Into<String>, fix: impl Into<String>) -> Finding {
         self.finding(Status::Fail, observed.into(), Some((cause.into(), fix.into())))
     }
 

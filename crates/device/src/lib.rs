@@ -4,16 +4,27 @@
 //! |---|---|
 //! | Who answers | [`Provider`]: [`SystemProvider`] (NVML and the CUDA driver, both loaded at run time), [`ScriptedProvider`] (tests), [`NoProvider`] |
 //! | What was seen | [`Probe`]: [`NvmlFacts`] with one [`DeviceInfo`] each, [`DriverFacts`], [`Environment`] |
-//! | What it means | [`Finding`]: one check's id, status, observed, expected, cause, fix |
-//! | The answer | [`verify`] and its [`VerifyReport`]: [`Overall::Fit`], [`Overall::Broken`] or [`Overall::Absent`] |
+//! | What is needed | [`Needs`]: CUDA version, compute capability, PTX version, memory; of all devices or of one |
+//! | What it means | [`Finding`]: one check's id, status, observed, expected, cause, fix; made by a [`Question`] |
+//! | The answer | [`verify`] or [`verify_with`] and their [`VerifyReport`]: [`Overall::Fit`], [`Overall::Broken`] or [`Overall::Absent`] |
+//! | Does it compute, how fast, with the right bits | [`fitness`], [`exact_kernels`] on one [`DeviceIdentity`] |
 //! | The machine around it | [`HostInfo`]: CPU, memory, operating system, SIMD |
+//! | Which device a thread works on | [`Device`], its scope [`DeviceScope`], [`with_device`] |
+//! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`] |
+//! | Numbers on a device | [`Array`], [`Matrix`]; the same operations over slices in [`cpu`] |
+//! | How long something takes | [`benchmark_device`] and its [`Benchmark`] |
+//! | What work costs on this machine | [`calibration`]: [`calibrate`], [`CalibrationCache`], [`choose`] |
+//! | How many chains fit | [`memory`]: [`MemoryPlan`] |
+//! | What happens when they do not, or the device fails | [`fallback`] |
+//! | What a run used | [`Monitor`] and its [`DeviceUsage`] |
 //!
 //! **Absent is not broken.** A machine without an NVIDIA device is fine for the CPU: every check is
 //! skipped and the report says so in one line. A device that is there and cannot be used is broken, and
 //! each failed check names its cause and its fix.
 //!
-//! Nothing here links against NVIDIA's libraries: the program starts where there are none. This crate
-//! never creates a CUDA context, allocates device memory or launches a kernel.
+//! Nothing here links against NVIDIA's libraries: the program starts where there are none. Probing and checking
+//! never create a CUDA context, allocate device memory or launch a kernel; [`fitness`], arrays,
+//! benchmarks, calibrations and monitors do, on first use.
 //!
 //! # Example
 //! ```
@@ -31,27 +42,60 @@
 //! assert!(report.findings.iter().all(|finding| finding.fix.is_none()));
 //! ```
 
+mod architecture;
+mod array;
+pub mod calibration;
 mod check;
+mod current;
+mod device_text;
 mod driver;
 mod environment;
-mod ffi;
+pub mod fallback;
 mod finding;
+mod fitness;
 mod host;
+pub mod memory;
+mod monitor;
+mod needs;
 mod nvml;
 mod probe;
 mod provider;
+mod ptx;
 mod report;
+mod selection;
+mod timing;
 mod version;
+mod visible;
 
+pub use array::{Array, ArrayError, Engine, Matrix, Scalar, cpu};
+pub use calibration::{
+    Calibration, CalibrationCache, CalibrationCacheError, CalibrationConfig, CalibrationKey, CalibrationMiss, Choice,
+    KernelCost, LinearCost, Prediction, TransferCost, Work, WorkStep, calibrate, choose,
+};
 pub use check::CHECK_IDS;
+pub use current::{Device, DeviceNameError, DeviceScope, with_device};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};
-pub use environment::{Access, DeviceFile, Environment, PciDevice};
-pub use finding::{Finding, Status};
+pub use environment::{Access, DeviceFile, Environment, FoundBy, LibraryCopy, PciDevice};
+pub use finding::{Finding, Question, Status};
+pub use fitness::{
+    DeviceIdentity, ExactReport, ExactRow, ExactSize, FITNESS_IDS, FitnessConfig, TinyRun, exact_kernels, fitness,
+    fitness_skipped, fitness_without_device,
+};
 pub use host::HostInfo;
-pub use nvml::{ComputeMode, DeviceInfo, NvmlFacts, NvmlFailure};
+pub use memory::{DeviceMemory, MemoryPlan, MemoryPlanError, PlanPart, Precision, RunShape};
+pub use monitor::{DeviceUsage, Monitor};
+pub use needs::Needs;
+pub use nvml::{ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, Throttle};
+pub use octopus_cuda::{CudaError, PTX};
 pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
-pub use report::{Overall, SCHEMA, VerifyReport, verify};
+pub use ptx::{PtxHeader, PtxHeaderError, cuda_for_ptx};
+pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};
+pub use selection::{
+    Accelerators, ChoiceError, Chosen, DEVICE_VARIABLE, DeviceChoice, Selection, SelectionError, Source, Unusable,
+    resolve,
+};
+pub use timing::{Benchmark, BenchmarkClock, BenchmarkConfig, benchmark_device};
 pub use version::Version;
 
 /// The oldest CUDA version that a driver must support: the kernels' PTX is made for it.

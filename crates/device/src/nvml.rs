@@ -2,7 +2,11 @@
 
 use crate::Version;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use thiserror::Error;
+
+/// The words by which the software GPU of the tests tells what it is.
+pub(crate) const TEST_DOUBLE: &str = "(test double)";
 
 /// What NVML reports when it works.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +31,96 @@ pub enum ComputeMode {
     Prohibited,
 }
 
+impl fmt::Display for ComputeMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Default => "default",
+            Self::Exclusive => "exclusive",
+            Self::Prohibited => "prohibited",
+        })
+    }
+}
+
+/// What a process does with a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessKind {
+    /// It computes.
+    Compute,
+    /// It draws.
+    Graphics,
+}
+
+/// Another process on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceProcess {
+    /// Its number on the host, which a container may number otherwise.
+    pub pid: u32,
+    /// Its name, where this process can read it.
+    pub name: Option<String>,
+    /// Device memory that it holds, in bytes.
+    pub memory: Option<u64>,
+    /// What it does with the device.
+    pub kind: ProcessKind,
+}
+
+impl fmt::Display for DeviceProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.pid)?;
+        if let Some(name) = &self.name {
+            write!(f, " {name}")?;
+        }
+        self.memory.map_or(Ok(()), |bytes| write!(f, " ({})", memory(bytes)))
+    }
+}
+
+/// Why a device does not run at its highest clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Throttle {
+    /// It has nothing to do.
+    Idle,
+    /// Somebody set lower clocks for applications.
+    ApplicationClocks,
+    /// It draws all the power that its limit allows: usual under load.
+    PowerCap,
+    /// It waits for slower devices of its group.
+    SyncBoost,
+    /// The driver lowers clocks because of the temperature.
+    SoftwareThermal,
+    /// The chip halves its clocks, or worse.
+    HardwareSlowdown,
+    /// The chip halves its clocks, or worse, because of the temperature.
+    HardwareThermal,
+    /// The chip halves its clocks, or worse, because the power supply asks for it.
+    PowerBrake,
+    /// The setting of a display limits the clocks.
+    DisplayClocks,
+}
+
+impl Throttle {
+    /// Whether the chip itself brakes: then it runs at half its speed or less.
+    pub fn is_severe(self) -> bool {
+        matches!(self, Self::HardwareSlowdown | Self::HardwareThermal | Self::PowerBrake)
+    }
+}
+
+impl fmt::Display for Throttle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Idle => "idle",
+            Self::ApplicationClocks => "application clocks set",
+            Self::PowerCap => "power limit",
+            Self::SyncBoost => "sync boost",
+            Self::SoftwareThermal => "temperature (driver)",
+            Self::HardwareSlowdown => "hardware slowdown",
+            Self::HardwareThermal => "temperature (hardware)",
+            Self::PowerBrake => "power brake",
+            Self::DisplayClocks => "display clocks set",
+        })
+    }
+}
+
 /// One device; a field is `None` where the device or the driver does not tell it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceInfo {
@@ -42,14 +136,26 @@ pub struct DeviceInfo {
     pub memory_free: Option<u64>,
     /// Compute capability.
     pub compute_capability: Option<Version>,
+    /// Its place on the PCI bus, e.g. `00000000:01:00.0`.
+    pub pci_slot: Option<String>,
     /// CUDA cores.
     pub cuda_cores: Option<u32>,
+    /// Streaming multiprocessors.
+    pub sm_count: Option<u32>,
     /// Present clock of the streaming multiprocessors in MHz.
     pub sm_clock_mhz: Option<u32>,
     /// Their highest clock in MHz.
     pub sm_clock_max_mhz: Option<u32>,
     /// Present clock of the memory in MHz.
     pub memory_clock_mhz: Option<u32>,
+    /// Its highest clock in MHz.
+    pub memory_clock_max_mhz: Option<u32>,
+    /// Performance state, from 0 (fastest) to 15 (slowest).
+    pub performance_state: Option<u8>,
+    /// What holds the clocks down now; empty when nothing does.
+    pub throttle: Option<Vec<Throttle>>,
+    /// Share of the last moment in which a kernel ran, in percent.
+    pub utilization_percent: Option<u32>,
     /// Present power draw in watts.
     pub power_watts: Option<f64>,
     /// Power limit in watts.
@@ -58,14 +164,18 @@ pub struct DeviceInfo {
     pub temperature_celsius: Option<u32>,
     /// Whether the memory's error correction is on.
     pub ecc: Option<bool>,
+    /// Errors that it could not correct since the driver was loaded.
+    pub ecc_uncorrected: Option<u64>,
+    /// Whether memory pages wait for the next reboot to be taken out of use.
+    pub pages_pending: Option<bool>,
     /// Whether the device is split into instances (MIG).
     pub mig: Option<bool>,
     /// Who may use it.
     pub compute_mode: Option<ComputeMode>,
     /// Whether the driver stays loaded when nobody uses the device.
     pub persistence: Option<bool>,
-    /// Processes that compute on it now.
-    pub compute_processes: Option<u32>,
+    /// The other processes on it now.
+    pub processes: Option<Vec<DeviceProcess>>,
     /// Why the device does not answer at all.
     pub problem: Option<String>,
 }
@@ -75,6 +185,44 @@ impl DeviceInfo {
     pub fn label(&self) -> String {
         format!("{}: {}", self.index, self.name.as_deref().unwrap_or("unnamed device"))
     }
+
+    /// Takes from `other`, which tells of the same device, what is not known yet.
+    pub(crate) fn complete_from(&mut self, other: &Self) {
+        fn take<T: Clone>(to: &mut Option<T>, from: &Option<T>) {
+            if to.is_none() {
+                to.clone_from(from);
+            }
+        }
+        take(&mut self.name, &other.name);
+        take(&mut self.memory_total, &other.memory_total);
+        take(&mut self.compute_capability, &other.compute_capability);
+        take(&mut self.pci_slot, &other.pci_slot);
+        take(&mut self.sm_count, &other.sm_count);
+        take(&mut self.sm_clock_max_mhz, &other.sm_clock_max_mhz);
+        take(&mut self.memory_clock_max_mhz, &other.memory_clock_max_mhz);
+        take(&mut self.ecc, &other.ecc);
+        take(&mut self.compute_mode, &other.compute_mode);
+    }
+
+    /// Whether this is the software GPU of the tests: nothing that it does is a measurement of a GPU.
+    pub fn is_test_double(&self) -> bool {
+        self.name.as_deref().is_some_and(|name| name.contains(TEST_DOUBLE))
+    }
+
+    /// The other processes that compute on it; `None` where NVML does not tell.
+    pub fn computing(&self) -> Option<impl Iterator<Item = &DeviceProcess>> {
+        Some(self.processes.as_ref()?.iter().filter(|process| process.kind == ProcessKind::Compute))
+    }
+}
+
+/// Bytes for people, e.g. `1.5 GiB` or `312 MiB`.
+pub(crate) fn memory(bytes: u64) -> String {
+    if bytes < 1 << 30 { format!("{} MiB", bytes >> 20) } else { format!("{} GiB", gibibytes(bytes)) }
+}
+
+/// Bytes in GiB with one decimal, without the unit.
+pub(crate) fn gibibytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / f64::from(1 << 30))
 }
 
 /// Why NVML does not work.

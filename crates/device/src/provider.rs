@@ -1,6 +1,8 @@
 //! Who answers questions about the machine: the interface, and three implementations beside it.
 
+mod driver_device;
 mod none;
+mod nvml_device;
 mod scripted;
 mod system;
 
@@ -8,7 +10,7 @@ pub use none::NoProvider;
 pub use scripted::ScriptedProvider;
 pub use system::SystemProvider;
 
-use crate::{DriverFacts, DriverFailure, Environment, NvmlFacts, NvmlFailure};
+use crate::{DeviceInfo, DriverFacts, DriverFailure, Environment, NvmlFacts, NvmlFailure};
 
 /// A source of facts. Checks never ask the machine themselves, so that each of their messages can be
 /// tested without the broken machine that it is about.
@@ -27,6 +29,12 @@ pub trait Provider {
     /// # Errors
     /// When the library is missing or is not a CUDA driver.
     fn driver(&self) -> Result<DriverFacts, DriverFailure>;
+
+    /// The devices that the CUDA driver gives this process, as far as it tells of them: it fills what NVML
+    /// leaves open, and stands in where there is no NVML. Asked only where the driver started.
+    fn driver_devices(&self) -> Vec<DeviceInfo> {
+        Vec::new()
+    }
 
     /// What the operating system shows.
     fn environment(&self) -> Environment;

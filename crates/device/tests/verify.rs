@@ -1,9 +1,10 @@
 //! The whole report on machines as they come: its answer, its one line, its exit code, its JSON.
 
 use octopus_device::{
-    CHECK_IDS, DriverCode, DriverFacts, NoProvider, NvmlFacts, NvmlFailure, Overall, PciDevice, SCHEMA,
-    ScriptedProvider, Status, SystemProvider, VerifyReport, verify,
+    CHECK_IDS, DriverCode, DriverFacts, DriverFailure, Environment, Needs, NoProvider, NvmlFacts, NvmlFailure, Overall,
+    PciDevice, Provider, Question, SCHEMA, ScriptedProvider, Status, SystemProvider, VerifyReport, verify, verify_with,
 };
+use std::fs;
 use std::time::{Duration, Instant};
 
 /// Ids of the checks that failed.
@@ -20,21 +21,32 @@ fn a_fit_machine() {
         report.to_string(),
         "\
 answers of the provider `scripted`, not of this machine
-0: Scripted device, GPU-5c1f7ed0-0000-4000-8000-000000000000, compute capability 8.6, 47.0 of 48.0 GiB free, \
-10752 cores, 1410 of 2100 MHz, 24 of 300 W, 38 C, ECC off
+0: Scripted device, GPU-5c1f7ed0-0000-4000-8000-000000000000, compute capability 8.6, 84 SMs, \
+47.0 of 48.0 GiB free, 210 of 2100 MHz, 25 of 300 W, 38 C, ECC off, persistence on
 PASS  device-present      0: Scripted device
 PASS  nvml-library        driver 550.54.15
 PASS  driver-library      loaded, CUDA 12.4
 PASS  version-match       both 550.54.15
+PASS  library-copies      /usr/lib/x86_64-linux-gnu/libcuda.so.550.54.15
 PASS  driver-init         1 device
+PASS  fabric-manager      no NVSwitch
 PASS  cuda-version        CUDA 12.4 (driver 550.54.15)
+PASS  ptx-version         PTX up to 8.4 (CUDA 12.4)
+PASS  ptx-compiler        /usr/lib/x86_64-linux-gnu/libnvidia-ptxjitcompiler.so.550.54.15
 PASS  compute-capability  0: Scripted device has 8.6
 PASS  device-memory       0: Scripted device has 47.0 of 48.0 GiB free
-PASS  device-health       the device answers and accepts work
+PASS  device-health       the device answers
+PASS  compute-mode        default
+PASS  mig-mode            not supported by the device
+PASS  memory-errors       ECC off: errors go unseen
+PASS  clocks              210 of 2100 MHz, P8, 38 C, held by idle
+PASS  other-processes     none
 PASS  visible-devices     unset
 PASS  device-files        /dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl
 PASS  library-path        no libcuda on it
-12 passed, 0 failed, 0 skipped
+PASS  container-runtime   not in a container
+PASS  wsl-driver          not under WSL
+23 passed, 0 failed, 0 skipped
 the GPU is fit for use"
     );
 }
@@ -47,7 +59,11 @@ fn a_machine_with_nothing_is_absent_and_says_so_in_one_line() {
         assert!(report.findings.iter().all(|finding| finding.cause.is_none() && finding.fix.is_none()));
         let text = report.to_string();
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("answers of the provider")).collect();
-        assert_eq!(lines, ["no NVIDIA GPU on this machine; Octopus runs on the CPU"]);
+        assert_eq!(
+            lines,
+            ["no NVIDIA GPU on this machine; Octopus runs on the CPU. \
+              To use one: a card of compute capability 8.0 or newer with driver 550.54 or newer (docs/setup.md)"]
+        );
     }
 }
 
@@ -71,6 +87,19 @@ fn an_empty_container_is_told_how_to_get_the_hosts_gpu() {
         report.summary,
         "no NVIDIA GPU in this container (docker); Octopus runs on the CPU. \
          If the host has one, start the container with `--gpus all`"
+    );
+}
+
+#[test]
+fn windows_without_a_gpu_is_told_how_to_pass_one_on() {
+    let mut machine = ScriptedProvider::empty();
+    machine.environment.wsl = true;
+    let report = verify(&machine);
+    assert_eq!(report.overall, Overall::Absent);
+    assert_eq!(
+        report.summary,
+        "no NVIDIA GPU in this WSL; Octopus runs on the CPU. \
+         If Windows has one, update its NVIDIA driver to 551 or newer and run `wsl --update`"
     );
 }
 
@@ -131,6 +160,102 @@ fn hidden_devices_are_broken_not_absent() {
 }
 
 #[test]
+fn one_device_can_be_judged_alone() {
+    let mut machine = ScriptedProvider::healthy();
+    let devices = &mut machine.nvml.as_mut().unwrap().devices;
+    let mut full = devices[0].clone();
+    (full.index, full.memory_free) = (1, Some(0));
+    devices.push(full);
+    machine.driver.as_mut().unwrap().devices = 2;
+    let judge = |device| verify_with(&machine, Needs { device, ..Needs::default() });
+    assert_eq!((judge(None).overall, judge(None).devices.len()), (Overall::Fit, 2));
+    assert_eq!((judge(Some(0)).overall, judge(Some(0)).devices.len()), (Overall::Fit, 1));
+    assert_eq!(failed(&judge(Some(1))), ["device-memory"]);
+    assert_eq!(judge(Some(1)).devices[0].index, 1);
+    assert_eq!(failed(&judge(Some(2))), ["device-present"]);
+}
+
+#[test]
+fn deeper_checks_join_the_report_and_change_its_answer() {
+    let question = Question { id: "matmul", title: "Matrix product", expected: "as on the CPU" };
+    let report = verify(&ScriptedProvider::healthy());
+    let good = report.clone().with_findings([question.pass("equal bits")]);
+    assert_eq!((good.overall, good.findings.len()), (Overall::Fit, CHECK_IDS.len() + 1));
+    assert!(good.to_string().contains("\nPASS  matmul              equal bits\n24 passed, 0 failed, 0 skipped\n"));
+    let bad = good.with_findings([question.fail("3 of 1000000 differ", "the device computes wrongly", "reset it")]);
+    assert_eq!(bad.overall, Overall::Broken);
+    assert_eq!(bad.summary, "the GPU is not fit for use: matmul failed");
+    let absent = verify(&NoProvider).with_findings([question.skip("no device")]);
+    assert_eq!((absent.overall, absent.findings.len()), (Overall::Absent, CHECK_IDS.len() + 1));
+}
+
+#[test]
+fn the_software_gpu_is_never_taken_for_a_gpu() {
+    let mut machine = ScriptedProvider::healthy();
+    machine.nvml.as_mut().unwrap().devices[0].name = Some("Octopus software GPU (test double)".into());
+    let report = verify(&machine);
+    assert_eq!(
+        (report.overall, report.summary.as_str()),
+        (Overall::Fit, "the software GPU (a test double, no measurement of a GPU) is fit for use")
+    );
+}
+
+/// A provider's answers on a machine where the driver is not installed.
+struct WithoutDriver(SystemProvider);
+
+impl Provider for WithoutDriver {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn nvml(&self) -> Result<NvmlFacts, NvmlFailure> {
+        self.0.nvml()
+    }
+
+    fn driver(&self) -> Result<DriverFacts, DriverFailure> {
+        ScriptedProvider::empty().driver
+    }
+
+    fn environment(&self) -> Environment {
+        self.0.environment()
+    }
+}
+
+#[test]
+fn a_library_that_is_named_and_does_not_load_is_a_fault() {
+    let mut machine = ScriptedProvider::empty();
+    machine.environment.octopus_libcuda = Some("/opt/mine/libcuda.so".into());
+    let report = verify(&machine);
+    assert_eq!(report.overall, Overall::Broken);
+    assert!(failed(&report).contains(&"driver-library"));
+}
+
+#[test]
+fn the_real_provider_reads_below_the_root_it_is_given() {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n"),
+        ("sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n"),
+        ("usr/lib/wsl/lib/libcuda.so.1.1", ""),
+        ("usr/lib/x86_64-linux-gnu/libcuda.so.1", ""),
+        ("run/.containerenv", ""),
+    ] {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let missing = root.path().join("none.so");
+    let report = verify(&WithoutDriver(SystemProvider::new().with_nvml(&missing).with_root(root.path())));
+    assert_eq!(
+        report.summary,
+        "an NVIDIA card (PCI 0000:01:00.0) without its driver; Octopus runs on the CPU. \
+         To use the card, start this container (podman) with `--gpus all`"
+    );
+    let paths: Vec<&str> = report.environment.driver_libraries.iter().map(|copy| copy.path.as_str()).collect();
+    assert_eq!(paths, ["/usr/lib/x86_64-linux-gnu/libcuda.so.1"]);
+}
+
+#[test]
 fn every_failure_has_a_cause_and_a_one_line_fix() {
     let mut machine = ScriptedProvider::empty();
     machine.environment = ScriptedProvider::healthy().environment;
@@ -138,6 +263,7 @@ fn every_failure_has_a_cause_and_a_one_line_fix() {
     machine.environment.kernel_module = None;
     let report = verify(&machine);
     assert!(report.with_status(Status::Fail).count() >= 4);
+    assert!(report.to_issue_block().contains("     cause: "));
     for finding in &report.findings {
         let expected = finding.status == Status::Fail;
         assert_eq!((finding.cause.is_some(), finding.fix.is_some()), (expected, expected), "{finding:?}");

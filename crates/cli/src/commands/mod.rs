@@ -1,7 +1,9 @@
 //! One file for each command.
 
 mod completions;
+mod device;
 mod diagnose;
+mod dry_run;
 mod export;
 mod plot;
 mod resume;
@@ -21,6 +23,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
     let global = cli.global;
     match cli.command {
         Command::Verify(args) => verify::run(&args, global),
+        Command::Device(command) => device::run(&command, global),
         Command::Sample(args) => sample::run(&args, global),
         Command::Resume(args) => resume::run(&args, global),
         Command::Diagnose(args) => diagnose::run(&args, global),

@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use crate::run::{self, Session};
 use crate::{device, output};
 use anyhow::{Context, Result, bail};
+use octopus_device::{Chosen, Source};
 use octopus_sampler::Sampler;
 use octopus_trace::{RunFolder, RunWriter, Status, TraceError};
 use serde_json::json;
@@ -22,7 +23,8 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     if folder.record().status == Status::Complete {
         return complete(args, global);
     }
-    device::choose(folder.record().device.parse().map_err(anyhow::Error::msg).context("run.toml: field `device`")?)?;
+    let choice = folder.record().device.parse().context("run.toml: field `device`")?;
+    device::choose(&Chosen { choice, source: Source::Flag, note: None }, true)?;
     let problem = Problem::of_run(folder.record())?;
     let pool = run::pool(args.threads)?;
     let interrupt = Interrupt::install()?;

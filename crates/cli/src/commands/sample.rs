@@ -1,8 +1,9 @@
 //! `octopus sample MODEL --out DIR`
 
+use super::dry_run;
 use crate::args::{Global, SampleArgs};
 use crate::config::{RunConfig, config_error};
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::run::{self, Outcome, Session};
@@ -24,22 +25,24 @@ const ROWS: usize = 16;
 /// When the data or settings cannot be used, or the folder cannot be written.
 pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let config = RunConfig::from_args(args)?;
-    let device = device::choose(config.device)?;
+    let device = device::choose(&config.device(&args.machine)?, args.machine.no_fallback)?;
     let problem = Problem::new(&config)?;
+    if args.dry_run {
+        return dry_run::run(&config, &problem, &device, global);
+    }
+    let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let pool = run::pool(args.machine.threads)?;
     let interrupt = Interrupt::install()?;
     // Before the folder is made: what cannot start leaves nothing behind.
     let sampler = pool.install(|| Sampler::new(&problem.model, config.sampler.clone())).map_err(in_options)?;
     let mut record = RunRecord::new(problem.model_record()?, config.sampler.clone(), problem.model.layout().clone());
     record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    record.device = device.name.to_owned();
+    (record.device, record.device_reason) = (device.name.clone(), device.reason.clone());
     record.data = Some(problem.data.clone());
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
-    let writer = RunWriter::create(&args.out, record, options)?;
+    let writer = RunWriter::create(out, record, options)?;
     if !global.quiet {
-        if let Some(why) = &device.why {
-            output::note(why);
-        }
+        device.notes.iter().for_each(output::note);
         let data = &problem.data;
         output::note(format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source));
         output::note(format!("run: {}", run::describe(&config.sampler)));
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let checkpoints = args.checkpoint_every.into();
     let session = Session { pool: &pool, checkpoints, interrupt, quiet: global.quiet };
     let outcome = run::to_folder(sampler, &problem.model, writer, &session)?;
-    conclude(&args.out, &outcome, global)
+    conclude(out, &outcome, global)
 }
 
 /// Settings by their options' names.
@@ -99,6 +102,8 @@ fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Outcome) -
         "run": dir,
         "status": record.status,
         "device": record.device,
+        "device_reason": record.device_reason,
+        "usage": record.usage,
         "data": record.data,
         "sampler": record.sampler,
         "timing": record.timing,

@@ -1,7 +1,7 @@
 //! `octopus validate`
 
 use crate::args::{Global, ValidateArgs};
-use crate::config::{config_error, prd_sampler};
+use crate::config::{chosen, config_error, prd_sampler};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::phase0::{self, Options, Outcome};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     if args.groups == 0 {
         return Err(UsageError("--groups 0: at least one group".into()).into());
     }
-    let device = device::choose(args.machine.device.unwrap_or_default())?;
+    let device = device::choose(&chosen(&args.machine)?, args.machine.no_fallback)?;
     let mut sampler = SamplerConfig { seed: args.seed, ..prd_sampler() };
     if args.quick {
         (sampler.draws, sampler.tune) = QUICK;
@@ -30,8 +30,8 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     sampler.parameterization = args.parameterization.unwrap_or(sampler.parameterization);
     sampler.metric = args.metric.unwrap_or(sampler.metric);
     sampler.validate().map_err(|error| config_error(&error))?;
-    if let (Some(why), false) = (&device.why, global.quiet) {
-        output::note(why);
+    if !global.quiet {
+        device.notes.iter().for_each(output::note);
     }
     let options = Options {
         out: args.out.clone(),
@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
         sampler,
         quick: args.quick,
         require_gpu: args.require_gpu,
+        device,
         quiet: global.quiet,
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
     };

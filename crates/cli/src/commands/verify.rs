@@ -1,28 +1,76 @@
 //! `octopus verify`
 
 use crate::args::{Global, VerifyArgs};
-use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::exit::Exit;
+use crate::{output, tiny_run};
 use anyhow::Result;
-use octopus_device::{Overall, SystemProvider, verify};
+use octopus_device::{
+    DeviceIdentity, Finding, FitnessConfig, Needs, Overall, Question, Status, SystemProvider, VerifyReport, fitness,
+    fitness_skipped, fitness_without_device, verify_with,
+};
 
 /// Checks this machine.
 ///
 /// # Errors
-/// When there is no device of that index, or stdout cannot be written.
+/// When stdout cannot be written.
 pub(crate) fn run(args: &VerifyArgs, global: Global) -> Result<Exit> {
-    let mut report = verify(&SystemProvider::new());
-    if let (Some(index), false) = (args.device, report.devices.is_empty()) {
-        let count = report.devices.len();
-        if index >= count {
-            return Err(UsageError(format!("--device {index}: devices 0 to {} are here", count - 1)).into());
-        }
-        report.devices = vec![report.devices.swap_remove(index)];
+    let mut report = verify_with(&SystemProvider::new(), Needs { device: args.device, ..Needs::default() });
+    if !args.no_deep {
+        let deep = deep(&report, args);
+        report = report.with_findings(deep);
     }
-    output::print(&if global.json { report.to_json() } else { report.to_string() })?;
+    let text = match (global.json, args.report) {
+        (true, _) => report.to_json(),
+        (false, true) => report.to_issue_block(),
+        (false, false) => report.to_string(),
+    };
+    output::print(&text)?;
     Ok(match report.overall {
         Overall::Fit => Exit::Fine,
         Overall::Broken => Exit::Bad,
         Overall::Absent => Exit::NoHardware,
     })
+}
+
+/// The checks that run on the device, skipped where the checks of the machine say that it cannot work.
+fn deep(report: &VerifyReport, args: &VerifyArgs) -> Vec<Finding> {
+    if report.overall == Overall::Absent {
+        return fitness_skipped("no device to run on");
+    }
+    let failed = |id: &str| report.with_status(Status::Fail).any(|finding| finding.id == id);
+    for id in ["driver-library", "driver-init"] {
+        if failed(id) {
+            return fitness_without_device(&format!("the driver does not start (see {id})"), &mut tiny_run::tiny_run);
+        }
+    }
+    if args.device.is_some() && failed("device-present") {
+        return fitness_without_device("there is no such device (see device-present)", &mut tiny_run::tiny_run);
+    }
+    match ordinal(report, args.device) {
+        Some(device) => fitness(FitnessConfig { device, small: args.small }, &mut tiny_run::tiny_run),
+        None => hidden(),
+    }
+}
+
+/// The driver's number of the device: NVML counts all of them, the driver those that this process may use.
+fn ordinal(report: &VerifyReport, asked: Option<u32>) -> Option<u32> {
+    let Some(index) = asked else { return Some(0) };
+    let uuid = report.devices.iter().find(|device| device.index == index).and_then(|device| device.uuid.as_deref());
+    let found = uuid.and_then(|uuid| DeviceIdentity::ordinal_of(uuid).ok().flatten());
+    // Without a list both count alike; instances of a divided device have identities of their own.
+    found.or_else(|| report.environment.cuda_visible_devices.is_none().then_some(index))
+}
+
+/// The findings of a device that this process may not use.
+fn hidden() -> Vec<Finding> {
+    let mut findings = fitness_without_device("no context (see context)", &mut tiny_run::tiny_run);
+    if let Some(first) = findings.first_mut() {
+        let question = Question { id: "context", title: "CUDA context", expected: "the device takes this process" };
+        *first = question.fail(
+            "the driver does not show the device to this process",
+            "CUDA_VISIBLE_DEVICES hides it",
+            "unset CUDA_VISIBLE_DEVICES, or add the device to it",
+        );
+    }
+    findings
 }

@@ -18,6 +18,7 @@ mod verify;
 
 pub(crate) use predict::check as check_predictive;
 
+use crate::device::Sampling;
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
@@ -37,6 +38,8 @@ pub(crate) struct Options {
     pub(crate) sampler: SamplerConfig,
     /// Small benchmarks.
     pub(crate) quick: bool,
+    /// What samples, and why.
+    pub(crate) device: Sampling,
     /// Whether a missing GPU counts.
     pub(crate) require_gpu: bool,
     /// No progress and notes.

@@ -34,6 +34,7 @@ pub(super) fn run(
     let sampler = pool.install(|| Sampler::new(model, options.sampler.clone()))?;
     let mut record = RunRecord::new(problem.model_record()?, options.sampler.clone(), model.layout().clone());
     record.command.clone_from(&options.command);
+    (record.device, record.device_reason) = (options.device.name.clone(), options.device.reason.clone());
     record.data = Some(problem.data.clone());
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
     let session = Session { pool, checkpoints: Checkpoints::ByTime, interrupt, quiet: options.quiet };

@@ -95,7 +95,7 @@ fn verify_answers_for_this_machine() {
         Some("absent") => 4,
         other => panic!("{other:?}"),
     };
-    assert_eq!((found.code, &json["schema"]), (Some(expected), &1.into()));
+    assert_eq!((found.code, &json["schema"]), (Some(expected), &2.into()));
     let text = answer(octopus().arg("verify"));
     assert_eq!(text.code, Some(expected));
     assert!(text.stdout.contains(json["summary"].as_str().unwrap()));
@@ -110,7 +110,7 @@ fn completions_and_help() {
     let json = answer(octopus().args(["completions", "bash", "--json"])).json();
     assert_eq!((&json["schema"], &json["shell"]), (&1.into(), &"bash".into()));
     let help = answer(octopus().arg("--help"));
-    for command in ["verify", "sample", "resume", "diagnose", "plot", "export", "validate", "completions"] {
+    for command in ["verify", "device", "sample", "resume", "diagnose", "plot", "export", "validate", "completions"] {
         assert!(help.succeeds().stdout.contains(command), "{command}");
     }
     assert_eq!(answer(octopus().arg("--version")).stdout.trim(), concat!("octopus ", env!("CARGO_PKG_VERSION")));

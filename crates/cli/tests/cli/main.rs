@@ -2,7 +2,10 @@
 
 mod bad_input;
 mod commands;
+mod double;
 mod folders;
+mod gpu_faults;
 mod kill;
+mod software_gpu;
 mod support;
 mod validate;

@@ -1,7 +1,7 @@
 //! Is a device new enough for the kernels?
 
 use crate::finding::Question;
-use crate::{Finding, MINIMUM_COMPUTE_CAPABILITY, Probe};
+use crate::{Finding, Probe};
 
 pub(super) const QUESTION: Question = Question {
     id: "compute-capability",
@@ -10,27 +10,31 @@ pub(super) const QUESTION: Question = Question {
 };
 
 pub(super) fn check(probe: &Probe) -> Finding {
+    let needed = probe.needs.compute_capability;
     let known: Vec<_> =
-        probe.devices().iter().filter_map(|device| Some((device, device.compute_capability?))).collect();
+        probe.candidates().into_iter().filter_map(|device| Some((device, device.compute_capability?))).collect();
     if known.is_empty() {
         return QUESTION.skip("no device tells its compute capability");
     }
     let each: Vec<String> = known.iter().map(|(device, version)| format!("{} has {version}", device.label())).collect();
     let observed = each.join(", ");
-    if known.iter().any(|(_, version)| *version >= MINIMUM_COMPUTE_CAPABILITY) {
-        return QUESTION.pass(observed);
+    let expected = format!("a device of compute capability {needed} or newer");
+    if known.iter().any(|(_, version)| *version >= needed) {
+        return QUESTION.pass(observed).expecting(expected);
     }
-    QUESTION.fail(
-        observed,
-        "the kernels are made for compute_80 and newer; the driver refuses them on older devices",
-        "use an Ampere or newer device (A100, RTX 30, A6000, ...), or run on the CPU",
-    )
+    QUESTION
+        .fail(
+            observed,
+            format!("the kernels are made for compute capability {needed} and newer; the driver refuses them on older devices"),
+            "use an Ampere or newer device (A100, RTX 30, A6000, ...), or run on the CPU",
+        )
+        .expecting(expected)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status, Version};
+    use crate::{MINIMUM_COMPUTE_CAPABILITY, Needs, ScriptedProvider, Status, Version};
 
     #[test]
     fn one_device_that_is_new_enough_suffices() {
@@ -43,6 +47,14 @@ mod tests {
         let finding = check(&Probe::new(&machine));
         assert_eq!(finding.status, Status::Pass);
         assert_eq!(finding.observed, "0: Scripted device has 8.6, 1: Scripted device has 5.2");
+        // The one device that is asked for, or shown to this process, is the one that is judged.
+        let needs = Needs { device: Some(1), ..Needs::default() };
+        assert_eq!(check(&Probe::with_needs(&machine, needs)).status, Status::Fail);
+        machine.environment.cuda_visible_devices = Some("1".into());
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Fail);
+        machine.environment.cuda_visible_devices = Some("0,1".into());
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        machine.environment.cuda_visible_devices = None;
         machine.nvml.as_mut().unwrap().devices.remove(0);
         let finding = check(&Probe::new(&machine));
         assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "1: Scripted device has 5.2"));

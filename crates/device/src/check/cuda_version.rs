@@ -1,7 +1,7 @@
 //! Is the driver new enough for the kernels?
 
 use crate::finding::Question;
-use crate::{Finding, MINIMUM_CUDA, Probe};
+use crate::{Finding, Probe};
 
 pub(super) const QUESTION: Question =
     Question { id: "cuda-version", title: "CUDA version", expected: "the driver supports CUDA 12.4 or newer" };
@@ -13,21 +13,22 @@ pub(super) fn check(probe: &Probe) -> Finding {
     let driver = probe.nvml.as_ref().ok().and_then(|nvml| nvml.driver_version.as_deref());
     let observed =
         driver.map_or_else(|| format!("CUDA {version}"), |driver| format!("CUDA {version} (driver {driver})"));
-    if version >= MINIMUM_CUDA {
-        return QUESTION.pass(observed);
+    let expected = format!("the driver supports CUDA {} or newer", probe.needs.cuda);
+    if version >= probe.needs.cuda {
+        return QUESTION.pass(observed).expecting(expected);
     }
     let fix = if probe.environment.wsl {
         "update the NVIDIA driver in Windows to 551 or newer"
     } else {
         "update the NVIDIA driver to 550.54 or newer and reboot; a newer toolkit alone does not help"
     };
-    QUESTION.fail(observed, "the driver is older than the kernels' PTX, which it will refuse", fix)
+    QUESTION.fail(observed, "the driver is older than the kernels' PTX, which it will refuse", fix).expecting(expected)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status, Version};
+    use crate::{MINIMUM_CUDA, ScriptedProvider, Status, Version};
 
     fn with(major: u32, minor: u32) -> Finding {
         let mut machine = ScriptedProvider::healthy();

@@ -44,10 +44,22 @@ pub(super) fn check(probe: &Probe) -> Finding {
             "`sudo modprobe nvidia`, read `sudo dmesg | grep -i nvrm`, reboot",
         );
     }
+    // CUDA needs the memory module's file too; without it it answers 999, NVML does not miss it.
+    let has = |path: &str| files.iter().any(|file| file.path == path);
+    let missing: Vec<&str> =
+        ["/dev/nvidiactl", "/dev/nvidia-uvm"].into_iter().filter(|path| !environment.wsl && !has(path)).collect();
+    if environment.has_device_file() && !missing.is_empty() && !probe.driver_works() {
+        let (cause, fix) = if environment.container.is_some() {
+            ("the container was started with a part of the device's files", "start the container with `--gpus all`")
+        } else {
+            ("the driver makes this file when it is first needed, and could not", "`sudo nvidia-modprobe -c 0 -u`")
+        };
+        return QUESTION.fail(format!("no {}", missing.join(", no ")), cause, fix);
+    }
     if environment.has_device_file() {
         return QUESTION.pass(with(|access| *access == Access::Granted).join(", "));
     }
-    if probe.driver.as_ref().is_ok_and(|driver| driver.devices > 0) {
+    if probe.driver_works() {
         return QUESTION.pass("none seen here, yet the driver reaches its devices");
     }
     let (cause, fix) = if environment.container.is_some() {
@@ -100,6 +112,19 @@ mod tests {
         assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "no file of a device in /dev"));
         assert!(finding.fix.unwrap().contains("nvidia-modprobe"));
         machine.environment.container = Some("podman".into());
+        assert!(check(&Probe::new(&machine)).fix.unwrap().contains("--gpus all"));
+    }
+
+    #[test]
+    fn a_part_of_the_files_is_not_enough_unless_the_driver_starts() {
+        let mut machine = ScriptedProvider::healthy();
+        machine.environment.device_files.retain(|file| file.path == "/dev/nvidia0");
+        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        machine.driver.as_mut().unwrap().failure = Some(crate::DriverCode::UNKNOWN);
+        let finding = check(&Probe::new(&machine));
+        assert_eq!(finding.observed, "no /dev/nvidiactl, no /dev/nvidia-uvm");
+        assert_eq!(finding.fix.as_deref(), Some("`sudo nvidia-modprobe -c 0 -u`"));
+        machine.environment.container = Some("docker".into());
         assert!(check(&Probe::new(&machine)).fix.unwrap().contains("--gpus all"));
     }
 

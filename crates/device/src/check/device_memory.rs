@@ -1,58 +1,58 @@
 //! Is there room on a device?
 
+use super::others;
 use crate::finding::Question;
-use crate::{Finding, MINIMUM_FREE_MEMORY, Probe};
+use crate::nvml::{gibibytes, memory};
+use crate::{Finding, Probe};
 
 pub(super) const QUESTION: Question =
     Question { id: "device-memory", title: "Device memory", expected: "a device with 1.0 GiB of free memory" };
 
 pub(super) fn check(probe: &Probe) -> Finding {
     // The roomiest device decides: a run uses one.
+    let needed = probe.needs.free_memory;
     let best = probe
-        .devices()
-        .iter()
+        .candidates()
+        .into_iter()
         .filter_map(|device| Some((device, device.memory_free?, device.memory_total?)))
         .max_by_key(|(_, free, _)| *free);
     let Some((device, free, total)) = best else { return QUESTION.skip("no device tells its memory") };
     let observed = format!("{} has {} of {} GiB free", device.label(), gibibytes(free), gibibytes(total));
-    if free >= MINIMUM_FREE_MEMORY {
-        return QUESTION.pass(observed);
+    let expected = format!("a device with {} of free memory", memory(needed));
+    if free >= needed {
+        return QUESTION.pass(observed).expecting(expected);
     }
-    if total < MINIMUM_FREE_MEMORY {
-        return QUESTION.fail(observed, "the device is too small", "use another device, or run on the CPU");
+    if total < needed {
+        return QUESTION
+            .fail(observed, "the device is too small", "use another device, or run on the CPU")
+            .expecting(expected);
     }
-    QUESTION.fail(
-        observed,
-        match device.compute_processes {
-            Some(0) => "the desktop or a graphics program holds the memory".to_owned(),
-            Some(1) => "1 other process computes on the device".to_owned(),
-            Some(n) => format!("{n} other processes compute on the device"),
-            None => "other processes hold the memory".to_owned(),
-        },
-        "see who with `nvidia-smi`, end it or wait, or choose another device",
-    )
-}
-
-fn gibibytes(bytes: u64) -> String {
-    format!("{:.1}", bytes as f64 / f64::from(1 << 30))
+    let cause = match (others(&[device]), &device.processes) {
+        (Some(names), _) => format!("other processes hold the memory: {names}"),
+        (None, Some(_)) => "the desktop, a graphics program or another container holds the memory".to_owned(),
+        (None, None) => "other processes hold the memory".to_owned(),
+    };
+    QUESTION
+        .fail(observed, cause, "see who with `nvidia-smi`, end it or wait, or choose another device")
+        .expecting(expected)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{DeviceProcess, MINIMUM_FREE_MEMORY, Needs, ProcessKind, ScriptedProvider, Status};
 
-    fn with(free: u64, total: u64, processes: Option<u32>) -> Finding {
+    fn with(free: u64, total: u64, processes: Option<Vec<DeviceProcess>>) -> Finding {
         let mut machine = ScriptedProvider::healthy();
         let device = &mut machine.nvml.as_mut().unwrap().devices[0];
         (device.memory_free, device.memory_total) = (Some(free), Some(total));
-        device.compute_processes = processes;
+        device.processes = processes;
         check(&Probe::new(&machine))
     }
 
     #[test]
     fn enough_is_enough() {
-        assert!(QUESTION.expected.contains(&gibibytes(MINIMUM_FREE_MEMORY)));
+        assert!(QUESTION.expected.contains(&memory(MINIMUM_FREE_MEMORY)));
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
         assert_eq!(finding.status, Status::Pass);
         assert_eq!(finding.observed, "0: Scripted device has 47.0 of 48.0 GiB free");
@@ -62,10 +62,18 @@ mod tests {
 
     #[test]
     fn a_full_device_names_who_fills_it() {
+        let process = |pid, name: Option<&str>, gibibytes: u64| DeviceProcess {
+            pid,
+            name: name.map(str::to_owned),
+            memory: Some(gibibytes << 30),
+            kind: ProcessKind::Compute,
+        };
         for (processes, cause) in [
-            (Some(0), "the desktop or a graphics program holds the memory"),
-            (Some(1), "1 other process computes on the device"),
-            (Some(3), "3 other processes compute on the device"),
+            (Some(vec![]), "the desktop, a graphics program or another container holds the memory"),
+            (
+                Some(vec![process(7, Some("python3"), 5), process(8, None, 2)]),
+                "other processes hold the memory: 7 python3 (5.0 GiB), 8 (2.0 GiB)",
+            ),
             (None, "other processes hold the memory"),
         ] {
             let finding = with(100 << 20, 8 << 30, processes);
@@ -75,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_small_device_is_told_apart_from_a_full_one() {
-        let finding = with(500 << 20, 512 << 20, Some(0));
+        let finding = with(500 << 20, 512 << 20, None);
         assert_eq!((finding.status, finding.cause.as_deref()), (Status::Fail, Some("the device is too small")));
     }
 
@@ -87,6 +95,14 @@ mod tests {
         full.memory_free = Some(0);
         devices.insert(0, full);
         assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+    }
+
+    #[test]
+    fn what_is_needed_may_be_more() {
+        let needs = Needs { free_memory: 60 << 30, ..Needs::default() };
+        let finding = check(&Probe::with_needs(&ScriptedProvider::healthy(), needs));
+        assert_eq!(finding.expected, "a device with 60.0 GiB of free memory");
+        assert_eq!(finding.cause.as_deref(), Some("the device is too small"));
     }
 
     #[test]

@@ -9,6 +9,16 @@ pub(super) const QUESTION: Question =
 /// Reached only where something shows a device; it fails when the driver lists none.
 pub(super) fn check(probe: &Probe) -> Finding {
     let devices = probe.devices();
+    if let (Some(index), false) = (probe.needs.device, devices.is_empty()) {
+        return match devices.iter().find(|device| device.index == index) {
+            Some(device) => QUESTION.pass(device.label()),
+            None => QUESTION.fail(
+                format!("device {index} of {}", devices.len()),
+                format!("there is no device {index}: the machine has {}, counted from 0", devices.len()),
+                "choose one that `octopus verify` lists",
+            ),
+        };
+    }
     if !devices.is_empty() {
         let names: Vec<String> = devices.iter().map(crate::DeviceInfo::label).collect();
         return QUESTION.pass(names.join(", "));
@@ -85,6 +95,18 @@ mod tests {
     fn devices_are_named() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
         assert_eq!((finding.status, finding.observed.as_str()), (Status::Pass, "0: Scripted device"));
+    }
+
+    #[test]
+    fn a_device_that_is_asked_for_must_exist() {
+        let asked = |index| {
+            let needs = crate::Needs { device: Some(index), ..crate::Needs::default() };
+            check(&Probe::with_needs(&ScriptedProvider::healthy(), needs))
+        };
+        assert_eq!(asked(0).observed, "0: Scripted device");
+        let finding = asked(3);
+        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "device 3 of 1"));
+        assert_eq!(finding.cause.as_deref(), Some("there is no device 3: the machine has 1, counted from 0"));
     }
 
     #[test]

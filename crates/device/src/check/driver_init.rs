@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::{ScriptedProvider, Status};
 
-    fn with(code: i32) -> ScriptedProvider {
+    fn with(code: u32) -> ScriptedProvider {
         let mut machine = ScriptedProvider::healthy();
         let driver = machine.driver.as_mut().unwrap();
         (driver.devices, driver.failure) = (0, Some(DriverCode(code)));

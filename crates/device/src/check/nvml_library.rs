@@ -15,6 +15,14 @@ pub(super) fn check(probe: &Probe) -> Finding {
         Err(failure) => failure,
     };
     let (cause, fix) = match failure {
+        NvmlFailure::LibraryMissing { .. } if probe.environment.octopus_libnvml.is_some() => (
+            "OCTOPUS_LIBNVML names this file",
+            "set OCTOPUS_LIBNVML to a file that is NVIDIA's libnvidia-ml, or unset it",
+        ),
+        NvmlFailure::LibraryMissing { .. } if !probe.lacks_nvml() => (
+            "the file is there and the loader refuses it: damaged, of another architecture, or in want of a library",
+            "reinstall the driver's packages, then `sudo ldconfig`; `ldd` on the file names what it wants",
+        ),
         NvmlFailure::LibraryMissing { .. } if probe.environment.container.is_some() => (
             "the container does not have the driver's management library",
             "start the container with `--gpus all` and NVIDIA_DRIVER_CAPABILITIES=compute,utility",
@@ -77,6 +85,17 @@ mod tests {
             assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, observed));
             assert!(finding.fix.as_deref().unwrap().contains(fix), "{finding:?}");
         }
+    }
+
+    #[test]
+    fn a_file_that_is_named_or_refused_has_its_own_fix() {
+        let library = "libnvidia-ml.so.1".to_owned();
+        let detail = "libnvidia-ml.so.1: invalid ELF header".to_owned();
+        let mut machine = ScriptedProvider::healthy();
+        machine.nvml = Err(NvmlFailure::LibraryMissing { library, detail });
+        assert!(check(&Probe::new(&machine)).cause.unwrap().contains("refuses"));
+        machine.environment.octopus_libnvml = Some("/mine/libnvml.so".into());
+        assert!(check(&Probe::new(&machine)).fix.unwrap().contains("unset it"));
     }
 
     #[test]

@@ -11,19 +11,26 @@ pub(super) const QUESTION: Question = Question {
 
 pub(super) fn check(probe: &Probe) -> Finding {
     let module = probe.environment.kernel_module.as_deref();
-    let library = probe.nvml.as_ref().ok().and_then(|nvml| nvml.driver_version.as_deref());
+    let told = probe.nvml.as_ref().ok().and_then(|nvml| nvml.driver_version.as_deref());
+    // Where NVML refuses to start, the file's name still tells what is installed.
+    let first = probe.environment.first_driver_library().filter(|copy| !copy.is_compat());
+    let library = told.or_else(|| first.and_then(|copy| copy.version.as_deref()));
     let by_nvml = matches!(probe.nvml, Err(NvmlFailure::VersionMismatch));
     let by_driver =
         probe.driver.as_ref().is_ok_and(|driver| driver.failure == Some(DriverCode::SYSTEM_DRIVER_MISMATCH));
-    let by_number = matches!((module, library), (Some(module), Some(library)) if module != library);
+    let by_number = matches!((module, told), (Some(module), Some(library)) if module != library);
     if by_nvml || by_driver || by_number {
         return QUESTION.fail(
-            format!("kernel module {}, library {}", module.unwrap_or("unknown"), library.unwrap_or("of another version")),
+            format!(
+                "kernel module {}, library {}",
+                module.unwrap_or("unknown"),
+                library.filter(|library| Some(*library) != module).unwrap_or("of another version")
+            ),
             "the driver was updated while its old kernel module stayed loaded (or the container brings its own libraries)",
             "reboot; in a container, remove its own NVIDIA libraries and restart it",
         );
     }
-    match (module, library) {
+    match (module, told) {
         (Some(version), Some(_)) => QUESTION.pass(format!("both {version}")),
         _ if probe.nvml.is_ok() || probe.driver.as_ref().is_ok_and(|driver| driver.failure.is_none()) => {
             QUESTION.pass("the driver reports no mismatch")
@@ -53,6 +60,8 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml = Err(NvmlFailure::VersionMismatch);
         assert_eq!(outcome(&machine), (Status::Fail, "kernel module 550.54.15, library of another version".into()));
+        machine.environment.kernel_module = Some("535.183.01".into());
+        assert_eq!(outcome(&machine), (Status::Fail, "kernel module 535.183.01, library 550.54.15".into()));
         let mut machine = ScriptedProvider::healthy();
         machine.driver.as_mut().unwrap().failure = Some(DriverCode::SYSTEM_DRIVER_MISMATCH);
         assert_eq!(outcome(&machine).0, Status::Fail);

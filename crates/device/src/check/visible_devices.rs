@@ -1,7 +1,8 @@
 //! Does `CUDA_VISIBLE_DEVICES` say something sensible?
 
 use crate::finding::Question;
-use crate::{DeviceInfo, Finding, Probe};
+use crate::visible::Visible;
+use crate::{Finding, Probe};
 
 pub(super) const QUESTION: Question = Question {
     id: "visible-devices",
@@ -12,48 +13,12 @@ pub(super) const QUESTION: Question = Question {
 pub(super) fn check(probe: &Probe) -> Finding {
     let Some(value) = probe.environment.cuda_visible_devices.as_deref() else { return QUESTION.pass("unset") };
     let observed = format!("CUDA_VISIBLE_DEVICES={value:?}");
-    match judge(value, probe.devices()) {
-        Ok(()) => QUESTION.pass(observed),
-        Err(cause) => QUESTION.fail(observed, cause, "`unset CUDA_VISIBLE_DEVICES`, or set it to e.g. 0"),
-    }
-}
-
-/// CUDA reads the list up to its first invalid entry and shows none of the rest. Indices are checked only
-/// where NVML tells how many devices there are.
-///
-/// Source: CUDA C++ Programming Guide, "CUDA Environment Variables".
-fn judge(value: &str, devices: &[DeviceInfo]) -> Result<(), String> {
-    if value.trim().is_empty() {
-        return Err("an empty list hides every device".into());
-    }
-    let mut seen: Vec<&str> = Vec::new();
-    for entry in value.split(',').map(str::trim) {
-        if entry.starts_with("MIG-") {
-            // Instances have names of their own, which are not listed here.
-        } else if entry.starts_with("GPU-") {
-            let known = devices.iter().filter_map(|device| device.uuid.as_deref());
-            if !devices.is_empty() && !known.clone().any(|uuid| uuid.starts_with(entry)) {
-                return Err(format!("no device has a UUID that starts with {entry}"));
-            }
-        } else {
-            match entry.parse::<i64>() {
-                Err(_) => return Err(format!("{entry:?} is neither an index nor a UUID: it hides all from there on")),
-                Ok(index) if index < 0 => return Err(format!("{index} hides all devices from there on")),
-                Ok(index) if !devices.is_empty() && index >= devices.len() as i64 => {
-                    return Err(format!(
-                        "there is no device {index}: the machine has {}, counted from 0",
-                        devices.len()
-                    ));
-                }
-                Ok(_) => {}
-            }
+    match probe.visible() {
+        Some(Visible::Refused(cause)) => {
+            QUESTION.fail(observed, cause, "`unset CUDA_VISIBLE_DEVICES`, or set it to e.g. 0")
         }
-        if seen.contains(&entry) {
-            return Err(format!("{entry} is listed twice, which CUDA refuses"));
-        }
-        seen.push(entry);
+        Some(Visible::Devices(_) | Visible::Unknown) | None => QUESTION.pass(observed),
     }
-    Ok(())
 }
 
 #[cfg(test)]

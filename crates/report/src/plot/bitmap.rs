@@ -90,7 +90,7 @@ fn stroke(
     style: &ShapeStyle,
 ) -> Result<(), ReportError> {
     let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
-    let length = dx.hypot(dy);
+    let length = (dx * dx + dy * dy).sqrt();
     if length == 0.0 {
         return Ok(());
     }

@@ -100,7 +100,8 @@ impl Scene {
     pub(crate) fn dashed(&mut self, from: Point, to: Point, colour: Colour, width: f64) {
         const DASH: f64 = 12.0;
         const GAP: f64 = 8.0;
-        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = (dx * dx + dy * dy).sqrt();
         let along = |distance: f64| {
             let share = (distance / length).min(1.0);
             (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1))

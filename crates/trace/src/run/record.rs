@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The schema that this program writes; it reads this one and earlier ones.
-pub const RECORD_SCHEMA: u32 = 1;
+///
+/// 2: the device's reason and usage.
+pub const RECORD_SCHEMA: u32 = 2;
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +87,9 @@ pub struct RunRecord {
     pub status: Status,
     /// The device that sampled, e.g. `cpu`.
     pub device: String,
+    /// Why that device, in one line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub device_reason: String,
     /// Whether warm-up draws are kept.
     pub keep_warmup: bool,
     /// The model.
@@ -101,6 +106,9 @@ pub struct RunRecord {
     /// What warm-up found: metric, rank, lambda, step sizes; empty before its end.
     #[serde(default)]
     pub adaptation: toml::Table,
+    /// What the last session used of its device: memory, kernels, copies; empty before its end.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub usage: toml::Table,
     /// The files of draws; filled when the run ends, in good order or interrupted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartRecord>,
@@ -118,12 +126,14 @@ impl RunRecord {
             command: Vec::new(),
             status: Status::Running,
             device: "cpu".to_owned(),
+            device_reason: String::new(),
             keep_warmup: false,
             model,
             data: None,
             sampler,
             timing: Timing::default(),
             adaptation: toml::Table::new(),
+            usage: toml::Table::new(),
             parts: Vec::new(),
             layout,
         }
@@ -241,8 +251,8 @@ mod tests {
         check("status = \"running\"", "", &["status", "missing"]);
         check("device = \"cpu\"", "device = \"cpu\"\ncolour = 1", &["colour"]);
         check("observations = 3", "observations = -3", &["`data.observations`", "-3"]);
-        check("schema = 1", "schema = 2", &["schema 2", "newer octopus"]);
-        check("schema = 1", "schema = [", &["runs/a/run.toml", "line 2"]);
+        check("schema = 2", "schema = 3", &["schema 3", "newer octopus"]);
+        check("schema = 2", "schema = [", &["runs/a/run.toml", "line 2"]);
         check("seed = \"18446744073709551615\"", "seed = \"forty-two\"", &["sampler", "forty-two"]);
     }
 }

@@ -1,0 +1,220 @@
+//! `octopus device benchmark`
+
+use super::of_cuda;
+use crate::args::{DeviceBenchmarkArgs, Global};
+use crate::exit::Exit;
+use crate::output;
+use anyhow::Result;
+use octopus_device::{
+    Array, ArrayError, Benchmark, BenchmarkConfig, Device, DeviceIdentity, Matrix, Scalar, benchmark_device,
+    with_device,
+};
+use serde::Serialize;
+use std::time::Duration;
+
+/// Elements of arrays, and sides of matrices; the first of each serve where all is small.
+const ELEMENTS: [usize; 4] = [1_000, 30_000, 1_000_000, 16_000_000];
+const SIDES: [usize; 4] = [32, 128, 512, 1024];
+const SMALL: usize = 1;
+
+/// One operation at one size.
+#[derive(Debug, Serialize)]
+struct Row {
+    operation: &'static str,
+    precision: &'static str,
+    /// Elements; of a matrix product, the side of the square matrices.
+    n: usize,
+    /// Median seconds on one thread of the CPU, and the relative spread.
+    cpu_seconds: f64,
+    cpu_spread: f64,
+    /// Median seconds on the device with everything there already, by the device's clock.
+    device_seconds: f64,
+    device_spread: f64,
+    /// The same with the inputs copied to the device and the result back.
+    with_transfers_seconds: f64,
+    /// Bytes read and written a second on the device.
+    device_bytes_per_second: f64,
+    /// Additions and multiplications a second on the device; for matrix products.
+    device_flops: Option<f64>,
+    speedup: f64,
+    speedup_with_transfers: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    schema: u32,
+    device: DeviceIdentity,
+    /// Whether it is the software GPU of the tests: then these are no measurements of a GPU.
+    test_double: bool,
+    rows: Vec<Row>,
+}
+
+/// Measures.
+///
+/// # Errors
+/// When there is no such device, or it fails.
+pub(super) fn run(args: &DeviceBenchmarkArgs, global: Global) -> Result<Exit> {
+    let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
+    let small = args.small || device.test_double;
+    let (elements, sides) = if small { (&ELEMENTS[..SMALL], &SIDES[..SMALL]) } else { (&ELEMENTS[..], &SIDES[..]) };
+    let mut bench = Bench { device: Device::Cuda(args.device), config: config(small), rows: Vec::new() };
+    bench.all::<f32>(elements, sides).and_then(|()| bench.all::<f64>(elements, sides)).map_err(of_array)?;
+    let answer = Answer { schema: 1, test_double: device.test_double, device, rows: bench.rows };
+    if global.json {
+        output::print_json(&answer)?;
+    } else {
+        output::print(&text(&answer))?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn of_array(error: ArrayError) -> anyhow::Error {
+    match error {
+        ArrayError::Cuda { source, .. } => of_cuda(source),
+        other => other.into(),
+    }
+}
+
+fn config(small: bool) -> BenchmarkConfig {
+    if small {
+        return BenchmarkConfig { warm_up: 1, samples: 3, sample_time: Duration::from_micros(100), bytes: None };
+    }
+    BenchmarkConfig { samples: 9, ..BenchmarkConfig::default() }
+}
+
+/// Where operations run, and what was measured.
+struct Bench {
+    device: Device,
+    config: BenchmarkConfig,
+    rows: Vec<Row>,
+}
+
+/// What an operation reads, writes and computes.
+#[derive(Clone, Copy)]
+struct Volume {
+    n: usize,
+    /// Elements read and written.
+    elements: usize,
+    flops: Option<f64>,
+}
+
+impl Bench {
+    fn all<T: Scalar>(&mut self, elements: &[usize], sides: &[usize]) -> Result<(), ArrayError> {
+        for &n in elements {
+            self.arrays::<T>(n)?;
+        }
+        sides.iter().try_for_each(|&side| self.matmul::<T>(side))
+    }
+
+    fn arrays<T: Scalar>(&mut self, n: usize) -> Result<(), ArrayError> {
+        let host = [0.37, -1.25].map(|step| ramp::<T>(n, step));
+        let [x, y] = [&host[0], &host[1]];
+        let place = |device| Ok::<_, ArrayError>((on(device, x)?, on(device, y)?));
+        let (cpu, gpu) = (place(Device::Cpu)?, place(self.device)?);
+        let volume = |elements| Volume { n, elements: elements * n, flops: None };
+        self.row::<T, _>("add", volume(3), &cpu, &gpu, place, |(x, y)| x.add(y).map(Out::Array))?;
+        let a = T::from_f64(1.5);
+        self.row::<T, _>("axpy", volume(3), &cpu, &gpu, place, |(x, y)| x.axpy(a, y).map(Out::Array))?;
+        self.row::<T, _>("exp", volume(2), &cpu, &gpu, place, |(x, _)| x.exp().map(Out::Array))?;
+        self.row::<T, _>("sum", volume(1), &cpu, &gpu, place, |(x, _)| x.sum().map(|_| Out::Number))?;
+        self.row::<T, _>("dot", volume(2), &cpu, &gpu, place, |(x, y)| x.dot(y).map(|_| Out::Number))
+    }
+
+    fn matmul<T: Scalar>(&mut self, side: usize) -> Result<(), ArrayError> {
+        let host = [0.37, -1.25].map(|step| ramp::<T>(side * side, step));
+        let matrix = |device, values: &[T]| with_device(device, || Matrix::from_slice(side, side, values));
+        let place = |device| Ok::<_, ArrayError>((matrix(device, &host[0])?, matrix(device, &host[1])?));
+        let (cpu, gpu) = (place(Device::Cpu)?, place(self.device)?);
+        let flops = Some(2.0 * (side as f64).powi(3));
+        let volume = Volume { n: side, elements: 3 * side * side, flops };
+        self.row::<T, _>("matmul", volume, &cpu, &gpu, place, |(a, b)| a.matmul(b).map(|c| Out::Array(c.into_array())))
+    }
+
+    /// One operation on the CPU, on the device, and on the device with copies.
+    fn row<T: Scalar, I>(
+        &mut self,
+        operation: &'static str,
+        volume: Volume,
+        cpu: &I,
+        gpu: &I,
+        place: impl Fn(Device) -> Result<I, ArrayError>,
+        work: impl Fn(&I) -> Result<Out<T>, ArrayError>,
+    ) -> Result<(), ArrayError> {
+        let bytes = (volume.elements * size_of::<T>()) as u64;
+        let config = BenchmarkConfig { bytes: Some(bytes), ..self.config };
+        let cpu: Benchmark = benchmark_device(Device::Cpu, &config, || work(cpu).map(drop))?;
+        let there: Benchmark = benchmark_device(self.device, &config, || work(gpu).map(drop))?;
+        let copied: Benchmark = benchmark_device(self.device, &config, || work(&place(self.device)?)?.fetch())?;
+        let ratio = |seconds: f64| if seconds > 0.0 { cpu.median_seconds / seconds } else { 0.0 };
+        self.rows.push(Row {
+            operation,
+            precision: T::SUFFIX,
+            n: volume.n,
+            cpu_seconds: cpu.median_seconds,
+            cpu_spread: cpu.spread(),
+            device_seconds: there.median_seconds,
+            device_spread: there.spread(),
+            with_transfers_seconds: copied.median_seconds,
+            device_bytes_per_second: there.bytes_per_second.unwrap_or(0.0),
+            device_flops: volume.flops.filter(|_| there.median_seconds > 0.0).map(|flops| flops / there.median_seconds),
+            speedup: ratio(there.median_seconds),
+            speedup_with_transfers: ratio(copied.median_seconds),
+        });
+        Ok(())
+    }
+}
+
+/// What an operation makes; numbers have been fetched when they are there.
+enum Out<T: Scalar> {
+    Array(Array<T>),
+    Number,
+}
+
+impl<T: Scalar> Out<T> {
+    fn fetch(self) -> Result<(), ArrayError> {
+        match self {
+            Self::Array(array) => array.to_host().map(drop),
+            Self::Number => Ok(()),
+        }
+    }
+}
+
+fn on<T: Scalar>(device: Device, values: &[T]) -> Result<Array<T>, ArrayError> {
+    with_device(device, || Array::from_slice(values))
+}
+
+/// Numbers between -1 and 1, all alike in cost.
+fn ramp<T: Scalar>(n: usize, step: f64) -> Vec<T> {
+    (0..n).map(|i| T::from_f64((step * i as f64) % 1.0)).collect()
+}
+
+fn text(answer: &Answer) -> String {
+    let device = &answer.device;
+    let mut text = format!("CPU: one thread; GPU: {}", device.name);
+    if answer.test_double {
+        text += " (these are no measurements of a GPU)";
+    }
+    text += &format!(
+        "\n{:<16} {:>10} {:>12} {:>12} {:>14} {:>9} {:>14} {:>9}\n",
+        "operation", "n", "CPU us", "GPU us", "with copies us", "speedup", "with copies", "GB/s"
+    );
+    for row in &answer.rows {
+        let micros = |seconds: f64| format!("{:.2}", seconds * 1e6);
+        text += &format!(
+            "{:<16} {:>10} {:>12} {:>12} {:>14} {:>9.2} {:>14.2} {:>9.2}",
+            format!("{} {}", row.operation, row.precision),
+            row.n,
+            micros(row.cpu_seconds),
+            micros(row.device_seconds),
+            micros(row.with_transfers_seconds),
+            row.speedup,
+            row.speedup_with_transfers,
+            row.device_bytes_per_second / 1e9
+        );
+        if let Some(flops) = row.device_flops {
+            text += &format!("  {:.1} GFLOP/s", flops / 1e9);
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,103 @@
+//! Recorded results of the kernels: `kernels/expected.json`.
+
+use anyhow::{Context, Result, bail};
+use octopus_device::{ExactRow, PTX};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version of the file's form.
+const SCHEMA: u32 = 1;
+
+/// What the kernels of one PTX give on the fixed inputs, on every sound device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expected {
+    schema: u32,
+    /// SHA-256 of the PTX.
+    pub(super) ptx_sha256: String,
+    kernels: Vec<Recorded>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recorded {
+    name: String,
+    n: usize,
+    hash: String,
+}
+
+/// SHA-256 of the PTX in this program, in hexadecimal digits.
+pub(super) fn ptx_sha256() -> String {
+    Sha256::digest(PTX.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Expected {
+    /// A record of these results.
+    pub(super) fn of(rows: &[ExactRow]) -> Self {
+        let recorded = |row: &ExactRow| Recorded { name: row.name.clone(), n: row.n, hash: row.hash.clone() };
+        Self { schema: SCHEMA, ptx_sha256: ptx_sha256(), kernels: rows.iter().map(recorded).collect() }
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no record of a form that this program knows.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+        let expected: Self = serde_json::from_str(&text)
+            .with_context(|| format!("{shown} is no record of `octopus device exact --record`"))?;
+        if expected.schema != SCHEMA {
+            bail!(
+                "{shown}: schema {} is not {SCHEMA}: record it again with `octopus device exact --record`",
+                expected.schema
+            );
+        }
+        Ok(expected)
+    }
+
+    /// Writes the record, one kernel a line so that changes can be read.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let lines = self.kernels.iter().map(|row| serde_json::to_string(row).map(|row| format!("    {row}")));
+        let lines = lines.collect::<Result<Vec<_>, _>>()?.join(",\n");
+        let text = format!(
+            "{{\n  \"schema\": {},\n  \"ptx_sha256\": {:?},\n  \"kernels\": [\n{lines}\n  ]\n}}\n",
+            self.schema, self.ptx_sha256
+        );
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// The recorded hashes by kernel and size.
+    pub(super) fn hashes(&self) -> BTreeMap<(String, usize), String> {
+        self.kernels.iter().map(|row| ((row.name.clone(), row.n), row.hash.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_as_they_were_written() {
+        let row = |name: &str, n| ExactRow { name: name.into(), n, hash: "0f".into(), cpu: "0f".into() };
+        let expected = Expected::of(&[row("array_add_f32", 1), row("matmul_f64", 16)]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("expected.json");
+        expected.write(&path).unwrap();
+        assert_eq!(Expected::read(&path).unwrap(), expected);
+        assert_eq!(expected.hashes()[&("matmul_f64".to_owned(), 16)], "0f");
+        std::fs::write(&path, "{\"schema\": 9, \"ptx_sha256\": \"\", \"kernels\": []}").unwrap();
+        assert!(Expected::read(&path).unwrap_err().to_string().contains("schema 9"));
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_manifest() {
+        let manifest = include_str!("../../../../../kernels/ptx/manifest.toml");
+        assert!(manifest.contains(&format!("ptx = \"{}\"", ptx_sha256())));
+    }
+}

@@ -1,0 +1,140 @@
+//! One element at a time. The loops have no branch and no call, so that the compiler makes vector code of them;
+//! vectors change no bit, since no element depends on another.
+
+use super::same_length;
+use crate::array::{ArrayError, Scalar};
+use pulp::{Arch, Simd, WithSimd};
+
+/// A loop over one array. A type and not a closure, so that all of it is compiled for each level of vector instructions;
+/// the processor's own is chosen as the program runs.
+struct Unary<'a, T, F> {
+    x: &'a [T],
+    out: &'a mut [T],
+    function: F,
+}
+
+impl<T: Scalar, F: Fn(T) -> T> WithSimd for Unary<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (out, &x) in self.out.iter_mut().zip(self.x) {
+            *out = (self.function)(x);
+        }
+    }
+}
+
+/// A loop over two arrays.
+struct Binary<'a, T, F> {
+    x: &'a [T],
+    y: &'a [T],
+    out: &'a mut [T],
+    function: F,
+}
+
+impl<T: Scalar, F: Fn(T, T) -> T> WithSimd for Binary<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for ((out, &x), &y) in self.out.iter_mut().zip(self.x).zip(self.y) {
+            *out = (self.function)(x, y);
+        }
+    }
+}
+
+fn unary<T: Scalar>(
+    operation: &'static str,
+    x: &[T],
+    out: &mut [T],
+    function: impl Fn(T) -> T,
+) -> Result<(), ArrayError> {
+    same_length(operation, x.len(), out.len())?;
+    Arch::new().dispatch(Unary { x, out, function });
+    Ok(())
+}
+
+fn binary<T: Scalar>(
+    operation: &'static str,
+    x: &[T],
+    y: &[T],
+    out: &mut [T],
+    function: impl Fn(T, T) -> T,
+) -> Result<(), ArrayError> {
+    same_length(operation, x.len(), y.len())?;
+    same_length(operation, x.len(), out.len())?;
+    Arch::new().dispatch(Binary { x, y, out, function });
+    Ok(())
+}
+
+/// `out[i] = x[i] + y[i]`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn add<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    binary("add", x, y, out, |x, y| x + y)
+}
+
+/// `out[i] = x[i] - y[i]`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn sub<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    binary("sub", x, y, out, |x, y| x - y)
+}
+
+/// `out[i] = x[i] * y[i]`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn mul<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    binary("mul", x, y, out, |x, y| x * y)
+}
+
+/// `out[i] = x[i] / y[i]`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn div<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    binary("div", x, y, out, |x, y| x / y)
+}
+
+/// `out[i] = a * x[i]`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn scale<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("scale", x, out, |x| a * x)
+}
+
+/// `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
+///
+/// # Errors
+/// When lengths differ.
+pub fn axpy<T: Scalar>(a: T, x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    binary("axpy", x, y, out, |x, y| a * x + y)
+}
+
+/// `out[i] = exp(x[i])`: 0 below -708 (`f32`: -87), infinity above 709 (88).
+///
+/// # Errors
+/// When lengths differ.
+pub fn exp<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("exp", x, out, T::exp)
+}
+
+/// `out[i] = ln(x[i])`: minus infinity at 0 and below the normal range, NaN for negative numbers.
+///
+/// # Errors
+/// When lengths differ.
+pub fn ln<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("ln", x, out, T::ln)
+}
+
+/// `out[i] = sqrt(x[i])`, correctly rounded.
+///
+/// # Errors
+/// When lengths differ.
+pub fn sqrt<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("sqrt", x, out, T::sqrt)
+}

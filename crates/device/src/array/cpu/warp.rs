@@ -1,0 +1,206 @@
+//! Reductions in the virtual warp's order.
+//!
+//! Lanes are worked on in strips that fit in registers. A strip is a column of the chunk and reads whole cache lines;
+//! a chunk stays in the second-level cache until its last strip.
+
+use super::same_length;
+use crate::array::{ArrayError, Scalar};
+use pulp::{Arch, Simd, WithSimd};
+use std::marker::PhantomData;
+
+/// Elements of a chunk.
+const CHUNK: usize = 16_384;
+/// Elements up to which a chunk has [`NARROW`] lanes.
+const NARROW_LIMIT: usize = 256;
+const NARROW: usize = 32;
+const WIDE: usize = 128;
+/// Lanes of a strip: in f64, 8 vector registers of 16 bytes or 4 of 32; enough additions at once to hide their latency.
+const STRIP: usize = 16;
+
+/// How two values are joined, and what a lane without elements holds. The same as in `kernels/include/octopus/warp.cuh`.
+trait Operation<T: Scalar> {
+    const EMPTY: T;
+    fn join(a: T, b: T) -> T;
+}
+
+struct Sum;
+struct Min;
+struct Max;
+
+impl<T: Scalar> Operation<T> for Sum {
+    const EMPTY: T = T::ZERO;
+
+    #[inline(always)]
+    fn join(a: T, b: T) -> T {
+        a + b
+    }
+}
+
+impl<T: Scalar> Operation<T> for Min {
+    const EMPTY: T = T::INFINITY;
+
+    // A NaN is taken when it comes, and kept: no comparison with it holds. Of equal numbers (-0 and 0) the first stays.
+    #[inline(always)]
+    #[allow(clippy::eq_op)]
+    fn join(a: T, b: T) -> T {
+        if b < a || b != b { b } else { a }
+    }
+}
+
+impl<T: Scalar> Operation<T> for Max {
+    const EMPTY: T = T::NEG_INFINITY;
+
+    #[inline(always)]
+    #[allow(clippy::eq_op)]
+    fn join(a: T, b: T) -> T {
+        if b > a || b != b { b } else { a }
+    }
+}
+
+/// What is reduced: an array, or the products of two.
+trait Terms {
+    type Value: Scalar;
+    fn len(&self) -> usize;
+    fn one(&self, at: usize) -> Self::Value;
+    /// Those of a strip. As an array, its bounds are checked once and not for each element.
+    fn strip(&self, at: usize) -> [Self::Value; STRIP];
+}
+
+impl<T: Scalar> Terms for &[T] {
+    type Value = T;
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        <[T]>::len(self)
+    }
+
+    #[inline(always)]
+    fn one(&self, at: usize) -> T {
+        self[at]
+    }
+
+    #[inline(always)]
+    fn strip(&self, at: usize) -> [T; STRIP] {
+        let strip = &self[at..at + STRIP];
+        std::array::from_fn(|lane| strip[lane])
+    }
+}
+
+/// Two arrays of the same length.
+struct Products<'a, T>(&'a [T], &'a [T]);
+
+impl<T: Scalar> Terms for Products<'_, T> {
+    type Value = T;
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn one(&self, at: usize) -> T {
+        self.0[at] * self.1[at]
+    }
+
+    #[inline(always)]
+    fn strip(&self, at: usize) -> [T; STRIP] {
+        let (x, y) = (&self.0[at..at + STRIP], &self.1[at..at + STRIP]);
+        std::array::from_fn(|lane| x[lane] * y[lane])
+    }
+}
+
+/// The sum of all elements; +0 for none.
+#[must_use]
+pub fn sum<T: Scalar>(x: &[T]) -> T {
+    reduce::<T, Sum>(x)
+}
+
+/// The smallest element; NaN when there is one, infinity for no elements.
+#[must_use]
+pub fn min<T: Scalar>(x: &[T]) -> T {
+    reduce::<T, Min>(x)
+}
+
+/// The largest element; NaN when there is one, minus infinity for no elements.
+#[must_use]
+pub fn max<T: Scalar>(x: &[T]) -> T {
+    reduce::<T, Max>(x)
+}
+
+/// The sum of `x[i] * y[i]`, each product rounded; +0 for no elements.
+///
+/// # Errors
+/// When lengths differ.
+pub fn dot<T: Scalar>(x: &[T], y: &[T]) -> Result<T, ArrayError> {
+    same_length("dot", x.len(), y.len())?;
+    Ok(reduce::<T, Sum>(Products(x, y)))
+}
+
+/// Reduces by chunks, then the chunks' results until one is left.
+fn reduce<T: Scalar, O: Operation<T>>(terms: impl Terms<Value = T>) -> T {
+    let arch = Arch::new();
+    let mut partial = arch.dispatch(Chunks::<_, O>(terms, PhantomData));
+    while partial.len() > 1 {
+        partial = arch.dispatch(Chunks::<&[T], O>(&partial, PhantomData));
+    }
+    partial.first().copied().unwrap_or(O::EMPTY)
+}
+
+/// The reduction of each chunk. A type and not a closure, so that all of it is compiled for each level of vector
+/// instructions.
+struct Chunks<X, O>(X, PhantomData<O>);
+
+impl<X: Terms, O: Operation<X::Value>> WithSimd for Chunks<X, O> {
+    type Output = Vec<X::Value>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<X::Value> {
+        let terms = self.0;
+        let mut partial = Vec::with_capacity(terms.len().div_ceil(CHUNK));
+        for start in (0..terms.len()).step_by(CHUNK) {
+            let elements = CHUNK.min(terms.len() - start);
+            partial.push(if elements <= NARROW_LIMIT {
+                chunk::<_, O, _, NARROW>(start, elements, &terms)
+            } else {
+                chunk::<_, O, _, WIDE>(start, elements, &terms)
+            });
+        }
+        partial
+    }
+}
+
+/// One chunk by `L` lanes.
+#[inline(always)]
+fn chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(
+    start: usize,
+    elements: usize,
+    terms: &X,
+) -> T {
+    let mut lanes = [O::EMPTY; L];
+    let rows = elements / L;
+    if rows > 0 {
+        for first in (0..L).step_by(STRIP) {
+            let mut values = terms.strip(start + first);
+            for row in 1..rows {
+                let next = terms.strip(start + first + row * L);
+                for lane in 0..STRIP {
+                    values[lane] = O::join(values[lane], next[lane]);
+                }
+            }
+            lanes[first..first + STRIP].copy_from_slice(&values);
+        }
+    }
+    // The last row may be incomplete. A lane's first element is taken as it is: joined with +0, -0 would be lost.
+    for (lane, i) in (rows * L..elements).enumerate() {
+        let value = terms.one(start + i);
+        lanes[lane] = if rows == 0 { value } else { O::join(lanes[lane], value) };
+    }
+    let mut half = L / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = O::join(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}

@@ -1,0 +1,100 @@
+//! What a device needs to compute: its context, the kernels, one stream.
+
+use super::ArrayError;
+use crate::Device;
+use octopus_cuda::{Context, CudaError, Kernels, Stream};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One CUDA device made ready: its context, the kernels loaded in it, and the one stream on which all arrays of the
+/// device are worked on.
+///
+/// There is one for each device and process, made on first use and kept until the process ends, so that the kernels are
+/// loaded once. All threads share the stream: what they queue runs in the order in which it was queued, and nothing
+/// can overtake what it depends on.
+pub struct Engine {
+    ordinal: u32,
+    kernels: Kernels,
+    stream: Stream,
+    startup: Duration,
+}
+
+/// Few devices, few look-ups: a list. A device that could not be made ready is not in it, and is tried again.
+static ENGINES: Mutex<Vec<Arc<Engine>>> = Mutex::new(Vec::new());
+
+impl Engine {
+    /// The engine of a CUDA device, made ready if this is its first use.
+    ///
+    /// # Errors
+    /// When there is no such device, or it cannot be made ready; and, with the first error again, after the device was
+    /// lost to this process.
+    pub fn of(ordinal: u32) -> Result<Arc<Self>, CudaError> {
+        // Held while a device is made ready, so that two threads do not both do it.
+        let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = engines.iter().find(|engine| engine.ordinal == ordinal) {
+            engine.context().healthy()?;
+            return Ok(Arc::clone(engine));
+        }
+        let clock = Instant::now();
+        let context = Context::primary(&octopus_cuda::Device::get(ordinal)?)?;
+        let kernels = Kernels::load(&context)?;
+        let stream = Stream::new(&context)?;
+        let engine = Arc::new(Self { ordinal, kernels, stream, startup: clock.elapsed() });
+        engines.push(Arc::clone(&engine));
+        Ok(engine)
+    }
+
+    /// [`Engine::of`] with the device's name in the error.
+    pub(crate) fn ready(ordinal: u32) -> Result<Arc<Self>, ArrayError> {
+        Self::of(ordinal).map_err(|source| ArrayError::Cuda { device: Device::Cuda(ordinal), source })
+    }
+
+    /// Whether this process has made the device ready.
+    #[must_use]
+    pub fn is_ready(ordinal: u32) -> bool {
+        ENGINES.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|engine| engine.ordinal == ordinal)
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        Device::Cuda(self.ordinal)
+    }
+
+    /// The kernels, loaded.
+    #[must_use]
+    pub fn kernels(&self) -> &Kernels {
+        &self.kernels
+    }
+
+    /// The stream that all arrays of the device are worked on.
+    #[must_use]
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The device's context.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        self.kernels.context()
+    }
+
+    /// How long it took to make the device ready: starting the driver and creating the context where this process had
+    /// not done so before, and loading the kernels.
+    #[must_use]
+    pub fn startup(&self) -> Duration {
+        self.startup
+    }
+
+    /// A driver's error with the device's name.
+    pub(crate) fn failed(&self, source: CudaError) -> ArrayError {
+        ArrayError::Cuda { device: self.device(), source }
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("device", &self.device()).field("startup", &self.startup).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Reductions: one value of all elements, in the virtual warp's order; see the [module](super).
+
+use super::elementwise::Pair;
+use super::storage::Storage;
+use super::{Array, ArrayError, Scalar, cpu};
+use octopus_cuda::{CudaError, DeviceBuffer, Kernels, Stream};
+
+impl<T: Scalar> Array<T> {
+    /// The sum of all elements; +0 for none.
+    ///
+    /// # Errors
+    /// When memory for partial results does not suffice, or the device fails.
+    pub fn sum(&self) -> Result<T, ArrayError> {
+        self.reduce(cpu::sum, Kernels::sum)
+    }
+
+    /// The smallest element; NaN when there is one, infinity for no elements.
+    ///
+    /// # Errors
+    /// As for [`Array::sum`].
+    pub fn min(&self) -> Result<T, ArrayError> {
+        self.reduce(cpu::min, Kernels::min)
+    }
+
+    /// The largest element; NaN when there is one, minus infinity for no elements.
+    ///
+    /// # Errors
+    /// As for [`Array::sum`].
+    pub fn max(&self) -> Result<T, ArrayError> {
+        self.reduce(cpu::max, Kernels::max)
+    }
+
+    /// The sum of `self[i] * other[i]`, each product rounded; +0 for no elements.
+    ///
+    /// # Errors
+    /// As for [`Array::sum`], and when lengths or devices differ.
+    pub fn dot(&self, other: &Self) -> Result<T, ArrayError> {
+        match self.with("dot", other)? {
+            Pair::Host(x, y) => cpu::dot(x, y),
+            Pair::Cuda(engine, x, y) => {
+                engine.kernels().dot(engine.stream(), x, y).map_err(|error| engine.failed(error))
+            }
+        }
+    }
+
+    fn reduce(
+        &self,
+        on_cpu: impl FnOnce(&[T]) -> T,
+        on_device: impl FnOnce(&Kernels, &Stream, &DeviceBuffer<T>) -> Result<T, CudaError>,
+    ) -> Result<T, ArrayError> {
+        match &self.storage {
+            Storage::Host(x) => Ok(on_cpu(x)),
+            Storage::Cuda { engine, buffer } => {
+                on_device(engine.kernels(), engine.stream(), buffer).map_err(|error| engine.failed(error))
+            }
+        }
+    }
+}

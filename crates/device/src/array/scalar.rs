@@ -1,0 +1,98 @@
+//! The numbers that arrays hold.
+
+use octopus_cuda::Real;
+use octopus_random::exact;
+use std::fmt::Display;
+use std::ops::{Add, Div, Mul, Sub};
+
+/// `f32` or `f64`; sealed, as [`octopus_cuda::Real`] is.
+///
+/// `exp` and `ln` are those of [`octopus_random::exact`], the same as the kernels': every machine gives the same bits.
+pub trait Scalar:
+    Real + PartialOrd + Display + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+    /// The sum of nothing: +0.
+    const ZERO: Self;
+    /// The minimum of nothing.
+    const INFINITY: Self;
+    /// The maximum of nothing.
+    const NEG_INFINITY: Self;
+
+    /// e to the power of this.
+    #[must_use]
+    fn exp(self) -> Self;
+
+    /// The natural logarithm.
+    #[must_use]
+    fn ln(self) -> Self;
+
+    /// The square root, correctly rounded.
+    #[must_use]
+    fn sqrt(self) -> Self;
+
+    /// In f64, which holds it exactly.
+    #[must_use]
+    fn to_f64(self) -> f64;
+
+    /// The nearest to a number in f64.
+    #[must_use]
+    fn from_f64(value: f64) -> Self;
+}
+
+impl Scalar for f32 {
+    const ZERO: Self = 0.0;
+    const INFINITY: Self = Self::INFINITY;
+    const NEG_INFINITY: Self = Self::NEG_INFINITY;
+
+    #[inline(always)]
+    fn exp(self) -> Self {
+        exact::single::exp(self)
+    }
+
+    #[inline(always)]
+    fn ln(self) -> Self {
+        exact::single::ln(self)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self::sqrt(self)
+    }
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+}
+
+impl Scalar for f64 {
+    const ZERO: Self = 0.0;
+    const INFINITY: Self = Self::INFINITY;
+    const NEG_INFINITY: Self = Self::NEG_INFINITY;
+
+    #[inline(always)]
+    fn exp(self) -> Self {
+        exact::exp(self)
+    }
+
+    #[inline(always)]
+    fn ln(self) -> Self {
+        exact::ln(self)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self::sqrt(self)
+    }
+
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+}

@@ -1,0 +1,38 @@
+//! What work costs on this machine's processor and on one of its devices, measured once and kept.
+//!
+//! | Concept | Here |
+//! |---|---|
+//! | The cost of one kernel or copy: so much to start it, so much for each unit | [`LinearCost`] |
+//! | Measured costs of both sides, with what they were measured on | [`Calibration`], made by [`calibrate`] |
+//! | What makes a measurement stale | [`CalibrationKey`]: device, driver, binary |
+//! | Where measurements are kept | [`CalibrationCache`] |
+//! | What is to be done | [`Work`] |
+//! | Which side would be done first | [`choose`] |
+//!
+//! **Kernels and units.** A kernel is known by the name of its GPU form, and its work is counted in units:
+//!
+//! | Kernel | Unit | Measured by |
+//! |---|---|---|
+//! | `array_axpy_f32`, `array_axpy_f64` | one element; stands for all element-wise arithmetic | [`calibrate`] |
+//! | `array_exp_f32`, `array_exp_f64` | one element; stands for exp and ln | [`calibrate`] |
+//! | `array_dot_f32`, `array_dot_f64` | one element; stands for all reductions | [`calibrate`] |
+//! | `matmul_f32`, `matmul_f64` | one multiplication with its addition: `m k n` in all | [`calibrate`] |
+//! | others, e.g. a sampler's leapfrog | as its owner says | [`Calibration::record`] |
+//!
+//! The cost of `n` units in `l` launches is `l * fixed + n * per_unit` seconds. It holds where the work of a launch fills
+//! the device or is small against the start of it; in between a GPU is a little faster than predicted.
+
+mod cache;
+mod choice;
+mod fingerprint;
+mod key;
+mod measure;
+mod model;
+mod work;
+
+pub use cache::{CalibrationCache, CalibrationCacheError, CalibrationMiss};
+pub use choice::{Choice, Prediction, choose};
+pub use key::CalibrationKey;
+pub use measure::{CalibrationConfig, calibrate};
+pub use model::{Calibration, KernelCost, LinearCost, TransferCost};
+pub use work::{Work, WorkStep};

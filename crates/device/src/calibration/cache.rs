@@ -1,0 +1,237 @@
+//! Calibrations kept on disk, one file a device.
+//!
+//! A file under its final name is complete: it is written beside it and renamed. Two programs that write at the same
+//! time both succeed, and the last one's file stays. What was measured on another driver or by another build is
+//! ignored, and so is what cannot be read: a miss says why, and measuring again mends it.
+
+mod folder;
+mod lock;
+
+use super::{Calibration, CalibrationKey};
+use lock::Lock;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use thiserror::Error;
+
+/// Version of the file's form.
+const SCHEMA: u32 = 1;
+
+/// A folder with calibrations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalibrationCache {
+    folder: PathBuf,
+}
+
+/// Why there is no calibration to use. None of it is an error: measuring answers all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CalibrationMiss {
+    /// It was never measured.
+    #[error("no calibration of this device yet ({}): `octopus device calibrate` makes one", .path.display())]
+    Missing {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// It was measured on something else.
+    #[error("the calibration in {} is ignored: {why}", .path.display())]
+    Stale {
+        /// Where it is.
+        path: PathBuf,
+        /// What has changed.
+        why: String,
+    },
+    /// It is no calibration.
+    #[error("the calibration in {} is ignored: the file is damaged ({why})", .path.display())]
+    Damaged {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The device cannot be asked for its identity.
+    #[error("no calibration: {why}")]
+    NoDevice {
+        /// The driver's words.
+        why: String,
+    },
+    /// The file is there and cannot be read.
+    #[error("the calibration in {} is ignored: it cannot be read ({why})", .path.display())]
+    Unreadable {
+        /// Where it is.
+        path: PathBuf,
+        /// The system's words.
+        why: String,
+    },
+}
+
+/// Why a calibration cannot be kept.
+#[derive(Debug, Error)]
+pub enum CalibrationCacheError {
+    /// The system names no folder for caches.
+    #[error("there is no cache folder: set XDG_CACHE_HOME to a folder, or HOME")]
+    NoFolder,
+    /// The calibration's numbers are no costs.
+    #[error("the calibration is not kept: {why}; measure again")]
+    Invalid {
+        /// Which number, and what it is.
+        why: String,
+    },
+    /// The file cannot be written.
+    #[error("the calibration cannot be written to {}: {source}; check the folder, or set XDG_CACHE_HOME to another", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+}
+
+/// The form of the file.
+#[derive(Serialize, Deserialize)]
+struct Document {
+    schema: u32,
+    calibration: Calibration,
+}
+
+/// Only the version: what comes after it may have any form.
+#[derive(Deserialize)]
+struct Head {
+    schema: u32,
+}
+
+impl CalibrationCache {
+    /// The user's: `octopus/calibration` below `$XDG_CACHE_HOME`, else `~/.cache` (macOS `~/Library/Caches`, Windows
+    /// `%LOCALAPPDATA%`).
+    ///
+    /// # Errors
+    /// [`CalibrationCacheError::NoFolder`] when the environment names none.
+    pub fn of_user() -> Result<Self, CalibrationCacheError> {
+        let caches = folder::user_caches(|name| std::env::var_os(name)).ok_or(CalibrationCacheError::NoFolder)?;
+        Ok(Self::in_folder(caches.join("octopus").join("calibration")))
+    }
+
+    /// Any folder; it is made when something is stored.
+    #[must_use]
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The file of a device.
+    #[must_use]
+    pub fn path(&self, device_uuid: &str) -> PathBuf {
+        // A UUID is letters, digits and hyphens; a driver may say anything, and it must stay in the folder.
+        let name: String =
+            device_uuid.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        self.folder.join(format!("{name}.json"))
+    }
+
+    /// The calibration for exactly this device, driver and binary.
+    ///
+    /// # Errors
+    /// Why there is none to use.
+    pub fn load(&self, key: &CalibrationKey) -> Result<Calibration, CalibrationMiss> {
+        let path = self.path(&key.device_uuid);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(CalibrationMiss::Missing { path }),
+            Err(error) => return Err(CalibrationMiss::Unreadable { path, why: error.to_string() }),
+        };
+        let damaged = |why: String| CalibrationMiss::Damaged { path: path.clone(), why };
+        let stale = |why: String| CalibrationMiss::Stale { path: path.clone(), why };
+        let head: Head = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        if head.schema != SCHEMA {
+            return Err(stale(format!("its form was version {}, is {SCHEMA}", head.schema)));
+        }
+        let document: Document = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        let calibration = document.calibration;
+        if let Some(why) = calibration.key.change_to(key) {
+            return Err(stale(why));
+        }
+        match calibration.fault() {
+            Some(why) => Err(damaged(why)),
+            None => Ok(calibration),
+        }
+    }
+
+    /// The calibration for the CUDA device `ordinal`, its driver and this binary; `driver_version` is NVML's.
+    ///
+    /// # Errors
+    /// Why there is none to use.
+    pub fn load_for_device(&self, ordinal: u32, driver_version: Option<&str>) -> Result<Calibration, CalibrationMiss> {
+        let key = CalibrationKey::of_device(ordinal, driver_version);
+        self.load(&key.map_err(|error| CalibrationMiss::NoDevice { why: error.to_string() })?)
+    }
+
+    /// Keeps a calibration in place of what was there for its device; its file is returned.
+    ///
+    /// # Errors
+    /// When its numbers are no costs, or the file cannot be written.
+    pub fn store(&self, calibration: &Calibration) -> Result<PathBuf, CalibrationCacheError> {
+        if let Some(why) = calibration.fault() {
+            return Err(CalibrationCacheError::Invalid { why });
+        }
+        let path = self.path(&calibration.key.device_uuid);
+        let document = Document { schema: SCHEMA, calibration: calibration.clone() };
+        let written = serde_json::to_vec_pretty(&document)
+            .map_err(std::io::Error::other)
+            .and_then(|text| self.write_whole(&path, &text));
+        match written {
+            Ok(()) => Ok(path),
+            Err(source) => Err(CalibrationCacheError::Write { path, source }),
+        }
+    }
+
+    /// The calibration for this key, measured by `measure` and kept if there is none to use.
+    ///
+    /// Programs that come here at the same time measure one after the other, for two measurements at once disturb each
+    /// other; and all but the first find what the first has kept. Whatever hinders the keeping (a folder that
+    /// cannot be written, a program that holds the lock for minutes) is said through `say` and does not
+    /// stop the measurement.
+    ///
+    /// # Errors
+    /// When `measure` fails.
+    pub fn load_or_measure<E>(
+        &self,
+        key: &CalibrationKey,
+        mut say: impl FnMut(&str),
+        measure: impl FnOnce() -> Result<Calibration, E>,
+    ) -> Result<Calibration, E> {
+        if let Ok(calibration) = self.load(key) {
+            return Ok(calibration);
+        }
+        let lock = Lock::take(&self.path(&key.device_uuid).with_extension("lock"));
+        if let Err(why) = &lock {
+            say(why);
+        }
+        // Another program may have measured while this one waited.
+        match self.load(key) {
+            Ok(calibration) => return Ok(calibration),
+            Err(miss @ CalibrationMiss::Missing { .. }) => drop(miss),
+            Err(miss) => say(&miss.to_string()),
+        }
+        let calibration = measure()?;
+        if let Err(error) = self.store(&calibration) {
+            say(&error.to_string());
+        }
+        Ok(calibration)
+    }
+
+    /// Writes under a name of its own, then renames.
+    fn write_whole(&self, path: &Path, text: &[u8]) -> std::io::Result<()> {
+        /// Tells the threads of one process apart.
+        static WRITES: AtomicU64 = AtomicU64::new(0);
+        fs::create_dir_all(&self.folder)?;
+        let write = WRITES.fetch_add(1, Ordering::Relaxed);
+        let temporary = path.with_extension(format!("{}-{write}.tmp", std::process::id()));
+        let written = fs::File::create(&temporary)
+            .and_then(|mut file| file.write_all(text).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&temporary, path));
+        if written.is_err() {
+            // The first error counts; what is left over does no harm.
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+}

@@ -1,0 +1,163 @@
+//! The processor or the device: whichever would be done first.
+
+use super::{Calibration, LinearCost, Work};
+use crate::Device;
+use std::fmt;
+
+/// Predicted times of a piece of work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// On the processor, with as many threads as it has parts for.
+    pub cpu_seconds: f64,
+    /// On the device, copies and start-up included.
+    pub device_seconds: f64,
+}
+
+/// A device with what speaks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The one that would be done first; the processor where nothing is known.
+    pub device: Device,
+    /// The predicted times; `None` where a kernel of the work was never measured.
+    pub predicted: Option<Prediction>,
+    /// Why, in one line.
+    pub reason: String,
+}
+
+/// Compares the predicted times of `work` on the processor and on the CUDA device `ordinal`.
+///
+/// On the processor the steps share `min(cpu_parts, cpu_threads)` threads evenly: parts that do not divide by the
+/// threads leave some idle, so the time is that of the thread with the most parts. The device adds its start-up
+/// (unless the process has used it before) and all copies. Equal times go to the processor.
+#[must_use]
+pub fn choose(work: &Work, calibration: &Calibration, ordinal: u32) -> Choice {
+    let mut prediction = Prediction { cpu_seconds: 0.0, device_seconds: 0.0 };
+    for step in &work.steps {
+        let Some(cost) = calibration.kernels.get(&step.kernel) else {
+            let reason = format!(
+                "{}: CPU, since the cost of {} was never measured on this machine; \
+                 `octopus device calibrate` measures, `--device cuda` decides",
+                work.name, step.kernel
+            );
+            return Choice { device: Device::Cpu, predicted: None, reason };
+        };
+        prediction.cpu_seconds += cost.cpu.seconds(step.launches as f64, step.units);
+        prediction.device_seconds += cost.device.seconds(step.launches as f64, step.units);
+    }
+    prediction.cpu_seconds *= share(work.cpu_parts, calibration.cpu_threads);
+    let copies = |cost: &LinearCost, (count, bytes): (u64, u64)| cost.seconds(count as f64, bytes as f64);
+    prediction.device_seconds += copies(&calibration.transfer.upload, work.uploads);
+    prediction.device_seconds += copies(&calibration.transfer.download, work.downloads);
+    if !work.device_started {
+        prediction.device_seconds += calibration.startup_seconds;
+    }
+    let device = if prediction.device_seconds < prediction.cpu_seconds { Device::Cuda(ordinal) } else { Device::Cpu };
+    let reason = format!(
+        "{}: {device}, predicted {} on the CPU and {} on cuda:{ordinal}",
+        work.name,
+        Seconds(prediction.cpu_seconds),
+        Seconds(prediction.device_seconds)
+    );
+    Choice { device, predicted: Some(prediction), reason }
+}
+
+/// The share of all parts that the busiest thread does.
+fn share(parts: u32, threads: u32) -> f64 {
+    let parts = parts.max(1);
+    f64::from(parts.div_ceil(threads.clamp(1, parts))) / f64::from(parts)
+}
+
+/// Seconds in the unit that fits, to two or three digits.
+struct Seconds(f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            seconds if seconds >= 1.0 => (seconds, "s"),
+            seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
+            seconds => (seconds * 1e6, "us"),
+        };
+        let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+        write!(f, "{value:.decimals$} {unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::{CalibrationKey, KernelCost, TransferCost};
+
+    /// A device 100 times faster per unit, with 10 us a launch, 12 GB/s both ways and 0.25 s to start.
+    fn calibration() -> Calibration {
+        let copy = LinearCost { fixed_seconds: 10e-6, unit_seconds: 1.0 / 12e9 };
+        let cost = KernelCost {
+            cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: 1e-9 },
+            device: LinearCost { fixed_seconds: 10e-6, unit_seconds: 1e-11 },
+        };
+        Calibration {
+            key: CalibrationKey::new("GPU-0", "550.54.15"),
+            device_name: "NVIDIA RTX A6000".into(),
+            measured_at: 0,
+            cpu_threads: 8,
+            startup_seconds: 0.25,
+            launch_seconds: 10e-6,
+            transfer: TransferCost { upload: copy, download: copy },
+            device_bytes_per_second: 600e9,
+            kernels: [("matmul_f64".to_owned(), cost)].into(),
+        }
+    }
+
+    fn product(side: f64) -> Work {
+        let bytes = (8.0 * side * side) as u64;
+        Work::new(format!("a product of {side} x {side}"))
+            .step("matmul_f64", 1, side * side * side)
+            .upload(2, 2 * bytes)
+            .download(1, bytes)
+    }
+
+    #[test]
+    fn small_work_stays_on_the_cpu_and_large_work_does_not() {
+        let small = choose(&product(100.0), &calibration(), 1);
+        assert_eq!(small.device, Device::Cpu);
+        assert_eq!(small.reason, "a product of 100 x 100: cpu, predicted 1.00 ms on the CPU and 250 ms on cuda:1");
+        let large = choose(&product(2000.0), &calibration(), 1);
+        assert_eq!(large.device, Device::Cuda(1));
+        // 8e9 units at 1e-9; 10 us + 8e9 at 1e-11, 96 MB at 12 GB/s, three copies of 10 us, and 0.25 s.
+        assert_eq!(large.reason, "a product of 2000 x 2000: cuda:1, predicted 8.00 s on the CPU and 338 ms on cuda:1");
+        let predicted = large.predicted.unwrap();
+        assert!((predicted.device_seconds - (10e-6 + 0.08 + 0.008 + 30e-6 + 0.25)).abs() < 1e-12, "{predicted:?}");
+    }
+
+    #[test]
+    fn a_started_device_is_worth_it_for_less() {
+        let work = product(400.0);
+        assert_eq!(choose(&work, &calibration(), 0).device, Device::Cpu);
+        assert_eq!(choose(&work.on_started_device(), &calibration(), 0).device, Device::Cuda(0));
+    }
+
+    #[test]
+    fn parts_share_the_threads_and_the_busiest_counts() {
+        assert_eq!(share(0, 8), 1.0);
+        assert_eq!(share(1, 8), 1.0);
+        assert_eq!(share(4, 8), 0.25);
+        assert_eq!(share(8, 8), 0.125);
+        assert_eq!(share(9, 8), 2.0 / 9.0);
+        let alone = choose(&product(800.0), &calibration(), 0);
+        let shared = choose(&product(800.0).in_parts(8), &calibration(), 0);
+        assert_eq!((alone.device, shared.device), (Device::Cuda(0), Device::Cpu));
+    }
+
+    #[test]
+    fn what_was_never_measured_is_said() {
+        let choice = choose(&product(5000.0).step("leapfrog_f64", 1, 1e12), &calibration(), 0);
+        assert_eq!((choice.device, choice.predicted), (Device::Cpu, None));
+        assert!(choice.reason.contains("leapfrog_f64") && choice.reason.contains("device calibrate"));
+    }
+
+    #[test]
+    fn times_are_shown_in_the_unit_that_fits() {
+        let shown = |seconds| Seconds(seconds).to_string();
+        assert_eq!([shown(0.0), shown(3.21e-6), shown(0.0456)], ["0.00 us", "3.21 us", "45.6 ms"]);
+        assert_eq!([shown(1.0), shown(99.94), shown(1234.0)], ["1.00 s", "99.9 s", "1234 s"]);
+    }
+}

@@ -1,0 +1,216 @@
+//! Measuring the costs of a device and of the processor beside it.
+
+use super::{Calibration, CalibrationKey, KernelCost, LinearCost, TransferCost};
+use crate::array::{Scalar, cpu};
+use crate::timing::median;
+use crate::{ArrayError, Engine};
+use octopus_cuda::{CudaError, DeviceBuffer, Kernels, MatrixShape, Stream};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The sizes that are measured. Costs are lines through the times of a small and a large size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalibrationConfig {
+    /// Elements of the small and the large array. The large one should be beyond the caches: three such arrays in f64 are
+    /// on the device at a time.
+    pub elements: (usize, usize),
+    /// Sides of the small and the large square matrix.
+    pub sides: (usize, usize),
+    /// Times that each size is measured; the median counts.
+    pub samples: u32,
+    /// The least time of a sample, made of as many calls as it takes.
+    pub sample_time: Duration,
+}
+
+impl Default for CalibrationConfig {
+    /// 1024 and 2^24 elements (384 MiB on the device), sides of 16 and 512, five samples of at least 1 ms: some seconds.
+    fn default() -> Self {
+        Self { elements: (1024, 1 << 24), sides: (16, 512), samples: 5, sample_time: Duration::from_millis(1) }
+    }
+}
+
+/// Measures the device `ordinal` and the processor, for `key`.
+///
+/// Kernels are timed by the processor's clock from the call until the device has done all of them, launched back to back:
+/// what a program pays that launches many. Reductions are timed with the copy of their result. The processor
+/// runs the twins in [`cpu`](crate::cpu) on one thread. The start-up time is that of this process's first use of the device:
+/// where the driver had to compile the kernels for it, later processes will be quicker.
+///
+/// # Errors
+/// When the device cannot be used, its memory does not suffice, or it fails.
+pub fn calibrate(ordinal: u32, key: CalibrationKey, config: &CalibrationConfig) -> Result<Calibration, ArrayError> {
+    let engine = Engine::ready(ordinal)?;
+    let bench = Bench { engine: &engine, config };
+    let mut kernels = BTreeMap::new();
+    bench.arrays::<f32>(&mut kernels)?;
+    bench.arrays::<f64>(&mut kernels)?;
+    bench.matrices::<f32>(&mut kernels)?;
+    bench.matrices::<f64>(&mut kernels)?;
+    let (transfer, device_bytes_per_second) = bench.copies()?;
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Ok(Calibration {
+        key,
+        device_name: engine.context().device().name().map_err(|error| engine.failed(error))?,
+        measured_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+        cpu_threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        startup_seconds: engine.startup().as_secs_f64(),
+        launch_seconds: bench.launch()?,
+        transfer,
+        device_bytes_per_second,
+        kernels,
+    })
+}
+
+/// What is measured, and how.
+struct Bench<'a> {
+    engine: &'a Engine,
+    config: &'a CalibrationConfig,
+}
+
+/// Seconds of one call on the processor and on the device.
+#[derive(Clone, Copy)]
+struct Times {
+    cpu: f64,
+    device: f64,
+}
+
+impl KernelCost {
+    /// The lines through the times of both sides at two sizes.
+    fn through(small: (f64, Times), large: (f64, Times)) -> Self {
+        Self {
+            cpu: LinearCost::through((small.0, small.1.cpu), (large.0, large.1.cpu)),
+            device: LinearCost::through((small.0, small.1.device), (large.0, large.1.device)),
+        }
+    }
+}
+
+impl Bench<'_> {
+    /// Seconds a call: the median over samples of as many calls as fill the sample's time. `finish` ends a sample.
+    fn seconds(
+        &self,
+        mut call: impl FnMut() -> Result<(), ArrayError>,
+        finish: impl Fn() -> Result<(), ArrayError>,
+    ) -> Result<f64, ArrayError> {
+        let mut time = |calls: u32| {
+            let clock = Instant::now();
+            for _ in 0..calls {
+                call()?;
+            }
+            finish()?;
+            Ok::<_, ArrayError>(clock.elapsed())
+        };
+        // Once to warm up: the driver compiles or loads on first use.
+        time(1)?;
+        let mut calls = 1;
+        while calls < 1 << 16 && time(calls)? < self.config.sample_time {
+            calls *= 2;
+        }
+        let samples: Result<Vec<_>, _> = (0..self.config.samples.max(1)).map(|_| time(calls)).collect();
+        Ok(median(samples?.into_iter().map(|sample| sample.as_secs_f64() / f64::from(calls))))
+    }
+
+    fn on_cpu(&self, call: impl FnMut() -> Result<(), ArrayError>) -> Result<f64, ArrayError> {
+        self.seconds(call, || Ok(()))
+    }
+
+    fn on_device(&self, mut call: impl FnMut(&Kernels, &Stream) -> Result<(), CudaError>) -> Result<f64, ArrayError> {
+        let (kernels, stream) = (self.engine.kernels(), self.engine.stream());
+        let failed = |error| self.engine.failed(error);
+        self.seconds(|| call(kernels, stream).map_err(failed), || stream.synchronize().map_err(failed))
+    }
+
+    fn buffer<T: Scalar>(&self, elements: &[T]) -> Result<DeviceBuffer<T>, ArrayError> {
+        DeviceBuffer::from_slice(self.engine.context(), elements).map_err(|error| self.engine.failed(error))
+    }
+
+    /// The smallest launch, waited for each time.
+    fn launch(&self) -> Result<f64, ArrayError> {
+        let mut one = self.buffer(&[0.0_f32])?;
+        self.on_device(|kernels, stream| {
+            kernels.fill(stream, 1.0, &mut one)?;
+            stream.synchronize()
+        })
+    }
+
+    /// The element-wise and reducing kernels.
+    fn arrays<T: Scalar>(&self, costs: &mut BTreeMap<String, KernelCost>) -> Result<(), ArrayError> {
+        let (small, large) = self.config.elements;
+        let (small_times, large_times) = (self.array_times::<T>(small)?, self.array_times::<T>(large)?);
+        for ((name, small_time), (_, large_time)) in small_times.into_iter().zip(large_times) {
+            let cost = KernelCost::through((small as f64, small_time), (large as f64, large_time));
+            costs.insert(format!("{name}_{}", T::SUFFIX), cost);
+        }
+        Ok(())
+    }
+
+    fn array_times<T: Scalar>(&self, length: usize) -> Result<[(&'static str, Times); 3], ArrayError> {
+        let (x, y) = (ordinary::<T>(length), vec![T::from_f64(1.25); length]);
+        let mut out = vec![T::ZERO; length];
+        let a = T::from_f64(1.5);
+        let (dx, dy, mut dout) = (self.buffer(&x)?, self.buffer(&y)?, self.buffer(&out)?);
+        let axpy = Times {
+            cpu: self.on_cpu(|| cpu::axpy(black_box(a), &x, &y, black_box(&mut out)))?,
+            device: self.on_device(|kernels, stream| kernels.axpy(stream, a, &dx, &dy, &mut dout))?,
+        };
+        let exp = Times {
+            cpu: self.on_cpu(|| cpu::exp(&x, black_box(&mut out)))?,
+            device: self.on_device(|kernels, stream| kernels.exp(stream, &dx, &mut dout))?,
+        };
+        let dot = Times {
+            cpu: self.on_cpu(|| {
+                black_box(cpu::dot(black_box(&x), &y)?);
+                Ok(())
+            })?,
+            device: self.on_device(|kernels, stream| kernels.dot(stream, &dx, &dy).map(|_| ()))?,
+        };
+        Ok([("array_axpy", axpy), ("array_exp", exp), ("array_dot", dot)])
+    }
+
+    /// The product of matrices.
+    fn matrices<T: Scalar>(&self, costs: &mut BTreeMap<String, KernelCost>) -> Result<(), ArrayError> {
+        let (small, large) = self.config.sides;
+        let units = |side: usize| (side as f64).powi(3);
+        let small = (units(small), self.matrix_times::<T>(small)?);
+        let large = (units(large), self.matrix_times::<T>(large)?);
+        costs.insert(format!("matmul_{}", T::SUFFIX), KernelCost::through(small, large));
+        Ok(())
+    }
+
+    fn matrix_times<T: Scalar>(&self, side: usize) -> Result<Times, ArrayError> {
+        let shape = MatrixShape { m: side, k: side, n: side };
+        let a = ordinary::<T>(side * side);
+        let mut c = vec![T::ZERO; side * side];
+        let (da, mut dc) = (self.buffer(&a)?, self.buffer(&c)?);
+        Ok(Times {
+            cpu: self.on_cpu(|| cpu::matmul(shape, &a, &a, black_box(&mut c)))?,
+            device: self.on_device(|kernels, stream| kernels.matmul(stream, shape, &da, &da, &mut dc))?,
+        })
+    }
+
+    /// Copies between host and device, and the bytes a second that the device's own copying reads and writes.
+    fn copies(&self) -> Result<(TransferCost, f64), ArrayError> {
+        let (small, large) = self.config.elements;
+        let bytes = |elements: usize| (elements * size_of::<f32>()) as f64;
+        let mut host = ordinary::<f32>(large);
+        let (mut buffer, mut out) = (self.buffer(&host)?, self.buffer(&host)?);
+        let copying = self.on_device(|kernels, stream| kernels.copy(stream, &buffer, &mut out))?;
+        let mut up = |elements: usize| {
+            let seconds = self.on_device(|_, _| buffer.copy_range_from(0, &host[..elements]))?;
+            Ok::<_, ArrayError>((bytes(elements), seconds))
+        };
+        let upload = LinearCost::through(up(small)?, up(large)?);
+        let mut down = |elements: usize| {
+            let seconds = self.on_device(|_, _| out.copy_range_to(0, &mut host[..elements]))?;
+            Ok::<_, ArrayError>((bytes(elements), seconds))
+        };
+        let download = LinearCost::through(down(small)?, down(large)?);
+        // Each byte is read and written.
+        Ok((TransferCost { upload, download }, 2.0 * bytes(large) / copying))
+    }
+}
+
+/// Numbers without zeros and denormals, which some operations do faster or slower than others.
+fn ordinary<T: Scalar>(length: usize) -> Vec<T> {
+    (0..length).map(|i| T::from_f64(0.5 + (i % 1000) as f64 / 1000.0)).collect()
+}

@@ -1,0 +1,36 @@
+//! Does the device take this process, and how long does that take?
+
+use super::live::Live;
+use super::{FitnessConfig, remedy};
+use crate::Finding;
+use crate::finding::Question;
+use crate::nvml::TEST_DOUBLE;
+use octopus_cuda::{Context, CudaError, Device, Stream};
+use std::time::{Duration, Instant};
+
+pub(super) const QUESTION: Question =
+    Question { id: "context", title: "CUDA context", expected: "the device takes this process" };
+
+/// A longer time is worth a remark: without persistence the driver starts the device anew for each process.
+const USUAL: Duration = Duration::from_secs(3);
+
+pub(super) fn check(config: FitnessConfig) -> (Finding, Option<Live>) {
+    match open(config) {
+        Ok((live, took)) => {
+            let slow = (took > USUAL).then_some("is persistence on? `sudo nvidia-smi -pm 1`");
+            let seconds = took.as_secs_f64();
+            (QUESTION.pass(format!("made in {seconds:.3} s{}", live.remark(slow))), Some(live))
+        }
+        Err(error) => (remedy::failed(QUESTION, &error), None),
+    }
+}
+
+fn open(config: FitnessConfig) -> Result<(Live, Duration), CudaError> {
+    let device = Device::get(config.device)?;
+    let test_double = device.name()?.contains(TEST_DOUBLE);
+    let clock = Instant::now();
+    let context = Context::primary(&device)?;
+    let took = clock.elapsed();
+    let stream = Stream::new(&context)?;
+    Ok((Live::new(context, stream, config, test_double), took))
+}

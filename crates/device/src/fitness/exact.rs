@@ -1,0 +1,219 @@
+//! Every kernel on fixed inputs, on the device and on the processor, as hashes to compare and to record.
+
+use super::inputs::{SEED, numbers, numbers_with_corners};
+use crate::{ArrayError, DeviceIdentity, Engine, Scalar, cpu};
+use octopus_cuda::{Context, CudaError, DeviceBuffer, Kernels, MatrixShape, NumberStream, Stream};
+use octopus_random::Purpose;
+use octopus_random::exact::normal_quantile;
+use serde::{Deserialize, Serialize};
+
+/// How much is computed. What is in `Small` is in `Full` too, so that one record serves both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactSize {
+    /// Little enough for tools that slow kernels down a hundredfold.
+    Small,
+    /// Several chunks and blocks of everything.
+    Full,
+}
+
+/// One kernel's result on fixed inputs.
+///
+/// Hashes are FNV-1a of 64 bits over the results' bits as f64, little-endian; every NaN counts as the same one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExactRow {
+    /// The kernel's name, e.g. `array_exp_f64`.
+    pub name: String,
+    /// The size: elements of the input; of a matrix product the middle side `k`, of `m = k + 5` and `n = max(k - 3, 1)`.
+    pub n: usize,
+    /// The hash of the device's result.
+    pub hash: String,
+    /// The hash of the processor's.
+    pub cpu: String,
+}
+
+/// All kernels' results on one device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExactReport {
+    /// The device.
+    pub device: DeviceIdentity,
+    /// One row for each kernel and size.
+    pub rows: Vec<ExactRow>,
+}
+
+impl ExactRow {
+    /// Whether device and processor agree.
+    #[must_use]
+    pub fn equal(&self) -> bool {
+        self.hash == self.cpu
+    }
+}
+
+/// Runs every kernel on a device (by the driver's number) and on the processor.
+///
+/// # Errors
+/// When there is no such device, or it fails.
+pub fn exact_kernels(device: u32, size: ExactSize) -> Result<ExactReport, CudaError> {
+    let identity = DeviceIdentity::read(device)?;
+    let engine = Engine::of(device)?;
+    let rows = Exactness::new(engine.kernels(), engine.stream()).run(size)?;
+    Ok(ExactReport { device: identity, rows })
+}
+
+/// Where kernels run, and what they have given so far.
+pub(super) struct Exactness<'a> {
+    kernels: &'a Kernels,
+    stream: &'a Stream,
+    rows: Vec<ExactRow>,
+}
+
+/// The factor of `scale` and `axpy`, which no binary fraction equals.
+const FACTOR: f64 = -1.7;
+
+impl<'a> Exactness<'a> {
+    pub(super) fn new(kernels: &'a Kernels, stream: &'a Stream) -> Self {
+        Self { kernels, stream, rows: Vec::new() }
+    }
+
+    pub(super) fn run(mut self, size: ExactSize) -> Result<Vec<ExactRow>, CudaError> {
+        // Around warps (32), narrow and wide reductions (256), blocks (256), chunks (16384) and tiles (16).
+        let with = |small: &[usize], more: &[usize]| {
+            let more = if size == ExactSize::Full { more } else { &[] };
+            [small, more].concat()
+        };
+        for n in with(&[1, 257], &[100_003]) {
+            self.elementwise::<f32>(n)?;
+            self.elementwise::<f64>(n)?;
+            self.random(n)?;
+        }
+        for n in with(&[0, 31, 257, 16_385], &[33, 256, 16_384, 100_003]) {
+            self.reductions::<f32>(n)?;
+            self.reductions::<f64>(n)?;
+        }
+        for k in with(&[1, 16, 37], &[130]) {
+            self.matmul::<f32>(k)?;
+            self.matmul::<f64>(k)?;
+        }
+        Ok(self.rows)
+    }
+
+    fn context(&self) -> &'a Context {
+        self.stream.context()
+    }
+
+    fn row<T: Scalar>(&mut self, stem: &str, n: usize, device: &[T], processor: &[T]) {
+        let name = format!("{stem}_{}", T::SUFFIX);
+        self.rows.push(ExactRow { name, n, hash: hash(device), cpu: hash(processor) });
+    }
+
+    /// One kernel that writes an array, and its twin.
+    fn array<T: Scalar>(
+        &mut self,
+        (stem, n): (&str, usize),
+        launch: impl FnOnce(&Kernels, &Stream, &mut DeviceBuffer<T>) -> Result<(), CudaError>,
+        twin: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,
+    ) -> Result<(), CudaError> {
+        let mut out = DeviceBuffer::zeroed(self.context(), n)?;
+        launch(self.kernels, self.stream, &mut out)?;
+        let mut expected = vec![T::ZERO; n];
+        of_twin(twin(&mut expected))?;
+        self.row(stem, n, &out.to_vec()?, &expected);
+        Ok(())
+    }
+
+    fn elementwise<T: Scalar>(&mut self, n: usize) -> Result<(), CudaError> {
+        let (x, y) = (numbers_with_corners::<T>(n, 0), numbers::<T>(n, 1));
+        let (on_x, on_y) =
+            (DeviceBuffer::from_slice(self.context(), &x)?, DeviceBuffer::from_slice(self.context(), &y)?);
+        let a = T::from_f64(FACTOR);
+        let (u, v) = (&on_x, &on_y);
+        self.array(("array_fill", n), |k, s, out| k.fill(s, a, out), written(&vec![a; n]))?;
+        self.array(("array_copy", n), |k, s, out| k.copy(s, u, out), written(&x))?;
+        self.array(("array_add", n), |k, s, out| k.add(s, u, v, out), |out| cpu::add(&x, &y, out))?;
+        self.array(("array_sub", n), |k, s, out| k.sub(s, u, v, out), |out| cpu::sub(&x, &y, out))?;
+        self.array(("array_mul", n), |k, s, out| k.mul(s, u, v, out), |out| cpu::mul(&x, &y, out))?;
+        self.array(("array_div", n), |k, s, out| k.div(s, u, v, out), |out| cpu::div(&x, &y, out))?;
+        self.array(("array_scale", n), |k, s, out| k.scale(s, a, u, out), |out| cpu::scale(a, &x, out))?;
+        self.array(("array_axpy", n), |k, s, out| k.axpy(s, a, u, v, out), |out| cpu::axpy(a, &x, &y, out))?;
+        self.array(("array_exp", n), |k, s, out| k.exp(s, u, out), |out| cpu::exp(&x, out))?;
+        self.array(("array_ln", n), |k, s, out| k.ln(s, u, out), |out| cpu::ln(&x, out))?;
+        self.array(("array_sqrt", n), |k, s, out| k.sqrt(s, u, out), |out| cpu::sqrt(&x, out))
+    }
+
+    fn reductions<T: Scalar>(&mut self, n: usize) -> Result<(), CudaError> {
+        let (x, y) = (numbers::<T>(n, 0), numbers::<T>(n, 1));
+        let (on_x, on_y) =
+            (DeviceBuffer::from_slice(self.context(), &x)?, DeviceBuffer::from_slice(self.context(), &y)?);
+        let (kernels, stream) = (self.kernels, self.stream);
+        self.row("array_sum", n, &[kernels.sum(stream, &on_x)?], &[cpu::sum(&x)]);
+        self.row("array_min", n, &[kernels.min(stream, &on_x)?], &[cpu::min(&x)]);
+        self.row("array_max", n, &[kernels.max(stream, &on_x)?], &[cpu::max(&x)]);
+        self.row("array_dot", n, &[kernels.dot(stream, &on_x, &on_y)?], &[of_twin(cpu::dot(&x, &y))?]);
+        Ok(())
+    }
+
+    fn matmul<T: Scalar>(&mut self, k: usize) -> Result<(), CudaError> {
+        let shape = MatrixShape { m: k + 5, k, n: k.saturating_sub(3).max(1) };
+        let (a, b) = (numbers::<T>(shape.m * k, 0), numbers::<T>(k * shape.n, 1));
+        let (on_a, on_b) =
+            (DeviceBuffer::from_slice(self.context(), &a)?, DeviceBuffer::from_slice(self.context(), &b)?);
+        let mut on_c = DeviceBuffer::zeroed(self.context(), shape.m * shape.n)?;
+        self.kernels.matmul(self.stream, shape, &on_a, &on_b, &mut on_c)?;
+        let mut c = vec![T::ZERO; shape.m * shape.n];
+        of_twin(cpu::matmul(shape, &a, &b, &mut c))?;
+        self.row("matmul", k, &on_c.to_vec()?, &c);
+        Ok(())
+    }
+
+    fn random(&mut self, n: usize) -> Result<(), CudaError> {
+        let address = NumberStream { seed: SEED, chain: 3, iteration: 5, purpose: Purpose::User as u32 };
+        let twin = octopus_random::Stream::new(SEED, address.chain, address.iteration, Purpose::User);
+        let uniform: Vec<f64> = (0..n as u64).map(|i| twin.uniform_at(i)).collect();
+        let normal: Vec<f64> = uniform.iter().map(|&u| normal_quantile(u)).collect();
+        self.array(("random_uniform", n), |k, s, out| k.random_uniform(s, address, out), written(&uniform))?;
+        self.array(("random_normal", n), |k, s, out| k.random_normal(s, address, out), written(&normal))
+    }
+}
+
+/// The twin of a kernel whose result is known.
+fn written<T: Scalar>(values: &[T]) -> impl FnOnce(&mut [T]) -> Result<(), ArrayError> {
+    |out| {
+        out.copy_from_slice(values);
+        Ok(())
+    }
+}
+
+/// A twin's result as a device's: it can only fail by a length, which is this program's mistake.
+pub(super) fn of_twin<T>(result: Result<T, ArrayError>) -> Result<T, CudaError> {
+    result.map_err(|error| match error {
+        ArrayError::Cuda { source, .. } => source,
+        other => CudaError::LaunchShape { kernel: "on the CPU".into(), detail: other.to_string() },
+    })
+}
+
+/// FNV-1a over the bits as f64, which holds f32 exactly.
+fn hash<T: Scalar>(values: &[T]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for value in values {
+        let value = value.to_f64();
+        let bits = if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
+        for byte in bits.to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_sees_every_bit_but_those_of_a_nan() {
+        // FNV-1a of nothing, and of the eight bytes of 1.0, as published for the function.
+        assert_eq!(hash::<f64>(&[]), "cbf29ce484222325");
+        assert_ne!(hash(&[0.0]), hash(&[-0.0]));
+        assert_ne!(hash(&[1.0]), hash(&[f64::from_bits(1.0_f64.to_bits() + 1)]));
+        assert_eq!(hash(&[f64::NAN]), hash(&[-f64::NAN]));
+        assert_eq!(hash(&[1.5_f32, -2.0]), hash(&[1.5_f64, -2.0]));
+    }
+}

@@ -1,0 +1,79 @@
+//! The numbers that kernels are tried on: the same on every machine, made by Philox.
+
+use crate::Scalar;
+use octopus_random::exact::normal_quantile;
+use octopus_random::{Purpose, Stream};
+
+/// Of the recorded results too: another seed makes other hashes.
+pub(super) const SEED: u64 = 0x0c70_9005;
+
+/// What stands first in longer inputs: where rounding, overflow and comparison have their corners.
+const CORNERS: [f64; 16] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+    f64::MIN_POSITIVE,
+    5e-324,
+    f64::MAX,
+    1.175_494_350_822_287_5e-38,
+    1e-45,
+    3.402_823_466_385_288_6e38,
+    88.0,
+    -87.0,
+    709.0,
+];
+
+/// `n` numbers of both signs, spread over twenty powers of two. `which` tells apart the inputs of one kernel.
+pub(super) fn numbers<T: Scalar>(n: usize, which: u32) -> Vec<T> {
+    let stream = Stream::new(SEED, which, 0, Purpose::User);
+    let number = |i: usize| {
+        let normal = normal_quantile(stream.uniform_at(i as u64));
+        T::from_f64(normal * 2_f64.powi((8 * i % 21) as i32 - 12))
+    };
+    (0..n).map(number).collect()
+}
+
+/// The same with the corners in front, where there is room for them.
+pub(super) fn numbers_with_corners<T: Scalar>(n: usize, which: u32) -> Vec<T> {
+    let mut numbers = numbers(n, which);
+    if n >= 2 * CORNERS.len() {
+        for (number, corner) in numbers.iter_mut().zip(CORNERS) {
+            *number = T::from_f64(corner);
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_the_same_numbers_every_time_and_differ_by_their_place() {
+        let x: Vec<f64> = numbers(1000, 0);
+        assert_eq!(x, numbers::<f64>(1000, 0));
+        assert_ne!(x, numbers::<f64>(1000, 1));
+        assert!(x.iter().all(|x| x.is_finite()) && x.iter().any(|x| *x < 0.0));
+        let largest = x.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        assert!((100.0..3000.0).contains(&largest), "{largest}");
+    }
+
+    #[test]
+    fn every_power_of_two_comes_about_equally_often() {
+        let x: Vec<f64> = numbers(21_000, 0);
+        // The exponent of a normal number of the bulk is about its power's.
+        let small = x.iter().filter(|x| x.abs() < 2_f64.powi(-10)).count();
+        let large = x.iter().filter(|x| x.abs() > 64.0).count();
+        assert!((1000..6000).contains(&small) && (1000..6000).contains(&large), "{small} {large}");
+    }
+
+    #[test]
+    fn corners_come_only_where_there_is_room() {
+        assert!(numbers_with_corners::<f32>(100, 0)[6].is_nan());
+        assert_eq!(numbers_with_corners::<f32>(5, 0), numbers::<f32>(5, 0));
+    }
+}

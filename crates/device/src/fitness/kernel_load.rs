@@ -1,0 +1,23 @@
+//! Does the driver take this program's kernels, and how long does its compiler work on them?
+
+use super::live::Live;
+use crate::Finding;
+use crate::finding::Question;
+use octopus_cuda::Kernels;
+use std::time::Duration;
+
+pub(super) const QUESTION: Question =
+    Question { id: "kernel-load", title: "Kernels", expected: "the driver compiles this program's kernels" };
+
+/// A longer time is worth a remark.
+const USUAL: Duration = Duration::from_secs(5);
+
+pub(super) fn check(live: &mut Live) -> Finding {
+    live.step(QUESTION, |live| {
+        let kernels = Kernels::load(&live.context)?;
+        let took = kernels.load_time();
+        live.kernels = Some(kernels);
+        let slow = (took > USUAL).then_some("the driver keeps what it compiled unless CUDA_CACHE_DISABLE is set");
+        Ok(QUESTION.pass(format!("loaded in {:.3} s{}", took.as_secs_f64(), live.remark(slow))))
+    })
+}

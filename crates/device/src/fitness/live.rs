@@ -1,0 +1,61 @@
+//! A device with a context on it, and what became of it while it was checked.
+
+use super::{FitnessConfig, remedy};
+use crate::Finding;
+use crate::finding::Question;
+use octopus_cuda::{Context, CudaError, Kernels, Stream};
+
+/// The device that the checks run on.
+pub(super) struct Live {
+    pub(super) context: Context,
+    pub(super) stream: Stream,
+    pub(super) kernels: Option<Kernels>,
+    pub(super) config: FitnessConfig,
+    /// Whether it is the software GPU of the tests: its speeds are no measurement.
+    pub(super) test_double: bool,
+    /// The id of the check in which the device was lost.
+    lost: Option<&'static str>,
+}
+
+impl Live {
+    pub(super) fn new(context: Context, stream: Stream, config: FitnessConfig, test_double: bool) -> Self {
+        Self { context, stream, kernels: None, config, test_double, lost: None }
+    }
+
+    /// Runs one check, unless the device was lost before; an error is the check's failure.
+    pub(super) fn step(
+        &mut self,
+        question: Question,
+        check: impl FnOnce(&mut Self) -> Result<Finding, CudaError>,
+    ) -> Finding {
+        if let Some(id) = self.lost {
+            return question.skip(format!("the device was lost (see {id})"));
+        }
+        let finding = check(self).unwrap_or_else(|error| remedy::failed(question, &error));
+        if self.context.healthy().is_err() {
+            self.lost = Some(question.id);
+        }
+        finding
+    }
+
+    /// [`step`](Self::step) of a check that launches kernels.
+    pub(super) fn step_with_kernels(
+        &mut self,
+        question: Question,
+        check: impl FnOnce(&Self, &Kernels) -> Result<Finding, CudaError>,
+    ) -> Finding {
+        self.step(question, |live| match &live.kernels {
+            Some(kernels) => check(live, kernels),
+            None => Ok(question.skip("the kernels are not loaded (see kernel-load)")),
+        })
+    }
+
+    /// What a line with speeds ends with: a remark where they are low, and what the software GPU's are worth.
+    pub(super) fn remark(&self, slow: Option<&str>) -> String {
+        match slow {
+            _ if self.test_double => " (a test double: no measurement of a GPU)".to_owned(),
+            Some(why) => format!(" (slow: {why})"),
+            None => String::new(),
+        }
+    }
+}

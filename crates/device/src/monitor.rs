@@ -1,0 +1,86 @@
+//! What a run used of its device, for the run's record.
+
+use crate::{ArrayError, Device, Engine};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Memory, kernels and copies of a run on one device; all zero on the CPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceUsage {
+    /// The device.
+    pub device: Device,
+    /// The most bytes of device memory that this process held at once.
+    pub peak_bytes: u64,
+    /// The device's memory in bytes; 0 for the CPU.
+    pub total_bytes: u64,
+    /// The most bytes of page-locked host memory that it held at once.
+    pub peak_pinned_bytes: u64,
+    /// Kernels launched.
+    pub launches: u64,
+    /// Seconds, by the device's clock, of the work under [`octopus_cuda::Stream::measure`]: the sampler's kernels. Single
+    /// operations on arrays are not timed, which would make them wait for each other.
+    pub kernel_seconds: f64,
+    /// Seconds of copies in both directions, without the wait for earlier work.
+    pub transfer_seconds: f64,
+    /// Bytes copied in both directions.
+    pub transferred_bytes: u64,
+}
+
+impl DeviceUsage {
+    /// The share of the device's memory that the process held at its peak, from 0 to 1; `None` on the CPU.
+    #[must_use]
+    pub fn memory_share(&self) -> Option<f64> {
+        (self.total_bytes > 0).then(|| self.peak_bytes as f64 / self.total_bytes as f64)
+    }
+}
+
+/// Watches a device from its start on.
+///
+/// The counters are the device's, in this process: what other threads do on it counts too, and starting a second
+/// monitor on a device starts the first one anew.
+///
+/// ```
+/// use octopus_device::{Array, Device, Monitor};
+///
+/// let monitor = Monitor::start(Device::Cpu)?;
+/// let sum = Array::from_slice(&[1.0, 2.0])?.sum()?;
+/// assert_eq!(sum, 3.0);
+/// assert_eq!(monitor.usage().peak_bytes, 0); // of device memory, the CPU has none
+/// # Ok::<(), octopus_device::ArrayError>(())
+/// ```
+#[derive(Debug)]
+pub struct Monitor {
+    device: Device,
+    engine: Option<Arc<Engine>>,
+    total_bytes: u64,
+}
+
+impl Monitor {
+    /// Sets the device's counters to zero; peaks start from what is held now.
+    ///
+    /// # Errors
+    /// When the device cannot be used.
+    pub fn start(device: Device) -> Result<Self, ArrayError> {
+        let Device::Cuda(ordinal) = device else { return Ok(Self { device, engine: None, total_bytes: 0 }) };
+        let engine = Engine::ready(ordinal)?;
+        let total_bytes = engine.context().device().total_memory().map_err(|error| engine.failed(error))?;
+        engine.context().reset_usage();
+        Ok(Self { device, engine: Some(engine), total_bytes })
+    }
+
+    /// What was used since the start. It asks nothing of the device, so it answers after a device is lost, too.
+    #[must_use]
+    pub fn usage(&self) -> DeviceUsage {
+        let usage = self.engine.as_ref().map(|engine| engine.context().usage()).unwrap_or_default();
+        DeviceUsage {
+            device: self.device,
+            peak_bytes: usage.peak_device_bytes,
+            total_bytes: self.total_bytes,
+            peak_pinned_bytes: usage.peak_pinned_bytes,
+            launches: usage.launches,
+            kernel_seconds: usage.measured_time.as_secs_f64(),
+            transfer_seconds: (usage.upload_time + usage.download_time).as_secs_f64(),
+            transferred_bytes: usage.uploaded_bytes + usage.downloaded_bytes,
+        }
+    }
+}

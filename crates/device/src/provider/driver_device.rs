@@ -1,0 +1,34 @@
+//! The devices as the CUDA driver tells of them: those that this process may use, without a context.
+
+use crate::{ComputeMode, DeviceInfo};
+use octopus_cuda::{Attribute, Device};
+
+/// One entry for each, in the driver's order; none when the driver does not start. Every question is asked
+/// on its own, as NVML's are.
+pub(super) fn driver_devices() -> Vec<DeviceInfo> {
+    Device::all().unwrap_or_default().iter().map(describe).collect()
+}
+
+fn describe(device: &Device) -> DeviceInfo {
+    let number = |attribute| device.attribute(attribute).ok().and_then(|value| u32::try_from(value).ok());
+    let megahertz = |attribute| number(attribute).map(|kilohertz| kilohertz / 1000).filter(|&clock| clock > 0);
+    DeviceInfo {
+        index: device.ordinal(),
+        name: device.name().ok(),
+        uuid: device.uuid().ok().map(|uuid| uuid.to_string()),
+        memory_total: device.total_memory().ok(),
+        compute_capability: device.compute_capability().ok().map(Into::into),
+        pci_slot: device.pci_bus_id().ok(),
+        sm_count: device.multiprocessors().ok(),
+        sm_clock_max_mhz: megahertz(Attribute::ClockKilohertz),
+        memory_clock_max_mhz: megahertz(Attribute::MemoryClockKilohertz),
+        ecc: device.ecc_enabled().ok(),
+        compute_mode: number(Attribute::ComputeMode).and_then(|mode| match mode {
+            0 => Some(ComputeMode::Default),
+            2 => Some(ComputeMode::Prohibited),
+            1 | 3 => Some(ComputeMode::Exclusive),
+            _ => None,
+        }),
+        ..DeviceInfo::default()
+    }
+}

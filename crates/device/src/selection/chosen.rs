@@ -1,0 +1,173 @@
+//! What the user asks for.
+
+use crate::Device;
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// The environment variable that chooses the device where no flag does.
+pub const DEVICE_VARIABLE: &str = "OCTOPUS_DEVICE";
+
+/// What was asked for: `auto`, `cpu`, `cuda` or `cuda:N`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// Whichever is faster for the work.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// A CUDA device: the first, or that of this number.
+    Cuda(Option<u32>),
+}
+
+/// Where a choice came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The flag `--device`.
+    Flag,
+    /// The environment variable [`DEVICE_VARIABLE`].
+    Variable,
+    /// Neither: the default, `auto`.
+    Default,
+}
+
+/// A choice and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The choice.
+    pub choice: DeviceChoice,
+    /// Where it came from.
+    pub source: Source,
+    /// A line for the user when flag and variable disagree.
+    pub note: Option<String>,
+}
+
+/// A flag or variable that asks for nothing that exists.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{origin}: {text:?} is no choice of a device; use `auto`, `cpu`, `cuda`, or `cuda:N` with N counted from 0")]
+pub struct ChoiceError {
+    /// Who says so: `--device`, [`DEVICE_VARIABLE`], or `device`.
+    pub origin: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+impl DeviceChoice {
+    /// The choice of the flag's value, else the variable's, else `auto`.
+    ///
+    /// An empty variable counts as none. Where the flag is given, the variable is not even read: a wrong variable
+    /// does not stop a run that overrides it, and the note says which one won.
+    ///
+    /// ```
+    /// use octopus_device::{DeviceChoice, Source};
+    ///
+    /// let chosen = DeviceChoice::from_flag_or_env(Some("cpu"), Some("cuda:1")).unwrap();
+    /// assert_eq!((chosen.choice, chosen.source), (DeviceChoice::Cpu, Source::Flag));
+    /// assert_eq!(chosen.note.unwrap(), "--device cpu overrides OCTOPUS_DEVICE=cuda:1");
+    /// ```
+    ///
+    /// # Errors
+    /// When the one that counts is no choice.
+    pub fn from_flag_or_env(flag: Option<&str>, variable: Option<&str>) -> Result<Chosen, ChoiceError> {
+        let variable = variable.filter(|text| !text.trim().is_empty());
+        let read = |origin, text: &str| text.trim().parse().map_err(|error| ChoiceError { origin, ..error });
+        match (flag, variable) {
+            (Some(text), variable) => {
+                let choice: Self = read("--device", text)?;
+                let note = variable
+                    .filter(|other| other.trim().parse() != Ok(choice))
+                    .map(|other| format!("--device {choice} overrides {DEVICE_VARIABLE}={}", other.trim()));
+                Ok(Chosen { choice, source: Source::Flag, note })
+            }
+            (None, Some(text)) => {
+                Ok(Chosen { choice: read(DEVICE_VARIABLE, text)?, source: Source::Variable, note: None })
+            }
+            (None, None) => Ok(Chosen { choice: Self::Auto, source: Source::Default, note: None }),
+        }
+    }
+
+    /// [`from_flag_or_env`](Self::from_flag_or_env) with this process's environment.
+    ///
+    /// # Errors
+    /// When the one that counts is no choice.
+    pub fn from_flag(flag: Option<&str>) -> Result<Chosen, ChoiceError> {
+        // What is not UTF-8 is no choice either; the message shows it as well as it can be shown.
+        let variable = std::env::var_os(DEVICE_VARIABLE);
+        Self::from_flag_or_env(flag, variable.as_deref().map(std::ffi::OsStr::to_string_lossy).as_deref())
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Flag => "--device",
+            Self::Variable => DEVICE_VARIABLE,
+            Self::Default => "the default",
+        })
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.pad("auto"),
+            Self::Cpu => f.pad("cpu"),
+            Self::Cuda(None) => f.pad("cuda"),
+            Self::Cuda(Some(ordinal)) => Device::Cuda(*ordinal).fmt(f),
+        }
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "cuda" => Ok(Self::Cuda(None)),
+            _ => match text.parse() {
+                Ok(Device::Cpu) => Ok(Self::Cpu),
+                Ok(Device::Cuda(ordinal)) => Ok(Self::Cuda(Some(ordinal))),
+                Err(_) => Err(ChoiceError { origin: "device", text: text.to_owned() }),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read_and_written_alike() {
+        for text in ["auto", "cpu", "cuda", "cuda:0", "cuda:12"] {
+            assert_eq!(text.parse::<DeviceChoice>().unwrap().to_string(), text);
+        }
+        let error = "gpu".parse::<DeviceChoice>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "device: \"gpu\" is no choice of a device; use `auto`, `cpu`, `cuda`, or `cuda:N` with N counted from 0"
+        );
+    }
+
+    #[test]
+    fn the_flag_wins_over_the_variable_and_says_so_only_when_they_differ() {
+        let chosen = |flag, variable| DeviceChoice::from_flag_or_env(flag, variable).unwrap();
+        assert_eq!(chosen(None, None).source, Source::Default);
+        assert_eq!(chosen(None, Some("")).choice, DeviceChoice::Auto);
+        let by_variable = chosen(None, Some(" cuda:2 "));
+        assert_eq!((by_variable.choice, by_variable.source), (DeviceChoice::Cuda(Some(2)), Source::Variable));
+        assert_eq!(chosen(Some("cuda"), Some("cuda")).note, None);
+        assert_eq!(chosen(Some("cuda"), None).note, None);
+        let over = chosen(Some("auto"), Some("nonsense"));
+        assert_eq!(over.note.as_deref(), Some("--device auto overrides OCTOPUS_DEVICE=nonsense"));
+    }
+
+    #[test]
+    fn errors_say_who_is_wrong() {
+        let flag = DeviceChoice::from_flag_or_env(Some("cuda:x"), Some("cpu")).unwrap_err();
+        assert!(flag.to_string().starts_with("--device: \"cuda:x\""), "{flag}");
+        let variable = DeviceChoice::from_flag_or_env(None, Some("gpu0")).unwrap_err();
+        assert!(variable.to_string().starts_with("OCTOPUS_DEVICE: \"gpu0\""), "{variable}");
+    }
+}

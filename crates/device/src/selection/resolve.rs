@@ -1,0 +1,186 @@
+//! From a choice to a device.
+
+use super::{Accelerators, DeviceChoice, Unusable};
+use crate::Device;
+use crate::calibration::{Calibration, CalibrationMiss, Choice, Work, choose};
+use thiserror::Error;
+
+/// The device for a piece of work, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    /// The device.
+    pub device: Device,
+    /// Why this one, in one line.
+    pub reason: String,
+    /// Further lines for the user: what could not be used or known, and what to do about it.
+    pub notes: Vec<String>,
+}
+
+/// A device that was asked for and cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SelectionError {
+    /// There is no CUDA device to use.
+    #[error("--device {choice}: no CUDA device can be used: {unusable}; or use `--device cpu`")]
+    NoDevice {
+        /// What was asked for.
+        choice: DeviceChoice,
+        /// Why there is none, and what to do.
+        unusable: Unusable,
+    },
+    /// There are fewer.
+    #[error(
+        "--device cuda:{ordinal}: this process may use {devices} CUDA device{}, the last is cuda:{}; \
+         see `octopus device list` and CUDA_VISIBLE_DEVICES",
+        if *.devices == 1 { "" } else { "s" }, .devices - 1
+    )]
+    DeviceMissing {
+        /// The number asked for.
+        ordinal: u32,
+        /// How many there are; at least one.
+        devices: u32,
+    },
+}
+
+impl SelectionError {
+    /// The process exit code: 4, needed hardware or driver absent.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        4
+    }
+}
+
+/// Picks the device for `work`.
+///
+/// What is asked for by name is taken as it is: a device with a failed check is used, with a note; one that is not there is
+/// an error, never replaced. `auto` takes the device with the least predicted time; devices that fail a check, or
+/// that `calibration` (asked with the device's number) knows nothing of, are not considered, and a note says so.
+///
+/// ```
+/// use octopus_device::{Accelerators, CalibrationMiss, Device, DeviceChoice, NoProvider, Probe, Work, resolve};
+///
+/// let accelerators = Accelerators::of(&Probe::new(&NoProvider));
+/// let mut uncalibrated = |_| Err(CalibrationMiss::Missing { path: "calibration.json".into() });
+/// let work = Work::new("a small run");
+/// let selection = resolve(DeviceChoice::Auto, &accelerators, &work, &mut uncalibrated).unwrap();
+/// assert_eq!(selection.device, Device::Cpu);
+///
+/// let error = resolve(DeviceChoice::Cuda(None), &accelerators, &work, &mut uncalibrated).unwrap_err();
+/// assert_eq!(error.exit_code(), 4);
+/// ```
+///
+/// # Errors
+/// When CUDA is asked for and there is none, or fewer devices than the number says.
+pub fn resolve(
+    choice: DeviceChoice,
+    accelerators: &Accelerators,
+    work: &Work,
+    calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
+) -> Result<Selection, SelectionError> {
+    match choice {
+        DeviceChoice::Cpu => Ok(Selection { device: Device::Cpu, reason: "cpu: asked for".into(), notes: vec![] }),
+        DeviceChoice::Cuda(ordinal) => cuda(choice, ordinal.unwrap_or(0), accelerators),
+        DeviceChoice::Auto => Ok(auto(accelerators, work, calibration)),
+    }
+}
+
+fn cuda(choice: DeviceChoice, ordinal: u32, accelerators: &Accelerators) -> Result<Selection, SelectionError> {
+    let Accelerators { devices, unusable } = accelerators;
+    if *devices == 0 {
+        let unknown = || Unusable { reason: "none was found".into(), fix: "see `octopus verify`".into() };
+        return Err(SelectionError::NoDevice { choice, unusable: unusable.clone().unwrap_or_else(unknown) });
+    }
+    if ordinal >= *devices {
+        return Err(SelectionError::DeviceMissing { ordinal, devices: *devices });
+    }
+    let device = Device::Cuda(ordinal);
+    let notes = unusable.iter().map(|unusable| format!("a check failed and may spoil the run: {unusable}")).collect();
+    Ok(Selection { device, reason: format!("{device}: asked for"), notes })
+}
+
+fn auto(
+    accelerators: &Accelerators,
+    work: &Work,
+    calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
+) -> Selection {
+    let on_cpu = |reason: String, notes| Selection { device: Device::Cpu, reason, notes };
+    match (accelerators.devices, &accelerators.unusable) {
+        (0, None) => return on_cpu("cpu: there is no CUDA device".into(), vec![]),
+        (0, Some(unusable)) => return on_cpu(format!("cpu: {}", unusable.reason), vec![unusable.fix.clone()]),
+        (_, Some(unusable)) => {
+            return on_cpu(
+                format!("cpu: a check of the GPU failed: {}", unusable.reason),
+                vec![unusable.fix.clone(), "`--device cuda` uses it all the same".into()],
+            );
+        }
+        (_, None) => {}
+    }
+    let mut notes = vec![];
+    let mut choices: Vec<Choice> = vec![];
+    for ordinal in 0..accelerators.devices {
+        match calibration(ordinal) {
+            Ok(calibration) => choices.push(choose(work, &calibration, ordinal)),
+            Err(miss) => notes.push(format!("cuda:{ordinal} is not considered: {miss}")),
+        }
+    }
+    let seconds = |choice: &Choice| choice.predicted.map_or(f64::INFINITY, |predicted| predicted.device_seconds);
+    // The processor where every device says so: where one is faster than it, so is the fastest.
+    match choices.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) {
+        Some(Choice { device, reason, .. }) => Selection { device, reason, notes },
+        None => on_cpu(format!("{}: cpu, since no GPU of this machine was calibrated", work.name), notes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(_: u32) -> Result<Calibration, CalibrationMiss> {
+        Err(CalibrationMiss::Missing { path: "c.json".into() })
+    }
+
+    fn refuse(choice: &str, accelerators: &Accelerators) -> String {
+        let work = Work::new("work");
+        resolve(choice.parse().unwrap(), accelerators, &work, &mut missing).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn cuda_that_is_not_there_is_an_error_with_reason_and_fix() {
+        let none = Accelerators::none("no NVIDIA device on this machine", "see docs/setup.md for what a GPU needs");
+        assert_eq!(
+            refuse("cuda", &none),
+            "--device cuda: no CUDA device can be used: no NVIDIA device on this machine; see docs/setup.md for what a \
+             GPU needs; or use `--device cpu`"
+        );
+        assert!(refuse("cuda:3", &none).starts_with("--device cuda:3: no CUDA device can be used"));
+    }
+
+    #[test]
+    fn a_number_too_high_names_both_numbers() {
+        let message = |devices| refuse("cuda:7", &Accelerators { devices, unusable: None });
+        assert!(message(2).starts_with("--device cuda:7: this process may use 2 CUDA devices, the last is cuda:1;"));
+        assert!(message(1).starts_with("--device cuda:7: this process may use 1 CUDA device, the last is cuda:0;"));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_used_with_a_note_when_a_check_failed() {
+        let unusable = Some(Unusable { reason: "Clocks: low".into(), fix: "cool it".into() });
+        let accelerators = Accelerators { devices: 2, unusable };
+        let choice = DeviceChoice::Cuda(Some(1));
+        let selection = resolve(choice, &accelerators, &Work::new("work"), &mut missing).unwrap();
+        assert_eq!((selection.device, selection.reason.as_str()), (Device::Cuda(1), "cuda:1: asked for"));
+        assert_eq!(selection.notes, ["a check failed and may spoil the run: Clocks: low; cool it"]);
+        let automatic = resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap();
+        assert_eq!((automatic.device, automatic.notes[0].as_str()), (Device::Cpu, "cool it"));
+        assert!(automatic.reason.contains("Clocks: low"));
+    }
+
+    #[test]
+    fn auto_without_calibration_stays_on_the_cpu_and_says_so() {
+        let accelerators = Accelerators { devices: 2, unusable: None };
+        let selection = resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap();
+        assert_eq!(selection.device, Device::Cpu);
+        assert_eq!(selection.reason, "work: cpu, since no GPU of this machine was calibrated");
+        assert_eq!(selection.notes.len(), 2);
+        assert!(selection.notes[1].starts_with("cuda:1 is not considered: no calibration of this device yet"));
+    }
+}

@@ -1,0 +1,10 @@
+//! Arrays on the CPU against plain loops and exact sums, and on the software GPU against the CPU, bit for bit.
+
+mod software_gpu;
+
+#[path = "arrays/numbers.rs"]
+mod numbers;
+#[path = "arrays/on_cpu.rs"]
+mod on_cpu;
+#[path = "arrays/on_gpu.rs"]
+mod on_gpu;

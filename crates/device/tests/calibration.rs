@@ -1,0 +1,206 @@
+//! Calibrations on disk: kept, found, refused, and written by several processes at once.
+
+use octopus_device::{
+    Calibration, CalibrationCache, CalibrationCacheError, CalibrationKey, CalibrationMiss, KernelCost, LinearCost,
+    TransferCost,
+};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const FOLDER: &str = "OCTOPUS_CALIBRATION_TEST_FOLDER";
+
+fn key() -> CalibrationKey {
+    CalibrationKey::new("GPU-00112233-4455-6677-8899-aabbccddeeff", "550.54.15")
+}
+
+/// A calibration whose every number tells `mark`.
+fn calibration(mark: u32) -> Calibration {
+    let cost = LinearCost { fixed_seconds: f64::from(mark) * 1e-6, unit_seconds: f64::from(mark) * 0.1e-9 };
+    Calibration {
+        key: key(),
+        device_name: "NVIDIA RTX A6000".into(),
+        measured_at: u64::from(mark),
+        cpu_threads: 8,
+        startup_seconds: 0.3,
+        launch_seconds: 5e-6,
+        transfer: TransferCost { upload: cost, download: cost },
+        device_bytes_per_second: 6e11,
+        kernels: (0..200).map(|i| (format!("kernel_{i}_f64"), KernelCost { cpu: cost, device: cost })).collect(),
+    }
+}
+
+#[test]
+fn what_is_stored_is_found_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CalibrationCache::in_folder(folder.path().join("made/on/demand"));
+    assert!(matches!(cache.load(&key()), Err(CalibrationMiss::Missing { .. })));
+    let path = cache.store(&calibration(3)).unwrap();
+    assert_eq!(cache.load(&key()).unwrap(), calibration(3));
+    cache.store(&calibration(4)).unwrap();
+    assert_eq!(cache.load(&key()).unwrap(), calibration(4));
+    // Nothing is left beside the file.
+    let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(names, [path]);
+}
+
+#[test]
+fn what_has_changed_makes_it_stale_and_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CalibrationCache::in_folder(folder.path());
+    cache.store(&calibration(1)).unwrap();
+    let why = |key: CalibrationKey| cache.load(&key).unwrap_err().to_string();
+    let driver = why(CalibrationKey { driver_version: "560.28.03".into(), ..key() });
+    assert!(driver.ends_with(" is ignored: its driver was 550.54.15, is 560.28.03"), "{driver}");
+    let binary = why(CalibrationKey { binary: "9.9.9 release 0123".into(), ..key() });
+    assert!(binary.contains("its program was ") && binary.ends_with(", is 9.9.9 release 0123"), "{binary}");
+    // Another device has another file; one that was copied from it is not taken for its own.
+    let other = CalibrationKey { device_uuid: "GPU-1".into(), ..key() };
+    assert!(matches!(cache.load(&other), Err(CalibrationMiss::Missing { .. })));
+    fs::copy(cache.path(&key().device_uuid), cache.path("GPU-1")).unwrap();
+    assert!(why(other).contains("its device was GPU-00112233"));
+}
+
+#[test]
+fn damage_is_noticed_whatever_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CalibrationCache::in_folder(folder.path());
+    let path = cache.store(&calibration(1)).unwrap();
+    let good = fs::read_to_string(&path).unwrap();
+    let with = |text: &str| {
+        fs::write(&path, text).unwrap();
+        cache.load(&key()).unwrap_err()
+    };
+    let damaged = |text: &str| {
+        let miss = with(text);
+        assert!(matches!(miss, CalibrationMiss::Damaged { .. }), "{miss}");
+        assert!(miss.to_string().contains("is ignored: the file is damaged"), "{miss}");
+    };
+    // Cut off anywhere.
+    for part in [0, 1, 20, good.len() / 2, good.len() - 3] {
+        damaged(&good[..part]);
+    }
+    damaged("[]");
+    damaged(&good.replace("\"cpu_threads\": 8", "\"cpu_threads\": 0"));
+    damaged(&good.replace("\"startup_seconds\": 0.3", "\"startup_seconds\": -1"));
+    damaged(&good.replace("\"launch_seconds\": 5e-6", "\"launch_seconds\": null").replace("0.000005", "null"));
+    damaged(&good.replacen("\"unit_seconds\": 1e-10", "\"unit_seconds\": -1e-10", 1));
+    let later = with("{\"schema\": 2, \"costs\": \"of a later program\"}");
+    assert!(matches!(&later, CalibrationMiss::Stale { why, .. } if why == "its form was version 2, is 1"), "{later}");
+    fs::write(&path, good).unwrap();
+    assert!(cache.load(&key()).is_ok());
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(matches!(cache.load(&key()), Err(CalibrationMiss::Unreadable { .. })));
+}
+
+#[test]
+fn what_is_no_cost_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CalibrationCache::in_folder(folder.path());
+    let wrong = Calibration { launch_seconds: f64::NAN, ..calibration(1) };
+    let error = cache.store(&wrong).unwrap_err();
+    assert_eq!(error.to_string(), "the calibration is not kept: launch_seconds is NaN; measure again");
+    assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn a_name_from_a_strange_driver_stays_in_the_folder() {
+    let cache = CalibrationCache::in_folder("/caches");
+    assert_eq!(cache.path("../../etc/passwd"), Path::new("/caches/______etc_passwd.json"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_said_and_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a-file");
+    fs::write(&file, "in the way").unwrap();
+    let cache = CalibrationCache::in_folder(&file);
+    let error = cache.store(&calibration(1)).unwrap_err();
+    assert!(matches!(error, CalibrationCacheError::Write { .. }), "{error}");
+    let mut said = vec![];
+    let say = |line: &str| said.push(line.to_owned());
+    let measured = cache.load_or_measure(&key(), say, || Ok::<_, String>(calibration(2))).unwrap();
+    assert_eq!(measured, calibration(2));
+    assert!(said.iter().any(|line| line.contains("cannot be written")), "{said:?}");
+}
+
+#[test]
+fn measuring_happens_once_and_failing_keeps_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CalibrationCache::in_folder(folder.path());
+    let failed = cache.load_or_measure(&key(), |_| {}, || Err("no device")).unwrap_err();
+    assert_eq!(failed, "no device");
+    let first = cache.load_or_measure(&key(), |line| panic!("{line}"), || Ok::<_, String>(calibration(5))).unwrap();
+    let second = cache.load_or_measure(&key(), |line| panic!("{line}"), || Err("measured again")).unwrap();
+    assert_eq!(first, second);
+    // A stale one is replaced, and that is said.
+    let newer = CalibrationKey { driver_version: "560.28.03".into(), ..key() };
+    let mut said = vec![];
+    let again = Calibration { key: newer.clone(), ..calibration(6) };
+    cache.load_or_measure(&newer, |line| said.push(line.to_owned()), || Ok::<_, String>(again)).unwrap();
+    assert!(said.len() == 1 && said[0].contains("550.54.15"), "{said:?}");
+    assert_eq!(cache.load(&newer).unwrap().measured_at, 6);
+}
+
+/// One of the processes of the two tests below; alone it does nothing.
+#[test]
+fn in_another_process() {
+    let Ok(folder) = std::env::var(FOLDER) else { return };
+    let (cache, id) = (CalibrationCache::in_folder(&folder), std::process::id());
+    if Path::new(&folder).join("once").exists() {
+        // What is measured takes a while, in which the others come.
+        let measured = cache.load_or_measure(
+            &key(),
+            |line| panic!("{line}"),
+            || {
+                fs::write(Path::new(&folder).join(format!("measured-{id}")), "").unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(300));
+                Ok::<_, String>(calibration(id))
+            },
+        );
+        fs::write(Path::new(&folder).join(format!("got-{}", measured.unwrap().measured_at)), "").unwrap();
+        return;
+    }
+    for _ in 0..100 {
+        cache.store(&calibration(id)).unwrap();
+        // Whoever wrote it, it is whole.
+        let found = cache.load(&key()).unwrap();
+        assert_eq!(found, calibration(u32::try_from(found.measured_at).unwrap()));
+    }
+}
+
+/// Runs so many processes with this folder at the same time; all must succeed.
+fn processes(count: usize, folder: &Path) {
+    let program = std::env::current_exe().unwrap();
+    let start = || Command::new(&program).args(["in_another_process", "--exact"]).env(FOLDER, folder).spawn().unwrap();
+    let children: Vec<_> = (0..count).map(|_| start()).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+fn files(folder: &Path, prefix: &str) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(prefix)).collect()
+}
+
+#[test]
+fn processes_that_write_at_once_leave_a_whole_file() {
+    let folder = tempfile::tempdir().unwrap();
+    processes(3, folder.path());
+    let cache = CalibrationCache::in_folder(folder.path());
+    let last = cache.load(&key()).unwrap();
+    assert_eq!(last, calibration(u32::try_from(last.measured_at).unwrap()));
+    assert_eq!(files(folder.path(), "").len(), 1, "temporary files are left");
+}
+
+#[test]
+fn processes_that_measure_at_once_measure_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("once"), "").unwrap();
+    processes(3, folder.path());
+    assert_eq!(files(folder.path(), "measured-").len(), 1);
+    // All got that one's.
+    assert_eq!(files(folder.path(), "got-").len(), 1);
+}
