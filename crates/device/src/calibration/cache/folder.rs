@@ -30,10 +30,10 @@ mod tests {
             let (xdg, home) = (xdg.map(OsString::from), home.map(OsString::from));
             user_caches(|name| if name == "XDG_CACHE_HOME" { xdg.clone() } else { home.clone() })
         };
-        assert_eq!(caches(Some("/x"), Some("/home/a")), Some("/x".into()));
-        assert_eq!(caches(Some("x"), Some("/home/a")), Some("/home/a/.cache".into()));
-        assert_eq!(caches(Some(""), Some("/home/a")), Some("/home/a/.cache".into()));
-        assert_eq!(caches(None, Some("/home/a")), Some("/home/a/.cache".into()));
+        assert_eq!(caches(Some("/x"), Some("/people/a")), Some("/x".into()));
+        assert_eq!(caches(Some("x"), Some("/people/a")), Some("/people/a/.cache".into()));
+        assert_eq!(caches(Some(""), Some("/people/a")), Some("/people/a/.cache".into()));
+        assert_eq!(caches(None, Some("/people/a")), Some("/people/a/.cache".into()));
         assert_eq!(caches(None, None), None);
     }
 }
