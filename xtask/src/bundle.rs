@@ -56,7 +56,7 @@ pub(crate) fn run(root: &Path, folder: Option<&str>) -> Result<Outcome> {
 /// Makes the bundle of the release binary that is there.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run()`].
 pub(crate) fn make(root: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         // Only what this task made is thrown away.

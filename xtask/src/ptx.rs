@@ -96,7 +96,7 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<Outcome> {
 /// The step of `cargo xtask ci`.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Those of [`run()`].
 pub(crate) fn step(root: &Path) -> Result<Outcome> {
     run(root, Mode::Check)
 }
