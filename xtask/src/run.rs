@@ -18,6 +18,8 @@ pub(crate) enum Outcome {
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(arguments);
+    // Set for this program by the cargo that runs it; cargo-machete takes it for a sign of how it was started.
+    command.env_remove("CARGO_PKG_NAME");
     command
 }
 

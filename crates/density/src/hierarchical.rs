@@ -7,6 +7,8 @@ use crate::{
     Centering, DataError, DensityError, Dim, GroupedData, Hierarchy, Layout, LogDensity, Role, Transform, Variable,
 };
 use kernel::Evaluate;
+#[doc(hidden)]
+pub use kernel::PackedNormal;
 use octopus_random::{Stream, exact};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
@@ -150,6 +152,12 @@ impl HierarchicalNormal {
     /// Which form of the likelihood is evaluated.
     pub fn likelihood(&self) -> Likelihood {
         self.likelihood
+    }
+
+    /// What a kernel of this model reads: the numbers and buffers of `kernels/nuts/hierarchical_normal.cuh`.
+    #[doc(hidden)]
+    pub fn packed(&self) -> PackedNormal<'_> {
+        self.statistics.packed()
     }
 
     fn evaluate(&self, centering: &Centering, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {

@@ -7,6 +7,8 @@ mod config;
 mod draw;
 mod low_rank;
 mod metric;
+#[doc(hidden)]
+pub mod reference;
 mod run;
 mod schedule;
 mod space;

@@ -123,6 +123,14 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         self.done
     }
 
+    pub(crate) fn density(&self) -> &'d D {
+        self.space.density
+    }
+
+    pub(crate) fn chains(&self) -> &[Chain] {
+        &self.chains
+    }
+
     /// Moves every chain by at most `limit` iterations (fewer where a window or warm-up ends) and returns the
     /// draws; `None` when the run is complete. Chains run in parallel on the current rayon pool.
     ///

@@ -46,6 +46,11 @@ impl DualAveraging {
         exact::exp(self.log_step)
     }
 
+    /// The state in the order of its fields.
+    pub(crate) fn numbers(&self) -> [f64; 6] {
+        [self.target, self.mu, self.count, self.mean_error, self.log_step, self.log_step_mean]
+    }
+
     /// The step size to keep after warm-up.
     pub(crate) fn adapted(&self) -> f64 {
         exact::exp(self.log_step_mean)

@@ -55,6 +55,38 @@ impl Statistics {
     }
 }
 
+/// The data as a kernel reads them, relative to the prior's mean; vectors are padded to whole rows of lanes.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct PackedNormal<'a> {
+    /// Observations of each group; 0 in the padding.
+    pub count: &'a [f64],
+    /// Mean of each group less the prior's mean; 0 in the padding.
+    pub mean: &'a [f64],
+    /// Sum over groups of the squared deviations from the group's mean.
+    pub within: f64,
+    /// All observations.
+    pub total: f64,
+    /// Row `starts[b] + k`, of 32 values, holds observation `k` of each group of block `b`, 0 where there is none.
+    pub transposed: &'a [f64],
+    /// First row of each block of 32 groups, and the end.
+    pub starts: &'a [usize],
+}
+
+impl Statistics {
+    pub(super) fn packed(&self) -> PackedNormal<'_> {
+        let rows = self.starts[self.starts.len() - 1];
+        PackedNormal {
+            count: &self.count,
+            mean: &self.mean,
+            within: self.within,
+            total: self.total,
+            transposed: &self.transposed[..rows * BLOCK],
+            starts: &self.starts,
+        }
+    }
+}
+
 /// One evaluation; `gradient` has no other content before.
 pub(super) struct Evaluate<'a> {
     pub(super) model: &'a HierarchicalNormal,

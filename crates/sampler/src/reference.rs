@@ -1,0 +1,139 @@
+//! Single steps of the CPU engine, for tests that hold other engines to its bits. Not part of the interface.
+
+use crate::metric::Metric;
+use crate::run::Sampler;
+use crate::space::Space;
+use crate::step_size::DualAveraging;
+use crate::tree::{Address, Limits, Point, Workspace, leapfrog, transition};
+use crate::vector::Vectors;
+use crate::{Adaptation, DrawStats};
+use octopus_density::warp::Buffer;
+use octopus_density::{DensityError, LogDensity};
+
+/// A chain of which every part is chosen by the test.
+pub struct ReferenceChain<'d, D: ?Sized> {
+    space: Space<'d, D>,
+    metric: Metric,
+    vectors: Vectors,
+    point: Point,
+    workspace: Workspace,
+}
+
+/// Where in the random numbers of a run a transition is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Number of the chain.
+    pub chain: u32,
+    /// Iterations before it, warm-up included.
+    pub iteration: u32,
+}
+
+impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
+    /// The chain at `x`, in the coordinates and with the metric of `adaptation`.
+    ///
+    /// # Errors
+    /// When the density has no value there.
+    pub fn new(density: &'d D, adaptation: &Adaptation, x: &[f64]) -> Result<Self, DensityError> {
+        let dim = density.dim();
+        let mut chain = Self {
+            space: Space::new(density, adaptation.centerings.clone()),
+            metric: Metric::new(&adaptation.metric),
+            vectors: Vectors::new(dim),
+            point: Point { x: Buffer::from_slice(x), ..Point::zeros(dim) },
+            workspace: Workspace::new(dim),
+        };
+        let Self { space, metric, vectors, point, workspace } = &mut chain;
+        point.evaluate(space, metric, vectors, &mut workspace.scratch)?;
+        Ok(chain)
+    }
+
+    /// The position, in the sampler's coordinates.
+    pub fn x(&self) -> &[f64] {
+        &self.point.x[..self.space.density.dim()]
+    }
+
+    /// The position in the density's own coordinates.
+    pub fn natural(&self) -> Vec<f64> {
+        let mut x = self.x().to_vec();
+        self.space.make_natural(&mut x);
+        x
+    }
+
+    /// The whitened force at the position.
+    pub fn force(&self) -> &[f64] {
+        &self.point.force[..self.space.density.dim()]
+    }
+
+    /// The log density at the position.
+    pub fn logp(&self) -> f64 {
+        self.point.logp
+    }
+
+    /// One leapfrog step with the whitened momentum `r`, which becomes the new one; its square, or `None` where the
+    /// density has no value.
+    ///
+    /// # Errors
+    /// When the density is broken.
+    pub fn leapfrog(&mut self, step: f64, r: &mut [f64]) -> Result<Option<f64>, DensityError> {
+        let Self { space, metric, vectors, point, workspace } = self;
+        let dim = space.density.dim();
+        let momentum = Buffer::from_slice(r);
+        let (mut to, mut next) = (Point::zeros(dim), Buffer::zeros(dim));
+        let square =
+            leapfrog(space, metric, vectors, step, point, &momentum, &mut to, &mut next, &mut workspace.scratch)?;
+        *point = to;
+        r.copy_from_slice(&next[..dim]);
+        Ok(square)
+    }
+
+    /// One transition of NUTS.
+    ///
+    /// # Errors
+    /// When the density is broken.
+    pub fn transition(
+        &mut self,
+        step_size: f64,
+        max_depth: u32,
+        max_energy_error: f64,
+        place: Place,
+    ) -> Result<DrawStats, DensityError> {
+        let Self { space, metric, vectors, point, workspace } = self;
+        let Place { seed, chain, iteration } = place;
+        // Iteration 0 of the random numbers belongs to the starting points.
+        let address = Address { seed, chain, iteration: iteration + 1 };
+        let limits = Limits { max_depth, max_energy_error };
+        transition(space, metric, vectors, step_size, limits, address, point, workspace)
+    }
+}
+
+/// The state of a chain of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChainSnapshot {
+    /// The position, in the sampler's coordinates.
+    pub x: Vec<f64>,
+    /// The log density there.
+    pub logp: f64,
+    /// The step size of the next transition.
+    pub step_size: f64,
+    /// Dual averaging: target, mu, count, mean error, log step, mean log step.
+    pub averaging: [f64; 6],
+}
+
+/// Dual averaging at its start.
+pub fn averaging(initial: f64, target: f64) -> [f64; 6] {
+    DualAveraging::new(initial, target).numbers()
+}
+
+/// The state of every chain of a run.
+pub fn snapshot<D: LogDensity + ?Sized>(sampler: &Sampler<'_, D>) -> Vec<ChainSnapshot> {
+    let dim = sampler.density().dim();
+    let of = |chain: &crate::chain::Chain| ChainSnapshot {
+        x: chain.point.x[..dim].to_vec(),
+        logp: chain.point.logp,
+        step_size: chain.step_size,
+        averaging: chain.averaging.numbers(),
+    };
+    sampler.chains().iter().map(of).collect()
+}

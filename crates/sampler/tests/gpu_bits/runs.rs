@@ -1,0 +1,135 @@
+//! Whole runs: between two adaptations of the CPU engine the kernels do its iterations, dual averaging included, and
+//! after each they restart the step sizes.
+
+use crate::harness::{Answer, Job, Task, Way, assert_same, assert_same_stats};
+use crate::models::model;
+use octopus_density::{Likelihood, LogDensity};
+use octopus_sampler::reference::{ChainSnapshot, snapshot};
+use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig};
+
+fn read(answer: &mut Answer, dim: usize) -> ChainSnapshot {
+    let (x, logp, step_size) = (answer.reals(dim), answer.real(), answer.real());
+    ChainSnapshot { x, logp, step_size, averaging: answer.reals(6).try_into().unwrap() }
+}
+
+fn assert_same_state(what: &str, ours: &ChainSnapshot, theirs: &ChainSnapshot) {
+    assert_same(&format!("{what}: position"), &ours.x, &theirs.x);
+    assert_same(&format!("{what}: averaging"), &ours.averaging, &theirs.averaging);
+    assert_same(&format!("{what}: logp, step size"), &[ours.logp, ours.step_size], &[theirs.logp, theirs.step_size]);
+}
+
+fn compare(way: Way, groups: usize, balanced: bool, likelihood: Likelihood, config: &SamplerConfig, per_launch: u64) {
+    let model = model(groups, balanced, likelihood);
+    let dim = model.dim();
+    let mut sampler = Sampler::new(&model, config.clone()).unwrap();
+    let (mut transitions, mut leapfrogs, mut gradients, mut restarts) = (0, 0, 0, 0);
+    let job = |task, sampler: &Sampler<'_, _>, states: &[ChainSnapshot]| {
+        let mut job = Job::new(task, &model, sampler.adaptation());
+        job.integer(config.seed).integer(0).integer(sampler.done() as u64);
+        job.integer(config.max_depth.into()).real(config.max_energy_error).integer(config.chains as u64);
+        for state in states {
+            job.reals(&state.x).reals(&state.averaging).real(state.step_size);
+        }
+        job
+    };
+    loop {
+        let (states, adaptation, first) = (snapshot(&sampler), sampler.adaptation().clone(), sampler.done());
+        let mut run = job(Task::Run, &sampler, &states);
+        let Some(block) = sampler.advance(200).unwrap() else { break };
+        let warm_up = block.phase == Phase::Warmup;
+        run.integer(block.draws as u64).integer(per_launch).integer(config.tune as u64);
+        // Gradients of all draws of warm-up, as if every iteration belonged to a window.
+        run.integer(0).integer(config.tune as u64);
+        let Some(mut answer) = run.ask(way) else { return };
+        let mut done = 0;
+        while done < block.draws {
+            let launch = block.draws.min(done + per_launch as usize);
+            for (c, chain) in block.chains.iter().enumerate() {
+                for i in done..launch {
+                    let what = format!("{groups} groups, chain {c}, iteration {}", first + i);
+                    let position = &chain.positions[i * dim..(i + 1) * dim];
+                    assert_same_stats(&what, &chain.stats[i], &answer.stats());
+                    assert_same(&what, position, &answer.reals(dim));
+                    let theirs = answer.reals(dim);
+                    if warm_up {
+                        let mut gradient = vec![0.0; dim];
+                        model.logp_grad(position, &mut gradient).unwrap();
+                        assert_same(&what, &gradient, &theirs);
+                        gradients += 1;
+                    }
+                    transitions += 1;
+                    leapfrogs += chain.stats[i].n_steps;
+                }
+            }
+            done = launch;
+        }
+        let theirs: Vec<ChainSnapshot> = (0..config.chains).map(|_| read(&mut answer, dim)).collect();
+        answer.end();
+        let now = snapshot(&sampler);
+        if *sampler.adaptation() != adaptation {
+            // The kernels get the position in the new coordinates and the averaging as they left it.
+            let moved: Vec<ChainSnapshot> = now
+                .iter()
+                .zip(&theirs)
+                .map(|(now, theirs)| ChainSnapshot { x: now.x.clone(), ..theirs.clone() })
+                .collect();
+            let mut restart = job(Task::Restart, &sampler, &moved);
+            let Some(mut answer) = restart.real(config.target_accept).ask(way) else { return };
+            for ours in &now {
+                assert_same_state(&format!("restart at {}", sampler.done()), ours, &read(&mut answer, dim));
+                restarts += 1;
+            }
+            answer.end();
+        } else if sampler.done() != config.tune {
+            for (ours, theirs) in now.iter().zip(&theirs) {
+                assert_same_state(&format!("state at {}", sampler.done()), ours, theirs);
+            }
+        }
+    }
+    eprintln!(
+        "{groups} groups, {likelihood:?}: {transitions} transitions of {leapfrogs} leapfrogs, {gradients} gradients and \
+         {restarts} restarts have the same bits"
+    );
+}
+
+fn prd() -> SamplerConfig {
+    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..SamplerConfig::default() }
+}
+
+#[test]
+fn the_prd_run_of_100_groups_has_the_same_bits() {
+    compare(Way::Arrays, 100, true, Likelihood::Collapsed, &prd(), 64);
+}
+
+#[test]
+fn the_prd_run_of_500_groups_has_the_same_bits() {
+    compare(Way::Arrays, 500, true, Likelihood::Collapsed, &prd(), 100);
+}
+
+#[test]
+fn the_prd_run_of_1000_unbalanced_groups_has_the_same_bits() {
+    let config = SamplerConfig { draws: 300, tune: 500, ..prd() };
+    compare(Way::Arrays, 1000, false, Likelihood::Collapsed, &config, 1000);
+}
+
+#[test]
+fn a_pointwise_run_has_the_same_bits() {
+    let config = SamplerConfig { draws: 100, tune: 300, chains: 2, ..prd() };
+    compare(Way::Arrays, 100, false, Likelihood::Pointwise, &config, 13);
+}
+
+#[test]
+fn runs_of_every_parameterization_and_metric_have_the_same_bits() {
+    for parameterization in [Parameterization::NonCentered, Parameterization::Centered, Parameterization::Adaptive] {
+        for metric in [MetricKind::Diag, MetricKind::DiagDraws, MetricKind::LowRank] {
+            let config = SamplerConfig { draws: 50, tune: 150, chains: 3, parameterization, metric, ..prd() };
+            compare(Way::Arrays, 100, false, Likelihood::Collapsed, &config, 1);
+        }
+    }
+}
+
+#[test]
+fn a_run_on_fibers_has_the_same_bits() {
+    let config = SamplerConfig { draws: 20, tune: 60, chains: 5, target_accept: 0.8, ..prd() };
+    compare(Way::Fibers, 100, false, Likelihood::Collapsed, &config, 16);
+}

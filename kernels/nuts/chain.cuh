@@ -1,0 +1,155 @@
+// A chain over many transitions: the twin of crates/sampler/src/chain.rs. Draws and records go to buffers of the
+// launch, everything else stays on the device.
+#pragma once
+#include "dual_averaging.cuh"
+#include "transition.cuh"
+
+namespace octopus::nuts {
+
+/// What a chain keeps between launches besides the vectors of its workspace.
+template <class T> struct ChainState {
+  DualAveraging<T> averaging;
+  T step_size;
+  /// Log density of the point.
+  T logp;
+  /// Which of the workspace's two points it is.
+  u32 which;
+  u32 padding;
+};
+
+/// What a launch does; all chains share it.
+template <class T> struct Launch {
+  u64 seed;
+  /// Number of the first chain of the buffers.
+  u32 first_chain;
+  u32 chains;
+  /// Iterations done before, warm-up included, and how many to do.
+  u32 first_iteration;
+  u32 iterations;
+  /// Iterations of warm-up, in which the step size adapts.
+  u32 tune;
+  /// Iterations of the open window, whose gradients are kept.
+  u32 window_begin, window_end;
+  Limits<T> limits;
+  Centering<T> centering;
+  MetricData<T> metric;
+  /// Chains' states and workspaces, one after another.
+  ChainState<T>* states;
+  T* workspaces;
+  /// Draws in the density's own coordinates, chains x iterations x dim.
+  T* draws;
+  /// Records, chains x iterations.
+  Record* records;
+  /// Gradients in the density's own coordinates, chains x iterations x dim; only those of the window are written.
+  T* gradients;
+};
+
+/// Elements e L + l of `x` below `dim` to `out`.
+template <class S> OCTOPUS_DEVICE void store_draw(typename S::T* out, u32 dim, const typename S::Vec& x) {
+  OCTOPUS_UNROLL
+  for (int e = 0; e < S::E; ++e) {
+    typename S::V row = x.row[e];
+    typename S::V same = row;
+    S::W::each(row, same, [&](u32 lane, typename S::T& value, typename S::T&) {
+      const u32 i = (u32)(e * S::L) + lane;
+      if (i < dim) out[i] = value;
+    });
+  }
+}
+
+/// The chain `number` of the launch through all its iterations. All lanes of the chain must come here.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launch<typename S::T>& launch, u32 number) {
+  using T = typename S::T;
+  using W = typename S::W;
+  const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
+  const u32 dim = space.density.dim();
+  const u32 vectors = workspace_vectors(launch.limits.max_depth);
+  const Transition<S, Density> transition = {
+      space, {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.limits.max_depth}};
+  const Centering<T> natural = {launch.centering.lambda, (T)0, (T)0, 1, 1};
+
+  ChainState<T>& place = launch.states[number];
+  for (u32 done = 0; done < launch.iterations; ++done) {
+    const u32 iteration = launch.first_iteration + done;
+    const u64 row = (u64)number * launch.iterations + done;
+    T logp = place.logp;
+    u32 which = place.which;
+    // Iteration 0 of the random numbers belongs to the starting points.
+    const Record record = transition.run(place.step_size, launch.limits, launch.seed, launch.first_chain + number,
+                                         iteration + 1, which, logp);
+    {
+      ChainState<T> state = W::get(place);
+      state.logp = logp;
+      state.which = which;
+      if (iteration < launch.tune) {
+        state.averaging.update((T)record.acceptance_rate);
+        state.step_size = state.averaging.current();
+      }
+      W::set(place, state);
+    }
+    if (W::writes()) launch.records[row] = record;
+    typename S::Vec x;
+    S::load(transition.work.x(which), x);
+    space.density.make_natural(launch.centering, x);
+    store_draw<S>(launch.draws + row * dim, dim, x);
+    if (iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end) {
+      typename S::Vec gradient;
+      space.density.evaluate(natural, x, gradient);
+      store_draw<S>(launch.gradients + row * dim, dim, gradient);
+    }
+  }
+}
+
+/// Evaluates the chain's point anew, searches a step size there and restarts dual averaging: what follows a change of
+/// coordinates or metric, with `first_iteration` iterations done (step_size.rs, `find_reasonable`).
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data, const Launch<typename S::T>& launch,
+                                  typename S::T target, u32 number) {
+  using T = typename S::T;
+  using W = typename S::W;
+  using Vec = typename S::Vec;
+  const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
+  const u32 vectors = workspace_vectors(launch.limits.max_depth);
+  const Workspace<S> work = {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.limits.max_depth};
+  ChainState<T> state = W::get(launch.states[number]);
+
+  Vec x, w, momentum;
+  S::load(work.x(state.which), x);
+  state.logp = space.density.evaluate(space.centering, x, w);
+  space.metric.whiten(w);
+  S::store(work.w(state.which), w);
+  const Stream random =
+      stream(launch.seed, launch.first_chain + number, launch.first_iteration, PURPOSE_STEP_SIZE);
+  const T start = (T)0.5 * Transition<S, Density>::draw_momentum(random, space.density.dim(), momentum) - state.logp;
+  const T threshold = ln((T)0.8);
+  const T smallest = sizeof(T) == 8 ? (T)1e-12 : (T)1e-6;
+  const T largest = (T)1e7;
+  const T infinity = Constants<T>::infinity();
+  T step = state.averaging.current();
+  step = step < smallest ? smallest : (step > largest ? largest : step);
+  bool grow = false;
+  for (u32 tried = 0;; ++tried) {
+    Vec to_x = x;
+    Vec to_w = w;
+    Vec to_r = momentum;
+    T logp, square;
+    const bool valued = space.leapfrog(step, to_x, to_w, to_r, logp, square);
+    const T energy = valued ? (T)0.5 * square - logp : infinity;
+    const T gain = energy != energy ? -infinity : start - energy;
+    const bool accepted = gain > threshold;
+    if (tried == 0) {
+      grow = accepted;
+    } else if (accepted != grow) {
+      break;
+    }
+    const T next = grow ? (T)2 * step : (T)0.5 * step;
+    if (!(next >= smallest && next <= largest)) break;
+    step = next;
+  }
+  state.averaging = DualAveraging<T>::from(step, target);
+  state.step_size = step;
+  W::set(launch.states[number], state);
+}
+
+}  // namespace octopus::nuts

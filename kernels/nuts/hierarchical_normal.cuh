@@ -1,0 +1,215 @@
+// The hierarchical normal of crates/density, in the sampler's (partially centered) coordinates: the twin of
+// crates/density/src/hierarchical/kernel.rs, operation by operation.
+//
+// Coordinates: x_0 .. x_{G-1}, mu_pop, log sigma_pop, log sigma_obs. Group j and its x_j share a lane.
+#pragma once
+#include "centering.cuh"
+#include "lanes.cuh"
+#include "octopus/math.cuh"
+
+namespace octopus::nuts {
+
+/// What the model reads: `HierarchicalNormal::packed` in crates/density. Observations and means are less the prior's
+/// mean, so that nothing cancels.
+template <class T> struct HierarchicalNormalData {
+  u32 groups;
+  /// 1: every observation is read at each gradient; 0: each group's count and mean.
+  u32 pointwise;
+  T mu_mean, mu_sd, sigma_pop_scale, sigma_obs_scale;
+  /// Sum over groups of squared deviations from the group's mean, and the number of observations.
+  T within, total;
+  /// One for each group, 0 in the padding.
+  const T* count;
+  const T* mean;
+  /// Row starts[b] + k holds observation k of the 32 groups of block b.
+  const T* transposed;
+  const u32* starts;
+};
+
+template <class S> struct HierarchicalNormal {
+  using T = typename S::T;
+  using W = typename S::W;
+  using V = typename S::V;
+  using Vec = typename S::Vec;
+  static constexpr int L = S::L;
+  static constexpr int E = S::E;
+  using Data = HierarchicalNormalData<T>;
+
+  const Data& data;
+
+  /// The number of coordinates.
+  OCTOPUS_DEVICE u32 dim() const { return data.groups + 3; }
+
+  /// The log density at `x`, the Jacobian of the centering included; its gradient goes to `gradient`, 0 in the padding.
+  /// Where the value is not finite the gradient means nothing.
+  OCTOPUS_DEVICE T evaluate(const Centering<T>& centering, const Vec& x, Vec& gradient) const {
+    const Scalars scalars = read(x);
+    return centering.is_uniform ? uniform(centering, scalars, x, gradient) : varying(centering, scalars, x, gradient);
+  }
+
+  /// From the sampler's coordinates to the density's own, in place.
+  OCTOPUS_DEVICE void make_natural(const Centering<T>& centering, Vec& x) const {
+    if (centering.natural) return;
+    const T location = S::pick(x, data.groups);
+    const T log_scale = S::pick(x, data.groups + 1);
+    const T shared = exp((T)-1 * centering.uniform * log_scale);
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const V lambda = W::load(W::mine(centering.lambda) + e * L);
+      const V power = centering.is_uniform ? W::splat(shared)
+                                           : W::map((T)-1 * lambda, [=](T l) { return exp(l * log_scale); });
+      x.row[e] = W::first((int)data.groups - e * L, power * (x.row[e] - lambda * location), x.row[e]);
+    }
+  }
+
+  /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
+  OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
+    const T log_scale = S::pick(x, data.groups + 1);
+    return centering.natural ? (T)0 : -centering.total * log_scale;
+  }
+
+ private:
+  /// The three scalar parameters and what follows from them alone.
+  struct Scalars {
+    T mu, log_pop, log_obs, sigma_pop, sigma_obs;
+    /// 1 / sigma_obs^2
+    T weight;
+    /// mu_pop less its prior mean.
+    T shift;
+  };
+
+  /// The sums over groups from which the value and the gradients of the three scalars are made; see kernel.rs.
+  struct Sums {
+    T squares, z2, location, centered_location, scale, centered_scale;
+  };
+
+  OCTOPUS_DEVICE Scalars read(const Vec& x) const {
+    Scalars s;
+    s.mu = S::pick(x, data.groups);
+    s.log_pop = S::pick(x, data.groups + 1);
+    s.log_obs = S::pick(x, data.groups + 2);
+    s.sigma_pop = exp(s.log_pop);
+    s.sigma_obs = exp(s.log_obs);
+    s.weight = (T)1 / (s.sigma_obs * s.sigma_obs);
+    s.shift = s.mu - data.mu_mean;
+    return s;
+  }
+
+  /// What the observations of row `e` of groups say about their means: the sum of the residuals and of their squares.
+  OCTOPUS_DEVICE void pull(int e, const V& location, V& residual, V& squares) const {
+    const V count = W::load(W::mine(data.count) + e * L);
+    if (data.pointwise) {
+      residual = count;
+      squares = location;
+      W::each(residual, squares, [&](u32 lane, T& out, T& out_squares) {
+        const T members = out;
+        const T at = out_squares;
+        const u32 group = (u32)(e * L) + lane;
+        T sum = (T)0;
+        T sum_squares = (T)0;
+        if (group < data.groups) {
+          const T* observation = data.transposed + (u64)data.starts[group / 32] * 32 + group % 32;
+          for (T k = (T)0; k < members; k += (T)1, observation += 32) {
+            const T difference = *observation - at;
+            sum = sum + difference;
+            sum_squares = sum_squares + difference * difference;
+          }
+        }
+        out = sum;
+        out_squares = sum_squares;
+      });
+    } else {
+      const V difference = W::load(W::mine(data.mean) + e * L) - location;
+      residual = count * difference;
+      squares = residual * difference;
+    }
+  }
+
+  /// One lambda for all groups: factors that are common to all stay out of the sums.
+  OCTOPUS_DEVICE T uniform(const Centering<T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+    const T lambda = centering.uniform;
+    const T slope = exp(((T)1 - lambda) * s.log_pop);
+    const T inverse = slope * ((T)1 / s.sigma_pop);
+    const T origin = lambda * s.mu;
+    const V zero = W::splat((T)0);
+    V parts[5] = {zero, zero, zero, zero, zero};
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const V centered = W::first((int)data.groups - e * L, x.row[e] - origin, zero);
+      const V z = inverse * centered;
+      const V effect = slope * centered;
+      V residual, squares;
+      pull(e, s.shift + effect, residual, squares);
+      gradient.row[e] = s.weight * residual * slope - inverse * z;
+      parts[0] = parts[0] + squares;
+      parts[1] = parts[1] + z * z;
+      parts[2] = parts[2] + residual;
+      parts[3] = parts[3] + z;
+      parts[4] = parts[4] + residual * effect;
+    }
+    T sums[5];
+    W::sum(parts, sums);
+    const Sums total = {sums[0], sums[1], ((T)1 - lambda * slope) * sums[2], lambda * inverse * sums[3],
+                        ((T)1 - lambda) * sums[4], lambda * sums[1]};
+    return finish(centering.total, s, total, gradient);
+  }
+
+  /// A lambda for each group.
+  OCTOPUS_DEVICE T varying(const Centering<T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+    const T inverse_pop = (T)1 / s.sigma_pop;
+    const T log_pop = s.log_pop;
+    const V zero = W::splat((T)0);
+    V parts[6] = {zero, zero, zero, zero, zero, zero};
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const int groups = (int)data.groups - e * L;
+      const V lambda = W::load(W::mine(centering.lambda) + e * L);
+      const V power = W::map((T)1 - lambda, [=](T free) { return exp(free * log_pop); });
+      const V slope = W::first(groups, power, zero);
+      const V inverse = slope * inverse_pop;
+      const V centered = W::first(groups, x.row[e] - lambda * s.mu, zero);
+      const V z = inverse * centered;
+      const V effect = slope * centered;
+      V residual, squares;
+      pull(e, s.shift + effect, residual, squares);
+      const V slope_z = inverse * z;
+      gradient.row[e] = s.weight * residual * slope - slope_z;
+      const V z2 = z * z;
+      parts[0] = parts[0] + squares;
+      parts[1] = parts[1] + z2;
+      parts[2] = parts[2] + residual * ((T)1 - lambda * slope);
+      parts[3] = parts[3] + lambda * slope_z;
+      parts[4] = parts[4] + residual * (((T)1 - lambda) * effect);
+      parts[5] = parts[5] + lambda * z2;
+    }
+    T sums[6];
+    W::sum(parts, sums);
+    const Sums total = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
+    return finish(centering.total, s, total, gradient);
+  }
+
+  /// The value, and the gradients of the three scalars.
+  OCTOPUS_DEVICE T finish(T total_lambda, const Scalars& s, const Sums& sums, Vec& gradient) const {
+    const T squares = data.pointwise ? sums.squares : sums.squares + data.within;
+    const T standard = s.shift / data.mu_sd;
+    const T pop = s.sigma_pop / data.sigma_pop_scale;
+    const T obs = s.sigma_obs / data.sigma_obs_scale;
+    const T pop2 = pop * pop;
+    const T obs2 = obs * obs;
+    const T by_mu = s.weight * sums.location + sums.centered_location - standard / data.mu_sd;
+    const T by_pop = s.weight * sums.scale + sums.centered_scale - total_lambda - pop2 + (T)1;
+    const T by_obs = s.weight * squares - data.total - obs2 + (T)1;
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const int end = (int)data.groups - e * L;
+      V row = W::first(end, gradient.row[e], W::splat((T)0));
+      row = W::put(end, by_mu, row);
+      row = W::put(end + 1, by_pop, row);
+      gradient.row[e] = W::put(end + 2, by_obs, row);
+    }
+    return -data.total * s.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
+           ((T)1 - total_lambda) * s.log_pop + s.log_obs;
+  }
+};
+
+}  // namespace octopus::nuts

@@ -1,0 +1,95 @@
+// The Euclidean metric in whitened momenta: the twin of crates/sampler/src/metric.rs and vector.rs.
+//
+// M^-1 = D^1/2 A A D^1/2 with A = I + U (L^1/2 - 1) U^T, U having few orthonormal columns.
+#pragma once
+#include "lanes.cuh"
+
+namespace octopus::nuts {
+
+/// A metric's buffers: vectors padded to whole rows of lanes, the padding being 0.
+template <class T> struct MetricData {
+  /// Square roots of the diagonal.
+  const T* scale;
+  /// Unit vectors, one after another.
+  const T* directions;
+  /// For each direction the square root of its variance, less 1.
+  const T* stretch;
+  u32 rank;
+};
+
+template <class S> struct Metric {
+  using T = typename S::T;
+  using W = typename S::W;
+  using V = typename S::V;
+  using Vec = typename S::Vec;
+  static constexpr int L = S::L;
+  static constexpr int E = S::E;
+  /// Directions whose products are summed over the lanes together, to wait for the lanes once.
+  static constexpr int BATCH = 2;
+
+  const MetricData<T>& data;
+
+  /// v = A v
+  OCTOPUS_DEVICE void apply(Vec& v) const {
+    if (data.rank == 0) return;
+    const Vec from = v;
+    for (u32 first = 0; first < data.rank; first += BATCH) {
+      V parts[BATCH];
+      OCTOPUS_UNROLL
+      for (int k = 0; k < BATCH; ++k) {
+        parts[k] = W::splat((T)0);
+        if (first + k < data.rank) {
+          const T* u = W::mine(data.directions) + (first + k) * S::SIZE;
+          OCTOPUS_UNROLL
+          for (int e = 0; e < E; ++e) parts[k] = parts[k] + W::load(u + e * L) * from.row[e];
+        }
+      }
+      T along[BATCH];
+      W::sum(parts, along);
+      OCTOPUS_UNROLL
+      for (int k = 0; k < BATCH; ++k) {
+        if (first + k < data.rank) {
+          const T* u = W::mine(data.directions) + (first + k) * S::SIZE;
+          const T c = data.stretch[first + k] * along[k];
+          OCTOPUS_UNROLL
+          for (int e = 0; e < E; ++e) v.row[e] = v.row[e] + c * W::load(u + e * L);
+        }
+      }
+    }
+  }
+
+  /// The whitened force of a gradient, in place: w = A D^1/2 g.
+  OCTOPUS_DEVICE void whiten(Vec& g) const {
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) g.row[e] = W::load(W::mine(data.scale) + e * L) * g.row[e];
+    apply(g);
+  }
+
+  /// Half a kick by the force `w` and a drift, in place.
+  OCTOPUS_DEVICE void kick_drift(T step, const Vec& w, Vec& r, Vec& x) const {
+    const T h = (T)0.5 * step;
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) r.row[e] = r.row[e] + h * w.row[e];
+    Vec velocity = r;
+    apply(velocity);
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e)
+      x.row[e] = x.row[e] + step * (W::load(W::mine(data.scale) + e * L) * velocity.row[e]);
+  }
+
+  /// The other half of the kick by the force `w`, in place; the square of the new momentum.
+  OCTOPUS_DEVICE T kick(T step, const Vec& w, Vec& r) const {
+    const T h = (T)0.5 * step;
+    V parts[1] = {W::splat((T)0)};
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      r.row[e] = r.row[e] + h * w.row[e];
+      parts[0] = parts[0] + r.row[e] * r.row[e];
+    }
+    T square[1];
+    W::sum(parts, square);
+    return square[0];
+  }
+};
+
+}  // namespace octopus::nuts

@@ -1,0 +1,329 @@
+// One transition of NUTS: the twin of crates/sampler/src/tree.rs, which says what is done and why.
+//
+// The leaf that is integrated, its momentum and the sum of the subtree that it finishes are in registers; ends, points
+// and waiting subtrees are in the workspace. Random numbers are addressed as on the CPU.
+#pragma once
+#include "octopus/math.cuh"
+#include "octopus/philox.cuh"
+#include "space.cuh"
+#include "workspace.cuh"
+
+namespace octopus::nuts {
+
+enum Purpose : u32 { PURPOSE_MOMENTUM = 2, PURPOSE_TREE = 3, PURPOSE_STEP_SIZE = 4 };
+
+/// Leaves use the blocks of random numbers from here on, doublings those before.
+constexpr u32 FIRST_LEAF_BLOCK = 64;
+
+/// What limits a transition.
+template <class T> struct Limits {
+  T max_energy_error;
+  u32 max_depth;
+};
+
+/// What one transition reports, 64 bytes: the statistics of `DrawStats` in crates/sampler.
+struct Record {
+  double lp, acceptance_rate, step_size, energy, energy_error, max_energy_error;
+  u32 tree_depth, n_steps;
+  int index_in_trajectory;
+  /// Bit 0: diverging; bit 1: reached_max_treedepth.
+  u32 flags;
+};
+
+/// Sums of exp(H0 - H) relative to a reference that moves only when they would overflow.
+template <class T> struct Weights {
+  T reference, tree, subtree;
+
+  /// Adds a leaf with H0 - H = `gain`; its weight.
+  OCTOPUS_DEVICE T add(T gain) {
+    // Far below the overflow of exp in each precision.
+    constexpr T RESCALE = sizeof(T) == 8 ? (T)300 : (T)40;
+    if (gain > reference + RESCALE) {
+      const T factor = exp(reference - gain);
+      tree = tree * factor;
+      subtree = subtree * factor;
+      reference = gain;
+    }
+    const T weight = exp(gain - reference);
+    subtree = subtree + weight;
+    return weight;
+  }
+};
+
+template <class S, template <class> class Density> struct Transition {
+  using T = typename S::T;
+  using W = typename S::W;
+  using V = typename S::V;
+  using Vec = typename S::Vec;
+  static constexpr int L = S::L;
+  static constexpr int E = S::E;
+
+  const Space<S, Density>& space;
+  Workspace<S> work;
+
+  /// Draws a whitened momentum; its square.
+  OCTOPUS_DEVICE static T draw_momentum(const Stream& stream, u32 dim, Vec& r) {
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; e += 2) {
+      V even = W::splat((T)0);
+      V odd = W::splat((T)0);
+      W::each(even, odd, [&](u32 lane, T& a, T& b) {
+        const Pair uniform = stream.uniform_pair_at((u32)(e / 2 * L) + lane);
+        a = (T)normal_quantile(uniform.even);
+        b = (T)normal_quantile(uniform.odd);
+      });
+      r.row[e] = W::first((int)dim - e * L, even, W::splat((T)0));
+      if (e + 1 < E) r.row[e + 1] = W::first((int)dim - (e + 1) * L, odd, W::splat((T)0));
+    }
+    return dot(r, r);
+  }
+
+  OCTOPUS_DEVICE static T dot(const Vec& a, const Vec& b) {
+    V parts[1] = {W::splat((T)0)};
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) parts[0] = parts[0] + a.row[e] * b.row[e];
+    T sums[1];
+    W::sum(parts, sums);
+    return sums[0];
+  }
+
+  /// Joins a leaf in memory with the leaf `r` after it: `rho` is their sum. Whether neither end turns back on it.
+  OCTOPUS_DEVICE static bool join_leaves(const T* before, const Vec& r, Vec& rho) {
+    V parts[2] = {W::splat((T)0), W::splat((T)0)};
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const V a = W::load(before + e * L);
+      const V b = r.row[e];
+      const V sum = a + b;
+      rho.row[e] = sum;
+      parts[0] = parts[0] + a * sum;
+      parts[1] = parts[1] + b * sum;
+    }
+    T dots[2];
+    W::sum(parts, dots);
+    return dots[0] > (T)0 && dots[1] > (T)0;
+  }
+
+  /// Joins a subtree in memory with the one after it, whose end is `r` and whose sum is `rho`, which becomes that of
+  /// both. Whether no end turns back on the whole, nor across the seam (the two extra checks of Stan).
+  OCTOPUS_DEVICE static bool join(const T* a_begin, const T* a_end, const T* a_rho, const T* b_begin, const Vec& r,
+                                  Vec& rho) {
+    const V zero = W::splat((T)0);
+    V parts[6] = {zero, zero, zero, zero, zero, zero};
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const V begin = W::load(a_begin + e * L);
+      const V seam_a = W::load(a_end + e * L);
+      const V seam_b = W::load(b_begin + e * L);
+      const V rho_a = W::load(a_rho + e * L);
+      const V rho_b = rho.row[e];
+      const V end = r.row[e];
+      const V whole = rho_a + rho_b;
+      const V over_begin = rho_a + seam_b;
+      const V over_end = rho_b + seam_a;
+      rho.row[e] = whole;
+      parts[0] = parts[0] + begin * whole;
+      parts[1] = parts[1] + end * whole;
+      parts[2] = parts[2] + begin * over_begin;
+      parts[3] = parts[3] + seam_b * over_begin;
+      parts[4] = parts[4] + seam_a * over_end;
+      parts[5] = parts[5] + end * over_end;
+    }
+    T dots[6];
+    W::sum(parts, dots);
+    bool straight = true;
+    OCTOPUS_UNROLL
+    for (int k = 0; k < 6; ++k) straight = straight && dots[k] > (T)0;
+    return straight;
+  }
+
+  /// Moves the chain's point by one transition: `which` says where in the workspace it is, `logp` is its log density.
+  OCTOPUS_DEVICE Record run(T step_size, const Limits<T>& limits, u64 seed, u32 chain, u32 iteration, u32& which,
+                            T& logp) const {
+    const u32 dim = space.density.dim();
+    const Stream random = stream(seed, chain, iteration, PURPOSE_TREE);
+    Tree& place = W::template place<Tree>();
+    Vec x, w, r, rho;
+    {
+      S::load(work.x(which), x);
+      S::load(work.w(which), w);
+      const T kinetic = (T)0.5 * draw_momentum(stream(seed, chain, iteration, PURPOSE_MOMENTUM), dim, r);
+      const T h0 = kinetic - logp;
+      OCTOPUS_UNROLL
+      for (int side = 0; side < 2; ++side) {
+        S::store(work.end_x(side), x);
+        S::store(work.end_w(side), w);
+        S::store(work.end_r(side), r);
+      }
+      Tree tree;
+      tree.h0 = h0;
+      tree.proposal = {h0, logp, 0};
+      tree.candidate = tree.proposal;
+      tree.weights = {(T)0, (T)1, (T)0};
+      tree.acceptance = (T)0;
+      tree.max_energy_error = (T)0;
+      tree.ends[0] = 0;
+      tree.ends[1] = 0;
+      tree.n_steps = 0;
+      tree.has_candidate = 0;
+      tree.odd_uniform = 0.0;
+      W::set(place, tree);
+    }
+
+    u32 tree_depth = 0;
+    bool diverging = false;
+    bool turned = false;
+    while (tree_depth < limits.max_depth) {
+      const bool forward = random.uniform_pair_at(tree_depth).even < 0.5;
+      const T step = forward ? step_size : -step_size;
+      S::load(work.end_x(forward), x);
+      S::load(work.end_w(forward), w);
+      S::load(work.end_r(forward), r);
+      {
+        Tree tree = W::get(place);
+        tree.weights.subtree = (T)0;
+        tree.has_candidate = 0;
+        W::set(place, tree);
+      }
+      bool straight = true;
+      for (u32 leaf = 0; leaf < 1u << tree_depth; ++leaf) {
+        T leaf_logp, square;
+        const bool valued = space.leapfrog(step, x, w, r, leaf_logp, square);
+        Tree tree = W::get(place);
+        const bool chosen = tree.add(random, limits, valued, forward, square, leaf_logp, diverging);
+        W::set(place, tree);
+        if (chosen) {
+          S::store(work.x(1 - which), x);
+          S::store(work.w(1 - which), w);
+        }
+        straight = !diverging && finish(leaf, tree_depth, r, rho);
+        if (!straight) break;
+      }
+      if (!straight) {
+        turned = !diverging;
+        break;
+      }
+      {
+        // Biased progressive sampling: the new half is favoured by its share of the old.
+        Tree tree = W::get(place);
+        const T accept = (T)random.uniform_pair_at(tree_depth).odd;
+        if (tree.has_candidate && accept * tree.weights.tree < tree.weights.subtree) {
+          tree.proposal = tree.candidate;
+          which = 1 - which;
+        }
+        tree.weights.tree = tree.weights.tree + tree.weights.subtree;
+        W::set(place, tree);
+      }
+      // Seen in the direction of this doubling the old tree comes first.
+      if (tree_depth == 0) {
+        straight = join_leaves(work.end_r(!forward), r, rho);
+      } else {
+        straight = join(work.end_r(!forward), work.end_r(forward), work.rho(), work.begin(0, tree_depth), r, rho);
+      }
+      tree_depth += 1;
+      if (!straight) {
+        turned = true;
+        break;
+      }
+      S::store(work.end_x(forward), x);
+      S::store(work.end_w(forward), w);
+      S::store(work.end_r(forward), r);
+      S::store(work.rho(), rho);
+    }
+
+    const Tree tree = W::get(place);
+    logp = tree.proposal.logp;
+    S::load(work.x(which), x);
+    Record record;
+    record.lp = (double)(logp - space.density.log_jacobian(space.centering, x));
+    record.acceptance_rate = (double)(tree.acceptance / (T)(tree.n_steps > 1 ? tree.n_steps : 1));
+    record.step_size = (double)step_size;
+    record.energy = (double)tree.proposal.energy;
+    record.energy_error = (double)(tree.proposal.energy - tree.h0);
+    record.max_energy_error = (double)tree.max_energy_error;
+    record.tree_depth = tree_depth;
+    record.n_steps = tree.n_steps;
+    record.index_in_trajectory = tree.proposal.index;
+    record.flags = (diverging ? 1u : 0u) | (!diverging && !turned && tree_depth == limits.max_depth ? 2u : 0u);
+    return record;
+  }
+
+ private:
+  /// The point chosen so far; its vectors are in the workspace.
+  struct Selected {
+    T energy, logp;
+    int index;
+  };
+
+  OCTOPUS_DEVICE static T size(T x) { return x < (T)0 ? -x : x; }
+
+  /// The numbers of the tree that rest while a leaf is integrated.
+  struct Tree {
+    T h0;
+    Weights<T> weights;
+    T acceptance, max_energy_error;
+    Selected proposal, candidate;
+    /// The second uniform number of the leaves' current block.
+    double odd_uniform;
+    /// Steps from the start to the left and the right end, negative to the left.
+    int ends[2];
+    u32 n_steps;
+    u32 has_candidate;
+
+    /// Adds the leaf at the end `forward`; whether it is chosen from its subtree so far.
+    OCTOPUS_DEVICE bool add(const Stream& random, const Limits<T>& limits, bool valued, bool forward, T square, T logp,
+                            bool& diverging) {
+      if (forward) {
+        ends[1] += 1;
+      } else {
+        ends[0] -= 1;
+      }
+      double uniform = odd_uniform;
+      if (n_steps % 2 == 0) {
+        const Pair block = random.uniform_pair_at(FIRST_LEAF_BLOCK + n_steps / 2);
+        uniform = block.even;
+        odd_uniform = block.odd;
+      }
+      n_steps += 1;
+      const T infinity = Constants<T>::infinity();
+      const T energy = valued ? (T)0.5 * square - logp : infinity;
+      const T error = energy != energy ? infinity : energy - h0;
+      if (size(error) > size(max_energy_error)) max_energy_error = error;
+      diverging = error > limits.max_energy_error;
+      if (diverging) return false;
+      const T weight = weights.add(-error);
+      acceptance = acceptance + (error <= (T)0 ? (T)1 : (weights.reference == (T)0 ? weight : exp(-error)));
+      if (!((T)uniform * weights.subtree < weight)) return false;
+      candidate = {energy, logp, forward ? ends[1] : ends[0]};
+      has_candidate = 1;
+      return true;
+    }
+  };
+
+  /// Joins leaf `leaf` of the doubling `depth`, whose momentum is `r`, with the subtrees that wait for it, and has the
+  /// result wait unless it is the whole doubling, whose sum is then `rho`. False if one makes a U-turn.
+  ///
+  /// The bits of `leaf` say which levels wait: those that the leaves before it make.
+  OCTOPUS_DEVICE bool finish(u32 leaf, u32 depth, const Vec& r, Vec& rho) const {
+    if ((leaf & 1u) == 0) {
+      if (depth > 0) S::store(work.begin(leaf, depth), r);
+      return true;
+    }
+    if (!join_leaves(work.begin(leaf - 1, depth), r, rho)) return false;
+    u32 level = 1;
+    for (; (leaf >> level & 1u) != 0; ++level) {
+      const u32 second = leaf + 1 - (1u << level);
+      const u32 first = second - (1u << level);
+      if (!join(work.begin(first, depth), work.level_end(level), work.level_rho(level), work.begin(second, depth), r,
+                rho))
+        return false;
+    }
+    if (level < depth) {
+      S::store(work.level_end(level), r);
+      S::store(work.level_rho(level), rho);
+    }
+    return true;
+  }
+};
+
+}  // namespace octopus::nuts
