@@ -127,8 +127,9 @@ impl SamplerConfig {
         if !(1..=20).contains(&self.max_depth) {
             return fail("max_depth", &self.max_depth, "must lie between 1 and 20");
         }
-        if self.max_energy_error.is_nan() || self.max_energy_error <= 0.0 {
-            return fail("max_energy_error", &self.max_energy_error, "must be positive");
+        // Infinite too: a point without a value has an infinite error, and must end the trajectory.
+        if !(self.max_energy_error > 0.0 && self.max_energy_error.is_finite()) {
+            return fail("max_energy_error", &self.max_energy_error, "must be finite and positive");
         }
         if !(self.init_radius >= 0.0 && self.init_radius.is_finite()) {
             return fail("init_radius", &self.init_radius, "must be finite and not negative");

@@ -52,6 +52,7 @@ fn settings_out_of_range_are_named() {
         ("max_depth", SamplerConfig { max_depth: 0, ..plain() }),
         ("max_depth", SamplerConfig { max_depth: 21, ..plain() }),
         ("max_energy_error", SamplerConfig { max_energy_error: -1.0, ..plain() }),
+        ("max_energy_error", SamplerConfig { max_energy_error: f64::INFINITY, ..plain() }),
         ("init_radius", SamplerConfig { init_radius: f64::INFINITY, ..plain() }),
     ] {
         let error = Sampler::new(&density, config).map(|_| ()).expect_err("out of range");
