@@ -1,0 +1,6 @@
+//! The compiled kernels of Octopus's own densities: the one list of what `kernels/ptx` has for them.
+
+use super::KernelModule;
+
+/// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
+pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = &[];
