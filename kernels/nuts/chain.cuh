@@ -59,7 +59,11 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     store_draw<S>(launch.draws + row * dim, dim, x);
     if (iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end) {
       typename S::Vec gradient;
-      space.density.evaluate(natural, x, gradient);
+      // Where there is no value the gradient means nothing: the host must see that.
+      if (!is_finite(space.density.evaluate(natural, x, gradient))) {
+        OCTOPUS_UNROLL
+        for (int e = 0; e < S::E; ++e) gradient.row[e] = S::W::splat(Constants<R>::nan());
+      }
       store_draw<S>(launch.gradients + row * dim, dim, gradient);
     }
   }
@@ -69,8 +73,23 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
   store_draw<S>(launch.end_positions + (u64)number * dim, dim, x);
 }
 
-/// Evaluates the chain's point anew, searches a step size there and restarts dual averaging: what follows a change of
-/// coordinates or metric, with `first_iteration` iterations done (step_size.rs, `find_reasonable`).
+/// Elements e L + l of a vector of `dim` elements to `x`, the padding zero.
+template <class S> OCTOPUS_DEVICE void load_draw(const typename S::R* from, u32 dim, typename S::Vec& x) {
+  OCTOPUS_UNROLL
+  for (int e = 0; e < S::E; ++e) {
+    typename S::V row = S::W::splat((typename S::R)0);
+    typename S::V same = row;
+    S::W::each(row, same, [&](u32 lane, typename S::R& value, typename S::R&) {
+      const u32 i = (u32)(e * S::L) + lane;
+      if (i < dim) value = from[i];
+    });
+    x.row[e] = row;
+  }
+}
+
+/// Puts the chain at its point in `end_positions` and evaluates it there. Unless `iterations` is 0, searches a step size
+/// and restarts dual averaging: what follows a change of coordinates or metric, with `first_iteration` iterations done
+/// (step_size.rs, `find_reasonable`).
 template <class S, template <class> class Density>
 OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
                                   const Launch<typename S::R, typename S::T>& launch, u32 number) {
@@ -84,13 +103,20 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
   ChainState<T> state = W::get(launch.states[number]);
 
   Vec x, w, momentum;
-  S::load(work.x(state.which), x);
+  const u32 dim = space.density.dim();
+  load_draw<S>(launch.end_positions + (u64)number * dim, dim, x);
+  state.which = 0;
   state.logp = space.density.evaluate(space.centering, x, w);
   space.metric.whiten(w);
-  S::store(work.w(state.which), w);
+  S::store(work.x(0), x);
+  S::store(work.w(0), w);
+  if (launch.iterations == 0) {
+    W::set(launch.states[number], state);
+    return;
+  }
   const Stream random =
       stream(launch.seed, launch.first_chain + number, launch.first_iteration, PURPOSE_STEP_SIZE);
-  const T start = (T)0.5 * Transition<S, Density>::draw_momentum(random, space.density.dim(), momentum) - state.logp;
+  const T start = (T)0.5 * Transition<S, Density>::draw_momentum(random, dim, momentum) - state.logp;
   const T threshold = ln((T)0.8);
   // Shorter steps would not move a point of type R.
   const T smallest = sizeof(R) == 8 ? (T)1e-12 : (T)1e-6;
