@@ -74,7 +74,7 @@ fn compile(precision: Precision, sanitized: bool) -> Option<PathBuf> {
     let mut flags = vec!["-std=c++17", "-ffp-contract=off", "-fno-fast-math"];
     flags.extend(defines.iter().map(String::as_str));
     flags.extend(["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]);
-    let sanitizers = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let sanitizers = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     flags.extend(if sanitized { &sanitizers[..] } else { &["-O2", "-ftree-vectorize"] });
     flags.extend(more.split_whitespace());
     // Each test may be a process of its own: the first compiles, under a name that stands for the sources and flags.
