@@ -1,4 +1,4 @@
-//! The sampler's kernels, which are built apart from the others: they take minutes, and few tests need them.
+//! The sampler's kernels, which are built apart from the others: all of them take a minute, and few tests need any.
 
 use crate::kernels::KernelSources;
 use crate::unavailable::{Unavailable, at};
