@@ -1,5 +1,6 @@
 //! The hierarchical normal model of phase 0.
 
+mod gpu;
 mod kernel;
 
 use crate::warp::padded;

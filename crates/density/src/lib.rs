@@ -6,6 +6,7 @@ mod data;
 mod density;
 mod error;
 pub mod exact;
+pub mod gpu;
 mod hierarchical;
 mod layout;
 pub mod synthetic;

@@ -9,6 +9,7 @@
 #define OCTOPUS_HOST_LANES
 #include "chain.cuh"
 #include "hierarchical_normal.cuh"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -225,6 +226,17 @@ template <class S> struct Chains {
     launch.end_positions = end_positions.data();
   }
 
+  /// Points where the host puts them before a restart, and nothing of them in the workspaces.
+  void place() {
+    make_ends();
+    for (u32 c = 0; c < launch.chains; ++c) {
+      const R* x = workspace(c).x(states[c].which);
+      std::copy(x, x + dim, &end_positions[(u64)c * dim]);
+      states[c].logp = Constants<T>::nan();
+    }
+    std::fill(workspaces.begin(), workspaces.end(), Constants<R>::nan());
+  }
+
   /// What a launch has left is what it goes on from.
   void check_ends() {
     for (u32 c = 0; c < launch.chains; ++c) {
@@ -306,6 +318,8 @@ template <class S> void run(Reader& in, const Job<S>& job) {
 
 template <class S> void restart(Reader& in, const Job<S>& job) {
   Chains<S> chains(in, job);
+  chains.place();
+  chains.launch.iterations = 1;
   if (library) {
     HierarchicalNormalData<R, T> data = job.data;
     void* parameters[] = {&data, &chains.launch};

@@ -1,0 +1,73 @@
+//! The GPU's side of a density: which compiled kernels there are, and what they read.
+//!
+//! The sampler's kernels are templates over the density, so a density of one's own comes to a GPU in four steps:
+//!
+//! 1. Write the density once more as one struct in one `.cuh` file, beside `kernels/nuts/hierarchical_normal.cuh`, which
+//!    shows what it must have: a struct `Data` of plain numbers and pointers, and the functions `dim`, `evaluate`,
+//!    `make_natural` and `log_jacobian`. Sums over coordinates go through the lane policy (`lanes.cuh`), `exp` and `ln`
+//!    are Octopus's own: then the GPU's bits in f64 are those of the [`LogDensity`] in Rust, and tests can say so.
+//! 2. Write a unit file for each precision and number of coordinates that you want (`kernels/nuts/units`): the two
+//!    entries `nuts_run_<density>_<precision>_<lanes>x<rows>` and `nuts_restart_...`, of a few lines each.
+//! 3. Compile the units to PTX: `cargo xtask ptx` for those of this repository, NVRTC or nvcc for others.
+//! 4. Implement [`GpuDensity`]: the name, the PTX as [`KernelModule`]s, and the fields of `Data` as [`KernelField`]s.
+//!
+//! ```
+//! use octopus_density::gpu::{KernelModule, KernelText, Precision};
+//!
+//! // In a program this is `include_str!("nuts_my_model_f64_32x1.ptx")`.
+//! const PTX: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
+//! static MODULES: [KernelModule; 1] =
+//!     [KernelModule { precision: Precision::F64, lanes: 32, rows: 1, ptx: KernelText::Plain(PTX) }];
+//!
+//! assert_eq!(MODULES[0].entry("run", "my_model"), "nuts_run_my_model_f64_32x1");
+//! assert_eq!(MODULES[0].ptx.text()?, PTX);
+//! # Ok::<(), octopus_density::gpu::KernelTextError>(())
+//! ```
+
+mod module;
+pub(crate) mod modules;
+mod precision;
+mod text;
+
+pub use module::KernelModule;
+pub use precision::{ParsePrecisionError, Precision};
+pub use text::{KernelText, KernelTextError};
+
+use crate::LogDensity;
+use std::borrow::Cow;
+
+/// One field of a density's `Data` struct in CUDA C++, where `R` is the type of vectors' elements and `T` that of what
+/// is one for the whole chain ([`Precision`] says which they are).
+///
+/// Numbers are given in f64 and rounded to the field's type by the engine; arrays are copied to the device, and the
+/// struct gets the address.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KernelField<'a> {
+    /// A `u32`.
+    Word(u32),
+    /// A `T`.
+    Scalar(f64),
+    /// A `const R*` with one element for each coordinate, zeros at its end left out or not: the engine makes it
+    /// `lanes * rows` long.
+    PerCoordinate(Cow<'a, [f64]>),
+    /// A `const R*` of any length.
+    Reals(Cow<'a, [f64]>),
+    /// A `const u32*` of any length.
+    Words(Cow<'a, [u32]>),
+}
+
+/// A density whose kernels are compiled: it can run on a GPU.
+///
+/// The kernels must compute the same density as the [`LogDensity`], in the same coordinates. At most one hierarchical
+/// block ([`LogDensity::hierarchies`]) is supported on a GPU; without one the coordinates are the density's own.
+pub trait GpuDensity: LogDensity {
+    /// The part of the entries' names that stands for the density, e.g. `hierarchical_normal`.
+    fn kernel_name(&self) -> &str;
+
+    /// All kernels that are compiled, in any order. The engine takes the smallest that holds the coordinates in the
+    /// precision that was asked for.
+    fn kernel_modules(&self) -> &[KernelModule];
+
+    /// The fields of the density's `Data` struct, in the order of its declaration.
+    fn kernel_data(&self) -> Vec<KernelField<'_>>;
+}
