@@ -4,3 +4,6 @@ use super::KernelModule;
 
 /// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
 pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = &[];
+
+/// Of [`EightSchools`](crate::EightSchools).
+pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = &[];
