@@ -5,9 +5,9 @@
 namespace octopus::nuts {
 
 /// The coordinates of a hierarchical block: x_j = s^lambda_j z_j + lambda_j m.
-template <class T> struct Centering {
+template <class R, class T> struct Centering {
   /// One lambda for each effect, 0 in the padding.
-  const T* lambda;
+  const R* lambda;
   /// Their sum.
   T total;
   /// The one value that all have, if `is_uniform`.
@@ -16,5 +16,8 @@ template <class T> struct Centering {
   /// Whether all are 0: the density's own coordinates.
   u32 natural;
 };
+
+static_assert(sizeof(Centering<double, double>) == 32 && sizeof(Centering<float, double>) == 32, "the host packs it");
+static_assert(sizeof(Centering<float, float>) == 24, "the host packs it");
 
 }  // namespace octopus::nuts

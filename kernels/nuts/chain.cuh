@@ -1,56 +1,17 @@
 // A chain over many transitions: the twin of crates/sampler/src/chain.rs. Draws and records go to buffers of the
 // launch, everything else stays on the device.
 #pragma once
-#include "dual_averaging.cuh"
-#include "transition.cuh"
+#include "launch.cuh"
 
 namespace octopus::nuts {
 
-/// What a chain keeps between launches besides the vectors of its workspace.
-template <class T> struct ChainState {
-  DualAveraging<T> averaging;
-  T step_size;
-  /// Log density of the point.
-  T logp;
-  /// Which of the workspace's two points it is.
-  u32 which;
-  u32 padding;
-};
-
-/// What a launch does; all chains share it.
-template <class T> struct Launch {
-  u64 seed;
-  /// Number of the first chain of the buffers.
-  u32 first_chain;
-  u32 chains;
-  /// Iterations done before, warm-up included, and how many to do.
-  u32 first_iteration;
-  u32 iterations;
-  /// Iterations of warm-up, in which the step size adapts.
-  u32 tune;
-  /// Iterations of the open window, whose gradients are kept.
-  u32 window_begin, window_end;
-  Limits<T> limits;
-  Centering<T> centering;
-  MetricData<T> metric;
-  /// Chains' states and workspaces, one after another.
-  ChainState<T>* states;
-  T* workspaces;
-  /// Draws in the density's own coordinates, chains x iterations x dim.
-  T* draws;
-  /// Records, chains x iterations.
-  Record* records;
-  /// Gradients in the density's own coordinates, chains x iterations x dim; only those of the window are written.
-  T* gradients;
-};
-
 /// Elements e L + l of `x` below `dim` to `out`.
-template <class S> OCTOPUS_DEVICE void store_draw(typename S::T* out, u32 dim, const typename S::Vec& x) {
+template <class S> OCTOPUS_DEVICE void store_draw(typename S::R* out, u32 dim, const typename S::Vec& x) {
   OCTOPUS_UNROLL
   for (int e = 0; e < S::E; ++e) {
     typename S::V row = x.row[e];
     typename S::V same = row;
-    S::W::each(row, same, [&](u32 lane, typename S::T& value, typename S::T&) {
+    S::W::each(row, same, [&](u32 lane, typename S::R& value, typename S::R&) {
       const u32 i = (u32)(e * S::L) + lane;
       if (i < dim) out[i] = value;
     });
@@ -59,15 +20,18 @@ template <class S> OCTOPUS_DEVICE void store_draw(typename S::T* out, u32 dim, c
 
 /// The chain `number` of the launch through all its iterations. All lanes of the chain must come here.
 template <class S, template <class> class Density>
-OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launch<typename S::T>& launch, u32 number) {
+OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch,
+                              u32 number) {
+  using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
   const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
   const u32 dim = space.density.dim();
-  const u32 vectors = workspace_vectors(launch.limits.max_depth);
+  const u32 vectors = workspace_vectors(launch.max_depth);
   const Transition<S, Density> transition = {
-      space, {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.limits.max_depth}};
-  const Centering<T> natural = {launch.centering.lambda, (T)0, (T)0, 1, 1};
+      space, {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth}};
+  const Limits<T> limits = {launch.max_energy_error, launch.max_depth};
+  const Centering<R, T> natural = {launch.centering.lambda, (T)0, (T)0, 1, 1};
 
   ChainState<T>& place = launch.states[number];
   for (u32 done = 0; done < launch.iterations; ++done) {
@@ -76,7 +40,7 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     T logp = place.logp;
     u32 which = place.which;
     // Iteration 0 of the random numbers belongs to the starting points.
-    const Record record = transition.run(place.step_size, launch.limits, launch.seed, launch.first_chain + number,
+    const Record record = transition.run(place.step_size, limits, launch.seed, launch.first_chain + number,
                                          iteration + 1, which, logp);
     {
       ChainState<T> state = W::get(place);
@@ -99,19 +63,24 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
       store_draw<S>(launch.gradients + row * dim, dim, gradient);
     }
   }
+  if (W::writes()) launch.end_states[number] = place;
+  typename S::Vec x;
+  S::load(transition.work.x(place.which), x);
+  store_draw<S>(launch.end_positions + (u64)number * dim, dim, x);
 }
 
 /// Evaluates the chain's point anew, searches a step size there and restarts dual averaging: what follows a change of
 /// coordinates or metric, with `first_iteration` iterations done (step_size.rs, `find_reasonable`).
 template <class S, template <class> class Density>
-OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data, const Launch<typename S::T>& launch,
-                                  typename S::T target, u32 number) {
+OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
+                                  const Launch<typename S::R, typename S::T>& launch, u32 number) {
+  using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
   using Vec = typename S::Vec;
   const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
-  const u32 vectors = workspace_vectors(launch.limits.max_depth);
-  const Workspace<S> work = {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.limits.max_depth};
+  const u32 vectors = workspace_vectors(launch.max_depth);
+  const Workspace<S> work = {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth};
   ChainState<T> state = W::get(launch.states[number]);
 
   Vec x, w, momentum;
@@ -123,7 +92,8 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data, const L
       stream(launch.seed, launch.first_chain + number, launch.first_iteration, PURPOSE_STEP_SIZE);
   const T start = (T)0.5 * Transition<S, Density>::draw_momentum(random, space.density.dim(), momentum) - state.logp;
   const T threshold = ln((T)0.8);
-  const T smallest = sizeof(T) == 8 ? (T)1e-12 : (T)1e-6;
+  // Shorter steps would not move a point of type R.
+  const T smallest = sizeof(R) == 8 ? (T)1e-12 : (T)1e-6;
   const T largest = (T)1e7;
   const T infinity = Constants<T>::infinity();
   T step = state.averaging.current();
@@ -147,7 +117,7 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data, const L
     if (!(next >= smallest && next <= largest)) break;
     step = next;
   }
-  state.averaging = DualAveraging<T>::from(step, target);
+  state.averaging = DualAveraging<T>::from(step, launch.target_accept);
   state.step_size = step;
   W::set(launch.states[number], state);
 }

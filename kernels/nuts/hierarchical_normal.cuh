@@ -11,7 +11,7 @@ namespace octopus::nuts {
 
 /// What the model reads: `HierarchicalNormal::packed` in crates/density. Observations and means are less the prior's
 /// mean, so that nothing cancels.
-template <class T> struct HierarchicalNormalData {
+template <class R, class T> struct HierarchicalNormalData {
   u32 groups;
   /// 1: every observation is read at each gradient; 0: each group's count and mean.
   u32 pointwise;
@@ -19,21 +19,26 @@ template <class T> struct HierarchicalNormalData {
   /// Sum over groups of squared deviations from the group's mean, and the number of observations.
   T within, total;
   /// One for each group, 0 in the padding.
-  const T* count;
-  const T* mean;
+  const R* count;
+  const R* mean;
   /// Row starts[b] + k holds observation k of the 32 groups of block b.
-  const T* transposed;
+  const R* transposed;
   const u32* starts;
 };
 
+static_assert(sizeof(HierarchicalNormalData<double, double>) == 88, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, double>) == 88, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, float>) == 64, "the host packs it");
+
 template <class S> struct HierarchicalNormal {
+  using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
   using V = typename S::V;
   using Vec = typename S::Vec;
   static constexpr int L = S::L;
   static constexpr int E = S::E;
-  using Data = HierarchicalNormalData<T>;
+  using Data = HierarchicalNormalData<R, T>;
 
   const Data& data;
 
@@ -42,29 +47,29 @@ template <class S> struct HierarchicalNormal {
 
   /// The log density at `x`, the Jacobian of the centering included; its gradient goes to `gradient`, 0 in the padding.
   /// Where the value is not finite the gradient means nothing.
-  OCTOPUS_DEVICE T evaluate(const Centering<T>& centering, const Vec& x, Vec& gradient) const {
+  OCTOPUS_DEVICE T evaluate(const Centering<R, T>& centering, const Vec& x, Vec& gradient) const {
     const Scalars scalars = read(x);
     return centering.is_uniform ? uniform(centering, scalars, x, gradient) : varying(centering, scalars, x, gradient);
   }
 
   /// From the sampler's coordinates to the density's own, in place.
-  OCTOPUS_DEVICE void make_natural(const Centering<T>& centering, Vec& x) const {
+  OCTOPUS_DEVICE void make_natural(const Centering<R, T>& centering, Vec& x) const {
     if (centering.natural) return;
-    const T location = S::pick(x, data.groups);
-    const T log_scale = S::pick(x, data.groups + 1);
-    const T shared = exp((T)-1 * centering.uniform * log_scale);
+    const R location = S::pick(x, data.groups);
+    const R log_scale = S::pick(x, data.groups + 1);
+    const R shared = (R)exp((T)-1 * centering.uniform * (T)log_scale);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const V lambda = W::load(W::mine(centering.lambda) + e * L);
       const V power = centering.is_uniform ? W::splat(shared)
-                                           : W::map((T)-1 * lambda, [=](T l) { return exp(l * log_scale); });
+                                           : W::map((R)-1 * lambda, [=](R l) { return exp(l * log_scale); });
       x.row[e] = W::first((int)data.groups - e * L, power * (x.row[e] - lambda * location), x.row[e]);
     }
   }
 
   /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
-  OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
-    const T log_scale = S::pick(x, data.groups + 1);
+  OCTOPUS_DEVICE T log_jacobian(const Centering<R, T>& centering, const Vec& x) const {
+    const T log_scale = (T)S::pick(x, data.groups + 1);
     return centering.natural ? (T)0 : -centering.total * log_scale;
   }
 
@@ -85,9 +90,9 @@ template <class S> struct HierarchicalNormal {
 
   OCTOPUS_DEVICE Scalars read(const Vec& x) const {
     Scalars s;
-    s.mu = S::pick(x, data.groups);
-    s.log_pop = S::pick(x, data.groups + 1);
-    s.log_obs = S::pick(x, data.groups + 2);
+    s.mu = (T)S::pick(x, data.groups);
+    s.log_pop = (T)S::pick(x, data.groups + 1);
+    s.log_obs = (T)S::pick(x, data.groups + 2);
     s.sigma_pop = exp(s.log_pop);
     s.sigma_obs = exp(s.log_obs);
     s.weight = (T)1 / (s.sigma_obs * s.sigma_obs);
@@ -101,16 +106,16 @@ template <class S> struct HierarchicalNormal {
     if (data.pointwise) {
       residual = count;
       squares = location;
-      W::each(residual, squares, [&](u32 lane, T& out, T& out_squares) {
-        const T members = out;
-        const T at = out_squares;
+      W::each(residual, squares, [&](u32 lane, R& out, R& out_squares) {
+        const R members = out;
+        const R at = out_squares;
         const u32 group = (u32)(e * L) + lane;
-        T sum = (T)0;
-        T sum_squares = (T)0;
+        R sum = (R)0;
+        R sum_squares = (R)0;
         if (group < data.groups) {
-          const T* observation = data.transposed + (u64)data.starts[group / 32] * 32 + group % 32;
-          for (T k = (T)0; k < members; k += (T)1, observation += 32) {
-            const T difference = *observation - at;
+          const R* observation = data.transposed + (u64)data.starts[group / 32] * 32 + group % 32;
+          for (R k = (R)0; k < members; k += (R)1, observation += 32) {
+            const R difference = *observation - at;
             sum = sum + difference;
             sum_squares = sum_squares + difference * difference;
           }
@@ -126,21 +131,26 @@ template <class S> struct HierarchicalNormal {
   }
 
   /// One lambda for all groups: factors that are common to all stay out of the sums.
-  OCTOPUS_DEVICE T uniform(const Centering<T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+  OCTOPUS_DEVICE T uniform(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
     const T lambda = centering.uniform;
     const T slope = exp(((T)1 - lambda) * s.log_pop);
     const T inverse = slope * ((T)1 / s.sigma_pop);
-    const T origin = lambda * s.mu;
-    const V zero = W::splat((T)0);
+    // What all elements meet, in their type.
+    const R origin = (R)(lambda * s.mu);
+    const R by_slope = (R)slope;
+    const R by_inverse = (R)inverse;
+    const R shift = (R)s.shift;
+    const R weight = (R)s.weight;
+    const V zero = W::splat((R)0);
     V parts[5] = {zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const V centered = W::first((int)data.groups - e * L, x.row[e] - origin, zero);
-      const V z = inverse * centered;
-      const V effect = slope * centered;
+      const V z = by_inverse * centered;
+      const V effect = by_slope * centered;
       V residual, squares;
-      pull(e, s.shift + effect, residual, squares);
-      gradient.row[e] = s.weight * residual * slope - inverse * z;
+      pull(e, shift + effect, residual, squares);
+      gradient.row[e] = weight * residual * by_slope - by_inverse * z;
       parts[0] = parts[0] + squares;
       parts[1] = parts[1] + z * z;
       parts[2] = parts[2] + residual;
@@ -155,31 +165,35 @@ template <class S> struct HierarchicalNormal {
   }
 
   /// A lambda for each group.
-  OCTOPUS_DEVICE T varying(const Centering<T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
-    const T inverse_pop = (T)1 / s.sigma_pop;
-    const T log_pop = s.log_pop;
-    const V zero = W::splat((T)0);
+  OCTOPUS_DEVICE T varying(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+    // What all elements meet, in their type.
+    const R inverse_pop = (R)((T)1 / s.sigma_pop);
+    const R log_pop = (R)s.log_pop;
+    const R mu = (R)s.mu;
+    const R shift = (R)s.shift;
+    const R weight = (R)s.weight;
+    const V zero = W::splat((R)0);
     V parts[6] = {zero, zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const int groups = (int)data.groups - e * L;
       const V lambda = W::load(W::mine(centering.lambda) + e * L);
-      const V power = W::map((T)1 - lambda, [=](T free) { return exp(free * log_pop); });
+      const V power = W::map((R)1 - lambda, [=](R free) { return exp(free * log_pop); });
       const V slope = W::first(groups, power, zero);
       const V inverse = slope * inverse_pop;
-      const V centered = W::first(groups, x.row[e] - lambda * s.mu, zero);
+      const V centered = W::first(groups, x.row[e] - lambda * mu, zero);
       const V z = inverse * centered;
       const V effect = slope * centered;
       V residual, squares;
-      pull(e, s.shift + effect, residual, squares);
+      pull(e, shift + effect, residual, squares);
       const V slope_z = inverse * z;
-      gradient.row[e] = s.weight * residual * slope - slope_z;
+      gradient.row[e] = weight * residual * slope - slope_z;
       const V z2 = z * z;
       parts[0] = parts[0] + squares;
       parts[1] = parts[1] + z2;
-      parts[2] = parts[2] + residual * ((T)1 - lambda * slope);
+      parts[2] = parts[2] + residual * ((R)1 - lambda * slope);
       parts[3] = parts[3] + lambda * slope_z;
-      parts[4] = parts[4] + residual * (((T)1 - lambda) * effect);
+      parts[4] = parts[4] + residual * (((R)1 - lambda) * effect);
       parts[5] = parts[5] + lambda * z2;
     }
     T sums[6];
@@ -202,10 +216,10 @@ template <class S> struct HierarchicalNormal {
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const int end = (int)data.groups - e * L;
-      V row = W::first(end, gradient.row[e], W::splat((T)0));
-      row = W::put(end, by_mu, row);
-      row = W::put(end + 1, by_pop, row);
-      gradient.row[e] = W::put(end + 2, by_obs, row);
+      V row = W::first(end, gradient.row[e], W::splat((R)0));
+      row = W::put(end, (R)by_mu, row);
+      row = W::put(end + 1, (R)by_pop, row);
+      gradient.row[e] = W::put(end + 2, (R)by_obs, row);
     }
     return -data.total * s.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
            ((T)1 - total_lambda) * s.log_pop + s.log_obs;

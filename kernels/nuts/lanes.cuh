@@ -3,7 +3,7 @@
 //
 // A chain is carried by L lanes (32, or 128 above 256 coordinates). Two kinds of values are told apart:
 //
-//   V  one value for each lane: its owner's on a GPU, an array of L on the host;
+//   V  one value (of type R) for each lane: its owner's on a GPU, an array of L on the host;
 //   T  one value for the whole chain: each lane of a GPU holds the same bits.
 //
 // Control flow depends on values of kind T only, so all lanes of a chain go the same way. From V to T leads nothing but
@@ -51,11 +51,11 @@ OCTOPUS_LANE_OPERATOR(-)
 OCTOPUS_LANE_OPERATOR(*)
 #undef OCTOPUS_LANE_OPERATOR
 
-template <class T, int L> struct Lanes {
-  using V = Value<T, L>;
+template <int L> struct Lanes {
+  template <class X> using Of = Value<X, L>;
 
-  static V splat(T value) {
-    V out;
+  template <class X> static Value<X, L> splat(X value) {
+    Value<X, L> out;
     for (int l = 0; l < L; ++l) out.at[l] = value;
     return out;
   }
@@ -64,45 +64,46 @@ template <class T, int L> struct Lanes {
   template <class P> static P* mine(P* buffer) { return buffer; }
 
   /// One row of a vector in memory: element l is lane l's.
-  static V load(const T* row) {
-    V out;
+  template <class X> static Value<X, L> load(const X* row) {
+    Value<X, L> out;
     for (int l = 0; l < L; ++l) out.at[l] = row[l];
     return out;
   }
 
-  static void store(T* row, const V& value) {
+  template <class X> static void store(X* row, const Value<X, L>& value) {
     for (int l = 0; l < L; ++l) row[l] = value.at[l];
   }
 
   /// `a` in the first `count` lanes, `b` in the others; `count` may be negative or above L.
-  static V first(int count, const V& a, const V& b) {
-    V out;
+  template <class X> static Value<X, L> first(int count, const Value<X, L>& a, const Value<X, L>& b) {
+    Value<X, L> out;
     for (int l = 0; l < L; ++l) out.at[l] = l < count ? a.at[l] : b.at[l];
     return out;
   }
 
   /// `value` in the lane `lane` if there is one of this number, and `rest` in the others.
-  static V put(int lane, T value, V rest) {
+  template <class X> static Value<X, L> put(int lane, X value, Value<X, L> rest) {
     if (lane >= 0 && lane < L) rest.at[lane] = value;
     return rest;
   }
 
   /// f(value) in each lane.
-  template <class F> static V map(const V& value, F f) {
-    V out;
+  template <class X, class F> static Value<X, L> map(const Value<X, L>& value, F f) {
+    Value<X, L> out;
     for (int l = 0; l < L; ++l) out.at[l] = f(value.at[l]);
     return out;
   }
 
   /// f(lane, a, b) in each lane, which sets a and b.
-  template <class F> static void each(V& a, V& b, F f) {
+  template <class X, class F> static void each(Value<X, L>& a, Value<X, L>& b, F f) {
     for (int l = 0; l < L; ++l) f((u32)l, a.at[l], b.at[l]);
   }
 
-  /// The sums over all lanes of K values; `values` is overwritten.
-  template <int K> static void sum(V (&values)[K], T (&out)[K]) {
+  /// The sums over all lanes of K values, each lane's being converted to T first.
+  template <class T, class R, int K> static void sum(const Value<R, L> (&values)[K], T (&out)[K]) {
     for (int k = 0; k < K; ++k) {
-      T* at = values[k].at;
+      T at[L];
+      for (int l = 0; l < L; ++l) at[l] = (T)values[k].at[l];
       for (int half = L / 2; half > 0; half /= 2)
         for (int l = 0; l < half; ++l) at[l] = at[l] + at[l + half];
       out[k] = at[0];
@@ -110,18 +111,19 @@ template <class T, int L> struct Lanes {
   }
 
   /// The value of lane `lane`.
-  static T pick(const V& value, u32 lane) { return value.at[lane]; }
+  template <class X> static X pick(const Value<X, L>& value, u32 lane) { return value.at[lane]; }
 
   /// A place for what is one for the whole chain and rests while the chain integrates: shared memory on a GPU.
-  template <class X> static X& place() {
-    static thread_local X at;
-    return at;
-  }
+  template <class X> struct Place {
+    X at;
+    X get() const { return at; }
+    void set(const X& value) { at = value; }
+  };
 
-  /// What is in a place.
+  /// What is in memory of the device.
   template <class X> static X get(const X& place) { return place; }
 
-  /// Puts `value`, of which all lanes have the same bits, in a place.
+  /// Puts `value`, of which all lanes have the same bits, in memory of the device.
   template <class X> static void set(X& place, const X& value) { place = value; }
 
   /// Whether this thread writes what is one for the whole chain.
@@ -133,40 +135,40 @@ template <class T, int L> struct Lanes {
 
 #else
 
-template <class T, int L> struct Lanes {
-  using V = T;
+template <int L> struct Lanes {
+  template <class X> using Of = X;
   static_assert(L == (int)NARROW || L == (int)WIDE, "a chain is carried by a warp or by a block of 128 threads");
 
   OCTOPUS_DEVICE static u32 lane() { return threadIdx.x & (u32)(L - 1); }
 
-  OCTOPUS_DEVICE static V splat(T value) { return value; }
+  template <class X> OCTOPUS_DEVICE static X splat(X value) { return value; }
 
   /// The lane's own part of a buffer of whole rows: what load and store take. Rows and slots are then at constant
   /// distances, so that one register serves them all.
   template <class P> OCTOPUS_DEVICE static P* mine(P* buffer) { return buffer + lane(); }
 
   /// One row of a vector in memory: element l is lane l's.
-  OCTOPUS_DEVICE static V load(const T* row) { return *row; }
+  template <class X> OCTOPUS_DEVICE static X load(const X* row) { return *row; }
 
-  OCTOPUS_DEVICE static void store(T* row, V value) { *row = value; }
+  template <class X> OCTOPUS_DEVICE static void store(X* row, X value) { *row = value; }
 
   /// `a` in the first `count` lanes, `b` in the others; `count` may be negative or above L.
-  OCTOPUS_DEVICE static V first(int count, V a, V b) { return (int)lane() < count ? a : b; }
+  template <class X> OCTOPUS_DEVICE static X first(int count, X a, X b) { return (int)lane() < count ? a : b; }
 
   /// `value` in the lane `at` if there is one of this number, and `rest` in the others.
-  OCTOPUS_DEVICE static V put(int at, T value, V rest) { return (int)lane() == at ? value : rest; }
+  template <class X> OCTOPUS_DEVICE static X put(int at, X value, X rest) { return (int)lane() == at ? value : rest; }
 
   /// f(value) in each lane.
-  template <class F> OCTOPUS_DEVICE static V map(V value, F f) { return f(value); }
+  template <class X, class F> OCTOPUS_DEVICE static X map(X value, F f) { return f(value); }
 
   /// f(lane, a, b) in each lane, which sets a and b.
-  template <class F> OCTOPUS_DEVICE static void each(V& a, V& b, F f) { f(lane(), a, b); }
+  template <class X, class F> OCTOPUS_DEVICE static void each(X& a, X& b, F f) { f(lane(), a, b); }
 
-  /// The sums over all lanes of K values; `values` is overwritten. All lanes must come here.
-  template <int K> OCTOPUS_DEVICE static void sum(V (&values)[K], T (&out)[K]) {
+  /// The sums over all lanes of K values, each lane's being converted to T first. All lanes must come here.
+  template <class T, class R, int K> OCTOPUS_DEVICE static void sum(const R (&values)[K], T (&out)[K]) {
     if constexpr (L == (int)WIDE) {
       // Every warp makes the same tree from all 128 values, so that none has to be told the result.
-      __shared__ T exchange[K][WIDE];
+      __shared__ R exchange[K][WIDE];
       __syncthreads();
       OCTOPUS_UNROLL
       for (int k = 0; k < K; ++k) exchange[k][threadIdx.x] = values[k];
@@ -174,23 +176,24 @@ template <class T, int L> struct Lanes {
       const u32 l = threadIdx.x & 31u;
       OCTOPUS_UNROLL
       for (int k = 0; k < K; ++k) {
-        const T* at = exchange[k];
-        values[k] = (at[l] + at[l + 64]) + (at[l + 32] + at[l + 96]);
+        const R* at = exchange[k];
+        out[k] = ((T)at[l] + (T)at[l + 64]) + ((T)at[l + 32] + (T)at[l + 96]);
       }
+    } else {
+      OCTOPUS_UNROLL
+      for (int k = 0; k < K; ++k) out[k] = (T)values[k];
     }
     OCTOPUS_UNROLL
     for (int k = 0; k < K; ++k) {
-      T value = values[k];
       OCTOPUS_UNROLL
-      for (int half = 16; half > 0; half /= 2) value = value + __shfl_xor_sync(ALL_LANES, value, half);
-      out[k] = value;
+      for (int half = 16; half > 0; half /= 2) out[k] = out[k] + __shfl_xor_sync(ALL_LANES, out[k], half);
     }
   }
 
   /// The value of lane `from`. All lanes must come here.
-  OCTOPUS_DEVICE static T pick(V value, u32 from) {
+  template <class X> OCTOPUS_DEVICE static X pick(X value, u32 from) {
     if constexpr (L == (int)WIDE) {
-      __shared__ T exchange;
+      __shared__ X exchange;
       __syncthreads();
       if (threadIdx.x == from) exchange = value;
       __syncthreads();
@@ -200,13 +203,20 @@ template <class T, int L> struct Lanes {
     }
   }
 
-  /// A place for what is one for the whole chain and rests while the chain integrates: shared memory.
-  template <class X> OCTOPUS_DEVICE static X& place() {
-    __shared__ X at[WIDE / L];
-    return at[threadIdx.x / (u32)L];
-  }
+  /// A place for what is one for the whole chain and rests while the chain integrates: shared memory, of which there is
+  /// one place of each type.
+  template <class X> struct Place {
+    OCTOPUS_DEVICE static X& at() {
+      __shared__ X places[WIDE / L];
+      return places[threadIdx.x / (u32)L];
+    }
+    /// All lanes must come here.
+    OCTOPUS_DEVICE static X get() { return Lanes::get(at()); }
+    /// All lanes must come here, with the same bits.
+    OCTOPUS_DEVICE static void set(const X& value) { Lanes::set(at(), value); }
+  };
 
-  /// What is in a place. All lanes must come here.
+  /// What is in memory of the device. All lanes must come here.
   template <class X> OCTOPUS_DEVICE static X get(const X& place) {
     const X value = place;
     // None may change it before all have read it.
@@ -214,7 +224,7 @@ template <class T, int L> struct Lanes {
     return value;
   }
 
-  /// Puts `value`, of which all lanes have the same bits, in a place. All lanes must come here.
+  /// Puts `value`, of which all lanes have the same bits, in memory of the device. All lanes must come here.
   template <class X> OCTOPUS_DEVICE static void set(X& place, const X& value) {
     if (writes()) place = value;
     fence();
@@ -236,33 +246,36 @@ template <class T, int L> struct Lanes {
 #endif
 
 /// A vector of E rows of lanes: element e L + l is lane l's in row e. Registers on a GPU.
-template <class W, int E> struct Vector {
-  typename W::V row[E];
+template <class V, int E> struct Vector {
+  V row[E];
 };
 
-/// How vectors of E rows move and meet; `T` and `V` are those of the policy `W`.
-template <class T_, int L_, int E_> struct Shape {
+/// The types of a chain and how its vectors of E rows of L lanes move and meet. R is the type of what a vector is made
+/// of, T that of what is one for the whole chain: (double, double) is f64, (float, float) f32, (float, double) mixed.
+/// A scalar that meets a vector is rounded to R once.
+template <class R_, class T_, int L_, int E_> struct Shape {
+  using R = R_;
   using T = T_;
   static constexpr int L = L_;
   static constexpr int E = E_;
-  using W = Lanes<T, L>;
-  using V = typename W::V;
-  using Vec = Vector<W, E>;
+  using W = Lanes<L>;
+  using V = typename W::template Of<R>;
+  using Vec = Vector<V, E>;
   /// Elements of a vector in memory, padding included.
   static constexpr u32 SIZE = (u32)(E * L);
 
-  OCTOPUS_DEVICE static void load(const T* from, Vec& to) {
+  OCTOPUS_DEVICE static void load(const R* from, Vec& to) {
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) to.row[e] = W::load(from + e * L);
   }
 
-  OCTOPUS_DEVICE static void store(T* to, const Vec& from) {
+  OCTOPUS_DEVICE static void store(R* to, const Vec& from) {
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) W::store(to + e * L, from.row[e]);
   }
 
   /// Element `index`.
-  OCTOPUS_DEVICE static T pick(const Vec& x, u32 index) {
+  OCTOPUS_DEVICE static R pick(const Vec& x, u32 index) {
     // Each lane chooses among its own elements: a choice of the row would be made in memory by the compiler.
     V value = x.row[0];
     OCTOPUS_UNROLL

@@ -7,17 +7,20 @@
 namespace octopus::nuts {
 
 /// A metric's buffers: vectors padded to whole rows of lanes, the padding being 0.
-template <class T> struct MetricData {
+template <class R, class T> struct MetricData {
   /// Square roots of the diagonal.
-  const T* scale;
+  const R* scale;
   /// Unit vectors, one after another.
-  const T* directions;
+  const R* directions;
   /// For each direction the square root of its variance, less 1.
   const T* stretch;
   u32 rank;
 };
 
+static_assert(sizeof(MetricData<double, double>) == 32 && sizeof(MetricData<float, float>) == 32, "the host packs it");
+
 template <class S> struct Metric {
+  using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
   using V = typename S::V;
@@ -27,7 +30,7 @@ template <class S> struct Metric {
   /// Directions whose products are summed over the lanes together, to wait for the lanes once.
   static constexpr int BATCH = 2;
 
-  const MetricData<T>& data;
+  const MetricData<R, T>& data;
 
   /// v = A v
   OCTOPUS_DEVICE void apply(Vec& v) const {
@@ -37,9 +40,9 @@ template <class S> struct Metric {
       V parts[BATCH];
       OCTOPUS_UNROLL
       for (int k = 0; k < BATCH; ++k) {
-        parts[k] = W::splat((T)0);
+        parts[k] = W::splat((R)0);
         if (first + k < data.rank) {
-          const T* u = W::mine(data.directions) + (first + k) * S::SIZE;
+          const R* u = W::mine(data.directions) + (first + k) * S::SIZE;
           OCTOPUS_UNROLL
           for (int e = 0; e < E; ++e) parts[k] = parts[k] + W::load(u + e * L) * from.row[e];
         }
@@ -49,8 +52,8 @@ template <class S> struct Metric {
       OCTOPUS_UNROLL
       for (int k = 0; k < BATCH; ++k) {
         if (first + k < data.rank) {
-          const T* u = W::mine(data.directions) + (first + k) * S::SIZE;
-          const T c = data.stretch[first + k] * along[k];
+          const R* u = W::mine(data.directions) + (first + k) * S::SIZE;
+          const R c = (R)(data.stretch[first + k] * along[k]);
           OCTOPUS_UNROLL
           for (int e = 0; e < E; ++e) v.row[e] = v.row[e] + c * W::load(u + e * L);
         }
@@ -67,20 +70,21 @@ template <class S> struct Metric {
 
   /// Half a kick by the force `w` and a drift, in place.
   OCTOPUS_DEVICE void kick_drift(T step, const Vec& w, Vec& r, Vec& x) const {
-    const T h = (T)0.5 * step;
+    const R h = (R)((T)0.5 * step);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) r.row[e] = r.row[e] + h * w.row[e];
+    const R drift = (R)step;
     Vec velocity = r;
     apply(velocity);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e)
-      x.row[e] = x.row[e] + step * (W::load(W::mine(data.scale) + e * L) * velocity.row[e]);
+      x.row[e] = x.row[e] + drift * (W::load(W::mine(data.scale) + e * L) * velocity.row[e]);
   }
 
   /// The other half of the kick by the force `w`, in place; the square of the new momentum.
   OCTOPUS_DEVICE T kick(T step, const Vec& w, Vec& r) const {
-    const T h = (T)0.5 * step;
-    V parts[1] = {W::splat((T)0)};
+    const R h = (R)((T)0.5 * step);
+    V parts[1] = {W::splat((R)0)};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       r.row[e] = r.row[e] + h * w.row[e];

@@ -4,8 +4,8 @@
 // and waiting subtrees are in the workspace. Random numbers are addressed as on the CPU.
 #pragma once
 #include "octopus/math.cuh"
-#include "octopus/philox.cuh"
 #include "space.cuh"
+#include "uniform.cuh"
 #include "workspace.cuh"
 
 namespace octopus::nuts {
@@ -51,6 +51,7 @@ template <class T> struct Weights {
 };
 
 template <class S, template <class> class Density> struct Transition {
+  using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
   using V = typename S::V;
@@ -65,21 +66,21 @@ template <class S, template <class> class Density> struct Transition {
   OCTOPUS_DEVICE static T draw_momentum(const Stream& stream, u32 dim, Vec& r) {
     OCTOPUS_UNROLL
     for (int e = 0; e < E; e += 2) {
-      V even = W::splat((T)0);
-      V odd = W::splat((T)0);
-      W::each(even, odd, [&](u32 lane, T& a, T& b) {
-        const Pair uniform = stream.uniform_pair_at((u32)(e / 2 * L) + lane);
-        a = (T)normal_quantile(uniform.even);
-        b = (T)normal_quantile(uniform.odd);
+      V even = W::splat((R)0);
+      V odd = W::splat((R)0);
+      W::each(even, odd, [&](u32 lane, R& a, R& b) {
+        const UniformPair<R> uniform = uniform_pair<R>(stream, (u32)(e / 2 * L) + lane);
+        a = normal_quantile(uniform.even);
+        b = normal_quantile(uniform.odd);
       });
-      r.row[e] = W::first((int)dim - e * L, even, W::splat((T)0));
-      if (e + 1 < E) r.row[e + 1] = W::first((int)dim - (e + 1) * L, odd, W::splat((T)0));
+      r.row[e] = W::first((int)dim - e * L, even, W::splat((R)0));
+      if (e + 1 < E) r.row[e + 1] = W::first((int)dim - (e + 1) * L, odd, W::splat((R)0));
     }
     return dot(r, r);
   }
 
   OCTOPUS_DEVICE static T dot(const Vec& a, const Vec& b) {
-    V parts[1] = {W::splat((T)0)};
+    V parts[1] = {W::splat((R)0)};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) parts[0] = parts[0] + a.row[e] * b.row[e];
     T sums[1];
@@ -88,8 +89,8 @@ template <class S, template <class> class Density> struct Transition {
   }
 
   /// Joins a leaf in memory with the leaf `r` after it: `rho` is their sum. Whether neither end turns back on it.
-  OCTOPUS_DEVICE static bool join_leaves(const T* before, const Vec& r, Vec& rho) {
-    V parts[2] = {W::splat((T)0), W::splat((T)0)};
+  OCTOPUS_DEVICE static bool join_leaves(const R* before, const Vec& r, Vec& rho) {
+    V parts[2] = {W::splat((R)0), W::splat((R)0)};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const V a = W::load(before + e * L);
@@ -106,9 +107,9 @@ template <class S, template <class> class Density> struct Transition {
 
   /// Joins a subtree in memory with the one after it, whose end is `r` and whose sum is `rho`, which becomes that of
   /// both. Whether no end turns back on the whole, nor across the seam (the two extra checks of Stan).
-  OCTOPUS_DEVICE static bool join(const T* a_begin, const T* a_end, const T* a_rho, const T* b_begin, const Vec& r,
+  OCTOPUS_DEVICE static bool join(const R* a_begin, const R* a_end, const R* a_rho, const R* b_begin, const Vec& r,
                                   Vec& rho) {
-    const V zero = W::splat((T)0);
+    const V zero = W::splat((R)0);
     V parts[6] = {zero, zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
@@ -142,7 +143,7 @@ template <class S, template <class> class Density> struct Transition {
                             T& logp) const {
     const u32 dim = space.density.dim();
     const Stream random = stream(seed, chain, iteration, PURPOSE_TREE);
-    Tree& place = W::template place<Tree>();
+    typename W::template Place<Tree> place;
     Vec x, w, r, rho;
     {
       S::load(work.x(which), x);
@@ -166,32 +167,32 @@ template <class S, template <class> class Density> struct Transition {
       tree.ends[1] = 0;
       tree.n_steps = 0;
       tree.has_candidate = 0;
-      tree.odd_uniform = 0.0;
-      W::set(place, tree);
+      tree.odd_uniform = (T)0;
+      place.set(tree);
     }
 
     u32 tree_depth = 0;
     bool diverging = false;
     bool turned = false;
     while (tree_depth < limits.max_depth) {
-      const bool forward = random.uniform_pair_at(tree_depth).even < 0.5;
+      const bool forward = uniform_pair<T>(random, tree_depth).even < (T)0.5;
       const T step = forward ? step_size : -step_size;
       S::load(work.end_x(forward), x);
       S::load(work.end_w(forward), w);
       S::load(work.end_r(forward), r);
       {
-        Tree tree = W::get(place);
+        Tree tree = place.get();
         tree.weights.subtree = (T)0;
         tree.has_candidate = 0;
-        W::set(place, tree);
+        place.set(tree);
       }
       bool straight = true;
       for (u32 leaf = 0; leaf < 1u << tree_depth; ++leaf) {
         T leaf_logp, square;
         const bool valued = space.leapfrog(step, x, w, r, leaf_logp, square);
-        Tree tree = W::get(place);
+        Tree tree = place.get();
         const bool chosen = tree.add(random, limits, valued, forward, square, leaf_logp, diverging);
-        W::set(place, tree);
+        place.set(tree);
         if (chosen) {
           S::store(work.x(1 - which), x);
           S::store(work.w(1 - which), w);
@@ -205,14 +206,14 @@ template <class S, template <class> class Density> struct Transition {
       }
       {
         // Biased progressive sampling: the new half is favoured by its share of the old.
-        Tree tree = W::get(place);
-        const T accept = (T)random.uniform_pair_at(tree_depth).odd;
+        Tree tree = place.get();
+        const T accept = uniform_pair<T>(random, tree_depth).odd;
         if (tree.has_candidate && accept * tree.weights.tree < tree.weights.subtree) {
           tree.proposal = tree.candidate;
           which = 1 - which;
         }
         tree.weights.tree = tree.weights.tree + tree.weights.subtree;
-        W::set(place, tree);
+        place.set(tree);
       }
       // Seen in the direction of this doubling the old tree comes first.
       if (tree_depth == 0) {
@@ -231,7 +232,7 @@ template <class S, template <class> class Density> struct Transition {
       S::store(work.rho(), rho);
     }
 
-    const Tree tree = W::get(place);
+    const Tree tree = place.get();
     logp = tree.proposal.logp;
     S::load(work.x(which), x);
     Record record;
@@ -264,7 +265,7 @@ template <class S, template <class> class Density> struct Transition {
     T acceptance, max_energy_error;
     Selected proposal, candidate;
     /// The second uniform number of the leaves' current block.
-    double odd_uniform;
+    T odd_uniform;
     /// Steps from the start to the left and the right end, negative to the left.
     int ends[2];
     u32 n_steps;
@@ -278,9 +279,9 @@ template <class S, template <class> class Density> struct Transition {
       } else {
         ends[0] -= 1;
       }
-      double uniform = odd_uniform;
+      T uniform = odd_uniform;
       if (n_steps % 2 == 0) {
-        const Pair block = random.uniform_pair_at(FIRST_LEAF_BLOCK + n_steps / 2);
+        const UniformPair<T> block = uniform_pair<T>(random, FIRST_LEAF_BLOCK + n_steps / 2);
         uniform = block.even;
         odd_uniform = block.odd;
       }
@@ -293,7 +294,7 @@ template <class S, template <class> class Density> struct Transition {
       if (diverging) return false;
       const T weight = weights.add(-error);
       acceptance = acceptance + (error <= (T)0 ? (T)1 : (weights.reference == (T)0 ? weight : exp(-error)));
-      if (!((T)uniform * weights.subtree < weight)) return false;
+      if (!(uniform * weights.subtree < weight)) return false;
       candidate = {energy, logp, forward ? ends[1] : ends[0]};
       has_candidate = 1;
       return true;

@@ -36,32 +36,32 @@ OCTOPUS_DEVICE u32 workspace_vectors(u32 max_depth) { return STACK + 3 * max_dep
 
 /// One chain's buffer.
 template <class S> struct Workspace {
-  using T = typename S::T;
+  using R = typename S::R;
 
   /// The lane's own part of the buffer.
-  T* slots;
+  R* slots;
   u32 max_depth;
 
-  OCTOPUS_DEVICE T* slot(u32 index) const { return slots + (u64)index * S::SIZE; }
+  OCTOPUS_DEVICE R* slot(u32 index) const { return slots + (u64)index * S::SIZE; }
 
   /// Of the point `which`: 0 or 1.
-  OCTOPUS_DEVICE T* x(u32 which) const { return slot(which == 0 ? POINT_0 : POINT_1); }
-  OCTOPUS_DEVICE T* w(u32 which) const { return slot((which == 0 ? POINT_0 : POINT_1) + 1); }
+  OCTOPUS_DEVICE R* x(u32 which) const { return slot(which == 0 ? POINT_0 : POINT_1); }
+  OCTOPUS_DEVICE R* w(u32 which) const { return slot((which == 0 ? POINT_0 : POINT_1) + 1); }
 
   /// Of an end of the trajectory.
-  OCTOPUS_DEVICE T* end_x(bool right) const { return slot(right ? RIGHT : LEFT); }
-  OCTOPUS_DEVICE T* end_w(bool right) const { return slot((right ? RIGHT : LEFT) + 1); }
-  OCTOPUS_DEVICE T* end_r(bool right) const { return slot((right ? RIGHT : LEFT) + 2); }
-  OCTOPUS_DEVICE T* rho() const { return slot(RHO); }
+  OCTOPUS_DEVICE R* end_x(bool right) const { return slot(right ? RIGHT : LEFT); }
+  OCTOPUS_DEVICE R* end_w(bool right) const { return slot((right ? RIGHT : LEFT) + 1); }
+  OCTOPUS_DEVICE R* end_r(bool right) const { return slot((right ? RIGHT : LEFT) + 2); }
+  OCTOPUS_DEVICE R* rho() const { return slot(RHO); }
 
   /// The momentum of leaf `leaf` of the doubling `depth`, where it begins a subtree that waits.
-  OCTOPUS_DEVICE T* begin(u32 leaf, u32 depth) const {
+  OCTOPUS_DEVICE R* begin(u32 leaf, u32 depth) const {
     return slot(STACK + (leaf == 0 ? depth : trailing_zeros(leaf)));
   }
 
   /// The last momentum and the sum of momenta of the subtree of `level` (1 or more) that waits.
-  OCTOPUS_DEVICE T* level_end(u32 level) const { return slot(STACK + max_depth + level); }
-  OCTOPUS_DEVICE T* level_rho(u32 level) const { return slot(STACK + 2 * max_depth + level); }
+  OCTOPUS_DEVICE R* level_end(u32 level) const { return slot(STACK + max_depth + level); }
+  OCTOPUS_DEVICE R* level_rho(u32 level) const { return slot(STACK + 2 * max_depth + level); }
 };
 
 }  // namespace octopus::nuts

@@ -1,13 +1,17 @@
 // The kernels of kernels/nuts compiled for the host, their lanes being arrays: reads jobs from standard input and writes
 // what they give to standard output, both as little-endian words of 8 bytes in the order of harness.rs.
 //
+// One program for each precision: OCTOPUS_R and OCTOPUS_T are the types of vectors and of scalars, OCTOPUS_PRECISION
+// the name. Numbers of jobs and answers are f64 always, rounded to the types here.
+//
 // With the software GPU's library of kernels as its argument, runs and restarts are launched there: the entries of
-// nuts.cu as a GPU gets them, each lane a fiber of its own.
+// kernels/nuts/units as a GPU gets them, each lane a fiber of its own.
 #define OCTOPUS_HOST_LANES
 #include "chain.cuh"
 #include "hierarchical_normal.cuh"
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <string>
 #include <vector>
@@ -16,6 +20,9 @@ using namespace octopus;
 using namespace octopus::nuts;
 
 namespace {
+
+using R = OCTOPUS_R;
+using T = OCTOPUS_T;
 
 enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART };
 
@@ -27,10 +34,10 @@ enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART };
 /// The software GPU's kernels, if they are asked for.
 void* library = nullptr;
 
-/// Launches nuts_<what>_hierarchical_normal_f64_<L>x<E> for all chains, in blocks of 128 threads.
+/// Launches nuts_<what>_hierarchical_normal_<precision>_<L>x<E> for all chains, in blocks of 128 threads.
 template <class S> void launch_fibers(const char* what, u32 chains, void** parameters) {
   using Entry = int (*)(void**, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, size_t, char*, size_t);
-  const std::string name = std::string("octopus_launch_nuts_") + what + "_hierarchical_normal_f64_" +
+  const std::string name = std::string("octopus_launch_nuts_") + what + "_hierarchical_normal_" OCTOPUS_PRECISION "_" +
                            std::to_string(S::L) + "x" + std::to_string(S::E);
   const Entry entry = reinterpret_cast<Entry>(dlsym(library, name.c_str()));
   if (!entry) fail((name + " is not there").c_str());
@@ -46,30 +53,48 @@ struct Reader {
     if (!more(word)) fail("the job ends too early");
     return word;
   }
-  double real() { return from_bits(integer()); }
-  std::vector<double> reals() {
-    std::vector<double> out(integer());
-    if (fread(out.data(), 8, out.size(), stdin) != out.size()) fail("the job ends too early");
+  T real() { return (T)from_bits(integer()); }
+  template <class X> std::vector<X> reals() {
+    std::vector<X> out(integer());
+    for (X& x : out) x = (X)from_bits(integer());
+    return out;
+  }
+  /// Vectors of `from` elements each, brought to rows of SIZE: the padding is 0.
+  template <class S> std::vector<R> padded(size_t vectors = 1) {
+    const std::vector<R> all = reals<R>();
+    std::vector<R> out(vectors * S::SIZE, (R)0);
+    const size_t from = vectors == 0 ? 0 : all.size() / vectors;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (i % from < S::SIZE) {
+        out[i / from * S::SIZE + i % from] = all[i];
+      } else if (all[i] != (R)0) {
+        fail("a vector is longer than its rows");
+      }
+    }
     return out;
   }
 };
 
-void write(const double* values, size_t n) {
-  if (fwrite(values, 8, n, stdout) != n) fail("the answer cannot be written");
+void write(u64 word) {
+  if (fwrite(&word, 8, 1, stdout) != 1) fail("the answer cannot be written");
 }
-void write(double value) { write(&value, 1); }
-void write(u64 value) { write(from_bits(value)); }
+template <class X> void write(const X* values, size_t n) {
+  for (size_t i = 0; i < n; ++i) write((u64)to_bits((double)values[i]));
+}
+inline void write(float value) { write(&value, 1); }
+inline void write(double value) { write(&value, 1); }
 
 /// What all tasks need.
-struct Job {
-  std::vector<double> count, mean, transposed, lambda, scale, directions, stretch;
+template <class S> struct Job {
+  std::vector<R> count, mean, transposed, lambda, scale, directions;
+  std::vector<T> stretch;
   std::vector<u32> starts;
-  HierarchicalNormalData<double> data;
-  Centering<double> centering;
-  MetricData<double> metric;
+  HierarchicalNormalData<R, T> data;
+  Centering<R, T> centering;
+  MetricData<R, T> metric;
 
-  explicit Job(Reader& in) {
-    data.groups = (u32)in.integer();
+  Job(Reader& in, u32 groups) {
+    data.groups = groups;
     data.pointwise = (u32)in.integer();
     data.mu_mean = in.real();
     data.mu_sd = in.real();
@@ -77,26 +102,26 @@ struct Job {
     data.sigma_obs_scale = in.real();
     data.within = in.real();
     data.total = in.real();
-    data.count = (count = in.reals()).data();
-    data.mean = (mean = in.reals()).data();
-    data.transposed = (transposed = in.reals()).data();
+    data.count = (count = in.padded<S>()).data();
+    data.mean = (mean = in.padded<S>()).data();
+    data.transposed = (transposed = in.reals<R>()).data();
     starts.resize(in.integer());
     for (u32& start : starts) start = (u32)in.integer();
     data.starts = starts.data();
-    centering.lambda = (lambda = in.reals()).data();
+    centering.lambda = (lambda = in.padded<S>()).data();
     centering.total = in.real();
     centering.uniform = in.real();
     centering.is_uniform = (u32)in.integer();
     centering.natural = (u32)in.integer();
-    metric.scale = (scale = in.reals()).data();
+    metric.scale = (scale = in.padded<S>()).data();
     metric.rank = (u32)in.integer();
-    metric.directions = (directions = in.reals()).data();
-    metric.stretch = (stretch = in.reals()).data();
+    metric.directions = (directions = in.padded<S>(metric.rank)).data();
+    metric.stretch = (stretch = in.reals<T>()).data();
   }
 };
 
-template <class S> typename S::Vec padded(const double* x, u32 dim) {
-  std::vector<double> whole(S::SIZE, 0.0);
+template <class S> typename S::Vec padded(const R* x, u32 dim) {
+  std::vector<R> whole(S::SIZE, (R)0);
   for (u32 i = 0; i < dim; ++i) whole[i] = x[i];
   typename S::Vec out;
   S::load(whole.data(), out);
@@ -104,18 +129,18 @@ template <class S> typename S::Vec padded(const double* x, u32 dim) {
 }
 
 template <class S> void write_vector(const typename S::Vec& x, u32 dim) {
-  std::vector<double> whole(S::SIZE);
+  std::vector<R> whole(S::SIZE);
   S::store(whole.data(), x);
   for (u32 i = dim; i < S::SIZE; ++i) {
-    if (whole[i] != 0.0) fail("the padding of a vector is not zero");
+    if (whole[i] != (R)0) fail("the padding of a vector is not zero");
   }
   write(whole.data(), dim);
 }
 
-template <class S> void evaluate(Reader& in, const Job& job) {
+template <class S> void evaluate(Reader& in, const Job<S>& job) {
   const HierarchicalNormal<S> density = {job.data};
   const u32 dim = density.dim();
-  const std::vector<double> points = in.reals();
+  const std::vector<R> points = in.reals<R>();
   for (size_t at = 0; at < points.size(); at += dim) {
     typename S::Vec gradient;
     write(density.evaluate(job.centering, padded<S>(&points[at], dim), gradient));
@@ -123,18 +148,18 @@ template <class S> void evaluate(Reader& in, const Job& job) {
   }
 }
 
-template <class S> void leapfrog(Reader& in, const Job& job) {
+template <class S> void leapfrog(Reader& in, const Job<S>& job) {
   const Space<S, HierarchicalNormal> space = {{job.data}, job.centering, {job.metric}};
   const u32 dim = space.density.dim();
-  const double step = in.real();
+  const T step = in.real();
   const u64 steps = in.integer();
-  typename S::Vec x = padded<S>(in.reals().data(), dim);
-  typename S::Vec r = padded<S>(in.reals().data(), dim);
+  typename S::Vec x = padded<S>(in.reals<R>().data(), dim);
+  typename S::Vec r = padded<S>(in.reals<R>().data(), dim);
   typename S::Vec w;
   space.density.evaluate(space.centering, x, w);
   space.metric.whiten(w);
   for (u64 i = 0; i < steps; ++i) {
-    double logp, square;
+    T logp, square;
     const bool valued = space.leapfrog(step, x, w, r, logp, square);
     write((u64)valued);
     if (!valued) break;
@@ -148,34 +173,35 @@ template <class S> void leapfrog(Reader& in, const Job& job) {
 
 /// Chains of a launch and its buffers.
 template <class S> struct Chains {
-  Launch<double> launch;
+  Launch<R, T> launch;
   u32 dim;
-  std::vector<ChainState<double>> states;
-  std::vector<double> workspaces;
+  std::vector<ChainState<T>> states, end_states;
+  std::vector<R> workspaces, end_positions;
 
-  Chains(Reader& in, const Job& job) : dim(job.data.groups + 3) {
+  Chains(Reader& in, const Job<S>& job) : dim(job.data.groups + 3) {
     launch = {};
     launch.centering = job.centering;
     launch.metric = job.metric;
     launch.seed = in.integer();
     launch.first_chain = (u32)in.integer();
     launch.first_iteration = (u32)in.integer();
-    launch.limits.max_depth = (u32)in.integer();
-    launch.limits.max_energy_error = in.real();
+    launch.max_depth = (u32)in.integer();
+    launch.max_energy_error = in.real();
+    launch.target_accept = in.real();
     launch.chains = (u32)in.integer();
-    const u64 vectors = workspace_vectors(launch.limits.max_depth);
     states.resize(launch.chains);
     // What is read before it is written shows.
-    workspaces.assign(launch.chains * vectors * S::SIZE, Constants<double>::nan());
+    workspaces.assign(launch.chains * workspace_vectors(launch.max_depth) * S::SIZE, Constants<R>::nan());
     for (u32 c = 0; c < launch.chains; ++c) {
-      const std::vector<double> x = in.reals();
-      const std::vector<double> averaging = in.reals();
-      ChainState<double>& state = states[c];
+      const std::vector<R> x = in.reals<R>();
+      const std::vector<T> averaging = in.reals<T>();
+      ChainState<T>& state = states[c];
+      state = {};
       state.averaging = {averaging[0], averaging[1], averaging[2], averaging[3], averaging[4], averaging[5]};
       state.step_size = in.real();
       state.which = c % 2;
       const Space<S, HierarchicalNormal> space = {{job.data}, job.centering, {job.metric}};
-      const Workspace<S> work = {workspaces.data() + c * vectors * S::SIZE, launch.limits.max_depth};
+      const Workspace<S> work = workspace(c);
       const typename S::Vec start = padded<S>(x.data(), dim);
       typename S::Vec w;
       state.logp = space.density.evaluate(space.centering, start, w);
@@ -187,13 +213,32 @@ template <class S> struct Chains {
     launch.workspaces = workspaces.data();
   }
 
-  void write_states() {
-    const u64 vectors = workspace_vectors(launch.limits.max_depth);
+  Workspace<S> workspace(u32 chain) {
+    return {workspaces.data() + (u64)chain * workspace_vectors(launch.max_depth) * S::SIZE, launch.max_depth};
+  }
+
+  /// Buffers for what a launch leaves: nothing is there before.
+  void make_ends() {
+    end_states.assign(launch.chains, ChainState<T>{});
+    end_positions.assign((u64)launch.chains * dim, Constants<R>::nan());
+    launch.end_states = end_states.data();
+    launch.end_positions = end_positions.data();
+  }
+
+  /// What a launch has left is what it goes on from.
+  void check_ends() {
     for (u32 c = 0; c < launch.chains; ++c) {
-      const ChainState<double>& state = states[c];
-      const Workspace<S> work = {workspaces.data() + c * vectors * S::SIZE, launch.limits.max_depth};
+      if (memcmp(&states[c], &end_states[c], sizeof(ChainState<T>)) != 0) fail("end_states are not the states");
+      if (memcmp(workspace(c).x(states[c].which), &end_positions[(u64)c * dim], dim * sizeof(R)) != 0)
+        fail("end_positions are not the points");
+    }
+  }
+
+  void write_states() {
+    for (u32 c = 0; c < launch.chains; ++c) {
+      const ChainState<T>& state = states[c];
       typename S::Vec x;
-      S::load(work.x(state.which), x);
+      S::load(workspace(c).x(state.which), x);
       write_vector<S>(x, dim);
       write(state.logp);
       write(state.step_size);
@@ -202,9 +247,25 @@ template <class S> struct Chains {
   }
 };
 
-template <class S> void run(Reader& in, const Job& job) {
+/// Whether the launch's iteration belongs to the open window of warm-up.
+bool in_window(const Launch<R, T>& launch, u32 iteration) {
+  return iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end;
+}
+
+/// A row of gradients if it belongs to the window; the others must not be touched.
+void write_gradient(const Launch<R, T>& launch, u32 iteration, const R* row, u32 dim) {
+  const bool kept = in_window(launch, iteration);
+  write((u64)kept);
+  if (kept) return write(row, dim);
+  for (u32 i = 0; row && i < dim; ++i) {
+    if (row[i] == row[i]) fail("a gradient outside of the window was written");
+  }
+}
+
+template <class S> void run(Reader& in, const Job<S>& job) {
   Chains<S> chains(in, job);
-  Launch<double>& launch = chains.launch;
+  Launch<R, T>& launch = chains.launch;
+  const u32 dim = chains.dim;
   const u64 iterations = in.integer();
   const u64 per_launch = in.integer();
   launch.tune = (u32)in.integer();
@@ -215,44 +276,49 @@ template <class S> void run(Reader& in, const Job& job) {
     launch.first_iteration = first + (u32)done;
     launch.iterations = (u32)(iterations - done < per_launch ? iterations - done : per_launch);
     const u64 rows = (u64)launch.chains * launch.iterations;
-    std::vector<double> draws(rows * chains.dim), gradients(rows * chains.dim);
+    bool windowed = false;
+    for (u32 i = 0; i < launch.iterations; ++i) windowed = windowed || in_window(launch, launch.first_iteration + i);
+    std::vector<R> draws(rows * dim, Constants<R>::nan());
+    std::vector<R> gradients(windowed ? rows * dim : 0, Constants<R>::nan());
     std::vector<Record> records(rows);
     launch.draws = draws.data();
-    launch.gradients = gradients.data();
+    launch.gradients = windowed ? gradients.data() : nullptr;
     launch.records = records.data();
+    chains.make_ends();
     if (library) {
-      HierarchicalNormalData<double> data = job.data;
+      HierarchicalNormalData<R, T> data = job.data;
       void* parameters[] = {&data, &launch};
       launch_fibers<S>("run", launch.chains, parameters);
     } else {
       for (u32 c = 0; c < launch.chains; ++c) run_chain<S, HierarchicalNormal>(job.data, launch, c);
     }
+    chains.check_ends();
     for (u64 row = 0; row < rows; ++row) {
       static_assert(sizeof(Record) == 64, "records are written as they are");
       if (fwrite(&records[row], sizeof(Record), 1, stdout) != 1) fail("the answer cannot be written");
-      write(&draws[row * chains.dim], chains.dim);
-      write(&gradients[row * chains.dim], chains.dim);
+      write(&draws[row * dim], dim);
+      const u32 iteration = launch.first_iteration + (u32)(row % launch.iterations);
+      write_gradient(launch, iteration, windowed ? &gradients[row * dim] : nullptr, dim);
     }
   }
   chains.write_states();
 }
 
-template <class S> void restart(Reader& in, const Job& job) {
+template <class S> void restart(Reader& in, const Job<S>& job) {
   Chains<S> chains(in, job);
-  double target = in.real();
   if (library) {
-    HierarchicalNormalData<double> data = job.data;
-    void* parameters[] = {&data, &chains.launch, &target};
+    HierarchicalNormalData<R, T> data = job.data;
+    void* parameters[] = {&data, &chains.launch};
     launch_fibers<S>("restart", chains.launch.chains, parameters);
   } else {
-    for (u32 c = 0; c < chains.launch.chains; ++c)
-      restart_chain<S, HierarchicalNormal>(job.data, chains.launch, target, c);
+    for (u32 c = 0; c < chains.launch.chains; ++c) restart_chain<S, HierarchicalNormal>(job.data, chains.launch, c);
   }
   chains.write_states();
 }
 
-template <int L, int E> void answer(u64 task, Reader& in, const Job& job) {
-  using S = Shape<double, L, E>;
+template <int L, int E> void answer(u64 task, u32 groups, Reader& in) {
+  using S = Shape<R, T, L, E>;
+  const Job<S> job(in, groups);
   switch (task) {
     case EVALUATE: return evaluate<S>(in, job);
     case LEAPFROG: return leapfrog<S>(in, job);
@@ -272,18 +338,21 @@ int main(int count, char** words) {
   Reader in;
   u64 task;
   while (in.more(task)) {
-    const Job job(in);
-    const u32 dim = job.data.groups + 3;
-    const u32 wide = dim <= 256 ? 32 : 128;
-    const u32 rows = (dim + wide - 1) / wide;
-    switch (wide * 100 + rows) {
-      case 3201: answer<32, 1>(task, in, job); break;
-      case 3204: answer<32, 4>(task, in, job); break;
-      case 3208: answer<32, 8>(task, in, job); break;
-      case 12803: answer<128, 3>(task, in, job); break;
-      case 12804: answer<128, 4>(task, in, job); break;
-      case 12808: answer<128, 8>(task, in, job); break;
-      default: fail("no kernel is compiled for this number of coordinates");
+    const u32 groups = (u32)in.integer();
+    const u32 dim = groups + 3;
+    // The smallest shape that holds it.
+    if (dim <= 32) {
+      answer<32, 1>(task, groups, in);
+    } else if (dim <= 128) {
+      answer<32, 4>(task, groups, in);
+    } else if (dim <= 256) {
+      answer<32, 8>(task, groups, in);
+    } else if (dim <= 512) {
+      answer<128, 4>(task, groups, in);
+    } else if (dim <= 1024) {
+      answer<128, 8>(task, groups, in);
+    } else {
+      fail("no kernel is compiled for this number of coordinates");
     }
     if (fflush(stdout)) fail("the answer cannot be written");
   }

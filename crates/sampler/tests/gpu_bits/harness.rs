@@ -13,13 +13,42 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// The compiled program; `None` where there is no compiler.
-fn program() -> Option<&'static Path> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM.get_or_init(compile).as_deref()
+/// What the kernels compute in: the types of vectors and of scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    F64,
+    F32,
+    Mixed,
 }
 
-fn compile() -> Option<PathBuf> {
+impl Precision {
+    /// As it is called in the names of entries.
+    fn name(self) -> &'static str {
+        match self {
+            Self::F64 => "f64",
+            Self::F32 => "f32",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    fn defines(self) -> [String; 3] {
+        let (vectors, scalars) = match self {
+            Self::F64 => ("double", "double"),
+            Self::F32 => ("float", "float"),
+            Self::Mixed => ("float", "double"),
+        };
+        let name = self.name();
+        [format!("-DOCTOPUS_R={vectors}"), format!("-DOCTOPUS_T={scalars}"), format!("-DOCTOPUS_PRECISION=\"{name}\"")]
+    }
+}
+
+/// The compiled program; `None` where there is no compiler.
+fn program(precision: Precision) -> Option<&'static Path> {
+    static PROGRAMS: [OnceLock<Option<PathBuf>>; 3] = [const { OnceLock::new() }; 3];
+    PROGRAMS[precision as usize].get_or_init(|| compile(precision)).as_deref()
+}
+
+fn compile(precision: Precision) -> Option<PathBuf> {
     let compiler = std::env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("g++"));
     let answers = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !answers.is_ok_and(|status| status.success()) {
@@ -30,14 +59,17 @@ fn compile() -> Option<PathBuf> {
     let main = package.join("tests/gpu_bits/answers.cpp");
     // `OCTOPUS_HOST_FLAGS` adds to them: sanitizers, or another level of optimisation.
     let more = std::env::var("OCTOPUS_HOST_FLAGS").unwrap_or_default();
+    let defines = precision.defines();
     let mut flags = vec!["-std=c++17", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-fast-math"];
+    flags.extend(defines.iter().map(String::as_str));
     flags.extend(["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]);
     flags.extend(more.split_whitespace());
     // Each test may be a process of its own: the first compiles, under a name that stands for the sources and flags.
     let mut hash = Sha256::new_with_prefix(compiler.as_encoded_bytes());
     flags.iter().for_each(|flag| hash.update(flag));
     for folder in [headers.join("octopus"), kernels.clone()] {
-        let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|end| end == "cuh")).collect();
         files.sort();
         files.iter().for_each(|file| hash.update(fs::read(file).unwrap()));
     }
@@ -80,10 +112,11 @@ pub(crate) enum Way {
 }
 
 /// The library of the software GPU's kernels; `None`, said aloud, where there is no compiler.
-fn fibers() -> Option<PathBuf> {
+fn fibers(precision: Precision) -> Option<PathBuf> {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
-    let (unit, folder) = (kernels.join("nuts/nuts.cu"), kernels.join("nuts"));
-    let sources = KernelSources { units: vec![unit], include: vec![kernels.join("include"), folder] };
+    let unit = |shape| kernels.join(format!("nuts/units/nuts_hierarchical_normal_{}_{shape}.cu", precision.name()));
+    let units = ["32x1", "32x4", "32x8", "128x4", "128x8"].map(unit).to_vec();
+    let sources = KernelSources { units, include: vec![kernels.join("include"), kernels.join("nuts")] };
     let built = SoftwareGpu::unless_absent(SoftwareGpu::build_with(&sources, Variant::Plain));
     built.map(|gpu| gpu.kernels().to_path_buf())
 }
@@ -98,12 +131,25 @@ pub(crate) enum Task {
 }
 
 /// A job as it is written.
-pub(crate) struct Job(Vec<u8>);
+pub(crate) struct Job {
+    precision: Precision,
+    bytes: Vec<u8>,
+}
 
 impl Job {
-    /// `task` for `model` in the coordinates and with the metric of `adaptation`.
+    /// `task` for `model` in the coordinates and with the metric of `adaptation`, in f64.
     pub(crate) fn new(task: Task, model: &HierarchicalNormal, adaptation: &Adaptation) -> Self {
-        let mut job = Self(Vec::new());
+        Self::in_precision(Precision::F64, task, model, adaptation)
+    }
+
+    /// The same in any precision.
+    pub(crate) fn in_precision(
+        precision: Precision,
+        task: Task,
+        model: &HierarchicalNormal,
+        adaptation: &Adaptation,
+    ) -> Self {
+        let mut job = Self { precision, bytes: Vec::new() };
         let (packed, prior, dim) = (model.packed(), model.prior(), model.dim());
         job.integer(task as u64).integer(dim as u64 - 3);
         job.integer(u64::from(model.likelihood() == Likelihood::Pointwise));
@@ -130,7 +176,7 @@ impl Job {
     }
 
     pub(crate) fn integer(&mut self, word: u64) -> &mut Self {
-        self.0.extend_from_slice(&word.to_le_bytes());
+        self.bytes.extend_from_slice(&word.to_le_bytes());
         self
     }
 
@@ -147,19 +193,19 @@ impl Job {
 
     /// What the kernels answer; `None`, said aloud, where there is no compiler.
     pub(crate) fn ask(&self, way: Way) -> Option<Answer> {
-        let Some(program) = program() else {
+        let Some(program) = program(self.precision) else {
             eprintln!(
                 "SKIPPED: no C++ compiler (CXX or g++): the kernels of NUTS are not compared with the CPU engine"
             );
             return None;
         };
-        let library = if way == Way::Fibers { Some(fibers()?) } else { None };
+        let library = if way == Way::Fibers { Some(fibers(self.precision)?) } else { None };
         let mut child =
             Command::new(program).args(library).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         let output = std::thread::scope(|scope| {
             // A program that has failed reads no more: its exit status says so below.
-            scope.spawn(move || _ = input.write_all(&self.0));
+            scope.spawn(move || _ = input.write_all(&self.bytes));
             child.wait_with_output().unwrap()
         });
         assert!(output.status.success(), "the compiled kernels: {}", output.status);

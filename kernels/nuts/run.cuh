@@ -1,0 +1,35 @@
+// The kernels: each thread finds the chain that it is a lane of. The entries are written out in units/, one unit for
+// each density, precision and shape.
+#pragma once
+#include "chain.cuh"
+
+namespace octopus::nuts {
+
+/// The chain that this thread carries, or carries a lane of; `NONE` if it has nothing to do. Warps of a block share
+/// nothing: blocks of 128 threads serve all shapes, whatever the number of chains.
+constexpr u32 NONE = 0xffffffffu;
+
+template <int L> OCTOPUS_DEVICE u32 chain_of_thread(u32 chains) {
+#if defined(OCTOPUS_HOST_LANES)
+  // One thread is all lanes.
+  if (threadIdx.x % (u32)L != 0) return NONE;
+#endif
+  const u32 chain = (blockIdx.x * blockDim.x + threadIdx.x) / (u32)L;
+  return chain < chains ? chain : NONE;
+}
+
+/// All chains of the launch through all its iterations.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void run(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch) {
+  const u32 chain = chain_of_thread<S::L>(launch.chains);
+  if (chain != NONE) run_chain<S, Density>(data, launch, chain);
+}
+
+/// Restarts the step sizes of all chains of the launch, with `first_iteration` iterations done.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void restart(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch) {
+  const u32 chain = chain_of_thread<S::L>(launch.chains);
+  if (chain != NONE) restart_chain<S, Density>(data, launch, chain);
+}
+
+}  // namespace octopus::nuts
