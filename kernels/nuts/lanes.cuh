@@ -23,6 +23,15 @@
 
 namespace octopus::nuts {
 
+/// The same number, of which the compiler knows nothing: what is made of it is made where it is used, and does not wait
+/// in registers from before the loop.
+OCTOPUS_DEVICE u32 opaque(u32 x) {
+#if defined(__CUDACC__)
+  asm volatile("" : "+r"(x));
+#endif
+  return x;
+}
+
 #if defined(OCTOPUS_HOST_LANES)
 
 /// One value for each lane. Operators take the lanes one by one.
@@ -115,9 +124,10 @@ template <int L> struct Lanes {
 
   /// A place for what is one for the whole chain and rests while the chain integrates: shared memory on a GPU.
   template <class X> struct Place {
-    X at;
-    X get() const { return at; }
-    void set(const X& value) { at = value; }
+    X value;
+    const X& peek() const { return value; }
+    X get() const { return value; }
+    void set(const X& to) { value = to; }
   };
 
   /// What is in memory of the device.
@@ -144,8 +154,8 @@ template <int L> struct Lanes {
   template <class X> OCTOPUS_DEVICE static X splat(X value) { return value; }
 
   /// The lane's own part of a buffer of whole rows: what load and store take. Rows and slots are then at constant
-  /// distances, so that one register serves them all.
-  template <class P> OCTOPUS_DEVICE static P* mine(P* buffer) { return buffer + lane(); }
+  /// distances, so that one register serves them all; made anew wherever it is used, and not kept for all of a run.
+  template <class P> OCTOPUS_DEVICE static P* mine(P* buffer) { return buffer + opaque(lane()); }
 
   /// One row of a vector in memory: element l is lane l's.
   template <class X> OCTOPUS_DEVICE static X load(const X* row) { return *row; }
@@ -210,6 +220,8 @@ template <int L> struct Lanes {
       __shared__ X places[WIDE / L];
       return places[threadIdx.x / (u32)L];
     }
+    /// What is there, for reading before any lane comes to a `get` that a `set` follows.
+    OCTOPUS_DEVICE static const X& peek() { return at(); }
     /// All lanes must come here.
     OCTOPUS_DEVICE static X get() { return Lanes::get(at()); }
     /// All lanes must come here, with the same bits.

@@ -139,36 +139,27 @@ template <class S, template <class> class Density> struct Transition {
   }
 
   /// Moves the chain's point by one transition: `which` says where in the workspace it is, `logp` is its log density.
+  /// What rests while a leaf is integrated waits in shared memory.
   OCTOPUS_DEVICE Record run(T step_size, const Limits<T>& limits, u64 seed, u32 chain, u32 iteration, u32& which,
                             T& logp) const {
-    const u32 dim = space.density.dim();
     const Stream random = stream(seed, chain, iteration, PURPOSE_TREE);
-    typename W::template Place<Tree> place;
+    typename W::template Place<Tree> tree;
+    typename W::template Place<Points> points;
     Vec x, w, r, rho;
     {
       S::load(work.x(which), x);
       S::load(work.w(which), w);
+      const u32 dim = space.density.dim();
       const T kinetic = (T)0.5 * draw_momentum(stream(seed, chain, iteration, PURPOSE_MOMENTUM), dim, r);
-      const T h0 = kinetic - logp;
       OCTOPUS_UNROLL
       for (int side = 0; side < 2; ++side) {
         S::store(work.end_x(side), x);
         S::store(work.end_w(side), w);
         S::store(work.end_r(side), r);
       }
-      Tree tree;
-      tree.h0 = h0;
-      tree.proposal = {h0, logp, 0};
-      tree.candidate = tree.proposal;
-      tree.weights = {(T)0, (T)1, (T)0};
-      tree.acceptance = (T)0;
-      tree.max_energy_error = (T)0;
-      tree.ends[0] = 0;
-      tree.ends[1] = 0;
-      tree.n_steps = 0;
-      tree.has_candidate = 0;
-      tree.odd_uniform = (T)0;
-      place.set(tree);
+      const T h0 = kinetic - logp;
+      tree.set({h0, {(T)0, (T)1, (T)0}, (T)0, (T)0, (T)0, step_size, {0, 0}, 0, 0});
+      points.set({{h0, logp, 0}, {h0, logp, 0}, which});
     }
 
     u32 tree_depth = 0;
@@ -176,26 +167,33 @@ template <class S, template <class> class Density> struct Transition {
     bool turned = false;
     while (tree_depth < limits.max_depth) {
       const bool forward = uniform_pair<T>(random, tree_depth).even < (T)0.5;
-      const T step = forward ? step_size : -step_size;
       S::load(work.end_x(forward), x);
       S::load(work.end_w(forward), w);
       S::load(work.end_r(forward), r);
       {
-        Tree tree = place.get();
-        tree.weights.subtree = (T)0;
-        tree.has_candidate = 0;
-        place.set(tree);
+        Tree now = tree.get();
+        now.weights.subtree = (T)0;
+        now.has_candidate = 0;
+        tree.set(now);
       }
       bool straight = true;
       for (u32 leaf = 0; leaf < 1u << tree_depth; ++leaf) {
+        // What `finish` leaves in rho is read after the last leaf only: until then no register keeps it.
+        OCTOPUS_UNROLL
+        for (int e = 0; e < E; ++e) rho.row[e] = W::splat((R)0);
         T leaf_logp, square;
+        const T step = forward ? tree.peek().step_size : -tree.peek().step_size;
         const bool valued = space.leapfrog(step, x, w, r, leaf_logp, square);
-        Tree tree = place.get();
-        const bool chosen = tree.add(random, limits, valued, forward, square, leaf_logp, diverging);
-        place.set(tree);
+        const T energy = valued ? (T)0.5 * square - leaf_logp : Constants<T>::infinity();
+        Tree now = tree.get();
+        const bool chosen = now.add(random, limits, forward, energy, diverging);
+        tree.set(now);
         if (chosen) {
-          S::store(work.x(1 - which), x);
-          S::store(work.w(1 - which), w);
+          Points at = points.get();
+          at.candidate = {energy, leaf_logp, forward ? now.ends[1] : now.ends[0]};
+          points.set(at);
+          S::store(work.x(1 - at.which), x);
+          S::store(work.w(1 - at.which), w);
         }
         straight = !diverging && finish(leaf, tree_depth, r, rho);
         if (!straight) break;
@@ -206,14 +204,16 @@ template <class S, template <class> class Density> struct Transition {
       }
       {
         // Biased progressive sampling: the new half is favoured by its share of the old.
-        Tree tree = place.get();
+        Tree now = tree.get();
         const T accept = uniform_pair<T>(random, tree_depth).odd;
-        if (tree.has_candidate && accept * tree.weights.tree < tree.weights.subtree) {
-          tree.proposal = tree.candidate;
-          which = 1 - which;
+        if (now.has_candidate && accept * now.weights.tree < now.weights.subtree) {
+          Points at = points.get();
+          at.proposal = at.candidate;
+          at.which = 1 - at.which;
+          points.set(at);
         }
-        tree.weights.tree = tree.weights.tree + tree.weights.subtree;
-        place.set(tree);
+        now.weights.tree = now.weights.tree + now.weights.subtree;
+        tree.set(now);
       }
       // Seen in the direction of this doubling the old tree comes first.
       if (tree_depth == 0) {
@@ -232,48 +232,55 @@ template <class S, template <class> class Density> struct Transition {
       S::store(work.rho(), rho);
     }
 
-    const Tree tree = place.get();
-    logp = tree.proposal.logp;
+    const Tree end = tree.get();
+    const Points at = points.get();
+    which = at.which;
+    logp = at.proposal.logp;
     S::load(work.x(which), x);
     Record record;
     record.lp = (double)(logp - space.density.log_jacobian(space.centering, x));
-    record.acceptance_rate = (double)(tree.acceptance / (T)(tree.n_steps > 1 ? tree.n_steps : 1));
-    record.step_size = (double)step_size;
-    record.energy = (double)tree.proposal.energy;
-    record.energy_error = (double)(tree.proposal.energy - tree.h0);
-    record.max_energy_error = (double)tree.max_energy_error;
+    record.acceptance_rate = (double)(end.acceptance / (T)(end.n_steps > 1 ? end.n_steps : 1));
+    record.step_size = (double)end.step_size;
+    record.energy = (double)at.proposal.energy;
+    record.energy_error = (double)(at.proposal.energy - end.h0);
+    record.max_energy_error = (double)end.max_energy_error;
     record.tree_depth = tree_depth;
-    record.n_steps = tree.n_steps;
-    record.index_in_trajectory = tree.proposal.index;
+    record.n_steps = end.n_steps;
+    record.index_in_trajectory = at.proposal.index;
     record.flags = (diverging ? 1u : 0u) | (!diverging && !turned && tree_depth == limits.max_depth ? 2u : 0u);
     return record;
   }
 
  private:
-  /// The point chosen so far; its vectors are in the workspace.
+  /// A point of the trajectory; its vectors are in the workspace.
   struct Selected {
     T energy, logp;
     int index;
   };
 
+  /// The point chosen so far and the one that is chosen from the doubling, with the workspace's number of the first.
+  struct Points {
+    Selected proposal, candidate;
+    u32 which;
+  };
+
   OCTOPUS_DEVICE static T size(T x) { return x < (T)0 ? -x : x; }
 
-  /// The numbers of the tree that rest while a leaf is integrated.
+  /// The numbers of the tree that each leaf meets.
   struct Tree {
     T h0;
     Weights<T> weights;
     T acceptance, max_energy_error;
-    Selected proposal, candidate;
     /// The second uniform number of the leaves' current block.
     T odd_uniform;
+    T step_size;
     /// Steps from the start to the left and the right end, negative to the left.
     int ends[2];
     u32 n_steps;
     u32 has_candidate;
 
     /// Adds the leaf at the end `forward`; whether it is chosen from its subtree so far.
-    OCTOPUS_DEVICE bool add(const Stream& random, const Limits<T>& limits, bool valued, bool forward, T square, T logp,
-                            bool& diverging) {
+    OCTOPUS_DEVICE bool add(const Stream& random, const Limits<T>& limits, bool forward, T energy, bool& diverging) {
       if (forward) {
         ends[1] += 1;
       } else {
@@ -286,16 +293,13 @@ template <class S, template <class> class Density> struct Transition {
         odd_uniform = block.odd;
       }
       n_steps += 1;
-      const T infinity = Constants<T>::infinity();
-      const T energy = valued ? (T)0.5 * square - logp : infinity;
-      const T error = energy != energy ? infinity : energy - h0;
+      const T error = energy != energy ? Constants<T>::infinity() : energy - h0;
       if (size(error) > size(max_energy_error)) max_energy_error = error;
       diverging = error > limits.max_energy_error;
       if (diverging) return false;
       const T weight = weights.add(-error);
       acceptance = acceptance + (error <= (T)0 ? (T)1 : (weights.reference == (T)0 ? weight : exp(-error)));
       if (!(uniform * weights.subtree < weight)) return false;
-      candidate = {energy, logp, forward ? ends[1] : ends[0]};
       has_candidate = 1;
       return true;
     }

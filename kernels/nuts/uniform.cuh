@@ -1,5 +1,6 @@
 // Uniform numbers of either type from the same random words, so that chains of all precisions meet the same chances.
 #pragma once
+#include "lanes.cuh"
 #include "octopus/philox.cuh"
 
 namespace octopus::nuts {
@@ -18,11 +19,13 @@ OCTOPUS_DEVICE float open01(u32 word) {
 /// Uniform numbers 2 block and 2 block + 1 of a stream: those of `octopus_random::Stream` for f64, and for f32 the
 /// first 23 of their 52 bits.
 template <class X> OCTOPUS_DEVICE UniformPair<X> uniform_pair(const Stream& stream, u32 block) {
+  // Otherwise the twenty keys of the rounds wait in registers.
+  const u32 key0 = opaque(stream.key0);
+  const u32 key1 = opaque(stream.key1);
+  const Words words = philox4x32_10({block, stream.iteration, stream.chain, stream.purpose}, key0, key1);
   if constexpr (sizeof(X) == 8) {
-    const Pair pair = stream.uniform_pair_at(block);
-    return {pair.even, pair.odd};
+    return {octopus::open01(words.w0, words.w1), octopus::open01(words.w2, words.w3)};
   } else {
-    const Words words = philox4x32_10({block, stream.iteration, stream.chain, stream.purpose}, stream.key0, stream.key1);
     return {open01(words.w0), open01(words.w2)};
   }
 }
