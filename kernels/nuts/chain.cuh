@@ -18,6 +18,41 @@ template <class S> OCTOPUS_DEVICE void store_draw(typename S::R* out, u32 dim, c
   }
 }
 
+/// Where a launch is with a chain; it rests while a transition is made.
+struct Progress {
+  /// The chain's place in the buffers.
+  u32 chain;
+  u32 done;
+};
+
+/// One transition of the chain at `at`, which learns from it during warm-up; its record goes to the launch's buffer.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void advance(const Transition<S, Density>& transition, const Launch<typename S::R, typename S::T>& launch,
+                            typename S::W::template Place<Progress>& progress) {
+  using T = typename S::T;
+  using W = typename S::W;
+  const Progress at = progress.get();
+  const ChainState<T>& before = launch.states[at.chain];
+  T logp = before.logp;
+  u32 which = before.which;
+  // Iteration 0 of the random numbers belongs to the starting points.
+  const u32 number = launch.first_iteration + at.done + 1;
+  const Record record = transition.run(before.step_size, {launch.max_energy_error, launch.max_depth}, launch.seed,
+                                       launch.first_chain + at.chain, number, which, logp);
+  // Asked for anew, so that it does not wait in registers.
+  const Progress now = progress.peek();
+  ChainState<T>& place = launch.states[now.chain];
+  ChainState<T> state = W::get(place);
+  state.logp = logp;
+  state.which = which;
+  if (launch.first_iteration + now.done < launch.tune) {
+    state.averaging.update((T)record.acceptance_rate);
+    state.step_size = state.averaging.current();
+  }
+  W::set(place, state);
+  if (W::writes()) launch.records[(u64)now.chain * launch.iterations + now.done] = record;
+}
+
 /// The chain `number` of the launch through all its iterations. All lanes of the chain must come here.
 template <class S, template <class> class Density>
 OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch,
@@ -25,48 +60,37 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
   using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
+  using Vec = typename S::Vec;
   const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
   const u32 dim = space.density.dim();
   const u32 vectors = workspace_vectors(launch.max_depth);
   const Transition<S, Density> transition = {
       space, {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth}};
-  const Limits<T> limits = {launch.max_energy_error, launch.max_depth};
   const Centering<R, T> natural = {launch.centering.lambda, (T)0, (T)0, 1, 1};
-
-  ChainState<T>& place = launch.states[number];
-  for (u32 done = 0; done < launch.iterations; ++done) {
-    const u32 iteration = launch.first_iteration + done;
-    const u64 row = (u64)number * launch.iterations + done;
-    T logp = place.logp;
-    u32 which = place.which;
-    // Iteration 0 of the random numbers belongs to the starting points.
-    const Record record = transition.run(place.step_size, limits, launch.seed, launch.first_chain + number,
-                                         iteration + 1, which, logp);
-    {
-      ChainState<T> state = W::get(place);
-      state.logp = logp;
-      state.which = which;
-      if (iteration < launch.tune) {
-        state.averaging.update((T)record.acceptance_rate);
-        state.step_size = state.averaging.current();
-      }
-      W::set(place, state);
-    }
-    if (W::writes()) launch.records[row] = record;
-    typename S::Vec x;
-    S::load(transition.work.x(which), x);
+  typename W::template Place<Progress> progress;
+  progress.set({number, 0});
+  while (progress.peek().done < launch.iterations) {
+    advance(transition, launch, progress);
+    const Progress at = progress.get();
+    progress.set({at.chain, at.done + 1});
+    const u64 row = (u64)at.chain * launch.iterations + at.done;
+    const u32 iteration = launch.first_iteration + at.done;
+    Vec x;
+    S::load(transition.work.x(launch.states[at.chain].which), x);
     space.density.make_natural(launch.centering, x);
     store_draw<S>(launch.draws + row * dim, dim, x);
     if (iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end) {
-      typename S::Vec gradient;
+      Vec gradient;
       space.density.evaluate(natural, x, gradient);
       store_draw<S>(launch.gradients + row * dim, dim, gradient);
     }
   }
-  if (W::writes()) launch.end_states[number] = place;
-  typename S::Vec x;
+  const u32 chain = progress.get().chain;
+  const ChainState<T>& place = launch.states[chain];
+  if (W::writes()) launch.end_states[chain] = place;
+  Vec x;
   S::load(transition.work.x(place.which), x);
-  store_draw<S>(launch.end_positions + (u64)number * dim, dim, x);
+  store_draw<S>(launch.end_positions + (u64)chain * dim, dim, x);
 }
 
 /// Evaluates the chain's point anew, searches a step size there and restarts dual averaging: what follows a change of
@@ -81,16 +105,21 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
   const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
   const u32 vectors = workspace_vectors(launch.max_depth);
   const Workspace<S> work = {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth};
-  ChainState<T> state = W::get(launch.states[number]);
-
-  Vec x, w, momentum;
-  S::load(work.x(state.which), x);
-  state.logp = space.density.evaluate(space.centering, x, w);
-  space.metric.whiten(w);
-  S::store(work.w(state.which), w);
-  const Stream random =
-      stream(launch.seed, launch.first_chain + number, launch.first_iteration, PURPOSE_STEP_SIZE);
-  const T start = (T)0.5 * Transition<S, Density>::draw_momentum(random, space.density.dim(), momentum) - state.logp;
+  ChainState<T>& place = launch.states[number];
+  ChainState<T> state = W::get(place);
+  T start;
+  {
+    Vec x, w, r;
+    S::load(work.x(state.which), x);
+    state.logp = space.density.evaluate(space.centering, x, w);
+    space.metric.whiten(w);
+    S::store(work.w(state.which), w);
+    const Stream random =
+        stream(launch.seed, launch.first_chain + number, launch.first_iteration, PURPOSE_STEP_SIZE);
+    start = (T)0.5 * Transition<S, Density>::draw_momentum(random, space.density.dim(), r) - state.logp;
+    // Each step begins here anew, which needs no registers meanwhile; ends belong to transitions.
+    S::store(work.end_r(false), r);
+  }
   const T threshold = ln((T)0.8);
   // Shorter steps would not move a point of type R.
   const T smallest = sizeof(R) == 8 ? (T)1e-12 : (T)1e-6;
@@ -98,13 +127,15 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
   const T infinity = Constants<T>::infinity();
   T step = state.averaging.current();
   step = step < smallest ? smallest : (step > largest ? largest : step);
+  W::set(place, state);
   bool grow = false;
   for (u32 tried = 0;; ++tried) {
-    Vec to_x = x;
-    Vec to_w = w;
-    Vec to_r = momentum;
+    Vec x, w, r;
+    S::load(work.x(place.which), x);
+    S::load(work.w(place.which), w);
+    S::load(work.end_r(false), r);
     T logp, square;
-    const bool valued = space.leapfrog(step, to_x, to_w, to_r, logp, square);
+    const bool valued = space.leapfrog(step, x, w, r, logp, square);
     const T energy = valued ? (T)0.5 * square - logp : infinity;
     const T gain = energy != energy ? -infinity : start - energy;
     const bool accepted = gain > threshold;
@@ -117,9 +148,10 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
     if (!(next >= smallest && next <= largest)) break;
     step = next;
   }
+  state = W::get(place);
   state.averaging = DualAveraging<T>::from(step, launch.target_accept);
   state.step_size = step;
-  W::set(launch.states[number], state);
+  W::set(place, state);
 }
 
 }  // namespace octopus::nuts

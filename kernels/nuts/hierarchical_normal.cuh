@@ -48,8 +48,11 @@ template <class S> struct HierarchicalNormal {
   /// The log density at `x`, the Jacobian of the centering included; its gradient goes to `gradient`, 0 in the padding.
   /// Where the value is not finite the gradient means nothing.
   OCTOPUS_DEVICE T evaluate(const Centering<R, T>& centering, const Vec& x, Vec& gradient) const {
-    const Scalars scalars = read(x);
-    return centering.is_uniform ? uniform(centering, scalars, x, gradient) : varying(centering, scalars, x, gradient);
+    typename W::template Place<Resting> place;
+    const Scalars scalars = read(x, place);
+    const Sums sums = centering.is_uniform ? uniform(centering, scalars, x, gradient)
+                                           : varying(centering, scalars, x, gradient);
+    return finish(centering.total, scalars, place.get(), sums, gradient);
   }
 
   /// From the sampler's coordinates to the density's own, in place.
@@ -74,13 +77,18 @@ template <class S> struct HierarchicalNormal {
   }
 
  private:
-  /// The three scalar parameters and what follows from them alone.
+  /// What the groups need of the three scalar parameters.
   struct Scalars {
-    T mu, log_pop, log_obs, sigma_pop, sigma_obs;
+    T mu, log_pop, sigma_pop;
     /// 1 / sigma_obs^2
     T weight;
     /// mu_pop less its prior mean.
     T shift;
+  };
+
+  /// What is not asked for while the groups are gone through, and then rests where no register is needed.
+  struct Resting {
+    T log_obs, sigma_obs, sigma_pop;
   };
 
   /// The sums over groups from which the value and the gradients of the three scalars are made; see kernel.rs.
@@ -88,14 +96,15 @@ template <class S> struct HierarchicalNormal {
     T squares, z2, location, centered_location, scale, centered_scale;
   };
 
-  OCTOPUS_DEVICE Scalars read(const Vec& x) const {
+  OCTOPUS_DEVICE Scalars read(const Vec& x, typename W::template Place<Resting>& place) const {
     Scalars s;
     s.mu = (T)S::pick(x, data.groups);
     s.log_pop = (T)S::pick(x, data.groups + 1);
-    s.log_obs = (T)S::pick(x, data.groups + 2);
+    const T log_obs = (T)S::pick(x, data.groups + 2);
     s.sigma_pop = exp(s.log_pop);
-    s.sigma_obs = exp(s.log_obs);
-    s.weight = (T)1 / (s.sigma_obs * s.sigma_obs);
+    const T sigma_obs = exp(log_obs);
+    s.weight = (T)1 / (sigma_obs * sigma_obs);
+    place.set({log_obs, sigma_obs, s.sigma_pop});
     s.shift = s.mu - data.mu_mean;
     return s;
   }
@@ -131,7 +140,7 @@ template <class S> struct HierarchicalNormal {
   }
 
   /// One lambda for all groups: factors that are common to all stay out of the sums.
-  OCTOPUS_DEVICE T uniform(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+  OCTOPUS_DEVICE Sums uniform(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
     const T lambda = centering.uniform;
     const T slope = exp(((T)1 - lambda) * s.log_pop);
     const T inverse = slope * ((T)1 / s.sigma_pop);
@@ -159,13 +168,12 @@ template <class S> struct HierarchicalNormal {
     }
     T sums[5];
     W::sum(parts, sums);
-    const Sums total = {sums[0], sums[1], ((T)1 - lambda * slope) * sums[2], lambda * inverse * sums[3],
+    return {sums[0], sums[1], ((T)1 - lambda * slope) * sums[2], lambda * inverse * sums[3],
                         ((T)1 - lambda) * sums[4], lambda * sums[1]};
-    return finish(centering.total, s, total, gradient);
   }
 
   /// A lambda for each group.
-  OCTOPUS_DEVICE T varying(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+  OCTOPUS_DEVICE Sums varying(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
     // What all elements meet, in their type.
     const R inverse_pop = (R)((T)1 / s.sigma_pop);
     const R log_pop = (R)s.log_pop;
@@ -198,16 +206,15 @@ template <class S> struct HierarchicalNormal {
     }
     T sums[6];
     W::sum(parts, sums);
-    const Sums total = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
-    return finish(centering.total, s, total, gradient);
+    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
   }
 
   /// The value, and the gradients of the three scalars.
-  OCTOPUS_DEVICE T finish(T total_lambda, const Scalars& s, const Sums& sums, Vec& gradient) const {
+  OCTOPUS_DEVICE T finish(T total_lambda, const Scalars& s, const Resting& rest, const Sums& sums, Vec& gradient) const {
     const T squares = data.pointwise ? sums.squares : sums.squares + data.within;
     const T standard = s.shift / data.mu_sd;
-    const T pop = s.sigma_pop / data.sigma_pop_scale;
-    const T obs = s.sigma_obs / data.sigma_obs_scale;
+    const T pop = rest.sigma_pop / data.sigma_pop_scale;
+    const T obs = rest.sigma_obs / data.sigma_obs_scale;
     const T pop2 = pop * pop;
     const T obs2 = obs * obs;
     const T by_mu = s.weight * sums.location + sums.centered_location - standard / data.mu_sd;
@@ -221,8 +228,8 @@ template <class S> struct HierarchicalNormal {
       row = W::put(end + 1, (R)by_pop, row);
       gradient.row[e] = W::put(end + 2, (R)by_obs, row);
     }
-    return -data.total * s.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
-           ((T)1 - total_lambda) * s.log_pop + s.log_obs;
+    return -data.total * rest.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
+           ((T)1 - total_lambda) * s.log_pop + rest.log_obs;
   }
 };
 

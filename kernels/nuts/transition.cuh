@@ -142,7 +142,8 @@ template <class S, template <class> class Density> struct Transition {
   /// What rests while a leaf is integrated waits in shared memory.
   OCTOPUS_DEVICE Record run(T step_size, const Limits<T>& limits, u64 seed, u32 chain, u32 iteration, u32& which,
                             T& logp) const {
-    const Stream random = stream(seed, chain, iteration, PURPOSE_TREE);
+    typename W::template Place<Address> address;
+    address.set({chain, iteration});
     typename W::template Place<Tree> tree;
     typename W::template Place<Points> points;
     Vec x, w, r, rho;
@@ -166,7 +167,7 @@ template <class S, template <class> class Density> struct Transition {
     bool diverging = false;
     bool turned = false;
     while (tree_depth < limits.max_depth) {
-      const bool forward = uniform_pair<T>(random, tree_depth).even < (T)0.5;
+      const bool forward = uniform_pair<T>(address.peek().numbers(seed), tree_depth).even < (T)0.5;
       S::load(work.end_x(forward), x);
       S::load(work.end_w(forward), w);
       S::load(work.end_r(forward), r);
@@ -186,7 +187,7 @@ template <class S, template <class> class Density> struct Transition {
         const bool valued = space.leapfrog(step, x, w, r, leaf_logp, square);
         const T energy = valued ? (T)0.5 * square - leaf_logp : Constants<T>::infinity();
         Tree now = tree.get();
-        const bool chosen = now.add(random, limits, forward, energy, diverging);
+        const bool chosen = now.add(address.peek().numbers(seed), limits, forward, energy, diverging);
         tree.set(now);
         if (chosen) {
           Points at = points.get();
@@ -205,7 +206,7 @@ template <class S, template <class> class Density> struct Transition {
       {
         // Biased progressive sampling: the new half is favoured by its share of the old.
         Tree now = tree.get();
-        const T accept = uniform_pair<T>(random, tree_depth).odd;
+        const T accept = uniform_pair<T>(address.peek().numbers(seed), tree_depth).odd;
         if (now.has_candidate && accept * now.weights.tree < now.weights.subtree) {
           Points at = points.get();
           at.proposal = at.candidate;
@@ -262,6 +263,12 @@ template <class S, template <class> class Density> struct Transition {
   struct Points {
     Selected proposal, candidate;
     u32 which;
+  };
+
+  /// Whose random numbers the tree's are.
+  struct Address {
+    u32 chain, iteration;
+    OCTOPUS_DEVICE Stream numbers(u64 seed) const { return stream(seed, chain, iteration, PURPOSE_TREE); }
   };
 
   OCTOPUS_DEVICE static T size(T x) { return x < (T)0 ? -x : x; }

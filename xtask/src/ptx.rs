@@ -3,26 +3,32 @@
 //! A build needs none of this: the PTX is in the repository. `--check` rebuilds it and compares bytes; tests compare
 //! the hash of the sources, so that PTX which is older than its sources is noticed without a compiler too.
 
+mod build;
+mod cache;
 mod exactness;
+mod gzip;
 mod listing;
 mod manifest;
 mod resources;
+mod signature;
 mod sources;
 mod tools;
 
-use crate::ffi::{Nvrtc, Unit};
 use crate::run::{self, Outcome};
-use anyhow::{Context, Result, bail};
-use manifest::{Compiler, Entry, Manifest};
-use resources::{ARCHITECTURES, Limits};
-use sources::Sources;
+use crate::target;
+use anyhow::{Context, Result};
+use build::Built;
+use cache::Cache;
+use manifest::Manifest;
+use resources::Limits;
+use sources::{Module, Sources};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use tools::Tools;
 
 /// Below the checkout.
 const FOLDER: &str = "kernels";
-const MODULE: &str = "kernels/ptx/octopus.ptx";
+const OUTPUT: &str = "kernels/ptx";
 const MANIFEST: &str = "kernels/ptx/manifest.toml";
 const LIMITS: &str = "kernels/limits.toml";
 
@@ -58,12 +64,6 @@ impl Mode {
     }
 }
 
-/// What the compiler and the assembler make of the sources.
-struct Built {
-    ptx: String,
-    manifest: Manifest,
-}
-
 /// Compiles, checks and assembles the kernels; writes or compares the result.
 ///
 /// # Errors
@@ -78,9 +78,18 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<Outcome> {
             }
             Err(error) => return Err(error),
         };
-        let built = build(&Sources::read(&root.join(FOLDER))?, &tools)?;
+        let cache = Cache::open(&target(root).join("ptx"))?;
+        let sources = Sources::read(&root.join(FOLDER))?;
+        let built = build::build(&sources, &tools, &cache)?;
+        let (made, all) = cache.close();
+        eprintln!("xtask: {} modules; {made} of {all} answers of NVRTC and ptxas were not there", built.texts.len());
         println!("{}", resources::table(&built.manifest.entries));
-        let mut faults = exactness::faults(&built.ptx);
+        let nobodys = sources.left_out()?;
+        let mut faults: Vec<String> = nobodys.into_iter().map(|path| format!("no module includes {path}")).collect();
+        for (module, ptx) in &built.texts {
+            let all = exactness::faults(ptx).into_iter().chain(names_a_path(ptx));
+            faults.extend(all.map(|fault| format!("{}: {fault}", module.name)));
+        }
         faults.extend(Limits::read(&root.join(LIMITS))?.faults(&built.manifest.entries));
         if !faults.is_empty() {
             faults.iter().for_each(|fault| eprintln!("error: {fault}"));
@@ -101,91 +110,139 @@ pub(crate) fn step(root: &Path) -> Result<Outcome> {
     run(root, Mode::Check)
 }
 
-fn build(sources: &Sources, tools: &Tools) -> Result<Built> {
-    let headers = sources.headers();
-    let unit = Unit { name: sources::UNIT, text: sources.unit()?, headers: &headers };
-    let nvrtc = Nvrtc::open(&tools.nvrtc)?;
-    let (major, minor) = nvrtc.version()?;
-    if (major, minor) != tools::RELEASE {
-        let (wanted_major, wanted_minor) = tools::RELEASE;
-        bail!("{} is NVRTC {major}.{minor}, not {wanted_major}.{wanted_minor}", tools.nvrtc.display());
+/// A word for what carries paths.
+fn names_a_path(ptx: &str) -> Option<String> {
+    let word = [".file", ".loc", ".section"].into_iter().find(|word| ptx.contains(word))?;
+    Some(format!("has {word}, which carries paths"))
+}
+
+/// A module's file below the checkout and what is to be in it.
+fn output((module, ptx): &(Module, String)) -> (String, Vec<u8>) {
+    let bytes = if module.is_sampler() { gzip::pack(ptx) } else { ptx.as_bytes().to_vec() };
+    (format!("{OUTPUT}/{}", module.file()), bytes)
+}
+
+/// The PTX of a module as it lies below `root`.
+fn committed(root: &Path, module: &Module) -> Result<String> {
+    let file = root.join(OUTPUT).join(module.file());
+    let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    if module.is_sampler() {
+        return gzip::unpack(&bytes).with_context(|| file.display().to_string());
     }
-    let ptx = nvrtc.compile(&unit, &OPTIONS)?;
-    let listed = listing::entries(&ptx)?;
-    let mut entries = sources::join(sources.signatures()?, listed)?;
-    for architecture in ARCHITECTURES {
-        let used = resources::measure(&tools.ptxas, architecture, &ptx)?;
-        for Entry { name, resources, .. } in &mut entries {
-            let used = used.get(name).with_context(|| format!("ptxas says nothing of {name}"))?;
-            resources.insert(architecture.to_owned(), *used);
+    // Git may have its own idea of line ends.
+    Ok(String::from_utf8(bytes).with_context(|| file.display().to_string())?.replace("\r\n", "\n"))
+}
+
+/// PTX that is of no module any more.
+fn left_over(root: &Path, modules: &[(Module, String)]) -> Result<Vec<String>> {
+    let known: BTreeSet<String> = modules.iter().map(|(module, _)| module.file()).collect();
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root.join(OUTPUT)).with_context(|| format!("cannot read {OUTPUT}"))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if (name.ends_with(".ptx") || name.ends_with(".ptx.gz")) && !known.contains(&name) {
+            names.push(format!("{OUTPUT}/{name}"));
         }
     }
-    let manifest = Manifest {
-        compiler: Compiler {
-            nvrtc: listing::compiler(&ptx)?,
-            ptxas: tools.ptxas_version.clone(),
-            options: OPTIONS.map(str::to_owned).to_vec(),
-        },
-        sources: sources.hash(),
-        ptx: sources::sha256(ptx.as_bytes()),
-        entries,
-    };
-    Ok(Built { ptx, manifest })
+    names.sort();
+    Ok(names)
 }
 
 fn write(root: &Path, built: &Built) -> Result<Outcome> {
-    let put = |path: &str, text: &str| {
-        let full = root.join(path);
-        let same = fs::read_to_string(&full).is_ok_and(|there| there == text);
-        eprintln!("xtask: {path} {}", if same { "is up to date" } else { "is written" });
-        if same { Ok(()) } else { fs::write(&full, text).with_context(|| format!("cannot write {path}")) }
-    };
-    put(MODULE, &built.ptx)?;
-    put(MANIFEST, &built.manifest.to_toml())?;
+    let mut same = 0;
+    let manifest = (MANIFEST.to_owned(), built.manifest.to_toml().into_bytes());
+    for (path, bytes) in built.texts.iter().map(output).chain([manifest]) {
+        let full = root.join(&path);
+        if fs::read(&full).is_ok_and(|there| there == bytes) {
+            same += 1;
+        } else {
+            fs::write(&full, bytes).with_context(|| format!("cannot write {path}"))?;
+            eprintln!("xtask: {path} is written");
+        }
+    }
+    for path in left_over(root, &built.texts)? {
+        fs::remove_file(root.join(&path)).with_context(|| format!("cannot remove {path}"))?;
+        eprintln!("xtask: {path} is of no unit and is removed");
+    }
+    eprintln!("xtask: {same} files of {OUTPUT} were up to date");
     Ok(Outcome::Passed)
 }
 
 fn compare(root: &Path, built: &Built) -> Result<Outcome> {
-    let committed = fs::read_to_string(root.join(MODULE)).with_context(|| format!("cannot read {MODULE}"))?;
     let manifest = Manifest::read(&root.join(MANIFEST))?;
-    let mut fresh = true;
-    let mut say = |path: &str, same: bool| {
-        eprintln!("xtask: {path} is {}", if same { "up to date" } else { "stale: run `cargo xtask ptx`" });
-        fresh &= same;
-    };
-    // Git may have its own idea of line ends.
-    say(MODULE, committed.replace("\r\n", "\n") == built.ptx);
-    say(MANIFEST, manifest == built.manifest);
+    let mut stale = Vec::new();
+    for text in &built.texts {
+        let (path, bytes) = output(text);
+        let module = &text.0;
+        match committed(root, module) {
+            Ok(there) if there != text.1 => stale.push(path),
+            // The same text, packed by another program or level.
+            Ok(_) if module.is_sampler() && !fs::read(root.join(&path)).is_ok_and(|there| there == bytes) => {
+                stale.push(path)
+            }
+            Ok(_) => {}
+            Err(error) => {
+                eprintln!("xtask: {error:#}");
+                stale.push(path);
+            }
+        }
+    }
+    if manifest != built.manifest {
+        stale.push(MANIFEST.to_owned());
+    }
+    stale.extend(left_over(root, &built.texts)?);
+    stale.iter().for_each(|path| eprintln!("xtask: {path} is stale: run `cargo xtask ptx`"));
+    if stale.is_empty() {
+        eprintln!("xtask: {} modules and {MANIFEST} are up to date", built.texts.len());
+    }
     if manifest.compiler.nvrtc != built.manifest.compiler.nvrtc {
         let (theirs, ours) = (&manifest.compiler.nvrtc, &built.manifest.compiler.nvrtc);
         eprintln!("xtask: the committed PTX is of NVRTC {theirs}, compared was with {ours}");
     }
-    Ok(if fresh { Outcome::Passed } else { Outcome::Failed(1) })
+    Ok(if stale.is_empty() { Outcome::Passed } else { Outcome::Failed(1) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn committed() -> (Sources, String, Manifest) {
+    /// The sources, each module with its PTX, and the manifest, as they are committed.
+    fn all() -> (Sources, Vec<(Module, String)>, Manifest) {
         let root = crate::root();
-        let ptx = fs::read_to_string(root.join(MODULE)).unwrap().replace("\r\n", "\n");
-        (Sources::read(&root.join(FOLDER)).unwrap(), ptx, Manifest::read(&root.join(MANIFEST)).unwrap())
+        let sources = Sources::read(&root.join(FOLDER)).unwrap();
+        let texts = sources.modules().into_iter().map(|module| {
+            let ptx = committed(&root, &module).unwrap_or_else(|error| panic!("{error:#}: run `cargo xtask ptx`"));
+            (module, ptx)
+        });
+        let texts = texts.collect();
+        (sources, texts, Manifest::read(&root.join(MANIFEST)).unwrap())
     }
 
     #[test]
     fn the_committed_ptx_is_of_the_sources_and_options_that_are_here() {
-        let (sources, ptx, manifest) = committed();
+        let (sources, texts, manifest) = all();
         assert_eq!(manifest.sources, sources.hash(), "a kernel has changed: run `cargo xtask ptx`");
         assert_eq!(manifest.compiler.options, OPTIONS, "the options have changed: run `cargo xtask ptx`");
-        assert_eq!(manifest.ptx, sources::sha256(ptx.as_bytes()), "{MODULE} is not the one that was written");
-        assert_eq!(manifest.compiler.nvrtc, listing::compiler(&ptx).unwrap());
+        assert_eq!(manifest.modules.len(), texts.len());
+        for ((module, ptx), written) in texts.iter().zip(&manifest.modules) {
+            assert_eq!((&module.name, module.file()), (&written.name, written.file.clone()));
+            assert_eq!(
+                written.ptx,
+                sources::sha256(ptx.as_bytes()),
+                "{} is not the one that was written",
+                written.file
+            );
+            assert_eq!(manifest.compiler.nvrtc, listing::compiler(ptx).unwrap());
+        }
+        assert_eq!(left_over(&crate::root(), &texts).unwrap(), [""; 0]);
     }
 
     #[test]
     fn the_manifest_has_every_entry_of_ptx_and_sources_with_its_parameters() {
-        let (sources, ptx, manifest) = committed();
-        let mut entries = sources::join(sources.signatures().unwrap(), listing::entries(&ptx).unwrap()).unwrap();
+        let (sources, texts, manifest) = all();
+        let mut entries = Vec::new();
+        for (module, ptx) in &texts {
+            entries.extend(build::entries(&sources, module, ptx).unwrap());
+        }
         for (entry, written) in entries.iter_mut().zip(&manifest.entries) {
             entry.resources = written.resources.clone();
         }
@@ -194,20 +251,28 @@ mod tests {
 
     #[test]
     fn the_committed_kernels_are_exact() {
-        assert_eq!(exactness::faults(&committed().1), [""; 0]);
+        for (module, ptx) in all().1 {
+            assert_eq!(exactness::faults(&ptx), [""; 0], "{}", module.name);
+        }
     }
 
     #[test]
     fn the_committed_kernels_are_within_their_limits() {
-        let entries = committed().2.entries;
-        assert!(entries.iter().all(|entry| ARCHITECTURES.iter().all(|name| entry.resources.contains_key(*name))));
-        assert_eq!(Limits::read(&crate::root().join(LIMITS)).unwrap().faults(&entries), [""; 0]);
+        let (_, texts, manifest) = all();
+        for entry in &manifest.entries {
+            let (module, _) = texts.iter().find(|(module, _)| module.name == entry.module).unwrap();
+            let measured: Vec<&str> = entry.resources.keys().map(String::as_str).collect();
+            assert_eq!(measured, resources::architectures(module), "{}", entry.name);
+        }
+        assert_eq!(Limits::read(&crate::root().join(LIMITS)).unwrap().faults(&manifest.entries), [""; 0]);
     }
 
     #[test]
     fn no_path_is_in_the_committed_ptx() {
-        let (_, ptx, _) = committed();
-        assert!(!ptx.contains(".file") && !ptx.contains(".loc") && !ptx.contains(".section"));
+        for (module, ptx) in all().1 {
+            assert_eq!(names_a_path(&ptx), None, "{}", module.name);
+        }
+        assert!(names_a_path(".visible .entry x()\n{\n\t.loc 1 2 3\n}\n").is_some());
     }
 
     #[test]

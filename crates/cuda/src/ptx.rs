@@ -14,7 +14,9 @@ pub(crate) enum Parameter {
     Integer(usize),
     /// `.f` of so many bytes.
     Float(usize),
-    /// A structure by value, or a kind that this program does not know: nothing fits it.
+    /// A structure by value, of so many bytes.
+    Structure(usize),
+    /// A kind that this program does not know: nothing fits it.
     Other,
 }
 
@@ -30,7 +32,8 @@ impl fmt::Display for Parameter {
         match self {
             Self::Integer(bytes) => write!(f, "integer of {} bits", 8 * bytes),
             Self::Float(bytes) => write!(f, "float of {} bits", 8 * bytes),
-            Self::Other => f.write_str("structure"),
+            Self::Structure(bytes) => write!(f, "structure of {bytes} bytes"),
+            Self::Other => f.write_str("an unknown kind"),
         }
     }
 }
@@ -59,12 +62,13 @@ pub(crate) fn kernels(ptx: &str) -> BTreeMap<String, Vec<Parameter>> {
     kernels
 }
 
-/// Of e.g. `.param .u64 name`; an array (`name[64]`) is a structure by value.
+/// Of e.g. `.param .u64 name`; an array (`.param .align 8 .b8 name[96]`) is a structure by value.
 fn parameter(text: &str) -> Parameter {
-    if text.contains('[') {
-        return Parameter::Other;
-    }
-    let kind = text.split_whitespace().find_map(|word| match word {
+    let (declared, count) = match text.split_once('[') {
+        Some((declared, rest)) => (declared, rest.split_once(']').map(|(count, _)| count.trim())),
+        None => (text, None),
+    };
+    let kind = declared.split_whitespace().find_map(|word| match word {
         ".u8" | ".s8" | ".b8" => Some(Parameter::Integer(1)),
         ".u16" | ".s16" | ".b16" => Some(Parameter::Integer(2)),
         ".u32" | ".s32" | ".b32" => Some(Parameter::Integer(4)),
@@ -73,7 +77,14 @@ fn parameter(text: &str) -> Parameter {
         ".f64" => Some(Parameter::Float(8)),
         _ => None,
     });
-    kind.unwrap_or(Parameter::Other)
+    match (kind, count) {
+        (Some(kind), None) if !text.contains('[') => kind,
+        (Some(Parameter::Integer(bytes) | Parameter::Float(bytes)), Some(count)) => {
+            let size = count.parse().ok().and_then(|count: usize| count.checked_mul(bytes));
+            size.map_or(Parameter::Other, Parameter::Structure)
+        }
+        _ => Parameter::Other,
+    }
 }
 
 #[cfg(test)]
@@ -93,14 +104,19 @@ mod tests {
 .visible .entry empty()
 { ret; }
 .weak .entry by_value(.param .align 8 .b8 by_value_param_0[64], .param .f32 x) { ret; }
+.entry odd(.param .b32 words[6], .param .b8 open[, .param .b8 none[], .param .b64 many[18446744073709551615],
+    .param .b128 wide) { ret; }
 ";
 
     #[test]
     fn declarations_are_read_in_every_form_that_compilers_write() {
         let kernels = kernels(PTX);
-        assert_eq!(kernels.keys().collect::<Vec<_>>(), ["axpy", "by_value", "empty", "nothing"]);
+        assert_eq!(kernels.keys().collect::<Vec<_>>(), ["axpy", "by_value", "empty", "nothing", "odd"]);
         assert_eq!(kernels["axpy"], [Parameter::Float(8), Parameter::Integer(8), Parameter::Integer(4)]);
-        assert_eq!(kernels["by_value"], [Parameter::Other, Parameter::Float(4)]);
+        assert_eq!(kernels["by_value"], [Parameter::Structure(64), Parameter::Float(4)]);
+        // What is not understood fits nothing.
+        let unknown = [Parameter::Other; 4];
+        assert_eq!(kernels["odd"], [&[Parameter::Structure(24)][..], &unknown].concat());
         assert!(kernels["nothing"].is_empty() && kernels["empty"].is_empty());
     }
 

@@ -1,11 +1,10 @@
 //! The C++ compiler of this machine.
 
+use crate::parallel::on_all_cores;
 use crate::unavailable::{Unavailable, at};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How the doubles and the kernels are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -94,34 +93,12 @@ impl Compiler {
         compile: &[OsString],
         link: &[OsString],
     ) -> Result<(), Unavailable> {
-        let objects = self.compile_all(sources, compile)?;
+        let objects = on_all_cores(sources, |source| self.compile(source, compile))?;
         let mut arguments: Vec<OsString> = vec!["-shared".into(), "-Wl,-z,now".into(), "-o".into(), library.into()];
         arguments.extend(self.variant.arguments().iter().map(OsString::from));
         arguments.extend(objects.into_iter().map(OsString::from));
         arguments.extend_from_slice(link);
         self.run(&library.display().to_string(), &arguments).map(drop)
-    }
-
-    fn compile_all(&self, sources: &[PathBuf], arguments: &[OsString]) -> Result<Vec<PathBuf>, Unavailable> {
-        let next = AtomicUsize::new(0);
-        let failure = Mutex::new(None);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Err(error) = self.compile(source, arguments) {
-                            failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(sources.iter().map(|source| source.with_extension("o")).collect()),
-        }
     }
 
     /// Compiles a source to the object beside it.

@@ -3,6 +3,8 @@
 use crate::cache;
 use crate::compiler::{Compiler, Variant};
 use crate::kernels::KernelSources;
+use crate::parallel::on_all_cores;
+use crate::sampler::{Lanes, unit};
 use crate::sources::{SOURCES, units, write_to};
 use crate::unavailable::{Unavailable, at};
 use std::ffi::OsString;
@@ -13,8 +15,12 @@ use std::process::Command;
 /// The doubles of NVIDIA's libraries and a library of kernels, built and ready.
 #[derive(Clone, Debug)]
 pub struct SoftwareGpu {
+    /// Where builds are kept.
+    root: PathBuf,
+    compiler: Compiler,
     folder: PathBuf,
-    kernels: PathBuf,
+    /// Libraries of kernels; the first is the one that it was built with.
+    kernels: Vec<PathBuf>,
     /// What must be loaded before anything else.
     preload: Option<PathBuf>,
 }
@@ -44,15 +50,28 @@ impl SoftwareGpu {
         let compiler = Compiler::find(variant)?;
         let inputs = (SOURCES, variant, &compiler.version);
         let doubles = cache::folder(root, "doubles", inputs, |folder, _| build_doubles(&compiler, folder))?;
-        let inputs = (kernels.contents()?, &doubles);
-        let built = cache::folder(root, "kernels", inputs, |folder, _| {
-            kernels.build(&compiler, &doubles, folder, &folder.join(KERNELS))
-        })?;
+        let library = library(root, &compiler, &doubles, "kernels", kernels, &[])?;
         let preload = match variant {
             Variant::Plain => None,
             Variant::Sanitized => Some(compiler.library("libasan.so")?),
         };
-        Ok(Self { folder: doubles, kernels: built.join(KERNELS), preload })
+        Ok(Self { root: root.to_owned(), compiler, folder: doubles, kernels: vec![library], preload })
+    }
+
+    /// Adds these of the sampler's kernels, by the names of [`sampler_units`](crate::sampler_units): those that a test
+    /// needs, since the compiler takes some ten seconds for each. Several are compiled at a time, and each is built
+    /// once for all processes until its sources change.
+    ///
+    /// # Errors
+    /// As [`SoftwareGpu::build`], and when there is no unit of a name.
+    pub fn with_sampler(mut self, lanes: Lanes, units: &[impl AsRef<str>]) -> Result<Self, Unavailable> {
+        let units: Vec<&str> = units.iter().map(AsRef::as_ref).collect();
+        let built = on_all_cores(&units, |name| {
+            let name_of_build = format!("{}-{name}", lanes.name());
+            library(&self.root, &self.compiler, &self.folder, &name_of_build, &unit(name)?, lanes.flags())
+        });
+        self.kernels.extend(built?);
+        Ok(self)
     }
 
     /// [`SoftwareGpu::build`] for a test: without a C++ compiler it says SKIPPED on standard error, and the test
@@ -94,10 +113,16 @@ impl SoftwareGpu {
         self.folder.join(LIBNVML)
     }
 
-    /// The library of host-compiled kernels. It can be used alone, too: `octopus_launch_<kernel>(parameters, grid x,
+    /// The library of the kernels that it was built with. It can be used alone, too: `octopus_launch_<kernel>(parameters, grid x,
     /// y, z, block x, y, z, bytes of dynamic shared memory, message, its size)` runs a grid and returns 0 or a
     /// `CUresult`.
     pub fn kernels(&self) -> &Path {
+        &self.kernels[0]
+    }
+
+    /// The libraries of all kernels: that of [`SoftwareGpu::kernels`], and one for each unit of the sampler that was
+    /// added, in this order.
+    pub fn libraries(&self) -> &[PathBuf] {
         &self.kernels
     }
 
@@ -130,7 +155,8 @@ impl SoftwareGpu {
         let mut text = settings.to_string();
         if !text.split(';').any(|part| part.starts_with("kernels=")) {
             let separator = if text.is_empty() || text.ends_with(';') { "" } else { ";" };
-            text = format!("{text}{separator}kernels={}", self.kernels.display());
+            let libraries: Vec<String> = self.kernels.iter().map(|path| path.display().to_string()).collect();
+            text = format!("{text}{separator}kernels={}", libraries.join(":"));
         }
         command.env("OCTOPUS_SOFTGPU", text).env_remove("CUDA_VISIBLE_DEVICES");
         if let Some(library) = &self.preload {
@@ -144,6 +170,22 @@ const LIBCUDA: &str = "libcuda.so.1";
 const LIBNVML: &str = "libnvidia-ml.so.1";
 const CORE: &str = "liboctopus-softgpu.so";
 const KERNELS: &str = "libkernels.so";
+
+/// A library of these kernels, built or found built.
+fn library(
+    root: &Path,
+    compiler: &Compiler,
+    doubles: &Path,
+    name: &str,
+    kernels: &KernelSources,
+    flags: &[&str],
+) -> Result<PathBuf, Unavailable> {
+    let inputs = (kernels.contents()?, flags, doubles);
+    let built = cache::folder(root, name, inputs, |folder, _| {
+        kernels.build(compiler, flags, doubles, folder, &folder.join(KERNELS))
+    })?;
+    Ok(built.join(KERNELS))
+}
 
 /// Compiles the three libraries. The sources stay in `src/`, where the kernels' build finds its header.
 fn build_doubles(compiler: &Compiler, folder: &Path) -> Result<(), Unavailable> {

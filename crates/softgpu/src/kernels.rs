@@ -2,6 +2,7 @@
 
 use crate::compiler::{Compiler, undefined_symbols};
 use crate::unavailable::{Unavailable, at};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,22 +31,32 @@ impl KernelSources {
         Self { units: vec![path.into()], include: Vec::new() }
     }
 
-    /// The text of every file that may take part.
-    pub(crate) fn contents(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Unavailable> {
-        let mut all = Vec::new();
-        for unit in &self.units {
-            all.push((unit.clone(), std::fs::read(unit).map_err(at(unit))?));
-        }
-        for folder in &self.include {
-            all.extend(crate::cache::contents(folder)?);
+    /// The text of every unit and of every file that one includes, directly or not: what a build depends on.
+    pub(crate) fn contents(&self) -> Result<BTreeMap<PathBuf, Vec<u8>>, Unavailable> {
+        let mut all = BTreeMap::new();
+        let mut waiting = self.units.clone();
+        while let Some(path) = waiting.pop() {
+            if all.contains_key(&path) {
+                continue;
+            }
+            let text = std::fs::read(&path).map_err(at(&path))?;
+            for name in included(&String::from_utf8_lossy(&text)) {
+                // As the compiler looks: beside the file, then in the folders. What is in none is the compiler's own.
+                let beside = path.parent().into_iter();
+                let mut places = beside.chain(self.include.iter().map(PathBuf::as_path)).map(|place| place.join(name));
+                waiting.extend(places.find(|place| place.is_file()));
+            }
+            all.insert(path, text);
         }
         Ok(all)
     }
 
-    /// Compiles everything to `library`. `doubles` has the header in `src/` and the core's library.
+    /// Compiles everything to `library`, with `flags` besides. `doubles` has the header in `src/` and the core's
+    /// library.
     pub(crate) fn build(
         &self,
         compiler: &Compiler,
+        flags: &[&str],
         doubles: &Path,
         scratch: &Path,
         library: &Path,
@@ -53,6 +64,7 @@ impl KernelSources {
         let header = doubles.join("src/kernel_host.hpp");
         let mut arguments: Vec<OsString> =
             vec!["-include".into(), header.into(), "-O3".into(), "-Wno-unknown-pragmas".into()];
+        arguments.extend(flags.iter().map(OsString::from));
         arguments.extend(self.include.iter().flat_map(|folder| ["-I".into(), folder.into()]));
         let search = [arguments.as_slice(), &["-DOCTOPUS_SOFTGPU_SEARCH".into()]].concat();
 
@@ -86,6 +98,14 @@ impl KernelSources {
         rpath.push(doubles);
         compiler.library_of(library, &sources, &arguments, &[doubles.join("liboctopus-softgpu.so").into(), rpath])
     }
+}
+
+/// The names in quotes of a text's `#include` lines.
+fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
+        rest.strip_prefix('"')?.split('"').next()
+    })
 }
 
 /// The source, and after it what makes each kernel known.
@@ -217,6 +237,32 @@ mod tests {
 
     fn names(text: &str) -> Vec<String> {
         kernel_names(&words(text))
+    }
+
+    #[test]
+    fn a_build_depends_on_what_its_units_include_and_on_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let unit =
+            put("units/a.cu", "#include <cmath>\n  # include \"run.cuh\"\n#include \"beside.cuh\"\n// #include \"no\"");
+        let expected = [
+            put("include/run.cuh", "#include \"deep/run.cuh\"\n"),
+            put("include/deep/run.cuh", "#include \"run.cuh\"\n#include \"not there\"\n"),
+            put("units/beside.cuh", ""),
+            unit.clone(),
+        ];
+        put("units/b.cu", "");
+        put("include/other.cuh", "");
+        let sources = KernelSources { units: vec![unit], include: vec![folder.path().join("include")] };
+        let found: Vec<PathBuf> = sources.contents().unwrap().into_keys().collect();
+        let mut expected = expected.to_vec();
+        expected.sort();
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -9,7 +9,10 @@
 //! |---|---|
 //! | [`SoftwareGpu`] | the built libraries; tells a [`Command`](std::process::Command) to use them |
 //! | [`Settings`] | what the machine is like and which call fails with which code |
-//! | [`KernelSources`] | which kernels are compiled; the workspace's own by default |
+//! | [`KernelSources`] | which kernels are compiled; the workspace's own by default, without the sampler's |
+//! | [`SoftwareGpu::with_sampler`] | adds the sampler's, those that are named; [`sampler_units`] are all |
+//! | [`Lanes`] | how these run: as on a GPU, or fast |
+//! | [`DeviceReport`] | what a program has used of a device: memory at the most, launches |
 //! | [`Variant`] | plain, or with the sanitizers for addresses and undefined behaviour |
 //! | [`Unavailable`] | why there is none: tests are skipped only where there is no compiler |
 //!
@@ -48,6 +51,9 @@ mod compiler;
 mod ffi;
 mod gpu;
 mod kernels;
+mod parallel;
+mod report;
+mod sampler;
 mod settings;
 mod sources;
 #[cfg(test)]
@@ -57,5 +63,7 @@ mod unavailable;
 pub use compiler::Variant;
 pub use gpu::SoftwareGpu;
 pub use kernels::KernelSources;
+pub use report::DeviceReport;
+pub use sampler::{Lanes, sampler_units};
 pub use settings::Settings;
 pub use unavailable::Unavailable;

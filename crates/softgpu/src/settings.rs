@@ -65,7 +65,8 @@ impl Settings {
         self.with("total_mb", total_mb).with("free_mb", free_mb)
     }
 
-    /// The library of host-compiled kernels. `SoftwareGpu::command` sets it where it is not set.
+    /// The library of host-compiled kernels. `SoftwareGpu::command` sets it where it is not set, several with `:`
+    /// between them: a kernel is looked for in one after the other.
     pub fn kernels(self, library: &Path) -> Self {
         self.with("kernels", library.display())
     }
@@ -100,6 +101,12 @@ impl Settings {
     /// Appends each call to this file: `name code details`.
     pub fn trace(self, file: &Path) -> Self {
         self.with("trace", file.display())
+    }
+
+    /// Appends what the program has used of each device to this file when it ends: see
+    /// [`DeviceReport`](crate::DeviceReport).
+    pub fn report(self, file: &Path) -> Self {
+        self.with("report", file.display())
     }
 
     /// Host threads that a launch is spread over; without this the machine's, at most 8.

@@ -44,6 +44,8 @@ pub(crate) const SOURCES: &[(&str, &str)] = sources![
     "cuda/modules.cpp",
     "cuda/ptx.cpp",
     "cuda/ptx.hpp",
+    "cuda/report.cpp",
+    "cuda/report.hpp",
     "cuda/streams.cpp",
     "nvml/about.cpp",
     "nvml/condition.cpp",

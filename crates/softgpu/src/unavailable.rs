@@ -32,6 +32,12 @@ pub enum Unavailable {
         /// The source.
         path: PathBuf,
     },
+    /// The sampler has no kernels of this name.
+    #[error("there is no kernels/nuts/units/{name}.cu")]
+    NoUnit {
+        /// The unit that was asked for.
+        name: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {

@@ -14,10 +14,11 @@ use std::path::Path;
 pub(super) struct Manifest {
     /// SHA-256 of the sources.
     pub(super) sources: String,
-    /// SHA-256 of the PTX.
-    pub(super) ptx: String,
     pub(super) compiler: Compiler,
-    /// By name.
+    /// That of everything but NUTS, then NUTS by name.
+    #[serde(rename = "module", default)]
+    pub(super) modules: Vec<Text>,
+    /// Module after module, by name.
     #[serde(rename = "entry", default)]
     pub(super) entries: Vec<Entry>,
 }
@@ -31,14 +32,28 @@ pub(super) struct Compiler {
     pub(super) options: Vec<String>,
 }
 
+/// One PTX.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Text {
+    /// As entries name it.
+    pub(super) name: String,
+    /// In `kernels/ptx`.
+    pub(super) file: String,
+    /// SHA-256 of the text, unpacked.
+    pub(super) ptx: String,
+}
+
 /// One kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry {
     pub(super) name: String,
+    /// The PTX that has it.
+    pub(super) module: String,
     /// Type and name of each parameter, as the source declares it.
     pub(super) parameters: Vec<String>,
-    /// The same as kinds of PTX.
+    /// The same as kinds of PTX; `b8[96]` is a structure of 96 bytes.
     pub(super) kinds: Vec<String>,
     /// The most threads of a block.
     pub(super) threads: u32,
@@ -57,12 +72,15 @@ impl Manifest {
     /// One line a kernel and architecture, so that a difference is easy to read.
     pub(super) fn to_toml(&self) -> String {
         let Compiler { nvrtc, ptxas, options } = &self.compiler;
-        let mut text = String::from("# Written by `cargo xtask ptx`, as octopus.ptx beside it. Do not edit.\n");
+        let mut text = String::from("# Written by `cargo xtask ptx`, as the PTX beside it. Do not edit.\n");
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "sources = {:?}\nptx = {:?}\n", self.sources, self.ptx);
+        let _ = writeln!(text, "sources = {:?}\n", self.sources);
         let _ = writeln!(text, "[compiler]\nnvrtc = {nvrtc:?}\nptxas = {ptxas:?}\noptions = {options:?}");
-        for Entry { name, parameters, kinds, threads, resources } in &self.entries {
-            let _ = writeln!(text, "\n[[entry]]\nname = {name:?}\nparameters = {parameters:?}");
+        for Text { name, file, ptx } in &self.modules {
+            let _ = writeln!(text, "\n[[module]]\nname = {name:?}\nfile = {file:?}\nptx = {ptx:?}");
+        }
+        for Entry { name, module, parameters, kinds, threads, resources } in &self.entries {
+            let _ = writeln!(text, "\n[[entry]]\nname = {name:?}\nmodule = {module:?}\nparameters = {parameters:?}");
             let _ = writeln!(text, "kinds = {kinds:?}\nthreads = {threads}");
             for (architecture, Used { registers, spill_bytes, local_bytes, shared_bytes }) in resources {
                 let _ = writeln!(
@@ -85,22 +103,23 @@ mod tests {
         let used = Used { registers: 14, spill_bytes: 0, local_bytes: 8, shared_bytes: 512 };
         let manifest = Manifest {
             sources: "ab".into(),
-            ptx: "cd".into(),
             compiler: Compiler {
                 nvrtc: "12.4.127".into(),
                 ptxas: "12.4.131".into(),
                 options: vec!["--std=c++17".into(), "--fmad=false".into()],
             },
+            modules: vec![Text { name: "octopus".into(), file: "octopus.ptx".into(), ptx: "cd".into() }],
             entries: vec![Entry {
                 name: "scale".into(),
-                parameters: vec!["const float* x".into(), "unsigned long long n".into()],
-                kinds: vec!["u64".into(), "u64".into()],
+                module: "octopus".into(),
+                parameters: vec!["const float* x".into(), "Pair<u32, u32> n".into()],
+                kinds: vec!["u64".into(), "b8[8]".into()],
                 threads: 256,
                 resources: [("sm_80".to_owned(), used), ("sm_90".to_owned(), used)].into(),
             }],
         };
         assert_eq!(toml::from_str::<Manifest>(&manifest.to_toml()).unwrap(), manifest);
-        let none = Manifest { entries: Vec::new(), ..manifest };
+        let none = Manifest { modules: Vec::new(), entries: Vec::new(), ..manifest };
         assert_eq!(toml::from_str::<Manifest>(&none.to_toml()).unwrap(), none);
     }
 }

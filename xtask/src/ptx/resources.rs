@@ -1,6 +1,7 @@
 //! What each kernel uses of a GPU, as NVIDIA's assembler tells, and the limits that the repository sets.
 
 use super::manifest::Entry;
+use super::sources::Module;
 use crate::run;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -9,9 +10,16 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The machines to assemble for: A100, A6000 and the like, H100 and H200.
 pub(super) const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_86", "sm_90"];
+
+/// Those that a module is assembled for. The sampler's kernels take the assembler minutes; sm_80 has as many registers
+/// as sm_86 and is the nearest to it.
+pub(super) fn architectures(module: &Module) -> &'static [&'static str] {
+    if module.is_sampler() { &ARCHITECTURES[1..] } else { &ARCHITECTURES }
+}
 
 /// What a kernel uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -30,12 +38,15 @@ pub(super) struct Used {
     pub(super) shared_bytes: u32,
 }
 
-/// Assembles `ptx` for `architecture`; what each kernel uses, by name.
+/// Assembles `ptx` for `architecture`; what the assembler tells of each kernel, for [`parse`].
 ///
 /// # Errors
 /// When the assembler cannot be started or refuses the PTX.
-pub(super) fn measure(ptxas: &Path, architecture: &str, ptx: &str) -> Result<BTreeMap<String, Used>> {
-    let folder = std::env::temp_dir().join(format!("octopus-ptx-{}", std::process::id()));
+pub(super) fn assemble(ptxas: &Path, architecture: &str, ptx: &str) -> Result<String> {
+    // Several are at work at the same time.
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("octopus-ptx-{}-{number}", std::process::id()));
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let (input, output) = (folder.join("octopus.ptx"), folder.join("octopus.cubin"));
     let told = fs::write(&input, ptx).context("cannot write the PTX for the assembler").and_then(|()| {
@@ -50,11 +61,14 @@ pub(super) fn measure(ptxas: &Path, architecture: &str, ptx: &str) -> Result<BTr
     if !told.status.success() {
         bail!("ptxas refuses the PTX for {architecture} (exit code {}):\n{words}", run::own_code(told.status));
     }
-    parse(&words)
+    Ok(words)
 }
 
-/// Of what `ptxas -v` tells about each function.
-fn parse(words: &str) -> Result<BTreeMap<String, Used>> {
+/// What each kernel uses, by name, of what `ptxas -v` tells.
+///
+/// # Errors
+/// When a figure is missing.
+pub(super) fn parse(words: &str) -> Result<BTreeMap<String, Used>> {
     let mut all = BTreeMap::new();
     for part in words.split("Compiling entry function '").skip(1) {
         let (name, rest) = part.split_once('\'').context("ptxas names no function")?;
@@ -87,7 +101,11 @@ pub(super) fn table(entries: &[Entry]) -> String {
     for Entry { name, resources, .. } in entries {
         let _ = write!(text, "\n{name:width$}");
         let mut most = Used::default();
-        for used in ARCHITECTURES.iter().filter_map(|architecture| resources.get(*architecture)) {
+        for architecture in ARCHITECTURES {
+            let Some(used) = resources.get(architecture) else {
+                let _ = write!(text, "  {:>6}", "-");
+                continue;
+            };
             let _ = write!(text, "  {:>6}", used.registers);
             most.shared_bytes = most.shared_bytes.max(used.shared_bytes);
             most.local_bytes = most.local_bytes.max(used.local_bytes);
@@ -107,7 +125,7 @@ pub(super) struct Limits {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Limit {
-    /// A name, or its beginning and `*`.
+    /// A name; `*` stands for any letters.
     entries: String,
     #[serde(flatten)]
     most: Used,
@@ -125,11 +143,7 @@ impl Limits {
     pub(super) fn faults(&self, entries: &[Entry]) -> Vec<String> {
         let mut faults = Vec::new();
         for Entry { name, resources, .. } in entries {
-            let fits = |limit: &&Limit| match limit.entries.strip_suffix('*') {
-                Some(beginning) => name.starts_with(beginning),
-                None => *name == limit.entries,
-            };
-            let Some(Limit { most, .. }) = self.limit.iter().find(fits) else {
+            let Some(Limit { most, .. }) = self.limit.iter().find(|limit| fits(&limit.entries, name)) else {
                 faults.push(format!("{name} has no limit in {}", super::LIMITS));
                 continue;
             };
@@ -147,6 +161,16 @@ impl Limits {
             }
         }
         faults
+    }
+}
+
+/// Whether `name` is what `pattern` says, each `*` of which stands for any letters.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((beginning, rest)) => name
+            .strip_prefix(beginning)
+            .is_some_and(|name| (0..=name.len()).any(|at| name.is_char_boundary(at) && fits(rest, &name[at..]))),
     }
 }
 
@@ -170,6 +194,7 @@ ptxas info    : Used 255 registers, 392 bytes cmem[0]
     fn entries() -> Vec<Entry> {
         let entry = |(name, used)| Entry {
             name,
+            module: "m".into(),
             parameters: Vec::new(),
             kinds: Vec::new(),
             threads: 128,
@@ -206,6 +231,22 @@ ptxas info    : Used 255 registers, 392 bytes cmem[0]
             assert_eq!(of(&fine.replace(from, to)), [words]);
         }
         assert_eq!(of(&fine.replace("nuts_f64", "nuts_f32")), ["nuts_f64 has no limit in kernels/limits.toml"]);
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters_wherever_it_is() {
+        for (pattern, name, expected) in [
+            ("nuts_run_*_f64_32x4", "nuts_run_eight_schools_f64_32x4", true),
+            ("nuts_run_*_f64_32x4", "nuts_run_eight_schools_f32_32x4", false),
+            ("nuts_*_f64_*", "nuts_run_a_f64_b_f64_32x4", true),
+            ("nuts_*_f64_*", "nuts_run_f64", false),
+            ("a*", "a", true),
+            ("a", "ab", false),
+            ("*b", "ab", true),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
     }
 
     #[test]

@@ -1,34 +1,45 @@
-//! The kernels' source files: their hash, what includes what, and the signatures that they declare.
+//! The kernels' source files: their hash, the modules that are made of them, and what includes what.
 
-use super::listing::Listed;
-use super::manifest::Entry;
+use super::signature::{Signature, signatures};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The file that includes all kernels, below `src`.
-pub(super) const UNIT: &str = "octopus.cu";
-/// Where files are included from.
-const FOLDERS: [&str; 2] = ["include", "src"];
+/// The file that includes all kernels of the module `octopus`.
+const OCTOPUS: &str = "src/octopus.cu";
+/// Each file here is a module of its own.
+const UNITS: &str = "nuts/units/";
+const FOLDERS: [&str; 3] = ["include", "src", "nuts"];
 const KINDS: [&str; 2] = [".cuh", ".cu"];
-/// How every kernel's declaration begins.
-const MARK: &str = "extern \"C\" __global__";
 
 /// Paths relative to the kernels' folder, with `/`, and the files' texts with plain line ends.
 pub(super) struct Sources(BTreeMap<String, String>);
 
-/// A kernel as the sources declare it.
+/// What becomes one PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Signature {
+pub(super) struct Module {
+    /// The unit's name without its ending.
     pub(super) name: String,
-    /// Type and name of each parameter.
-    pub(super) parameters: Vec<String>,
+    /// The file to compile.
+    pub(super) unit: String,
+}
+
+impl Module {
+    /// Whether it holds the sampler's kernels for one density, precision and shape: exactly two, and its PTX is packed.
+    pub(super) fn is_sampler(&self) -> bool {
+        self.unit != OCTOPUS
+    }
+
+    /// The file of the PTX, in `kernels/ptx`.
+    pub(super) fn file(&self) -> String {
+        format!("{}.{}", self.name, if self.is_sampler() { "ptx.gz" } else { "ptx" })
+    }
 }
 
 impl Sources {
-    /// All `.cu` and `.cuh` files in `include` and `src` below `folder`.
+    /// All `.cu` and `.cuh` files in `include`, `src` and `nuts` below `folder`.
     ///
     /// # Errors
     /// When one cannot be read.
@@ -49,35 +60,79 @@ impl Sources {
         sha256(&all)
     }
 
-    /// The text of the file that includes the kernels.
+    /// The module of everything but NUTS, and one for each unit of NUTS, in the order of their names.
+    pub(super) fn modules(&self) -> Vec<Module> {
+        let units = self.0.keys().filter(|path| path.starts_with(UNITS) && path.ends_with(".cu"));
+        let module = |unit: &str| {
+            let file = unit.rsplit('/').next().unwrap_or(unit);
+            Module { name: file.trim_end_matches(".cu").to_owned(), unit: unit.to_owned() }
+        };
+        std::iter::once(module(OCTOPUS)).chain(units.map(|unit| module(unit))).collect()
+    }
+
+    /// The text of a module's unit.
     ///
     /// # Errors
     /// When there is none.
-    pub(super) fn unit(&self) -> Result<&str> {
-        let text = self.0.get(&format!("src/{UNIT}"));
-        text.map(String::as_str).with_context(|| format!("src/{UNIT} is missing"))
+    pub(super) fn unit(&self, module: &Module) -> Result<&str> {
+        let text = self.0.get(&module.unit);
+        text.map(String::as_str).with_context(|| format!("{} is missing", module.unit))
     }
 
-    /// All other files by the names under which they are included.
-    pub(super) fn headers(&self) -> Vec<(&str, &str)> {
-        let name = |path: &'_ str| path.split_once('/').map_or(0, |(folder, _)| folder.len() + 1);
-        let all = self.0.iter().map(|(path, text)| (&path[name(path)..], text.as_str()));
-        all.filter(|(name, _)| *name != UNIT).collect()
-    }
-
-    /// The kernels' declarations, in the order of the files.
+    /// Every file that a module's unit includes, directly or not, by the name under which it is included, and its text.
     ///
     /// # Errors
-    /// When one cannot be understood.
-    pub(super) fn signatures(&self) -> Result<Vec<Signature>> {
-        let mut found = Vec::new();
-        for (path, text) in &self.0 {
-            for declaration in text.split(MARK).skip(1) {
-                found.push(signature(declaration).with_context(|| format!("a kernel's declaration in {path}"))?);
+    /// When one is not there.
+    pub(super) fn headers(&self, module: &Module) -> Result<BTreeMap<&str, &str>> {
+        let folders = ["include", module.unit.split('/').next().unwrap_or_default()];
+        let mut found = BTreeMap::new();
+        let mut waiting = vec![(module.unit.as_str(), self.unit(module)?)];
+        while let Some((from, text)) = waiting.pop() {
+            for name in included(text) {
+                if found.contains_key(name) {
+                    continue;
+                }
+                let places = folders.map(|folder| format!("{folder}/{name}"));
+                let Some(text) = places.iter().find_map(|path| self.0.get(path)) else {
+                    bail!("{from} includes {name}, and there is none of {}", places.join(", "))
+                };
+                found.insert(name, text.as_str());
+                waiting.push((name, text));
             }
         }
         Ok(found)
     }
+
+    /// The kernels that a module's files declare.
+    ///
+    /// # Errors
+    /// When a declaration cannot be understood or a file is not there.
+    pub(super) fn signatures(&self, module: &Module) -> Result<Vec<Signature>> {
+        let mut found = signatures(self.unit(module)?).with_context(|| module.unit.clone())?;
+        for (name, text) in self.headers(module)? {
+            found.extend(signatures(text).with_context(|| name.to_owned())?);
+        }
+        Ok(found)
+    }
+
+    /// Files with kernels that no module includes.
+    ///
+    /// # Errors
+    /// Those of [`Sources::headers`].
+    pub(super) fn left_out(&self) -> Result<Vec<&str>> {
+        let mut used = BTreeSet::new();
+        for module in self.modules() {
+            used.extend(self.headers(&module)?.into_keys().map(str::to_owned));
+            used.insert(module.unit.rsplit('/').next().unwrap_or_default().to_owned());
+        }
+        let kernels = self.0.keys().filter(|path| path.ends_with(".cu"));
+        Ok(kernels.map(String::as_str).filter(|path| !used.contains(path.rsplit('/').next().unwrap_or(path))).collect())
+    }
+}
+
+/// The names in quotes of a text's `#include` lines.
+fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.trim().strip_prefix("#include \"")?.split('"').next())
 }
 
 fn walk(folder: &Path, path: &str, files: &mut BTreeMap<String, String>) -> Result<()> {
@@ -94,53 +149,6 @@ fn walk(folder: &Path, path: &str, files: &mut BTreeMap<String, String>) -> Resu
     Ok(())
 }
 
-/// What follows the mark: `void __launch_bounds__(256) name(type name, ...) {`.
-fn signature(declaration: &str) -> Result<Signature> {
-    let (head, _) = declaration.split_once('{').context("no body")?;
-    let (before, parameters) = head.rsplit_once('(').context("no parameters")?;
-    let (parameters, _) = parameters.split_once(')').context("the parameters do not end")?;
-    let name = before.split_whitespace().next_back().context("no name")?;
-    let parameters = parameters.split(',').map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    Ok(Signature { name: name.to_owned(), parameters: parameters.filter(|text| !text.is_empty()).collect() })
-}
-
-/// PTX's kind of a parameter of C++.
-fn kind(parameter: &str) -> Result<&'static str> {
-    let (kind, name) = parameter.rsplit_once(' ').with_context(|| format!("{parameter:?} has no name"))?;
-    Ok(match kind.strip_prefix("const ").unwrap_or(kind) {
-        pointer if pointer.ends_with('*') => "u64",
-        "unsigned long long" | "long long" => "u64",
-        "unsigned" | "int" => "u32",
-        "double" => "f64",
-        "float" => "f32",
-        other => bail!("{name}: a kernel takes no {other:?}; this list in xtask/src/ptx/sources.rs has what it takes"),
-    })
-}
-
-/// The PTX's kernels with the declarations that they come from, in the order of their names, without resources.
-///
-/// # Errors
-/// When sources and PTX disagree.
-pub(super) fn join(signatures: Vec<Signature>, listed: Vec<Listed>) -> Result<Vec<Entry>> {
-    let mut signatures: BTreeMap<String, Vec<String>> =
-        signatures.into_iter().map(|signature| (signature.name, signature.parameters)).collect();
-    let mut entries = Vec::new();
-    for Listed { name, parameters, threads } in listed {
-        let declared = signatures.remove(&name).with_context(|| format!("{name} is in the PTX and not in src"))?;
-        let kinds = declared.iter().map(|parameter| kind(parameter)).collect::<Result<Vec<_>>>();
-        let kinds = kinds.with_context(|| format!("the declaration of {name}"))?;
-        if kinds != parameters {
-            bail!("{name} takes {kinds:?} by its declaration and {parameters:?} by the PTX");
-        }
-        entries.push(Entry { name, parameters: declared, kinds: parameters, threads, resources: BTreeMap::new() });
-    }
-    if let Some((name, _)) = signatures.into_iter().next() {
-        bail!("{name} is not in the PTX: does {UNIT} include its file?");
-    }
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(entries)
-}
-
 /// In hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -154,12 +162,15 @@ mod tests {
         Sources(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
     }
 
-    const SCALE: &str = "extern \"C\" __global__ void __launch_bounds__(256)\n    scale(const float* x, float a,\n unsigned long long n) {\n  f([=](u64 i) { x[i]; });\n}\n";
-
-    fn listed(parameters: &[&str]) -> Vec<Listed> {
-        let parameters = parameters.iter().map(|kind| (*kind).to_owned()).collect();
-        vec![Listed { name: "scale".into(), parameters, threads: 256 }]
-    }
+    const FILES: [(&str, &str); 7] = [
+        ("include/octopus/m.cuh", "#include \"octopus/n.cuh\"\n"),
+        ("include/octopus/n.cuh", "#pragma once\n#include \"octopus/m.cuh\"\n"),
+        ("nuts/run.cuh", "run\n  #include \"octopus/n.cuh\"\n"),
+        ("nuts/units/nuts_a.cu", "// #include \"gone.cuh\"\n#include \"run.cuh\"\n"),
+        ("nuts/units/nuts_b.cu", "#include \"b.cuh\"\n"),
+        ("src/a.cu", "extern \"C\" __global__ void __launch_bounds__(32) a() {}"),
+        ("src/octopus.cu", "#include \"a.cu\"\n"),
+    ];
 
     #[test]
     fn the_hash_is_of_names_and_texts() {
@@ -177,35 +188,44 @@ mod tests {
     }
 
     #[test]
-    fn files_are_included_by_their_names_below_include_and_src() {
-        let sources = sources(&[("include/octopus/m.cuh", "m"), ("src/a.cu", "a"), ("src/octopus.cu", "unit")]);
-        assert_eq!(sources.headers(), [("octopus/m.cuh", "m"), ("a.cu", "a")]);
-        assert_eq!(sources.unit().unwrap(), "unit");
+    fn every_unit_is_a_module() {
+        let modules = sources(&FILES).modules();
+        let files: Vec<String> = modules.iter().map(Module::file).collect();
+        assert_eq!(files, ["octopus.ptx", "nuts_a.ptx.gz", "nuts_b.ptx.gz"]);
+        assert!(!modules[0].is_sampler() && modules[1].is_sampler());
     }
 
     #[test]
-    fn declarations_are_read_over_several_lines() {
-        let signatures = sources(&[("src/a.cu", SCALE)]).signatures().unwrap();
-        assert_eq!(signatures[0].name, "scale");
-        assert_eq!(signatures[0].parameters, ["const float* x", "float a", "unsigned long long n"]);
+    fn a_module_has_the_files_that_it_includes_and_no_others() {
+        let sources = sources(&FILES);
+        let modules = sources.modules();
+        assert_eq!(sources.headers(&modules[0]).unwrap().into_keys().collect::<Vec<_>>(), ["a.cu"]);
+        let of_a = sources.headers(&modules[1]).unwrap();
+        assert_eq!(of_a.keys().collect::<Vec<_>>(), [&"octopus/m.cuh", &"octopus/n.cuh", &"run.cuh"]);
+        assert!(of_a["run.cuh"].starts_with("run"));
+        let error = sources.headers(&modules[2]).unwrap_err().to_string();
+        assert!(error.contains("nuts/units/nuts_b.cu includes b.cuh"), "{error}");
     }
 
     #[test]
-    fn sources_and_ptx_must_agree() {
-        let signatures = || sources(&[("src/a.cu", SCALE)]).signatures().unwrap();
-        assert_eq!(join(signatures(), listed(&["u64", "f32", "u64"])).unwrap()[0].name, "scale");
-        let error = |result: Result<Vec<Entry>>| result.unwrap_err().to_string();
-        assert!(error(join(signatures(), listed(&["u64", "f64", "u64"]))).contains("scale takes"));
-        assert!(error(join(signatures(), Vec::new())).contains("scale is not in the PTX"));
-        assert!(error(join(Vec::new(), listed(&[]))).contains("in the PTX and not in src"));
+    fn kernels_are_those_of_the_included_files() {
+        let sources = sources(&FILES);
+        let names: Vec<String> =
+            sources.signatures(&sources.modules()[0]).unwrap().into_iter().map(|signature| signature.name).collect();
+        assert_eq!(names, ["a"]);
     }
 
     #[test]
-    fn every_file_of_kernels_is_in_the_unit() {
+    fn a_file_of_kernels_that_nobody_includes_is_told() {
+        let mut files = FILES[5..].to_vec();
+        assert_eq!(sources(&files).left_out().unwrap(), [""; 0]);
+        files.push(("src/b.cu", ""));
+        assert_eq!(sources(&files).left_out().unwrap(), ["src/b.cu"]);
+    }
+
+    #[test]
+    fn every_file_of_kernels_is_in_a_module() {
         let sources = Sources::read(&crate::root().join(super::super::FOLDER)).unwrap();
-        let unit = sources.unit().unwrap();
-        for (name, _) in sources.headers().into_iter().filter(|(name, _)| name.ends_with(".cu")) {
-            assert!(unit.contains(&format!("#include \"{name}\"")), "{UNIT} does not include {name}");
-        }
+        assert_eq!(sources.left_out().unwrap(), [""; 0]);
     }
 }

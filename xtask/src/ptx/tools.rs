@@ -24,6 +24,8 @@ const ASSEMBLER: &str = if cfg!(windows) { "ptxas.exe" } else { "ptxas" };
 /// The tools' files.
 pub(super) struct Tools {
     pub(super) nvrtc: PathBuf,
+    /// What tells one compiler's answers from another's: the library tells its release only.
+    pub(super) nvrtc_identity: String,
     pub(super) ptxas: PathBuf,
     /// Such as 12.4.131.
     pub(super) ptxas_version: String,
@@ -71,7 +73,8 @@ fn tools(nvrtc: PathBuf, ptxas: PathBuf) -> Result<Tools> {
     if !ptxas_version.starts_with(&format!("{major}.{minor}.")) {
         bail!("{} is of {ptxas_version}, not of {major}.{minor}", ptxas.display());
     }
-    Ok(Tools { nvrtc, ptxas, ptxas_version })
+    let bytes = fs::metadata(&nvrtc).with_context(|| format!("cannot read {}", nvrtc.display()))?.len();
+    Ok(Tools { nvrtc, nvrtc_identity: format!("{LIBRARY} of {bytes} bytes"), ptxas, ptxas_version })
 }
 
 /// `12.4.131` of `Cuda compilation tools, release 12.4, V12.4.131`.

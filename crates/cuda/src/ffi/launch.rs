@@ -26,22 +26,24 @@ pub(super) struct Launch<'a> {
     blocks: [u32; 3],
     threads: [u32; 3],
     shared_bytes: u32,
+    /// The bytes that the driver reads, each argument beginning at a word: aligned for every kind.
+    words: Vec<u64>,
     arguments: Vec<Argument>,
     /// Whether a buffer is of another context.
     foreign: bool,
 }
 
-/// The bytes that the driver reads, aligned for every kind.
-#[repr(C, align(8))]
+/// Where an argument begins, and what it is passed as.
 struct Argument {
-    bytes: [u8; 8],
+    word: usize,
     kind: Parameter,
 }
 
 impl<'a> Launch<'a> {
     /// Blocks of the grid and threads of a block, in x, y and z.
     pub(super) fn new(function: &'a RawFunction, blocks: [u32; 3], threads: [u32; 3]) -> Self {
-        Self { function, blocks, threads, shared_bytes: 0, arguments: Vec::with_capacity(8), foreign: false }
+        let (words, arguments) = (Vec::with_capacity(8), Vec::with_capacity(8));
+        Self { function, blocks, threads, shared_bytes: 0, words, arguments, foreign: false }
     }
 
     /// A buffer that the kernel reads.
@@ -56,8 +58,29 @@ impl<'a> Launch<'a> {
 
     /// A number.
     pub(super) fn value<T: Element>(mut self, value: T) -> Self {
-        self.arguments.push(Argument { bytes: value.argument(), kind: Parameter::of::<T>() });
+        self.push(&value.argument(), Parameter::of::<T>());
         self
+    }
+
+    /// A structure by value, as the kernel's C++ lays it out. Its size is compared to the declaration; what its bytes
+    /// mean is not: addresses in it are for the caller of [`Launch::on`] to vouch for, contexts included.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the sampler's kernels take structures, and come with its engine")
+    )]
+    pub(super) fn bytes(mut self, structure: &[u8]) -> Self {
+        self.push(structure, Parameter::Structure(structure.len()));
+        self
+    }
+
+    fn push(&mut self, bytes: &[u8], kind: Parameter) {
+        self.arguments.push(Argument { word: self.words.len(), kind });
+        let word = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(word)
+        };
+        self.words.extend(bytes.chunks(8).map(word));
     }
 
     fn address<T: Element>(mut self, buffer: &DeviceBuffer<T>) -> Self {
@@ -78,10 +101,10 @@ impl<'a> Launch<'a> {
         let [blocks_x, blocks_y, blocks_z] = self.blocks;
         let [threads_x, threads_y, threads_z] = self.threads;
         let mut pointers: Vec<*mut c_void> =
-            self.arguments.iter().map(|argument| argument.bytes.as_ptr().cast_mut().cast()).collect();
+            self.arguments.iter().map(|argument| self.words[argument.word..].as_ptr().cast_mut().cast()).collect();
         session.call(Operation::Launch(self.function.name()), || {
             // SAFETY: function and stream are alive and of this context; there is one pointer for each parameter
-            // that the kernel declares, to as many bytes as its kind has (checked); the driver has copied them when
+            // that the kernel declares, to as many bytes as its kind has (checked), in `words`; the driver has copied them when
             // this returns. Memory that the kernel uses is freed only when the context is idle, and that it stays
             // within is this function's contract.
             unsafe {

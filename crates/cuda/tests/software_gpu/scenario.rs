@@ -1,7 +1,7 @@
 //! Runs a test's body in a process that has a software GPU, and does not wait for it for ever.
 
 use octopus_cuda::{Context, Device};
-use octopus_softgpu::SoftwareGpu;
+use octopus_softgpu::{KernelSources, SoftwareGpu, Variant};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -25,10 +25,16 @@ pub(crate) use on_software_gpu;
 
 /// Calls `body` when this is the process for it, else starts that process.
 pub(crate) fn run(path: &str, settings: &str, body: impl FnOnce()) {
+    run_with(&KernelSources::of_workspace(), path, settings, body);
+}
+
+/// As [`run`], with other kernels than this program's.
+pub(crate) fn run_with(kernels: &KernelSources, path: &str, settings: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return body();
     }
-    let Some(gpu) = SoftwareGpu::for_test() else { return };
+    let built = SoftwareGpu::build_with(kernels, Variant::Plain);
+    let Some(gpu) = SoftwareGpu::unless_absent(built) else { return };
     // The harness names tests without the crate.
     let test = path.split_once("::").map_or(path, |(_, test)| test);
     let mut command = Command::new(std::env::current_exe().expect("tests know their file"));

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "block.hpp"
@@ -18,8 +20,32 @@ namespace {
 
 constexpr int ILLEGAL_ADDRESS = 700;
 constexpr int LAUNCH_FAILED = 719;
-/// Lanes below which waking another thread takes longer than the work. (A lane is some 10 ns at least.)
+/// Lanes below which waking another thread takes longer than the work, as a rule. (A lane is some 10 ns at least.)
 constexpr uint64_t FEW_LANES = 4096;
+/// A launch of few lanes that took longer than this was worth several threads.
+constexpr std::chrono::microseconds LONG{500};
+
+/// Kernels of which that is known: those that take a whole chain through many iterations, for example.
+class LongKernels {
+ public:
+  bool has(const HostKernel* kernel) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return kernels_.count(kernel) != 0;
+  }
+  void add(const HostKernel* kernel) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    kernels_.insert(kernel);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<const HostKernel*> kernels_;
+};
+
+LongKernels& long_kernels() {
+  static auto& kernels = *new LongKernels;
+  return kernels;
+}
 
 class Grid {
  public:
@@ -32,8 +58,11 @@ class Grid {
   void run() {
     const uint64_t lanes = blocks_ * launch_.block.x * launch_.block.y * launch_.block.z;
     unsigned threads = launch_.threads != 0 ? launch_.threads : usual_threads();
-    if (lanes < FEW_LANES) threads = 1;
+    const bool few = lanes < FEW_LANES && !long_kernels().has(launch_.kernel);
+    if (few) threads = 1;
+    const auto start = std::chrono::steady_clock::now();
     on_threads(static_cast<unsigned>(std::min<uint64_t>(threads, blocks_)), [this] { take_blocks(); });
+    if (few && std::chrono::steady_clock::now() - start > LONG) long_kernels().add(launch_.kernel);
   }
 
   int code() const { return code_; }

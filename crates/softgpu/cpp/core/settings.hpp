@@ -28,7 +28,8 @@ struct Settings {
   int sms = 84;
   uint64_t total = 48685ull << 20;
   uint64_t free = 48000ull << 20;
-  std::string kernels;
+  /// Libraries of host-compiled kernels.
+  std::vector<std::string> kernels;
   /// 0 or 1; -1: as the architecture has it.
   int mig = -1;
   int mode = 0;
@@ -39,6 +40,7 @@ struct Settings {
   /// From this driver call on the device is lost; 0: from the start.
   uint64_t lost = UINT64_MAX;
   std::string trace;
+  std::string report;
   unsigned threads = 0;
   unsigned temperature = 45;
   unsigned power_mw = 75000;

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "report.hpp"
+
 namespace octopus_softgpu {
 
 namespace {
@@ -22,6 +24,7 @@ Driver& driver() {
   static Driver& driver = *[] {
     check_fault_names("cu", reinterpret_cast<const void*>(&admit));
     if (tracing()) atexit(report_leaks);
+    report_at_the_end();
     return new Driver;
   }();
   return driver;

@@ -1,8 +1,10 @@
 // Functions: what is known of them, how many fit, and their launch.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "driver.hpp"
+#include "report.hpp"
 
 namespace octopus_softgpu {
 
@@ -82,6 +84,29 @@ CUresult check_shape(const Function& function, Dim3 grid, Dim3 block, unsigned d
   return dynamic > static_cast<unsigned>(function.dynamic_shared_most) ? INVALID_VALUE : SUCCESS;
 }
 
+/// A launch's parameters as the driver keeps them: copies, each where any type may lie. The caller's need not be aligned.
+class Parameters {
+ public:
+  Parameters(const PtxEntry& entry, void* const* given) {
+    size_t units = 0;
+    for (const size_t size : entry.parameter_sizes) units += in_units(size);
+    bytes_.resize(units);
+    for (size_t at = 0, i = 0; i < entry.parameter_sizes.size(); at += in_units(entry.parameter_sizes[i++])) {
+      pointers_.push_back(&bytes_[at]);
+      memcpy(pointers_[i], given[i], entry.parameter_sizes[i]);
+    }
+  }
+  void** pointers() { return pointers_.data(); }
+
+ private:
+  struct alignas(16) Unit {
+    char bytes[16];
+  };
+  static size_t in_units(size_t size) { return (size + sizeof(Unit) - 1) / sizeof(Unit); }
+  std::vector<Unit> bytes_;
+  std::vector<void*> pointers_;
+};
+
 std::string shape(const Function& function, Dim3 g, Dim3 b, unsigned dynamic) {
   char text[160];
   snprintf(text, sizeof text, " grid %u,%u,%u block %u,%u,%u shared %u", g.x, g.y, g.z, b.x, b.y, b.z, dynamic);
@@ -101,10 +126,12 @@ CUresult launch(const char* name, Function* handle, Dim3 grid, Dim3 block, unsig
       fprintf(stderr, "octopus software GPU: kernel %s has no host-compiled twin (setting kernels)\n", function->entry->name.c_str());
       return NOT_SUPPORTED;
     }
+    Parameters copies(*function->entry, parameters);
+    count_launch(driver.physical(current_context()->device));
     // Other threads may ask the driver meanwhile; a second launch may run beside this one, as on a GPU.
     lock.unlock();
     char message[512];
-    const Launch what = {host, parameters, grid, block, dynamic, settings().threads};
+    const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads};
     // A failure is told to the calls that follow, as by a GPU that runs while the launch returns.
     if (const int code = run_grid(what, message, sizeof message)) break_device(code, message);
     return SUCCESS;

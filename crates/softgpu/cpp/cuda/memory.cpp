@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report.hpp"
+
 using namespace octopus_softgpu;
 
 namespace {
@@ -31,6 +33,7 @@ CUresult allocate(Driver& driver, CUdeviceptr* address, size_t bytes, Kind kind)
   }
   *address = address_of(memory);
   driver.allocations[*address] = {bytes, kind, context, charged, mapped};
+  if (on_device) count_memory(device, bytes, charged);
   return SUCCESS;
 }
 
@@ -58,7 +61,9 @@ namespace octopus_softgpu {
 
 void forget(Driver& driver, std::map<CUdeviceptr, Allocation>::iterator it) {
   const Allocation allocation = it->second;
-  return_memory(driver.physical(allocation.context->device), allocation.charged);
+  const int device = driver.physical(allocation.context->device);
+  return_memory(device, allocation.charged);
+  if (allocation.kind == Kind::Device || allocation.kind == Kind::Managed) count_return(device, allocation.size, allocation.charged);
   if (allocation.kind != Kind::Registered) give_up(pointer_to(it->first), allocation.mapped);
   driver.allocations.erase(it);
 }

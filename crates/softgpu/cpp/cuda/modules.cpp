@@ -12,21 +12,27 @@ using namespace octopus_softgpu;
 
 namespace {
 
-/// The library of host-compiled kernels that the settings name; null without one.
-void* kernel_library() {
-  static void* const library = []() -> void* {
-    if (settings().kernels.empty()) return nullptr;
-    void* opened = dlopen(settings().kernels.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) refuse(std::string("the kernels do not load: ") + dlerror());
-    return opened;
+/// The libraries of host-compiled kernels that the settings name.
+const std::vector<void*>& kernel_libraries() {
+  static const std::vector<void*>& libraries = *[] {
+    auto* libraries = new std::vector<void*>;
+    for (const std::string& path : settings().kernels) {
+      libraries->push_back(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+      if (libraries->back() == nullptr) refuse(std::string("the kernels do not load: ") + dlerror());
+    }
+    return libraries;
   }();
-  return library;
+  return libraries;
 }
 
-/// The twin of an entry; null without one. A twin of another signature is a mistake in the build of this double.
+/// The twin of an entry, in the first library that has one; null without one. A twin of another signature is a mistake in the build of this double.
 const HostKernel* twin(const PtxEntry& entry) {
-  if (kernel_library() == nullptr) return nullptr;
-  const auto* host = static_cast<const HostKernel*>(dlsym(kernel_library(), ("octopus_kernel_" + entry.name).c_str()));
+  const std::string symbol = "octopus_kernel_" + entry.name;
+  const HostKernel* host = nullptr;
+  for (void* library : kernel_libraries()) {
+    host = static_cast<const HostKernel*>(dlsym(library, symbol.c_str()));
+    if (host != nullptr) break;
+  }
   if (host == nullptr) return nullptr;
   const std::vector<size_t> sizes(host->parameter_sizes, host->parameter_sizes + host->parameter_count);
   if (sizes != entry.parameter_sizes) refuse("kernel " + entry.name + " has other parameters in the PTX than in its source");

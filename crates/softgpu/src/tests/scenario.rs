@@ -1,6 +1,6 @@
 //! A test that starts itself again, as a program that uses the doubles.
 
-use crate::{KernelSources, Settings, SoftwareGpu, Variant};
+use crate::{KernelSources, Lanes, Settings, SoftwareGpu, Variant};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -18,6 +18,8 @@ pub(super) struct Scenario {
     pub(super) variables: Vec<(&'static str, &'static str)>,
     pub(super) variant: Variant,
     pub(super) kernels: KernelSources,
+    /// A unit of the sampler's kernels, and how its lanes run.
+    pub(super) sampler: Option<(Lanes, String)>,
     /// How the child comes to the doubles.
     pub(super) way: Way,
 }
@@ -30,7 +32,8 @@ pub(super) enum Way {
 
 impl Scenario {
     pub(super) fn new(name: &'static str, settings: Settings) -> Self {
-        Self { name, settings, variables: Vec::new(), variant: Variant::Plain, kernels: exercises(), way: Way::Named }
+        let (variant, kernels) = (Variant::Plain, exercises());
+        Self { name, settings, variables: Vec::new(), variant, kernels, sampler: None, way: Way::Named }
     }
 
     /// In the child: does `body` and gives nothing. In the parent: what the child said and how it ended.
@@ -40,7 +43,11 @@ impl Scenario {
             body();
             return None;
         }
-        let gpu = SoftwareGpu::unless_absent(SoftwareGpu::build_with(&self.kernels, self.variant))?;
+        let built = SoftwareGpu::build_with(&self.kernels, self.variant);
+        let gpu = SoftwareGpu::unless_absent(match &self.sampler {
+            Some((lanes, unit)) => built.and_then(|gpu| gpu.with_sampler(*lanes, &[unit])),
+            None => built,
+        })?;
         let mut command = Command::new(std::env::current_exe().unwrap());
         match self.way {
             Way::Named => gpu.command(&mut command, &self.settings),

@@ -159,6 +159,24 @@ extern "C" __global__ void sinks_in(int* out, int depth) { out[threadIdx.x] = si
 
 extern "C" __global__ void divides(const int* x, int* out) { out[threadIdx.x] = 10 / x[threadIdx.x]; }
 
+struct Inner {
+  float at[3];
+  unsigned char flag;
+};
+
+struct Outer {
+  unsigned count;
+  double scale;
+  Inner inner;
+  float* out;
+};
+
+/// Structures by value, with padding inside and of a size that is no multiple of eight.
+extern "C" __global__ void takes_structures(Inner first, Outer second, unsigned number) {
+  const unsigned i = threadIdx.x;
+  if (i < second.count) second.out[i] = first.at[i % 3] * (float)second.scale + second.inner.at[i % 3] + first.flag + second.inner.flag + number;
+}
+
 /// Beyond the end of `out` when n is too large.
 extern "C" __global__ void writes_beyond(float* out, unsigned n) {
   for (unsigned i = threadIdx.x; i < n; i += blockDim.x) out[i] = 1.0f;

@@ -1,0 +1,227 @@
+//! The sampler's kernels run here from their committed PTX and structures, with lanes as fibers and as arrays alike.
+
+use super::scenario::{Scenario, must_succeed};
+use super::session::{allocate, function, load, ready, to_device, to_host};
+use crate::ffi::{Double, Handle};
+use crate::{DeviceReport, Lanes, Settings, SoftwareGpu, sampler_units};
+use std::ffi::c_void;
+use std::path::Path;
+use std::time::Instant;
+
+/// The text of the committed PTX of a unit: gzip without name and time, as `cargo xtask ptx` writes it.
+fn committed_ptx(unit: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernels/ptx/{unit}.ptx.gz"));
+    let packed = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let bytes = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// A structure as C lays it out; the fields here need no padding but where it is written.
+#[derive(Default)]
+struct Structure(Vec<u8>);
+
+impl Structure {
+    fn words(mut self, words: &[u32]) -> Self {
+        self.0.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        self
+    }
+
+    fn addresses(mut self, addresses: &[u64]) -> Self {
+        self.0.extend(addresses.iter().flat_map(|address| address.to_ne_bytes()));
+        self
+    }
+
+    fn reals(mut self, reals: &[f64]) -> Self {
+        self.0.extend(reals.iter().flat_map(|real| real.to_ne_bytes()));
+        self
+    }
+}
+
+/// Which lanes a child is to run.
+const WAY: &str = "OCTOPUS_SOFTGPU_LANES";
+const CHAINS: usize = 6;
+const ITERATIONS: usize = 16;
+const TUNE: usize = 10;
+const WINDOW: std::ops::Range<usize> = 5..9;
+const MAX_DEPTH: usize = 4;
+/// Bytes of `ChainState` and `Record` in f64.
+const STATE: usize = 72;
+const RECORD: usize = 64;
+
+/// Chains of a hierarchical normal with `groups` groups, in `size` coordinates with the padding.
+struct Chains {
+    dim: usize,
+    lanes: usize,
+    data: Vec<u8>,
+    launch: Vec<u8>,
+    states: u64,
+    draws: u64,
+    records: u64,
+    gradients: u64,
+    end_states: u64,
+    end_positions: u64,
+}
+
+impl Chains {
+    fn new(driver: &Double, groups: usize, lanes: usize, rows: usize) -> Self {
+        let (dim, size) = (groups + 3, lanes * rows);
+        let padded = |value: &dyn Fn(usize) -> f64, count: usize| -> Vec<f64> {
+            (0..size).map(|i| if i < count { value(i) } else { 0.0 }).collect()
+        };
+        let count = to_device(driver, &padded(&|_| 8.0, groups));
+        let mean = to_device(driver, &padded(&|i| (i as f64 * 1.7).sin() * 3.0, groups));
+        let lambda = to_device(driver, &padded(&|_| 0.0, groups));
+        let scale = to_device(driver, &padded(&|_| 1.0, dim));
+        let total = 8.0 * groups as f64;
+        let data = Structure::default().words(&[groups as u32, 0]);
+        // Prior of mu, scales of both sigmas, squares within groups, observations.
+        let data = data.reals(&[0.0, 10.0, 5.0, 5.0, 7.0 * groups as f64, total]).addresses(&[count, mean, 0, 0]);
+
+        let state = Structure::default().reals(&[0.8, 0.0, 0.0, 0.0, 0.1_f64.ln(), 0.0, 0.1, 0.0]).words(&[0, 0]).0;
+        let states = to_device(driver, &state.repeat(CHAINS));
+        let per_chain = (11 + 3 * MAX_DEPTH) * size;
+        let mut workspaces = vec![f64::NAN; CHAINS * per_chain];
+        for chain in 0..CHAINS {
+            let start = padded(&|i| 0.1 * (i as f64 + 3.0 * chain as f64).sin(), dim);
+            workspaces[chain * per_chain..][..size].copy_from_slice(&start);
+        }
+        let workspaces = to_device(driver, &workspaces);
+        let draws = allocate(driver, 8 * CHAINS * ITERATIONS * dim);
+        let records = allocate(driver, RECORD * CHAINS * ITERATIONS);
+        let gradients = allocate(driver, 8 * CHAINS * ITERATIONS * dim);
+        let (end_states, end_positions) = (allocate(driver, STATE * CHAINS), allocate(driver, 8 * CHAINS * dim));
+        let window = [WINDOW.start as u32, WINDOW.end as u32];
+        let launch = Structure::default()
+            .addresses(&[42])
+            .words(&[0, CHAINS as u32, 0, ITERATIONS as u32, TUNE as u32, window[0], window[1], MAX_DEPTH as u32])
+            .reals(&[1000.0, 0.8])
+            // Centering: none.
+            .addresses(&[lambda])
+            .reals(&[0.0, 0.0])
+            .words(&[1, 1])
+            // Metric: of rank 0, and padding.
+            .addresses(&[scale, 0, 0])
+            .words(&[0, 0])
+            .addresses(&[states, workspaces, draws, records, gradients, end_states, end_positions]);
+        let (data, launch) = (data.0, launch.0);
+        Self { dim, lanes, data, launch, states, draws, records, gradients, end_states, end_positions }
+    }
+
+    fn launch(&mut self, driver: &Double, kernel: Handle) {
+        let blocks = (CHAINS * self.lanes).div_ceil(128) as u32;
+        let mut pointers = [self.data.as_mut_ptr(), self.launch.as_mut_ptr()].map(<*mut u8>::cast::<c_void>);
+        let none = std::ptr::null_mut();
+        assert_eq!(driver.launch_kernel(kernel, blocks, 1, 1, 128, 1, 1, 0, 0, pointers.as_mut_ptr(), none), 0);
+        assert_eq!(driver.synchronize(), 0);
+    }
+}
+
+/// A restart and a run of the unit's kernels, in a process of its own; a fingerprint of all that they wrote.
+fn fingerprint(name: &'static str, lanes: Lanes, shape: [usize; 2], groups: usize) -> Option<String> {
+    let unit = format!("nuts_hierarchical_normal_f64_{}x{}", shape[0], shape[1]);
+    let file = std::env::temp_dir().join(format!("octopus-softgpu-{unit}-{lanes:?}-{}", std::process::id()));
+    // The child comes here for each way and takes its own only.
+    if std::env::var(WAY).is_ok_and(|way| way != format!("{lanes:?}")) {
+        return None;
+    }
+    let mut scenario = Scenario::new(name, Settings::new().report(&file));
+    scenario.variables = vec![(WAY, if lanes == Lanes::Fibers { "Fibers" } else { "Arrays" })];
+    scenario.sampler = Some((lanes, unit.clone()));
+    let output = scenario.run(|| {
+        let driver = ready();
+        let start = Instant::now();
+        let module = load(&driver, &committed_ptx(&unit)).unwrap();
+        let loading = start.elapsed().as_secs_f64();
+        let [restart, run] = ["nuts_restart", "nuts_run"]
+            .map(|what| function(&driver, module, &unit.replacen("nuts", what, 1)).unwrap());
+        let mut chains = Chains::new(&driver, groups, shape[0], shape[1]);
+        chains.launch(&driver, restart);
+        let start = Instant::now();
+        chains.launch(&driver, run);
+        let running = start.elapsed().as_secs_f64();
+
+        let (dim, rows) = (chains.dim, CHAINS * ITERATIONS);
+        let draws: Vec<f64> = to_host(&driver, chains.draws, rows * dim);
+        assert!(draws.iter().all(|x| x.is_finite()));
+        let gradients: Vec<f64> = to_host(&driver, chains.gradients, rows * dim);
+        for (row, gradient) in gradients.chunks(dim).enumerate() {
+            let inside = WINDOW.contains(&(row % ITERATIONS));
+            assert!(gradient.iter().all(|x| x.is_finite() == inside), "iteration {}", row % ITERATIONS);
+        }
+        let states: Vec<u8> = to_host(&driver, chains.states, STATE * CHAINS);
+        assert_eq!(to_host::<u8>(&driver, chains.end_states, STATE * CHAINS), states);
+        // Without a centering these are the density's coordinates.
+        let ends: Vec<f64> = to_host(&driver, chains.end_positions, CHAINS * dim);
+        for (chain, end) in ends.chunks(dim).enumerate() {
+            assert_eq!(end, &draws[((chain + 1) * ITERATIONS - 1) * dim..][..dim]);
+        }
+        // lp, acceptance rate, step size, ..., then the numbers of the tree: depth and leapfrog steps.
+        let records: Vec<u64> = to_host(&driver, chains.records, rows * RECORD / 8);
+        let records: Vec<&[u64]> = records.chunks(RECORD / 8).collect();
+        assert!(records.iter().all(|record| (0.0..=1.0).contains(&f64::from_bits(record[1]))));
+        let steps: u64 = records.iter().map(|record| record[6] >> 32).sum();
+        assert!(steps > rows as u64, "{steps} leapfrog steps");
+        // The chains have moved, each in its own way.
+        let last = |chain: usize| &draws[((chain + 1) * ITERATIONS - 1) * dim..][..dim];
+        assert!((1..CHAINS).all(|chain| last(chain) != last(0)));
+
+        let words = draws.iter().map(|x| x.to_bits()).chain(records.concat()).chain(ends.iter().map(|x| x.to_bits()));
+        let hash = words.fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3));
+        eprintln!("fingerprint {hash:016x} of {steps} leapfrog steps");
+        let rate = steps as f64 / running;
+        eprintln!("{unit}, {lanes:?}: PTX read in {loading:.3} s, run in {running:.3} s, {rate:.0} leapfrog steps/s");
+    });
+    let said = must_succeed(output)?;
+    eprint!("{said}");
+    let report = DeviceReport::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!((report.len(), report[0].launches, report[0].allocations), (1, 2, 11));
+    said.lines().find(|line| line.starts_with("fingerprint")).map(str::to_owned)
+}
+
+#[test]
+fn a_warps_chains_give_the_same_bits_as_fibers_and_as_arrays() {
+    let name = concat!(module_path!(), "::a_warps_chains_give_the_same_bits_as_fibers_and_as_arrays");
+    both(name, [32, 1], 10);
+}
+
+#[test]
+fn a_blocks_chains_give_the_same_bits_as_fibers_and_as_arrays() {
+    let name = concat!(module_path!(), "::a_blocks_chains_give_the_same_bits_as_fibers_and_as_arrays");
+    both(name, [128, 4], 300);
+}
+
+#[test]
+fn arrays_of_the_largest_shape_fit_on_a_stack() {
+    let name = concat!(module_path!(), "::arrays_of_the_largest_shape_fit_on_a_stack");
+    fingerprint(name, Lanes::Arrays, [128, 8], 1000);
+}
+
+fn both(name: &'static str, shape: [usize; 2], groups: usize) {
+    let ways = [Lanes::Fibers, Lanes::Arrays].map(|lanes| fingerprint(name, lanes, shape, groups));
+    if let [Some(fibers), Some(arrays)] = ways {
+        assert_eq!(fibers, arrays);
+    }
+}
+
+#[test]
+fn every_entry_of_a_unit_has_its_twin() {
+    let Some(gpu) = SoftwareGpu::for_test() else { return };
+    let units = sampler_units().unwrap();
+    assert!(units.len() >= 5 && units.iter().all(|unit| unit.starts_with("nuts_")), "{units:?}");
+    let one = "nuts_hierarchical_normal_f64_32x1";
+    let gpu = gpu.with_sampler(Lanes::Arrays, &[one]).unwrap();
+    assert_eq!(gpu.libraries().len(), 2);
+    let library = Double::load(&gpu.libraries()[1]);
+    for what in ["run", "restart"] {
+        assert!(library.has(&format!("octopus_kernel_{}", one.replacen("nuts", &format!("nuts_{what}"), 1))));
+    }
+}
+
+#[test]
+fn a_unit_that_is_not_there_is_named() {
+    let Some(gpu) = SoftwareGpu::for_test() else { return };
+    let error = gpu.with_sampler(Lanes::Fibers, &["nuts_of_nothing"]).unwrap_err();
+    assert!(!error.is_absence());
+    assert_eq!(error.to_string(), "there is no kernels/nuts/units/nuts_of_nothing.cu");
+}
