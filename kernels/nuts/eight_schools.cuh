@@ -45,8 +45,9 @@ template <class S> struct EightSchools {
     const R log_tau = S::pick(x, data.schools + 1);
     const T tau = exp((T)log_tau);
     const R inverse_tau = (R)((T)1 / tau);
-    // One exponential serves all schools that share lambda; its bits are those that each would get.
-    const R shared = exp(((R)1 - (R)centering.uniform) * log_tau);
+    // One lambda for all schools need not be in memory, and one exponential serves them; its bits are each one's own.
+    const R uniform = (R)centering.uniform;
+    const R shared = exp(((R)1 - uniform) * log_tau);
     const V zero = W::splat((R)0);
     // In this order: squared residuals, z^2, what pulls mu, what pulls it through the centered coordinates, the same
     // two for log tau; see kernel.rs.
@@ -54,7 +55,7 @@ template <class S> struct EightSchools {
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const int schools = (int)data.schools - e * L;
-      const V lambda = W::load(W::mine(centering.lambda) + e * L);
+      const V lambda = centering.is_uniform ? W::splat(uniform) : W::load(W::mine(centering.lambda) + e * L);
       const V power = centering.is_uniform ? W::splat(shared)
                                            : W::map((R)1 - lambda, [=](R free) { return exp(free * log_tau); });
       const V slope = W::first(schools, power, zero);
@@ -99,7 +100,8 @@ template <class S> struct EightSchools {
     const R shared = (R)exp((T)-1 * centering.uniform * (T)log_scale);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
-      const V lambda = W::load(W::mine(centering.lambda) + e * L);
+      const V lambda = centering.is_uniform ? W::splat((R)centering.uniform)
+                                            : W::load(W::mine(centering.lambda) + e * L);
       const V power = centering.is_uniform ? W::splat(shared)
                                            : W::map((R)-1 * lambda, [=](R l) { return exp(l * log_scale); });
       x.row[e] = W::first((int)data.schools - e * L, power * (x.row[e] - lambda * location), x.row[e]);

@@ -26,8 +26,9 @@ pub struct SchoolsPosterior {
 }
 
 /// Step of the trapezoidal rule over log tau. The integrands are analytic for arguments within pi / 2 of the real axis
-/// (tau^2 = -sigma_j^2 and tau^2 = -25 are the nearest singularities), so that its error is about exp(-pi^2 / step).
-const STEP: f64 = 0.25;
+/// (tau^2 = -sigma_j^2 and tau^2 = -25 are the nearest singularities), so that its error falls with exp(-pi^2 / step);
+/// effects of many standard errors put a factor before it.
+const STEP: f64 = 0.1;
 
 /// How far the rule goes beyond the smallest and the largest scale of the problem, in units of log tau. Towards 0 the
 /// posterior of log tau falls as tau; beyond, with J schools, its product with tau^2 falls as tau^(1 - J).
@@ -129,7 +130,7 @@ impl Given {
 mod tests {
     use super::*;
 
-    /// The rule's error is exp(-pi^2 / step): 3e-9 at 0.5, nothing at the step that is used.
+    /// Of effects that lie 30 standard errors from 0, too: 1e-6 at a step of 0.25, nothing at the step that is used.
     #[test]
     fn the_rule_has_converged() {
         let other = EightSchools::new(&[1e3, -40.0, 0.2], &[30.0, 7.0, 0.05]).unwrap();
@@ -138,11 +139,11 @@ mod tests {
                 let SchoolsPosterior { mu, tau, theta, theta_trans } = SchoolsPosterior::with_step(&model, step);
                 [vec![mu, tau], theta, theta_trans].concat()
             };
-            let (coarse, used, fine) = (all(0.5), all(STEP), all(STEP / 2.0));
+            let (coarse, used, fine) = (all(0.25), all(STEP), all(STEP / 2.0));
             for ((coarse, used), fine) in coarse.iter().zip(&used).zip(&fine) {
                 assert!((used.mean - fine.mean).abs() < 1e-12 * fine.sd, "{model_name}: {used:?}, {fine:?}");
                 assert!((used.sd / fine.sd - 1.0).abs() < 1e-12, "{model_name}: {used:?}, {fine:?}");
-                assert!((coarse.mean - fine.mean).abs() < 1e-7 * fine.sd, "{model_name}: {coarse:?}, {fine:?}");
+                assert!((coarse.mean - fine.mean).abs() < 1e-5 * fine.sd, "{model_name}: {coarse:?}, {fine:?}");
             }
         }
     }

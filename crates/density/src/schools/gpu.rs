@@ -1,7 +1,7 @@
 //! The model on a GPU: `kernels/nuts/eight_schools.cuh`.
 
 use super::{EightSchools, MU_SD, TAU_SCALE};
-use crate::gpu::{GpuDensity, KernelField, KernelModule, modules};
+use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, modules};
 
 impl GpuDensity for EightSchools {
     fn kernel_name(&self) -> &str {
@@ -21,6 +21,15 @@ impl GpuDensity for EightSchools {
             KernelField::PerCoordinate(self.effect[..].into()),
             KernelField::PerCoordinate(self.precision[..].into()),
         ]
+    }
+
+    fn expansion_modules(&self) -> &[ExpansionModule] {
+        modules::EXPAND_EIGHT_SCHOOLS
+    }
+
+    /// `EightSchoolsObservations`.
+    fn observation_data(&self) -> Vec<KernelField<'_>> {
+        vec![KernelField::Reals(self.sigma().into())]
     }
 }
 
@@ -44,5 +53,6 @@ mod tests {
             KernelField::PerCoordinate(row([0.25, 4.0]).into()),
         ];
         assert_eq!(model.kernel_data(), expected);
+        assert_eq!(model.observation_data(), [KernelField::Reals(vec![2.0, 0.5].into())]);
     }
 }

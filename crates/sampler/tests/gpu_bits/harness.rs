@@ -1,54 +1,50 @@
 //! The compiled kernels as a program: jobs go to its standard input and answers come from its standard output, in words
 //! of 8 bytes. `answers.cpp` reads them in this order.
 
+use octopus_density::Centering;
+pub(crate) use octopus_density::gpu::Precision;
+use octopus_density::gpu::{GpuDensity, KernelField};
 use octopus_density::warp::{Buffer, padded};
-use octopus_density::{Centering, HierarchicalNormal, Likelihood, LogDensity};
 use octopus_sampler::{Adaptation, DrawStats};
 use octopus_softgpu::{KernelSources, SoftwareGpu, Variant};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::Mutex;
 
-/// What the kernels compute in: the types of vectors and of scalars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Precision {
-    F64,
-    F32,
-    Mixed,
-}
-
-impl Precision {
-    /// As it is called in the names of entries.
-    fn name(self) -> &'static str {
-        match self {
-            Self::F64 => "f64",
-            Self::F32 => "f32",
-            Self::Mixed => "mixed",
-        }
-    }
-
-    fn defines(self) -> [String; 3] {
-        let (vectors, scalars) = match self {
-            Self::F64 => ("double", "double"),
-            Self::F32 => ("float", "float"),
-            Self::Mixed => ("float", "double"),
-        };
-        let name = self.name();
-        [format!("-DOCTOPUS_R={vectors}"), format!("-DOCTOPUS_T={scalars}"), format!("-DOCTOPUS_PRECISION=\"{name}\"")]
-    }
+/// The density and the precision that a program is compiled for, as flags of the compiler.
+fn defines(density: &str, precision: Precision) -> Vec<String> {
+    let (vectors, scalars) = match precision {
+        Precision::F64 => ("double", "double"),
+        Precision::F32 => ("float", "float"),
+        Precision::Mixed => ("float", "double"),
+    };
+    // `eight_schools` is `EightSchools` in `eight_schools.cuh`.
+    let name: String = density.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    vec![
+        format!("-DOCTOPUS_R={vectors}"),
+        format!("-DOCTOPUS_T={scalars}"),
+        format!("-DOCTOPUS_PRECISION=\"{precision}\""),
+        format!("-DOCTOPUS_DENSITY={name}"),
+        format!("-DOCTOPUS_DRAW={name}Draw"),
+        format!("-DOCTOPUS_DENSITY_NAME=\"{density}\""),
+        format!("-DOCTOPUS_DENSITY_HEADER=\"{density}.cuh\""),
+        format!("-DOCTOPUS_DRAW_HEADER=\"{density}_draw.cuh\""),
+    ]
 }
 
 /// The compiled program; `None` where there is no compiler.
-fn program(precision: Precision) -> Option<&'static Path> {
-    static PROGRAMS: [OnceLock<Option<PathBuf>>; 3] = [const { OnceLock::new() }; 3];
-    PROGRAMS[precision as usize].get_or_init(|| compile(precision)).as_deref()
+fn program(density: &str, precision: Precision) -> Option<PathBuf> {
+    static PROGRAMS: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
+    let mut programs = PROGRAMS.lock().unwrap();
+    programs.entry(format!("{density} {precision}")).or_insert_with(|| compile(density, precision)).clone()
 }
 
-fn compile(precision: Precision) -> Option<PathBuf> {
+fn compile(density: &str, precision: Precision) -> Option<PathBuf> {
     let compiler = std::env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("g++"));
     let answers = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !answers.is_ok_and(|status| status.success()) {
@@ -59,7 +55,7 @@ fn compile(precision: Precision) -> Option<PathBuf> {
     let main = package.join("tests/gpu_bits/answers.cpp");
     // `OCTOPUS_HOST_FLAGS` adds to them: sanitizers, or another level of optimisation.
     let more = std::env::var("OCTOPUS_HOST_FLAGS").unwrap_or_default();
-    let defines = precision.defines();
+    let defines = defines(density, precision);
     let mut flags = vec!["-std=c++17", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-fast-math"];
     flags.extend(defines.iter().map(String::as_str));
     flags.extend(["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]);
@@ -74,6 +70,7 @@ fn compile(precision: Precision) -> Option<PathBuf> {
         files.iter().for_each(|file| hash.update(fs::read(file).unwrap()));
     }
     hash.update(fs::read(&main).unwrap());
+    hash.update(fs::read(package.join("tests/gpu_bits/threads.hpp")).unwrap());
     let key: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let program = scratch(&format!("nuts-{key}"));
     if program.exists() {
@@ -111,11 +108,14 @@ pub(crate) enum Way {
     Fibers,
 }
 
-/// The library of the software GPU's kernels; `None`, said aloud, where there is no compiler.
-fn fibers(precision: Precision) -> Option<PathBuf> {
+/// The library of the software GPU's kernels in the units whose names begin like this; `None`, said aloud, where there
+/// is no compiler.
+fn fibers(of_density: &str) -> Option<PathBuf> {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
-    let unit = |shape| kernels.join(format!("nuts/units/nuts_hierarchical_normal_{}_{shape}.cu", precision.name()));
-    let units = ["32x1", "32x4", "32x8", "128x4", "128x8"].map(unit).to_vec();
+    let files = fs::read_dir(kernels.join("nuts/units")).unwrap().map(|entry| entry.unwrap());
+    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with(of_density));
+    let mut units: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    units.sort();
     let sources = KernelSources { units, include: vec![kernels.join("include"), kernels.join("nuts")] };
     let built = SoftwareGpu::unless_absent(SoftwareGpu::build_with(&sources, Variant::Plain));
     built.map(|gpu| gpu.kernels().to_path_buf())
@@ -128,17 +128,22 @@ pub(crate) enum Task {
     Leapfrog = 1,
     Run = 2,
     Restart = 3,
+    Expand = 4,
+    Predict = 5,
 }
 
 /// A job as it is written.
 pub(crate) struct Job {
+    density: String,
     precision: Precision,
+    /// How the names of the units begin in which its entries are.
+    units: String,
     bytes: Vec<u8>,
 }
 
 impl Job {
     /// `task` for `model` in the coordinates and with the metric of `adaptation`, in f64.
-    pub(crate) fn new(task: Task, model: &HierarchicalNormal, adaptation: &Adaptation) -> Self {
+    pub(crate) fn new(task: Task, model: &impl GpuDensity, adaptation: &Adaptation) -> Self {
         Self::in_precision(Precision::F64, task, model, adaptation)
     }
 
@@ -146,22 +151,21 @@ impl Job {
     pub(crate) fn in_precision(
         precision: Precision,
         task: Task,
-        model: &HierarchicalNormal,
+        model: &impl GpuDensity,
         adaptation: &Adaptation,
     ) -> Self {
-        let mut job = Self { precision, bytes: Vec::new() };
-        let (packed, prior, dim) = (model.packed(), model.prior(), model.dim());
-        job.integer(task as u64).integer(dim as u64 - 3);
-        job.integer(u64::from(model.likelihood() == Likelihood::Pointwise));
-        job.real(prior.mu_mean).real(prior.mu_sd).real(prior.sigma_pop_scale).real(prior.sigma_obs_scale);
-        job.real(packed.within).real(packed.total);
-        job.reals(packed.count).reals(packed.mean).reals(packed.transposed);
-        job.integer(packed.starts.len() as u64);
-        packed.starts.iter().for_each(|&start| _ = job.integer(start as u64));
-        let non_centered = Centering::constant(0.0, dim - 3);
+        let density = model.kernel_name();
+        let units = match task {
+            Task::Expand | Task::Predict => format!("nuts_expand_{density}_{precision}."),
+            _ => format!("nuts_{density}_{precision}_"),
+        };
+        let mut job = Self { density: density.into(), precision, units, bytes: Vec::new() };
+        let (dim, effects) = (model.dim(), model.hierarchies()[0].z.len());
+        job.integer(task as u64).integer(dim as u64).fields(&model.kernel_data());
+        let non_centered = Centering::constant(0.0, effects);
         let centering = adaptation.centerings.first().unwrap_or(&non_centered);
         let mut lambda = Buffer::zeros(dim);
-        lambda[..dim - 3].copy_from_slice(centering.lambda());
+        lambda[..effects].copy_from_slice(centering.lambda());
         job.reals(&lambda).real(centering.total()).real(centering.uniform().unwrap_or(0.0));
         job.integer(u64::from(centering.uniform().is_some()));
         job.integer(u64::from(centering.lambda().iter().all(|&lambda| lambda == 0.0)));
@@ -173,6 +177,24 @@ impl Job {
         let stretch: Vec<f64> = metric.variances.iter().map(|variance| variance.sqrt() - 1.0).collect();
         job.reals(&directions).reals(&stretch);
         job
+    }
+
+    /// A struct of the density's data, field by field.
+    pub(crate) fn fields(&mut self, fields: &[KernelField<'_>]) -> &mut Self {
+        self.integer(fields.len() as u64);
+        for field in fields {
+            match field {
+                KernelField::Word(word) => _ = self.integer(0).integer((*word).into()),
+                KernelField::Scalar(value) => _ = self.integer(1).real(*value),
+                KernelField::PerCoordinate(values) => _ = self.integer(2).reals(values),
+                KernelField::Reals(values) => _ = self.integer(3).reals(values),
+                KernelField::Words(words) => {
+                    self.integer(4).integer(words.len() as u64);
+                    words.iter().for_each(|&word| _ = self.integer(word.into()));
+                }
+            }
+        }
+        self
     }
 
     pub(crate) fn integer(&mut self, word: u64) -> &mut Self {
@@ -193,13 +215,13 @@ impl Job {
 
     /// What the kernels answer; `None`, said aloud, where there is no compiler.
     pub(crate) fn ask(&self, way: Way) -> Option<Answer> {
-        let Some(program) = program(self.precision) else {
+        let Some(program) = program(&self.density, self.precision) else {
             eprintln!(
                 "SKIPPED: no C++ compiler (CXX or g++): the kernels of NUTS are not compared with the CPU engine"
             );
             return None;
         };
-        let library = if way == Way::Fibers { Some(fibers(self.precision)?) } else { None };
+        let library = if way == Way::Fibers { Some(fibers(&self.units)?) } else { None };
         let mut child =
             Command::new(program).args(library).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

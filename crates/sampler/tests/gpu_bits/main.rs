@@ -4,8 +4,10 @@
 //! Needs a C++ compiler: `CXX`, or `g++`. Without one the tests say SKIPPED and pass.
 
 mod evaluation;
+mod expansions;
 mod harness;
 mod leapfrog;
 mod models;
 mod runs;
+mod schools;
 mod transitions;
