@@ -68,13 +68,13 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
     inputs.extend(headers.iter().flat_map(|(name, text)| [name, text]));
     let ptx = cache.get(&inputs, || nvrtc.compile(&unit, &OPTIONS))?;
     let mut entries = entries(sources, module, &ptx)?;
-    for architecture in resources::architectures(module) {
+    for architecture in resources::ARCHITECTURES {
         let inputs = ["ptxas", &tools.ptxas_version, architecture, &ptx];
         let told = cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))?;
         let used = resources::parse(&told)?;
         for Entry { name, resources, .. } in &mut entries {
             let used = used.get(name).with_context(|| format!("ptxas says nothing of {name}"))?;
-            resources.insert((*architecture).to_owned(), *used);
+            resources.insert(architecture.to_owned(), *used);
         }
     }
     Ok(Part { ptx, entries })
