@@ -3,8 +3,8 @@
 #include "eight_schools_draw.cuh"
 
 using Draw = octopus::nuts::EightSchoolsDraw<double, double>;
-using Data = Draw::Data;
-using Observations = Draw::Observations;
+using Data = octopus::nuts::EightSchoolsData<double, double>;
+using Observations = octopus::nuts::EightSchoolsObservations<double>;
 using Expansion = octopus::nuts::Expansion<double>;
 using Prediction = octopus::nuts::Prediction<double>;
 

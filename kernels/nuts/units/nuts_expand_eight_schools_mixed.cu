@@ -3,8 +3,8 @@
 #include "eight_schools_draw.cuh"
 
 using Draw = octopus::nuts::EightSchoolsDraw<float, double>;
-using Data = Draw::Data;
-using Observations = Draw::Observations;
+using Data = octopus::nuts::EightSchoolsData<float, double>;
+using Observations = octopus::nuts::EightSchoolsObservations<float>;
 using Expansion = octopus::nuts::Expansion<float>;
 using Prediction = octopus::nuts::Prediction<float>;
 

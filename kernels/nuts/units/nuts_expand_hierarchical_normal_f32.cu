@@ -3,8 +3,8 @@
 #include "hierarchical_normal_draw.cuh"
 
 using Draw = octopus::nuts::HierarchicalNormalDraw<float, float>;
-using Data = Draw::Data;
-using Observations = Draw::Observations;
+using Data = octopus::nuts::HierarchicalNormalData<float, float>;
+using Observations = octopus::nuts::HierarchicalNormalObservations;
 using Expansion = octopus::nuts::Expansion<float>;
 using Prediction = octopus::nuts::Prediction<float>;
 

@@ -3,8 +3,8 @@
 #include "hierarchical_normal_draw.cuh"
 
 using Draw = octopus::nuts::HierarchicalNormalDraw<double, double>;
-using Data = Draw::Data;
-using Observations = Draw::Observations;
+using Data = octopus::nuts::HierarchicalNormalData<double, double>;
+using Observations = octopus::nuts::HierarchicalNormalObservations;
 using Expansion = octopus::nuts::Expansion<double>;
 using Prediction = octopus::nuts::Prediction<double>;
 

@@ -3,8 +3,8 @@
 #include "hierarchical_normal_draw.cuh"
 
 using Draw = octopus::nuts::HierarchicalNormalDraw<float, double>;
-using Data = Draw::Data;
-using Observations = Draw::Observations;
+using Data = octopus::nuts::HierarchicalNormalData<float, double>;
+using Observations = octopus::nuts::HierarchicalNormalObservations;
 using Expansion = octopus::nuts::Expansion<float>;
 using Prediction = octopus::nuts::Prediction<float>;
 

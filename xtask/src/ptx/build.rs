@@ -89,8 +89,13 @@ pub(super) fn entries(sources: &Sources, module: &Module, ptx: &str) -> Result<V
     if module.is_sampler() {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         let rest = module.name.strip_prefix("nuts_").with_context(|| format!("{} is not nuts_...", module.unit))?;
-        if names != [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")] {
-            bail!("{} has the entries {names:?}, not nuts_restart_{rest} and nuts_run_{rest}", module.unit);
+        // What expands draws is apart: it serves all shapes.
+        let two = match rest.strip_prefix("expand_") {
+            Some(rest) => [format!("nuts_expand_{rest}"), format!("nuts_predict_{rest}")],
+            None => [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")],
+        };
+        if names != two {
+            bail!("{} has the entries {names:?}, not {} and {}", module.unit, two[0], two[1]);
         }
     }
     Ok(entries)
