@@ -1,7 +1,8 @@
 //! Log density and gradient.
 
-use crate::harness::{Job, Task, Way, assert_same, same};
+use crate::harness::{Job, Task, assert_same, same};
 use crate::models::{GROUPS, adaptation, centerings, model, point, random};
+use crate::program::Way;
 use octopus_density::{Centering, HierarchicalNormal, Likelihood, LogDensity};
 
 /// Points of the typical set, far from it, with scales that vanish or overflow, and with numbers that are none.

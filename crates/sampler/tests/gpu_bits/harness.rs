@@ -1,125 +1,13 @@
 //! The compiled kernels as a program: jobs go to its standard input and answers come from its standard output, in words
 //! of 8 bytes. `answers.cpp` reads them in this order.
 
+use crate::program::{Precision, Way, fibers, program};
 use octopus_density::Centering;
-pub(crate) use octopus_density::gpu::Precision;
 use octopus_density::gpu::{GpuDensity, KernelField};
 use octopus_density::warp::{Buffer, padded};
 use octopus_sampler::{Adaptation, DrawStats};
-use octopus_softgpu::{KernelSources, SoftwareGpu, Variant};
-use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-
-/// The density and the precision that a program is compiled for, as flags of the compiler.
-fn defines(density: &str, precision: Precision) -> Vec<String> {
-    let (vectors, scalars) = match precision {
-        Precision::F64 => ("double", "double"),
-        Precision::F32 => ("float", "float"),
-        Precision::Mixed => ("float", "double"),
-    };
-    // `eight_schools` is `EightSchools` in `eight_schools.cuh`.
-    let name: String = density.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-    vec![
-        format!("-DOCTOPUS_R={vectors}"),
-        format!("-DOCTOPUS_T={scalars}"),
-        format!("-DOCTOPUS_PRECISION=\"{precision}\""),
-        format!("-DOCTOPUS_DENSITY={name}"),
-        format!("-DOCTOPUS_DRAW={name}Draw"),
-        format!("-DOCTOPUS_DENSITY_NAME=\"{density}\""),
-        format!("-DOCTOPUS_DENSITY_HEADER=\"{density}.cuh\""),
-        format!("-DOCTOPUS_DRAW_HEADER=\"{density}_draw.cuh\""),
-    ]
-}
-
-/// The compiled program; `None` where there is no compiler.
-fn program(density: &str, precision: Precision) -> Option<PathBuf> {
-    static PROGRAMS: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
-    let mut programs = PROGRAMS.lock().unwrap();
-    programs.entry(format!("{density} {precision}")).or_insert_with(|| compile(density, precision)).clone()
-}
-
-fn compile(density: &str, precision: Precision) -> Option<PathBuf> {
-    let compiler = std::env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("g++"));
-    let answers = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !answers.is_ok_and(|status| status.success()) {
-        return None;
-    }
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (headers, kernels) = (package.join("../../kernels/include"), package.join("../../kernels/nuts"));
-    let main = package.join("tests/gpu_bits/answers.cpp");
-    // `OCTOPUS_HOST_FLAGS` adds to them: sanitizers, or another level of optimisation.
-    let more = std::env::var("OCTOPUS_HOST_FLAGS").unwrap_or_default();
-    let defines = defines(density, precision);
-    let mut flags = vec!["-std=c++17", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-fast-math"];
-    flags.extend(defines.iter().map(String::as_str));
-    flags.extend(["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]);
-    flags.extend(more.split_whitespace());
-    // Each test may be a process of its own: the first compiles, under a name that stands for the sources and flags.
-    let mut hash = Sha256::new_with_prefix(compiler.as_encoded_bytes());
-    flags.iter().for_each(|flag| hash.update(flag));
-    for folder in [headers.join("octopus"), kernels.clone()] {
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|end| end == "cuh")).collect();
-        files.sort();
-        files.iter().for_each(|file| hash.update(fs::read(file).unwrap()));
-    }
-    hash.update(fs::read(&main).unwrap());
-    hash.update(fs::read(package.join("tests/gpu_bits/threads.hpp")).unwrap());
-    let key: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let program = scratch(&format!("nuts-{key}"));
-    if program.exists() {
-        return Some(program);
-    }
-    let fresh = scratch(&format!("nuts-{key}-{}", std::process::id()));
-    let status = Command::new(&compiler)
-        .args(flags)
-        .arg("-I")
-        .arg(&headers)
-        .arg("-I")
-        .arg(&kernels)
-        .arg(&main)
-        .arg("-ldl")
-        .arg("-o")
-        .arg(&fresh)
-        .status()
-        .unwrap();
-    assert!(status.success(), "the kernels do not compile for the host");
-    fs::rename(fresh, &program).unwrap();
-    Some(program)
-}
-
-fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-/// How the kernels run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// The host's lane policy: the lanes of a chain are an array.
-    Arrays,
-    /// The GPU's lane policy on the software GPU: each lane is a fiber, and lanes meet in shuffles and barriers. For
-    /// runs and restarts.
-    Fibers,
-}
-
-/// The library of the software GPU's kernels in the units whose names begin like this; `None`, said aloud, where there
-/// is no compiler.
-fn fibers(of_density: &str) -> Option<PathBuf> {
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
-    let files = fs::read_dir(kernels.join("nuts/units")).unwrap().map(|entry| entry.unwrap());
-    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with(of_density));
-    let mut units: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    units.sort();
-    let sources = KernelSources { units, include: vec![kernels.join("include"), kernels.join("nuts")] };
-    let built = SoftwareGpu::unless_absent(SoftwareGpu::build_with(&sources, Variant::Plain));
-    built.map(|gpu| gpu.kernels().to_path_buf())
-}
 
 /// What is asked of the kernels.
 #[derive(Clone, Copy)]
@@ -215,7 +103,7 @@ impl Job {
 
     /// What the kernels answer; `None`, said aloud, where there is no compiler.
     pub(crate) fn ask(&self, way: Way) -> Option<Answer> {
-        let Some(program) = program(&self.density, self.precision) else {
+        let Some(program) = program(&self.density, self.precision, way) else {
             eprintln!(
                 "SKIPPED: no C++ compiler (CXX or g++): the kernels of NUTS are not compared with the CPU engine"
             );
@@ -276,6 +164,11 @@ impl Answer {
 
     pub(crate) fn end(&self) {
         assert_eq!(self.at, self.bytes.len(), "the answer is longer than what was read");
+    }
+
+    /// All of it.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

@@ -1,7 +1,8 @@
 //! Leapfrog steps with diagonal and low-rank metrics.
 
-use crate::harness::{Job, Task, Way, assert_same};
+use crate::harness::{Job, Task, assert_same};
 use crate::models::{GROUPS, PARAMETERIZATIONS, Settled, model, random, settle};
+use crate::program::Way;
 use octopus_density::{Likelihood, LogDensity};
 use octopus_sampler::reference::ReferenceChain;
 

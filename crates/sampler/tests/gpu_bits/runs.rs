@@ -1,8 +1,9 @@
 //! Whole runs: between two adaptations of the CPU engine the kernels do its iterations, dual averaging included, and
 //! after each they restart the step sizes.
 
-use crate::harness::{Answer, Job, Task, Way, assert_same, assert_same_stats};
+use crate::harness::{Answer, Job, Task, assert_same, assert_same_stats};
 use crate::models::model;
+use crate::program::Way;
 use octopus_density::Likelihood;
 use octopus_density::gpu::GpuDensity;
 use octopus_sampler::reference::{ChainSnapshot, snapshot};

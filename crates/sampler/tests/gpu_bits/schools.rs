@@ -1,7 +1,8 @@
 //! Eight schools: log density and gradient, and whole runs.
 
-use crate::harness::{Job, Task, Way, assert_same, same};
+use crate::harness::{Job, Task, assert_same, same};
 use crate::models::{centerings, random};
+use crate::program::{Precision, Way};
 use crate::runs::compare_model;
 use octopus_density::{EightSchools, LogDensity, to_centered};
 use octopus_random::Stream;
@@ -70,6 +71,43 @@ fn log_density_and_gradient_have_the_same_bits() {
     }
     eprintln!("{finite} points have the same bits, {others} have no value on either side");
     assert!(finite > 10_000 && others > 100, "{finite}, {others}");
+}
+
+/// In f32, alone or with scalars in f64: what rounding makes of the log density and of each slope, in units of the
+/// largest of its kind near the typical set. An error of the formula would be a thousand times as large.
+#[test]
+fn lower_precision_rounds_and_no_more() {
+    for model in [EightSchools::rubin(), EightSchools::new(&[7.5; 20], &[3.5; 20]).unwrap()] {
+        let (schools, dim, mut random) = (model.schools(), model.dim(), random(6));
+        for centering in centerings(schools) {
+            let mut points: Vec<Vec<f64>> = (0..100).map(|_| point(schools, 1.0, &mut random)).collect();
+            points.iter_mut().for_each(|x| to_centered(model.hierarchies(), std::slice::from_ref(&centering), x));
+            let metric = MetricEstimate { diagonal: vec![1.0; dim], ..MetricEstimate::default() };
+            let adaptation = Adaptation { centerings: vec![centering], metric };
+            for precision in [Precision::F32, Precision::Mixed] {
+                let mut job = Job::in_precision(precision, Task::Evaluate, &model, &adaptation);
+                let Some(mut answer) = job.reals(&points.concat()).ask(Way::Sanitized) else { return };
+                let mut differ = 0;
+                for x in &points {
+                    let mut gradient = vec![0.0; dim];
+                    // The kernels begin with the position in f32.
+                    let x: Vec<f64> = x.iter().map(|x| f64::from(*x as f32)).collect();
+                    let logp = model.logp_grad_centered(&adaptation.centerings, &x, &mut gradient).unwrap();
+                    let (theirs, slopes) = (answer.real(), answer.reals(dim));
+                    // Where tau is small, z is a difference over tau: the position's rounding counts that often more.
+                    let near = 1e-6 * (1.0 + (x[schools].abs() / x[schools + 1].exp()).powi(2));
+                    assert!((theirs - logp).abs() < near * (1.0 + logp.abs()), "{precision}: {theirs}, not {logp}");
+                    let largest = gradient.iter().fold(1.0f64, |a, g| a.max(g.abs()));
+                    for (slope, exact) in slopes.iter().zip(&gradient) {
+                        assert!((slope - exact).abs() < 4.0 * near * largest, "{precision}: {slope}, not {exact}");
+                        differ += usize::from(slope != exact);
+                    }
+                }
+                answer.end();
+                assert!(differ > 0, "{precision} computes in f64");
+            }
+        }
+    }
 }
 
 fn config(parameterization: Parameterization, metric: MetricKind) -> SamplerConfig {

@@ -1,7 +1,8 @@
 //! Transitions of NUTS: every position and every statistic.
 
-use crate::harness::{Job, Task, Way, assert_same, assert_same_stats};
+use crate::harness::{Job, Task, assert_same, assert_same_stats};
 use crate::models::{GROUPS, PARAMETERIZATIONS, Settled, model, remote, settle};
+use crate::program::Way;
 use octopus_density::{Likelihood, LogDensity};
 use octopus_sampler::reference::{Place, ReferenceChain, averaging};
 
