@@ -81,7 +81,11 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     store_draw<S>(launch.draws + row * dim, dim, x);
     if (iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end) {
       Vec gradient;
-      space.density.evaluate(natural, x, gradient);
+      // Where there is no value the gradient means nothing: the host must see that.
+      if (!is_finite(space.density.evaluate(natural, x, gradient))) {
+        OCTOPUS_UNROLL
+        for (int e = 0; e < S::E; ++e) gradient.row[e] = S::W::splat(Constants<R>::nan());
+      }
       store_draw<S>(launch.gradients + row * dim, dim, gradient);
     }
   }
@@ -93,8 +97,23 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
   store_draw<S>(launch.end_positions + (u64)chain * dim, dim, x);
 }
 
-/// Evaluates the chain's point anew, searches a step size there and restarts dual averaging: what follows a change of
-/// coordinates or metric, with `first_iteration` iterations done (step_size.rs, `find_reasonable`).
+/// Elements e L + l of a vector of `dim` elements to `x`, the padding zero.
+template <class S> OCTOPUS_DEVICE void load_draw(const typename S::R* from, u32 dim, typename S::Vec& x) {
+  OCTOPUS_UNROLL
+  for (int e = 0; e < S::E; ++e) {
+    typename S::V row = S::W::splat((typename S::R)0);
+    typename S::V same = row;
+    S::W::each(row, same, [&](u32 lane, typename S::R& value, typename S::R&) {
+      const u32 i = (u32)(e * S::L) + lane;
+      if (i < dim) value = from[i];
+    });
+    x.row[e] = row;
+  }
+}
+
+/// Puts the chain at its point in `end_positions` and evaluates it there. Unless `iterations` is 0, searches a step size
+/// and restarts dual averaging: what follows a change of coordinates or metric, with `first_iteration` iterations done
+/// (step_size.rs, `find_reasonable`).
 template <class S, template <class> class Density>
 OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
                                   const Launch<typename S::R, typename S::T>& launch, u32 number) {
@@ -107,16 +126,23 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
   const Workspace<S> work = {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth};
   ChainState<T>& place = launch.states[number];
   ChainState<T> state = W::get(place);
+  state.which = 0;
   T start;
   {
     Vec x, w, r;
-    S::load(work.x(state.which), x);
+    const u32 dim = space.density.dim();
+    load_draw<S>(launch.end_positions + (u64)number * dim, dim, x);
     state.logp = space.density.evaluate(space.centering, x, w);
     space.metric.whiten(w);
-    S::store(work.w(state.which), w);
+    S::store(work.x(0), x);
+    S::store(work.w(0), w);
+    if (launch.iterations == 0) {
+      W::set(place, state);
+      return;
+    }
     const Stream random =
         stream(launch.seed, launch.first_chain + number, launch.first_iteration, PURPOSE_STEP_SIZE);
-    start = (T)0.5 * Transition<S, Density>::draw_momentum(random, space.density.dim(), r) - state.logp;
+    start = (T)0.5 * Transition<S, Density>::draw_momentum(random, dim, r) - state.logp;
     // Each step begins here anew, which needs no registers meanwhile; ends belong to transitions.
     S::store(work.end_r(false), r);
   }

@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus_density::Likelihood;
 use octopus_device::DeviceChoice;
-use octopus_sampler::{MetricKind, Parameterization};
+use octopus_sampler::{MetricKind, Parameterization, Precision};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::path::PathBuf;
@@ -265,6 +265,9 @@ pub(crate) struct SamplerArgs {
     /// Metric [default: auto]
     #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
     pub(crate) metric: Option<MetricKind>,
+    /// What is computed in: f64 has the same bits on CPU and GPU, f32 and mixed are for GPUs only [default: f64]
+    #[arg(long, value_parser = words::<Precision>(&["f64", "f32", "mixed"]))]
+    pub(crate) precision: Option<Precision>,
     /// Most doublings of a trajectory [default: 10]
     #[arg(long, value_name = "N")]
     pub(crate) max_depth: Option<u32>,
@@ -293,6 +296,9 @@ pub(crate) struct MachineArgs {
 pub(crate) struct ResumeArgs {
     /// The run folder
     pub(crate) run: PathBuf,
+    /// Go on elsewhere: auto, cpu, cuda or cuda:N; in f64 the draws stay the same [default: where it was]
+    #[arg(long)]
+    pub(crate) device: Option<DeviceChoice>,
     /// CPU threads; the draws do not depend on it [default: all]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub(crate) threads: Option<usize>,
@@ -460,6 +466,7 @@ mod tests {
             ("--seed", "/sampler/seed"),
             ("--parameterization", "/sampler/parameterization"),
             ("--metric", "/sampler/metric"),
+            ("--precision", "/sampler/precision"),
             ("--max-depth", "/sampler/max_depth"),
             ("--init-radius", "/sampler/init_radius"),
             ("--likelihood", "/likelihood"),

@@ -1,9 +1,11 @@
 //! A run in memory, for measurements and comparisons that leave nothing on the disk.
 
+use crate::output;
+use crate::place::Place;
 use crate::progress::Tally;
 use anyhow::Result;
-use octopus_density::LogDensity;
-use octopus_sampler::{Block, Phase, Sampler, SamplerConfig};
+use octopus_density::{HierarchicalNormal, LogDensity};
+use octopus_sampler::{Block, Phase, SamplerConfig};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -24,10 +26,15 @@ pub(crate) struct InMemory {
 ///
 /// # Errors
 /// When a setting is out of range or the density is broken.
-pub(crate) fn sample<D: LogDensity>(density: &D, config: &SamplerConfig, pool: &ThreadPool) -> Result<InMemory> {
+pub(crate) fn sample(
+    model: &HierarchicalNormal,
+    config: &SamplerConfig,
+    place: &Place,
+    pool: &ThreadPool,
+) -> Result<InMemory> {
     pool.install(|| {
         let begin = Instant::now();
-        let mut sampler = Sampler::new(density, config.clone())?;
+        let mut sampler = place.start(model, config, &mut |step| output::warn(step.to_string()))?;
         let mut run = InMemory { blocks: Vec::new(), warmup_s: 0.0, sampling_s: 0.0, tally: Tally::default() };
         while let Some(block) = sampler.advance(usize::MAX)? {
             if sampler.done() <= config.tune {

@@ -133,6 +133,7 @@ impl RunConfig {
         set(&mut sampler.seed, args.seed);
         set(&mut sampler.parameterization, args.parameterization);
         set(&mut sampler.metric, args.metric);
+        set(&mut sampler.precision, args.precision);
         set(&mut sampler.max_depth, args.max_depth);
         set(&mut sampler.init_radius, args.init_radius);
     }

@@ -1,80 +1,88 @@
 //! Which device samples, and why.
 
 use crate::exit::HardwareError;
+use crate::place::Place;
 use octopus_device::{
-    Accelerators, Chosen, DeviceChoice, Overall, Probe, SelectionError, SystemProvider, VerifyReport, resolve,
+    Accelerators, Calibration, CalibrationCache, CalibrationMiss, Chosen, Device, DeviceChoice, Overall, Probe,
+    SystemProvider, VerifyReport, Work, resolve,
 };
-
-/// What there is no GPU for yet.
-const NO_ENGINE: &str = "this version of Octopus samples on the CPU only, it has no GPU engine yet";
 
 /// What will sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
-    /// Its name in records: `cpu`.
-    pub(crate) name: String,
+    /// Where.
+    pub(crate) device: Device,
     /// Why, in one line.
     pub(crate) reason: String,
     /// Lines for the user; none when the user left no choice.
     pub(crate) notes: Vec<String>,
 }
 
-/// Chooses the device that samples.
+impl Sampling {
+    /// Its name in records: `cpu`, `cuda:0`.
+    pub(crate) fn name(&self) -> String {
+        self.device.to_string()
+    }
+
+    /// Makes the device ready.
+    ///
+    /// # Errors
+    /// [`HardwareError`] when it cannot be had.
+    pub(crate) fn open(&self) -> anyhow::Result<Place> {
+        Place::open(self.device)
+    }
+}
+
+/// Chooses the device for a run.
 ///
 /// # Errors
-/// [`HardwareError`] when a GPU is asked for, or, without fall-back, is there and fails its checks.
-pub(crate) fn choose(chosen: &Chosen, no_fallback: bool) -> anyhow::Result<Sampling> {
+/// [`HardwareError`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks.
+pub(crate) fn choose(chosen: &Chosen, work: &Work, no_fallback: bool) -> anyhow::Result<Sampling> {
     // Asking a driver takes time, and starts the device: only where the answer matters.
-    let accelerators = match chosen.choice {
-        DeviceChoice::Cpu => Accelerators { devices: 0, unusable: None },
-        DeviceChoice::Auto | DeviceChoice::Cuda(_) => Accelerators::of(&Probe::new(&SystemProvider::new())),
+    let probe = (chosen.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
+    let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
+    let version = probe.as_ref().and_then(|probe| probe.nvml.as_ref().ok()?.driver_version.clone());
+    let mut calibration = |ordinal| match CalibrationCache::of_user() {
+        Ok(cache) => cache.load_for_device(ordinal, version.as_deref()),
+        Err(error) => Err(CalibrationMiss::Missing { path: error.to_string().into() }),
     };
-    let mut sampling = decide(chosen.choice, &accelerators, no_fallback).map_err(HardwareError)?;
+    let mut sampling =
+        decide(chosen.choice, &accelerators, work, no_fallback, &mut calibration).map_err(HardwareError)?;
     sampling.notes.splice(0..0, chosen.note.clone());
     Ok(sampling)
 }
 
 /// The device, or why the one that is asked for cannot sample.
-fn decide(choice: DeviceChoice, accelerators: &Accelerators, no_fallback: bool) -> Result<Sampling, String> {
-    let on_cpu = |reason: String, notes| Ok(Sampling { name: "cpu".into(), reason, notes });
-    match choice {
-        DeviceChoice::Cpu => on_cpu("asked for".into(), Vec::new()),
-        DeviceChoice::Cuda(_) => {
-            let work = octopus_device::Work::new("sampling");
-            let mut unasked = |_| -> Result<_, octopus_device::CalibrationMiss> {
-                Err(octopus_device::CalibrationMiss::Missing { path: "none is asked for".into() })
-            };
-            match resolve(choice, accelerators, &work, &mut unasked) {
-                Ok(_) => Err(format!("--device {choice}: {NO_ENGINE}; use --device cpu or auto")),
-                Err(error @ SelectionError::NoDevice { .. }) => {
-                    Err(format!("{error} or auto, and see `octopus verify`"))
-                }
-                Err(error) => Err(error.to_string()),
-            }
-        }
-        DeviceChoice::Auto => {
-            let reason = match (accelerators.devices, &accelerators.unusable) {
-                (0, None) => "there is no CUDA device".to_owned(),
-                (0, Some(unusable)) => unusable.reason.clone(),
-                (_, None) => NO_ENGINE.to_owned(),
-                (_, Some(unusable)) if no_fallback => {
-                    return Err(format!(
-                        "--no-fallback: a GPU is there and cannot be used: {unusable}; or use --device cpu"
-                    ));
-                }
-                (_, Some(unusable)) => format!("{NO_ENGINE}, and a check of the GPU failed: {}", unusable.reason),
-            };
-            let note = format!("device: cpu ({reason})");
-            on_cpu(reason, vec![note])
-        }
+fn decide(
+    choice: DeviceChoice,
+    accelerators: &Accelerators,
+    work: &Work,
+    no_fallback: bool,
+    calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
+) -> Result<Sampling, String> {
+    if let (DeviceChoice::Auto, true, 1.., Some(unusable)) =
+        (choice, no_fallback, accelerators.devices, &accelerators.unusable)
+    {
+        return Err(format!("--no-fallback: a GPU is there and cannot be used: {unusable}; or use --device cpu"));
     }
+    let selection = resolve(choice, accelerators, work, calibration).map_err(|error| match choice {
+        DeviceChoice::Cuda(_) => format!("{error}, and see `octopus verify`"),
+        _ => error.to_string(),
+    })?;
+    // What was asked for and is there needs no words.
+    let quiet = choice != DeviceChoice::Auto;
+    // Its first word is the device, or the work and the device.
+    let reason = selection.reason.splitn(2, ": ").last().unwrap_or_default().to_owned();
+    let named = (!quiet).then(|| format!("device: {} ({reason})", selection.device));
+    let notes = named.into_iter().chain(selection.notes).collect();
+    Ok(Sampling { device: selection.device, reason, notes })
 }
 
 /// Why no GPU samples on this machine, as a clause.
 pub(crate) fn no_gpu(report: &VerifyReport) -> String {
     match report.overall {
         Overall::Absent => report.summary.split(';').next().unwrap_or_default().to_owned(),
-        Overall::Broken | Overall::Fit => format!("{NO_ENGINE} ({})", report.summary),
+        Overall::Broken | Overall::Fit => report.summary.clone(),
     }
 }
 
@@ -111,47 +119,49 @@ mod tests {
         Accelerators::of(&Probe::new(&machine))
     }
 
+    fn of(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<Sampling, String> {
+        let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
+        decide(choice.parse().unwrap(), accelerators, &Work::new("a run"), no_fallback, &mut none)
+    }
+
     #[test]
-    fn auto_is_the_cpu_and_says_why() {
-        for (accelerators, words) in
-            [(absent(), "no NVIDIA device"), (present(), "no GPU engine yet"), (broken(), "prohibited")]
-        {
-            let sampling = decide(DeviceChoice::Auto, &accelerators, false).unwrap();
-            assert_eq!(sampling.name, "cpu");
+    fn auto_is_the_cpu_without_a_calibrated_gpu_and_says_why() {
+        for (accelerators, words) in [
+            (absent(), "no NVIDIA device"),
+            (present(), "no GPU of this machine was calibrated"),
+            (broken(), "prohibited"),
+        ] {
+            let sampling = of("auto", &accelerators, false).unwrap();
+            assert_eq!(sampling.name(), "cpu");
             assert!(sampling.reason.contains(words), "{sampling:?}");
-            assert_eq!(sampling.notes, [format!("device: cpu ({})", sampling.reason)]);
+            assert_eq!(sampling.notes[0], format!("device: cpu ({})", sampling.reason));
         }
-        let asked = decide(DeviceChoice::Cpu, &present(), true).unwrap();
+        let asked = of("cpu", &present(), true).unwrap();
         assert_eq!((asked.reason.as_str(), asked.notes.len()), ("asked for", 0));
     }
 
     #[test]
-    fn cuda_cannot_sample_yet_and_says_so_exactly() {
-        let refuse = |choice: &str, accelerators: Accelerators| {
-            decide(choice.parse().unwrap(), &accelerators, false).unwrap_err()
-        };
-        assert_eq!(
-            refuse("cuda", present()),
-            "--device cuda: this version of Octopus samples on the CPU only, it has no GPU engine yet; \
-             use --device cpu or auto"
-        );
-        let message = refuse("cuda", absent());
+    fn cuda_is_taken_or_refused_with_what_to_do() {
+        let asked = of("cuda", &present(), false).unwrap();
+        assert_eq!((asked.name().as_str(), asked.reason.as_str(), asked.notes.len()), ("cuda:0", "asked for", 0));
+        let message = of("cuda", &absent(), false).unwrap_err();
         assert!(message.contains("no NVIDIA device") && message.contains("octopus verify"), "{message}");
-        assert!(refuse("cuda:3", present()).contains("the last is cuda:0"));
+        assert!(of("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));
+        // One whose check fails is used all the same: who asks for it may know why.
+        let notes = of("cuda", &broken(), false).unwrap().notes;
+        assert!(notes[0].contains("prohibited"), "{notes:?}");
     }
 
     #[test]
     fn without_fall_back_a_broken_gpu_is_the_end_and_an_absent_one_is_not() {
-        let message = decide(DeviceChoice::Auto, &broken(), true).unwrap_err();
+        let message = of("auto", &broken(), true).unwrap_err();
         assert!(message.starts_with("--no-fallback: ") && message.contains("prohibited"), "{message}");
-        assert!(decide(DeviceChoice::Auto, &absent(), true).is_ok());
-        assert!(decide(DeviceChoice::Auto, &present(), true).is_ok());
+        assert!(of("auto", &absent(), true).is_ok());
+        assert!(of("auto", &present(), true).is_ok());
     }
 
     #[test]
-    fn absent_and_present_devices_have_their_own_reason() {
+    fn an_absent_device_has_its_reason() {
         assert!(no_gpu(&verify(&NoProvider)).contains("no NVIDIA GPU"));
-        let present = no_gpu(&verify(&ScriptedProvider::healthy()));
-        assert!(present.contains("no GPU engine"), "{present}");
     }
 }

@@ -11,12 +11,14 @@ mod interrupt;
 mod observed;
 mod output;
 mod phase0;
+mod place;
 mod problem;
 mod progress;
 mod run;
 mod tiny_run;
 mod trace;
 mod truth;
+mod work;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -1,10 +1,12 @@
 //! A sampling run of the smallest kind, to see that everything from data to draws works.
 
 use crate::collect;
+use crate::place::Place;
 use crate::run;
 use anyhow::{Context, Result, bail};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_device::Device;
 use octopus_sampler::SamplerConfig;
 use std::time::Instant;
 
@@ -12,17 +14,17 @@ use std::time::Instant;
 ///
 /// # Errors
 /// In words, when it failed or a draw is not finite.
-pub(crate) fn tiny_run() -> Result<String, String> {
-    sample().map_err(|error| crate::output::chain(&error))
+pub(crate) fn tiny_run(device: Device) -> Result<String, String> {
+    sample(device).map_err(|error| crate::output::chain(&error))
 }
 
-fn sample() -> Result<String> {
+fn sample(device: Device) -> Result<String> {
     let spec = HierarchicalSpec { groups: 10, ..HierarchicalSpec::default() };
     let data = spec.generate().context("making data")?.data;
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default())?;
     let config = SamplerConfig { draws: 10, tune: 10, chains: 1, seed: 42, ..SamplerConfig::default() };
     let clock = Instant::now();
-    let run = collect::sample(&model, &config, &run::pool(Some(1))?)?;
+    let run = collect::sample(&model, &config, &Place::open(device)?, &run::pool(Some(1))?)?;
     let took = clock.elapsed().as_secs_f64();
     let draws = || run.blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.positions);
     let found: usize = run.blocks.iter().map(|block| block.draws).sum();
@@ -32,14 +34,14 @@ fn sample() -> Result<String> {
     if let Some(place) = draws().position(|value| !value.is_finite()) {
         bail!("value {place} of the draws is not finite");
     }
-    Ok(format!("10 draws, 10 of warm-up, 1 chain in {took:.3} s, on the CPU engine: there is no GPU engine yet"))
+    Ok(format!("10 draws, 10 of warm-up, 1 chain in {took:.3} s on {device}"))
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn it_samples_and_says_where() {
-        let words = super::tiny_run().unwrap();
-        assert!(words.contains("10 draws") && words.contains("CPU engine"), "{words}");
+        let words = super::tiny_run(super::Device::Cpu).unwrap();
+        assert!(words.contains("10 draws") && words.ends_with("on cpu"), "{words}");
     }
 }

@@ -8,6 +8,7 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use crate::kernels::{Binary, MatrixShape, NumberStream, Numbers, Reduction, Unary};
+use crate::nuts::{NutsChains, NutsData, NutsGeometry, NutsLaunch, NutsSlot};
 use crate::session::Session;
 use crate::{Attribute, CudaError, DeviceBuffer, Element, Real};
 use std::ops::Range;
@@ -39,6 +40,7 @@ pub(crate) enum RawStream {}
 pub(crate) enum RawEvent {}
 pub(crate) enum RawModule {}
 pub(crate) enum KernelSet {}
+pub(crate) enum NutsFunctions {}
 
 impl RawDevice {
     pub(crate) fn get(_: u32) -> Answer<Self> {
@@ -288,6 +290,36 @@ impl KernelSet {
     }
 
     pub(crate) fn random(&self, _: Numbers, _: &RawStream, _: NumberStream, _: &mut DeviceBuffer<f64>) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl NutsFunctions {
+    pub(crate) fn find(module: &Arc<RawModule>, _: &str) -> Answer<Self> {
+        match **module {}
+    }
+
+    pub(crate) fn run(
+        &self,
+        _: &RawStream,
+        _: &NutsLaunch,
+        _: &NutsData,
+        _: &NutsGeometry,
+        _: &mut NutsChains,
+        _: &mut NutsSlot,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn restart(
+        &self,
+        _: &RawStream,
+        _: &NutsLaunch,
+        _: &NutsData,
+        _: &NutsGeometry,
+        _: &mut NutsChains,
+        _: &mut NutsSlot,
+    ) -> Answer<()> {
         match *self {}
     }
 }

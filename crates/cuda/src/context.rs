@@ -77,6 +77,11 @@ impl Context {
         self.session.counters.read()
     }
 
+    /// Adds to [`Usage::measured_time`] what was timed by events.
+    pub fn count_measured(&self, time: std::time::Duration) {
+        self.session.counters.measured(time);
+    }
+
     /// Counts anew: peaks fall to what is held now, all else to nothing.
     pub fn reset_usage(&self) {
         self.session.counters.reset();

@@ -9,6 +9,7 @@
 //! | Copies in the background | [`Transfer`] |
 //! | Order and time | [`Stream`], [`Event`], [`Stream::measure`] |
 //! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`], [`Module`] |
+//! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsSlot`] |
 //! | What went wrong | [`CudaError`], [`DriverCode`] |
 //!
 //! **No CUDA is a value.** The program is not linked to `libcuda`: the first call opens it, and where there is none,
@@ -65,6 +66,7 @@ mod error;
 mod ffi;
 mod kernels;
 mod module;
+mod nuts;
 mod pinned;
 mod ptx;
 mod session;
@@ -93,6 +95,10 @@ pub use element::{Element, Real};
 pub use error::CudaError;
 pub use kernels::{Kernels, MatrixShape, NumberStream};
 pub use module::Module;
+pub use nuts::{
+    Float, NutsChain, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput,
+    NutsRecord, NutsRestart, NutsSlot,
+};
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};
 pub use transfer::Transfer;

@@ -1,5 +1,6 @@
 //! Which device a thread works on.
 
+use octopus_cuda::{Context, CudaError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::cell::Cell;
 use std::fmt;
@@ -70,6 +71,17 @@ impl Device {
     #[must_use = "the device is put back as soon as the guard is dropped: name it, e.g. `let _scope = ...`"]
     pub fn scope(self) -> DeviceScope {
         DeviceScope { before: self.set(), of_this_thread: PhantomData }
+    }
+
+    /// The device's context, made if this process has none yet; none for the CPU.
+    ///
+    /// # Errors
+    /// When there is no such device, or it cannot be used.
+    pub fn context(self) -> Result<Option<Context>, CudaError> {
+        match self {
+            Self::Cpu => Ok(None),
+            Self::Cuda(ordinal) => Context::primary(&octopus_cuda::Device::get(ordinal)?).map(Some),
+        }
     }
 
     /// Whether it is a CUDA device.

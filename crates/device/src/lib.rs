@@ -86,7 +86,7 @@ pub use memory::{DeviceMemory, MemoryPlan, MemoryPlanError, PlanPart, Precision,
 pub use monitor::{DeviceUsage, Monitor};
 pub use needs::Needs;
 pub use nvml::{ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, Throttle};
-pub use octopus_cuda::{CudaError, PTX};
+pub use octopus_cuda::{Context as CudaContext, CudaError, PTX};
 pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
 pub use ptx::{PtxHeader, PtxHeaderError, cuda_for_ptx};

@@ -1,8 +1,8 @@
 //! What a run used of its device, for the run's record.
 
-use crate::{ArrayError, Device, Engine};
+use crate::{ArrayError, Device};
+use octopus_cuda::{Context, CudaError};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Memory, kernels and copies of a run on one device; all zero on the CPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct DeviceUsage {
     pub peak_pinned_bytes: u64,
     /// Kernels launched.
     pub launches: u64,
-    /// Seconds, by the device's clock, of the work under [`octopus_cuda::Stream::measure`]: the sampler's kernels. Single
+    /// Seconds, by the device's clock, of the sampler's kernels and of what [`octopus_cuda::Stream::measure`] timed. Single
     /// operations on arrays are not timed, which would make them wait for each other.
     pub kernel_seconds: f64,
     /// Seconds of copies in both directions, without the wait for earlier work.
@@ -51,7 +51,7 @@ impl DeviceUsage {
 #[derive(Debug)]
 pub struct Monitor {
     device: Device,
-    engine: Option<Arc<Engine>>,
+    context: Option<Context>,
     total_bytes: u64,
 }
 
@@ -61,17 +61,19 @@ impl Monitor {
     /// # Errors
     /// When the device cannot be used.
     pub fn start(device: Device) -> Result<Self, ArrayError> {
-        let Device::Cuda(ordinal) = device else { return Ok(Self { device, engine: None, total_bytes: 0 }) };
-        let engine = Engine::ready(ordinal)?;
-        let total_bytes = engine.context().device().total_memory().map_err(|error| engine.failed(error))?;
-        engine.context().reset_usage();
-        Ok(Self { device, engine: Some(engine), total_bytes })
+        let failed = |source: CudaError| ArrayError::Cuda { device, source };
+        let Some(context) = device.context().map_err(failed)? else {
+            return Ok(Self { device, context: None, total_bytes: 0 });
+        };
+        let total_bytes = context.device().total_memory().map_err(failed)?;
+        context.reset_usage();
+        Ok(Self { device, context: Some(context), total_bytes })
     }
 
     /// What was used since the start. It asks nothing of the device, so it answers after a device is lost, too.
     #[must_use]
     pub fn usage(&self) -> DeviceUsage {
-        let usage = self.engine.as_ref().map(|engine| engine.context().usage()).unwrap_or_default();
+        let usage = self.context.as_ref().map(Context::usage).unwrap_or_default();
         DeviceUsage {
             device: self.device,
             peak_bytes: usage.peak_device_bytes,

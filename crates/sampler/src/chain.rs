@@ -1,12 +1,10 @@
 //! Chains between two adaptations: independent of each other, in turns on whatever threads there are.
 
 use crate::adaptation::Window;
-use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
+use crate::engine::Shared;
 use crate::metric::Metric;
 use crate::run::SamplerError;
-use crate::schedule::Schedule;
-use crate::space::Space;
 use crate::step_size::DualAveraging;
 use crate::tree::{Address, Limits, Point, Workspace, transition};
 use crate::vector::Vectors;
@@ -27,18 +25,16 @@ pub(crate) struct Chain {
     pub(crate) workspace: Workspace,
 }
 
-/// What chains share between two adaptations.
-pub(crate) struct Shared<'a, 'd, D: ?Sized> {
-    pub(crate) config: &'a SamplerConfig,
-    pub(crate) schedule: &'a Schedule,
+/// What moves the chains: where they are, and vectors and metric for this processor.
+pub(crate) struct Mover<'a, 'd, D: ?Sized> {
+    pub(crate) shared: &'a Shared<'a, 'd, D>,
     pub(crate) vectors: &'a Vectors,
-    pub(crate) space: &'a Space<'d, D>,
     pub(crate) metric: &'a Metric,
 }
 
 /// Moves all chains through the iterations `span`; what comes back is in order of the chains.
 pub(crate) fn advance_together<D: LogDensity + ?Sized>(
-    shared: &Shared<'_, '_, D>,
+    mover: &Mover<'_, '_, D>,
     chains: &mut [Chain],
     span: Range<usize>,
 ) -> Result<Vec<ChainBlock>, SamplerError> {
@@ -49,7 +45,7 @@ pub(crate) fn advance_together<D: LogDensity + ?Sized>(
         .collect();
     rayon::scope_fifo(|scope| {
         for job in &mut jobs {
-            scope.spawn_fifo(move |scope| take_turn(shared, job, scope));
+            scope.spawn_fifo(move |scope| take_turn(mover, job, scope));
         }
     });
     jobs.into_iter().map(|job| job.failed.map_or(Ok(job.block), Err)).collect()
@@ -64,19 +60,19 @@ struct Job<'c> {
     failed: Option<SamplerError>,
 }
 
-fn take_turn<'s, D: LogDensity + ?Sized>(shared: &'s Shared<'_, '_, D>, job: &'s mut Job<'_>, scope: &ScopeFifo<'s>) {
+fn take_turn<'s, D: LogDensity + ?Sized>(mover: &'s Mover<'_, '_, D>, job: &'s mut Job<'_>, scope: &ScopeFifo<'s>) {
     if job.block.stats.is_empty() {
-        job.block.positions.reserve_exact(job.left.len() * shared.space.density.dim());
+        job.block.positions.reserve_exact(job.left.len() * mover.shared.space.density.dim());
         job.block.stats.reserve_exact(job.left.len());
     }
     for iteration in job.left.by_ref().take(TURN) {
-        if let Err(source) = job.chain.step(shared, job.number, iteration, &mut job.block) {
+        if let Err(source) = job.chain.step(mover, job.number, iteration, &mut job.block) {
             job.failed = Some(SamplerError::Density { chain: job.number, iteration, source });
             return;
         }
     }
     if !job.left.is_empty() {
-        scope.spawn_fifo(move |scope| take_turn(shared, job, scope));
+        scope.spawn_fifo(move |scope| take_turn(mover, job, scope));
     }
 }
 
@@ -84,12 +80,13 @@ impl Chain {
     /// One iteration; the draw goes to the end of `block`.
     fn step<D: LogDensity + ?Sized>(
         &mut self,
-        shared: &Shared<'_, '_, D>,
+        mover: &Mover<'_, '_, D>,
         number: usize,
         iteration: usize,
         block: &mut ChainBlock,
     ) -> Result<(), DensityError> {
-        let Shared { config, schedule, vectors, space, metric } = shared;
+        let Mover { shared, vectors, metric } = mover;
+        let Shared { config, schedule, space, .. } = shared;
         let limits = Limits { max_depth: config.max_depth, max_energy_error: config.max_energy_error };
         let dim = space.density.dim();
         // Iteration 0 of the random numbers belongs to the starting points.

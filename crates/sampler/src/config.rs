@@ -1,6 +1,7 @@
 //! The one description of a run.
 
 use crate::schedule::WindowConfig;
+use octopus_density::gpu::Precision;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -61,6 +62,8 @@ pub struct SamplerConfig {
     pub init_radius: f64,
     /// Lengths of the parts of warm-up.
     pub windows: WindowConfig,
+    /// What is computed in; the CPU computes in f64.
+    pub precision: Precision,
 }
 
 impl Default for SamplerConfig {
@@ -77,6 +80,7 @@ impl Default for SamplerConfig {
             metric: MetricKind::default(),
             init_radius: 2.0,
             windows: WindowConfig::default(),
+            precision: Precision::F64,
         }
     }
 }

@@ -4,7 +4,10 @@
 mod adaptation;
 mod chain;
 mod config;
+mod cpu;
 mod draw;
+mod engine;
+mod gpu;
 mod low_rank;
 mod metric;
 #[doc(hidden)]
@@ -19,6 +22,8 @@ mod vector;
 pub use adaptation::Adaptation;
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
+pub use gpu::{GpuConfig, GpuMemory};
 pub use metric::MetricEstimate;
+pub use octopus_density::gpu::Precision;
 pub use run::{Sampler, SamplerError};
 pub use schedule::WindowConfig;

@@ -11,7 +11,7 @@ use octopus_density::warp::Buffer;
 use octopus_random::{Purpose, Stream};
 
 /// Most directions kept.
-const MAX_RANK: usize = 12;
+pub(crate) const MAX_RANK: usize = 12;
 /// Lanczos steps: spikes far above the bulk converge in a few.
 const STEPS: usize = 28;
 /// Steps after which an eigenvalue that stands out is seen, and how far it may still grow: none that will pass the

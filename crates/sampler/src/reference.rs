@@ -1,5 +1,6 @@
 //! Single steps of the CPU engine, for tests that hold other engines to its bits. Not part of the interface.
 
+use crate::engine::ChainState;
 use crate::metric::Metric;
 use crate::run::Sampler;
 use crate::space::Space;
@@ -128,12 +129,11 @@ pub fn averaging(initial: f64, target: f64) -> [f64; 6] {
 
 /// The state of every chain of a run.
 pub fn snapshot<D: LogDensity + ?Sized>(sampler: &Sampler<'_, D>) -> Vec<ChainSnapshot> {
-    let dim = sampler.density().dim();
-    let of = |chain: &crate::chain::Chain| ChainSnapshot {
-        x: chain.point.x[..dim].to_vec(),
-        logp: chain.point.logp,
+    let of = |chain: ChainState| ChainSnapshot {
+        x: chain.x,
+        logp: chain.logp,
         step_size: chain.step_size,
         averaging: chain.averaging.numbers(),
     };
-    sampler.chains().iter().map(of).collect()
+    sampler.states().into_iter().map(of).collect()
 }

@@ -1,15 +1,16 @@
 //! A run: chains that move together from window to window.
 
-use crate::adaptation::{Adaptation, Window, initial_centerings, initial_metric, learn};
-use crate::chain::{Chain, Shared, advance_together};
+use crate::adaptation::{Adaptation, initial_centerings, initial_metric, learn};
 use crate::config::{ConfigError, SamplerConfig};
+use crate::cpu::CpuEngine;
 use crate::draw::{Block, Phase};
-use crate::metric::Metric;
+use crate::engine::{ChainState, Engine, Shared};
+use crate::gpu::{GpuConfig, GpuEngine};
 use crate::schedule::Schedule;
 use crate::space::Space;
-use crate::step_size::{DualAveraging, find_reasonable};
-use crate::tree::{Address, Point, Workspace};
-use crate::vector::Vectors;
+use crate::tree::Address;
+use octopus_cuda::{Context, CudaError};
+use octopus_density::gpu::{GpuDensity, KernelTextError, Precision};
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
 use rayon::prelude::*;
@@ -51,55 +52,93 @@ pub enum SamplerError {
     /// A checkpoint cannot be read or belongs to another run.
     #[error("the checkpoint cannot be used: {0}")]
     Checkpoint(String),
+    /// The GPU, its driver or its memory failed.
+    #[error("the GPU failed: {0}")]
+    Device(#[from] CudaError),
+    /// There are no kernels for the density.
+    #[error(
+        "no GPU kernel for '{density}' with {dim} coordinates in {precision}: {why}; sample on the CPU, or in another \
+         precision"
+    )]
+    NoKernel {
+        /// The density.
+        density: String,
+        /// Its coordinates.
+        dim: usize,
+        /// What was to be computed in.
+        precision: Precision,
+        /// What is missing.
+        why: String,
+    },
+    /// The kernels in this program are damaged.
+    #[error(transparent)]
+    KernelText(#[from] KernelTextError),
 }
 
 /// NUTS over several chains. Call [`advance`](Self::advance) until it returns `None`.
 ///
 /// The draws depend on the density and the configuration only: not on threads, on how many iterations each
-/// call asks for, nor on whether the run was interrupted and [resumed](Self::resume).
+/// call asks for, nor on whether the run was interrupted and [resumed](Self::resume). In f64 they are the same on the
+/// CPU and on a GPU, also when a run moves from one to the other.
 pub struct Sampler<'d, D: ?Sized> {
     config: SamplerConfig,
     schedule: Schedule,
-    vectors: Vectors,
     space: Space<'d, D>,
     adaptation: Adaptation,
-    metric: Metric,
-    chains: Vec<Chain>,
+    engine: Box<dyn Engine<D> + 'd>,
     /// Iterations done, warm-up included.
     done: usize,
 }
 
 impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
-    /// Chains at their starting points.
+    /// Chains at their starting points, on the CPU.
     ///
     /// # Errors
     /// When a setting is out of range or no starting point has a finite density.
     pub fn new(density: &'d D, config: SamplerConfig) -> Result<Self, SamplerError> {
         config.validate()?;
-        let dim = density.dim();
-        let vectors = Vectors::new(dim);
+        on_cpu(&config)?;
+        Self::start(density, config, |_, states| Ok(Box::new(CpuEngine::new(density.dim(), states))))
+    }
+
+    /// Chains at their starting points, on a GPU.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); [`SamplerError::NoKernel`] when the density has no kernels for the precision and the
+    /// number of coordinates; [`SamplerError::Device`] when the device or its memory fails.
+    pub fn on_gpu(
+        density: &'d D,
+        config: SamplerConfig,
+        context: &Context,
+        gpu: &GpuConfig,
+    ) -> Result<Self, SamplerError>
+    where
+        D: GpuDensity,
+    {
+        config.validate()?;
+        Self::start(density, config, |config, states| {
+            Ok(Box::new(GpuEngine::new(density, config, context, gpu, states)?))
+        })
+    }
+
+    fn start(
+        density: &'d D,
+        config: SamplerConfig,
+        engine: impl FnOnce(&SamplerConfig, Vec<ChainState>) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
+    ) -> Result<Self, SamplerError> {
         let space = Space::new(density, initial_centerings(density, config.parameterization));
         let starts: Vec<(Vec<f64>, Vec<f64>)> =
             (0..config.chains).into_par_iter().map(|c| starting_point(&space, &config, c)).collect::<Result<_, _>>()?;
         let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
         let adaptation = Adaptation {
             centerings: space.centerings().to_vec(),
-            metric: initial_metric(config.metric, dim, &gradients),
+            metric: initial_metric(config.metric, density.dim(), &gradients),
         };
-        let metric = Metric::new(&adaptation.metric);
-        let chains = starts
-            .into_iter()
-            .map(|(x, _)| Chain {
-                point: Point { x: octopus_density::warp::Buffer::from_slice(&x), ..Point::zeros(dim) },
-                averaging: DualAveraging::new(1.0, config.target_accept),
-                step_size: 1.0,
-                window: Window::default(),
-                workspace: Workspace::new(dim),
-            })
-            .collect();
+        let states = starts.into_iter().map(|(x, _)| ChainState::start(x, config.target_accept)).collect();
+        let engine = engine(&config, states)?;
         let schedule = Schedule::new(config.tune, config.windows);
-        let mut sampler = Self { config, schedule, vectors, space, adaptation, metric, chains, done: 0 };
-        sampler.restart_step_sizes()?;
+        let mut sampler = Self { config, schedule, space, adaptation, engine, done: 0 };
+        sampler.restart()?;
         Ok(sampler)
     }
 
@@ -115,7 +154,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
 
     /// Each chain's step size.
     pub fn step_sizes(&self) -> Vec<f64> {
-        self.chains.iter().map(|chain| chain.step_size).collect()
+        self.engine.step_sizes()
     }
 
     /// Iterations done of each chain, warm-up included.
@@ -123,12 +162,8 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         self.done
     }
 
-    pub(crate) fn density(&self) -> &'d D {
-        self.space.density
-    }
-
-    pub(crate) fn chains(&self) -> &[Chain] {
-        &self.chains
+    pub(crate) fn states(&self) -> Vec<ChainState> {
+        self.engine.states()
     }
 
     /// Moves every chain by at most `limit` iterations (fewer where a window or warm-up ends) and returns the
@@ -145,14 +180,8 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         let boundary = self.schedule.next_end(self.done).unwrap_or(if self.done < tune { tune } else { total });
         let until = boundary.min(self.done.saturating_add(limit.max(1)));
         let span = self.done..until;
-        let shared = Shared {
-            config: &self.config,
-            schedule: &self.schedule,
-            vectors: &self.vectors,
-            space: &self.space,
-            metric: &self.metric,
-        };
-        let chains = advance_together(&shared, &mut self.chains, span.clone())?;
+        let (engine, shared) = self.parts();
+        let chains = engine.advance(&shared, span.clone())?;
         let (phase, first) =
             if self.done < tune { (Phase::Warmup, self.done) } else { (Phase::Sampling, self.done - tune) };
         self.done = until;
@@ -160,59 +189,41 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
             self.close_window()?;
         }
         if until == tune {
-            for chain in &mut self.chains {
-                chain.step_size = chain.averaging.adapted();
-                chain.window = Window::default();
-            }
+            self.engine.settle()?;
+            self.engine.windows().into_iter().for_each(|window| *window = Default::default());
         }
         Ok(Some(Block { phase, first, draws: span.len(), chains }))
     }
 
+    /// The engine, and what its chains share.
+    fn parts(&mut self) -> (&mut dyn Engine<D>, Shared<'_, 'd, D>) {
+        let Self { config, schedule, space, adaptation, engine, done } = self;
+        (engine.as_mut(), Shared { config, schedule, space, adaptation, done: *done })
+    }
+
     /// Learns coordinates and metric from the window of all chains, and starts the next.
     fn close_window(&mut self) -> Result<(), SamplerError> {
-        let mut windows: Vec<&mut Window> = self.chains.iter_mut().map(|chain| &mut chain.window).collect();
         let density = self.space.density;
         let config = &self.config;
+        let mut windows = self.engine.windows();
         if let Some(adaptation) = learn(density, config.metric, config.parameterization, config.seed, &mut windows) {
             let next = Space::new(density, adaptation.centerings.clone());
-            for chain in &mut self.chains {
-                let x = &mut chain.point.x[..density.dim()];
+            for x in self.engine.points() {
                 self.space.make_natural(x);
                 next.make_centered(x);
             }
             self.space = next;
-            self.metric = Metric::new(&adaptation.metric);
             self.adaptation = adaptation;
-            self.restart_step_sizes()?;
+            self.restart()?;
         }
-        for chain in &mut self.chains {
-            chain.window.clear();
-        }
+        self.engine.windows().into_iter().for_each(|window| window.clear());
         Ok(())
     }
 
     /// Evaluates each chain's point in the current coordinates and metric and searches a step size there.
-    fn restart_step_sizes(&mut self) -> Result<(), SamplerError> {
-        let (space, metric, vectors, config, done) =
-            (&self.space, &self.metric, &self.vectors, &self.config, self.done);
-        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
-            let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
-            let failed = |source| SamplerError::Density { chain: c, iteration: done, source };
-            chain.point.evaluate(space, metric, vectors, &mut chain.workspace.scratch).map_err(failed)?;
-            let guess = find_reasonable(
-                space,
-                metric,
-                vectors,
-                address,
-                &chain.point,
-                chain.averaging.current(),
-                &mut chain.workspace,
-            )
-            .map_err(failed)?;
-            chain.averaging = DualAveraging::new(guess, config.target_accept);
-            chain.step_size = guess;
-            Ok(())
-        })
+    fn restart(&mut self) -> Result<(), SamplerError> {
+        let (engine, shared) = self.parts();
+        engine.restart(&shared)
     }
 
     /// The whole state as bytes, for [`resume`](Self::resume).
@@ -220,87 +231,65 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// # Errors
     /// When the state cannot be encoded.
     pub fn checkpoint(&self) -> Result<Vec<u8>, SamplerError> {
-        let dim = self.space.density.dim();
+        let density = self.space.density;
         let state = State {
-            density: self.space.density.name().to_owned(),
-            dim,
+            density: density.name().to_owned(),
+            dim: density.dim(),
             config: self.config.clone(),
             adaptation: self.adaptation.clone(),
             done: self.done,
-            chains: self
-                .chains
-                .iter()
-                .map(|chain| ChainState {
-                    x: chain.point.x[..dim].to_vec(),
-                    logp: chain.point.logp,
-                    averaging: chain.averaging.clone(),
-                    step_size: chain.step_size,
-                    window: chain.window.clone(),
-                })
-                .collect(),
+            chains: self.engine.states(),
         };
         postcard::to_stdvec(&state).map_err(|error| SamplerError::Checkpoint(error.to_string()))
     }
 
-    /// A run as it was at [`checkpoint`](Self::checkpoint): it goes on to the same bits.
+    /// A run as it was at [`checkpoint`](Self::checkpoint), wherever that was made, on the CPU: it goes on to the same
+    /// bits.
     ///
     /// # Errors
     /// When the bytes are damaged or belong to another density.
     pub fn resume(density: &'d D, bytes: &[u8]) -> Result<Self, SamplerError> {
-        let state: State = postcard::from_bytes(bytes).map_err(|error| SamplerError::Checkpoint(error.to_string()))?;
-        let dim = density.dim();
-        let config = state.config;
-        config.validate()?;
-        let blocks: Vec<usize> = density.hierarchies().iter().map(|block| block.z.len()).collect();
-        let lambdas: Vec<usize> = state.adaptation.centerings.iter().map(|c| c.lambda().len()).collect();
-        let consistent = state.density == density.name()
-            && state.dim == dim
-            && state.chains.len() == config.chains
-            && state.chains.iter().all(|chain| chain.x.len() == dim)
-            && state.adaptation.metric.diagonal.len() == dim
-            && state.adaptation.metric.directions.iter().all(|u| u.len() == dim)
-            && lambdas == blocks
-            && state.done <= config.tune + config.draws;
-        if !consistent {
-            return Err(SamplerError::Checkpoint(format!(
-                "it is of '{}' with {} coordinates, the density is '{}' with {dim}",
-                state.density,
-                state.dim,
-                density.name()
-            )));
-        }
-        let vectors = Vectors::new(dim);
-        let space = Space::new(density, state.adaptation.centerings.clone());
-        let metric = Metric::new(&state.adaptation.metric);
-        let chains = state
-            .chains
-            .into_iter()
-            .enumerate()
-            .map(|(c, saved)| {
-                let mut workspace = Workspace::new(dim);
-                let mut point = Point { x: octopus_density::warp::Buffer::from_slice(&saved.x), ..Point::zeros(dim) };
-                point
-                    .evaluate(&space, &metric, &vectors, &mut workspace.scratch)
-                    .map_err(|source| SamplerError::Density { chain: c, iteration: state.done, source })?;
-                if point.logp.to_bits() != saved.logp.to_bits() {
-                    return Err(SamplerError::Checkpoint(format!(
-                        "at chain {c}'s point the log density was {} and is {} now: the data, the priors or the \
-                         version of the density differ",
-                        saved.logp, point.logp
-                    )));
-                }
-                Ok(Chain {
-                    point,
-                    averaging: saved.averaging,
-                    step_size: saved.step_size,
-                    window: saved.window,
-                    workspace,
-                })
-            })
-            .collect::<Result<Vec<Chain>, SamplerError>>()?;
-        let schedule = Schedule::new(config.tune, config.windows);
-        Ok(Self { config, schedule, vectors, space, adaptation: state.adaptation, metric, chains, done: state.done })
+        let state = State::read(density, bytes)?;
+        on_cpu(&state.config)?;
+        Self::go_on(density, state, |shared, states| Ok(Box::new(CpuEngine::resume(shared, states)?)))
     }
+
+    /// As [`resume`](Self::resume), on a GPU.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume) and [`on_gpu`](Self::on_gpu).
+    pub fn resume_on_gpu(density: &'d D, bytes: &[u8], context: &Context, gpu: &GpuConfig) -> Result<Self, SamplerError>
+    where
+        D: GpuDensity,
+    {
+        Self::go_on(density, State::read(density, bytes)?, |shared, states| {
+            let mut engine = GpuEngine::new(density, shared.config, context, gpu, states)?;
+            engine.resume(shared)?;
+            Ok(Box::new(engine))
+        })
+    }
+
+    fn go_on(
+        density: &'d D,
+        state: State,
+        engine: impl FnOnce(&Shared<'_, 'd, D>, Vec<ChainState>) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
+    ) -> Result<Self, SamplerError> {
+        let State { config, adaptation, done, chains, .. } = state;
+        let schedule = Schedule::new(config.tune, config.windows);
+        let space = Space::new(density, adaptation.centerings.clone());
+        let shared = Shared { config: &config, schedule: &schedule, space: &space, adaptation: &adaptation, done };
+        let engine = engine(&shared, chains)?;
+        Ok(Self { config, schedule, space, adaptation, engine, done })
+    }
+}
+
+/// The CPU's engine computes in f64.
+fn on_cpu(config: &SamplerConfig) -> Result<(), ConfigError> {
+    if config.precision == Precision::F64 {
+        return Ok(());
+    }
+    let value = config.precision.to_string();
+    Err(ConfigError { field: "precision", value, expected: "the CPU computes in f64; other precisions need a GPU" })
 }
 
 #[derive(Serialize, Deserialize)]
@@ -313,14 +302,35 @@ struct State {
     chains: Vec<ChainState>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct ChainState {
-    x: Vec<f64>,
-    /// The log density there: another density of the same name and size has another.
-    logp: f64,
-    averaging: DualAveraging,
-    step_size: f64,
-    window: Window,
+impl State {
+    /// # Errors
+    /// When the bytes are damaged or belong to another density.
+    fn read<D: LogDensity + ?Sized>(density: &D, bytes: &[u8]) -> Result<Self, SamplerError> {
+        let state: Self = postcard::from_bytes(bytes).map_err(|error| SamplerError::Checkpoint(error.to_string()))?;
+        let dim = density.dim();
+        state.config.validate()?;
+        let blocks: Vec<usize> = density.hierarchies().iter().map(|block| block.z.len()).collect();
+        let lambdas: Vec<usize> = state.adaptation.centerings.iter().map(|c| c.lambda().len()).collect();
+        let metric = &state.adaptation.metric;
+        let consistent = state.density == density.name()
+            && state.dim == dim
+            && state.chains.len() == state.config.chains
+            && state.chains.iter().all(|chain| chain.x.len() == dim)
+            && metric.diagonal.len() == dim
+            && metric.directions.len() == metric.variances.len()
+            && metric.directions.iter().all(|u| u.len() == dim)
+            && lambdas == blocks
+            && state.done <= state.config.tune + state.config.draws;
+        if consistent {
+            return Ok(state);
+        }
+        Err(SamplerError::Checkpoint(format!(
+            "it is of '{}' with {} coordinates, the density is '{}' with {dim}",
+            state.density,
+            state.dim,
+            density.name()
+        )))
+    }
 }
 
 /// A point within `init_radius` of the density's center with a finite density, and the gradient there.

@@ -1,6 +1,7 @@
 //! When warm-up learns what: a buffer for the step size alone, windows that double, a last buffer.
 
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Lengths of the parts of warm-up, in iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,9 +60,14 @@ impl Schedule {
         Self { start: init_buffer, ends }
     }
 
+    /// The iterations whose draws belong to a window.
+    pub(crate) fn windows(&self) -> Range<usize> {
+        self.start..self.ends.last().copied().unwrap_or(self.start)
+    }
+
     /// Whether the draw of this iteration belongs to a window.
     pub(crate) fn collects(&self, iteration: usize) -> bool {
-        iteration >= self.start && self.ends.last().is_some_and(|&last| iteration < last)
+        self.windows().contains(&iteration)
     }
 
     /// Whether a window ends with `done` iterations done.

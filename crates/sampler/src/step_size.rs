@@ -46,6 +46,11 @@ impl DualAveraging {
         exact::exp(self.log_step)
     }
 
+    /// The state with these [numbers](Self::numbers).
+    pub(crate) fn from_numbers([target, mu, count, mean_error, log_step, log_step_mean]: [f64; 6]) -> Self {
+        Self { target, mu, count, mean_error, log_step, log_step_mean }
+    }
+
     /// The state in the order of its fields.
     pub(crate) fn numbers(&self) -> [f64; 6] {
         [self.target, self.mu, self.count, self.mean_error, self.log_step, self.log_step_mean]

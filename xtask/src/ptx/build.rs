@@ -68,9 +68,11 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
     inputs.extend(headers.iter().flat_map(|(name, text)| [name, text]));
     let ptx = cache.get(&inputs, || nvrtc.compile(&unit, &OPTIONS))?;
     let mut entries = entries(sources, module, &ptx)?;
-    for architecture in resources::ARCHITECTURES {
+    let told = on_all_cores(&resources::ARCHITECTURES, |architecture| {
         let inputs = ["ptxas", &tools.ptxas_version, architecture, &ptx];
-        let told = cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))?;
+        cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))
+    })?;
+    for (architecture, told) in resources::ARCHITECTURES.into_iter().zip(told) {
         let used = resources::parse(&told)?;
         for Entry { name, resources, .. } in &mut entries {
             let used = used.get(name).with_context(|| format!("ptxas says nothing of {name}"))?;

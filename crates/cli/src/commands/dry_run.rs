@@ -41,12 +41,12 @@ pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, glob
     }
     if global.json {
         output::print_json(&json!({
-            "schema": 1, "dry_run": true, "device": device.name, "device_reason": device.reason,
+            "schema": 1, "dry_run": true, "device": device.name(), "device_reason": device.reason,
             "data": problem.data, "sampler": config.sampler, "places": places,
         }))?;
         return Ok(Exit::Fine);
     }
-    let mut text = format!("dry run: nothing is sampled\ndevice: {} ({})\n", device.name, device.reason);
+    let mut text = format!("dry run: nothing is sampled\ndevice: {} ({})\n", device.name(), device.reason);
     for place in &places {
         text += &format!("\non {}: {}\n", place.place, place.plan);
     }

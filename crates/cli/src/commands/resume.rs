@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::run::{self, Session};
-use crate::{device, output};
+use crate::{device, output, work};
 use anyhow::{Context, Result, bail};
+use octopus_device::fallback::FallbackStep;
 use octopus_device::{Chosen, Source};
-use octopus_sampler::Sampler;
 use octopus_trace::{RunFolder, RunWriter, Status, TraceError};
 use serde_json::json;
 
@@ -23,21 +23,24 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     if folder.record().status == Status::Complete {
         return complete(args, global);
     }
-    let choice = folder.record().device.parse().context("run.toml: field `device`")?;
-    device::choose(&Chosen { choice, source: Source::Flag, note: None }, true)?;
+    let recorded = folder.record().device.parse().context("run.toml: field `device`")?;
+    let chosen = Chosen { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
     let problem = Problem::of_run(folder.record())?;
+    let sampling = device::choose(&chosen, &work::of_run(&problem.model, &folder.record().sampler), true)?;
+    let place = sampling.open()?;
     let pool = run::pool(args.threads)?;
     let interrupt = Interrupt::install()?;
-    let resumed = match RunWriter::resume(&args.run) {
+    let mut resumed = match RunWriter::resume(&args.run) {
         Ok(resumed) => resumed,
         // Another process may have ended it meanwhile.
         Err(TraceError::AlreadyComplete { .. }) => return complete(args, global),
         Err(error) => return Err(error.into()),
     };
     let config = &resumed.record.sampler;
+    let mut say = |step: &FallbackStep| output::warn(step.to_string());
     let sampler = match &resumed.state {
-        Some(state) => pool.install(|| Sampler::resume(&problem.model, state))?,
-        None => pool.install(|| Sampler::new(&problem.model, config.clone()))?,
+        Some(state) => pool.install(|| place.resume(&problem.model, state, config.chains, &mut say))?,
+        None => pool.install(|| place.start(&problem.model, config, &mut say))?,
     };
     if sampler.config() != config {
         bail!(
@@ -47,6 +50,10 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     }
     if !global.quiet {
         output::note(format!("run: {}; going on at iteration {}", run::describe(config), sampler.done()));
+    }
+    if sampling.name() != resumed.record.device {
+        let reason = format!("{}; begun on {}", sampling.reason, resumed.record.device);
+        resumed.writer.update(|record| (record.device, record.device_reason) = (sampling.name(), reason))?;
     }
     let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), interrupt, quiet: global.quiet };
     let outcome = run::to_folder(sampler, &problem.model, resumed.writer, &session)?;

@@ -7,11 +7,11 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::run::{self, Outcome, Session};
-use crate::{device, output};
+use crate::{device, output, work};
 use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_diag::{DiagnoseOptions, Diagnosis, Rows, diagnose};
-use octopus_sampler::{Sampler, SamplerError};
+use octopus_sampler::SamplerError;
 use octopus_trace::{CreateOptions, RunFolder, RunRecord, RunWriter};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,8 +25,9 @@ const ROWS: usize = 16;
 /// When the data or settings cannot be used, or the folder cannot be written.
 pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let config = RunConfig::from_args(args)?;
-    let device = device::choose(&config.device(&args.machine)?, args.machine.no_fallback)?;
+    let asked = config.device(&args.machine)?;
     let problem = Problem::new(&config)?;
+    let device = device::choose(&asked, &work::of_run(&problem.model, &config.sampler), args.machine.no_fallback)?;
     if args.dry_run {
         return dry_run::run(&config, &problem, &device, global);
     }
@@ -34,10 +35,13 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let pool = run::pool(args.machine.threads)?;
     let interrupt = Interrupt::install()?;
     // Before the folder is made: what cannot start leaves nothing behind.
-    let sampler = pool.install(|| Sampler::new(&problem.model, config.sampler.clone())).map_err(in_options)?;
+    let place = device.open()?;
+    let sampler = pool
+        .install(|| place.start(&problem.model, &config.sampler, &mut |step| output::warn(step.to_string())))
+        .map_err(in_options)?;
     let mut record = RunRecord::new(problem.model_record()?, config.sampler.clone(), problem.model.layout().clone());
     record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    (record.device, record.device_reason) = (device.name.clone(), device.reason.clone());
+    (record.device, record.device_reason) = (device.name(), device.reason.clone());
     record.data = Some(problem.data.clone());
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
     let writer = RunWriter::create(out, record, options)?;

@@ -1,12 +1,14 @@
 //! `octopus validate`
 
 use crate::args::{Global, ValidateArgs};
-use crate::config::{chosen, config_error, prd_sampler};
+use crate::config::{DataSource, RunConfig, chosen, config_error, prd_sampler};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::phase0::{self, Options, Outcome};
-use crate::{device, output, run};
+use crate::problem::Problem;
+use crate::{device, output, run, work};
 use anyhow::Result;
+use octopus_density::synthetic::HierarchicalSpec;
 use octopus_report::{Charset, Outcome as Overall, Status};
 use octopus_sampler::SamplerConfig;
 
@@ -22,7 +24,6 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     if args.groups == 0 {
         return Err(UsageError("--groups 0: at least one group".into()).into());
     }
-    let device = device::choose(&chosen(&args.machine)?, args.machine.no_fallback)?;
     let mut sampler = SamplerConfig { seed: args.seed, ..prd_sampler() };
     if args.quick {
         (sampler.draws, sampler.tune) = QUICK;
@@ -30,6 +31,10 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     sampler.parameterization = args.parameterization.unwrap_or(sampler.parameterization);
     sampler.metric = args.metric.unwrap_or(sampler.metric);
     sampler.validate().map_err(|error| config_error(&error))?;
+    let asked = chosen(&args.machine)?;
+    let spec = HierarchicalSpec { groups: args.groups, ..HierarchicalSpec::default() };
+    let model = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?.model;
+    let device = device::choose(&asked, &work::of_run(&model, &sampler), args.machine.no_fallback)?;
     if !global.quiet {
         device.notes.iter().for_each(output::note);
     }

@@ -5,8 +5,8 @@ use crate::exit::Exit;
 use crate::{output, tiny_run};
 use anyhow::Result;
 use octopus_device::{
-    DeviceIdentity, Finding, FitnessConfig, Needs, Overall, Question, Status, SystemProvider, VerifyReport, fitness,
-    fitness_skipped, fitness_without_device, verify_with,
+    Device, DeviceIdentity, Finding, FitnessConfig, Needs, Overall, Question, Status, SystemProvider, VerifyReport,
+    fitness, fitness_skipped, fitness_without_device, verify_with,
 };
 
 /// Checks this machine.
@@ -40,16 +40,23 @@ fn deep(report: &VerifyReport, args: &VerifyArgs) -> Vec<Finding> {
     let failed = |id: &str| report.with_status(Status::Fail).any(|finding| finding.id == id);
     for id in ["driver-library", "driver-init"] {
         if failed(id) {
-            return fitness_without_device(&format!("the driver does not start (see {id})"), &mut tiny_run::tiny_run);
+            return fitness_without_device(&format!("the driver does not start (see {id})"), &mut on_cpu);
         }
     }
     if args.device.is_some() && failed("device-present") {
-        return fitness_without_device("there is no such device (see device-present)", &mut tiny_run::tiny_run);
+        return fitness_without_device("there is no such device (see device-present)", &mut on_cpu);
     }
     match ordinal(report, args.device) {
-        Some(device) => fitness(FitnessConfig { device, small: args.small }, &mut tiny_run::tiny_run),
+        Some(device) => {
+            fitness(FitnessConfig { device, small: args.small }, &mut || tiny_run::tiny_run(Device::Cuda(device)))
+        }
         None => hidden(),
     }
+}
+
+/// Where the device does not work, the sampler can be tried all the same.
+fn on_cpu() -> Result<String, String> {
+    tiny_run::tiny_run(Device::Cpu)
 }
 
 /// The driver's number of the device: NVML counts all of them, the driver those that this process may use.
@@ -63,7 +70,7 @@ fn ordinal(report: &VerifyReport, asked: Option<u32>) -> Option<u32> {
 
 /// The findings of a device that this process may not use.
 fn hidden() -> Vec<Finding> {
-    let mut findings = fitness_without_device("no context (see context)", &mut tiny_run::tiny_run);
+    let mut findings = fitness_without_device("no context (see context)", &mut on_cpu);
     if let Some(first) = findings.first_mut() {
         let question = Question { id: "context", title: "CUDA context", expected: "the device takes this process" };
         *first = question.fail(

@@ -7,6 +7,7 @@ use super::verify::Machine;
 use crate::collect::{self, InMemory};
 use crate::config::{DataSource, RunConfig};
 use crate::interrupt::Interrupt;
+use crate::place::Place;
 use crate::problem::Problem;
 use crate::run;
 use anyhow::{Context, Result};
@@ -173,7 +174,7 @@ impl Case<'_> {
         if repeats > 1 {
             // Caches, clocks and allocator settle, and the batch is found.
             let begin = Instant::now();
-            collect::sample(self.model, self.config, self.pool)?;
+            collect::sample(self.model, self.config, &Place::Cpu, self.pool)?;
             batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
         }
         let mut times = Vec::with_capacity(repeats);
@@ -183,7 +184,7 @@ impl Case<'_> {
             for _ in 0..batch {
                 // Freed outside of the clock: a user keeps the draws.
                 drop(last.take());
-                let run = collect::sample(self.model, self.config, self.pool)?;
+                let run = collect::sample(self.model, self.config, &Place::Cpu, self.pool)?;
                 warmup_s += run.warmup_s / batch as f64;
                 sampling_s += run.sampling_s / batch as f64;
                 last = Some(run);

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::run::{self, Checkpoints, Session};
 use anyhow::Result;
 use octopus_density::LogDensity;
-use octopus_sampler::Sampler;
+use octopus_device::fallback::FallbackStep;
 use octopus_trace::{CreateOptions, InferenceData, RunFolder, RunRecord, RunWriter};
 use rayon::ThreadPool;
 
@@ -31,10 +31,12 @@ pub(super) fn run(
 ) -> Result<Option<Sampled>> {
     let dir = options.out.join("run");
     let model = &problem.model;
-    let sampler = pool.install(|| Sampler::new(model, options.sampler.clone()))?;
+    let place = options.device.open()?;
+    let mut say = |step: &FallbackStep| output::warn(step.to_string());
+    let sampler = pool.install(|| place.start(model, &options.sampler, &mut say))?;
     let mut record = RunRecord::new(problem.model_record()?, options.sampler.clone(), model.layout().clone());
     record.command.clone_from(&options.command);
-    (record.device, record.device_reason) = (options.device.name.clone(), options.device.reason.clone());
+    (record.device, record.device_reason) = (options.device.name(), options.device.reason.clone());
     record.data = Some(problem.data.clone());
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
     let session = Session { pool, checkpoints: Checkpoints::ByTime, interrupt, quiet: options.quiet };

@@ -64,10 +64,6 @@ impl<'a> Launch<'a> {
 
     /// A structure by value, as the kernel's C++ lays it out. Its size is compared to the declaration; what its bytes
     /// mean is not: addresses in it are for the caller of [`Launch::on`] to vouch for, contexts included.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the sampler's kernels take structures, and come with its engine")
-    )]
     pub(super) fn bytes(mut self, structure: &[u8]) -> Self {
         self.push(structure, Parameter::Structure(structure.len()));
         self

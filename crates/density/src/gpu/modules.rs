@@ -2,60 +2,53 @@
 
 use super::{ExpansionModule, KernelModule, KernelText, Precision};
 
-/// A file of `kernels/ptx`, in the program.
-macro_rules! packed {
-    ($name:literal) => {
-        KernelText::Gzip(include_bytes!(concat!("../../../../kernels/ptx/", $name, ".ptx.gz")))
+/// The modules of one density, by precision and shape.
+macro_rules! modules {
+    ($density:literal: $($precision:ident $name:literal { $($lanes:literal x $rows:literal)* })*) => {
+        &[$($(KernelModule {
+            precision: Precision::$precision,
+            lanes: $lanes,
+            rows: $rows,
+            ptx: KernelText::Gzip(include_bytes!(concat!(
+                "../../../../kernels/ptx/nuts_", $density, "_", $name, "_", $lanes, "x", $rows, ".ptx.gz"
+            ))),
+        }),*),*]
     };
 }
 
-const fn module(precision: Precision, lanes: u32, rows: u32, ptx: KernelText) -> KernelModule {
-    KernelModule { precision, lanes, rows, ptx }
-}
+/// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
+pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = modules!("hierarchical_normal":
+    F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
+    F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
+    Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
+);
 
-const fn expansion(precision: Precision, ptx: KernelText) -> ExpansionModule {
-    ExpansionModule { precision, ptx }
+/// Of [`EightSchools`](crate::EightSchools).
+pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = modules!("eight_schools":
+    F64 "f64" { 32 x 1 }
+    F32 "f32" { 32 x 1 }
+    Mixed "mixed" { 32 x 1 }
+);
+
+/// What expands the draws of one density, in every precision.
+macro_rules! expansions {
+    ($density:literal: $($precision:ident $name:literal)*) => {
+        &[$(ExpansionModule {
+            precision: Precision::$precision,
+            ptx: KernelText::Gzip(include_bytes!(concat!(
+                "../../../../kernels/ptx/nuts_expand_", $density, "_", $name, ".ptx.gz"
+            ))),
+        }),*]
+    };
 }
 
 /// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
-pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = &[
-    module(Precision::F64, 32, 1, packed!("nuts_hierarchical_normal_f64_32x1")),
-    module(Precision::F64, 32, 4, packed!("nuts_hierarchical_normal_f64_32x4")),
-    module(Precision::F64, 32, 8, packed!("nuts_hierarchical_normal_f64_32x8")),
-    module(Precision::F64, 128, 4, packed!("nuts_hierarchical_normal_f64_128x4")),
-    module(Precision::F64, 128, 8, packed!("nuts_hierarchical_normal_f64_128x8")),
-    module(Precision::F32, 32, 1, packed!("nuts_hierarchical_normal_f32_32x1")),
-    module(Precision::F32, 32, 4, packed!("nuts_hierarchical_normal_f32_32x4")),
-    module(Precision::F32, 32, 8, packed!("nuts_hierarchical_normal_f32_32x8")),
-    module(Precision::F32, 128, 4, packed!("nuts_hierarchical_normal_f32_128x4")),
-    module(Precision::F32, 128, 8, packed!("nuts_hierarchical_normal_f32_128x8")),
-    module(Precision::Mixed, 32, 1, packed!("nuts_hierarchical_normal_mixed_32x1")),
-    module(Precision::Mixed, 32, 4, packed!("nuts_hierarchical_normal_mixed_32x4")),
-    module(Precision::Mixed, 32, 8, packed!("nuts_hierarchical_normal_mixed_32x8")),
-    module(Precision::Mixed, 128, 4, packed!("nuts_hierarchical_normal_mixed_128x4")),
-    module(Precision::Mixed, 128, 8, packed!("nuts_hierarchical_normal_mixed_128x8")),
-];
+pub(crate) static EXPAND_HIERARCHICAL_NORMAL: &[ExpansionModule] =
+    expansions!("hierarchical_normal": F64 "f64" F32 "f32" Mixed "mixed");
 
 /// Of [`EightSchools`](crate::EightSchools).
-pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = &[
-    module(Precision::F64, 32, 1, packed!("nuts_eight_schools_f64_32x1")),
-    module(Precision::F32, 32, 1, packed!("nuts_eight_schools_f32_32x1")),
-    module(Precision::Mixed, 32, 1, packed!("nuts_eight_schools_mixed_32x1")),
-];
-
-/// What expands draws of [`HierarchicalNormal`](crate::HierarchicalNormal).
-pub(crate) static EXPAND_HIERARCHICAL_NORMAL: &[ExpansionModule] = &[
-    expansion(Precision::F64, packed!("nuts_expand_hierarchical_normal_f64")),
-    expansion(Precision::F32, packed!("nuts_expand_hierarchical_normal_f32")),
-    expansion(Precision::Mixed, packed!("nuts_expand_hierarchical_normal_mixed")),
-];
-
-/// What expands draws of [`EightSchools`](crate::EightSchools).
-pub(crate) static EXPAND_EIGHT_SCHOOLS: &[ExpansionModule] = &[
-    expansion(Precision::F64, packed!("nuts_expand_eight_schools_f64")),
-    expansion(Precision::F32, packed!("nuts_expand_eight_schools_f32")),
-    expansion(Precision::Mixed, packed!("nuts_expand_eight_schools_mixed")),
-];
+pub(crate) static EXPAND_EIGHT_SCHOOLS: &[ExpansionModule] =
+    expansions!("eight_schools": F64 "f64" F32 "f32" Mixed "mixed");
 
 #[cfg(test)]
 mod tests {

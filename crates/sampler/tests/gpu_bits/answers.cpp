@@ -4,6 +4,8 @@
 // One program for each density and precision: OCTOPUS_DENSITY is the density's struct, of the header
 // OCTOPUS_DENSITY_HEADER and called OCTOPUS_DENSITY_NAME in entries; OCTOPUS_R and OCTOPUS_T are the types of vectors and
 // of scalars, OCTOPUS_PRECISION the name. Numbers of jobs and answers are f64 always, rounded to the types here.
+// NUTS itself takes the compiler half a minute: OCTOPUS_WITHOUT_NUTS leaves out all that moves a chain, and
+// OCTOPUS_ONE_ROW all shapes but the smallest.
 //
 // With the software GPU's library of kernels as its argument, all but single evaluations and steps are launched there: the entries of
 // kernels/nuts/units as a GPU gets them, each lane a fiber of its own.
@@ -13,6 +15,7 @@
 #include OCTOPUS_DENSITY_HEADER
 #include OCTOPUS_DRAW_HEADER
 #include "expand.cuh"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -187,6 +190,8 @@ template <class S> void evaluate(Reader& in, const Job<S>& job) {
   }
 }
 
+#if !defined(OCTOPUS_WITHOUT_NUTS)
+
 template <class S> void leapfrog(Reader& in, const Job<S>& job) {
   const Space<S, Density> space = {{job.data}, job.centering, {job.metric}};
   const u32 dim = space.density.dim();
@@ -262,6 +267,17 @@ template <class S> struct Chains {
     end_positions.assign((u64)launch.chains * dim, Constants<R>::nan());
     launch.end_states = end_states.data();
     launch.end_positions = end_positions.data();
+  }
+
+  /// Points where the host puts them before a restart, and nothing of them in the workspaces.
+  void place() {
+    make_ends();
+    for (u32 c = 0; c < launch.chains; ++c) {
+      const R* x = workspace(c).x(states[c].which);
+      std::copy(x, x + dim, &end_positions[(u64)c * dim]);
+      states[c].logp = Constants<T>::nan();
+    }
+    std::fill(workspaces.begin(), workspaces.end(), Constants<R>::nan());
   }
 
   /// What a launch has left is what it goes on from.
@@ -345,6 +361,8 @@ template <class S> void run(Reader& in, const Job<S>& job) {
 
 template <class S> void restart(Reader& in, const Job<S>& job) {
   Chains<S> chains(in, job);
+  chains.place();
+  chains.launch.iterations = 1;
   if (library) {
     typename Density<S>::Data data = job.data;
     void* parameters[] = {&data, &chains.launch};
@@ -354,6 +372,8 @@ template <class S> void restart(Reader& in, const Job<S>& job) {
   }
   chains.write_states();
 }
+
+#endif
 
 using Draw = OCTOPUS_DRAW<R, T>;
 
@@ -402,9 +422,11 @@ template <int L, int E> void answer(u64 task, u32 dim, Reader& in) {
   const Job<S> job(in, dim);
   switch (task) {
     case EVALUATE: return evaluate<S>(in, job);
+#if !defined(OCTOPUS_WITHOUT_NUTS)
     case LEAPFROG: return leapfrog<S>(in, job);
     case RUN: return run<S>(in, job);
     case RESTART: return restart<S>(in, job);
+#endif
     case EXPAND: return expand_draws<S>(in, job);
     case PREDICT: return predict_draws<S>(in, job);
     default: fail("no such task");
@@ -425,6 +447,7 @@ int main(int count, char** words) {
     // The smallest shape that holds it.
     if (dim <= 32) {
       answer<32, 1>(task, dim, in);
+#if !defined(OCTOPUS_ONE_ROW)
     } else if (dim <= 128) {
       answer<32, 4>(task, dim, in);
     } else if (dim <= 256) {
@@ -433,6 +456,7 @@ int main(int count, char** words) {
       answer<128, 4>(task, dim, in);
     } else if (dim <= 1024) {
       answer<128, 8>(task, dim, in);
+#endif
     } else {
       fail("no kernel is compiled for this number of coordinates");
     }

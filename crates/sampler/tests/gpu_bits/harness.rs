@@ -24,6 +24,8 @@ pub(crate) enum Task {
 pub(crate) struct Job {
     density: String,
     precision: Precision,
+    /// Whether chains move.
+    nuts: bool,
     /// How the names of the units begin in which its entries are.
     units: String,
     bytes: Vec<u8>,
@@ -43,11 +45,12 @@ impl Job {
         adaptation: &Adaptation,
     ) -> Self {
         let density = model.kernel_name();
+        let nuts = matches!(task, Task::Leapfrog | Task::Run | Task::Restart);
         let units = match task {
             Task::Expand | Task::Predict => format!("nuts_expand_{density}_{precision}."),
             _ => format!("nuts_{density}_{precision}_"),
         };
-        let mut job = Self { density: density.into(), precision, units, bytes: Vec::new() };
+        let mut job = Self { density: density.into(), precision, nuts, units, bytes: Vec::new() };
         let (dim, effects) = (model.dim(), model.hierarchies()[0].z.len());
         job.integer(task as u64).integer(dim as u64).fields(&model.kernel_data());
         let non_centered = Centering::constant(0.0, effects);
@@ -103,7 +106,7 @@ impl Job {
 
     /// What the kernels answer; `None`, said aloud, where there is no compiler.
     pub(crate) fn ask(&self, way: Way) -> Option<Answer> {
-        let Some(program) = program(&self.density, self.precision, way) else {
+        let Some(program) = program(&self.density, self.precision, way, self.nuts) else {
             eprintln!(
                 "SKIPPED: no C++ compiler (CXX or g++): the kernels of NUTS are not compared with the CPU engine"
             );

@@ -44,16 +44,16 @@ pub(crate) enum Way {
     Fibers,
 }
 
-/// The compiled program; `None` where there is no compiler.
-pub(crate) fn program(density: &str, precision: Precision, way: Way) -> Option<PathBuf> {
+/// The compiled program, with NUTS or for what needs none; `None` where there is no compiler.
+pub(crate) fn program(density: &str, precision: Precision, way: Way, nuts: bool) -> Option<PathBuf> {
     static PROGRAMS: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
     let sanitized = way == Way::Sanitized;
     let mut programs = PROGRAMS.lock().unwrap();
-    let program = programs.entry(format!("{density} {precision} {sanitized}"));
-    program.or_insert_with(|| compile(density, precision, sanitized)).clone()
+    let program = programs.entry(format!("{density} {precision} {sanitized} {nuts}"));
+    program.or_insert_with(|| compile(density, precision, sanitized, nuts)).clone()
 }
 
-fn compile(density: &str, precision: Precision, sanitized: bool) -> Option<PathBuf> {
+fn compile(density: &str, precision: Precision, sanitized: bool, nuts: bool) -> Option<PathBuf> {
     let compiler = std::env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("g++"));
     let answers = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !answers.is_ok_and(|status| status.success()) {
@@ -64,11 +64,16 @@ fn compile(density: &str, precision: Precision, sanitized: bool) -> Option<PathB
     let main = package.join("tests/gpu_bits/answers.cpp");
     // `OCTOPUS_HOST_FLAGS` adds to them: another level of optimisation, another instruction set.
     let more = std::env::var("OCTOPUS_HOST_FLAGS").unwrap_or_default();
-    let defines = defines(density, precision);
+    let mut defines = defines(density, precision);
+    if !nuts {
+        defines.push("-DOCTOPUS_WITHOUT_NUTS".into());
+    } else if !kernels.join(format!("units/nuts_{density}_{precision}_32x4.cu")).exists() {
+        defines.push("-DOCTOPUS_ONE_ROW".into());
+    }
     let mut flags = vec!["-std=c++17", "-ffp-contract=off", "-fno-fast-math"];
     flags.extend(defines.iter().map(String::as_str));
     flags.extend(["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]);
-    let sanitizers = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let sanitizers = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     flags.extend(if sanitized { &sanitizers[..] } else { &["-O2", "-ftree-vectorize"] });
     flags.extend(more.split_whitespace());
     // Each test may be a process of its own: the first compiles, under a name that stands for the sources and flags.

@@ -126,7 +126,7 @@ fn fingerprint(name: &'static str, lanes: Lanes, shape: [usize; 2], groups: usiz
     }
     let mut scenario = Scenario::new(name, Settings::new().report(&file));
     scenario.variables = vec![(WAY, if lanes == Lanes::Fibers { "Fibers" } else { "Arrays" })];
-    scenario.sampler = Some((lanes, unit.clone()));
+    scenario.sampler = Some((lanes, vec![unit.clone()]));
     let output = scenario.run(|| {
         let driver = ready();
         let start = Instant::now();
@@ -205,17 +205,35 @@ fn both(name: &'static str, shape: [usize; 2], groups: usize) {
 }
 
 #[test]
-fn every_entry_of_a_unit_has_its_twin() {
-    let Some(gpu) = SoftwareGpu::for_test() else { return };
+fn entries_of_every_precision_have_twins_with_the_same_structures() {
+    let name = concat!(module_path!(), "::entries_of_every_precision_have_twins_with_the_same_structures");
+    let units = ["f64", "f32", "mixed"].map(|precision| format!("nuts_hierarchical_normal_{precision}_32x1"));
+    let mut scenario = Scenario::new(name, Settings::new());
+    scenario.sampler = Some((Lanes::Arrays, units.to_vec()));
+    must_succeed(scenario.run(|| {
+        let driver = ready();
+        for unit in &units {
+            let module = load(&driver, &committed_ptx(unit)).unwrap();
+            for what in ["nuts_run", "nuts_restart"] {
+                // Sizes that differ would end this process.
+                assert!(function(&driver, module, &unit.replacen("nuts", what, 1)).is_ok(), "{what} of {unit}");
+            }
+        }
+    }));
+}
+
+#[test]
+fn units_are_built_when_they_are_named() {
     let units = sampler_units().unwrap();
-    assert!(units.len() >= 5 && units.iter().all(|unit| unit.starts_with("nuts_")), "{units:?}");
-    let one = "nuts_hierarchical_normal_f64_32x1";
-    let gpu = gpu.with_sampler(Lanes::Arrays, &[one]).unwrap();
+    assert!(units.len() >= 15 && units.iter().all(|unit| unit.starts_with("nuts_")), "{units:?}");
+    let one = ["nuts_hierarchical_normal_f64_32x1"];
+    let Some(gpu) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &one) else { return };
     assert_eq!(gpu.libraries().len(), 2);
     let library = Double::load(&gpu.libraries()[1]);
-    for what in ["run", "restart"] {
-        assert!(library.has(&format!("octopus_kernel_{}", one.replacen("nuts", &format!("nuts_{what}"), 1))));
-    }
+    assert!(library.has("octopus_kernel_nuts_run_hierarchical_normal_f64_32x1"));
+    assert!(library.has("octopus_kernel_nuts_restart_hierarchical_normal_f64_32x1"));
+    let without = Double::load(gpu.kernels());
+    assert!(!without.has("octopus_kernel_nuts_run_hierarchical_normal_f64_32x1"));
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! Where a run's chains are: on the CPU's threads, or on a GPU.
+
+use crate::exit::HardwareError;
+use anyhow::Result;
+use octopus_density::HierarchicalNormal;
+use octopus_device::{CudaError, Device, fallback::Failure, fallback::FallbackError, fallback::FallbackStep};
+use octopus_sampler::{GpuConfig, Sampler, SamplerConfig, SamplerError};
+
+/// A place that can be asked for chains.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// The CPU.
+    Cpu,
+    /// A GPU.
+    Gpu(Gpu),
+}
+
+/// A GPU that is ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Gpu {
+    device: Device,
+    context: octopus_device::CudaContext,
+    config: GpuConfig,
+}
+
+impl Place {
+    /// Makes a device ready.
+    ///
+    /// # Errors
+    /// [`HardwareError`] when it cannot be had.
+    pub(crate) fn open(device: Device) -> Result<Self> {
+        let failed = |error: CudaError| HardwareError(format!("{device}: {error}; see `octopus verify`"));
+        let context = device.context().map_err(failed)?;
+        Ok(context.map_or(Self::Cpu, |context| Self::Gpu(Gpu { device, context, config: GpuConfig::default() })))
+    }
+
+    /// Chains at their starting points. Where the device's memory is too small for all at once, they take turns, and
+    /// `say` is told.
+    ///
+    /// # Errors
+    /// When a setting is out of range, or the density or the device fails.
+    pub(crate) fn start<'d>(
+        &self,
+        model: &'d HierarchicalNormal,
+        config: &SamplerConfig,
+        say: &mut dyn FnMut(&FallbackStep),
+    ) -> Result<Sampler<'d, HierarchicalNormal>, SamplerError> {
+        match self {
+            Self::Cpu => Sampler::new(model, config.clone()),
+            Self::Gpu(gpu) => {
+                gpu.in_turns(config.chains, say, |context, gpu| Sampler::on_gpu(model, config.clone(), context, gpu))
+            }
+        }
+    }
+
+    /// Chains where a checkpoint of `chains` chains has left them; else as [`start`](Self::start).
+    ///
+    /// # Errors
+    /// When the checkpoint is damaged or of another density, or the device fails.
+    pub(crate) fn resume<'d>(
+        &self,
+        model: &'d HierarchicalNormal,
+        state: &[u8],
+        chains: usize,
+        say: &mut dyn FnMut(&FallbackStep),
+    ) -> Result<Sampler<'d, HierarchicalNormal>, SamplerError> {
+        match self {
+            Self::Cpu => Sampler::resume(model, state),
+            Self::Gpu(gpu) => {
+                gpu.in_turns(chains, say, |context, gpu| Sampler::resume_on_gpu(model, state, context, gpu))
+            }
+        }
+    }
+}
+
+impl Gpu {
+    /// Half as many chains at once, as long as memory is what is missing.
+    fn in_turns<R>(
+        &self,
+        chains: usize,
+        say: &mut dyn FnMut(&FallbackStep),
+        mut attempt: impl FnMut(&octopus_device::CudaContext, &GpuConfig) -> Result<R, SamplerError>,
+    ) -> Result<R, SamplerError> {
+        let mut config = self.config.clone();
+        config.chains_at_once = config.chains_at_once.min(chains);
+        loop {
+            let error = match attempt(&self.context, &config) {
+                Err(SamplerError::Device(error)) if error.failure() == Failure::TooLarge => error,
+                other => return other,
+            };
+            if config.chains_at_once < 2 {
+                return Err(error.into());
+            }
+            let (from, to) = (config.chains_at_once, config.chains_at_once / 2);
+            let cause = error.to_string();
+            say(&FallbackStep::SmallerBatches { device: self.device, from: from as u64, to: to as u64, cause });
+            config.chains_at_once = to;
+            // The draws' buffers give way too.
+            config.slot_bytes /= 2;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The kernels of NUTS: their arguments with the addresses in them, and the reason why a launch is sound.
+
+use super::launch::Launch;
+use super::module::{RawFunction, RawModule};
+use super::stream::RawStream;
+use crate::nuts::data::DataPart;
+use crate::nuts::layout::Structure;
+use crate::nuts::{NutsChains, NutsData, NutsGeometry, NutsLaunch, NutsSlot};
+use crate::{CudaError, DeviceBuffer};
+use std::sync::Arc;
+
+/// Threads of a block, of warps that share nothing or of one chain: set in the kernels' sources.
+const THREADS: u32 = 128;
+
+/// The kernels of one density, precision and format.
+pub(crate) struct NutsFunctions {
+    run: RawFunction,
+    restart: RawFunction,
+}
+
+impl NutsFunctions {
+    pub(crate) fn find(module: &Arc<RawModule>, name: &str) -> Result<Self, CudaError> {
+        Ok(Self {
+            run: RawFunction::find(module, &format!("nuts_run_{name}"))?,
+            restart: RawFunction::find(module, &format!("nuts_restart_{name}"))?,
+        })
+    }
+
+    /// The slot is laid out for the launch, and all parts are of the kernels' format.
+    pub(crate) fn run(
+        &self,
+        stream: &RawStream,
+        launch: &NutsLaunch,
+        data: &NutsData,
+        geometry: &NutsGeometry,
+        chains: &mut NutsChains,
+        slot: &mut NutsSlot,
+    ) -> Result<(), CudaError> {
+        queue(&self.run, stream, launch, data, geometry, chains, slot)
+    }
+
+    /// As [`run`](Self::run).
+    pub(crate) fn restart(
+        &self,
+        stream: &RawStream,
+        launch: &NutsLaunch,
+        data: &NutsData,
+        geometry: &NutsGeometry,
+        chains: &mut NutsChains,
+        slot: &mut NutsSlot,
+    ) -> Result<(), CudaError> {
+        queue(&self.restart, stream, launch, data, geometry, chains, slot)
+    }
+}
+
+/// An address as it is in the making of an argument; whether it is of the kernel's context is noted.
+struct Addresses<'a> {
+    function: &'a RawFunction,
+    foreign: bool,
+}
+
+impl Addresses<'_> {
+    fn of(&mut self, buffer: &DeviceBuffer<u8>) -> u64 {
+        self.foreign |= self.function.session().same(buffer.memory().session(), "").is_err();
+        buffer.memory().address()
+    }
+}
+
+fn queue(
+    function: &RawFunction,
+    stream: &RawStream,
+    launch: &NutsLaunch,
+    data: &NutsData,
+    geometry: &NutsGeometry,
+    chains: &mut NutsChains,
+    slot: &mut NutsSlot,
+) -> Result<(), CudaError> {
+    let format = chains.format();
+    let mut addresses = Addresses { function, foreign: false };
+    let data = data_structure(&mut addresses, data, geometry);
+    let arguments = launch_structure(&mut addresses, launch, geometry, chains, slot);
+    if addresses.foreign {
+        return Err(CudaError::ContextMismatch { operation: format!("launching {}", function.name()) });
+    }
+    let threads = u64::from(launch.chains) * u64::from(format.lanes);
+    let blocks = u32::try_from(threads.div_ceil(u64::from(THREADS))).unwrap_or(u32::MAX);
+    let queued = Launch::new(function, [blocks, 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
+    // SAFETY: the structures have the sizes that the PTX declares (`on` compares them). Chain c of the launch reads
+    // and writes its own state, workspace and regions of the slot, whose buffers are made for at least so many chains,
+    // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; centering and
+    // metric have room for whole vectors and for `rank` directions (`NutsGeometry`). That the density reads within its
+    // own data is what `NutsKernels::load` trusts the kernels for. Buffers are freed only when the context is idle.
+    unsafe { queued.on(stream) }
+}
+
+/// The density's data, in its own order.
+fn data_structure(addresses: &mut Addresses<'_>, data: &NutsData, geometry: &NutsGeometry) -> Vec<u8> {
+    let scalar = geometry.format().scalar;
+    let mut structure = Structure::default();
+    for part in data.parts() {
+        match part {
+            DataPart::Word(word) => structure.word(*word),
+            DataPart::Scalar(value) => structure.real(scalar, *value),
+            DataPart::Buffer(buffer) => structure.long(addresses.of(buffer)),
+        };
+    }
+    structure.finished()
+}
+
+/// `Launch` of `kernels/nuts/chain.cuh`.
+fn launch_structure(
+    addresses: &mut Addresses<'_>,
+    launch: &NutsLaunch,
+    geometry: &NutsGeometry,
+    chains: &NutsChains,
+    slot: &NutsSlot,
+) -> Vec<u8> {
+    let scalar = chains.format().scalar;
+    let mut centering = Structure::default();
+    centering.long(addresses.of(&geometry.lambda)).real(scalar, geometry.total);
+    centering.real(scalar, geometry.uniform.unwrap_or(0.0));
+    centering.word(u32::from(geometry.uniform.is_some())).word(u32::from(geometry.natural));
+    let mut metric = Structure::default();
+    metric.long(addresses.of(&geometry.scale)).long(addresses.of(&geometry.directions));
+    metric.long(addresses.of(&geometry.stretch)).word(geometry.rank);
+    let memory = addresses.of(&slot.memory);
+    let region = |start: usize| memory + start as u64;
+    let mut whole = Structure::default();
+    whole.long(launch.seed).word(launch.first_chain).word(launch.chains);
+    whole.word(launch.first_iteration).word(launch.iterations).word(launch.tune);
+    whole.word(launch.window.start).word(launch.window.end).word(chains.max_depth());
+    whole.real(scalar, launch.max_energy_error).real(scalar, launch.target_accept);
+    whole.structure(&centering).structure(&metric);
+    whole.long(addresses.of(&chains.states)).long(addresses.of(&chains.workspaces));
+    whole.long(region(slot.regions.draws)).long(region(slot.regions.records)).long(region(slot.regions.gradients));
+    whole.long(memory).long(region(slot.regions.end_positions));
+    whole.finished()
+}

@@ -1,0 +1,168 @@
+//! Whole chains of NUTS on the device: the kernels of `kernels/nuts` over buffers that know their sizes.
+//!
+//! A kernel is compiled for one density, one precision and one [`NutsFormat`]. What it needs is in four parts:
+//!
+//! | Part | Lives | Content |
+//! |---|---|---|
+//! | [`NutsData`] | for the density | what the density reads |
+//! | [`NutsGeometry`] | from one adaptation to the next | centering and metric |
+//! | [`NutsChains`] | for the run | each chain's state and vectors |
+//! | [`NutsSlot`] | for the run, two or more | what one launch leaves for the host: draws, records, gradients, ends |
+//!
+//! Numbers are given as `f64` and rounded once to what the kernel computes in.
+
+mod chains;
+pub(crate) mod data;
+mod geometry;
+pub(crate) mod layout;
+mod output;
+mod record;
+mod slot;
+
+use crate::binding::{NutsFunctions, RawModule};
+use crate::{Context, CudaError, Stream};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use chains::{NutsChain, NutsChains};
+pub use data::{NutsData, NutsField};
+pub use geometry::NutsGeometry;
+pub use layout::{Float, NutsFormat};
+pub use output::NutsOutput;
+pub use record::NutsRecord;
+pub use slot::NutsSlot;
+
+/// One launch, as all its chains share it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NutsLaunch {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Number of the first chain.
+    pub first_chain: u32,
+    /// Chains, of which there may be fewer than there is room for.
+    pub chains: u32,
+    /// Iterations done before, warm-up included.
+    pub first_iteration: u32,
+    /// Iterations to do.
+    pub iterations: u32,
+    /// Iterations of warm-up, in which the step size adapts.
+    pub tune: u32,
+    /// Iterations at whose draws the gradient is kept.
+    pub window: Range<u32>,
+    /// Energy error beyond which a transition diverges.
+    pub max_energy_error: f64,
+    /// Target of the mean acceptance probability.
+    pub target_accept: f64,
+}
+
+/// What a restart does besides evaluating the chains' points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NutsRestart {
+    /// Search a step size and begin dual averaging with it: after a change of coordinates or metric.
+    Search,
+    /// Leave step size and dual averaging as they are: a run that goes on.
+    Place,
+}
+
+/// The two kernels of one density, precision and format, loaded on one device.
+pub struct NutsKernels {
+    functions: NutsFunctions,
+    format: NutsFormat,
+    name: String,
+    load_time: Duration,
+}
+
+impl NutsKernels {
+    /// Gives a PTX text to the driver and looks up `nuts_run_<name>` and `nuts_restart_<name>`.
+    ///
+    /// The text is code: it is trusted to be compiled from `kernels/nuts` with a density that reads its own data only.
+    ///
+    /// # Errors
+    /// [`CudaError::Ptx`] when the driver refuses the text, [`CudaError::KernelMissing`] when a kernel is not in it.
+    pub fn load(context: &Context, ptx: &str, name: &str, format: NutsFormat) -> Result<Self, CudaError> {
+        let clock = Instant::now();
+        let module = Arc::new(RawModule::from_ptx(context.session(), ptx)?);
+        let functions = NutsFunctions::find(&module, name)?;
+        Ok(Self { functions, format, name: name.to_owned(), load_time: clock.elapsed() })
+    }
+
+    /// What the kernels are compiled for.
+    #[must_use]
+    pub fn format(&self) -> NutsFormat {
+        self.format
+    }
+
+    /// The time that loading took, the driver's compilation included.
+    #[must_use]
+    pub fn load_time(&self) -> Duration {
+        self.load_time
+    }
+
+    /// Queues `launch.iterations` transitions of every chain; what they leave goes to `slot`.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`] when the slot has too few iterations or the parts are of other sizes or formats,
+    /// [`CudaError::ContextMismatch`]; and when the driver refuses.
+    pub fn run(
+        &self,
+        stream: &Stream,
+        launch: &NutsLaunch,
+        data: &NutsData,
+        geometry: &NutsGeometry,
+        chains: &mut NutsChains,
+        slot: &mut NutsSlot,
+    ) -> Result<(), CudaError> {
+        self.fits("format of the data", data.format())?;
+        self.fits("format of the geometry", geometry.format())?;
+        self.fits("format of the chains", chains.format())?;
+        slot.prepare(chains, launch)?;
+        self.functions.run(stream.raw(), launch, data, geometry, chains, slot)
+    }
+
+    /// Queues the evaluation of every chain's point, which is in `slot` ([`NutsSlot::place`]), and what `kind` asks for.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn restart(
+        &self,
+        stream: &Stream,
+        kind: NutsRestart,
+        launch: &NutsLaunch,
+        data: &NutsData,
+        geometry: &NutsGeometry,
+        chains: &mut NutsChains,
+        slot: &mut NutsSlot,
+    ) -> Result<(), CudaError> {
+        self.fits("format of the data", data.format())?;
+        self.fits("format of the geometry", geometry.format())?;
+        self.fits("format of the chains", chains.format())?;
+        let iterations = u32::from(kind == NutsRestart::Search);
+        let launch = NutsLaunch { iterations, ..launch.clone() };
+        slot.prepare(chains, &launch)?;
+        self.functions.restart(stream.raw(), &launch, data, geometry, chains, slot)
+    }
+
+    fn fits(&self, what: &'static str, format: NutsFormat) -> Result<(), CudaError> {
+        if format == self.format {
+            return Ok(());
+        }
+        let operation = format!("launching {} ({}): {what} is {format}", self.name, self.format);
+        Err(CudaError::LengthMismatch {
+            operation,
+            what: "a vector",
+            expected: self.format.vector(),
+            found: format.vector(),
+        })
+    }
+}
+
+impl fmt::Debug for NutsKernels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NutsKernels")
+            .field("name", &self.name)
+            .field("load_time", &self.load_time)
+            .finish_non_exhaustive()
+    }
+}

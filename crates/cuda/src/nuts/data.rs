@@ -1,0 +1,86 @@
+//! What a density reads.
+
+use super::layout::NutsFormat;
+use crate::{Context, CudaError, DeviceBuffer};
+
+/// One member of the structure that a density's kernels read, in its order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NutsField<'a> {
+    /// A whole number.
+    Word(u32),
+    /// A number of the chain's type.
+    Scalar(f64),
+    /// A pointer to one number for each coordinate, of the elements' type; padded with zeros to whole rows of lanes.
+    PerCoordinate(&'a [f64]),
+    /// A pointer to numbers of the elements' type.
+    Reals(&'a [f64]),
+    /// A pointer to whole numbers.
+    Words(&'a [u32]),
+}
+
+/// A member as it is on the device.
+pub(crate) enum DataPart {
+    Word(u32),
+    Scalar(f64),
+    Buffer(DeviceBuffer<u8>),
+}
+
+/// What a density reads.
+pub struct NutsData {
+    parts: Vec<DataPart>,
+    format: NutsFormat,
+}
+
+impl NutsData {
+    /// Copies the arrays to the device.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`] when an array has more elements than there are coordinates,
+    /// [`CudaError::OutOfMemory`]; and when a copy fails.
+    pub fn upload(context: &Context, format: NutsFormat, fields: &[NutsField<'_>]) -> Result<Self, CudaError> {
+        let part = |field: &NutsField<'_>| {
+            let mut bytes = Vec::new();
+            match *field {
+                NutsField::Word(word) => return Ok(DataPart::Word(word)),
+                NutsField::Scalar(scalar) => return Ok(DataPart::Scalar(scalar)),
+                NutsField::PerCoordinate(values) => padded(format, "the density's data", values, &mut bytes)?,
+                NutsField::Reals(values) => format.element.encode(values.iter().copied(), &mut bytes),
+                NutsField::Words(words) => bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes())),
+            }
+            DeviceBuffer::from_slice(context, &bytes).map(DataPart::Buffer)
+        };
+        Ok(Self { parts: fields.iter().map(part).collect::<Result<_, _>>()?, format })
+    }
+
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let bytes = |part: &DataPart| if let DataPart::Buffer(buffer) = part { buffer.bytes() } else { 0 };
+        self.parts.iter().map(bytes).sum()
+    }
+
+    pub(crate) fn parts(&self) -> &[DataPart] {
+        &self.parts
+    }
+
+    pub(super) fn format(&self) -> NutsFormat {
+        self.format
+    }
+}
+
+/// One vector with its padding.
+pub(super) fn padded(
+    format: NutsFormat,
+    what: &'static str,
+    values: &[f64],
+    bytes: &mut Vec<u8>,
+) -> Result<(), CudaError> {
+    let room = format.vector();
+    if values.len() > room {
+        let operation = format!("copying to the device ({format})");
+        return Err(CudaError::LengthMismatch { operation, what, expected: room, found: values.len() });
+    }
+    let padding = std::iter::repeat_n(0.0, room - values.len());
+    format.element.encode(values.iter().copied().chain(padding), bytes);
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! What one launch has left, as the host reads it.
+
+use super::NutsChain;
+use super::layout::NutsFormat;
+use super::record::{NutsRecord, RECORD};
+use super::slot::Regions;
+use std::ops::Range;
+
+/// What one launch has left, on the host.
+pub struct NutsOutput<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) regions: &'a Regions,
+    pub(super) chains: usize,
+    pub(super) dim: usize,
+    pub(super) format: NutsFormat,
+}
+
+impl NutsOutput<'_> {
+    /// Iterations of each chain.
+    #[must_use]
+    pub fn iterations(&self) -> usize {
+        self.regions.iterations
+    }
+
+    /// Iterations of this launch at whose draws the gradient was kept.
+    #[must_use]
+    pub fn window(&self) -> Range<usize> {
+        self.regions.window.clone()
+    }
+
+    /// The draws of a chain in the density's own coordinates, `iterations x dim`, appended to `out`.
+    pub fn draws(&self, chain: usize, out: &mut Vec<f64>) {
+        self.rows(self.regions.draws, chain, 0..self.regions.iterations, out);
+    }
+
+    /// The gradients of a chain at the draws of the [window](Self::window), appended to `out`.
+    pub fn gradients(&self, chain: usize, out: &mut Vec<f64>) {
+        self.rows(self.regions.gradients, chain, self.window(), out);
+    }
+
+    /// The statistics of a chain's transitions.
+    pub fn records(&self, chain: usize) -> impl Iterator<Item = NutsRecord> {
+        let bytes = self.regions.iterations * RECORD;
+        let start = self.regions.records + chain * bytes;
+        self.bytes[start..start + bytes].as_chunks().0.iter().map(NutsRecord::decode)
+    }
+
+    /// The states of all chains that there is room for after the last iteration.
+    #[must_use]
+    pub fn end_states(&self) -> Vec<NutsChain> {
+        let bytes = self.format.state_bytes();
+        let all = &self.bytes[..self.chains * bytes];
+        all.chunks_exact(bytes).map(|bytes| NutsChain::decode(self.format.scalar, bytes)).collect()
+    }
+
+    /// The points of all chains that there is room for, in the sampler's coordinates, after the last iteration:
+    /// `chains x dim`.
+    #[must_use]
+    pub fn end_positions(&self) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.chains * self.dim);
+        let bytes = self.chains * self.dim * self.format.element.bytes();
+        let start = self.regions.end_positions;
+        self.format.element.decode(&self.bytes[start..start + bytes], &mut out);
+        out
+    }
+
+    fn rows(&self, region: usize, chain: usize, rows: Range<usize>, out: &mut Vec<f64>) {
+        let row = self.dim * self.format.element.bytes();
+        let start = region + chain * self.regions.iterations * row;
+        out.reserve(rows.len() * self.dim);
+        self.format.element.decode(&self.bytes[start + rows.start * row..start + rows.end * row], out);
+    }
+}

@@ -1,0 +1,123 @@
+//! Chains on the processor's threads.
+
+use crate::adaptation::Window;
+use crate::chain::{Chain, Mover, advance_together};
+use crate::draw::ChainBlock;
+use crate::engine::{ChainState, Engine, Shared};
+use crate::metric::Metric;
+use crate::run::SamplerError;
+use crate::step_size::{DualAveraging, find_reasonable};
+use crate::tree::{Address, Point, Workspace};
+use crate::vector::Vectors;
+use octopus_density::LogDensity;
+use octopus_density::warp::Buffer;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// All chains, with vectors and metric in this processor's form.
+pub(crate) struct CpuEngine {
+    dim: usize,
+    vectors: Vectors,
+    metric: Metric,
+    chains: Vec<Chain>,
+}
+
+impl CpuEngine {
+    /// Chains that start or go on at these states; their points are not evaluated yet.
+    pub(crate) fn new(dim: usize, states: Vec<ChainState>) -> Self {
+        let chain = |state: ChainState| Chain {
+            point: Point { x: Buffer::from_slice(&state.x), logp: state.logp, ..Point::zeros(dim) },
+            averaging: state.averaging,
+            step_size: state.step_size,
+            window: state.window,
+            workspace: Workspace::new(dim),
+        };
+        Self {
+            dim,
+            vectors: Vectors::new(dim),
+            metric: Metric::new(&Default::default()),
+            chains: states.into_iter().map(chain).collect(),
+        }
+    }
+
+    /// Evaluates the chains' points where a checkpoint has left them.
+    ///
+    /// # Errors
+    /// When the log density there is not what it was.
+    pub(crate) fn resume<D: LogDensity + ?Sized>(
+        shared: &Shared<'_, '_, D>,
+        states: Vec<ChainState>,
+    ) -> Result<Self, SamplerError> {
+        let mut engine = Self::new(shared.space.density.dim(), states.clone());
+        engine.metric = Metric::new(&shared.adaptation.metric);
+        for ((c, chain), saved) in engine.chains.iter_mut().enumerate().zip(&states) {
+            chain
+                .point
+                .evaluate(shared.space, &engine.metric, &engine.vectors, &mut chain.workspace.scratch)
+                .map_err(|source| SamplerError::Density { chain: c, iteration: shared.done, source })?;
+            saved.expect_same_logp(c, chain.point.logp)?;
+        }
+        Ok(engine)
+    }
+}
+
+impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        let mover = Mover { shared, vectors: &self.vectors, metric: &self.metric };
+        advance_together(&mover, &mut self.chains, span)
+    }
+
+    fn windows(&mut self) -> Vec<&mut Window> {
+        self.chains.iter_mut().map(|chain| &mut chain.window).collect()
+    }
+
+    fn points(&mut self) -> Vec<&mut [f64]> {
+        self.chains.iter_mut().map(|chain| &mut chain.point.x[..self.dim]).collect()
+    }
+
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        self.metric = Metric::new(&shared.adaptation.metric);
+        let (metric, vectors) = (&self.metric, &self.vectors);
+        let &Shared { config, space, done, .. } = shared;
+        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
+            let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
+            let failed = |source| SamplerError::Density { chain: c, iteration: done, source };
+            chain.point.evaluate(space, metric, vectors, &mut chain.workspace.scratch).map_err(failed)?;
+            let guess = find_reasonable(
+                space,
+                metric,
+                vectors,
+                address,
+                &chain.point,
+                chain.averaging.current(),
+                &mut chain.workspace,
+            )
+            .map_err(failed)?;
+            chain.averaging = DualAveraging::new(guess, config.target_accept);
+            chain.step_size = guess;
+            Ok(())
+        })
+    }
+
+    fn settle(&mut self) -> Result<(), SamplerError> {
+        for chain in &mut self.chains {
+            chain.step_size = chain.averaging.adapted();
+        }
+        Ok(())
+    }
+
+    fn step_sizes(&self) -> Vec<f64> {
+        self.chains.iter().map(|chain| chain.step_size).collect()
+    }
+
+    fn states(&self) -> Vec<ChainState> {
+        let state = |chain: &Chain| ChainState {
+            x: chain.point.x[..self.dim].to_vec(),
+            logp: chain.point.logp,
+            averaging: chain.averaging.clone(),
+            step_size: chain.step_size,
+            window: chain.window.clone(),
+        };
+        self.chains.iter().map(state).collect()
+    }
+}

@@ -1,0 +1,80 @@
+//! Where chains live and how they move: on the processor's threads or on a GPU. When they stop and what they learn is
+//! the run's affair.
+
+use crate::adaptation::{Adaptation, Window};
+use crate::config::SamplerConfig;
+use crate::draw::ChainBlock;
+use crate::run::SamplerError;
+use crate::schedule::Schedule;
+use crate::space::Space;
+use crate::step_size::DualAveraging;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// What all chains share between two adaptations.
+pub(crate) struct Shared<'a, 'd, D: ?Sized> {
+    pub(crate) config: &'a SamplerConfig,
+    pub(crate) schedule: &'a Schedule,
+    pub(crate) space: &'a Space<'d, D>,
+    pub(crate) adaptation: &'a Adaptation,
+    /// Iterations done of each chain, warm-up included.
+    pub(crate) done: usize,
+}
+
+/// All chains of a run, known by their numbers.
+pub(crate) trait Engine<D: ?Sized>: Send {
+    /// Moves every chain through `span`, which begins at [`Shared::done`] and which no adaptation interrupts; what is
+    /// drawn in order of the chains. Draws of an open window are added to the chains' windows.
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;
+
+    /// The chains' windows.
+    fn windows(&mut self) -> Vec<&mut Window>;
+
+    /// The chains' points in the sampler's coordinates; whoever changes one calls [`restart`](Self::restart) next.
+    fn points(&mut self) -> Vec<&mut [f64]>;
+
+    /// Evaluates every chain's point in coordinates and metric that are new, searches a step size there, and begins
+    /// dual averaging with it.
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
+
+    /// Ends warm-up: the step size is from now on what dual averaging found.
+    fn settle(&mut self) -> Result<(), SamplerError>;
+
+    /// Each chain's step size.
+    fn step_sizes(&self) -> Vec<f64>;
+
+    /// Everything that another engine needs to go on.
+    fn states(&self) -> Vec<ChainState>;
+}
+
+/// A chain as a checkpoint has it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct ChainState {
+    /// The point in the sampler's coordinates.
+    pub(crate) x: Vec<f64>,
+    /// The log density there: another density of the same name and size has another.
+    pub(crate) logp: f64,
+    pub(crate) averaging: DualAveraging,
+    pub(crate) step_size: f64,
+    pub(crate) window: Window,
+}
+
+impl ChainState {
+    /// A chain at its starting point, of which nothing else is known yet.
+    pub(crate) fn start(x: Vec<f64>, target_accept: f64) -> Self {
+        let averaging = DualAveraging::new(1.0, target_accept);
+        Self { x, logp: 0.0, averaging, step_size: 1.0, window: Window::default() }
+    }
+
+    /// That the log density where the chain goes on is the one that it was left with.
+    pub(crate) fn expect_same_logp(&self, chain: usize, logp: f64) -> Result<(), SamplerError> {
+        if logp.to_bits() == self.logp.to_bits() {
+            return Ok(());
+        }
+        Err(SamplerError::Checkpoint(format!(
+            "at chain {chain}'s point the log density was {} and is {logp} now: the data, the priors or the version of \
+             the density differ",
+            self.logp
+        )))
+    }
+}

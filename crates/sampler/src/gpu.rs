@@ -1,0 +1,367 @@
+//! Chains on a GPU: whole trajectories on the device, windows and adaptation on the host.
+//!
+//! Chains' states and vectors stay on the device from launch to launch. What a launch leaves for the host goes to one
+//! of two slots; while it is copied by a second stream, the next launch fills the other. So the device's memory does
+//! not grow with the draws.
+//!
+//! Chains that do not fit at once take turns: between transitions a chain is its point and a few numbers, from which
+//! the device makes the rest again to the same bits.
+
+mod kernel;
+mod memory;
+mod pace;
+
+use crate::adaptation::Window;
+use crate::config::SamplerConfig;
+use crate::draw::{ChainBlock, DrawStats};
+use crate::engine::{ChainState, Engine, Shared};
+use crate::run::SamplerError;
+use crate::step_size::DualAveraging;
+use octopus_cuda::{
+    Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput, NutsRecord,
+    NutsRestart, NutsSlot, Stream,
+};
+use octopus_density::DensityError;
+use octopus_density::LogDensity;
+use octopus_density::gpu::GpuDensity;
+use pace::Pace;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::time::Duration;
+
+pub use memory::GpuMemory;
+
+/// How a run uses a GPU. Nothing here changes a draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuConfig {
+    /// The time that one launch should take: what Ctrl-C and other programs on the device wait for.
+    pub launch_time: Duration,
+    /// The most iterations of one launch.
+    pub most_iterations: usize,
+    /// Bytes of each of the two buffers through which draws leave the device; one iteration of every chain fits,
+    /// whatever this says.
+    pub slot_bytes: usize,
+    /// The most chains on the device at once; more take turns.
+    pub chains_at_once: usize,
+}
+
+impl Default for GpuConfig {
+    fn default() -> Self {
+        Self {
+            launch_time: Duration::from_millis(20),
+            most_iterations: 1024,
+            slot_bytes: 32 << 20,
+            chains_at_once: usize::MAX,
+        }
+    }
+}
+
+/// All chains, on a device.
+pub(crate) struct GpuEngine {
+    chains: Vec<HostChain>,
+    slots: [NutsSlot; 2],
+    /// Launches of each slot: begun and done.
+    marks: [(Event, Event); 2],
+    device: NutsChains,
+    geometry: NutsGeometry,
+    data: NutsData,
+    kernels: NutsKernels,
+    compute: Stream,
+    copies: Stream,
+    pace: Pace,
+    dim: usize,
+    /// Chains on the device at once.
+    room: usize,
+}
+
+/// What the host knows of a chain after the last launch.
+struct HostChain {
+    /// The point in the sampler's coordinates.
+    x: Vec<f64>,
+    state: NutsChain,
+    window: Window,
+}
+
+impl GpuEngine {
+    /// Chains that start or go on at these states; their points are not evaluated yet.
+    ///
+    /// # Errors
+    /// When no kernel is compiled for the density, or the device or its memory fails.
+    pub(crate) fn new<D: GpuDensity + ?Sized>(
+        density: &D,
+        config: &SamplerConfig,
+        context: &Context,
+        gpu: &GpuConfig,
+        states: Vec<ChainState>,
+    ) -> Result<Self, SamplerError> {
+        let dim = density.dim();
+        let chosen = kernel::choose(density, config.precision)?;
+        let format = kernel::format(chosen);
+        let kernels = kernel::load(density, chosen, context)?;
+        let data = kernel::upload(density, format, context)?;
+        let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
+        let room = config.chains.min(gpu.chains_at_once.max(1));
+        let device = NutsChains::new(context, format, room, dim, config.max_depth)?;
+        let capacity = memory::slot_iterations(format, room, dim, gpu);
+        let slot = || NutsSlot::new(context, &device, capacity);
+        let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
+        Ok(Self {
+            slots: [slot()?, slot()?],
+            marks: [marks()?, marks()?],
+            chains: states.into_iter().map(HostChain::from).collect(),
+            pace: Pace::new(gpu.launch_time, capacity),
+            compute: Stream::new(context)?,
+            copies: Stream::new(context)?,
+            device,
+            geometry,
+            data,
+            kernels,
+            dim,
+            room,
+        })
+    }
+
+    /// Evaluates the chains' points where a checkpoint has left them.
+    ///
+    /// # Errors
+    /// When the log density there is not what it was, or the device fails.
+    pub(crate) fn resume<D: LogDensity + ?Sized>(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        let saved: Vec<ChainState> = self.chains.iter().map(HostChain::saved).collect();
+        kernel::set_geometry(&mut self.geometry, shared)?;
+        for group in self.groups() {
+            self.place(shared, group, NutsRestart::Place)?;
+        }
+        let chains = self.chains.iter().zip(&saved).enumerate();
+        chains.map(|(c, (chain, saved))| saved.expect_same_logp(c, chain.state.logp)).collect()
+    }
+
+    /// The chains that are on the device at once, by their numbers.
+    fn groups(&self) -> Vec<Range<usize>> {
+        let (chains, room) = (self.chains.len(), self.room);
+        (0..chains).step_by(room).map(|first| first..chains.min(first + room)).collect()
+    }
+
+    /// Takes the points of a group to the device and evaluates them there.
+    fn place<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        group: Range<usize>,
+        kind: NutsRestart,
+    ) -> Result<(), SamplerError> {
+        let launch = launch(shared, &group, shared.done..shared.done);
+        let Self { kernels, compute, data, geometry, device, slots: [slot, _], chains, .. } = self;
+        let chains = &mut chains[group.clone()];
+        let positions: Vec<f64> = chains.iter().flat_map(|chain| chain.x.iter().copied()).collect();
+        slot.place(&positions)?;
+        let states: Vec<NutsChain> = chains.iter().map(|chain| chain.state).collect();
+        device.set_states(&states)?;
+        kernels.restart(compute, kind, &launch, data, geometry, device, slot)?;
+        for ((c, chain), state) in group.zip(chains).zip(device.states(launch.chains as usize)?) {
+            chain.state = state;
+            if !state.logp.is_finite() {
+                let source = DensityError::NotFinite { value: state.logp };
+                return Err(SamplerError::Density { chain: c, iteration: shared.done, source });
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues the iterations `span` of a group into slot `at`, and the copy of what they leave.
+    fn queue<D: ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        group: &Range<usize>,
+        span: Range<usize>,
+        at: usize,
+    ) -> Result<(), SamplerError> {
+        let launch = launch(shared, group, span);
+        let Self { kernels, compute, copies, data, geometry, device, slots, marks, .. } = self;
+        let (slot, (begun, done)) = (&mut slots[at], &marks[at]);
+        begun.record(compute)?;
+        kernels.run(compute, &launch, data, geometry, device, slot)?;
+        done.record(compute)?;
+        copies.wait_for(done)?;
+        slot.fetch(copies)?;
+        Ok(())
+    }
+
+    /// Waits for what slot `at` holds of a group, and takes it; how many iterations that were.
+    fn take(
+        &mut self,
+        group: &Range<usize>,
+        first: usize,
+        at: usize,
+        blocks: &mut [ChainBlock],
+    ) -> Result<usize, SamplerError> {
+        let Self { slots, marks, chains, pace, compute, dim, .. } = self;
+        let dim = *dim;
+        let output = slots[at].wait()?;
+        let (begun, done) = &marks[at];
+        let time = done.elapsed_since(begun)?;
+        compute.context().count_measured(time);
+        pace.learn(output.iterations(), time);
+        let (states, positions) = (output.end_states(), output.end_positions());
+        let chains = &mut chains[group.clone()];
+        for ((chain, state), x) in chains.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
+            chain.state = state;
+            chain.x.copy_from_slice(x);
+        }
+        let blocks = &mut blocks[group.clone()];
+        chains.par_iter_mut().zip(blocks).enumerate().try_for_each(|(c, (chain, block))| {
+            chain.take(&output, c, dim, block).map_err(|(row, source)| SamplerError::Density {
+                chain: group.start + c,
+                iteration: first + row,
+                source,
+            })
+        })?;
+        Ok(output.iterations())
+    }
+}
+
+/// A launch of the iterations `span` of a group of chains.
+fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Range<usize>) -> NutsLaunch {
+    let config = shared.config;
+    let window = shared.schedule.windows();
+    // Chains and iterations are below 2^31: `SamplerConfig::validate`.
+    NutsLaunch {
+        seed: config.seed,
+        first_chain: group.start as u32,
+        chains: group.len() as u32,
+        first_iteration: span.start as u32,
+        iterations: span.len() as u32,
+        tune: config.tune as u32,
+        window: window.start as u32..window.end as u32,
+        max_energy_error: config.max_energy_error,
+        target_accept: config.target_accept,
+    }
+}
+
+impl HostChain {
+    fn saved(&self) -> ChainState {
+        ChainState {
+            x: self.x.clone(),
+            logp: self.state.logp,
+            averaging: DualAveraging::from_numbers(self.state.averaging),
+            step_size: self.state.step_size,
+            window: self.window.clone(),
+        }
+    }
+
+    /// Appends the draws of chain `c` to `block` and to the window; the row of a draw at which the density has no
+    /// value, if there is one.
+    fn take(
+        &mut self,
+        output: &NutsOutput<'_>,
+        c: usize,
+        dim: usize,
+        block: &mut ChainBlock,
+    ) -> Result<(), (usize, DensityError)> {
+        let start = block.positions.len();
+        output.draws(c, &mut block.positions);
+        block.stats.extend(output.records(c).map(DrawStats::from));
+        let window = output.window();
+        if window.is_empty() {
+            return Ok(());
+        }
+        let draws = &block.positions[start..];
+        self.window.positions.extend_from_slice(&draws[window.start * dim..window.end * dim]);
+        let known = self.window.gradients.len();
+        output.gradients(c, &mut self.window.gradients);
+        let mut rows = self.window.gradients[known..].chunks_exact(dim);
+        match rows.position(|row| !row.iter().all(|g| g.is_finite())) {
+            Some(row) => Err((window.start + row, DensityError::NotFinite { value: f64::NAN })),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<ChainState> for HostChain {
+    fn from(state: ChainState) -> Self {
+        let mut own = NutsChain::new(state.averaging.numbers(), state.step_size);
+        own.logp = state.logp;
+        Self { x: state.x, state: own, window: state.window }
+    }
+}
+
+impl From<NutsRecord> for DrawStats {
+    fn from(record: NutsRecord) -> Self {
+        Self {
+            lp: record.lp,
+            acceptance_rate: record.acceptance_rate,
+            step_size: record.step_size,
+            energy: record.energy,
+            energy_error: record.energy_error,
+            max_energy_error: record.max_energy_error,
+            tree_depth: record.tree_depth,
+            n_steps: record.n_steps,
+            index_in_trajectory: record.index_in_trajectory,
+            diverging: record.diverging,
+            reached_max_treedepth: record.reached_max_treedepth,
+        }
+    }
+}
+
+impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        let mut blocks: Vec<ChainBlock> = (0..self.chains.len())
+            .map(|_| ChainBlock {
+                positions: Vec::with_capacity(span.len() * self.dim),
+                stats: Vec::with_capacity(span.len()),
+            })
+            .collect();
+        let groups = self.groups();
+        for group in &groups {
+            if groups.len() > 1 {
+                self.place(shared, group.clone(), NutsRestart::Place)?;
+            }
+            // One launch ahead of what the host takes, in turns.
+            let (mut queued, mut taken) = (span.start, span.start);
+            let (mut launches, mut takes) = (0, 0);
+            while taken < span.end {
+                while queued < span.end && launches < takes + 2 {
+                    let next = queued + self.pace.next(span.end - queued);
+                    self.queue(shared, group, queued..next, launches % 2)?;
+                    (queued, launches) = (next, launches + 1);
+                }
+                taken += self.take(group, taken, takes % 2, &mut blocks)?;
+                takes += 1;
+            }
+        }
+        Ok(blocks)
+    }
+
+    fn windows(&mut self) -> Vec<&mut Window> {
+        self.chains.iter_mut().map(|chain| &mut chain.window).collect()
+    }
+
+    fn points(&mut self) -> Vec<&mut [f64]> {
+        self.chains.iter_mut().map(|chain| chain.x.as_mut_slice()).collect()
+    }
+
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        kernel::set_geometry(&mut self.geometry, shared)?;
+        for group in self.groups() {
+            self.place(shared, group, NutsRestart::Search)?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), SamplerError> {
+        for chain in &mut self.chains {
+            chain.state.step_size = DualAveraging::from_numbers(chain.state.averaging).adapted();
+        }
+        if self.chains.len() <= self.room {
+            let states: Vec<NutsChain> = self.chains.iter().map(|chain| chain.state).collect();
+            self.device.set_states(&states)?;
+        }
+        Ok(())
+    }
+
+    fn step_sizes(&self) -> Vec<f64> {
+        self.chains.iter().map(|chain| chain.state.step_size).collect()
+    }
+
+    fn states(&self) -> Vec<ChainState> {
+        self.chains.iter().map(HostChain::saved).collect()
+    }
+}

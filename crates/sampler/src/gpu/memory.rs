@@ -1,0 +1,68 @@
+//! What a run takes of a device's memory: the same arithmetic that allocates it.
+
+use super::{GpuConfig, kernel};
+use crate::config::SamplerConfig;
+use crate::low_rank::MAX_RANK;
+use crate::run::SamplerError;
+use octopus_cuda::{NutsFormat, NutsSlot};
+use octopus_density::gpu::{GpuDensity, KernelField};
+
+/// Directions that a metric may have.
+pub(super) const MOST_DIRECTIONS: usize = MAX_RANK;
+
+/// Bytes of device memory that a run takes, from beginning to end: draws that have left the device do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GpuMemory {
+    /// What the density reads.
+    pub data: u64,
+    /// Centering and metric, which all chains share.
+    pub shared: u64,
+    /// Each chain's state and vectors, of all chains that are there at once.
+    pub chains: u64,
+    /// The two buffers through which draws leave the device.
+    pub slots: u64,
+}
+
+impl GpuMemory {
+    /// What a run of `density` with these settings takes.
+    ///
+    /// # Errors
+    /// [`SamplerError::NoKernel`] when no kernel is compiled for it.
+    pub fn of<D: GpuDensity + ?Sized>(
+        density: &D,
+        config: &SamplerConfig,
+        gpu: &GpuConfig,
+    ) -> Result<Self, SamplerError> {
+        let format = kernel::format(kernel::choose(density, config.precision)?);
+        let (element, vector) = (format.element.bytes() as u64, (format.vector() * format.element.bytes()) as u64);
+        let field = |field: &KernelField<'_>| match field {
+            KernelField::Word(_) | KernelField::Scalar(_) => 0,
+            KernelField::PerCoordinate(_) => vector,
+            KernelField::Reals(values) => values.len() as u64 * element,
+            KernelField::Words(words) => 4 * words.len() as u64,
+        };
+        let (chains, dim) = (config.chains.min(gpu.chains_at_once.max(1)), density.dim());
+        let slot = NutsSlot::bytes_for(format, chains, dim, slot_iterations(format, chains, dim, gpu));
+        let directions = MOST_DIRECTIONS as u64;
+        let chain = (format.state_bytes() + format.workspace_bytes(config.max_depth)) as u64;
+        Ok(Self {
+            data: density.kernel_data().iter().map(field).sum(),
+            shared: 2 * vector + directions * (vector + format.scalar.bytes() as u64),
+            chains: (chains as u64).saturating_mul(chain),
+            slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),
+        })
+    }
+
+    /// All together.
+    pub fn total(&self) -> u64 {
+        [self.shared, self.chains, self.slots].iter().fold(self.data, |sum, &bytes| sum.saturating_add(bytes))
+    }
+}
+
+/// The most iterations of a launch whose draws fit a slot.
+pub(super) fn slot_iterations(format: NutsFormat, chains: usize, dim: usize, gpu: &GpuConfig) -> usize {
+    let bytes = |iterations| NutsSlot::bytes_for(format, chains, dim, iterations).unwrap_or(usize::MAX);
+    let (none, one) = (bytes(0), bytes(1));
+    let fit = gpu.slot_bytes.saturating_sub(none) / (one - none).max(1);
+    fit.clamp(1, gpu.most_iterations.max(1))
+}
