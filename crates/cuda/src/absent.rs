@@ -8,7 +8,7 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use crate::kernels::{Binary, MatrixShape, NumberStream, Numbers, Reduction, Unary};
-use crate::nuts::{NutsChains, NutsData, NutsGeometry, NutsLaunch, NutsSlot};
+use crate::nuts::{NutsChains, NutsData, NutsGeometry, NutsLaunch, NutsSlot, NutsWindows, WindowBlock, WindowSide};
 use crate::session::Session;
 use crate::{Attribute, CudaError, DeviceBuffer, Element, Real};
 use std::ops::Range;
@@ -41,6 +41,7 @@ pub(crate) enum RawEvent {}
 pub(crate) enum RawModule {}
 pub(crate) enum KernelSet {}
 pub(crate) enum NutsFunctions {}
+pub(crate) enum WindowFunctions {}
 
 impl RawDevice {
     pub(crate) fn get(_: u32) -> Answer<Self> {
@@ -319,6 +320,46 @@ impl NutsFunctions {
         _: &NutsGeometry,
         _: &mut NutsChains,
         _: &mut NutsSlot,
+    ) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl WindowFunctions {
+    pub(crate) fn find(module: &Arc<RawModule>) -> Answer<Self> {
+        match **module {}
+    }
+
+    pub(crate) fn append(&self, _: &RawStream, _: &NutsWindows, _: &NutsSlot, _: WindowSide) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn sums(&self, _: &RawStream, _: &NutsWindows, _: WindowSide, _: bool) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn pool(&self, _: &RawStream, _: &NutsWindows) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn center(
+        &self,
+        _: &RawStream,
+        _: &NutsWindows,
+        _: &WindowBlock<'_>,
+        _: &DeviceBuffer<f64>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn gather(
+        &self,
+        _: &RawStream,
+        _: &NutsWindows,
+        _: WindowSide,
+        _: usize,
+        _: usize,
+        _: &DeviceBuffer<f64>,
     ) -> Answer<()> {
         match *self {}
     }

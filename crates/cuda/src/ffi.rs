@@ -22,6 +22,7 @@ mod start;
 mod status;
 mod stream;
 mod transfer;
+mod windows;
 
 pub(crate) use context::PrimaryContext;
 pub(crate) use device::RawDevice;
@@ -34,3 +35,4 @@ pub(crate) use pinned::PinnedMemory;
 pub(crate) use start::{device_count, driver_version, set_library};
 pub(crate) use stream::RawStream;
 pub(crate) use transfer::InFlight;
+pub(crate) use windows::WindowFunctions;

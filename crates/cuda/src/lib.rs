@@ -97,7 +97,7 @@ pub use kernels::{Kernels, MatrixShape, NumberStream};
 pub use module::Module;
 pub use nuts::{
     Float, NutsChain, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput,
-    NutsRecord, NutsRestart, NutsSlot,
+    NutsRecord, NutsRestart, NutsSlot, NutsWindows, WindowBlock, WindowSide,
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};

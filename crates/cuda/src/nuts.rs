@@ -7,6 +7,7 @@
 //! | [`NutsData`] | for the density | what the density reads |
 //! | [`NutsGeometry`] | from one adaptation to the next | centering and metric |
 //! | [`NutsChains`] | for the run | each chain's state and vectors |
+//! | [`NutsWindows`] | for warm-up | the open window's draws and gradients, for what is learned from all chains |
 //! | [`NutsSlot`] | for the run, two or more | what one launch leaves for the host: draws, records, gradients, ends |
 //!
 //! Numbers are given as `f64` and rounded once to what the kernel computes in.
@@ -18,6 +19,7 @@ pub(crate) mod layout;
 mod output;
 mod record;
 mod slot;
+mod windows;
 
 use crate::binding::{NutsFunctions, RawModule};
 use crate::{Context, CudaError, Stream};
@@ -33,6 +35,7 @@ pub use layout::{Float, NutsFormat};
 pub use output::NutsOutput;
 pub use record::NutsRecord;
 pub use slot::NutsSlot;
+pub use windows::{NutsWindows, WindowBlock, WindowSide};
 
 /// One launch, as all its chains share it.
 #[derive(Clone, Debug, PartialEq)]

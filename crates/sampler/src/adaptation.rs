@@ -4,16 +4,18 @@
 use crate::config::{MetricKind, Parameterization};
 use crate::low_rank::{SpikeRows, find_spikes};
 use crate::metric::MetricEstimate;
+use crate::pool::{Pool, Side};
+use crate::run::SamplerError;
 use crate::vector::Vectors;
 use octopus_density::warp::Buffer;
-use octopus_density::{Centering, DensityError, LogDensity, gradient_to_centered, to_centered};
+use octopus_density::{Centering, DensityError, LogDensity};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Lambdas are rounded to this grid: what is lost is unmeasurable, and equal lambdas share one power of the scale.
 const LAMBDA_GRID: f64 = 32.0;
 /// Rows given to the search for directions: enough for spikes, and its cost stays below that of sampling.
-const MAX_ROWS: usize = 400;
+pub(crate) const MAX_ROWS: usize = 400;
 /// Variances of draws and gradients are kept inside this range.
 const VARIANCE_RANGE: (f64, f64) = (1e-20, 1e20);
 
@@ -77,86 +79,51 @@ pub(crate) fn initial_metric(kind: MetricKind, dim: usize, gradients: &[Vec<f64>
 }
 
 /// Learns from the windows of all chains, which it leaves in the new coordinates; `None` when they hold too few draws.
+///
+/// # Errors
+/// When the windows are on a device that fails.
 pub(crate) fn learn<D: LogDensity + ?Sized>(
     density: &D,
     kind: MetricKind,
     parameterization: Parameterization,
     seed: u64,
-    windows: &mut [&mut Window],
-) -> Option<Adaptation> {
-    let dim = density.dim();
-    if windows.iter().map(|window| window.positions.len() / dim).sum::<usize>() < 10 {
-        return None;
+    pool: &mut dyn Pool,
+) -> Result<Option<Adaptation>, SamplerError> {
+    if pool.count() < 10 {
+        return Ok(None);
     }
     let centerings = match parameterization {
-        Parameterization::Adaptive => adapt_centerings(density, windows),
+        Parameterization::Adaptive => adapt_centerings(density, pool)?,
         fixed => initial_centerings(density, fixed),
     };
-    windows.par_iter_mut().for_each(|window| {
-        let rows = window.positions.chunks_exact_mut(dim).zip(window.gradients.chunks_exact_mut(dim));
-        for (x, g) in rows {
-            gradient_to_centered(density.hierarchies(), &centerings, x, g);
-            to_centered(density.hierarchies(), &centerings, x);
-        }
-    });
-    let metric = learn_metric(kind, windows, dim, seed);
-    Some(Adaptation { centerings, metric })
+    pool.center(density.hierarchies(), &centerings)?;
+    let metric = learn_metric(kind, pool, density.dim(), seed)?;
+    Ok(Some(Adaptation { centerings, metric }))
 }
 
-/// The rows of a window's positions or of its gradients.
-type Rows = fn(&Window) -> &[f64];
-const POSITIONS: Rows = |window| &window.positions;
-const GRADIENTS: Rows = |window| &window.gradients;
-
 /// Per coordinate the mean and variance (divisor n - 1): sums within each chain, and those in order of the chains.
-fn moments(windows: &[&mut Window], rows: Rows, dim: usize) -> (Vec<f64>, Vec<f64>) {
-    let count = windows.iter().map(|window| rows(window).len() / dim).sum::<usize>() as f64;
-    let mut mean = sums(windows, rows, dim, |x, _| x, &vec![0.0; dim]);
+fn moments(pool: &mut dyn Pool, side: Side) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
+    let count = pool.count() as f64;
+    let mut mean = pool.sums(side, None)?;
     for mean in &mut mean {
         *mean /= count;
     }
-    let mut variance = sums(windows, rows, dim, |x, mean| (x - mean) * (x - mean), &mean);
+    let mut variance = pool.sums(side, Some(&mean))?;
     for variance in &mut variance {
         *variance = (*variance / (count - 1.0)).clamp(VARIANCE_RANGE.0, VARIANCE_RANGE.1);
     }
-    (mean, variance)
-}
-
-/// Per coordinate the sum of `term(x, about)`.
-fn sums(
-    windows: &[&mut Window],
-    rows: Rows,
-    dim: usize,
-    term: impl Fn(f64, f64) -> f64 + Sync,
-    about: &[f64],
-) -> Vec<f64> {
-    let of_chains: Vec<Vec<f64>> = windows
-        .par_iter()
-        .map(|window| {
-            let mut sum = vec![0.0; dim];
-            for row in rows(window).chunks_exact(dim) {
-                for ((sum, &x), &about) in sum.iter_mut().zip(row).zip(about) {
-                    *sum += term(x, about);
-                }
-            }
-            sum
-        })
-        .collect();
-    let mut total = vec![0.0; dim];
-    for sum in of_chains {
-        for (total, sum) in total.iter_mut().zip(sum) {
-            *total += sum;
-        }
-    }
-    total
+    Ok((mean, variance))
 }
 
 /// The data's share of each effect's precision: Var(d log p / d z_j) = 1 + I_j by Fisher's identity, the 1
 /// being the prior's precision and I_j the data's; lambda_j = I_j / (1 + I_j), the optimum of
 /// Papaspiliopoulos, Roberts and Skoeld (2007) for Gaussian data.
-fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, windows: &[&mut Window]) -> Vec<Centering> {
-    let (_, precision) = moments(windows, GRADIENTS, density.dim());
-    density
+fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, pool: &mut dyn Pool) -> Result<Vec<Centering>, SamplerError> {
+    if density.hierarchies().is_empty() {
+        return Ok(Vec::new());
+    }
+    let (_, precision) = moments(pool, Side::Gradients)?;
+    Ok(density
         .hierarchies()
         .iter()
         .map(|block| {
@@ -164,13 +131,13 @@ fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, windows: &[&mut Window]
             let grid = |lambda: f64| (lambda * LAMBDA_GRID).round() / LAMBDA_GRID;
             Centering::new(precision[block.z.clone()].iter().map(|&p| grid(share(p))).collect())
         })
-        .collect()
+        .collect())
 }
 
-fn learn_metric(kind: MetricKind, windows: &[&mut Window], dim: usize, seed: u64) -> MetricEstimate {
-    let (mean, variance) = moments(windows, POSITIONS, dim);
-    let (slope, steepness) = moments(windows, GRADIENTS, dim);
-    let n = windows.iter().map(|window| window.positions.len() / dim).sum::<usize>();
+fn learn_metric(kind: MetricKind, pool: &mut dyn Pool, dim: usize, seed: u64) -> Result<MetricEstimate, SamplerError> {
+    let (mean, variance) = moments(pool, Side::Positions)?;
+    let (slope, steepness) = moments(pool, Side::Gradients)?;
+    let n = pool.count();
     let diagonal: Vec<f64> = if kind == MetricKind::DiagDraws {
         // Stan's shrinkage towards 1e-3.
         let n = n as f64;
@@ -182,10 +149,8 @@ fn learn_metric(kind: MetricKind, windows: &[&mut Window], dim: usize, seed: u64
     if matches!(kind, MetricKind::LowRank | MetricKind::Auto) {
         let scale: Vec<f64> = estimate.diagonal.iter().map(|d| d.sqrt()).collect();
         let stride = n.div_ceil(MAX_ROWS);
-        let thinned = |rows: Rows, standard: &(dyn Fn(usize, f64) -> f64 + Sync)| -> Vec<Buffer> {
-            let all = windows.iter().flat_map(|window| rows(window).chunks_exact(dim)).step_by(stride);
-            all.collect::<Vec<_>>()
-                .into_par_iter()
+        let thinned = |rows: Vec<f64>, standard: &(dyn Fn(usize, f64) -> f64 + Sync)| -> Vec<Buffer> {
+            rows.par_chunks_exact(dim)
                 .map(|row| {
                     let mut buffer = Buffer::zeros(dim);
                     for i in 0..dim {
@@ -196,12 +161,12 @@ fn learn_metric(kind: MetricKind, windows: &[&mut Window], dim: usize, seed: u64
                 .collect()
         };
         let rows = SpikeRows {
-            draws: thinned(POSITIONS, &|i, x| (x - mean[i]) / scale[i]),
-            gradients: thinned(GRADIENTS, &|i, g| (g - slope[i]) * scale[i]),
+            draws: thinned(pool.every(Side::Positions, stride)?, &|i, x| (x - mean[i]) / scale[i]),
+            gradients: thinned(pool.every(Side::Gradients, stride)?, &|i, g| (g - slope[i]) * scale[i]),
         };
         let spikes = find_spikes(&Vectors::new(dim), &rows, dim, seed);
         estimate.directions = spikes.directions;
         estimate.variances = spikes.variances;
     }
-    estimate
+    Ok(estimate)
 }

@@ -5,6 +5,7 @@ use crate::chain::{Chain, Mover, advance_together};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, Engine, Shared};
 use crate::metric::Metric;
+use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
 use crate::step_size::{DualAveraging, find_reasonable};
 use crate::tree::{Address, Point, Workspace};
@@ -67,8 +68,13 @@ impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
         advance_together(&mover, &mut self.chains, span)
     }
 
-    fn windows(&mut self) -> Vec<&mut Window> {
-        self.chains.iter_mut().map(|chain| &mut chain.window).collect()
+    fn pool(&mut self) -> Box<dyn Pool + '_> {
+        let windows = self.chains.iter_mut().map(|chain| &mut chain.window).collect();
+        Box::new(HostPool { windows, dim: self.dim })
+    }
+
+    fn clear_windows(&mut self) {
+        self.chains.iter_mut().for_each(|chain| chain.window.clear());
     }
 
     fn points(&mut self) -> Vec<&mut [f64]> {
@@ -102,6 +108,7 @@ impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
     fn settle(&mut self) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
             chain.step_size = chain.averaging.adapted();
+            chain.window = Window::default();
         }
         Ok(())
     }
@@ -110,7 +117,7 @@ impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
         self.chains.iter().map(|chain| chain.step_size).collect()
     }
 
-    fn states(&self) -> Vec<ChainState> {
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
         let state = |chain: &Chain| ChainState {
             x: chain.point.x[..self.dim].to_vec(),
             logp: chain.point.logp,
@@ -118,6 +125,6 @@ impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
             step_size: chain.step_size,
             window: chain.window.clone(),
         };
-        self.chains.iter().map(state).collect()
+        Ok(self.chains.iter().map(state).collect())
     }
 }

@@ -4,6 +4,7 @@
 use crate::adaptation::{Adaptation, Window};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
+use crate::pool::Pool;
 use crate::run::SamplerError;
 use crate::schedule::Schedule;
 use crate::space::Space;
@@ -27,8 +28,11 @@ pub(crate) trait Engine<D: ?Sized>: Send {
     /// drawn in order of the chains. Draws of an open window are added to the chains' windows.
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;
 
-    /// The chains' windows.
-    fn windows(&mut self) -> Vec<&mut Window>;
+    /// The draws of all chains in the open window.
+    fn pool(&mut self) -> Box<dyn Pool + '_>;
+
+    /// Forgets the draws of the window.
+    fn clear_windows(&mut self);
 
     /// The chains' points in the sampler's coordinates; whoever changes one calls [`restart`](Self::restart) next.
     fn points(&mut self) -> Vec<&mut [f64]>;
@@ -37,14 +41,17 @@ pub(crate) trait Engine<D: ?Sized>: Send {
     /// dual averaging with it.
     fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
 
-    /// Ends warm-up: the step size is from now on what dual averaging found.
+    /// Ends warm-up: windows are no longer needed, and the step size is from now on what dual averaging found.
     fn settle(&mut self) -> Result<(), SamplerError>;
 
     /// Each chain's step size.
     fn step_sizes(&self) -> Vec<f64>;
 
     /// Everything that another engine needs to go on.
-    fn states(&self) -> Vec<ChainState>;
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError>;
 }
 
 /// A chain as a checkpoint has it.

@@ -1,4 +1,4 @@
-//! Chains on a GPU: whole trajectories on the device, windows and adaptation on the host.
+//! Chains on a GPU: whole trajectories, windows and their sums on the device, what follows from the sums on the host.
 //!
 //! Chains' states and vectors stay on the device from launch to launch. What a launch leaves for the host goes to one
 //! of two slots; while it is copied by a second stream, the next launch fills the other. So the device's memory does
@@ -10,16 +10,18 @@
 mod kernel;
 mod memory;
 mod pace;
+mod windows;
 
 use crate::adaptation::Window;
 use crate::config::SamplerConfig;
 use crate::draw::{ChainBlock, DrawStats};
 use crate::engine::{ChainState, Engine, Shared};
+use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
 use crate::step_size::DualAveraging;
 use octopus_cuda::{
     Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput, NutsRecord,
-    NutsRestart, NutsSlot, Stream,
+    NutsRestart, NutsSlot, NutsWindows, Stream,
 };
 use octopus_density::DensityError;
 use octopus_density::LogDensity;
@@ -28,6 +30,7 @@ use pace::Pace;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Duration;
+use windows::DevicePool;
 
 pub use memory::GpuMemory;
 
@@ -43,6 +46,9 @@ pub struct GpuConfig {
     pub slot_bytes: usize,
     /// The most chains on the device at once; more take turns.
     pub chains_at_once: usize,
+    /// The most bytes for the draws that warm-up learns from; where they need more, or chains take turns, the host
+    /// learns from what has left the device, to the same bits.
+    pub window_bytes: usize,
 }
 
 impl Default for GpuConfig {
@@ -52,6 +58,7 @@ impl Default for GpuConfig {
             most_iterations: 1024,
             slot_bytes: 32 << 20,
             chains_at_once: usize::MAX,
+            window_bytes: 1 << 30,
         }
     }
 }
@@ -63,6 +70,8 @@ pub(crate) struct GpuEngine {
     /// Launches of each slot: begun and done.
     marks: [(Event, Event); 2],
     device: NutsChains,
+    /// The open window, if it is on the device.
+    windows: Option<NutsWindows>,
     geometry: NutsGeometry,
     data: NutsData,
     kernels: NutsKernels,
@@ -104,6 +113,7 @@ impl GpuEngine {
         let device = NutsChains::new(context, format, room, dim, config.max_depth)?;
         let capacity = memory::slot_iterations(format, room, dim, gpu);
         let slot = || NutsSlot::new(context, &device, capacity);
+        let windows = windows::on_device(config, context, gpu, dim, &states)?;
         let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
         Ok(Self {
             slots: [slot()?, slot()?],
@@ -113,6 +123,7 @@ impl GpuEngine {
             compute: Stream::new(context)?,
             copies: Stream::new(context)?,
             device,
+            windows,
             geometry,
             data,
             kernels,
@@ -175,13 +186,16 @@ impl GpuEngine {
         at: usize,
     ) -> Result<(), SamplerError> {
         let launch = launch(shared, group, span);
-        let Self { kernels, compute, copies, data, geometry, device, slots, marks, .. } = self;
+        let Self { kernels, compute, copies, data, geometry, device, windows, slots, marks, .. } = self;
         let (slot, (begun, done)) = (&mut slots[at], &marks[at]);
         begun.record(compute)?;
         kernels.run(compute, &launch, data, geometry, device, slot)?;
+        if let Some(windows) = windows {
+            windows.append(compute, device, slot)?;
+        }
         done.record(compute)?;
         copies.wait_for(done)?;
-        slot.fetch(copies)?;
+        slot.fetch(copies, windows.is_none())?;
         Ok(())
     }
 
@@ -193,7 +207,7 @@ impl GpuEngine {
         at: usize,
         blocks: &mut [ChainBlock],
     ) -> Result<usize, SamplerError> {
-        let Self { slots, marks, chains, pace, compute, dim, .. } = self;
+        let Self { slots, marks, chains, windows, pace, compute, dim, .. } = self;
         let dim = *dim;
         let output = slots[at].wait()?;
         let (begun, done) = &marks[at];
@@ -207,8 +221,9 @@ impl GpuEngine {
             chain.x.copy_from_slice(x);
         }
         let blocks = &mut blocks[group.clone()];
+        let keep = windows.is_none();
         chains.par_iter_mut().zip(blocks).enumerate().try_for_each(|(c, (chain, block))| {
-            chain.take(&output, c, dim, block).map_err(|(row, source)| SamplerError::Density {
+            chain.take(&output, c, dim, keep, block).map_err(|(row, source)| SamplerError::Density {
                 chain: group.start + c,
                 iteration: first + row,
                 source,
@@ -247,31 +262,29 @@ impl HostChain {
         }
     }
 
-    /// Appends the draws of chain `c` to `block` and to the window; the row of a draw at which the density has no
-    /// value, if there is one.
+    /// Appends the draws of chain `c` to `block` and, if it is `kept` here, to the window; the row of a draw at which the
+    /// density has no value, if there is one.
     fn take(
         &mut self,
         output: &NutsOutput<'_>,
         c: usize,
         dim: usize,
+        kept: bool,
         block: &mut ChainBlock,
     ) -> Result<(), (usize, DensityError)> {
+        if let Some(row) = output.records(c).position(|record| record.without_gradient) {
+            return Err((row, DensityError::NotFinite { value: f64::NAN }));
+        }
         let start = block.positions.len();
         output.draws(c, &mut block.positions);
         block.stats.extend(output.records(c).map(DrawStats::from));
         let window = output.window();
-        if window.is_empty() {
-            return Ok(());
+        if kept && !window.is_empty() {
+            let draws = &block.positions[start..];
+            self.window.positions.extend_from_slice(&draws[window.start * dim..window.end * dim]);
+            output.gradients(c, &mut self.window.gradients);
         }
-        let draws = &block.positions[start..];
-        self.window.positions.extend_from_slice(&draws[window.start * dim..window.end * dim]);
-        let known = self.window.gradients.len();
-        output.gradients(c, &mut self.window.gradients);
-        let mut rows = self.window.gradients[known..].chunks_exact(dim);
-        match rows.position(|row| !row.iter().all(|g| g.is_finite())) {
-            Some(row) => Err((window.start + row, DensityError::NotFinite { value: f64::NAN })),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -330,8 +343,20 @@ impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
         Ok(blocks)
     }
 
-    fn windows(&mut self) -> Vec<&mut Window> {
-        self.chains.iter_mut().map(|chain| &mut chain.window).collect()
+    fn pool(&mut self) -> Box<dyn Pool + '_> {
+        let Self { windows, chains, compute, dim, .. } = self;
+        match windows {
+            Some(windows) => Box::new(DevicePool { windows, stream: compute }),
+            None => {
+                let windows = chains.iter_mut().map(|chain| &mut chain.window).collect();
+                Box::new(HostPool { windows, dim: *dim })
+            }
+        }
+    }
+
+    fn clear_windows(&mut self) {
+        self.windows.iter_mut().for_each(NutsWindows::clear);
+        self.chains.iter_mut().for_each(|chain| chain.window.clear());
     }
 
     fn points(&mut self) -> Vec<&mut [f64]> {
@@ -349,7 +374,9 @@ impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
     fn settle(&mut self) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
             chain.state.step_size = DualAveraging::from_numbers(chain.state.averaging).adapted();
+            chain.window = Window::default();
         }
+        self.windows = None;
         if self.chains.len() <= self.room {
             let states: Vec<NutsChain> = self.chains.iter().map(|chain| chain.state).collect();
             self.device.set_states(&states)?;
@@ -361,7 +388,13 @@ impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
         self.chains.iter().map(|chain| chain.state.step_size).collect()
     }
 
-    fn states(&self) -> Vec<ChainState> {
-        self.chains.iter().map(HostChain::saved).collect()
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
+        let mut states: Vec<ChainState> = self.chains.iter().map(HostChain::saved).collect();
+        if let Some(windows) = &self.windows {
+            for (c, state) in states.iter_mut().enumerate() {
+                state.window = windows::read(windows, c)?;
+            }
+        }
+        Ok(states)
     }
 }

@@ -10,6 +10,7 @@ mod engine;
 mod gpu;
 mod low_rank;
 mod metric;
+mod pool;
 #[doc(hidden)]
 pub mod reference;
 mod run;

@@ -162,7 +162,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         self.done
     }
 
-    pub(crate) fn states(&self) -> Vec<ChainState> {
+    pub(crate) fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
         self.engine.states()
     }
 
@@ -190,7 +190,6 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         }
         if until == tune {
             self.engine.settle()?;
-            self.engine.windows().into_iter().for_each(|window| *window = Default::default());
         }
         Ok(Some(Block { phase, first, draws: span.len(), chains }))
     }
@@ -205,8 +204,8 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     fn close_window(&mut self) -> Result<(), SamplerError> {
         let density = self.space.density;
         let config = &self.config;
-        let mut windows = self.engine.windows();
-        if let Some(adaptation) = learn(density, config.metric, config.parameterization, config.seed, &mut windows) {
+        let learned = learn(density, config.metric, config.parameterization, config.seed, self.engine.pool().as_mut())?;
+        if let Some(adaptation) = learned {
             let next = Space::new(density, adaptation.centerings.clone());
             for x in self.engine.points() {
                 self.space.make_natural(x);
@@ -216,7 +215,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
             self.adaptation = adaptation;
             self.restart()?;
         }
-        self.engine.windows().into_iter().for_each(|window| window.clear());
+        self.engine.clear_windows();
         Ok(())
     }
 
@@ -238,7 +237,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
             config: self.config.clone(),
             adaptation: self.adaptation.clone(),
             done: self.done,
-            chains: self.engine.states(),
+            chains: self.engine.states()?,
         };
         postcard::to_stdvec(&state).map_err(|error| SamplerError::Checkpoint(error.to_string()))
     }

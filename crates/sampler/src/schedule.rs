@@ -65,6 +65,12 @@ impl Schedule {
         self.start..self.ends.last().copied().unwrap_or(self.start)
     }
 
+    /// Iterations of the longest window.
+    pub(crate) fn longest(&self) -> usize {
+        let starts = std::iter::once(self.start).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| end - start).max().unwrap_or(0)
+    }
+
     /// Whether the draw of this iteration belongs to a window.
     pub(crate) fn collects(&self, iteration: usize) -> bool {
         self.windows().contains(&iteration)

@@ -56,6 +56,12 @@ impl<'a> Launch<'a> {
         self.address(buffer)
     }
 
+    /// A buffer from a byte on: what of it the kernel reads.
+    pub(super) fn part(mut self, buffer: &'a DeviceBuffer<u8>, start: usize) -> Self {
+        self.foreign |= self.function.session().same(buffer.memory().session(), "").is_err();
+        self.value(buffer.memory().address() + start as u64)
+    }
+
     /// A number.
     pub(super) fn value<T: Element>(mut self, value: T) -> Self {
         self.push(&value.argument(), Parameter::of::<T>());

@@ -28,6 +28,8 @@ pub struct NutsRecord {
     pub index_in_trajectory: i32,
     /// Whether the energy error passed the limit.
     pub diverging: bool,
+    /// Whether the density had no value at the draw in its own coordinates, where the gradient was to be kept.
+    pub without_gradient: bool,
     /// Whether the trajectory ended only because the depth limit was reached.
     pub reached_max_treedepth: bool,
 }
@@ -49,6 +51,7 @@ impl NutsRecord {
             index_in_trajectory: word(56).cast_signed(),
             diverging: word(60) & 1 != 0,
             reached_max_treedepth: word(60) & 2 != 0,
+            without_gradient: word(60) & 4 != 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What one launch leaves on the device, and how it comes to the host.
 
-use super::layout::NutsFormat;
+use super::layout::{Float, NutsFormat};
 use super::output::NutsOutput;
 use super::record::RECORD;
 use super::{NutsChains, NutsLaunch};
@@ -84,6 +84,19 @@ impl NutsSlot {
         self.memory.bytes()
     }
 
+    /// Iterations of the launch that it is laid out for at whose draws the gradient is kept.
+    pub(crate) fn window(&self) -> Range<usize> {
+        self.regions.window.clone()
+    }
+
+    pub(crate) fn iterations(&self) -> usize {
+        self.regions.iterations
+    }
+
+    pub(crate) fn element(&self) -> Float {
+        self.format.element
+    }
+
     /// Puts the points of the first chains in the sampler's coordinates, `chains x dim`, where a restart reads them.
     ///
     /// # Errors
@@ -132,13 +145,15 @@ impl NutsSlot {
         Ok(())
     }
 
-    /// Starts to copy what the launch has left, in order with `stream`; gradients only if there are any.
+    /// Starts to copy what the launch has left, in order with `stream`; gradients if they are asked for and there are
+    /// any.
     ///
     /// # Errors
     /// When the driver fails.
-    pub fn fetch(&mut self, stream: &Stream) -> Result<(), CudaError> {
+    pub fn fetch(&mut self, stream: &Stream, gradients: bool) -> Result<(), CudaError> {
         let Some(host) = self.host.take() else { return Ok(()) };
-        let end = if self.regions.window.is_empty() { self.regions.gradients } else { self.regions.end };
+        let all = gradients && !self.regions.window.is_empty();
+        let end = if all { self.regions.end } else { self.regions.gradients };
         self.copy = Some(self.memory.download(0..end, host, stream)?);
         Ok(())
     }

@@ -86,7 +86,8 @@ mod tests {
         for entry in fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
             let name = entry.file_name().into_string().unwrap();
-            if name.starts_with("nuts_") && name.ends_with(".ptx.gz") {
+            // Windows are the sampler's: they serve every density.
+            if name.starts_with("nuts_") && name.ends_with(".ptx.gz") && name != "nuts_windows.ptx.gz" {
                 files.insert(name, fs::read(entry.path()).unwrap());
             }
         }

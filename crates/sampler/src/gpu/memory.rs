@@ -1,6 +1,6 @@
 //! What a run takes of a device's memory: the same arithmetic that allocates it.
 
-use super::{GpuConfig, kernel};
+use super::{GpuConfig, kernel, windows};
 use crate::config::SamplerConfig;
 use crate::low_rank::MAX_RANK;
 use crate::run::SamplerError;
@@ -10,7 +10,7 @@ use octopus_density::gpu::{GpuDensity, KernelField};
 /// Directions that a metric may have.
 pub(super) const MOST_DIRECTIONS: usize = MAX_RANK;
 
-/// Bytes of device memory that a run takes, from beginning to end: draws that have left the device do not count.
+/// Bytes of device memory that a run takes at the most: draws that have left the device do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpuMemory {
     /// What the density reads.
@@ -21,6 +21,8 @@ pub struct GpuMemory {
     pub chains: u64,
     /// The two buffers through which draws leave the device.
     pub slots: u64,
+    /// The draws that warm-up learns from, until it ends; 0 if the host learns.
+    pub windows: u64,
 }
 
 impl GpuMemory {
@@ -50,12 +52,15 @@ impl GpuMemory {
             shared: 2 * vector + directions * (vector + format.scalar.bytes() as u64),
             chains: (chains as u64).saturating_mul(chain),
             slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),
+            windows: windows::bytes(config, gpu, dim).unwrap_or(0) as u64,
         })
     }
 
     /// All together.
     pub fn total(&self) -> u64 {
-        [self.shared, self.chains, self.slots].iter().fold(self.data, |sum, &bytes| sum.saturating_add(bytes))
+        [self.shared, self.chains, self.slots, self.windows]
+            .iter()
+            .fold(self.data, |sum, &bytes| sum.saturating_add(bytes))
     }
 }
 

@@ -52,11 +52,16 @@ on_software_gpu!(every_parameterization_and_metric, "", &["nuts_hierarchical_nor
 
 // However a run is cut into launches, and however many chains are on the device at once.
 on_software_gpu!(any_way_of_launching, "", &["nuts_hierarchical_normal_f64_32x4"], {
-    for (most_iterations, chains_at_once, slot_bytes, millis) in
-        [(1, 5, 1, 20), (7, 5, 1 << 20, 20), (64, 1, 1 << 20, 0), (13, 2, 1 << 20, 20), (500, 3, 1, 1000)]
-    {
+    for (most_iterations, chains_at_once, slot_bytes, window_bytes, millis) in [
+        (1, 5, 1, 1 << 30, 20),
+        (7, 5, 1 << 20, 0, 20),
+        (64, 1, 1 << 20, 0, 0),
+        (13, 2, 1 << 20, 1 << 30, 20),
+        (500, 5, 1 << 20, 1 << 30, 1000),
+        (500, 3, 1, 1 << 30, 1000),
+    ] {
         let launch_time = Duration::from_millis(millis);
-        let gpu = GpuConfig { most_iterations, chains_at_once, slot_bytes, launch_time };
+        let gpu = GpuConfig { most_iterations, chains_at_once, slot_bytes, launch_time, window_bytes };
         compare(60, false, Likelihood::Collapsed, &short(), &gpu);
     }
 });

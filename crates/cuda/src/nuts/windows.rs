@@ -1,0 +1,215 @@
+//! Windows of warm-up on the device: the draws of all chains and the gradients there, from which the host learns.
+
+use super::{NutsChains, NutsSlot};
+use crate::binding::{RawModule, WindowFunctions};
+use crate::{Context, CudaError, DeviceBuffer, Stream};
+use std::sync::Arc;
+
+/// Which numbers of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowSide {
+    /// The draws.
+    Positions,
+    /// The gradients at the draws.
+    Gradients,
+}
+
+/// A hierarchical block as the windows' kernels take it to centered coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowBlock<'a> {
+    /// The coordinate of the location.
+    pub location: usize,
+    /// The coordinate of the logarithm of the scale.
+    pub log_scale: usize,
+    /// The coordinate of the first effect.
+    pub first: usize,
+    /// One for each effect.
+    pub lambda: &'a [f64],
+    /// Their sum.
+    pub total: f64,
+    /// The one value, if all are equal.
+    pub uniform: Option<f64>,
+}
+
+/// The open window of all chains, in f64 and at first in the density's own coordinates. Element `i` of draw `r` of chain
+/// `c` is at `(c capacity + r) dim + i`.
+pub struct NutsWindows {
+    functions: WindowFunctions,
+    pub(crate) positions: DeviceBuffer<f64>,
+    pub(crate) gradients: DeviceBuffer<f64>,
+    /// One number for each chain and coordinate, and one for each coordinate.
+    pub(crate) of_chains: DeviceBuffer<f64>,
+    pub(crate) total: DeviceBuffer<f64>,
+    pub(crate) about: DeviceBuffer<f64>,
+    lambda: DeviceBuffer<f64>,
+    /// Draws on their way to the host.
+    gathered: DeviceBuffer<f64>,
+    pub(crate) chains: usize,
+    pub(crate) capacity: usize,
+    pub(crate) dim: usize,
+    /// Draws of each chain.
+    pub(crate) rows: usize,
+}
+
+impl NutsWindows {
+    /// Bytes of device memory for windows of at most `capacity` draws of each chain, of which at most `fetched` are
+    /// fetched one by one; `None` for more than can be counted.
+    #[must_use]
+    pub fn bytes_for(chains: usize, capacity: usize, dim: usize, fetched: usize) -> Option<usize> {
+        let row = chains.checked_mul(dim)?;
+        let vectors = dim.checked_mul(fetched.checked_add(3)?)?;
+        let numbers = row.checked_mul(capacity)?.checked_mul(2)?.checked_add(row)?.checked_add(vectors)?;
+        numbers.checked_mul(size_of::<f64>())
+    }
+
+    /// Gives the kernels' PTX to the driver and makes room.
+    ///
+    /// # Errors
+    /// [`CudaError::Ptx`], [`CudaError::KernelMissing`], [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when
+    /// the driver fails.
+    pub fn new(
+        context: &Context,
+        ptx: &str,
+        chains: usize,
+        capacity: usize,
+        dim: usize,
+        fetched: usize,
+    ) -> Result<Self, CudaError> {
+        let module = Arc::new(RawModule::from_ptx(context.session(), ptx)?);
+        let functions = WindowFunctions::find(&module)?;
+        let zeroed = |numbers: usize| DeviceBuffer::zeroed(context, numbers);
+        let row = chains.saturating_mul(dim);
+        Ok(Self {
+            functions,
+            positions: zeroed(row.saturating_mul(capacity))?,
+            gradients: zeroed(row.saturating_mul(capacity))?,
+            of_chains: zeroed(row)?,
+            total: zeroed(dim)?,
+            about: zeroed(dim)?,
+            lambda: zeroed(dim)?,
+            gathered: zeroed(dim.saturating_mul(fetched))?,
+            chains,
+            capacity,
+            dim,
+            rows: 0,
+        })
+    }
+
+    /// Draws of all chains together.
+    #[must_use]
+    pub fn draws(&self) -> usize {
+        self.chains * self.rows
+    }
+
+    /// Forgets all draws.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+    }
+
+    /// Queues to append what a launch has left in `slot` within the window, behind the launch.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`] when there is no room, or the slot is of other chains; [`CudaError::ContextMismatch`];
+    /// and when the driver refuses.
+    pub fn append(&mut self, stream: &Stream, chains: &NutsChains, slot: &NutsSlot) -> Result<(), CudaError> {
+        let window = slot.window();
+        let refuse = |what, expected, found| {
+            let operation = format!("adding {} draws to a window of {} chains", window.len(), self.chains);
+            Err(CudaError::LengthMismatch { operation, what, expected, found })
+        };
+        if chains.chains != self.chains || chains.dim != self.dim {
+            return refuse("the slot", self.chains * self.dim, chains.chains * chains.dim);
+        }
+        if self.rows + window.len() > self.capacity {
+            return refuse("the window", self.rows + window.len(), self.capacity);
+        }
+        if window.is_empty() {
+            return Ok(());
+        }
+        self.functions.append(stream.raw(), self, slot, WindowSide::Positions)?;
+        self.functions.append(stream.raw(), self, slot, WindowSide::Gradients)?;
+        self.rows += window.len();
+        Ok(())
+    }
+
+    /// For each coordinate the sum over all draws of x, or, with `about`, of (x - about)^2. Sums within each chain in
+    /// order of its draws, and those in order of the chains. Waits for it.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`] for another number of coordinates; and when any work failed.
+    pub fn sums(&mut self, stream: &Stream, side: WindowSide, about: Option<&[f64]>) -> Result<Vec<f64>, CudaError> {
+        if let Some(about) = about {
+            self.about.copy_from(about)?;
+        }
+        self.functions.sums(stream.raw(), self, side, about.is_some())?;
+        self.functions.pool(stream.raw(), self)?;
+        self.total.to_vec()
+    }
+
+    /// Takes all draws and gradients to centered coordinates. Waits for it.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`] when the block is not within the coordinates; and when any work failed.
+    pub fn center(&mut self, stream: &Stream, block: &WindowBlock<'_>) -> Result<(), CudaError> {
+        let end = block.location.max(block.log_scale).max(block.first + block.lambda.len().max(1) - 1);
+        if end >= self.dim {
+            let operation = "taking a window to centered coordinates".to_owned();
+            let what = "the density's block";
+            return Err(CudaError::LengthMismatch { operation, what, expected: end + 1, found: self.dim });
+        }
+        self.lambda.copy_range_from(0, block.lambda)?;
+        self.functions.center(stream.raw(), self, block, &self.lambda)?;
+        stream.synchronize()
+    }
+
+    /// Every `stride`-th of all draws, chain after chain, `count x dim`. Waits for it.
+    ///
+    /// # Errors
+    /// [`CudaError::RangeOutside`] when these are more than it was made for; and when any work failed.
+    pub fn every(&mut self, stream: &Stream, side: WindowSide, stride: usize) -> Result<Vec<f64>, CudaError> {
+        let count = self.draws().div_ceil(stride.max(1));
+        let (length, end) = (self.gathered.len(), count * self.dim);
+        if end > length {
+            return Err(CudaError::RangeOutside { operation: "fetching draws of a window", start: 0, end, length });
+        }
+        self.functions.gather(stream.raw(), self, side, stride.max(1), count, &self.gathered)?;
+        let mut out = vec![0.0; end];
+        self.gathered.copy_range_to(0, &mut out)?;
+        Ok(out)
+    }
+
+    /// The numbers of one chain, `rows x dim`, after all work that is queued.
+    ///
+    /// # Errors
+    /// [`CudaError::RangeOutside`] when there is no such chain; and when the copy or any work before failed.
+    pub fn read(&self, side: WindowSide, chain: usize) -> Result<Vec<f64>, CudaError> {
+        let mut out = vec![0.0; self.rows * self.dim];
+        self.side(side).copy_range_to(chain * self.capacity * self.dim, &mut out)?;
+        Ok(out)
+    }
+
+    /// Puts one chain's numbers, `rows x dim`; all chains must be given as many, and their number is set by
+    /// [`set_rows`](Self::set_rows).
+    ///
+    /// # Errors
+    /// [`CudaError::RangeOutside`] when there is no such chain or no room; and when the copy or any work before failed.
+    pub fn write(&mut self, side: WindowSide, chain: usize, numbers: &[f64]) -> Result<(), CudaError> {
+        let start = chain * self.capacity * self.dim;
+        match side {
+            WindowSide::Positions => self.positions.copy_range_from(start, numbers),
+            WindowSide::Gradients => self.gradients.copy_range_from(start, numbers),
+        }
+    }
+
+    /// Says how many draws of each chain were [written](Self::write), at most as many as there is room for.
+    pub fn set_rows(&mut self, rows: usize) {
+        self.rows = rows.min(self.capacity);
+    }
+
+    pub(crate) fn side(&self, side: WindowSide) -> &DeviceBuffer<f64> {
+        match side {
+            WindowSide::Positions => &self.positions,
+            WindowSide::Gradients => &self.gradients,
+        }
+    }
+}

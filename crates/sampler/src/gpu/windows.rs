@@ -1,0 +1,100 @@
+//! Windows of warm-up that stay on the device: only sums and a few draws come to the host.
+
+use super::GpuConfig;
+use crate::adaptation::{MAX_ROWS, Window};
+use crate::config::SamplerConfig;
+use crate::engine::ChainState;
+use crate::pool::{Pool, Side};
+use crate::run::SamplerError;
+use crate::schedule::Schedule;
+use octopus_cuda::{Context, NutsWindows, Stream, WindowBlock, WindowSide};
+use octopus_density::gpu::KernelText;
+use octopus_density::{Centering, Hierarchy};
+
+/// The windows' kernels, which serve every density.
+const KERNELS: KernelText = KernelText::Gzip(include_bytes!("../../../../kernels/ptx/nuts_windows.ptx.gz"));
+
+/// The bytes of the windows of a run, if they are to be on the device.
+pub(super) fn bytes(config: &SamplerConfig, gpu: &GpuConfig, dim: usize) -> Option<usize> {
+    let longest = Schedule::new(config.tune, config.windows).longest();
+    let at_once = config.chains <= gpu.chains_at_once && longest > 0;
+    let bytes = NutsWindows::bytes_for(config.chains, longest, dim, MAX_ROWS)?;
+    (at_once && bytes <= gpu.window_bytes).then_some(bytes)
+}
+
+/// Room on the device for the windows of a run, with what a checkpoint has of the open one.
+///
+/// # Errors
+/// When the device or its memory fails.
+pub(super) fn on_device(
+    config: &SamplerConfig,
+    context: &Context,
+    gpu: &GpuConfig,
+    dim: usize,
+    states: &[ChainState],
+) -> Result<Option<NutsWindows>, SamplerError> {
+    if bytes(config, gpu, dim).is_none() {
+        return Ok(None);
+    }
+    let longest = Schedule::new(config.tune, config.windows).longest();
+    let mut windows = NutsWindows::new(context, &KERNELS.text()?, config.chains, longest, dim, MAX_ROWS)?;
+    for (c, state) in states.iter().enumerate() {
+        windows.write(WindowSide::Positions, c, &state.window.positions)?;
+        windows.write(WindowSide::Gradients, c, &state.window.gradients)?;
+        windows.set_rows(state.window.positions.len() / dim);
+    }
+    Ok(Some(windows))
+}
+
+/// The window of one chain.
+///
+/// # Errors
+/// When the device fails.
+pub(super) fn read(windows: &NutsWindows, chain: usize) -> Result<Window, SamplerError> {
+    Ok(Window {
+        positions: windows.read(WindowSide::Positions, chain)?,
+        gradients: windows.read(WindowSide::Gradients, chain)?,
+    })
+}
+
+/// The windows of all chains where the chains are.
+pub(super) struct DevicePool<'e> {
+    pub(super) windows: &'e mut NutsWindows,
+    pub(super) stream: &'e Stream,
+}
+
+fn of_device(side: Side) -> WindowSide {
+    match side {
+        Side::Positions => WindowSide::Positions,
+        Side::Gradients => WindowSide::Gradients,
+    }
+}
+
+impl Pool for DevicePool<'_> {
+    fn count(&self) -> usize {
+        self.windows.draws()
+    }
+
+    fn sums(&mut self, side: Side, about: Option<&[f64]>) -> Result<Vec<f64>, SamplerError> {
+        Ok(self.windows.sums(self.stream, of_device(side), about)?)
+    }
+
+    fn center(&mut self, hierarchies: &[Hierarchy], centerings: &[Centering]) -> Result<(), SamplerError> {
+        for (block, centering) in hierarchies.iter().zip(centerings) {
+            let block = WindowBlock {
+                location: block.location,
+                log_scale: block.log_scale,
+                first: block.z.start,
+                lambda: centering.lambda(),
+                total: centering.total(),
+                uniform: centering.uniform(),
+            };
+            self.windows.center(self.stream, &block)?;
+        }
+        Ok(())
+    }
+
+    fn every(&mut self, side: Side, stride: usize) -> Result<Vec<f64>, SamplerError> {
+        Ok(self.windows.every(self.stream, of_device(side), stride)?)
+    }
+}

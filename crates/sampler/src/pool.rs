@@ -1,0 +1,103 @@
+//! The draws of all chains in the open window, as what is learned from them asks: sums in one fixed order, wherever the
+//! draws are.
+
+use crate::adaptation::Window;
+use crate::run::SamplerError;
+use octopus_density::{Centering, Hierarchy, gradient_to_centered, to_centered};
+use rayon::prelude::*;
+
+/// Which numbers of the draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Positions,
+    Gradients,
+}
+
+/// The draws of all chains with the gradients there, at first in the density's own coordinates.
+pub(crate) trait Pool {
+    /// Draws of all chains together.
+    fn count(&self) -> usize;
+
+    /// For each coordinate the sum of x over all draws, or, with `about`, that of (x - about)^2. Sums within each chain
+    /// in order of its draws, and those in order of the chains.
+    ///
+    /// # Errors
+    /// When the draws are on a device that fails.
+    fn sums(&mut self, side: Side, about: Option<&[f64]>) -> Result<Vec<f64>, SamplerError>;
+
+    /// Takes all draws and gradients to centered coordinates.
+    ///
+    /// # Errors
+    /// As [`sums`](Self::sums).
+    fn center(&mut self, hierarchies: &[Hierarchy], centerings: &[Centering]) -> Result<(), SamplerError>;
+
+    /// Every `stride`-th of all draws, chain after chain, one after another.
+    ///
+    /// # Errors
+    /// As [`sums`](Self::sums).
+    fn every(&mut self, side: Side, stride: usize) -> Result<Vec<f64>, SamplerError>;
+}
+
+/// Windows in the host's memory.
+pub(crate) struct HostPool<'w> {
+    pub(crate) windows: Vec<&'w mut Window>,
+    pub(crate) dim: usize,
+}
+
+fn rows(window: &Window, side: Side) -> &[f64] {
+    match side {
+        Side::Positions => &window.positions,
+        Side::Gradients => &window.gradients,
+    }
+}
+
+impl Pool for HostPool<'_> {
+    fn count(&self) -> usize {
+        self.windows.iter().map(|window| window.positions.len() / self.dim).sum()
+    }
+
+    fn sums(&mut self, side: Side, about: Option<&[f64]>) -> Result<Vec<f64>, SamplerError> {
+        let of_chains: Vec<Vec<f64>> = self
+            .windows
+            .par_iter()
+            .map(|window| {
+                let mut sum = vec![0.0; self.dim];
+                for row in rows(window, side).chunks_exact(self.dim) {
+                    match about {
+                        None => sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x),
+                        Some(about) => {
+                            for ((sum, &x), &about) in sum.iter_mut().zip(row).zip(about) {
+                                *sum += (x - about) * (x - about);
+                            }
+                        }
+                    }
+                }
+                sum
+            })
+            .collect();
+        let mut total = vec![0.0; self.dim];
+        for sum in of_chains {
+            for (total, sum) in total.iter_mut().zip(sum) {
+                *total += sum;
+            }
+        }
+        Ok(total)
+    }
+
+    fn center(&mut self, hierarchies: &[Hierarchy], centerings: &[Centering]) -> Result<(), SamplerError> {
+        let dim = self.dim;
+        self.windows.par_iter_mut().for_each(|window| {
+            let rows = window.positions.chunks_exact_mut(dim).zip(window.gradients.chunks_exact_mut(dim));
+            for (x, g) in rows {
+                gradient_to_centered(hierarchies, centerings, x, g);
+                to_centered(hierarchies, centerings, x);
+            }
+        });
+        Ok(())
+    }
+
+    fn every(&mut self, side: Side, stride: usize) -> Result<Vec<f64>, SamplerError> {
+        let all = self.windows.iter().flat_map(|window| rows(window, side).chunks_exact(self.dim));
+        Ok(all.step_by(stride.max(1)).flatten().copied().collect())
+    }
+}
