@@ -316,10 +316,11 @@ template <class S> void run(Reader& in, const Job<S>& job) {
   chains.write_states();
 }
 
+/// A restart finds points and states, and no vector anywhere else.
 template <class S> void restart(Reader& in, const Job<S>& job) {
   Chains<S> chains(in, job);
+  chains.launch.iterations = (u32)in.integer();
   chains.place();
-  chains.launch.iterations = 1;
   if (library) {
     HierarchicalNormalData<R, T> data = job.data;
     void* parameters[] = {&data, &chains.launch};

@@ -183,7 +183,7 @@ fn restarts_find_the_step_size_of_f64() {
                 let mut job = Job::in_precision(precision, Task::Restart, &model, &adaptation);
                 job.integer(1).integer(0).integer(80).integer(10).real(1000.0).real(0.95).integer(chains as u64);
                 starts.iter().for_each(|start| _ = job.reals(start).reals(&averaging(step, 0.8)).real(step));
-                let mut answer = job.ask(Way::Arrays)?;
+                let mut answer = job.integer(1).ask(Way::Arrays)?;
                 let mut read = || {
                     answer.reals(dim + 1);
                     let step = answer.real();

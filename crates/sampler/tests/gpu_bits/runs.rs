@@ -76,10 +76,16 @@ fn compare(way: Way, groups: usize, balanced: bool, likelihood: Likelihood, conf
                 .zip(&theirs)
                 .map(|(now, theirs)| ChainSnapshot { x: now.x.clone(), ..theirs.clone() })
                 .collect();
-            let Some(mut answer) = job(Task::Restart, &sampler, &moved).ask(way) else { return };
+            let Some(mut answer) = job(Task::Restart, &sampler, &moved).integer(1).ask(way) else { return };
             for ours in &now {
                 assert_same_state(&format!("restart at {}", sampler.done()), ours, &read(&mut answer, dim));
                 restarts += 1;
+            }
+            answer.end();
+            // A run that is resumed has its points and states from a checkpoint.
+            let Some(mut answer) = job(Task::Restart, &sampler, &now).integer(0).ask(way) else { return };
+            for ours in &now {
+                assert_same_state(&format!("resumed at {}", sampler.done()), ours, &read(&mut answer, dim));
             }
             answer.end();
         } else if sampler.done() != config.tune {
