@@ -88,11 +88,17 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
 /// When PTX and sources disagree, or a module of the sampler has other entries than its two.
 pub(super) fn entries(sources: &Sources, module: &Module, ptx: &str) -> Result<Vec<Entry>> {
     let entries = signature::join(&module.name, sources.signatures(module)?, listing::entries(ptx)?)?;
-    if module.is_sampler() {
+    // Windows serve every density.
+    if module.is_sampler() && module.name != "nuts_windows" {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         let rest = module.name.strip_prefix("nuts_").with_context(|| format!("{} is not nuts_...", module.unit))?;
-        if names != [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")] {
-            bail!("{} has the entries {names:?}, not nuts_restart_{rest} and nuts_run_{rest}", module.unit);
+        // What expands draws is apart: it serves all shapes.
+        let two = match rest.strip_prefix("expand_") {
+            Some(rest) => [format!("nuts_expand_{rest}"), format!("nuts_predict_{rest}")],
+            None => [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")],
+        };
+        if names != two {
+            bail!("{} has the entries {names:?}, not {} and {}", module.unit, two[0], two[1]);
         }
     }
     Ok(entries)
