@@ -85,23 +85,30 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
 /// The kernels of a module's PTX with their declarations.
 ///
 /// # Errors
-/// When PTX and sources disagree, or a module of the sampler has other entries than its two.
+/// When PTX and sources disagree, a unit's name is none, or a module of one density has other entries than its two.
 pub(super) fn entries(sources: &Sources, module: &Module, ptx: &str) -> Result<Vec<Entry>> {
     let entries = signature::join(&module.name, sources.signatures(module)?, listing::entries(ptx)?)?;
-    // Windows serve every density.
-    if module.is_sampler() && module.name != "nuts_windows" {
+    if module.is_sampler() && !module.name.starts_with("nuts_") {
+        bail!("{} is not nuts_...", module.unit);
+    }
+    if let Some(two) = entries_of_density(&module.name) {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-        let rest = module.name.strip_prefix("nuts_").with_context(|| format!("{} is not nuts_...", module.unit))?;
-        // What expands draws is apart: it serves all shapes.
-        let two = match rest.strip_prefix("expand_") {
-            Some(rest) => [format!("nuts_expand_{rest}"), format!("nuts_predict_{rest}")],
-            None => [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")],
-        };
         if names != two {
             bail!("{} has the entries {names:?}, not {} and {}", module.unit, two[0], two[1]);
         }
     }
     Ok(entries)
+}
+
+/// What a module of one density must hold, by its name; `None` for those that serve all densities.
+fn entries_of_density(module: &str) -> Option<[String; 2]> {
+    const SHARED: [&str; 1] = ["windows"];
+    let rest = module.strip_prefix("nuts_").filter(|rest| !SHARED.contains(rest))?;
+    // What expands draws is apart: it serves all shapes.
+    Some(match rest.strip_prefix("expand_") {
+        Some(rest) => [format!("nuts_expand_{rest}"), format!("nuts_predict_{rest}")],
+        None => [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")],
+    })
 }
 
 /// `work` of each item, in the items' order; of several errors that of the first item.
@@ -133,6 +140,14 @@ fn on_all_cores<I: Sync, O: Send>(items: &[I], work: impl Fn(&I) -> Result<O> + 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_modules_name_says_what_it_holds() {
+        let two = |module| entries_of_density(module).map(|names| names.join(" "));
+        assert_eq!(two("nuts_x_f64_32x1").as_deref(), Some("nuts_restart_x_f64_32x1 nuts_run_x_f64_32x1"));
+        assert_eq!(two("nuts_expand_x_f32").as_deref(), Some("nuts_expand_x_f32 nuts_predict_x_f32"));
+        assert_eq!((two("nuts_windows"), two("octopus")), (None, None));
+    }
 
     #[test]
     fn work_on_all_cores_keeps_the_order_and_the_first_error() {
