@@ -128,6 +128,7 @@ impl NutsKernels {
     ///
     /// # Errors
     /// As [`run`](Self::run).
+    #[allow(clippy::too_many_arguments, reason = "what is read and what is written are parts of their own")]
     pub fn restart(
         &self,
         stream: &Stream,

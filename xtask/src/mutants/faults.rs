@@ -111,14 +111,14 @@ pub(super) const FAULTS: [Fault; 20] = [
     Fault {
         name: "window opens one iteration late",
         file: SCHEDULE,
-        old: "iteration >= self.start &&",
-        new: "iteration > self.start &&",
+        old: "self.start..self.ends.last()",
+        new: "self.start + 1..self.ends.last()",
     },
     Fault {
         name: "window takes one draw too many",
         file: SCHEDULE,
-        old: "|&last| iteration < last",
-        new: "|&last| iteration <= last",
+        old: "self.ends.last().copied()",
+        new: "self.ends.last().map(|last| last + 1)",
     },
     Fault {
         name: "lp with the Jacobian of the sampler's coordinates",

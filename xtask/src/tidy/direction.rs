@@ -11,7 +11,7 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("crates/softgpu", &[]),
     ("crates/device", &["cuda", "random"]),
     ("crates/density", &["random"]),
-    ("crates/sampler", &["density", "random"]),
+    ("crates/sampler", &["density", "random", "cuda"]),
     ("crates/trace", &["sampler", "density"]),
     ("crates/diag", &["trace", "density"]),
     ("crates/report", &["trace", "diag", "density", "device"]),
