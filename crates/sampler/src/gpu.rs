@@ -142,8 +142,8 @@ impl GpuEngine {
         for group in self.groups() {
             self.place(shared, group, NutsRestart::Place)?;
         }
-        let chains = self.chains.iter().zip(&saved).enumerate();
-        chains.map(|(c, (chain, saved))| saved.expect_same_logp(c, chain.state.logp)).collect()
+        let mut chains = self.chains.iter().zip(&saved).enumerate();
+        chains.try_for_each(|(c, (chain, saved))| saved.expect_same_logp(c, chain.state.logp))
     }
 
     /// The chains that are on the device at once, by their numbers.
