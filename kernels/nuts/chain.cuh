@@ -82,10 +82,7 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     if (iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end) {
       Vec gradient;
       // Where there is no value the gradient means nothing: the host must see that.
-      if (!is_finite(space.density.evaluate(natural, x, gradient))) {
-        OCTOPUS_UNROLL
-        for (int e = 0; e < S::E; ++e) gradient.row[e] = S::W::splat(Constants<R>::nan());
-      }
+      if (!is_finite(space.density.evaluate(natural, x, gradient)) && W::writes()) launch.records[row].flags |= 4u;
       store_draw<S>(launch.gradients + row * dim, dim, gradient);
     }
   }

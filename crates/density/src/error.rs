@@ -40,6 +40,22 @@ pub enum DataError {
         /// NaN or an infinity.
         value: f64,
     },
+    /// Effects and their standard errors differ in number.
+    #[error("{effects} effects but {errors} standard errors: give one to each effect")]
+    StandardErrors {
+        /// Effects given.
+        effects: usize,
+        /// Standard errors given.
+        errors: usize,
+    },
+    /// A standard error that is none.
+    #[error("row {row}: the standard error is {value}: it must be positive, and 1 over its square a finite number")]
+    StandardError {
+        /// The row, counted from 0.
+        row: usize,
+        /// The standard error given.
+        value: f64,
+    },
     /// A setting of the model or its data that is out of range.
     #[error("{field} = {value}: {expected}")]
     Setting {

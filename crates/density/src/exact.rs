@@ -22,10 +22,12 @@ mod evidence;
 mod lattice;
 mod marginal;
 mod moments;
+mod schools;
 mod statistics;
 
 pub use marginal::{Interval, Marginal};
 pub use moments::Moments;
+pub use schools::SchoolsPosterior;
 
 use crate::{DataError, GroupedData, HierarchicalPrior};
 use evidence::Evidence;

@@ -29,7 +29,7 @@ pub(crate) mod modules;
 mod precision;
 mod text;
 
-pub use module::KernelModule;
+pub use module::{ExpansionModule, KernelModule};
 pub use precision::{ParsePrecisionError, Precision};
 pub use text::{KernelText, KernelTextError};
 
@@ -70,4 +70,16 @@ pub trait GpuDensity: LogDensity {
 
     /// The fields of the density's `Data` struct, in the order of its declaration.
     fn kernel_data(&self) -> Vec<KernelField<'_>>;
+
+    /// The kernels that expand draws and replicate observations on the device ([`LogDensity::expand`] and
+    /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any the CPU does both.
+    fn expansion_modules(&self) -> &[ExpansionModule] {
+        &[]
+    }
+
+    /// The fields of the density's `Observations` struct, which replicating needs beside `Data`, in the order of its
+    /// declaration; arrays are [`KernelField::Reals`] and [`KernelField::Words`].
+    fn observation_data(&self) -> Vec<KernelField<'_>> {
+        Vec::new()
+    }
 }

@@ -9,6 +9,7 @@ pub mod exact;
 pub mod gpu;
 mod hierarchical;
 mod layout;
+mod schools;
 pub mod synthetic;
 pub mod warp;
 
@@ -20,3 +21,4 @@ pub use error::{DataError, DensityError};
 pub use hierarchical::PackedNormal;
 pub use hierarchical::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 pub use layout::{Dim, Labels, Layout, Role, Transform, Variable};
+pub use schools::EightSchools;

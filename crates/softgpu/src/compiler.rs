@@ -18,6 +18,14 @@ pub enum Variant {
 }
 
 impl Variant {
+    /// How much kernels are optimised: what the sanitizers add takes the compiler long.
+    pub(crate) fn optimisation(self) -> &'static str {
+        match self {
+            Self::Plain => "-O3",
+            Self::Sanitized => "-O1",
+        }
+    }
+
     fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Plain => &[],

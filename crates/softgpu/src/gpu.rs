@@ -59,7 +59,7 @@ impl SoftwareGpu {
     }
 
     /// Adds these of the sampler's kernels, by the names of [`sampler_units`](crate::sampler_units): those that a test
-    /// needs, since the compiler takes some ten seconds for each. Several are compiled at a time, and each is built
+    /// needs, since the compiler takes some seconds for each. Several are compiled at a time, and each is built
     /// once for all processes until its sources change.
     ///
     /// # Errors
@@ -81,6 +81,14 @@ impl SoftwareGpu {
     /// When there is a compiler and the build fails all the same.
     pub fn for_test() -> Option<Self> {
         Self::unless_absent(Self::build())
+    }
+
+    /// As [`SoftwareGpu::for_test`], with these of the sampler's kernels: see [`SoftwareGpu::with_sampler`].
+    ///
+    /// # Panics
+    /// As [`SoftwareGpu::for_test`], and when there is no unit of a name.
+    pub fn for_test_with_sampler(lanes: Lanes, units: &[impl AsRef<str>]) -> Option<Self> {
+        Self::unless_absent(Self::build().and_then(|gpu| gpu.with_sampler(lanes, units)))
     }
 
     /// As [`SoftwareGpu::for_test`], of a build of any kind.

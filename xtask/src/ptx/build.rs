@@ -68,13 +68,15 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
     inputs.extend(headers.iter().flat_map(|(name, text)| [name, text]));
     let ptx = cache.get(&inputs, || nvrtc.compile(&unit, &OPTIONS))?;
     let mut entries = entries(sources, module, &ptx)?;
-    for architecture in resources::architectures(module) {
+    let told = on_all_cores(&resources::ARCHITECTURES, |architecture| {
         let inputs = ["ptxas", &tools.ptxas_version, architecture, &ptx];
-        let told = cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))?;
+        cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))
+    })?;
+    for (architecture, told) in resources::ARCHITECTURES.into_iter().zip(told) {
         let used = resources::parse(&told)?;
         for Entry { name, resources, .. } in &mut entries {
             let used = used.get(name).with_context(|| format!("ptxas says nothing of {name}"))?;
-            resources.insert((*architecture).to_owned(), *used);
+            resources.insert(architecture.to_owned(), *used);
         }
     }
     Ok(Part { ptx, entries })
@@ -86,11 +88,17 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
 /// When PTX and sources disagree, or a module of the sampler has other entries than its two.
 pub(super) fn entries(sources: &Sources, module: &Module, ptx: &str) -> Result<Vec<Entry>> {
     let entries = signature::join(&module.name, sources.signatures(module)?, listing::entries(ptx)?)?;
-    if module.is_sampler() {
+    // Windows serve every density.
+    if module.is_sampler() && module.name != "nuts_windows" {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         let rest = module.name.strip_prefix("nuts_").with_context(|| format!("{} is not nuts_...", module.unit))?;
-        if names != [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")] {
-            bail!("{} has the entries {names:?}, not nuts_restart_{rest} and nuts_run_{rest}", module.unit);
+        // What expands draws is apart: it serves all shapes.
+        let two = match rest.strip_prefix("expand_") {
+            Some(rest) => [format!("nuts_expand_{rest}"), format!("nuts_predict_{rest}")],
+            None => [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")],
+        };
+        if names != two {
+            bail!("{} has the entries {names:?}, not {} and {}", module.unit, two[0], two[1]);
         }
     }
     Ok(entries)

@@ -1,7 +1,6 @@
 //! What each kernel uses of a GPU, as NVIDIA's assembler tells, and the limits that the repository sets.
 
 use super::manifest::Entry;
-use super::sources::Module;
 use crate::run;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -14,12 +13,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The machines to assemble for: A100, A6000 and the like, H100 and H200.
 pub(super) const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_86", "sm_90"];
-
-/// Those that a module is assembled for. The sampler's kernels take the assembler minutes; sm_80 has as many registers
-/// as sm_86 and is the nearest to it.
-pub(super) fn architectures(module: &Module) -> &'static [&'static str] {
-    if module.is_sampler() { &ARCHITECTURES[1..] } else { &ARCHITECTURES }
-}
 
 /// What a kernel uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -101,11 +94,7 @@ pub(super) fn table(entries: &[Entry]) -> String {
     for Entry { name, resources, .. } in entries {
         let _ = write!(text, "\n{name:width$}");
         let mut most = Used::default();
-        for architecture in ARCHITECTURES {
-            let Some(used) = resources.get(architecture) else {
-                let _ = write!(text, "  {:>6}", "-");
-                continue;
-            };
+        for used in ARCHITECTURES.iter().filter_map(|architecture| resources.get(*architecture)) {
             let _ = write!(text, "  {:>6}", used.registers);
             most.shared_bytes = most.shared_bytes.max(used.shared_bytes);
             most.local_bytes = most.local_bytes.max(used.local_bytes);

@@ -27,7 +27,8 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Whether it holds the sampler's kernels for one density, precision and shape: exactly two, and its PTX is packed.
+    /// Whether it holds the sampler's kernels for one density, precision and shape, or those that expand a density's draws
+    /// in one precision: exactly two, and its PTX is packed.
     pub(super) fn is_sampler(&self) -> bool {
         self.unit != OCTOPUS
     }

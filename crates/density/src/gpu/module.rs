@@ -1,4 +1,4 @@
-//! One compiled module: a density's kernels in one precision for vectors of one size.
+//! Compiled modules: a density's kernels in one precision.
 
 use super::{KernelText, Precision};
 
@@ -21,5 +21,23 @@ impl KernelModule {
     /// The name of the entry that does `what` (`run` or `restart`) for the density of this kernel name.
     pub fn entry(&self, what: &str, density: &str) -> String {
         format!("nuts_{what}_{density}_{}_{}x{}", self.precision, self.lanes, self.rows)
+    }
+}
+
+/// PTX with the entries that turn a density's draws into what people read: `nuts_expand_<density>_<precision>` gives the
+/// variables of its layout, `nuts_predict_<density>_<precision>` replicated observations. One for any number of
+/// coordinates.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpansionModule {
+    /// What it computes in.
+    pub precision: Precision,
+    /// The text.
+    pub ptx: KernelText,
+}
+
+impl ExpansionModule {
+    /// The name of the entry that does `what` (`expand` or `predict`) for the density of this kernel name.
+    pub fn entry(&self, what: &str, density: &str) -> String {
+        format!("nuts_{what}_{density}_{}", self.precision)
     }
 }

@@ -1,6 +1,6 @@
 //! The compiled kernels of Octopus's own densities: the one list of what `kernels/ptx` has for them.
 
-use super::{KernelModule, KernelText, Precision};
+use super::{ExpansionModule, KernelModule, KernelText, Precision};
 
 /// The modules of one density, by precision and shape.
 macro_rules! modules {
@@ -22,3 +22,93 @@ pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = modules!("hierarchical_
     F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
     Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
 );
+
+/// Of [`EightSchools`](crate::EightSchools).
+pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = modules!("eight_schools":
+    F64 "f64" { 32 x 1 }
+    F32 "f32" { 32 x 1 }
+    Mixed "mixed" { 32 x 1 }
+);
+
+/// What expands the draws of one density, in every precision.
+macro_rules! expansions {
+    ($density:literal: $($precision:ident $name:literal)*) => {
+        &[$(ExpansionModule {
+            precision: Precision::$precision,
+            ptx: KernelText::Gzip(include_bytes!(concat!(
+                "../../../../kernels/ptx/nuts_expand_", $density, "_", $name, ".ptx.gz"
+            ))),
+        }),*]
+    };
+}
+
+/// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
+pub(crate) static EXPAND_HIERARCHICAL_NORMAL: &[ExpansionModule] =
+    expansions!("hierarchical_normal": F64 "f64" F32 "f32" Mixed "mixed");
+
+/// Of [`EightSchools`](crate::EightSchools).
+pub(crate) static EXPAND_EIGHT_SCHOOLS: &[ExpansionModule] =
+    expansions!("eight_schools": F64 "f64" F32 "f32" Mixed "mixed");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::Path;
+
+    /// The file that each module is to be of, with the module's text and the names of its two entries.
+    fn listed() -> BTreeMap<String, (KernelText, [String; 2])> {
+        let mut all = BTreeMap::new();
+        for (density, modules) in [("hierarchical_normal", HIERARCHICAL_NORMAL), ("eight_schools", EIGHT_SCHOOLS)] {
+            for module in modules {
+                let entries = ["restart", "run"].map(|what| module.entry(what, density));
+                let file = format!("nuts_{density}_{}_{}x{}.ptx.gz", module.precision, module.lanes, module.rows);
+                assert!(all.insert(file, (module.ptx, entries)).is_none(), "listed twice: {module:?}");
+            }
+        }
+        let expansions = [("hierarchical_normal", EXPAND_HIERARCHICAL_NORMAL), ("eight_schools", EXPAND_EIGHT_SCHOOLS)];
+        for (density, modules) in expansions {
+            for module in modules {
+                let entries = ["expand", "predict"].map(|what| module.entry(what, density));
+                let file = format!("nuts_expand_{density}_{}.ptx.gz", module.precision);
+                assert!(all.insert(file, (module.ptx, entries)).is_none(), "listed twice: {module:?}");
+            }
+        }
+        all
+    }
+
+    /// Nothing that is compiled is forgotten here, and every module is of the file that its numbers say.
+    #[test]
+    fn the_lists_have_every_file() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/ptx");
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            if name.starts_with("nuts_") && name.ends_with(".ptx.gz") {
+                files.insert(name, fs::read(entry.path()).unwrap());
+            }
+        }
+        let listed = listed();
+        assert_eq!(listed.keys().collect::<Vec<_>>(), files.keys().collect::<Vec<_>>());
+        for (name, (text, _)) in listed {
+            let KernelText::Gzip(bytes) = text else { panic!("{name} is not packed") };
+            assert!(bytes == files[&name], "{name} is another file");
+        }
+    }
+
+    #[test]
+    fn every_text_declares_its_two_entries() {
+        for (name, (text, entries)) in listed() {
+            let text = text.text().unwrap();
+            let mut found: Vec<&str> = text
+                .lines()
+                .filter_map(|line| line.strip_prefix(".visible .entry "))
+                .map(|declaration| declaration.trim_end_matches('('))
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, entries, "{name}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum KernelText {
     /// As it is.
     Plain(&'static str),
-    /// Compressed by gzip: a tenth of the size.
+    /// Compressed by gzip: a fifth of the size.
     Gzip(&'static [u8]),
 }
 

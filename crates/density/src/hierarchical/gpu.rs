@@ -1,7 +1,7 @@
 //! The model on a GPU: `kernels/nuts/hierarchical_normal.cuh`.
 
 use super::{HierarchicalNormal, Likelihood};
-use crate::gpu::{GpuDensity, KernelField, KernelModule, modules};
+use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, modules};
 
 impl GpuDensity for HierarchicalNormal {
     fn kernel_name(&self) -> &str {
@@ -31,6 +31,16 @@ impl GpuDensity for HierarchicalNormal {
             KernelField::Reals(packed.transposed.into()),
             KernelField::Words(starts),
         ]
+    }
+
+    fn expansion_modules(&self) -> &[ExpansionModule] {
+        modules::EXPAND_HIERARCHICAL_NORMAL
+    }
+
+    /// `HierarchicalNormalObservations`.
+    fn observation_data(&self) -> Vec<KernelField<'_>> {
+        let groups: Vec<u32> = self.data().group_index().into_iter().map(|j| j as u32).collect();
+        vec![KernelField::Word(groups.len() as u32), KernelField::Words(groups.into())]
     }
 }
 
@@ -67,6 +77,8 @@ mod tests {
                 KernelField::Words(vec![0, 2].into()),
             ];
             assert_eq!(model.kernel_data(), expected);
+            let observations = [KernelField::Word(3), KernelField::Words(vec![0, 0, 1].into())];
+            assert_eq!(model.observation_data(), observations);
         }
     }
 }

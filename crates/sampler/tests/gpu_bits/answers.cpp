@@ -1,20 +1,27 @@
 // The kernels of kernels/nuts compiled for the host, their lanes being arrays: reads jobs from standard input and writes
 // what they give to standard output, both as little-endian words of 8 bytes in the order of harness.rs.
 //
-// One program for each precision: OCTOPUS_R and OCTOPUS_T are the types of vectors and of scalars, OCTOPUS_PRECISION
-// the name. Numbers of jobs and answers are f64 always, rounded to the types here.
+// One program for each density and precision: OCTOPUS_DENSITY is the density's struct, of the header
+// OCTOPUS_DENSITY_HEADER and called OCTOPUS_DENSITY_NAME in entries; OCTOPUS_R and OCTOPUS_T are the types of vectors and
+// of scalars, OCTOPUS_PRECISION the name. Numbers of jobs and answers are f64 always, rounded to the types here.
+// NUTS itself takes the compiler half a minute: OCTOPUS_WITHOUT_NUTS leaves out all that moves a chain, and
+// OCTOPUS_ONE_ROW all shapes but the smallest.
 //
-// With the software GPU's library of kernels as its argument, runs and restarts are launched there: the entries of
+// With the software GPU's library of kernels as its argument, all but single evaluations and steps are launched there: the entries of
 // kernels/nuts/units as a GPU gets them, each lane a fiber of its own.
 #define OCTOPUS_HOST_LANES
 #include "chain.cuh"
-#include "hierarchical_normal.cuh"
+#include "threads.hpp"
+#include OCTOPUS_DENSITY_HEADER
+#include OCTOPUS_DRAW_HEADER
+#include "expand.cuh"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace octopus;
@@ -24,8 +31,9 @@ namespace {
 
 using R = OCTOPUS_R;
 using T = OCTOPUS_T;
+template <class S> using Density = OCTOPUS_DENSITY<S>;
 
-enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART };
+enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART, EXPAND, PREDICT };
 
 [[noreturn]] void fail(const char* why) {
   fprintf(stderr, "%s\n", why);
@@ -35,16 +43,21 @@ enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART };
 /// The software GPU's kernels, if they are asked for.
 void* library = nullptr;
 
-/// Launches nuts_<what>_hierarchical_normal_<precision>_<L>x<E> for all chains, in blocks of 128 threads.
-template <class S> void launch_fibers(const char* what, u32 chains, void** parameters) {
+/// Launches an entry of the library in blocks of 128 threads.
+void launch_fibers(const std::string& entry_name, unsigned blocks, void** parameters) {
   using Entry = int (*)(void**, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, size_t, char*, size_t);
-  const std::string name = std::string("octopus_launch_nuts_") + what + "_hierarchical_normal_" OCTOPUS_PRECISION "_" +
-                           std::to_string(S::L) + "x" + std::to_string(S::E);
+  const std::string name = "octopus_launch_" + entry_name;
   const Entry entry = reinterpret_cast<Entry>(dlsym(library, name.c_str()));
   if (!entry) fail((name + " is not there").c_str());
   char message[1000] = "";
-  const unsigned blocks = (chains * S::L + 127) / 128;
   if (entry(parameters, blocks, 1, 1, 128, 1, 1, 0, message, sizeof message) != 0) fail(message);
+}
+
+/// Launches nuts_<what>_<density>_<precision>_<L>x<E> for all chains.
+template <class S> void launch_chains(const char* what, u32 chains, void** parameters) {
+  const std::string name = std::string("nuts_") + what + "_" OCTOPUS_DENSITY_NAME "_" OCTOPUS_PRECISION "_" +
+                           std::to_string(S::L) + "x" + std::to_string(S::E);
+  launch_fibers(name, (chains * S::L + 127) / 128, parameters);
 }
 
 struct Reader {
@@ -85,30 +98,58 @@ template <class X> void write(const X* values, size_t n) {
 inline void write(float value) { write(&value, 1); }
 inline void write(double value) { write(&value, 1); }
 
+/// A struct of a density's data, packed field by field as C lays it out: what the engine does for the device.
+template <class S, class Data> struct Fields {
+  Data data;
+  std::vector<std::vector<R>> reals;
+  std::vector<std::vector<u32>> words;
+
+  explicit Fields(Reader& in) {
+    for (u64 left = in.integer(); left > 0; --left) {
+      switch (in.integer()) {
+        case 0: put((u32)in.integer()); break;
+        case 1: put(in.real()); break;
+        case 2: put_array(reals, in.padded<S>()); break;
+        case 3: put_array(reals, in.reals<R>()); break;
+        case 4: {
+          std::vector<u32> array(in.integer());
+          for (u32& word : array) word = (u32)in.integer();
+          put_array(words, std::move(array));
+          break;
+        }
+        default: fail("no such field");
+      }
+    }
+    if ((size + alignof(Data) - 1) / alignof(Data) * alignof(Data) != sizeof(Data)) fail("fields are missing");
+  }
+
+ private:
+  size_t size = 0;
+
+  template <class X> void put(X value) {
+    size = (size + alignof(X) - 1) / alignof(X) * alignof(X);
+    if (size + sizeof(X) > sizeof(Data)) fail("more fields than the struct has");
+    memcpy(reinterpret_cast<char*>(&data) + size, &value, sizeof(X));
+    size += sizeof(X);
+  }
+  template <class X> void put_array(std::vector<std::vector<X>>& arrays, std::vector<X> array) {
+    // Moving a vector of vectors leaves where their elements are.
+    arrays.push_back(std::move(array));
+    put((const X*)arrays.back().data());
+  }
+};
+
 /// What all tasks need.
 template <class S> struct Job {
-  std::vector<R> count, mean, transposed, lambda, scale, directions;
+  Fields<S, typename Density<S>::Data> fields;
+  const typename Density<S>::Data& data = fields.data;
+  std::vector<R> lambda, scale, directions;
   std::vector<T> stretch;
-  std::vector<u32> starts;
-  HierarchicalNormalData<R, T> data;
   Centering<R, T> centering;
   MetricData<R, T> metric;
 
-  Job(Reader& in, u32 groups) {
-    data.groups = groups;
-    data.pointwise = (u32)in.integer();
-    data.mu_mean = in.real();
-    data.mu_sd = in.real();
-    data.sigma_pop_scale = in.real();
-    data.sigma_obs_scale = in.real();
-    data.within = in.real();
-    data.total = in.real();
-    data.count = (count = in.padded<S>()).data();
-    data.mean = (mean = in.padded<S>()).data();
-    data.transposed = (transposed = in.reals<R>()).data();
-    starts.resize(in.integer());
-    for (u32& start : starts) start = (u32)in.integer();
-    data.starts = starts.data();
+  Job(Reader& in, u32 dim) : fields(in) {
+    if (Density<S>{data}.dim() != dim) fail("the density has another number of coordinates");
     centering.lambda = (lambda = in.padded<S>()).data();
     centering.total = in.real();
     centering.uniform = in.real();
@@ -139,7 +180,7 @@ template <class S> void write_vector(const typename S::Vec& x, u32 dim) {
 }
 
 template <class S> void evaluate(Reader& in, const Job<S>& job) {
-  const HierarchicalNormal<S> density = {job.data};
+  const Density<S> density = {job.data};
   const u32 dim = density.dim();
   const std::vector<R> points = in.reals<R>();
   for (size_t at = 0; at < points.size(); at += dim) {
@@ -149,8 +190,10 @@ template <class S> void evaluate(Reader& in, const Job<S>& job) {
   }
 }
 
+#if !defined(OCTOPUS_WITHOUT_NUTS)
+
 template <class S> void leapfrog(Reader& in, const Job<S>& job) {
-  const Space<S, HierarchicalNormal> space = {{job.data}, job.centering, {job.metric}};
+  const Space<S, Density> space = {{job.data}, job.centering, {job.metric}};
   const u32 dim = space.density.dim();
   const T step = in.real();
   const u64 steps = in.integer();
@@ -179,7 +222,7 @@ template <class S> struct Chains {
   std::vector<ChainState<T>> states, end_states;
   std::vector<R> workspaces, end_positions;
 
-  Chains(Reader& in, const Job<S>& job) : dim(job.data.groups + 3) {
+  Chains(Reader& in, const Job<S>& job) : dim(Density<S>{job.data}.dim()) {
     launch = {};
     launch.centering = job.centering;
     launch.metric = job.metric;
@@ -201,7 +244,7 @@ template <class S> struct Chains {
       state.averaging = {averaging[0], averaging[1], averaging[2], averaging[3], averaging[4], averaging[5]};
       state.step_size = in.real();
       state.which = c % 2;
-      const Space<S, HierarchicalNormal> space = {{job.data}, job.centering, {job.metric}};
+      const Space<S, Density> space = {{job.data}, job.centering, {job.metric}};
       const Workspace<S> work = workspace(c);
       const typename S::Vec start = padded<S>(x.data(), dim);
       typename S::Vec w;
@@ -298,11 +341,11 @@ template <class S> void run(Reader& in, const Job<S>& job) {
     launch.records = records.data();
     chains.make_ends();
     if (library) {
-      HierarchicalNormalData<R, T> data = job.data;
+      typename Density<S>::Data data = job.data;
       void* parameters[] = {&data, &launch};
-      launch_fibers<S>("run", launch.chains, parameters);
+      launch_chains<S>("run", launch.chains, parameters);
     } else {
-      for (u32 c = 0; c < launch.chains; ++c) run_chain<S, HierarchicalNormal>(job.data, launch, c);
+      for (u32 c = 0; c < launch.chains; ++c) run_chain<S, Density>(job.data, launch, c);
     }
     chains.check_ends();
     for (u64 row = 0; row < rows; ++row) {
@@ -322,23 +365,71 @@ template <class S> void restart(Reader& in, const Job<S>& job) {
   chains.launch.iterations = (u32)in.integer();
   chains.place();
   if (library) {
-    HierarchicalNormalData<R, T> data = job.data;
+    typename Density<S>::Data data = job.data;
     void* parameters[] = {&data, &chains.launch};
-    launch_fibers<S>("restart", chains.launch.chains, parameters);
+    launch_chains<S>("restart", chains.launch.chains, parameters);
   } else {
-    for (u32 c = 0; c < chains.launch.chains; ++c) restart_chain<S, HierarchicalNormal>(job.data, chains.launch, c);
+    for (u32 c = 0; c < chains.launch.chains; ++c) restart_chain<S, Density>(job.data, chains.launch, c);
   }
   chains.write_states();
 }
 
-template <int L, int E> void answer(u64 task, u32 groups, Reader& in) {
+#endif
+
+using Draw = OCTOPUS_DRAW<R, T>;
+
+/// Runs `entry` on fibers, or `kernel` as each thread of two blocks.
+template <class F> void over_draws(const char* entry, void** parameters, F kernel) {
+  if (library) return launch_fibers(std::string("nuts_") + entry + "_" OCTOPUS_DENSITY_NAME "_" OCTOPUS_PRECISION, 2, parameters);
+  for_each_thread(2, 128, kernel);
+}
+
+template <class S> void expand_draws(Reader& in, const Job<S>& job) {
+  Draw::Data data = job.data;
+  const std::vector<R> draws = in.reals<R>();
+  const u64 rows = draws.size() / Draw::dim(data);
+  std::vector<R> out(rows * Draw::width(data), Constants<R>::nan());
+  Expansion<R> launch = {draws.data(), out.data(), rows};
+  void* parameters[] = {&data, &launch};
+  over_draws("expand", parameters, [&] { expand<Draw>(data, launch); });
+  write(out.data(), out.size());
+}
+
+template <class S> void predict_draws(Reader& in, const Job<S>& job) {
+  Draw::Data data = job.data;
+  const Fields<S, Draw::Observations> fields(in);
+  Draw::Observations observations = fields.data;
+  Prediction<R> launch = {};
+  launch.seed = in.integer();
+  launch.first_chain = (u32)in.integer();
+  launch.chains = (u32)in.integer();
+  launch.draws_per_chain = (u32)in.integer();
+  launch.first_draw = (u32)in.integer();
+  std::vector<u32> picks(in.integer());
+  for (u32& pick : picks) pick = (u32)in.integer();
+  launch.picks = picks.data();
+  launch.picked = (u32)picks.size();
+  const std::vector<R> draws = in.reals<R>();
+  launch.draws = draws.data();
+  std::vector<R> out((u64)launch.chains * launch.picked * Draw::count(data, observations), Constants<R>::nan());
+  launch.out = out.data();
+  void* parameters[] = {&data, &observations, &launch};
+  over_draws("predict", parameters, [&] { predict<Draw>(data, observations, launch); });
+  write(out.data(), out.size());
+}
+
+template <int L, int E> void answer(u64 task, u32 dim, Reader& in) {
   using S = Shape<R, T, L, E>;
-  const Job<S> job(in, groups);
+  const Job<S> job(in, dim);
   switch (task) {
     case EVALUATE: return evaluate<S>(in, job);
+#if !defined(OCTOPUS_WITHOUT_NUTS)
     case LEAPFROG: return leapfrog<S>(in, job);
     case RUN: return run<S>(in, job);
     case RESTART: return restart<S>(in, job);
+#endif
+    case EXPAND: return expand_draws<S>(in, job);
+    case PREDICT: return predict_draws<S>(in, job);
     default: fail("no such task");
   }
 }
@@ -353,19 +444,20 @@ int main(int count, char** words) {
   Reader in;
   u64 task;
   while (in.more(task)) {
-    const u32 groups = (u32)in.integer();
-    const u32 dim = groups + 3;
+    const u32 dim = (u32)in.integer();
     // The smallest shape that holds it.
     if (dim <= 32) {
-      answer<32, 1>(task, groups, in);
+      answer<32, 1>(task, dim, in);
+#if !defined(OCTOPUS_ONE_ROW)
     } else if (dim <= 128) {
-      answer<32, 4>(task, groups, in);
+      answer<32, 4>(task, dim, in);
     } else if (dim <= 256) {
-      answer<32, 8>(task, groups, in);
+      answer<32, 8>(task, dim, in);
     } else if (dim <= 512) {
-      answer<128, 4>(task, groups, in);
+      answer<128, 4>(task, dim, in);
     } else if (dim <= 1024) {
-      answer<128, 8>(task, groups, in);
+      answer<128, 8>(task, dim, in);
+#endif
     } else {
       fail("no kernel is compiled for this number of coordinates");
     }

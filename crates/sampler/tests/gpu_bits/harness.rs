@@ -2,8 +2,9 @@
 //! of 8 bytes. `answers.cpp` reads them in this order.
 
 use crate::program::{Precision, Way, fibers, program};
+use octopus_density::Centering;
+use octopus_density::gpu::{GpuDensity, KernelField};
 use octopus_density::warp::{Buffer, padded};
-use octopus_density::{Centering, HierarchicalNormal, Likelihood, LogDensity};
 use octopus_sampler::{Adaptation, DrawStats};
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -15,17 +16,24 @@ pub(crate) enum Task {
     Leapfrog = 1,
     Run = 2,
     Restart = 3,
+    Expand = 4,
+    Predict = 5,
 }
 
 /// A job as it is written.
 pub(crate) struct Job {
+    density: String,
     precision: Precision,
+    /// Whether chains move.
+    nuts: bool,
+    /// How the names of the units begin in which its entries are.
+    units: String,
     bytes: Vec<u8>,
 }
 
 impl Job {
     /// `task` for `model` in the coordinates and with the metric of `adaptation`, in f64.
-    pub(crate) fn new(task: Task, model: &HierarchicalNormal, adaptation: &Adaptation) -> Self {
+    pub(crate) fn new(task: Task, model: &impl GpuDensity, adaptation: &Adaptation) -> Self {
         Self::in_precision(Precision::F64, task, model, adaptation)
     }
 
@@ -33,22 +41,22 @@ impl Job {
     pub(crate) fn in_precision(
         precision: Precision,
         task: Task,
-        model: &HierarchicalNormal,
+        model: &impl GpuDensity,
         adaptation: &Adaptation,
     ) -> Self {
-        let mut job = Self { precision, bytes: Vec::new() };
-        let (packed, prior, dim) = (model.packed(), model.prior(), model.dim());
-        job.integer(task as u64).integer(dim as u64 - 3);
-        job.integer(u64::from(model.likelihood() == Likelihood::Pointwise));
-        job.real(prior.mu_mean).real(prior.mu_sd).real(prior.sigma_pop_scale).real(prior.sigma_obs_scale);
-        job.real(packed.within).real(packed.total);
-        job.reals(packed.count).reals(packed.mean).reals(packed.transposed);
-        job.integer(packed.starts.len() as u64);
-        packed.starts.iter().for_each(|&start| _ = job.integer(start as u64));
-        let non_centered = Centering::constant(0.0, dim - 3);
+        let density = model.kernel_name();
+        let nuts = matches!(task, Task::Leapfrog | Task::Run | Task::Restart);
+        let units = match task {
+            Task::Expand | Task::Predict => format!("nuts_expand_{density}_{precision}."),
+            _ => format!("nuts_{density}_{precision}_"),
+        };
+        let mut job = Self { density: density.into(), precision, nuts, units, bytes: Vec::new() };
+        let (dim, effects) = (model.dim(), model.hierarchies()[0].z.len());
+        job.integer(task as u64).integer(dim as u64).fields(&model.kernel_data());
+        let non_centered = Centering::constant(0.0, effects);
         let centering = adaptation.centerings.first().unwrap_or(&non_centered);
         let mut lambda = Buffer::zeros(dim);
-        lambda[..dim - 3].copy_from_slice(centering.lambda());
+        lambda[..effects].copy_from_slice(centering.lambda());
         job.reals(&lambda).real(centering.total()).real(centering.uniform().unwrap_or(0.0));
         job.integer(u64::from(centering.uniform().is_some()));
         job.integer(u64::from(centering.lambda().iter().all(|&lambda| lambda == 0.0)));
@@ -60,6 +68,24 @@ impl Job {
         let stretch: Vec<f64> = metric.variances.iter().map(|variance| variance.sqrt() - 1.0).collect();
         job.reals(&directions).reals(&stretch);
         job
+    }
+
+    /// A struct of the density's data, field by field.
+    pub(crate) fn fields(&mut self, fields: &[KernelField<'_>]) -> &mut Self {
+        self.integer(fields.len() as u64);
+        for field in fields {
+            match field {
+                KernelField::Word(word) => _ = self.integer(0).integer((*word).into()),
+                KernelField::Scalar(value) => _ = self.integer(1).real(*value),
+                KernelField::PerCoordinate(values) => _ = self.integer(2).reals(values),
+                KernelField::Reals(values) => _ = self.integer(3).reals(values),
+                KernelField::Words(words) => {
+                    self.integer(4).integer(words.len() as u64);
+                    words.iter().for_each(|&word| _ = self.integer(word.into()));
+                }
+            }
+        }
+        self
     }
 
     pub(crate) fn integer(&mut self, word: u64) -> &mut Self {
@@ -80,13 +106,13 @@ impl Job {
 
     /// What the kernels answer; `None`, said aloud, where there is no compiler.
     pub(crate) fn ask(&self, way: Way) -> Option<Answer> {
-        let Some(program) = program(self.precision, way) else {
+        let Some(program) = program(&self.density, self.precision, way, self.nuts) else {
             eprintln!(
                 "SKIPPED: no C++ compiler (CXX or g++): the kernels of NUTS are not compared with the CPU engine"
             );
             return None;
         };
-        let library = if way == Way::Fibers { Some(fibers(self.precision)?) } else { None };
+        let library = if way == Way::Fibers { Some(fibers(&self.units)?) } else { None };
         let mut child =
             Command::new(program).args(library).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

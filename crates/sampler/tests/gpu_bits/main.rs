@@ -6,6 +6,7 @@
 mod bounded;
 mod bounded_normal;
 mod evaluation;
+mod expansions;
 mod harness;
 mod leapfrog;
 mod models;
@@ -13,4 +14,5 @@ mod precisions;
 mod program;
 mod runs;
 mod sanitizers;
+mod schools;
 mod transitions;

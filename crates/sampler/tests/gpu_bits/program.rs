@@ -1,43 +1,35 @@
 //! The kernels compiled: as a program whose lanes are arrays, also under the sanitizers, and as the software GPU's
 //! library, whose lanes are fibers.
 
+pub(crate) use octopus_density::gpu::Precision;
 use octopus_softgpu::{KernelSources, SoftwareGpu, Variant};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::Mutex;
 
-/// What the kernels compute in: the types of vectors and of scalars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Precision {
-    F64,
-    F32,
-    Mixed,
-}
-
-impl Precision {
-    pub(crate) const ALL: [Self; 3] = [Self::F64, Self::F32, Self::Mixed];
-
-    /// As it is called in the names of entries.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::F64 => "f64",
-            Self::F32 => "f32",
-            Self::Mixed => "mixed",
-        }
-    }
-
-    fn defines(self) -> [String; 3] {
-        let (vectors, scalars) = match self {
-            Self::F64 => ("double", "double"),
-            Self::F32 => ("float", "float"),
-            Self::Mixed => ("float", "double"),
-        };
-        let name = self.name();
-        [format!("-DOCTOPUS_R={vectors}"), format!("-DOCTOPUS_T={scalars}"), format!("-DOCTOPUS_PRECISION=\"{name}\"")]
-    }
+/// The density and the precision that a program is compiled for, as flags of the compiler.
+fn defines(density: &str, precision: Precision) -> Vec<String> {
+    let (vectors, scalars) = match precision {
+        Precision::F64 => ("double", "double"),
+        Precision::F32 => ("float", "float"),
+        Precision::Mixed => ("float", "double"),
+    };
+    // `eight_schools` is `EightSchools` in `eight_schools.cuh`, and `EightSchoolsDraw` in `eight_schools_draw.cuh`.
+    let name: String = density.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    vec![
+        format!("-DOCTOPUS_R={vectors}"),
+        format!("-DOCTOPUS_T={scalars}"),
+        format!("-DOCTOPUS_PRECISION=\"{precision}\""),
+        format!("-DOCTOPUS_DENSITY={name}"),
+        format!("-DOCTOPUS_DRAW={name}Draw"),
+        format!("-DOCTOPUS_DENSITY_NAME=\"{density}\""),
+        format!("-DOCTOPUS_DENSITY_HEADER=\"{density}.cuh\""),
+        format!("-DOCTOPUS_DRAW_HEADER=\"{density}_draw.cuh\""),
+    ]
 }
 
 /// How the kernels run.
@@ -52,14 +44,16 @@ pub(crate) enum Way {
     Fibers,
 }
 
-/// The compiled program; `None` where there is no compiler.
-pub(crate) fn program(precision: Precision, way: Way) -> Option<&'static Path> {
-    static PROGRAMS: [[OnceLock<Option<PathBuf>>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
+/// The compiled program, with NUTS or for what needs none; `None` where there is no compiler.
+pub(crate) fn program(density: &str, precision: Precision, way: Way, nuts: bool) -> Option<PathBuf> {
+    static PROGRAMS: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
     let sanitized = way == Way::Sanitized;
-    PROGRAMS[precision as usize][usize::from(sanitized)].get_or_init(|| compile(precision, sanitized)).as_deref()
+    let mut programs = PROGRAMS.lock().unwrap();
+    let program = programs.entry(format!("{density} {precision} {sanitized} {nuts}"));
+    program.or_insert_with(|| compile(density, precision, sanitized, nuts)).clone()
 }
 
-fn compile(precision: Precision, sanitized: bool) -> Option<PathBuf> {
+fn compile(density: &str, precision: Precision, sanitized: bool, nuts: bool) -> Option<PathBuf> {
     let compiler = std::env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("g++"));
     let answers = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !answers.is_ok_and(|status| status.success()) {
@@ -70,7 +64,12 @@ fn compile(precision: Precision, sanitized: bool) -> Option<PathBuf> {
     let main = package.join("tests/gpu_bits/answers.cpp");
     // `OCTOPUS_HOST_FLAGS` adds to them: another level of optimisation, another instruction set.
     let more = std::env::var("OCTOPUS_HOST_FLAGS").unwrap_or_default();
-    let defines = precision.defines();
+    let mut defines = defines(density, precision);
+    if !nuts {
+        defines.push("-DOCTOPUS_WITHOUT_NUTS".into());
+    } else if !kernels.join(format!("units/nuts_{density}_{precision}_32x4.cu")).exists() {
+        defines.push("-DOCTOPUS_ONE_ROW".into());
+    }
     let mut flags = vec!["-std=c++17", "-ffp-contract=off", "-fno-fast-math"];
     flags.extend(defines.iter().map(String::as_str));
     flags.extend(["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]);
@@ -87,6 +86,7 @@ fn compile(precision: Precision, sanitized: bool) -> Option<PathBuf> {
         files.iter().for_each(|file| hash.update(fs::read(file).unwrap()));
     }
     hash.update(fs::read(&main).unwrap());
+    hash.update(fs::read(package.join("tests/gpu_bits/threads.hpp")).unwrap());
     let key: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let program = scratch(&format!("nuts-{key}"));
     // The others wait for it.
@@ -117,11 +117,14 @@ fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// The library of the software GPU's kernels; `None`, said aloud, where there is no compiler.
-pub(crate) fn fibers(precision: Precision) -> Option<PathBuf> {
+/// The library of the software GPU's kernels in the units whose names begin like this; `None`, said aloud, where there
+/// is no compiler.
+pub(crate) fn fibers(beginning: &str) -> Option<PathBuf> {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
-    let unit = |shape| kernels.join(format!("nuts/units/nuts_hierarchical_normal_{}_{shape}.cu", precision.name()));
-    let units = ["32x1", "32x4", "32x8", "128x4", "128x8"].map(unit).to_vec();
+    let files = fs::read_dir(kernels.join("nuts/units")).unwrap().map(|entry| entry.unwrap());
+    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with(beginning));
+    let mut units: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    units.sort();
     let sources = KernelSources { units, include: vec![kernels.join("include"), kernels.join("nuts")] };
     let built = SoftwareGpu::unless_absent(SoftwareGpu::build_with(&sources, Variant::Plain));
     built.map(|gpu| gpu.kernels().to_path_buf())

@@ -4,7 +4,8 @@
 use crate::harness::{Answer, Job, Task, assert_same, assert_same_stats};
 use crate::models::model;
 use crate::program::Way;
-use octopus_density::{Likelihood, LogDensity};
+use octopus_density::Likelihood;
+use octopus_density::gpu::GpuDensity;
 use octopus_sampler::reference::{ChainSnapshot, snapshot};
 use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig};
 
@@ -20,12 +21,21 @@ fn assert_same_state(what: &str, ours: &ChainSnapshot, theirs: &ChainSnapshot) {
 }
 
 fn compare(way: Way, groups: usize, balanced: bool, likelihood: Likelihood, config: &SamplerConfig, per_launch: u64) {
-    let model = model(groups, balanced, likelihood);
+    compare_model(
+        way,
+        &format!("{groups} groups, {likelihood:?}"),
+        &model(groups, balanced, likelihood),
+        config,
+        per_launch,
+    );
+}
+
+pub(crate) fn compare_model(way: Way, name: &str, model: &impl GpuDensity, config: &SamplerConfig, per_launch: u64) {
     let dim = model.dim();
-    let mut sampler = Sampler::new(&model, config.clone()).unwrap();
+    let mut sampler = Sampler::new(model, config.clone()).unwrap();
     let (mut transitions, mut leapfrogs, mut gradients, mut restarts) = (0, 0, 0, 0);
     let job = |task, sampler: &Sampler<'_, _>, states: &[ChainSnapshot]| {
-        let mut job = Job::new(task, &model, sampler.adaptation());
+        let mut job = Job::new(task, model, sampler.adaptation());
         job.integer(config.seed).integer(0).integer(sampler.done() as u64);
         job.integer(config.max_depth.into()).real(config.max_energy_error).real(config.target_accept);
         job.integer(config.chains as u64);
@@ -48,7 +58,7 @@ fn compare(way: Way, groups: usize, balanced: bool, likelihood: Likelihood, conf
             let launch = block.draws.min(done + per_launch as usize);
             for (c, chain) in block.chains.iter().enumerate() {
                 for i in done..launch {
-                    let what = format!("{groups} groups, chain {c}, iteration {}", first + i);
+                    let what = format!("{name}, chain {c}, iteration {}", first + i);
                     let position = &chain.positions[i * dim..(i + 1) * dim];
                     assert_same_stats(&what, &chain.stats[i], &answer.stats());
                     assert_same(&what, position, &answer.reals(dim));
@@ -95,8 +105,8 @@ fn compare(way: Way, groups: usize, balanced: bool, likelihood: Likelihood, conf
         }
     }
     eprintln!(
-        "{groups} groups, {likelihood:?}: {transitions} transitions of {leapfrogs} leapfrogs, {gradients} gradients and \
-         {restarts} restarts have the same bits"
+        "{name}: {transitions} transitions of {leapfrogs} leapfrogs, {gradients} gradients and {restarts} restarts have \
+         the same bits"
     );
 }
 

@@ -3,6 +3,7 @@
 
 mod calibration;
 mod densities;
+mod eight_schools;
 mod failures;
 mod hierarchical;
 mod known;

@@ -12,8 +12,12 @@ pub(crate) struct Draws {
 }
 
 pub(crate) fn run<D: LogDensity + ?Sized>(density: &D, config: SamplerConfig) -> Draws {
-    let mut draws = Draws { dim: density.dim(), chains: vec![Vec::new(); config.chains], stats: Vec::new() };
-    let mut sampler = Sampler::new(density, config).expect("starts");
+    collect(density.dim(), Sampler::new(density, config).expect("starts"))
+}
+
+/// What a sampler of `dim` coordinates gives.
+pub(crate) fn collect<D: LogDensity + ?Sized>(dim: usize, mut sampler: Sampler<'_, D>) -> Draws {
+    let mut draws = Draws { dim, chains: vec![Vec::new(); sampler.config().chains], stats: Vec::new() };
     while let Some(block) = sampler.advance(usize::MAX).expect("runs") {
         if block.phase == Phase::Sampling {
             for (all, chain) in draws.chains.iter_mut().zip(block.chains) {

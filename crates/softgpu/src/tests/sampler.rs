@@ -3,7 +3,7 @@
 use super::scenario::{Scenario, must_succeed};
 use super::session::{allocate, function, load, ready, to_device, to_host};
 use crate::ffi::{Double, Handle};
-use crate::{DeviceReport, Lanes, Settings, SoftwareGpu, sampler_units};
+use crate::{DeviceReport, Lanes, Settings, SoftwareGpu, Variant, sampler_units};
 use std::ffi::c_void;
 use std::path::Path;
 use std::time::Instant;
@@ -79,17 +79,14 @@ impl Chains {
 
         let state = Structure::default().reals(&[0.8, 0.0, 0.0, 0.0, 0.1_f64.ln(), 0.0, 0.1, 0.0]).words(&[0, 0]).0;
         let states = to_device(driver, &state.repeat(CHAINS));
-        let per_chain = (11 + 3 * MAX_DEPTH) * size;
-        let mut workspaces = vec![f64::NAN; CHAINS * per_chain];
-        for chain in 0..CHAINS {
-            let start = padded(&|i| 0.1 * (i as f64 + 3.0 * chain as f64).sin(), dim);
-            workspaces[chain * per_chain..][..size].copy_from_slice(&start);
-        }
-        let workspaces = to_device(driver, &workspaces);
+        let workspaces = allocate(driver, 8 * CHAINS * (11 + 3 * MAX_DEPTH) * size);
         let draws = allocate(driver, 8 * CHAINS * ITERATIONS * dim);
         let records = allocate(driver, RECORD * CHAINS * ITERATIONS);
         let gradients = allocate(driver, 8 * CHAINS * ITERATIONS * dim);
-        let (end_states, end_positions) = (allocate(driver, STATE * CHAINS), allocate(driver, 8 * CHAINS * dim));
+        let end_states = allocate(driver, STATE * CHAINS);
+        // Where a restart finds the chains' points.
+        let starts: Vec<f64> = (0..CHAINS * dim).map(|i| 0.1 * (i as f64).sin()).collect();
+        let end_positions = to_device(driver, &starts);
         let window = [WINDOW.start as u32, WINDOW.end as u32];
         let launch = Structure::default()
             .addresses(&[42])
@@ -117,16 +114,23 @@ impl Chains {
 }
 
 /// A restart and a run of the unit's kernels, in a process of its own; a fingerprint of all that they wrote.
-fn fingerprint(name: &'static str, lanes: Lanes, shape: [usize; 2], groups: usize) -> Option<String> {
+fn fingerprint(name: &'static str, variant: Variant, lanes: Lanes, shape: [usize; 2], groups: usize) -> Option<String> {
     let unit = format!("nuts_hierarchical_normal_f64_{}x{}", shape[0], shape[1]);
-    let file = std::env::temp_dir().join(format!("octopus-softgpu-{unit}-{lanes:?}-{}", std::process::id()));
+    let file =
+        std::env::temp_dir().join(format!("octopus-softgpu-{unit}-{variant:?}-{lanes:?}-{}", std::process::id()));
+    let way = match (variant, lanes) {
+        (Variant::Sanitized, _) => "sanitized",
+        (Variant::Plain, Lanes::Fibers) => "fibers",
+        (Variant::Plain, Lanes::Arrays) => "arrays",
+    };
     // The child comes here for each way and takes its own only.
-    if std::env::var(WAY).is_ok_and(|way| way != format!("{lanes:?}")) {
+    if std::env::var(WAY).is_ok_and(|own| own != way) {
         return None;
     }
     let mut scenario = Scenario::new(name, Settings::new().report(&file));
-    scenario.variables = vec![(WAY, if lanes == Lanes::Fibers { "Fibers" } else { "Arrays" })];
-    scenario.sampler = Some((lanes, unit.clone()));
+    scenario.variant = variant;
+    scenario.variables = vec![(WAY, way)];
+    scenario.sampler = Some((lanes, vec![unit.clone()]));
     let output = scenario.run(|| {
         let driver = ready();
         let start = Instant::now();
@@ -169,7 +173,7 @@ fn fingerprint(name: &'static str, lanes: Lanes, shape: [usize; 2], groups: usiz
         let hash = words.fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3));
         eprintln!("fingerprint {hash:016x} of {steps} leapfrog steps");
         let rate = steps as f64 / running;
-        eprintln!("{unit}, {lanes:?}: PTX read in {loading:.3} s, run in {running:.3} s, {rate:.0} leapfrog steps/s");
+        eprintln!("{unit}, {way}: PTX read in {loading:.3} s, run in {running:.3} s, {rate:.0} leapfrog steps/s");
     });
     let said = must_succeed(output)?;
     eprint!("{said}");
@@ -182,40 +186,72 @@ fn fingerprint(name: &'static str, lanes: Lanes, shape: [usize; 2], groups: usiz
 #[test]
 fn a_warps_chains_give_the_same_bits_as_fibers_and_as_arrays() {
     let name = concat!(module_path!(), "::a_warps_chains_give_the_same_bits_as_fibers_and_as_arrays");
-    both(name, [32, 1], 10);
+    same(name, (Variant::Plain, Lanes::Arrays), [32, 1], 10);
 }
 
 #[test]
 fn a_blocks_chains_give_the_same_bits_as_fibers_and_as_arrays() {
     let name = concat!(module_path!(), "::a_blocks_chains_give_the_same_bits_as_fibers_and_as_arrays");
-    both(name, [128, 4], 300);
+    same(name, (Variant::Plain, Lanes::Arrays), [128, 4], 300);
 }
 
 #[test]
 fn arrays_of_the_largest_shape_fit_on_a_stack() {
     let name = concat!(module_path!(), "::arrays_of_the_largest_shape_fit_on_a_stack");
-    fingerprint(name, Lanes::Arrays, [128, 8], 1000);
+    fingerprint(name, Variant::Plain, Lanes::Arrays, [128, 8], 1000);
 }
 
-fn both(name: &'static str, shape: [usize; 2], groups: usize) {
-    let ways = [Lanes::Fibers, Lanes::Arrays].map(|lanes| fingerprint(name, lanes, shape, groups));
-    if let [Some(fibers), Some(arrays)] = ways {
-        assert_eq!(fibers, arrays);
+/// Buffers are as long as the kernels may want and no longer.
+#[test]
+fn sanitizers_find_nothing_in_a_warps_fibers() {
+    let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_warps_fibers");
+    same(name, (Variant::Sanitized, Lanes::Fibers), [32, 1], 10);
+}
+
+#[test]
+fn sanitizers_find_nothing_in_a_blocks_fibers() {
+    let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_blocks_fibers");
+    same(name, (Variant::Sanitized, Lanes::Fibers), [128, 4], 300);
+}
+
+/// Fibers and the other way give the same bits.
+fn same(name: &'static str, other: (Variant, Lanes), shape: [usize; 2], groups: usize) {
+    let ways = [(Variant::Plain, Lanes::Fibers), other];
+    if let [Some(fibers), Some(other)] = ways.map(|(variant, lanes)| fingerprint(name, variant, lanes, shape, groups)) {
+        assert_eq!(fibers, other);
     }
 }
 
 #[test]
-fn every_entry_of_a_unit_has_its_twin() {
-    let Some(gpu) = SoftwareGpu::for_test() else { return };
+fn entries_of_every_precision_have_twins_with_the_same_structures() {
+    let name = concat!(module_path!(), "::entries_of_every_precision_have_twins_with_the_same_structures");
+    let units = ["f64", "f32", "mixed"].map(|precision| format!("nuts_hierarchical_normal_{precision}_32x1"));
+    let mut scenario = Scenario::new(name, Settings::new());
+    scenario.sampler = Some((Lanes::Arrays, units.to_vec()));
+    must_succeed(scenario.run(|| {
+        let driver = ready();
+        for unit in &units {
+            let module = load(&driver, &committed_ptx(unit)).unwrap();
+            for what in ["nuts_run", "nuts_restart"] {
+                // Sizes that differ would end this process.
+                assert!(function(&driver, module, &unit.replacen("nuts", what, 1)).is_ok(), "{what} of {unit}");
+            }
+        }
+    }));
+}
+
+#[test]
+fn units_are_built_when_they_are_named() {
     let units = sampler_units().unwrap();
-    assert!(units.len() >= 5 && units.iter().all(|unit| unit.starts_with("nuts_")), "{units:?}");
-    let one = "nuts_hierarchical_normal_f64_32x1";
-    let gpu = gpu.with_sampler(Lanes::Arrays, &[one]).unwrap();
+    assert!(units.len() >= 15 && units.iter().all(|unit| unit.starts_with("nuts_")), "{units:?}");
+    let one = ["nuts_hierarchical_normal_f64_32x1"];
+    let Some(gpu) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &one) else { return };
     assert_eq!(gpu.libraries().len(), 2);
     let library = Double::load(&gpu.libraries()[1]);
-    for what in ["run", "restart"] {
-        assert!(library.has(&format!("octopus_kernel_{}", one.replacen("nuts", &format!("nuts_{what}"), 1))));
-    }
+    assert!(library.has("octopus_kernel_nuts_run_hierarchical_normal_f64_32x1"));
+    assert!(library.has("octopus_kernel_nuts_restart_hierarchical_normal_f64_32x1"));
+    let without = Double::load(gpu.kernels());
+    assert!(!without.has("octopus_kernel_nuts_run_hierarchical_normal_f64_32x1"));
 }
 
 #[test]

@@ -18,8 +18,8 @@ pub(super) struct Scenario {
     pub(super) variables: Vec<(&'static str, &'static str)>,
     pub(super) variant: Variant,
     pub(super) kernels: KernelSources,
-    /// A unit of the sampler's kernels, and how its lanes run.
-    pub(super) sampler: Option<(Lanes, String)>,
+    /// Units of the sampler's kernels, and how their lanes run.
+    pub(super) sampler: Option<(Lanes, Vec<String>)>,
     /// How the child comes to the doubles.
     pub(super) way: Way,
 }
@@ -45,7 +45,7 @@ impl Scenario {
         }
         let built = SoftwareGpu::build_with(&self.kernels, self.variant);
         let gpu = SoftwareGpu::unless_absent(match &self.sampler {
-            Some((lanes, unit)) => built.and_then(|gpu| gpu.with_sampler(*lanes, &[unit])),
+            Some((lanes, units)) => built.and_then(|gpu| gpu.with_sampler(*lanes, units)),
             None => built,
         })?;
         let mut command = Command::new(std::env::current_exe().unwrap());

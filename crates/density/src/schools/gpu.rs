@@ -1,0 +1,58 @@
+//! The model on a GPU: `kernels/nuts/eight_schools.cuh`.
+
+use super::{EightSchools, MU_SD, TAU_SCALE};
+use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, modules};
+
+impl GpuDensity for EightSchools {
+    fn kernel_name(&self) -> &str {
+        "eight_schools"
+    }
+
+    fn kernel_modules(&self) -> &[KernelModule] {
+        modules::EIGHT_SCHOOLS
+    }
+
+    /// `EightSchoolsData`.
+    fn kernel_data(&self) -> Vec<KernelField<'_>> {
+        vec![
+            KernelField::Word(self.schools() as u32),
+            KernelField::Scalar(MU_SD),
+            KernelField::Scalar(TAU_SCALE),
+            KernelField::PerCoordinate(self.effect[..].into()),
+            KernelField::PerCoordinate(self.precision[..].into()),
+        ]
+    }
+
+    fn expansion_modules(&self) -> &[ExpansionModule] {
+        modules::EXPAND_EIGHT_SCHOOLS
+    }
+
+    /// `EightSchoolsObservations`.
+    fn observation_data(&self) -> Vec<KernelField<'_>> {
+        vec![KernelField::Reals(self.sigma().into())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_those_of_the_struct_in_its_order() {
+        let model = EightSchools::new(&[3.0, -1.0], &[2.0, 0.5]).unwrap();
+        let row = |values: [f64; 2]| {
+            let mut row = vec![0.0; 32];
+            row[..2].copy_from_slice(&values);
+            row
+        };
+        let expected = [
+            KernelField::Word(2),
+            KernelField::Scalar(5.0),
+            KernelField::Scalar(5.0),
+            KernelField::PerCoordinate(row([3.0, -1.0]).into()),
+            KernelField::PerCoordinate(row([0.25, 4.0]).into()),
+        ];
+        assert_eq!(model.kernel_data(), expected);
+        assert_eq!(model.observation_data(), [KernelField::Reals(vec![2.0, 0.5].into())]);
+    }
+}

@@ -1,0 +1,74 @@
+//! The model as its definition reads, over any kind of number, and data to try.
+
+use crate::number::Number;
+use octopus_density::{Centering, EightSchools};
+use octopus_random::{Purpose, Stream};
+use std::f64::consts::PI;
+
+/// log N(x | mean, sd)
+pub(crate) fn normal<N: Number>(x: N, mean: N, sd: N) -> N {
+    let standard = (x - mean) / sd;
+    N::constant(-0.5 * (2.0 * PI).ln()) - sd.ln() - N::constant(0.5) * standard * standard
+}
+
+/// log HalfCauchy(x | scale)
+pub(crate) fn half_cauchy<N: Number>(x: N, scale: f64) -> N {
+    let ratio = x / N::constant(scale);
+    N::constant((2.0 / (PI * scale)).ln()) - (N::constant(1.0) + ratio * ratio).ln()
+}
+
+/// The log joint density, every constant included, at `x_0 .. x_{J-1}, mu, log tau` where `x_j = tau^lambda_j z_j +
+/// lambda_j mu`; with the Jacobians of `exp` and of the centering.
+pub(crate) fn log_joint<N: Number>(model: &EightSchools, lambda: &[f64], at: &[N]) -> N {
+    let constant = N::constant;
+    let (mu, log_tau) = (at[model.schools()], at[model.schools() + 1]);
+    let tau = log_tau.exp();
+    let mut total = normal(mu, constant(0.0), constant(5.0)) + half_cauchy(tau, 5.0) + log_tau;
+    for j in 0..model.schools() {
+        let lambda = constant(lambda[j]);
+        let z = (at[j] - lambda * mu) / (lambda * log_tau).exp();
+        // dz/dx = tau^-lambda
+        total = total + normal(z, constant(0.0), constant(1.0)) - lambda * log_tau;
+        total = total + normal(constant(model.y()[j]), mu + tau * z, constant(model.sigma()[j]));
+    }
+    total
+}
+
+/// What [`log_joint`] has and the library leaves out: the terms that do not depend on the position.
+pub(crate) fn constant(model: &EightSchools) -> f64 {
+    let normals = (2 * model.schools() + 1) as f64;
+    (2.0 / (PI * 5.0)).ln()
+        - 0.5 * normals * (2.0 * PI).ln()
+        - 5f64.ln()
+        - model.sigma().iter().map(|sigma| sigma.ln()).sum::<f64>()
+}
+
+/// Rubin's schools, and others below, at and above the boundaries of the virtual warp: one row of 32 lanes, several,
+/// the last of 32 lanes (256 coordinates), 128 lanes.
+pub(crate) fn models() -> Vec<EightSchools> {
+    let others = [1, 2, 30, 31, 100, 254, 255, 300].map(|schools| {
+        let mut random = Stream::new(41, schools, 0, Purpose::User);
+        let sigma: Vec<f64> = (0..schools).map(|_| 0.5 + 20.0 * random.uniform()).collect();
+        let y: Vec<f64> = sigma.iter().map(|sigma| 4.0 + 6.0 * random.normal() + sigma * random.normal()).collect();
+        EightSchools::new(&y, &sigma).expect("valid")
+    });
+    [EightSchools::rubin()].into_iter().chain(others).collect()
+}
+
+/// Nothing centered, everything, one value between, a value for each school.
+pub(crate) fn centerings(schools: usize) -> [(&'static str, Centering); 4] {
+    [
+        ("non-centered", Centering::constant(0.0, schools)),
+        ("centered", Centering::constant(1.0, schools)),
+        ("0.4", Centering::constant(0.4, schools)),
+        ("mixed", Centering::new((0..schools).map(|j| ((j * 5) % 33) as f64 / 32.0).collect())),
+    ]
+}
+
+/// A plausible position in non-centered coordinates.
+pub(crate) fn position(schools: usize, number: u32) -> Vec<f64> {
+    let mut random = Stream::new(43, schools as u32, number, Purpose::User);
+    let mut position: Vec<f64> = (0..schools).map(|_| random.normal()).collect();
+    position.extend([4.0 + 3.0 * random.normal(), 1.0 + random.normal()]);
+    position
+}

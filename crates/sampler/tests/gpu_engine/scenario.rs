@@ -1,0 +1,128 @@
+//! Runs a test's body in a process that has a software GPU with the sampler's kernels.
+
+use octopus_cuda::{Context, Device};
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_sampler::{Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
+use octopus_softgpu::{Lanes, SoftwareGpu};
+use std::process::Command;
+
+const INSIDE: &str = "OCTOPUS_SAMPLER_TEST_INSIDE";
+
+/// A test on a software GPU with these settings and units of kernels, whose lanes are arrays.
+macro_rules! on_software_gpu {
+    ($(#[$words:meta])* $name:ident, $settings:expr, $units:expr, $body:block) => {
+        $(#[$words])*
+        #[test]
+        fn $name() {
+            let name = concat!(module_path!(), "::", stringify!($name));
+            $crate::scenario::run(name, $settings, octopus_softgpu::Lanes::Arrays, $units, || $body);
+        }
+    };
+}
+
+pub(crate) use on_software_gpu;
+
+/// Calls `body` when this is the process for it, else starts that process.
+pub(crate) fn run(path: &str, settings: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
+    if std::env::var_os(INSIDE).is_some() {
+        return body();
+    }
+    let built = SoftwareGpu::build().and_then(|gpu| gpu.with_sampler(lanes, units));
+    let Some(gpu) = SoftwareGpu::unless_absent(built) else { return };
+    // The harness names tests without the crate.
+    let test = path.split_once("::").map_or(path, |(_, test)| test);
+    let mut command = Command::new(std::env::current_exe().expect("tests know their file"));
+    command.args([test, "--exact", "--nocapture"]);
+    let output = gpu.command(&mut command, settings).env(INSIDE, "1").output().expect("the test starts again");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{test}: {}\n{stdout}\n{stderr}", output.status);
+    // A name that matches no test would pass in silence.
+    assert!(stdout.contains("1 passed"), "{test} did not run:\n{stdout}");
+    // What the body tells.
+    eprint!("{stderr}");
+}
+
+/// The context of the first device.
+pub(crate) fn context() -> Context {
+    Context::primary(&Device::get(0).expect("a device")).expect("a context")
+}
+
+/// The model of phase 0 on its data, or on groups of different sizes.
+pub(crate) fn model(groups: usize, balanced: bool, likelihood: Likelihood) -> HierarchicalNormal {
+    let spec = HierarchicalSpec { groups, ..Default::default() };
+    let made = if balanced { spec.generate() } else { spec.unbalanced() };
+    HierarchicalNormal::new(made.expect("valid").data, HierarchicalPrior::default(), likelihood).expect("valid")
+}
+
+/// The PRD's settings.
+pub(crate) fn prd() -> SamplerConfig {
+    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..Default::default() }
+}
+
+/// A shorter run.
+pub(crate) fn short() -> SamplerConfig {
+    SamplerConfig { draws: 60, tune: 140, chains: 5, seed: 7, ..Default::default() }
+}
+
+/// The run on the software GPU.
+pub(crate) fn on_gpu<'d>(
+    model: &'d HierarchicalNormal,
+    config: &SamplerConfig,
+    gpu: &GpuConfig,
+) -> Result<Sampler<'d, HierarchicalNormal>, SamplerError> {
+    Sampler::on_gpu(model, config.clone(), &context(), gpu)
+}
+
+/// The bits of everything that a sampler still gives, in blocks of at most `limit` iterations.
+pub(crate) fn finish(sampler: &mut Sampler<'_, HierarchicalNormal>, limit: usize) -> Bits {
+    let mut bits = Bits::default();
+    while let Some(block) = sampler.advance(limit).expect("runs") {
+        bits.add(&block);
+    }
+    bits.adaptation = format!("{:?} {:?}", sampler.adaptation(), sampler.step_sizes());
+    bits
+}
+
+/// Draws and statistics of each chain, bit for bit, and what was learned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bits {
+    chains: Vec<Vec<u64>>,
+    adaptation: String,
+}
+
+impl Bits {
+    pub(crate) fn add(&mut self, block: &Block) {
+        self.chains.resize(block.chains.len(), Vec::new());
+        for (all, chain) in self.chains.iter_mut().zip(&block.chains) {
+            let dim = chain.positions.len() / block.draws;
+            for (x, s) in chain.positions.chunks_exact(dim).zip(&chain.stats) {
+                all.extend(x.iter().map(|x| x.to_bits()));
+                let reals = [s.lp, s.acceptance_rate, s.step_size, s.energy, s.energy_error, s.max_energy_error];
+                all.extend(reals.map(f64::to_bits));
+                all.extend([u64::from(s.tree_depth), u64::from(s.n_steps), s.index_in_trajectory as u64]);
+                all.extend([s.diverging, s.reached_max_treedepth].map(u64::from));
+            }
+        }
+    }
+
+    /// What follows after a part that was taken before.
+    pub(crate) fn then(mut self, rest: Bits) -> Self {
+        self.chains.resize(rest.chains.len(), Vec::new());
+        self.chains.iter_mut().zip(rest.chains).for_each(|(all, more)| all.extend(more));
+        Self { adaptation: rest.adaptation, ..self }
+    }
+
+    /// Says where they differ first, which millions of numbers side by side would not.
+    #[track_caller]
+    pub(crate) fn assert_same(&self, other: &Self, what: &str) {
+        assert_eq!(self.chains.len(), other.chains.len(), "{what}");
+        for (c, (a, b)) in self.chains.iter().zip(&other.chains).enumerate() {
+            assert_eq!(a.len(), b.len(), "{what}, chain {c}");
+            let first = a.iter().zip(b).position(|(a, b)| a != b);
+            assert_eq!(first, None, "{what}: chain {c} differs from this word on, of {}", a.len());
+        }
+        assert_eq!(self.adaptation, other.adaptation, "{what}");
+    }
+}
