@@ -49,7 +49,7 @@ template <class S> struct HierarchicalNormal {
   /// Where the value is not finite the gradient means nothing.
   OCTOPUS_DEVICE T evaluate(const Centering<R, T>& centering, const Vec& x, Vec& gradient) const {
     typename W::template Place<Resting> place;
-    const Scalars scalars = read(x, place);
+    const Scalars scalars = read(centering, x, place);
     const Sums sums = centering.is_uniform ? uniform(centering, scalars, x, gradient)
                                            : varying(centering, scalars, x, gradient);
     return finish(centering.total, scalars, place.get(), sums, gradient);
@@ -79,16 +79,21 @@ template <class S> struct HierarchicalNormal {
  private:
   /// What the groups need of the three scalar parameters.
   struct Scalars {
-    T mu, log_pop, sigma_pop;
+    T mu, log_pop;
+    /// sigma_pop^(1 - lambda) for the one lambda of all groups, if there is one.
+    T slope;
+    /// 1 / sigma_pop
+    T inverse_pop;
     /// 1 / sigma_obs^2
     T weight;
     /// mu_pop less its prior mean.
     T shift;
   };
 
-  /// What is not asked for while the groups are gone through, and then rests where no register is needed.
+  /// What is not asked for while the groups are gone through, and then rests where no register is needed: the scalar
+  /// parameters in units of their priors.
   struct Resting {
-    T log_obs, sigma_obs, sigma_pop;
+    T log_obs, standard, pop, obs;
   };
 
   /// The sums over groups from which the value and the gradients of the three scalars are made; see kernel.rs.
@@ -96,16 +101,24 @@ template <class S> struct HierarchicalNormal {
     T squares, z2, location, centered_location, scale, centered_scale;
   };
 
-  OCTOPUS_DEVICE Scalars read(const Vec& x, typename W::template Place<Resting>& place) const {
+  OCTOPUS_DEVICE Scalars read(const Centering<R, T>& centering, const Vec& x,
+                              typename W::template Place<Resting>& place) const {
     Scalars s;
     s.mu = (T)S::pick(x, data.groups);
     s.log_pop = (T)S::pick(x, data.groups + 1);
     const T log_obs = (T)S::pick(x, data.groups + 2);
-    s.sigma_pop = exp(s.log_pop);
-    const T sigma_obs = exp(log_obs);
-    s.weight = (T)1 / (sigma_obs * sigma_obs);
-    place.set({log_obs, sigma_obs, s.sigma_pop});
     s.shift = s.mu - data.mu_mean;
+    T scales[3] = {s.log_pop, log_obs, ((T)1 - centering.uniform) * s.log_pop};
+    W::one_each(scales, [](T value) { return exp(value); });
+    const T sigma_pop = scales[0];
+    const T sigma_obs = scales[1];
+    s.slope = scales[2];
+    T quotients[5] = {(T)1, (T)1, s.shift, sigma_pop, sigma_obs};
+    const T divisors[5] = {sigma_obs * sigma_obs, sigma_pop, data.mu_sd, data.sigma_pop_scale, data.sigma_obs_scale};
+    W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
+    s.weight = quotients[0];
+    s.inverse_pop = quotients[1];
+    place.set({log_obs, quotients[2], quotients[3], quotients[4]});
     return s;
   }
 
@@ -142,8 +155,8 @@ template <class S> struct HierarchicalNormal {
   /// One lambda for all groups: factors that are common to all stay out of the sums.
   OCTOPUS_DEVICE Sums uniform(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
     const T lambda = centering.uniform;
-    const T slope = exp(((T)1 - lambda) * s.log_pop);
-    const T inverse = slope * ((T)1 / s.sigma_pop);
+    const T slope = s.slope;
+    const T inverse = slope * s.inverse_pop;
     // What all elements meet, in their type.
     const R origin = (R)(lambda * s.mu);
     const R by_slope = (R)slope;
@@ -175,7 +188,7 @@ template <class S> struct HierarchicalNormal {
   /// A lambda for each group.
   OCTOPUS_DEVICE Sums varying(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
     // What all elements meet, in their type.
-    const R inverse_pop = (R)((T)1 / s.sigma_pop);
+    const R inverse_pop = (R)s.inverse_pop;
     const R log_pop = (R)s.log_pop;
     const R mu = (R)s.mu;
     const R shift = (R)s.shift;
@@ -212,11 +225,9 @@ template <class S> struct HierarchicalNormal {
   /// The value, and the gradients of the three scalars.
   OCTOPUS_DEVICE T finish(T total_lambda, const Scalars& s, const Resting& rest, const Sums& sums, Vec& gradient) const {
     const T squares = data.pointwise ? sums.squares : sums.squares + data.within;
-    const T standard = s.shift / data.mu_sd;
-    const T pop = rest.sigma_pop / data.sigma_pop_scale;
-    const T obs = rest.sigma_obs / data.sigma_obs_scale;
-    const T pop2 = pop * pop;
-    const T obs2 = obs * obs;
+    const T standard = rest.standard;
+    const T pop2 = rest.pop * rest.pop;
+    const T obs2 = rest.obs * rest.obs;
     const T by_mu = s.weight * sums.location + sums.centered_location - standard / data.mu_sd;
     const T by_pop = s.weight * sums.scale + sums.centered_scale - total_lambda - pop2 + (T)1;
     const T by_obs = s.weight * squares - data.total - obs2 + (T)1;

@@ -122,6 +122,16 @@ template <int L> struct Lanes {
   /// The value of lane `lane`.
   template <class X> static X pick(const Value<X, L>& value, u32 lane) { return value.at[lane]; }
 
+  /// values[k] = f(values[k]) of numbers that are one for the whole chain.
+  template <class X, int K, class F> static void one_each(X (&values)[K], F f) {
+    for (int k = 0; k < K; ++k) values[k] = f(values[k]);
+  }
+
+  /// values[k] = f(values[k], others[k]) of numbers that are one for the whole chain.
+  template <class X, int K, class F> static void one_each(X (&values)[K], const X (&others)[K], F f) {
+    for (int k = 0; k < K; ++k) values[k] = f(values[k], others[k]);
+  }
+
   /// A place for what is one for the whole chain and rests while the chain integrates: shared memory on a GPU.
   template <class X> struct Place {
     X value;
@@ -163,10 +173,13 @@ template <int L> struct Lanes {
   template <class X> OCTOPUS_DEVICE static void store(X* row, X value) { *row = value; }
 
   /// `a` in the first `count` lanes, `b` in the others; `count` may be negative or above L.
-  template <class X> OCTOPUS_DEVICE static X first(int count, X a, X b) { return (int)lane() < count ? a : b; }
+  /// (Compared anew each time: the answers for all rows would wait in registers.)
+  template <class X> OCTOPUS_DEVICE static X first(int count, X a, X b) { return (int)opaque(lane()) < count ? a : b; }
 
   /// `value` in the lane `at` if there is one of this number, and `rest` in the others.
-  template <class X> OCTOPUS_DEVICE static X put(int at, X value, X rest) { return (int)lane() == at ? value : rest; }
+  template <class X> OCTOPUS_DEVICE static X put(int at, X value, X rest) {
+    return (int)opaque(lane()) == at ? value : rest;
+  }
 
   /// f(value) in each lane.
   template <class X, class F> OCTOPUS_DEVICE static X map(X value, F f) { return f(value); }
@@ -193,11 +206,41 @@ template <int L> struct Lanes {
       OCTOPUS_UNROLL
       for (int k = 0; k < K; ++k) out[k] = (T)values[k];
     }
+    trees(out);
+  }
+
+  /// The sums over the lanes of a warp of K values of each. Butterflies whose lanes halve among themselves what is left:
+  /// of two values each lane goes on with one and gives its other away, so that K trees cost hardly more than one.
+  template <class T, int K> OCTOPUS_DEVICE static void trees(T (&out)[K]) {
+    int left = K;
     OCTOPUS_UNROLL
-    for (int k = 0; k < K; ++k) {
+    for (int half = 16; half > 0; half /= 2) {
+      const bool upper = (threadIdx.x & (u32)half) != 0;
       OCTOPUS_UNROLL
-      for (int half = 16; half > 0; half /= 2) out[k] = out[k] + __shfl_xor_sync(ALL_LANES, out[k], half);
+      for (int k = 0; k < K; k += 2) {
+        if (k + 1 < left) {
+          const T kept = either(upper, out[k + 1], out[k]);
+          const T given = either(upper, out[k], out[k + 1]);
+          out[k / 2] = kept + __shfl_xor_sync(ALL_LANES, given, half);
+        } else if (k < left) {
+          out[k / 2] = out[k] + __shfl_xor_sync(ALL_LANES, out[k], half);
+        }
+      }
+      left = (left + 1) / 2;
     }
+    if constexpr (K > 1) {
+      const T sum = out[0];
+      OCTOPUS_UNROLL
+      for (int k = 0; k < K; ++k) out[k] = __shfl_sync(ALL_LANES, sum, holder(k));
+    }
+  }
+
+  /// A lane that holds sum `k` in the end: at each level the upper lanes went on with the odd one of two. (The last of an
+  /// odd number is even, and in both.)
+  OCTOPUS_DEVICE static constexpr int holder(int k) {
+    int lane = 0;
+    for (int half = 16; half > 0; half /= 2, k /= 2) lane += k % 2 * half;
+    return lane;
   }
 
   /// The value of lane `from`. All lanes must come here.
@@ -211,6 +254,35 @@ template <int L> struct Lanes {
     } else {
       return __shfl_sync(ALL_LANES, value, (int)from);
     }
+  }
+
+  /// values[k] = f(values[k]) of numbers that are one for the whole chain, each made by a lane of its own: K calls for
+  /// the price of one. All lanes must come here.
+  template <class X, int K, class F> OCTOPUS_DEVICE static void one_each(X (&values)[K], F f) {
+    broadcast(f(own(values)), values);
+  }
+
+  /// values[k] = f(values[k], others[k]) likewise.
+  template <class X, int K, class F>
+  OCTOPUS_DEVICE static void one_each(X (&values)[K], const X (&others)[K], F f) {
+    broadcast(f(own(values), own(others)), values);
+  }
+
+  /// One of two values: of elements of arrays the compiler would choose the address, and keep the array in memory.
+  template <class X> OCTOPUS_DEVICE static X either(bool first, X a, X b) { return first ? a : b; }
+
+  /// values[k] in lane k of each warp.
+  template <class X, int K> OCTOPUS_DEVICE static X own(const X (&values)[K]) {
+    X value = values[0];
+    OCTOPUS_UNROLL
+    for (int k = 1; k < K; ++k) value = either((threadIdx.x & 31u) == (u32)k, values[k], value);
+    return value;
+  }
+
+  /// The value of lane k of each warp in values[k].
+  template <class X, int K> OCTOPUS_DEVICE static void broadcast(X value, X (&values)[K]) {
+    OCTOPUS_UNROLL
+    for (int k = 0; k < K; ++k) values[k] = __shfl_sync(ALL_LANES, value, k);
   }
 
   /// A place for what is one for the whole chain and rests while the chain integrates: shared memory, of which there is
