@@ -1,6 +1,7 @@
 //! Whole runs of the GPU engine on the software GPU: the same front, buffers, launches and streams as on a device.
 
 mod bits;
+mod eight_schools;
 mod memory;
 #[path = "../sampler/monte_carlo.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
