@@ -2,9 +2,11 @@
 
 use crate::exit::HardwareError;
 use crate::place::Place;
+use crate::work::Demand;
+use octopus_density::gpu::Precision;
 use octopus_device::{
     Accelerators, Calibration, CalibrationCache, CalibrationMiss, Chosen, Device, DeviceChoice, Overall, Probe,
-    SystemProvider, VerifyReport, Work, resolve,
+    SystemProvider, VerifyReport, resolve,
 };
 
 /// What will sample.
@@ -36,8 +38,9 @@ impl Sampling {
 /// Chooses the device for a run.
 ///
 /// # Errors
-/// [`HardwareError`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks.
-pub(crate) fn choose(chosen: &Chosen, work: &Work, no_fallback: bool) -> anyhow::Result<Sampling> {
+/// [`HardwareError`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks;
+/// [`UsageError`](crate::exit::UsageError) when the device cannot do the run.
+pub(crate) fn choose(chosen: &Chosen, demand: &Demand, no_fallback: bool) -> anyhow::Result<Sampling> {
     // Asking a driver takes time, and starts the device: only where the answer matters.
     let probe = (chosen.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
     let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
@@ -47,7 +50,8 @@ pub(crate) fn choose(chosen: &Chosen, work: &Work, no_fallback: bool) -> anyhow:
         Err(error) => Err(CalibrationMiss::Missing { path: error.to_string().into() }),
     };
     let mut sampling =
-        decide(chosen.choice, &accelerators, work, no_fallback, &mut calibration).map_err(HardwareError)?;
+        decide(chosen.choice, &accelerators, demand, no_fallback, &mut calibration).map_err(HardwareError)?;
+    demand.fits(sampling.device)?;
     sampling.notes.splice(0..0, chosen.note.clone());
     Ok(sampling)
 }
@@ -56,7 +60,7 @@ pub(crate) fn choose(chosen: &Chosen, work: &Work, no_fallback: bool) -> anyhow:
 fn decide(
     choice: DeviceChoice,
     accelerators: &Accelerators,
-    work: &Work,
+    demand: &Demand,
     no_fallback: bool,
     calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
 ) -> Result<Sampling, String> {
@@ -65,7 +69,19 @@ fn decide(
     {
         return Err(format!("--no-fallback: a GPU is there and cannot be used: {unusable}; or use --device cpu"));
     }
-    let selection = resolve(choice, accelerators, work, calibration).map_err(|error| match choice {
+    if let (DeviceChoice::Auto, 1.., None) = (choice, accelerators.devices, &accelerators.unusable) {
+        // Where only one side can do the run, its cost does not matter.
+        let only = match (&demand.no_gpu, demand.precision) {
+            (Some(why), _) => Some((Device::Cpu, why.clone())),
+            (None, Precision::F64) => None,
+            (None, precision) => Some((Device::Cuda(0), format!("only GPUs compute in {precision}"))),
+        };
+        if let Some((device, reason)) = only {
+            let notes = vec![format!("device: {device} ({reason})")];
+            return Ok(Sampling { device, reason, notes });
+        }
+    }
+    let selection = resolve(choice, accelerators, &demand.work, calibration).map_err(|error| match choice {
         DeviceChoice::Cuda(_) => format!("{error}, and see `octopus verify`"),
         _ => error.to_string(),
     })?;
@@ -103,7 +119,7 @@ pub(crate) mod choice_text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_device::{NoProvider, ScriptedProvider, verify};
+    use octopus_device::{NoProvider, ScriptedProvider, Work, verify};
 
     fn absent() -> Accelerators {
         Accelerators::of(&Probe::new(&NoProvider))
@@ -121,7 +137,22 @@ mod tests {
 
     fn of(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<Sampling, String> {
         let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
-        decide(choice.parse().unwrap(), accelerators, &Work::new("a run"), no_fallback, &mut none)
+        decide(choice.parse().unwrap(), accelerators, &demand(), no_fallback, &mut none)
+    }
+
+    fn demand() -> Demand {
+        Demand { work: Work::new("a run"), no_gpu: None, precision: Precision::F64 }
+    }
+
+    #[test]
+    fn auto_takes_the_only_device_that_can_do_the_run() {
+        let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
+        let mut of = |demand| decide(DeviceChoice::Auto, &present(), &demand, false, &mut none).unwrap();
+        let single = of(Demand { precision: Precision::F32, ..demand() });
+        assert_eq!((single.name().as_str(), single.reason.as_str()), ("cuda:0", "only GPUs compute in f32"));
+        let large = of(Demand { no_gpu: Some("too large".into()), ..demand() });
+        assert_eq!((large.name().as_str(), large.reason.as_str()), ("cpu", "too large"));
+        assert_eq!(large.notes, ["device: cpu (too large)"]);
     }
 
     #[test]

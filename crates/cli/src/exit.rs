@@ -43,7 +43,8 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
         if cause.is::<UsageError>() || cause.is::<ConfigError>() {
             return Exit::Usage;
         }
-        if matches!(cause.downcast_ref::<SamplerError>(), Some(SamplerError::Config(_))) {
+        let sampler = cause.downcast_ref::<SamplerError>();
+        if matches!(sampler, Some(SamplerError::Config(_) | SamplerError::NoKernel { .. })) {
             return Exit::Usage;
         }
         if cause.is::<HardwareError>() {

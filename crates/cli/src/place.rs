@@ -81,22 +81,31 @@ impl Gpu {
         say: &mut dyn FnMut(&FallbackStep),
         mut attempt: impl FnMut(&octopus_device::CudaContext, &GpuConfig) -> Result<R, SamplerError>,
     ) -> Result<R, SamplerError> {
-        let mut config = self.config.clone();
-        config.chains_at_once = config.chains_at_once.min(chains);
+        let mut config = first_turn(&self.config, chains);
         loop {
             let error = match attempt(&self.context, &config) {
                 Err(SamplerError::Device(error)) if error.failure() == Failure::TooLarge => error,
                 other => return other,
             };
-            if config.chains_at_once < 2 {
-                return Err(error.into());
-            }
-            let (from, to) = (config.chains_at_once, config.chains_at_once / 2);
-            let cause = error.to_string();
-            say(&FallbackStep::SmallerBatches { device: self.device, from: from as u64, to: to as u64, cause });
-            config.chains_at_once = to;
-            // The draws' buffers give way too.
-            config.slot_bytes /= 2;
+            let Some(next) = shorter_turn(&config) else { return Err(error.into()) };
+            let (from, to) = (config.chains_at_once as u64, next.chains_at_once as u64);
+            say(&FallbackStep::SmallerBatches { device: self.device, from, to, cause: error.to_string() });
+            config = next;
         }
     }
+}
+
+/// What is tried one after the other when memory does not suffice.
+pub(crate) fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfig> {
+    std::iter::successors(Some(first_turn(config, chains)), shorter_turn)
+}
+
+fn first_turn(config: &GpuConfig, chains: usize) -> GpuConfig {
+    GpuConfig { chains_at_once: config.chains_at_once.min(chains), ..config.clone() }
+}
+
+/// Half as many of the chains at once, and half the buffers for draws.
+fn shorter_turn(last: &GpuConfig) -> Option<GpuConfig> {
+    let (chains_at_once, slot_bytes) = (last.chains_at_once / 2, last.slot_bytes / 2);
+    (chains_at_once > 0).then(|| GpuConfig { chains_at_once, slot_bytes, ..last.clone() })
 }

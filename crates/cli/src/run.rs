@@ -4,10 +4,12 @@ use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Tally};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
+use octopus_density::gpu::Precision;
 use octopus_device::Monitor;
-use octopus_sampler::{Phase, Sampler, SamplerConfig};
+use octopus_sampler::{Phase, Sampler, SamplerConfig, SamplerError};
 use octopus_trace::{RECORD_SCHEMA, RunRecord, RunWriter, Timing};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The length of one step: what Ctrl-C waits for.
@@ -113,7 +115,14 @@ pub(crate) fn to_folder<D: LogDensity>(
             Checkpoints::Every(n) => pace.limit.min(last_done.saturating_add(n) - sampler.done()),
         };
         let begin = Instant::now();
-        let Some(block) = session.pool.install(|| sampler.advance(limit))? else { break };
+        let block = match session.pool.install(|| sampler.advance(limit)) {
+            Ok(Some(block)) => block,
+            Ok(None) => break,
+            Err(error) => {
+                progress.finish();
+                return Err(stopped(error, &config, writer.dir()));
+            }
+        };
         let took = begin.elapsed();
         add_time(&mut timing, block.phase, took);
         pace.learn(block.draws, took);
@@ -144,6 +153,24 @@ pub(crate) fn to_folder<D: LogDensity>(
         (record.adaptation, record.timing, record.usage) = (adaptation, timing, usage);
     })?;
     Ok(Outcome { record, interrupted: false, tally })
+}
+
+/// A failure in the middle of a run; where the device failed, with how the run goes on.
+fn stopped(error: SamplerError, config: &SamplerConfig, dir: &Path) -> anyhow::Error {
+    if !matches!(error, SamplerError::Device(_)) {
+        return error.into();
+    }
+    let shown = dir.display();
+    let elsewhere = if config.precision == Precision::F64 {
+        format!(", or with `octopus resume {shown} --device cpu`, to the same draws")
+    } else {
+        String::new()
+    };
+    let what = format!(
+        "{error}; what was drawn until the last checkpoint is kept: see `octopus verify`, and go on with \
+         `octopus resume {shown}`{elsewhere}"
+    );
+    anyhow::Error::new(error).context(what)
 }
 
 fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {

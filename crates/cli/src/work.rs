@@ -1,26 +1,114 @@
-//! What a run takes, in the terms that a machine's costs are measured in.
+//! What a run takes, in the terms that a machine's costs are measured in, and where it can be done at all.
 
-use octopus_density::gpu::GpuDensity;
-use octopus_device::Work;
-use octopus_sampler::SamplerConfig;
+use crate::exit::UsageError;
+use octopus_density::gpu::{GpuDensity, Precision};
+use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
+use octopus_device::{Device, Work};
+use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
 
 /// Leapfrog steps of a transition, for a prediction: what trajectories of well-adapted chains mostly take.
 const LEAPFROGS: u64 = 15;
 
-/// A run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel `nuts_leapfrog_...` stands
-/// for one step of every chain, its unit is one step of one chain.
-pub(crate) fn of_run<D: GpuDensity>(density: &D, config: &SamplerConfig) -> Work {
-    let steps = (config.tune + config.draws) as u64 * LEAPFROGS;
-    let chains = config.chains as u64;
-    let bytes = (config.draws + config.tune) as u64 * chains * density.dim() as u64 * 8;
-    Work::new(format!("{} chains x {} iterations", config.chains, config.tune + config.draws))
-        .step(kernel_name(density, config), steps, (steps * chains) as f64)
-        .download(steps.div_ceil(1000), bytes)
-        .in_parts(u32::try_from(config.chains).unwrap_or(u32::MAX))
+/// Groups of the models whose leapfrog steps `octopus device calibrate` times.
+pub(crate) const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
+/// Coordinates of the model besides one for each group.
+const SCALARS: usize = 3;
+
+/// What a run asks of a machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Demand {
+    /// What it computes and copies.
+    pub(crate) work: Work,
+    /// Why no GPU can do it, as a clause.
+    pub(crate) no_gpu: Option<String>,
+    /// What it computes in.
+    pub(crate) precision: Precision,
 }
 
-/// Under which name the cost of a density's leapfrog step is kept.
-pub(crate) fn kernel_name<D: GpuDensity>(density: &D, config: &SamplerConfig) -> String {
-    let size = density.dim().next_power_of_two();
-    format!("nuts_leapfrog_{}_{}_{size}", density.kernel_name(), config.precision)
+impl Demand {
+    /// Of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel `nuts_leapfrog_...`
+    /// stands for one step of every chain, its unit is one step of one chain.
+    pub(crate) fn of_run(model: &HierarchicalNormal, config: &SamplerConfig) -> Self {
+        let steps = (config.tune + config.draws) as u64 * LEAPFROGS;
+        let chains = config.chains as u64;
+        let bytes = (config.draws + config.tune) as u64 * chains * model.dim() as u64 * 8;
+        let work = Work::new(format!("{} chains x {} iterations", config.chains, config.tune + config.draws))
+            .step(kernel_name(model, config.precision), steps, (steps * chains) as f64)
+            .download(steps.div_ceil(1000), bytes)
+            .in_parts(u32::try_from(config.chains).unwrap_or(u32::MAX));
+        let no_gpu = match GpuMemory::of(model, config, &GpuConfig::default()) {
+            Err(SamplerError::NoKernel { dim, precision, why, .. }) => {
+                Some(format!("no GPU kernel takes {dim} coordinates in {precision}: {why}"))
+            }
+            Err(other) => Some(other.to_string()),
+            Ok(_) => None,
+        };
+        Self { work, no_gpu, precision: config.precision }
+    }
+
+    /// Whether the device can do it.
+    ///
+    /// # Errors
+    /// When it cannot, with what to do.
+    pub(crate) fn fits(&self, device: Device) -> Result<(), UsageError> {
+        let in_f64 = if self.precision == Precision::F64 { "" } else { " --precision f64" };
+        match (device, &self.no_gpu) {
+            (Device::Cpu, _) if !in_f64.is_empty() => Err(UsageError(format!(
+                "--precision {}: the CPU computes in f64; other precisions need a GPU: `--device cuda`",
+                self.precision
+            ))),
+            (Device::Cuda(_), Some(why)) => {
+                Err(UsageError(format!("--device {device}: {why}; sample on the CPU: `--device cpu{in_f64}`")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Under which name the cost of a leapfrog step of a model is kept: that of the smallest model that is timed and not
+/// smaller, else of the largest.
+pub(crate) fn kernel_name(model: &HierarchicalNormal, precision: Precision) -> String {
+    let timed = MEASURED_GROUPS.map(|groups| groups + SCALARS);
+    let size = timed.into_iter().find(|&size| size >= model.dim()).unwrap_or(timed[timed.len() - 1]);
+    let form = match model.likelihood() {
+        Likelihood::Collapsed => "",
+        Likelihood::Pointwise => "_pointwise",
+    };
+    format!("nuts_leapfrog_{}{form}_{precision}_{size}", model.kernel_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::HierarchicalPrior;
+    use octopus_density::synthetic::HierarchicalSpec;
+
+    fn model(groups: usize, likelihood: Likelihood) -> HierarchicalNormal {
+        let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate().unwrap().data;
+        HierarchicalNormal::new(data, HierarchicalPrior::default(), likelihood).unwrap()
+    }
+
+    #[test]
+    fn sizes_between_those_timed_take_the_next_larger() {
+        for (groups, size) in [(1, 13), (10, 13), (11, 103), (100, 103), (101, 503), (1000, 1003), (1010, 1003)] {
+            let name = kernel_name(&model(groups, Likelihood::Collapsed), Precision::F32);
+            assert_eq!(name, format!("nuts_leapfrog_hierarchical_normal_f32_{size}"), "{groups} groups");
+        }
+        let name = kernel_name(&model(100, Likelihood::Pointwise), Precision::F64);
+        assert_eq!(name, "nuts_leapfrog_hierarchical_normal_pointwise_f64_103");
+    }
+
+    #[test]
+    fn what_a_device_cannot_do_is_refused_with_what_to_do() {
+        let config = SamplerConfig { precision: Precision::Mixed, ..SamplerConfig::default() };
+        let large = Demand::of_run(&model(1100, Likelihood::Collapsed), &config);
+        assert_eq!(
+            large.fits(Device::Cuda(0)).unwrap_err().to_string(),
+            "--device cuda:0: no GPU kernel takes 1103 coordinates in mixed: those that are compiled hold at most 1024 \
+             coordinates; sample on the CPU: `--device cpu --precision f64`"
+        );
+        assert!(large.fits(Device::Cpu).unwrap_err().to_string().contains("`--device cuda`"));
+        let small = Demand::of_run(&model(10, Likelihood::Collapsed), &SamplerConfig::default());
+        assert!(small.fits(Device::Cpu).is_ok() && small.fits(Device::Cuda(0)).is_ok());
+    }
 }

@@ -17,7 +17,8 @@
 //! | `array_exp_f32`, `array_exp_f64` | one element; stands for exp and ln | [`calibrate`] |
 //! | `array_dot_f32`, `array_dot_f64` | one element; stands for all reductions | [`calibrate`] |
 //! | `matmul_f32`, `matmul_f64` | one multiplication with its addition: `m k n` in all | [`calibrate`] |
-//! | others, e.g. a sampler's leapfrog | as its owner says | [`Calibration::record`] |
+//! | `nuts_leapfrog_...` | a leapfrog step of one chain; a launch is one of every chain | `octopus device calibrate` |
+//! | others | as their owner says | [`Calibration::record`] |
 //!
 //! The cost of `n` units in `l` launches is `l * fixed + n * per_unit` seconds. It holds where the work of a launch fills
 //! the device or is small against the start of it; in between a GPU is a little faster than predicted.

@@ -63,7 +63,7 @@ pub enum FallbackPolicy {
 pub struct FallbackPlan {
     /// Where.
     pub device: Device,
-    /// The most items at once on that device; 0 counts as 1. See [`MemoryPlan::largest_batch`](crate::MemoryPlan).
+    /// The most items at once on that device; 0 counts as 1. See [`MemoryPlan::chains_at_once`](crate::MemoryPlan).
     pub batch: u64,
     /// The least items at once that are still worth the device; below it, the CPU. 0 counts as 1.
     pub smallest_batch: u64,

@@ -82,7 +82,7 @@ pub use fitness::{
     fitness_skipped, fitness_without_device,
 };
 pub use host::HostInfo;
-pub use memory::{DeviceMemory, MemoryPlan, MemoryPlanError, PlanPart, Precision, RunShape};
+pub use memory::{DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart};
 pub use monitor::{DeviceUsage, Monitor};
 pub use needs::Needs;
 pub use nvml::{ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, Throttle};

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct DeviceUsage {
     /// The device.
     pub device: Device,
+    /// Its name; `cpu` for the CPU.
+    #[serde(default)]
+    pub device_name: String,
     /// The most bytes of device memory that this process held at once.
     pub peak_bytes: u64,
     /// The device's memory in bytes; 0 for the CPU.
@@ -27,6 +30,12 @@ pub struct DeviceUsage {
 }
 
 impl DeviceUsage {
+    /// Whether it is the software GPU of the tests: then no time here says anything of a GPU.
+    #[must_use]
+    pub fn is_test_double(&self) -> bool {
+        self.device_name.contains(crate::nvml::TEST_DOUBLE)
+    }
+
     /// The share of the device's memory that the process held at its peak, from 0 to 1; `None` on the CPU.
     #[must_use]
     pub fn memory_share(&self) -> Option<f64> {
@@ -51,6 +60,7 @@ impl DeviceUsage {
 #[derive(Debug)]
 pub struct Monitor {
     device: Device,
+    device_name: String,
     context: Option<Context>,
     total_bytes: u64,
 }
@@ -63,11 +73,12 @@ impl Monitor {
     pub fn start(device: Device) -> Result<Self, ArrayError> {
         let failed = |source: CudaError| ArrayError::Cuda { device, source };
         let Some(context) = device.context().map_err(failed)? else {
-            return Ok(Self { device, context: None, total_bytes: 0 });
+            return Ok(Self { device, device_name: device.to_string(), context: None, total_bytes: 0 });
         };
+        let device_name = context.device().name().map_err(failed)?;
         let total_bytes = context.device().total_memory().map_err(failed)?;
         context.reset_usage();
-        Ok(Self { device, context: Some(context), total_bytes })
+        Ok(Self { device, device_name, context: Some(context), total_bytes })
     }
 
     /// What was used since the start. It asks nothing of the device, so it answers after a device is lost, too.
@@ -76,6 +87,7 @@ impl Monitor {
         let usage = self.context.as_ref().map(Context::usage).unwrap_or_default();
         DeviceUsage {
             device: self.device,
+            device_name: self.device_name.clone(),
             peak_bytes: usage.peak_device_bytes,
             total_bytes: self.total_bytes,
             peak_pinned_bytes: usage.peak_pinned_bytes,

@@ -3,131 +3,76 @@
 mod software_gpu;
 
 use octopus_device::fallback::{Failure, FallbackError, FallbackPlan, FallbackPolicy, FallbackStep, run};
-use octopus_device::{
-    Array, ArrayError, Device, DeviceMemory, Engine, MemoryPlan, MemoryPlanError, Precision, RunShape,
-};
+use octopus_device::{Array, ArrayError, Device, DeviceMemory, Engine, MemoryAttempt, MemoryPlan, PlanPart};
 use std::ops::Range;
 
-const A6000: DeviceMemory = DeviceMemory { free: 47 << 30, total: 48 << 30 };
 const GPU: Device = Device::Cuda(0);
 
-fn shape() -> RunShape {
-    RunShape {
-        chains: 1000,
-        dim: 103,
-        max_depth: 10,
-        draws_in_flight: 16,
-        draw_buffers: 2,
-        precision: Precision::F64,
-        data_bytes: 80_000,
-    }
+/// Something fixed, and so much for each chain.
+fn attempt(chains: u64) -> MemoryAttempt {
+    let part = |name: &str, bytes| PlanPart { name: name.into(), bytes };
+    let parts = vec![part("data", 80_000), part("chains", chains.saturating_mul(66_416))];
+    MemoryAttempt { chains_at_once: chains, parts }
 }
 
-/// The table of the module, with a pencil: 103 coordinates are 4 rows of 32 lanes, V = 8 * 128 = 1024 bytes.
-#[test]
-fn the_parts_are_those_of_the_table() {
-    let plan = MemoryPlan::new(shape(), A6000).unwrap();
-    let parts: Vec<_> = plan.chain_parts.iter().map(|part| (part.name.as_str(), part.bytes)).collect();
-    assert_eq!(
-        parts,
-        [
-            ("state", 2048),
-            ("trajectory", 8192),
-            ("proposals", 4096),
-            ("checkpoints", 20_480),
-            ("adaptation", 1024 + 16 * 103),
-            ("draws", 2 * 16 * (8 * 103 + 72)),
-            ("scalars", 256),
-        ]
-    );
-    assert_eq!(plan.chain_bytes, 66_416);
-    assert_eq!(plan.fixed_bytes, 80_000 + 2048);
-    assert_eq!(plan.total_bytes, Some(66_416_000 + 82_048));
-    assert_eq!(plan.reserve_bytes, (48 << 30) / 20);
-    assert_eq!(plan.largest_batch, ((47 << 30) - (48 << 30) / 20 - 82_048) / 66_416);
-    assert!(plan.fits());
-    // Wider vectors beyond 256 coordinates: 257 are 3 rows of 128 lanes.
-    let wide = MemoryPlan::new(RunShape { dim: 257, precision: Precision::F32, ..shape() }, A6000).unwrap();
-    assert_eq!(wide.chain_parts[0].bytes, 2 * 4 * 384);
+/// From all chains to one, by halves.
+fn halves(chains: u64) -> impl Iterator<Item = MemoryAttempt> {
+    std::iter::successors(Some(chains), |&at_once| (at_once > 1).then_some(at_once / 2)).map(attempt)
 }
 
 #[test]
-fn the_largest_batch_fits_and_one_more_does_not() {
+fn the_first_attempt_that_fits_is_the_plan() {
     let mut state = 12345_u64;
     let mut below = |limit: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         1 + (state >> 33) % limit
     };
+    let mut kinds = [0; 3];
     for _ in 0..2000 {
-        let shape = RunShape {
-            chains: below(1 << 20),
-            dim: below(5000),
-            max_depth: below(12),
-            draws_in_flight: below(64),
-            draw_buffers: below(3),
-            precision: if below(2) == 1 { Precision::F32 } else { Precision::F64 },
-            data_bytes: below(1 << 30),
-        };
-        let total = below(80 << 30) + (1 << 30);
+        let (chains, total) = (below(1 << 16), below(8 << 30) + (1 << 30));
         let memory = DeviceMemory { free: below(total), total };
-        let plan = MemoryPlan::new(shape, memory).unwrap();
-        let taken = |chains: u64| plan.fixed_bytes + chains * plan.chain_bytes + plan.reserve_bytes;
-        assert!(plan.largest_batch == 0 || taken(plan.largest_batch) <= memory.free, "{plan:?}");
-        assert!(taken(plan.largest_batch + 1) > memory.free, "{plan:?}");
-        if let Some(batches) = plan.batches() {
-            assert!(batches * plan.largest_batch >= shape.chains && (batches - 1) * plan.largest_batch < shape.chains);
-            assert_eq!(plan.fits(), batches == 1);
+        let plan = MemoryPlan::new(chains, memory, halves(chains)).unwrap();
+        let taken = |at_once: u64| attempt(at_once).bytes() + plan.reserve_bytes;
+        match plan.turns() {
+            None => assert!(taken(1) > memory.free, "{plan:?}"),
+            Some(turns) => {
+                assert!(plan.total_bytes + plan.reserve_bytes <= memory.free, "{plan:?}");
+                assert_eq!(plan.total_bytes, attempt(plan.chains_at_once).bytes());
+                // Twice as many, or one more where halving has lost it, do not fit.
+                assert!(turns == 1 || taken(2 * plan.chains_at_once + 1) > memory.free, "{plan:?}");
+                assert!(turns * plan.chains_at_once >= chains && (turns - 1) * plan.chains_at_once < chains);
+            }
         }
+        kinds[plan.turns().map_or(0, |turns| turns.min(2)) as usize] += 1;
     }
+    assert!(kinds.iter().all(|&count| count > 100), "{kinds:?}");
 }
 
 #[test]
-fn sizes_that_cannot_be_are_refused_and_nothing_overflows() {
-    let refuse = |shape| MemoryPlan::new(shape, A6000).unwrap_err();
-    assert_eq!(refuse(RunShape { chains: 0, ..shape() }).to_string(), "chains is 0: it must be 1 or more");
-    assert_eq!(refuse(RunShape { dim: 0, ..shape() }), MemoryPlanError::Zero { field: "dim" });
-    for too_large in [
-        RunShape { dim: u64::MAX, ..shape() },
-        RunShape { dim: u64::MAX / 8, ..shape() },
-        RunShape { max_depth: u64::MAX, ..shape() },
-        RunShape { draws_in_flight: u64::MAX / 2, ..shape() },
-        RunShape { draw_buffers: u64::MAX, ..shape() },
-    ] {
-        assert!(matches!(refuse(too_large), MemoryPlanError::TooLarge { .. }), "{too_large:?}");
-    }
-    let data = RunShape { data_bytes: u64::MAX, ..shape() };
-    assert!(matches!(refuse(data), MemoryPlanError::TooLarge { part: "shared", .. }));
-    let misread = DeviceMemory { free: 2, total: 1 };
-    assert!(MemoryPlan::new(shape(), misread).is_err());
-    // Chains alone do not overflow: they go in batches.
-    let many = MemoryPlan::new(RunShape { chains: u64::MAX, ..shape() }, A6000).unwrap();
-    assert_eq!((many.total_bytes, many.fits()), (None, false));
-    assert!(many.batches().unwrap() > 1);
+fn nothing_overflows_and_nothing_is_planned_of_nothing() {
+    let memory = DeviceMemory { free: 47 << 30, total: 48 << 30 };
+    let plan = MemoryPlan::new(u64::MAX, memory, halves(u64::MAX)).unwrap();
+    assert!(plan.chains_at_once > 1000 && plan.turns().unwrap() > 1_000_000, "{plan:?}");
+    assert!(MemoryPlan::new(4, memory, []).is_none());
+    let misread = MemoryPlan::new(4, DeviceMemory { free: 2, total: 1 }, halves(4)).unwrap();
+    assert_eq!(misread.chains_at_once, 0);
 }
 
 #[test]
-fn the_text_says_all_and_what_to_do_about_it_follows() {
-    let plan = MemoryPlan::new(shape(), DeviceMemory { free: 300 << 20, total: 4 << 30 }).unwrap();
-    let text = plan.to_string();
+fn the_text_says_all() {
+    let plan = MemoryPlan::new(1000, DeviceMemory { free: 300 << 20, total: 4 << 30 }, halves(1000)).unwrap();
     assert_eq!(
-        text,
-        "1000 chains of 103 coordinates in f64
-  state                       2048 bytes
-  trajectory                  8192 bytes
-  proposals                   4096 bytes
-  checkpoints                20480 bytes
-  adaptation                  2672 bytes
-  draws                      28672 bytes
-  scalars                      256 bytes
-  one chain                  66416 bytes
-  data                       80000 bytes
-  shared                      2048 bytes
-  the run                 66498048 bytes (63 MiB)
+        plan.to_string(),
+        "  data                       80000 bytes
+  chains                  33208000 bytes
+  together                33288000 bytes (32 MiB)
   300 MiB free of 4.0 GiB, 256 MiB of it left alone
-  2 batches of up to 693 chains"
+  500 of 1000 chains at once, in 2 turns"
     );
-    let none = MemoryPlan::new(shape(), DeviceMemory { free: 1 << 20, total: 4 << 30 }).unwrap();
-    assert!(none.batches().is_none() && none.to_string().ends_with("not even one chain fits"));
+    let all = MemoryPlan::new(4, DeviceMemory { free: 3 << 30, total: 4 << 30 }, halves(4)).unwrap();
+    assert!(all.to_string().ends_with("all 4 chains fit at once"));
+    let none = MemoryPlan::new(4, DeviceMemory { free: 1 << 20, total: 4 << 30 }, halves(4)).unwrap();
+    assert!(none.turns().is_none() && none.to_string().contains("that does not fit"));
 }
 
 /// Some work on items of 8 KiB each, on any device: the sum of the items' numbers.

@@ -5,50 +5,71 @@ use crate::config::RunConfig;
 use crate::device::Sampling;
 use crate::exit::Exit;
 use crate::output;
+use crate::place::turns;
 use crate::problem::Problem;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use octopus_density::LogDensity;
-use octopus_device::{DeviceMemory, HostInfo, MemoryPlan, Precision, RunShape, SystemProvider, verify};
+use octopus_device::{DeviceMemory, HostInfo, MemoryAttempt, MemoryPlan, PlanPart, SystemProvider, verify};
+use octopus_sampler::{GpuConfig, GpuMemory, SamplerError};
 use serde::Serialize;
 use serde_json::json;
 
-/// One place where the run could be.
+/// One GPU where the run could be.
 #[derive(Debug, Serialize)]
 struct Place {
-    /// `cpu`, or a device's label.
+    /// The device's label.
     place: String,
     /// Whether it is the software GPU of the tests.
     test_double: bool,
-    plan: MemoryPlan,
+    /// What the run takes there; none where no kernel takes the model.
+    plan: Option<MemoryPlan>,
+    /// Why there is no plan.
+    refusal: Option<String>,
 }
 
 /// Prints the plans; samples nothing and writes nothing.
 ///
 /// # Errors
-/// When a size makes no sense, or stdout cannot be written.
+/// When stdout cannot be written.
 pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, global: Global) -> Result<Exit> {
-    let shape = shape(config, problem);
-    let mut places = Vec::new();
-    let host = HostInfo::read();
-    if let (Some(total), Some(available)) = (host.memory_total, host.memory_available) {
-        places.push(place("cpu".into(), false, shape, available.min(total), total)?);
-    }
     let report = verify(&SystemProvider::new());
+    let mut places = Vec::new();
     for info in &report.devices {
-        if let (Some(total), Some(free)) = (info.memory_total, info.memory_free) {
-            places.push(place(info.label(), info.is_test_double(), shape, free.min(total), total)?);
-        }
+        let (Some(total), Some(free)) = (info.memory_total, info.memory_free) else { continue };
+        let memory = DeviceMemory { free: free.min(total), total };
+        let (plan, refusal) = match plan(config, problem, memory) {
+            Ok(plan) => (plan, None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        places.push(Place { place: info.label(), test_double: info.is_test_double(), plan, refusal });
     }
+    let host = HostInfo::read();
+    let draws = draws_bytes(config, problem);
     if global.json {
         output::print_json(&json!({
-            "schema": 1, "dry_run": true, "device": device.name(), "device_reason": device.reason,
-            "data": problem.data, "sampler": config.sampler, "places": places,
+            "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason,
+            "data": problem.data, "sampler": config.sampler, "draws_bytes": draws,
+            "host": { "total": host.memory_total, "available": host.memory_available }, "places": places,
         }))?;
         return Ok(Exit::Fine);
     }
-    let mut text = format!("dry run: nothing is sampled\ndevice: {} ({})\n", device.name(), device.reason);
-    for place in &places {
-        text += &format!("\non {}: {}\n", place.place, place.plan);
+    let sampler = &config.sampler;
+    let mut text = format!(
+        "dry run: nothing is sampled\ndevice: {} ({})\n{} chains of {} coordinates in {}; {} of draws before \
+         compression, written as they are made\n",
+        device.name(),
+        device.reason,
+        sampler.chains,
+        problem.model.dim(),
+        sampler.precision,
+        mebibytes(draws),
+    );
+    if let (Some(total), Some(available)) = (host.memory_total, host.memory_available) {
+        text += &format!("\non cpu: {} available of {}\n", mebibytes(available), mebibytes(total));
+    }
+    for Place { place, plan, refusal, .. } in &places {
+        let plan = plan.as_ref().map(|plan| format!("\n{plan}"));
+        text += &format!("\non {place}: {}\n", plan.or_else(|| refusal.clone()).unwrap_or_default());
     }
     if report.devices.is_empty() {
         text += &format!("\nno GPU: {}\n", report.summary);
@@ -57,20 +78,26 @@ pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, glob
     Ok(Exit::Fine)
 }
 
-fn shape(config: &RunConfig, problem: &Problem) -> RunShape {
-    // For each group the count, mean and sum of squares, and each value once.
-    let numbers = problem.data.observations + 3 * problem.data.groups;
-    RunShape {
-        chains: config.sampler.chains as u64,
-        dim: problem.model.dim() as u64,
-        max_depth: config.sampler.max_depth.into(),
-        precision: Precision::F64,
-        data_bytes: (numbers * size_of::<f64>()) as u64,
-        ..RunShape::default()
-    }
+/// What the engine would try, one attempt after the other, against the device's memory.
+fn plan(config: &RunConfig, problem: &Problem, memory: DeviceMemory) -> Result<Option<MemoryPlan>, SamplerError> {
+    let chains = config.sampler.chains;
+    let attempt = |gpu: GpuConfig| {
+        let GpuMemory { data, shared, chains, slots } = GpuMemory::of(&problem.model, &config.sampler, &gpu)?;
+        let parts = [("data", data), ("shared", shared), ("chains", chains), ("draws", slots)];
+        let parts = parts.map(|(name, bytes)| PlanPart { name: name.to_owned(), bytes }).into();
+        Ok(MemoryAttempt { chains_at_once: gpu.chains_at_once as u64, parts })
+    };
+    let attempts: Vec<MemoryAttempt> =
+        turns(&GpuConfig::default(), chains).map(attempt).collect::<Result<_, SamplerError>>()?;
+    Ok(MemoryPlan::new(chains as u64, memory, attempts))
 }
 
-fn place(place: String, test_double: bool, shape: RunShape, free: u64, total: u64) -> Result<Place> {
-    let plan = MemoryPlan::new(shape, DeviceMemory { free, total }).with_context(|| format!("planning for {place}"))?;
-    Ok(Place { place, test_double, plan })
+/// Bytes of all draws proper in the terms of the model.
+fn draws_bytes(config: &RunConfig, problem: &Problem) -> u64 {
+    let values = config.sampler.chains as u64 * config.sampler.draws as u64;
+    values.saturating_mul(8 * problem.model.layout().width() as u64)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }

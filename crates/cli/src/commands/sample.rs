@@ -7,7 +7,8 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::run::{self, Outcome, Session};
-use crate::{device, output, work};
+use crate::work::Demand;
+use crate::{device, output};
 use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_diag::{DiagnoseOptions, Diagnosis, Rows, diagnose};
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let config = RunConfig::from_args(args)?;
     let asked = config.device(&args.machine)?;
     let problem = Problem::new(&config)?;
-    let device = device::choose(&asked, &work::of_run(&problem.model, &config.sampler), args.machine.no_fallback)?;
+    let device = device::choose(&asked, &Demand::of_run(&problem.model, &config.sampler), args.machine.no_fallback)?;
     if args.dry_run {
         return dry_run::run(&config, &problem, &device, global);
     }

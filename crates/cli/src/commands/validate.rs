@@ -6,7 +6,8 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::phase0::{self, Options, Outcome};
 use crate::problem::Problem;
-use crate::{device, output, run, work};
+use crate::work::Demand;
+use crate::{device, output, run};
 use anyhow::Result;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_report::{Charset, Outcome as Overall, Status};
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     let asked = chosen(&args.machine)?;
     let spec = HierarchicalSpec { groups: args.groups, ..HierarchicalSpec::default() };
     let model = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?.model;
-    let device = device::choose(&asked, &work::of_run(&model, &sampler), args.machine.no_fallback)?;
+    let device = device::choose(&asked, &Demand::of_run(&model, &sampler), args.machine.no_fallback)?;
     if !global.quiet {
         device.notes.iter().for_each(output::note);
     }
@@ -44,6 +45,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
         sampler,
         quick: args.quick,
         require_gpu: args.require_gpu,
+        asked: asked.choice,
         device,
         quiet: global.quiet,
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),

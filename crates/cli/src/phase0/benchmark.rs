@@ -2,8 +2,10 @@
 
 use super::Options;
 use super::diagnose::{MAX_RHAT, MIN_ESS};
+use super::gpu::OnGpu;
+use super::gpu_benchmark::GpuBenchmarks;
+use super::speedup::{speedups, whole_device};
 use super::strategies::strategies;
-use super::verify::Machine;
 use crate::collect::{self, InMemory};
 use crate::config::{DataSource, RunConfig};
 use crate::interrupt::Interrupt;
@@ -14,7 +16,7 @@ use anyhow::{Context, Result};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_diag::{DEFAULT_PROB, summary};
-use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat, Speedup, SpeedupDefinition};
+use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -32,6 +34,8 @@ const MAX_VARIATION: f64 = 0.1;
 pub(super) struct Measurement {
     /// Times.
     pub(super) run: EngineRun,
+    /// How the likelihood was evaluated.
+    pub(super) likelihood: Likelihood,
     /// What the draws are worth.
     pub(super) quality: Quality,
     /// Leapfrog steps for each draw proper.
@@ -77,8 +81,8 @@ pub(super) struct Benchmarks {
     pub(super) strategies: Vec<Measurement>,
     /// The PRD's other sizes, each once.
     pub(super) sizes: Vec<Measurement>,
-    /// Why no GPU is among them.
-    pub(super) no_gpu: String,
+    /// The GPU's, or why there are none.
+    pub(super) gpu: std::result::Result<GpuBenchmarks, String>,
 }
 
 /// Measures; `None` when the user stopped it.
@@ -88,13 +92,13 @@ pub(super) struct Benchmarks {
 pub(super) fn run(
     options: &Options,
     problem: &Problem,
-    machine: &Machine,
+    gpu: &std::result::Result<OnGpu, String>,
     pool: &ThreadPool,
     interrupt: Interrupt,
 ) -> Result<Option<Benchmarks>> {
     let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
-    let no_gpu = machine.no_gpu();
-    let mut found = Benchmarks { engines: Vec::new(), strategies: Vec::new(), sizes: Vec::new(), no_gpu };
+    let reason = gpu.as_ref().err().cloned().unwrap_or_default();
+    let mut found = Benchmarks { engines: Vec::new(), strategies: Vec::new(), sizes: Vec::new(), gpu: Err(reason) };
     let one = run::pool(Some(1))?;
     let threads = pool.current_num_threads();
     for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
@@ -104,7 +108,8 @@ pub(super) fn run(
             if interrupt.asked() {
                 return Ok(None);
             }
-            let case = Case { setting: setting(pool, likelihood), model: &model, config: &options.sampler, pool };
+            let setting = setting(pool, likelihood);
+            let case = Case { setting, model: &model, config: &options.sampler, place: &Place::Cpu, pool };
             let mut measured = case.measure(repeats, REPEAT_SECONDS[0], &mut quality)?;
             for (again, seconds) in REPEAT_SECONDS.into_iter().enumerate().skip(1) {
                 if options.quick || measured.variation().is_none_or(|variation| variation < MAX_VARIATION) {
@@ -119,39 +124,68 @@ pub(super) fn run(
         if interrupt.asked() {
             return Ok(None);
         }
-        let case = Case { setting: label, model: &problem.model, config: &config, pool };
+        let case = Case { setting: label, model: &problem.model, config: &config, place: &Place::Cpu, pool };
         found.strategies.push(case.measure(1, 0.0, &mut None)?);
     }
-    for groups in if options.quick { vec![] } else { vec![100, 500, 1000] } {
-        if groups == options.groups {
-            continue;
-        }
+    for groups in other_sizes(options) {
         if interrupt.asked() {
             return Ok(None);
         }
-        let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
-        let problem = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?;
+        let problem = of_size(groups)?;
         let setting = setting(pool, problem.model.likelihood());
-        let case = Case { setting, model: &problem.model, config: &options.sampler, pool };
+        let case = Case { setting, model: &problem.model, config: &options.sampler, place: &Place::Cpu, pool };
         found.sizes.push(case.measure(1, 0.0, &mut None)?);
+    }
+    if let Ok(gpu) = gpu {
+        let Some(measured) = GpuBenchmarks::run(options, problem, gpu, pool, interrupt)? else { return Ok(None) };
+        found.gpu = Ok(measured);
     }
     Ok(Some(found))
 }
 
+/// The PRD's other sizes.
+pub(super) fn other_sizes(options: &Options) -> impl Iterator<Item = usize> {
+    let (quick, own) = (options.quick, options.groups);
+    [100, 500, 1000].into_iter().filter(move |&groups| !quick && groups != own)
+}
+
+/// The PRD's problem with so many groups.
+///
+/// # Errors
+/// Never: the sizes are fine.
+pub(super) fn of_size(groups: usize) -> Result<Problem> {
+    let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
+    Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })
+}
+
 impl Benchmarks {
-    /// For the report: every engine and size, and the GPU that is not there.
+    /// For the report: every engine and size, and the GPU where it is not there.
     pub(super) fn summary(&self) -> Benchmark {
         let mut runs: Vec<EngineRun> = self.engines.iter().chain(&self.sizes).map(|m| m.run.clone()).collect();
-        if let Some(first) = runs.first().cloned() {
-            let result = Measured::missing(self.no_gpu.clone());
-            runs.push(EngineRun { engine: "GPU".into(), gpu: true, setting: String::new(), result, ..first });
+        match (self.gpu_figures(), runs.first().cloned()) {
+            (Ok(gpu), _) => runs.extend(gpu.all().map(|m| m.run.clone())),
+            (Err(reason), Some(first)) => {
+                let result = Measured::missing(reason);
+                runs.push(EngineRun { engine: "GPU".into(), gpu: true, setting: String::new(), result, ..first });
+            }
+            (Err(_), None) => {}
         }
-        let missing = |definition| Speedup {
-            definition,
-            what: "all sizes".to_owned(),
-            ratio: Measured::missing(self.no_gpu.clone()),
-        };
-        Benchmark { runs, speedups: SpeedupDefinition::ALL.map(missing).into() }
+        Benchmark { runs, speedups: speedups(self) }
+    }
+
+    /// What decides P0.4, P1.1 and P2.1.
+    pub(super) fn whole_device(&self) -> Measured<f64> {
+        let groups = self.engines.first().map_or(0, |m| m.run.groups);
+        whole_device(self, groups).ratio
+    }
+
+    /// The GPU's measurements where they are figures of a GPU, else why there are none.
+    pub(super) fn gpu_figures(&self) -> std::result::Result<&GpuBenchmarks, String> {
+        match &self.gpu {
+            Ok(gpu) if gpu.test_double => Err("a test double's speed says nothing".into()),
+            Ok(gpu) => Ok(gpu),
+            Err(reason) => Err(reason.clone()),
+        }
     }
 
     /// The largest variation over the repeats of an engine; none for single repeats.
@@ -160,21 +194,26 @@ impl Benchmarks {
     }
 }
 
-struct Case<'a> {
-    setting: String,
-    model: &'a HierarchicalNormal,
-    config: &'a SamplerConfig,
-    pool: &'a ThreadPool,
+/// What is timed, and where.
+pub(super) struct Case<'a> {
+    pub(super) setting: String,
+    pub(super) model: &'a HierarchicalNormal,
+    pub(super) config: &'a SamplerConfig,
+    pub(super) place: &'a Place,
+    pub(super) pool: &'a ThreadPool,
 }
 
 impl Case<'_> {
     /// Times the case, and computes the quality of its draws unless it is known.
-    fn measure(&self, repeats: usize, seconds: f64, quality: &mut Option<Quality>) -> Result<Measurement> {
+    ///
+    /// # Errors
+    /// When a run fails.
+    pub(super) fn measure(&self, repeats: usize, seconds: f64, quality: &mut Option<Quality>) -> Result<Measurement> {
         let mut batch = 1;
         if repeats > 1 {
             // Caches, clocks and allocator settle, and the batch is found.
             let begin = Instant::now();
-            collect::sample(self.model, self.config, &Place::Cpu, self.pool)?;
+            collect::sample(self.model, self.config, self.place, self.pool)?;
             batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
         }
         let mut times = Vec::with_capacity(repeats);
@@ -184,7 +223,7 @@ impl Case<'_> {
             for _ in 0..batch {
                 // Freed outside of the clock: a user keeps the draws.
                 drop(last.take());
-                let run = collect::sample(self.model, self.config, &Place::Cpu, self.pool)?;
+                let run = collect::sample(self.model, self.config, self.place, self.pool)?;
                 warmup_s += run.warmup_s / batch as f64;
                 sampling_s += run.sampling_s / batch as f64;
                 last = Some(run);
@@ -196,12 +235,12 @@ impl Case<'_> {
             Some(quality) => *quality,
             None => *quality.insert(quality_of(self.model, &run)?),
         };
-        let config = self.config;
+        let (config, gpu) = (self.config, matches!(self.place, Place::Gpu(_)));
         let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
         Ok(Measurement {
             run: EngineRun {
-                engine: "CPU".into(),
-                gpu: false,
+                engine: if gpu { "GPU" } else { "CPU" }.into(),
+                gpu,
                 setting: self.setting.clone(),
                 groups: self.model.data().groups(),
                 observations: self.model.observations(),
@@ -210,6 +249,7 @@ impl Case<'_> {
                 tune: config.tune,
                 result: Measured::Value(result),
             },
+            likelihood: self.model.likelihood(),
             quality,
             leapfrogs_per_draw: run.tally.sampling_leapfrogs as f64 / (config.chains * config.draws) as f64,
             batch,

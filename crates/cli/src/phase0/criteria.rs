@@ -1,6 +1,7 @@
 //! From what the stages found to the verdict.
 
 use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
+use super::gpu::OnGpu;
 use super::plots::summary_rows;
 use super::{Options, Stages};
 use octopus_density::exact::Quantity;
@@ -12,7 +13,6 @@ pub(super) fn verdict(options: &Options, stages: &Stages, deliverables: &[Delive
     let mut parameters = summary_rows(stages);
     // The error of the array means is told in units of y: those of z would blur it.
     parameters.iter_mut().filter(|row| row.name.starts_with("z[")).for_each(|row| row.truth = None);
-    let no_gpu = || stages.machine.no_gpu();
     let exact = |name: &str| {
         let interval = stages.comparison.exact.hdi(Quantity::named(name, 0)?, DEFAULT_PROB);
         Some((name.to_owned(), (interval.low, interval.high)))
@@ -23,13 +23,14 @@ pub(super) fn verdict(options: &Options, stages: &Stages, deliverables: &[Delive
     let evidence = Evidence {
         require_gpu: options.require_gpu,
         gpu: stages.machine.gpu(),
-        gpu_run: Measured::missing(no_gpu()),
+        test_double: stages.gpu.as_ref().is_ok_and(|gpu| gpu.test_double),
+        gpu_run: of_gpu(stages, |gpu| Measured::Value(gpu.run.clone())),
         parameters: &parameters,
         divergences: stages.diagnosis.divergences.unwrap_or(0),
-        speedup: Measured::missing(no_gpu()),
+        speedup: stages.benchmark.whole_device(),
         deliverables,
-        gpu_memory: Measured::missing(no_gpu()),
-        posterior_match: Measured::missing(no_gpu()),
+        gpu_memory: of_gpu(stages, |gpu| gpu.memory.clone()),
+        posterior_match: of_gpu(stages, |gpu| gpu.posterior.clone()),
         timing_variation: timing_variation(options, stages),
         strategies: &strategies,
         samplers: &[],
@@ -41,6 +42,14 @@ pub(super) fn verdict(options: &Options, stages: &Stages, deliverables: &[Delive
     rows.push(exact_row(stages));
     rows.push(data_row(stages));
     Verdict::new(rows, options.require_gpu)
+}
+
+/// What was found on the GPU, or why there is nothing.
+fn of_gpu<T>(stages: &Stages, found: impl FnOnce(&OnGpu) -> Measured<T>) -> Measured<T> {
+    match &stages.gpu {
+        Ok(gpu) => found(gpu),
+        Err(reason) => Measured::missing(reason.clone()),
+    }
 }
 
 fn timing_variation(options: &Options, stages: &Stages) -> Measured<f64> {

@@ -8,10 +8,13 @@ mod criteria;
 mod data;
 mod diagnose;
 mod facts;
+mod gpu;
+mod gpu_benchmark;
 mod plots;
 mod predict;
 mod report;
 mod sample;
+mod speedup;
 mod strategies;
 mod tables;
 mod verify;
@@ -22,6 +25,7 @@ use crate::device::Sampling;
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
+use octopus_device::DeviceChoice;
 use octopus_report::Report;
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -38,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) sampler: SamplerConfig,
     /// Small benchmarks.
     pub(crate) quick: bool,
+    /// What was asked for.
+    pub(crate) asked: DeviceChoice,
     /// What samples, and why.
     pub(crate) device: Sampling,
     /// Whether a missing GPU counts.
@@ -64,6 +70,8 @@ struct Stages {
     diagnosis: octopus_diag::Diagnosis,
     comparison: compare::Comparison,
     predicted: predict::Predicted,
+    /// The run again on the GPU, or why not.
+    gpu: std::result::Result<gpu::OnGpu, String>,
     benchmark: benchmark::Benchmarks,
     /// The statistics of the transitions, kept when the draws have gone into the file.
     stats: Option<octopus_trace::Dataset>,
@@ -96,11 +104,15 @@ pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) ->
     let comparison = compare::run(&data.problem, &diagnosis)?;
     stage("predict: replicated observations against the observed ones");
     let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
+    let gpu = gpu::run(options, &data.problem, &machine, pool)?;
+    if let Ok(gpu) = &gpu {
+        stage(&format!("gpu: the run again on {}", gpu.name));
+    }
     stage("benchmark: engines, strategies, sizes");
-    let Some(benchmark) = benchmark::run(options, &data.problem, &machine, pool, interrupt)? else {
+    let Some(benchmark) = benchmark::run(options, &data.problem, &gpu, pool, interrupt)? else {
         return Ok(Outcome::Interrupted);
     };
-    let mut stages = Stages { machine, data, sampled, diagnosis, comparison, predicted, benchmark, stats: None };
+    let mut stages = Stages { machine, data, sampled, diagnosis, comparison, predicted, gpu, benchmark, stats: None };
     stage("plot: pictures, and the trace for ArviZ");
     let figures = plots::run(options, &mut stages)?;
     stage("report: criteria, page, tables");

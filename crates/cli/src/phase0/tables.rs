@@ -2,18 +2,24 @@
 
 use super::Stages;
 use super::benchmark::Measurement;
+use super::gpu_benchmark::GpuBenchmarks;
 use octopus_report::{Comparison, EngineTimes};
 
 /// All tables.
 pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
-    let strategies = &stages.benchmark.strategies;
+    let strategies: Vec<&Measurement> = stages.benchmark.strategies.iter().collect();
     let mut tables = vec![
         exact(stages),
-        runs("Strategies and configurations", "One run each, on all threads, collapsed likelihood.", strategies),
+        runs("Strategies and configurations", "One run each, on all threads, collapsed likelihood.", &strategies, true),
     ];
     if !stages.benchmark.sizes.is_empty() {
         let note = "The same model and settings on the PRD's other sizes, one run each.";
-        tables.push(runs("Sizes", note, &stages.benchmark.sizes));
+        let sizes: Vec<&Measurement> = stages.benchmark.sizes.iter().collect();
+        tables.push(runs("Sizes", note, &sizes, true));
+    }
+    if let Ok(gpu) = &stages.gpu {
+        tables.push(gpu.table());
+        tables.extend(stages.benchmark.gpu.iter().map(GpuBenchmarks::table));
     }
     tables.push(batches(&stages.benchmark.engines));
     tables
@@ -41,20 +47,24 @@ fn exact(stages: &Stages) -> Comparison {
     }
 }
 
-fn runs(title: &str, note: &str, measurements: &[Measurement]) -> Comparison {
-    let row = |m: &Measurement| {
-        let time = |f: fn(&EngineTimes) -> f64| m.run.result.value().map_or(f64::NAN, f);
+/// Runs side by side, with what their draws are worth.
+pub(super) fn runs(title: &str, note: &str, measurements: &[&Measurement], timed: bool) -> Comparison {
+    let row = |m: &&Measurement| {
+        let time = |digits: usize, f: fn(&EngineTimes) -> f64| match m.run.result.value() {
+            Some(times) if timed => format!("{:.digits$}", f(times)),
+            _ => "-".to_owned(),
+        };
         let quality = &m.quality;
         vec![
             m.run.setting.clone(),
             m.run.groups.to_string(),
-            format!("{:.3}", time(EngineTimes::wall_s)),
+            time(3, EngineTimes::wall_s),
             format!("{:.1}", m.leapfrogs_per_draw),
             format!("{:.0}", quality.min_ess_bulk),
             format!("{:.0}", quality.min_ess_tail),
             format!("{:.4}", quality.max_rhat),
             quality.divergences.to_string(),
-            format!("{:.0}", time(EngineTimes::min_ess_per_s)),
+            time(0, EngineTimes::min_ess_per_s),
             if quality.converged() { "yes" } else { "no" }.into(),
         ]
     };
@@ -100,6 +110,6 @@ fn batches(measurements: &[Measurement]) -> Comparison {
     }
 }
 
-fn words(words: &[&str]) -> Vec<String> {
+pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }

@@ -26,9 +26,4 @@ impl Machine {
             _ => Measured::missing(self.gpu.summary.clone()),
         }
     }
-
-    /// Why no GPU samples.
-    pub(super) fn no_gpu(&self) -> String {
-        no_gpu(&self.gpu)
-    }
 }

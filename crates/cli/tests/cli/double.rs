@@ -3,14 +3,17 @@
 
 use crate::support::{Answer, answer, program};
 use assert_cmd::Command;
-use octopus_softgpu::SoftwareGpu;
+use octopus_softgpu::{Lanes, SoftwareGpu};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
 /// No command may take longer, whatever fails.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// The sampler's kernels that `octopus verify` needs for its run of 13 coordinates.
+const TINY_RUN: &str = "nuts_hierarchical_normal_f64_32x1";
 
 /// A software GPU and the machine around it.
 pub(crate) struct Double {
@@ -19,9 +22,16 @@ pub(crate) struct Double {
 }
 
 impl Double {
-    /// None, said aloud, where there is no C++ compiler.
+    /// With the kernels that `octopus verify` needs. None, said aloud, where there is no C++ compiler.
     pub(crate) fn new() -> Option<Self> {
-        Some(Self::of(SoftwareGpu::for_test()?))
+        Self::with_sampler(&[])
+    }
+
+    /// With these of the sampler's kernels besides, by what comes after `nuts_hierarchical_normal_` in their names.
+    pub(crate) fn with_sampler(units: &[&str]) -> Option<Self> {
+        let named = units.iter().map(|unit| format!("nuts_hierarchical_normal_{unit}"));
+        let all: Vec<String> = std::iter::once(TINY_RUN.to_owned()).chain(named).collect();
+        Some(Self::of(SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &all)?))
     }
 
     pub(crate) fn of(gpu: SoftwareGpu) -> Self {
@@ -62,14 +72,19 @@ impl Double {
 
     /// The program with the software GPU of these settings, in a machine with its driver.
     pub(crate) fn octopus(&self, settings: &str) -> Command {
+        let mut command = Command::from_std(self.command(settings));
+        command.timeout(LIMIT);
+        command
+    }
+
+    /// The same for a test that does not wait for its end.
+    pub(crate) fn command(&self, settings: &str) -> std::process::Command {
         let mut command = std::process::Command::new(program());
         // Nothing of the user's: no locale, no CUDA_VISIBLE_DEVICES, no folder that libraries could come from.
         command.env_clear();
         self.gpu.command(&mut command, settings);
         let version = settings.split(';').find_map(|part| part.strip_prefix("version="));
         command.env("OCTOPUS_ROOT", self.machine(version.unwrap_or("550.90.07")));
-        let mut command = Command::from_std(command);
-        command.timeout(LIMIT);
         command
     }
 

@@ -3,7 +3,7 @@
 
 use crate::double::Double;
 use insta::assert_snapshot;
-use octopus_softgpu::{KernelSources, SoftwareGpu, Variant};
+use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
 use std::fs;
 use std::path::Path;
 
@@ -39,6 +39,8 @@ const fn fault(name: &'static str, settings: &'static str, words: &'static str, 
 const fn verify(name: &'static str, settings: &'static str) -> Fault {
     fault(name, settings, "verify --small", 1)
 }
+
+const SAMPLE_CUDA: &str = "sample hierarchical-normal --groups 10 --draws 20 --tune 20 --device cuda --out {}/run";
 
 const SAMPLE: &str = "sample hierarchical-normal --groups 3 --draws 20 --tune 20 --quiet --json --out {}/run";
 
@@ -115,7 +117,14 @@ const FAULTS: &[Fault] = &[
     fault("calibrate_launch_719", "fail=cuLaunchKernel:719@5", "device calibrate --cache {}/calibration", 3),
     fault("info_no_such_device", "", "device info 3", 4),
     fault("info_lost", "fail=nvmlDeviceGetHandleByIndex_v2:15", "device info", 0),
-    fault("sample_cuda_has_no_engine", "", "sample hierarchical-normal --device cuda --out {}/run", 4),
+    fault("sample_too_many_coordinates", "", "sample hierarchical-normal --groups 1100 --device cuda --out {}/run", 2),
+    fault("sample_f32_on_the_cpu", "", "sample hierarchical-normal --precision f32 --device cpu --out {}/run", 2),
+    fault("sample_out_of_memory_always", "fail=cuMemAlloc_v2:2", SAMPLE_CUDA, 3),
+    fault("sample_out_of_pinned_memory", "fail=cuMemAllocHost_v2:2,cuMemHostAlloc:2", SAMPLE_CUDA, 3),
+    fault("sample_ptx_222_too_new", "fail=cuModuleLoadDataEx:222", SAMPLE_CUDA, 3),
+    fault("sample_kernel_500_not_found", "fail=cuModuleGetFunction:500", SAMPLE_CUDA, 3),
+    fault("sample_launch_701", "fail=cuLaunchKernel:701@1", SAMPLE_CUDA, 3),
+    fault("sample_sticky_700", "sticky=700@1", SAMPLE_CUDA, 3),
     fault("sample_cuda_7", "", "sample hierarchical-normal --device cuda:7 --out {}/run", 4),
     fault("sample_cuda_init_999", "fail=cuInit:999", "sample hierarchical-normal --device cuda --out {}/run", 4),
     fault("sample_no_fallback", "mode=2", "sample hierarchical-normal --no-fallback --out {}/run", 4),
@@ -163,7 +172,7 @@ fn every_fault_is_told_with_its_fix() {
 fn a_broken_gpu_does_not_stop_the_cpu() {
     let Some(double) = Double::new() else { return };
     for (settings, words) in [
-        ("", "no GPU engine yet"),
+        ("", "no GPU of this machine was calibrated"),
         ("fail=cuInit:999", "999 (CUDA_ERROR_UNKNOWN)"),
         ("mode=2", "prohibited"),
         ("lost=0", "fell off the bus"),
@@ -192,7 +201,9 @@ fn wrong_numbers_are_found() {
     );
     assert_ne!(text, changed, "the test changes nothing: see kernels/src/matmul.cu");
     fs::write(&matmul, changed).unwrap();
-    let Some(gpu) = SoftwareGpu::unless_absent(SoftwareGpu::build_with(&copied, Variant::Plain)) else { return };
+    let built = SoftwareGpu::build_with(&copied, Variant::Plain)
+        .and_then(|gpu| gpu.with_sampler(Lanes::Arrays, &["nuts_hierarchical_normal_f64_32x1"]));
+    let Some(gpu) = SoftwareGpu::unless_absent(built) else { return };
     let double = Double::of(gpu);
     let answer = double.run(&mut double.octopus(""), "verify --small");
     assert_eq!(answer.code, Some(1), "{answer:#?}");

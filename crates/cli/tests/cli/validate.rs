@@ -1,7 +1,9 @@
 //! Phase 0 from end to end.
 
+use crate::double::Double;
 use crate::support::{run, tree};
 use std::fs;
+use std::time::Instant;
 
 #[test]
 fn a_quick_validation_passes_and_leaves_every_deliverable() {
@@ -65,4 +67,73 @@ fn bad_values_are_usage() {
     run(dir.path(), "validate --groups 0 --out {}/x").fails(2, &["--groups 0"]);
     run(dir.path(), "validate --metric dense --out {}/x").fails(2, &["dense"]);
     assert!(tree(dir.path()).is_empty());
+}
+
+/// Nothing that a test double does may pass for a GPU's doing.
+#[test]
+fn a_validation_on_a_test_double_says_so_and_claims_no_speed() {
+    let Some(double) = Double::with_sampler(&["f64_32x4", "mixed_32x4"]) else { return };
+    let clock = Instant::now();
+    // No GPU of this machine is calibrated: `auto` samples on the CPU, and the GPU's stage runs all the same.
+    let found = double.run(&mut double.octopus(""), "validate --quick --out {}/phase0");
+    let took = clock.elapsed();
+    eprintln!("validate --quick on the software GPU took {:.1} s", took.as_secs_f64());
+    found.succeeds();
+    let text = fs::read_to_string(double.scratch().join("phase0/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let rows = report["verdict"]["rows"].as_array().unwrap();
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
+    for id in ["P0.1", "P0.2", "P1.2", "P1.3"] {
+        assert_eq!(row(id)["status"], "PASS", "{:#}", row(id));
+        assert!(row(id)["value"].as_str().unwrap().contains("test double"), "{:#}", row(id));
+    }
+    let ran = row("P0.2")["value"].as_str().unwrap();
+    assert!(ran.contains("6000 transitions") && ran.contains("the bits of the CPU's draws"), "{ran}");
+    for id in ["P0.4", "P1.1", "P2.1"] {
+        assert_eq!(row(id)["status"], "SKIPPED", "{:#}", row(id));
+        assert_eq!(row(id)["reason"], "a test double's speed says nothing", "{:#}", row(id));
+    }
+    // No time on the double is anywhere among the timings.
+    let runs = report["benchmark"]["runs"].as_array().unwrap();
+    assert!(runs.iter().all(|run| run["gpu"] == false || run["result"]["value"].is_null()), "{runs:#?}");
+    let speedups = report["benchmark"]["speedups"].as_array().unwrap();
+    assert!(speedups.len() == 3 && speedups.iter().all(|s| s["ratio"]["value"].is_null()), "{speedups:#?}");
+    let tables = report["comparisons"].as_array().unwrap();
+    let table = |title: &str| tables.iter().find(|table| table["title"] == title).unwrap();
+    assert!(table("On the GPU")["note"].as_str().unwrap().contains("A test double"));
+    let benchmark = table("Runs on the GPU");
+    assert!(benchmark["note"].as_str().unwrap().contains("says nothing"));
+    assert!(benchmark["rows"].as_array().unwrap().iter().all(|row| row[2] == "-" && row[8] == "-"), "{benchmark:#}");
+    // A test double is no GPU where one is required.
+    let required = double.run(&mut double.octopus(""), "validate --quick --out {}/phase0 --require-gpu --quiet");
+    assert_eq!(required.code, Some(4), "{required:#?}");
+}
+
+#[test]
+fn a_validation_can_run_on_the_gpu_itself() {
+    let Some(double) = Double::with_sampler(&["f64_32x1", "mixed_32x1"]) else { return };
+    let words = "validate --quick --groups 10 --out {}/phase0 --device cuda --quiet --json";
+    let report = double.run(&mut double.octopus(""), words).json();
+    let rows = report["verdict"]["rows"].as_array().unwrap();
+    let ran = rows.iter().find(|row| row["id"] == "P0.2").unwrap();
+    assert!(ran["status"] == "PASS" && ran["value"].as_str().unwrap().contains("the bits of the CPU's"), "{ran:#}");
+    let record = fs::read_to_string(double.scratch().join("phase0/run/run.toml")).unwrap();
+    assert!(record.contains("device = \"cuda:0\"") && record.contains("(test double)"), "{record}");
+}
+
+#[test]
+fn a_gpu_that_fails_in_the_middle_fails_its_row_and_not_the_validation_of_the_cpu() {
+    let Some(double) = Double::with_sampler(&["f64_32x1", "mixed_32x1"]) else { return };
+    let words = "validate --quick --groups 10 --out {}/phase0 --quiet --json";
+    let found = double.run(&mut double.octopus("sticky=700@3"), words);
+    assert_eq!(found.code, Some(1), "{found:#?}");
+    let report = found.json();
+    let rows = report["verdict"]["rows"].as_array().unwrap();
+    let status = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap()["status"].as_str().unwrap().to_owned();
+    assert_eq!(
+        (status("P0.2").as_str(), status("P1.3").as_str(), status("P0.4").as_str()),
+        ("FAIL", "SKIPPED", "SKIPPED")
+    );
+    assert_eq!((status("Q.3").as_str(), status("P0.3").as_str()), ("PASS", "PASS"));
+    assert!(double.scratch().join("phase0/index.html").exists());
 }

@@ -202,6 +202,7 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
     let evidence = Evidence {
         require_gpu: false,
         gpu: Measured::missing(no_gpu()),
+        test_double: false,
         gpu_run: Measured::missing(no_gpu()),
         parameters: &sample.summary,
         divergences: 0,

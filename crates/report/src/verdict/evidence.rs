@@ -43,6 +43,8 @@ pub struct Evidence<'a> {
     pub require_gpu: bool,
     /// The GPU's name, or why there is none.
     pub gpu: Measured<String>,
+    /// Whether that GPU is the software GPU of the tests, which proves nothing of a GPU.
+    pub test_double: bool,
     /// How the model ran on the GPU: what it did, or the error it met.
     pub gpu_run: Measured<Result<String, String>>,
     /// Every parameter.
@@ -95,16 +97,18 @@ impl Evidence<'_> {
     /// Judges every criterion.
     pub fn verdict(&self) -> Verdict {
         let row = |criterion: &Criterion| {
-            let Judged { value, status, advice } = self.judge(criterion.id);
+            let Judged { mut value, status, advice } = self.judge(criterion.id);
+            let judged = !matches!(status, Status::Skipped { .. });
+            if self.test_double && criterion.wants_gpu && judged && !value.contains("test double") {
+                value += " (on a test double, which is no GPU)";
+            }
             VerdictRow {
                 id: criterion.id.to_owned(),
                 priority: criterion.priority.to_owned(),
                 criterion: criterion.criterion.to_owned(),
                 threshold: criterion.threshold.to_owned(),
                 value,
-                wants_gpu: criterion.wants_gpu
-                    && self.gpu.value().is_none()
-                    && matches!(status, Status::Skipped { .. }),
+                wants_gpu: criterion.wants_gpu && (self.gpu.value().is_none() || self.test_double) && !judged,
                 status,
                 advice,
             }
@@ -326,6 +330,7 @@ mod tests {
         Evidence {
             require_gpu: false,
             gpu: Measured::missing("no NVIDIA driver"),
+            test_double: false,
             gpu_run: Measured::missing("no GPU"),
             parameters,
             divergences: 0,

@@ -1,12 +1,15 @@
 //! `octopus device calibrate`
 
+mod leapfrog;
+
 use super::of_cuda;
 use crate::args::{DeviceCalibrateArgs, Global};
 use crate::exit::Exit;
 use crate::output;
 use anyhow::{Context, Result};
+use leapfrog::Runs;
 use octopus_device::{
-    ArrayError, Calibration, CalibrationCache, CalibrationConfig, CalibrationKey, DeviceIdentity, calibrate,
+    ArrayError, Calibration, CalibrationCache, CalibrationConfig, CalibrationKey, Device, DeviceIdentity, calibrate,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -21,11 +24,10 @@ pub(super) fn run(args: &DeviceCalibrateArgs, global: Global) -> Result<Exit> {
         Some(folder) => CalibrationCache::in_folder(folder),
         None => CalibrationCache::of_user().context("give a folder with --cache")?,
     };
-    let uuid =
-        device.uuid.clone().context("the driver does not tell the device's UUID, by which measurements are kept")?;
-    let driver = device.driver.clone().unwrap_or_else(|| format!("CUDA {}", device.cuda));
-    let config = if device.test_double { of_the_double() } else { CalibrationConfig::default() };
-    let calibration = calibrate(args.device, CalibrationKey::new(uuid, driver), &config).map_err(of_array)?;
+    let key = CalibrationKey::of_device(args.device, device.driver.as_deref()).map_err(of_cuda)?;
+    let (config, runs) = if device.test_double { (of_the_double(), Runs::of_the_double()) } else { Default::default() };
+    let mut calibration = calibrate(args.device, key, &config).map_err(of_array)?;
+    runs.record(&mut calibration, Device::Cuda(args.device), global.quiet)?;
     let path = cache.store(&calibration)?;
     if global.json {
         output::print_json(&json!({
@@ -63,17 +65,17 @@ fn text(device: &DeviceIdentity, calibration: &Calibration) -> String {
         calibration.launch_seconds * 1e6
     );
     text += &format!(
-        "{:<18} {:>14} {:>14} {:>14} {:>14}\n",
+        "{:<52} {:>14} {:>14} {:>14} {:>14}\n",
         "", "CPU start us", "CPU ns/unit", "GPU start us", "GPU ns/unit"
     );
     for (name, cost) in &calibration.kernels {
         let costs = [cost.cpu, cost.device]
             .map(|cost| format!("{:>14.2} {:>14.4}", cost.fixed_seconds * 1e6, cost.unit_seconds * 1e9));
-        text += &format!("{name:<18} {} {}\n", costs[0], costs[1]);
+        text += &format!("{name:<52} {} {}\n", costs[0], costs[1]);
     }
     for (name, cost) in [("upload", calibration.transfer.upload), ("download", calibration.transfer.download)] {
         text += &format!(
-            "{name:<18} {:>14.2} us a copy, {:.4} ns a byte\n",
+            "{name:<52} {:>14.2} us a copy, {:.4} ns a byte\n",
             cost.fixed_seconds * 1e6,
             cost.unit_seconds * 1e9
         );

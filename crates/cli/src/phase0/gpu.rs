@@ -1,0 +1,228 @@
+//! The same run on the GPU: whether its draws have the CPU's bits, what it takes of the device's memory, and whether
+//! the faster arithmetic of a GPU samples the same posterior.
+
+use super::verify::Machine;
+use super::{Options, tables};
+use crate::collect::{self, InMemory};
+use crate::place::Place;
+use crate::problem::Problem;
+use crate::work::Demand;
+use anyhow::Result;
+use octopus_density::HierarchicalNormal;
+use octopus_density::gpu::Precision;
+use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
+use octopus_diag::{DEFAULT_PROB, Summary, summary};
+use octopus_report::{Comparison, GpuMemory, Measured, PosteriorMatch};
+use octopus_sampler::SamplerConfig;
+use rayon::ThreadPool;
+
+/// Chains of the runs whose posteriors are compared, for each of the run's own. With fewer, the Monte Carlo error of
+/// some of hundreds of means would come near the PRD's 5 %.
+const MORE_CHAINS: usize = 4;
+
+/// A GPU and what came of the run on it.
+pub(super) struct OnGpu {
+    /// Its name.
+    pub(super) name: String,
+    /// Whether it is the software GPU of the tests.
+    pub(super) test_double: bool,
+    /// For further runs.
+    pub(super) place: Place,
+    /// What it did in words, or its error.
+    pub(super) run: Result<String, String>,
+    /// What it took of the device's memory.
+    pub(super) memory: Measured<GpuMemory>,
+    /// Whether mixed precision on the GPU and the CPU have the same posterior.
+    pub(super) posterior: Measured<PosteriorMatch>,
+    usage: Option<DeviceUsage>,
+}
+
+/// Samples on the GPU; the reason where there is none to sample on.
+///
+/// # Errors
+/// When the CPU fails at what it has done before.
+pub(super) fn run(
+    options: &Options,
+    problem: &Problem,
+    machine: &Machine,
+    pool: &ThreadPool,
+) -> Result<Result<OnGpu, String>> {
+    let device = match (options.device.device, machine.gpu(), options.asked) {
+        (device @ Device::Cuda(_), _, _) => device,
+        (Device::Cpu, Measured::NotMeasured(reason), _) => return Ok(Err(reason)),
+        (Device::Cpu, Measured::Value(_), DeviceChoice::Cpu) => {
+            return Ok(Err("`--device cpu` leaves the GPU out".into()));
+        }
+        (Device::Cpu, Measured::Value(_), _) => Device::Cuda(0),
+    };
+    let (model, config) = (&problem.model, &options.sampler);
+    if let Some(why) = Demand::of_run(model, config).no_gpu {
+        return Ok(Err(why));
+    }
+    let (place, monitor) = match Place::open(device).and_then(|place| Ok((place, Monitor::start(device)?))) {
+        Ok(ready) => ready,
+        Err(error) => return Ok(Err(format!("{error:#}"))),
+    };
+    let on_cpu = collect::sample(model, config, &Place::Cpu, pool)?;
+    let before = monitor.usage();
+    let mut found = OnGpu {
+        test_double: before.is_test_double(),
+        name: before.device_name,
+        place,
+        run: Err(String::new()),
+        memory: Measured::missing("the run on the GPU failed"),
+        posterior: Measured::missing("the run on the GPU failed"),
+        usage: None,
+    };
+    match collect::sample(model, config, &found.place, pool) {
+        Err(error) => found.run = Err(crate::output::chain(&error)),
+        Ok(on_gpu) => {
+            let usage = monitor.usage();
+            found.run = same_run(&on_cpu, &on_gpu, config);
+            found.memory = memory(model, config, &usage);
+            found.usage = Some(usage);
+            found.posterior = posterior(model, config, &found.place, pool)?;
+        }
+    }
+    Ok(Ok(found))
+}
+
+/// How the run went, and whether each number has the CPU's bits.
+fn same_run(on_cpu: &InMemory, on_gpu: &InMemory, config: &SamplerConfig) -> Result<String, String> {
+    let transitions = config.chains * (config.tune + config.draws);
+    let seconds = on_gpu.warmup_s + on_gpu.sampling_s;
+    let ran = format!("{transitions} transitions in f64 in {seconds:.2} s");
+    match first_difference(on_cpu, on_gpu) {
+        None => Ok(format!("{ran}, with the bits of the CPU's draws")),
+        Some((chain, draw)) => Err(format!("{ran}, and chain {chain} leaves the CPU's bits at draw {draw}")),
+    }
+}
+
+/// The chain and the draw at which two runs differ first.
+fn first_difference(a: &InMemory, b: &InMemory) -> Option<(usize, usize)> {
+    let bits = |run: &InMemory, chain: usize| {
+        let own: Vec<Vec<u64>> = run
+            .blocks
+            .iter()
+            .flat_map(|block| {
+                let dim = block.chains[chain].positions.len() / block.draws.max(1);
+                let rows = block.chains[chain].positions.chunks_exact(dim.max(1));
+                rows.map(|row| row.iter().map(|x| x.to_bits()).collect()).collect::<Vec<_>>()
+            })
+            .collect();
+        own
+    };
+    let chains = a.blocks.first().map_or(0, |block| block.chains.len());
+    (0..chains).find_map(|chain| {
+        let (a, b) = (bits(a, chain), bits(b, chain));
+        let first = a.iter().zip(&b).position(|(a, b)| a != b);
+        first.or((a.len() != b.len()).then_some(a.len().min(b.len()))).map(|draw| (chain, draw))
+    })
+}
+
+fn memory(model: &HierarchicalNormal, config: &SamplerConfig, usage: &DeviceUsage) -> Measured<GpuMemory> {
+    let foretold = octopus_sampler::GpuMemory::of(model, config, &Default::default());
+    match (foretold, usage.memory_share()) {
+        (Ok(foretold), Some(share)) => Measured::Value(GpuMemory {
+            peak_bytes: usage.peak_bytes,
+            per_chain_bytes: foretold.chains / config.chains as u64,
+            share,
+        }),
+        (Err(error), _) => Measured::missing(error.to_string()),
+        (_, None) => Measured::missing("the driver does not tell the device's memory"),
+    }
+}
+
+/// The GPU in mixed precision against the CPU in f64; mixed precision that fails is a finding, not an error.
+fn posterior(
+    model: &HierarchicalNormal,
+    config: &SamplerConfig,
+    gpu: &Place,
+    pool: &ThreadPool,
+) -> Result<Measured<PosteriorMatch>> {
+    let config = SamplerConfig { chains: MORE_CHAINS * config.chains, ..config.clone() };
+    let mixed = SamplerConfig { precision: Precision::Mixed, ..config.clone() };
+    let on_gpu = match collect::sample(model, &mixed, gpu, pool) {
+        Ok(run) => run,
+        Err(error) => return Ok(Measured::missing(format!("mixed precision: {}", crate::output::chain(&error)))),
+    };
+    let on_cpu = collect::sample(model, &config, &Place::Cpu, pool)?;
+    let of = |run: &InMemory| summary(&collect::posterior(model, &run.blocks), DEFAULT_PROB);
+    Ok(Measured::Value(compare(&of(&on_cpu)?, &of(&on_gpu)?)))
+}
+
+/// Differences of means in units of the larger of the CPU's mean and its standard deviation: `z` has means near 0, of
+/// which nothing is a small fraction. Standard deviations are never near 0.
+fn compare(cpu: &Summary, gpu: &Summary) -> PosteriorMatch {
+    let mut found = PosteriorMatch { rmse: 0.0, means: 0.0, sds: 0.0 };
+    let (mut squares, mut scales) = (0.0, 0.0);
+    for (a, b) in cpu.parameters.iter().zip(&gpu.parameters) {
+        let scale = a.mean.abs().max(a.sd);
+        // NaN must not pass.
+        let relative = |difference: f64| if difference.is_nan() { f64::INFINITY } else { difference.abs() };
+        found.means = found.means.max(relative((b.mean - a.mean) / scale));
+        found.sds = found.sds.max(relative((b.sd - a.sd) / a.sd));
+        squares += (b.mean - a.mean).powi(2);
+        scales += scale.powi(2);
+    }
+    found.rmse = (squares / scales).sqrt();
+    found
+}
+
+impl OnGpu {
+    /// For the report.
+    pub(super) fn table(&self) -> Comparison {
+        let mut rows = vec![("device", self.name.clone())];
+        match &self.run {
+            Ok(words) => rows.push(("the run again", words.clone())),
+            Err(error) => rows.push(("the run again", format!("failed: {error}"))),
+        }
+        if let Some(usage) = &self.usage {
+            rows.push(("device memory at the most", format!("{} bytes of {}", usage.peak_bytes, usage.total_bytes)));
+            rows.push(("kernels launched", usage.launches.to_string()));
+            rows.push(("copied", format!("{} bytes", usage.transferred_bytes)));
+            if !self.test_double {
+                rows.push(("in kernels, by the device's clock", format!("{:.3} s", usage.kernel_seconds)));
+                rows.push(("in copies", format!("{:.3} s", usage.transfer_seconds)));
+            }
+        }
+        Comparison {
+            title: "On the GPU".into(),
+            note: format!(
+                "{}The run of this report again, in f64 and in memory. P1.3 compares {MORE_CHAINS} times its chains in \
+                 mixed precision on the GPU with as many in f64 on the CPU: differences of means over the larger of \
+                 the CPU's |mean| and standard deviation, so that means near 0 count in standard deviations; its RMSE \
+                 is the root mean square of these differences over that of these scales.",
+                if self.test_double { "A test double: nothing here is a figure of a GPU. " } else { "" }
+            ),
+            columns: tables::words(&["what", "found"]),
+            rows: rows.into_iter().map(|(what, found)| vec![what.to_owned(), found]).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_sampler::Phase;
+
+    fn of(positions: &[f64]) -> InMemory {
+        let chain = octopus_sampler::ChainBlock { positions: positions.to_vec(), stats: Vec::new() };
+        let chains =
+            vec![octopus_sampler::ChainBlock { positions: vec![0.0; positions.len()], ..chain.clone() }, chain];
+        let block = octopus_sampler::Block { phase: Phase::Sampling, first: 0, draws: 2, chains };
+        InMemory { blocks: vec![block], warmup_s: 1.0, sampling_s: 0.5, tally: Default::default() }
+    }
+
+    #[test]
+    fn one_bit_of_one_draw_is_found() {
+        let config = SamplerConfig { chains: 2, tune: 10, draws: 2, ..SamplerConfig::default() };
+        let (a, b) = (of(&[1.0, 2.0, 3.0, 4.0]), of(&[1.0, 2.0, 3.0, 4.0_f64.next_up()]));
+        let fine = same_run(&a, &a, &config).unwrap();
+        assert_eq!(fine, "24 transitions in f64 in 1.50 s, with the bits of the CPU's draws");
+        let error = same_run(&a, &b, &config).unwrap_err();
+        assert!(error.ends_with("chain 1 leaves the CPU's bits at draw 1"), "{error}");
+        // 0 and -0 are different bits.
+        assert!(same_run(&of(&[0.0; 4]), &of(&[-0.0; 4]), &config).is_err());
+    }
+}

@@ -1,0 +1,143 @@
+//! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's sizes.
+
+use super::Options;
+use super::benchmark::{Case, Measurement, name, of_size, other_sizes};
+use super::gpu::OnGpu;
+use super::tables::runs;
+use crate::interrupt::Interrupt;
+use crate::place::Place;
+use crate::problem::Problem;
+use anyhow::Result;
+use octopus_density::gpu::Precision;
+use octopus_density::{HierarchicalNormal, Likelihood};
+use octopus_report::Comparison;
+use octopus_sampler::SamplerConfig;
+use rayon::ThreadPool;
+
+/// Repeats of the PRD's four chains, and the least seconds of each.
+const REPEATS: usize = 5;
+const QUICK_REPEATS: usize = 2;
+const REPEAT_SECONDS: f64 = 0.25;
+
+/// Chains, warm-up iterations and draws that fill a device. R-hat < 1.01 takes some draws of each chain, however many
+/// chains there are: with 50 draws of 1024 chains it was 1.03, which falls with the draws of a chain.
+const MANY: [(usize, usize, usize); 3] = [(64, 500, 400), (1024, 400, 200), (4096, 400, 200)];
+/// The same for the PRD's other sizes: of their many parameters the host could not hold more draws.
+const MANY_OF_OTHER_SIZES: [(usize, usize, usize); 2] = [(64, 500, 400), (512, 400, 200)];
+
+/// All measurements on a GPU.
+pub(super) struct GpuBenchmarks {
+    /// Whether it is a test double, whose times say nothing.
+    pub(super) test_double: bool,
+    /// The PRD's chains: each precision and form of the likelihood, with repeats.
+    pub(super) engines: Vec<Measurement>,
+    /// Many chains with fewer draws, each once.
+    pub(super) many: Vec<Measurement>,
+    /// The PRD's other sizes, each once.
+    pub(super) sizes: Vec<Measurement>,
+}
+
+impl GpuBenchmarks {
+    /// Measures; `None` when the user stopped it.
+    ///
+    /// # Errors
+    /// When a run fails.
+    pub(super) fn run(
+        options: &Options,
+        problem: &Problem,
+        gpu: &OnGpu,
+        pool: &ThreadPool,
+        interrupt: Interrupt,
+    ) -> Result<Option<Self>> {
+        let mut found = Self { test_double: gpu.test_double, engines: Vec::new(), many: Vec::new(), sizes: Vec::new() };
+        if gpu.run.is_err() {
+            return Ok(Some(found));
+        }
+        let bench = Bench { place: &gpu.place, pool };
+        if gpu.test_double {
+            // Enough to run the code.
+            let config = SamplerConfig { draws: 100, tune: 100, ..options.sampler.clone() };
+            found.engines.push(bench.once(&problem.model, &config)?);
+            found.many.push(bench.once(&problem.model, &SamplerConfig { chains: 32, draws: 20, ..config })?);
+            return Ok(Some(found));
+        }
+        for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
+            let model = problem.with_likelihood(likelihood)?;
+            for precision in PRECISIONS {
+                if interrupt.asked() {
+                    return Ok(None);
+                }
+                let config = SamplerConfig { precision, ..options.sampler.clone() };
+                let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
+                found.engines.push(bench.case(&model, &config).measure(repeats, REPEAT_SECONDS, &mut None)?);
+            }
+        }
+        for config in many(options, &MANY) {
+            if interrupt.asked() {
+                return Ok(None);
+            }
+            found.many.push(bench.once(&problem.model, &config)?);
+        }
+        for groups in other_sizes(options) {
+            let problem = of_size(groups)?;
+            for config in std::iter::once(options.sampler.clone()).chain(many(options, &MANY_OF_OTHER_SIZES)) {
+                if interrupt.asked() {
+                    return Ok(None);
+                }
+                found.sizes.push(bench.once(&problem.model, &config)?);
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Measurement> {
+        self.engines.iter().chain(&self.many).chain(&self.sizes)
+    }
+
+    /// What the draws are worth, and on a GPU the times.
+    pub(super) fn table(&self) -> Comparison {
+        let all: Vec<&Measurement> = self.all().collect();
+        let note = if self.test_double {
+            "On a test double: the draws are those of a GPU, and its speed says nothing."
+        } else {
+            "Collapsed likelihood unless it says otherwise; four chains are timed repeatedly, the others once."
+        };
+        runs("Runs on the GPU", note, &all, !self.test_double)
+    }
+}
+
+const PRECISIONS: [Precision; 3] = [Precision::F64, Precision::F32, Precision::Mixed];
+
+/// Many chains in each precision; with --quick in the fastest only.
+fn many(options: &Options, runs: &[(usize, usize, usize)]) -> Vec<SamplerConfig> {
+    let precisions = if options.quick { &PRECISIONS[1..2] } else { &PRECISIONS[..] };
+    let of = |&precision: &Precision| {
+        let of = move |&(chains, tune, draws): &(usize, usize, usize)| SamplerConfig {
+            chains,
+            tune,
+            draws,
+            precision,
+            ..options.sampler.clone()
+        };
+        runs.iter().map(of)
+    };
+    precisions.iter().flat_map(of).collect()
+}
+
+struct Bench<'a> {
+    place: &'a Place,
+    pool: &'a ThreadPool,
+}
+
+impl<'a> Bench<'a> {
+    fn case(&self, model: &'a HierarchicalNormal, config: &'a SamplerConfig) -> Case<'a> {
+        let SamplerConfig { chains, draws, precision, .. } = config;
+        let setting = format!("{precision}, {}, {chains} chains x {draws}", name(model.likelihood()));
+        Case { setting, model, config, place: self.place, pool: self.pool }
+    }
+
+    fn once(&self, model: &HierarchicalNormal, config: &SamplerConfig) -> Result<Measurement> {
+        Bench { place: self.place, pool: self.pool }.case(model, config).measure(1, 0.0, &mut None)
+    }
+}

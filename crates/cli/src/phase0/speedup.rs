@@ -1,0 +1,156 @@
+//! How many times faster the GPU is, by each of the three definitions.
+
+use super::benchmark::{Benchmarks, Measurement};
+use octopus_report::{EngineTimes, Measured, Speedup, SpeedupDefinition};
+
+/// All three definitions, for each size that was timed.
+pub(super) fn speedups(found: &Benchmarks) -> Vec<Speedup> {
+    let mut all = identical(found);
+    all.extend(sizes(found).into_iter().map(|groups| whole_device(found, groups)));
+    all.push(Speedup {
+        definition: SpeedupDefinition::Baselines,
+        what: "all sizes".into(),
+        ratio: Measured::missing(match found.gpu_figures() {
+            Ok(_) => "this program times neither PyMC nor NumPyro".into(),
+            Err(reason) => reason,
+        }),
+    });
+    all
+}
+
+/// (a) The PRD's chains, on all cores and on the GPU, by their wall times.
+fn identical(found: &Benchmarks) -> Vec<Speedup> {
+    let definition = SpeedupDefinition::IdenticalConfiguration;
+    let gpu = match found.gpu_figures() {
+        Ok(gpu) => gpu,
+        Err(reason) => {
+            return vec![Speedup { definition, what: "all sizes".into(), ratio: Measured::missing(reason) }];
+        }
+    };
+    // The last of those that are alike has the most threads.
+    let on_cpu = |m: &Measurement| cpu(found).filter(|cpu| alike(cpu, m)).last();
+    let pairs = gpu.all().filter_map(|m| Some((m, on_cpu(m)?)));
+    pairs
+        .map(|(m, cpu)| Speedup {
+            definition,
+            what: format!("{} groups, {} against {}", m.run.groups, m.run.setting, cpu.run.setting),
+            ratio: Measured::Value(time(cpu, EngineTimes::wall_s) / time(m, EngineTimes::wall_s)),
+        })
+        .collect()
+}
+
+/// Whether two measurements are of the same run of the same model.
+fn alike(a: &Measurement, b: &Measurement) -> bool {
+    let of = |m: &Measurement| (m.run.groups, m.run.chains, m.run.tune, m.run.draws, m.likelihood);
+    of(a) == of(b)
+}
+
+/// (b) The best run of each side that meets R-hat and effective sample sizes, by its effective draws each second.
+pub(super) fn whole_device(found: &Benchmarks, groups: usize) -> Speedup {
+    let size = format!("{groups} groups");
+    let of = |what: String, ratio| Speedup { definition: SpeedupDefinition::WholeDevice, what, ratio };
+    let gpu = match found.gpu_figures() {
+        Ok(gpu) => gpu,
+        Err(reason) => return of(size, Measured::missing(reason)),
+    };
+    let best = |side: &mut dyn Iterator<Item = &Measurement>| {
+        let fit = side.filter(|m| m.run.groups == groups && m.quality.converged());
+        fit.map(|m| (time(m, EngineTimes::min_ess_per_s), m.run.setting.clone())).max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    match (best(&mut cpu(found).chain(&found.strategies)), best(&mut gpu.all())) {
+        (Some((slow, cpu)), Some((fast, gpu))) => {
+            of(format!("{size}, {gpu} against {cpu}"), Measured::Value(fast / slow))
+        }
+        (None, _) => of(size, Measured::missing("no run on the CPU meets R-hat and effective sample sizes")),
+        (_, None) => of(size, Measured::missing("no run on the GPU meets R-hat and effective sample sizes")),
+    }
+}
+
+fn cpu(found: &Benchmarks) -> impl Iterator<Item = &Measurement> {
+    found.engines.iter().chain(&found.sizes)
+}
+
+fn sizes(found: &Benchmarks) -> Vec<usize> {
+    let mut sizes: Vec<usize> = cpu(found).map(|m| m.run.groups).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn time(m: &Measurement, of: fn(&EngineTimes) -> f64) -> f64 {
+    m.run.result.value().map_or(f64::NAN, of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::benchmark::Quality;
+    use super::super::gpu_benchmark::GpuBenchmarks;
+    use super::*;
+    use octopus_density::Likelihood;
+    use octopus_report::{EngineRun, Repeat};
+
+    fn measured(gpu: bool, groups: usize, chains: usize, wall_s: f64, ess: f64, rhat: f64) -> Measurement {
+        let repeat = Repeat { wall_s, warmup_s: 0.0, sampling_s: wall_s };
+        let result = EngineTimes { repeats: vec![repeat], leapfrogs: 1, min_ess_bulk: ess };
+        Measurement {
+            run: EngineRun {
+                engine: String::new(),
+                gpu,
+                setting: format!("{chains} chains"),
+                groups,
+                observations: 10 * groups,
+                chains,
+                draws: 100,
+                tune: 100,
+                result: Measured::Value(result),
+            },
+            likelihood: Likelihood::Collapsed,
+            quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, divergences: 0 },
+            leapfrogs_per_draw: 7.0,
+            batch: 1,
+            again: 0,
+        }
+    }
+
+    fn found(test_double: bool) -> Benchmarks {
+        let gpu = GpuBenchmarks {
+            test_double,
+            engines: vec![measured(true, 100, 4, 4.0, 1000.0, 1.0)],
+            // The fastest has not converged, and does not count.
+            many: vec![measured(true, 100, 64, 2.0, 8000.0, 1.001), measured(true, 100, 9, 0.1, 8000.0, 1.2)],
+            sizes: vec![measured(true, 500, 4, 1.0, 300.0, 1.0)],
+        };
+        Benchmarks {
+            engines: vec![measured(false, 100, 4, 8.0, 1000.0, 1.0), measured(false, 100, 4, 2.0, 1000.0, 1.0)],
+            strategies: vec![measured(false, 100, 16, 2.0, 1600.0, 1.0)],
+            sizes: vec![measured(false, 500, 4, 3.0, 900.0, 1.0)],
+            gpu: Ok(gpu),
+        }
+    }
+
+    #[test]
+    fn each_definition_compares_what_it_says() {
+        let all = speedups(&found(false));
+        let of = |definition| {
+            let own = all.iter().filter(move |s| s.definition == definition);
+            own.map(|s| (s.what.as_str(), s.ratio.value().copied())).collect::<Vec<_>>()
+        };
+        let a = of(SpeedupDefinition::IdenticalConfiguration);
+        // Against all cores (2 s), not one (8 s).
+        assert_eq!(a.iter().map(|(_, ratio)| *ratio).collect::<Vec<_>>(), [Some(0.5), Some(3.0)]);
+        let b = of(SpeedupDefinition::WholeDevice);
+        // 4000 effective draws a second against 800; at 500 groups the GPU's have too few effective draws.
+        assert_eq!(b[0], ("100 groups, 64 chains against 16 chains", Some(5.0)));
+        assert_eq!(b[1], ("500 groups", None));
+        assert_eq!(of(SpeedupDefinition::Baselines)[0].1, None);
+        assert_eq!(found(false).whole_device(), Measured::Value(5.0));
+    }
+
+    #[test]
+    fn a_test_double_has_no_speed() {
+        let double = found(true);
+        assert!(speedups(&double).iter().all(|s| s.ratio == Measured::missing("a test double's speed says nothing")));
+        assert_eq!(double.whole_device().value(), None);
+        assert!(double.summary().runs.iter().all(|run| !run.gpu || run.result.value().is_none()));
+    }
+}

@@ -1,0 +1,259 @@
+//! Sampling on the software GPU: the CPU's bits, whatever happens on the way, and what the record says of it.
+
+use crate::double::Double;
+use crate::support::{Answer, fingerprints};
+use octopus_device::{Calibration, CalibrationCache, KernelCost, LinearCost};
+use octopus_random::{Purpose, Stream};
+use octopus_softgpu::DeviceReport;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A run of 103 coordinates that is long enough to be hit.
+const LONG: &str = "sample hierarchical-normal --likelihood pointwise --draws 1500 --tune 300 --keep-warmup --json \
+                    --quiet --checkpoint-every 25";
+const SHORT: &str = "sample hierarchical-normal --groups 10 --draws 60 --tune 80 --keep-warmup --json";
+
+/// The record of a run in the folder for what commands write.
+fn record(double: &Double, name: &str) -> toml::Table {
+    fs::read_to_string(double.scratch().join(name).join("run.toml")).unwrap().parse().unwrap()
+}
+
+fn prints(double: &Double, name: &str) -> std::collections::BTreeMap<String, String> {
+    fingerprints(&double.scratch().join(name))
+}
+
+fn octopus(double: &Double, settings: &str, words: &str) -> Answer {
+    double.run(&mut double.octopus(settings), words)
+}
+
+/// Starts a command that a test will stop.
+fn start(double: &Double, words: &str) -> Child {
+    let mut command = double.command("");
+    let scratch = double.scratch();
+    command.args(words.split_whitespace().map(|word| word.replace("{}", scratch.to_str().unwrap())));
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn wait_for(path: &Path) {
+    let begin = Instant::now();
+    while !path.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{} does not come", path.display());
+        sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
+    let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
+    for likelihood in ["collapsed", "pointwise"] {
+        let words = format!(
+            "sample hierarchical-normal --draws 200 --tune 150 --keep-warmup --likelihood {likelihood} --force --json"
+        );
+        octopus(&double, "", &format!("{words} --quiet --device cpu --out {{}}/cpu")).succeeds();
+        let answer = octopus(&double, "", &format!("{words} --device cuda --out {{}}/gpu"));
+        assert_eq!(prints(&double, "gpu"), prints(&double, "cpu"), "{likelihood}");
+        let json = answer.succeeds().json();
+        assert_eq!((&json["device"], &json["device_reason"]), (&"cuda:0".into(), &"asked for".into()));
+        assert!(json["usage"]["peak_bytes"].as_u64().unwrap() > 0, "{json:#}");
+        assert!(answer.stderr.contains("run: 4 chains x (150 warm-up + 200 draws)"), "{}", answer.stderr);
+        let record = record(&double, "gpu");
+        assert_eq!(record["device"].as_str(), Some("cuda:0"));
+        let usage = record["usage"].as_table().unwrap();
+        for field in ["peak_bytes", "total_bytes", "launches", "transferred_bytes", "peak_pinned_bytes"] {
+            assert!(usage[field].as_integer().unwrap() > 0, "{field}: {usage:?}");
+        }
+        assert!(usage["kernel_seconds"].as_float().unwrap() > 0.0, "{usage:?}");
+        assert!(usage["device_name"].as_str().unwrap().contains("(test double)"), "{usage:?}");
+    }
+    let quiet = octopus(&double, "", &format!("{SHORT} --quiet --device cuda --out {{}}/quiet"));
+    let said = &quiet.succeeds().stderr;
+    assert!(["run:", "device:", "data:", "%"].iter().all(|words| !said.contains(words)), "--quiet is quiet: {said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_on_a_gpu_keeps_the_draws_and_resume_gives_the_same_bits() {
+    let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
+    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).succeeds();
+    let mut child = start(&double, &format!("{LONG} --device cuda --out {{}}/run"));
+    wait_for(&double.scratch().join("run/draws/part-00000.parquet"));
+    let asked = Instant::now();
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ended = child.wait().unwrap();
+    assert_eq!(ended.code(), Some(130));
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert!(said.contains("octopus resume"), "{said}");
+    assert_eq!(record(&double, "run")["status"].as_str(), Some("interrupted"));
+    let resumed = octopus(&double, "", "resume {}/run --quiet --json").succeeds().json();
+    assert_eq!((&resumed["status"], &resumed["device"]), (&"complete".into(), &"cuda:0".into()));
+    assert_eq!(prints(&double, "run"), prints(&double, "whole"));
+}
+
+/// Also from one device to the other: a run that was killed on the GPU may go on anywhere.
+#[test]
+fn kill_9_on_a_gpu_and_resume_on_either_device() {
+    let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
+    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).succeeds();
+    let begin = Instant::now();
+    octopus(&double, "", &format!("{LONG} --device cuda --out {{}}/gpu")).succeeds();
+    let whole = begin.elapsed();
+    let mut moments = Stream::new(2, 0, 0, Purpose::User);
+    for (first, second, last) in [("cuda", "cuda", "cuda"), ("cuda", "cpu", "cuda"), ("cpu", "cuda", "cpu")] {
+        let folder = double.scratch().join("run");
+        let mut child = start(&double, &format!("{LONG} --device {first} --force --out {{}}/run"));
+        wait_for(&folder.join("state/checkpoint.bin"));
+        sleep(whole.mul_f64(0.4 * moments.uniform()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut child = start(&double, &format!("resume {{}}/run --quiet --device {second}"));
+        sleep(whole.mul_f64(0.3 * moments.uniform()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        octopus(&double, "", &format!("resume {{}}/run --quiet --device {last}")).succeeds();
+        assert_eq!(prints(&double, "run"), prints(&double, "whole"), "{first}, {second}, {last}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn other_precisions_run_on_gpus_only() {
+    let Some(double) = Double::with_sampler(&["f32_32x1", "mixed_32x1"]) else { return };
+    octopus(&double, "", &format!("{SHORT} --quiet --device cpu --out {{}}/f64")).succeeds();
+    for precision in ["f32", "mixed"] {
+        let words = format!("{SHORT} --precision {precision} --out {{}}/{precision}");
+        let json = octopus(&double, "", &format!("{words} --device cuda --quiet")).succeeds().json();
+        assert_eq!(json["sampler"]["precision"], precision);
+        assert_ne!(prints(&double, precision), prints(&double, "f64"));
+        // `auto` knows that only one side can do it.
+        let auto = octopus(&double, "", &format!("{words} --force --quiet")).succeeds().json();
+        assert_eq!(auto["device"], "cuda:0");
+        assert_eq!(auto["device_reason"], format!("only GPUs compute in {precision}"));
+        // A run that is not done cannot go on on the CPU, and is left as it was.
+        let long = words.replace("--draws 60", "--draws 2000");
+        let stopped = octopus(&double, "lost=900", &format!("{long} --force --quiet --device cuda"));
+        stopped.fails(3, &["the GPU failed", "octopus resume"]);
+        assert!(!stopped.stderr.contains("--device cpu"), "{}", stopped.stderr);
+        let path = double.scratch().join(precision).join("run.toml");
+        let before = fs::read(&path).unwrap();
+        let refused = octopus(&double, "", &format!("resume {{}}/{precision} --device cpu"));
+        refused.fails(2, &["the CPU computes in f64", "--device cuda"]);
+        assert_eq!(fs::read(&path).unwrap(), before);
+        octopus(&double, "", &format!("resume {{}}/{precision} --quiet")).succeeds();
+    }
+}
+
+#[test]
+fn chains_that_do_not_fit_take_turns() {
+    let Some(double) = Double::new() else { return };
+    let words = "sample hierarchical-normal --groups 10 --chains 600 --draws 20 --tune 40 --json";
+    octopus(&double, "", &format!("{words} --quiet --device cpu --out {{}}/cpu")).succeeds();
+    let answer = octopus(&double, "total_mb=24;free_mb=22", &format!("{words} --device cuda --out {{}}/gpu"));
+    assert!(answer.succeeds().stderr.contains("600 at once is too much, going on with 300 at once"), "{answer:#?}");
+    assert_eq!(prints(&double, "gpu"), prints(&double, "cpu"));
+}
+
+#[test]
+fn a_device_that_is_lost_leaves_a_run_that_the_cpu_can_end() {
+    let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
+    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).succeeds();
+    let lost = octopus(&double, "lost=4000", &format!("{LONG} --device cuda --out {{}}/run"));
+    lost.fails(3, &["the GPU failed", "719", "octopus verify", "octopus resume", "--device cpu"]);
+    let partial = octopus(&double, "", "diagnose {}/run --json");
+    assert!(partial.stderr.contains("not complete"), "{partial:?}");
+    let resumed = octopus(&double, "", "resume {}/run --quiet --json --device cpu").succeeds().json();
+    assert_eq!(resumed["device"], "cpu");
+    assert!(resumed["device_reason"].as_str().unwrap().contains("begun on cuda:0"), "{resumed:#}");
+    assert_eq!(prints(&double, "run"), prints(&double, "whole"));
+}
+
+#[test]
+fn a_model_too_large_for_the_kernels_goes_to_the_cpu() {
+    let Some(double) = Double::new() else { return };
+    let words = "sample hierarchical-normal --groups 1100 --draws 5 --tune 5 --out {}/run --json";
+    let refused = octopus(&double, "", &format!("{words} --device cuda"));
+    refused.fails(2, &["1103 coordinates", "at most 1024", "--device cpu"]);
+    assert!(!double.scratch().join("run").exists());
+    let auto = octopus(&double, "", words);
+    let json = auto.succeeds().json();
+    assert_eq!(json["device"], "cpu");
+    assert!(json["device_reason"].as_str().unwrap().contains("1103 coordinates"), "{json:#}");
+    assert!(auto.stderr.contains("device: cpu (no GPU kernel takes 1103 coordinates"), "{}", auto.stderr);
+    octopus(&double, "", "resume {}/run --device cuda").succeeds();
+}
+
+/// Of the first place of a dry run.
+fn planned(double: &Double, words: &str) -> u64 {
+    let json = octopus(double, "", &format!("{words} --dry-run --json")).succeeds().json();
+    json["places"][0]["plan"]["total_bytes"].as_u64().unwrap()
+}
+
+#[test]
+fn a_dry_run_foretells_the_memory_of_the_run() {
+    let units = ["f32_32x4", "mixed_32x1", "f64_128x4"];
+    let Some(double) = Double::with_sampler(&units) else { return };
+    for (words, label) in [
+        ("--groups 10 --chains 4 --draws 20", "few draws"),
+        ("--groups 10 --chains 4 --draws 2000", "many draws"),
+        ("--groups 10 --chains 600 --draws 10 --precision mixed", "many chains"),
+        ("--groups 100 --chains 40 --draws 10 --precision f32", "f32"),
+        ("--groups 400 --chains 3 --draws 10", "wide"),
+        ("--groups 400 --chains 3 --draws 10 --likelihood pointwise", "data"),
+    ] {
+        let words =
+            format!("sample hierarchical-normal {words} --tune 20 --device cuda --quiet --force --out {{}}/run");
+        let planned = planned(&double, &words);
+        let file = double.scratch().join("usage");
+        let _ = fs::remove_file(&file);
+        octopus(&double, &format!("report={}", file.display()), &words).succeeds();
+        let used = DeviceReport::read(&file).unwrap()[0].peak_bytes;
+        let off = (planned as f64 - used as f64).abs() / used as f64;
+        eprintln!("{label}: {planned} bytes planned, {used} used");
+        assert!(off < 0.05, "{label}: {planned} bytes planned, {used} used");
+    }
+}
+
+fn stored(double: &Double) -> (CalibrationCache, Calibration) {
+    let json = octopus(double, "", "device calibrate --json --quiet --cache {}/calibration").succeeds().json();
+    let calibration = serde_json::from_value(json["calibration"].clone()).unwrap();
+    // Where `auto` looks when XDG_CACHE_HOME is the folder for what commands write.
+    (CalibrationCache::in_folder(double.scratch().join("octopus/calibration")), calibration)
+}
+
+/// The name under which the cost of the run's leapfrog step is kept.
+const LEAPFROG: &str = "nuts_leapfrog_hierarchical_normal_f64_13";
+
+#[test]
+fn auto_decides_by_what_was_measured() {
+    let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
+    let (cache, mut calibration) = stored(&double);
+    let measured = calibration.kernels[LEAPFROG];
+    assert!(measured.cpu.unit_seconds > 0.0 && measured.device.fixed_seconds > 0.0, "{measured:?}");
+    for name in ["f32_13", "pointwise_f64_13", "pointwise_f32_13"] {
+        assert!(calibration.kernels.contains_key(&format!("nuts_leapfrog_hierarchical_normal_{name}")), "{name}");
+    }
+    // A device that is slow at one chain and does very many at once.
+    let cost = |fixed_seconds, unit_seconds| LinearCost { fixed_seconds, unit_seconds };
+    calibration.record(LEAPFROG, KernelCost { cpu: cost(0.0, 1e-3), device: cost(20e-3, 1e-9) });
+    calibration.startup_seconds = 0.1;
+    cache.store(&calibration).unwrap();
+    let sample = |chains: u32| {
+        let words = format!(
+            "sample hierarchical-normal --groups 10 --chains {chains} --draws 4 --tune 4 --quiet --force --json --out \
+             {{}}/run"
+        );
+        let mut command = double.octopus("");
+        command.env("XDG_CACHE_HOME", double.scratch());
+        double.run(&mut command, &words).succeeds();
+        let record = record(&double, "run");
+        (record["device"].as_str().unwrap().to_owned(), record["device_reason"].as_str().unwrap().to_owned())
+    };
+    let (device, reason) = sample(4);
+    assert!(device == "cpu" && reason.contains("predicted") && reason.contains("on cuda:0"), "{device}: {reason}");
+    let (device, reason) = sample(400);
+    assert!(device == "cuda:0" && reason.contains("predicted"), "{device}: {reason}");
+}
