@@ -82,8 +82,8 @@ pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, glob
 fn plan(config: &RunConfig, problem: &Problem, memory: DeviceMemory) -> Result<Option<MemoryPlan>, SamplerError> {
     let chains = config.sampler.chains;
     let attempt = |gpu: GpuConfig| {
-        let GpuMemory { data, shared, chains, slots } = GpuMemory::of(&problem.model, &config.sampler, &gpu)?;
-        let parts = [("data", data), ("shared", shared), ("chains", chains), ("draws", slots)];
+        let GpuMemory { data, shared, chains, slots, windows } = GpuMemory::of(&problem.model, &config.sampler, &gpu)?;
+        let parts = [("data", data), ("shared", shared), ("chains", chains), ("draws", slots), ("windows", windows)];
         let parts = parts.map(|(name, bytes)| PlanPart { name: name.to_owned(), bytes }).into();
         Ok(MemoryAttempt { chains_at_once: gpu.chains_at_once as u64, parts })
     };
