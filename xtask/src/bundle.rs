@@ -16,12 +16,14 @@ const MOST_BYTES: u64 = 60 << 20;
 /// The newest symbol of the C library that the binary may need: Debian 12, Ubuntu 22.04 and newer have it.
 const GLIBC: (u32, u32) = (2, 34);
 /// What goes along, and under which name.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 7] = [
     ("xtask/acceptance/run-acceptance.sh", "run-acceptance.sh"),
     ("xtask/acceptance/machine.sh", "machine.sh"),
     ("benchmarks/peers/numpyro_prd.py", "peers/numpyro_prd.py"),
+    ("benchmarks/peers/diagnostics.py", "peers/diagnostics.py"),
     ("docs/example.csv", "data/example.csv"),
     ("kernels/expected.json", "expected.json"),
+    ("kernels/expected-runs.json", "expected-runs.json"),
 ];
 
 /// What the bundle is made of; the results carry it too.

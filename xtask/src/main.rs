@@ -10,6 +10,7 @@ mod ffi;
 mod mutants;
 mod outside;
 mod ptx;
+mod record;
 mod rehearse;
 mod run;
 mod skipped;
@@ -32,6 +33,7 @@ tasks:
   bench [args]                     criterion benchmarks; args go to criterion
   ptx [--check]                    the kernels' PTX from their CUDA C++; --check compares it with the committed one
   bundle [DIR]                     a folder that proves Octopus on a machine with a GPU, without cargo and network
+  record                           what kernels and runs must give, anew, on the software GPU; commit kernels/expected*
   rehearse                         that bundle on the software GPU, with the release binary that is there
   accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
   outside                          a crate of another workspace depends on ours, builds and runs
@@ -73,6 +75,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
         ("bundle", []) => bundle::run(&root, None),
         ("bundle", [folder]) => bundle::run(&root, Some(folder)),
         ("outside", []) => outside::run(&root),
+        ("record", []) => record::run(&root),
         ("rehearse", []) => rehearse::run(&root),
         ("accept", [results]) => accept::run(&root, Path::new(results), accept::Purpose::Report),
         ("accept", []) => Ok(misuse("accept needs the folder of results")),
@@ -80,7 +83,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
         ("tidy", []) => tidy::run(&root),
         ("ci", []) => ci::run(&root),
         ("bundle" | "accept", [_, second, ..]) => Ok(misuse(&format!("{task} takes one folder, got also {second:?}"))),
-        ("tidy" | "ci" | "rehearse" | "outside", [first, ..]) => {
+        ("tidy" | "ci" | "record" | "rehearse" | "outside", [first, ..]) => {
             Ok(misuse(&format!("{task} takes no argument, got {first:?}")))
         }
         ("help" | "-h" | "--help", _) => {

@@ -107,6 +107,8 @@ pub(crate) enum DeviceCommand {
     ///
     /// Exit codes: 0 all are equal, 1 some differ, 4 there is no GPU.
     Exact(DeviceExactArgs),
+    /// Time the sampler on the GPU and on all cores: latency, launches, start-up, throughput by size and chains
+    Sampler(DeviceSamplerArgs),
 }
 
 /// `octopus device info`
@@ -145,6 +147,9 @@ pub(crate) struct DeviceExactArgs {
     /// The N of cuda:N
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) device: u32,
+    /// Compare whole runs of the sampler instead of single kernels: in f64 with the CPU engine's
+    #[arg(long)]
+    pub(crate) runs: bool,
     /// Little work, for tools that slow kernels down (compute-sanitizer, ncu)
     #[arg(long)]
     pub(crate) small: bool,
@@ -154,6 +159,26 @@ pub(crate) struct DeviceExactArgs {
     /// Write the results to this file, for --expected
     #[arg(long, value_name = "FILE", conflicts_with = "small")]
     pub(crate) record: Option<PathBuf>,
+}
+
+/// `octopus device sampler`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceSamplerArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// Few and short runs; the software GPU of the tests is never given others
+    #[arg(long)]
+    pub(crate) small: bool,
+    /// Begin nothing after so many seconds; what was not measured then is said
+    #[arg(long, value_name = "S", default_value_t = 150)]
+    pub(crate) seconds: u64,
+    /// Write what is measured as JSON to this file after each measurement, so that a run that is cut off leaves it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Only start, draw once with so many groups and tell the times: what the command runs to measure a start
+    #[arg(long, hide = true, value_name = "GROUPS:PRECISION")]
+    pub(crate) first_draw: Option<String>,
 }
 
 /// `octopus sample`

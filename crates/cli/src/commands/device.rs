@@ -6,6 +6,8 @@ mod exact;
 mod expected;
 mod info;
 mod list;
+mod runs;
+mod sampler;
 
 use crate::args::{DeviceCommand, Global};
 use crate::exit::{Exit, HardwareError};
@@ -23,6 +25,7 @@ pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
         DeviceCommand::Benchmark(args) => benchmark::run(args, global),
         DeviceCommand::Calibrate(args) => calibrate::run(args, global),
         DeviceCommand::Exact(args) => exact::run(args, global),
+        DeviceCommand::Sampler(args) => sampler::run(args, global),
     }
 }
 

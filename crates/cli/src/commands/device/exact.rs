@@ -1,7 +1,7 @@
 //! `octopus device exact`
 
 use super::expected::{Expected, ptx_sha256};
-use super::of_cuda;
+use super::{of_cuda, runs};
 use crate::args::{DeviceExactArgs, Global};
 use crate::exit::Exit;
 use crate::output;
@@ -37,6 +37,9 @@ struct Answer {
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
 pub(super) fn run(args: &DeviceExactArgs, global: Global) -> Result<Exit> {
+    if args.runs {
+        return runs::run(args, global.json, global.quiet);
+    }
     let expected = args.expected.as_deref().map(Expected::read).transpose()?;
     let size = if args.small { ExactSize::Small } else { ExactSize::Full };
     let report = exact_kernels(args.device, size).map_err(of_cuda)?;

@@ -1,0 +1,237 @@
+//! `octopus device exact --runs`: whole runs on the device, bit for bit those of the CPU and of the record.
+
+mod bits;
+mod cases;
+mod record;
+
+use super::of_cuda;
+use crate::args::DeviceExactArgs;
+use crate::exit::Exit;
+use crate::output;
+use anyhow::{Result, bail};
+use bits::Bits;
+use cases::{Case, cases};
+use octopus_device::{CudaContext, Device, DeviceIdentity};
+use octopus_sampler::{Precision, Sampler, SamplerError};
+use record::{Record, Recorded};
+use serde::Serialize;
+use std::time::Instant;
+
+/// One run, compared.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    name: String,
+    precision: Precision,
+    /// SHA-256 over the little-endian bits of draws and statistics.
+    hash: String,
+    /// The CPU engine's, made here; it computes in f64 only.
+    cpu: Option<String>,
+    /// The recorded one; none without `--expected`, or when it is not in the file.
+    expected: Option<String>,
+    equal: bool,
+    /// Where the run differs first.
+    difference: Option<String>,
+    leapfrogs: u64,
+    seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    schema: u32,
+    device: DeviceIdentity,
+    runs: Vec<Row>,
+    equal: bool,
+    /// What differs besides the rows.
+    problems: Vec<String>,
+}
+
+/// A run on the device, and its twin where there is one.
+struct Made {
+    case: Case,
+    device: Bits,
+    cpu: Option<Bits>,
+    seconds: f64,
+}
+
+/// Makes all runs and compares.
+///
+/// # Errors
+/// When there is no such device, it fails, or a file cannot be used.
+pub(super) fn run(args: &DeviceExactArgs, json: bool, quiet: bool) -> Result<Exit> {
+    let expected = args.expected.as_deref().map(Record::read).transpose()?;
+    let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
+    let Some(context) = Device::Cuda(args.device).context().map_err(of_cuda)? else {
+        bail!("cuda:{} has no context", args.device)
+    };
+    let mut rows = Vec::new();
+    let mut recorded = Vec::new();
+    for case in cases(args.small) {
+        let made = make(case, &context)?;
+        rows.push(judge(&made, expected.as_ref()));
+        recorded.push(to_record(&made));
+    }
+    let answer = sum_up(device, rows, expected.as_ref(), args.small);
+    if let Some(path) = &args.record {
+        if let Some(row) = answer.runs.iter().find(|row| !row.equal) {
+            bail!("nothing is recorded: {} differs from the CPU's run", row.name);
+        }
+        Record::of(recorded).write(path)?;
+    }
+    if json {
+        output::print_json(&answer)?;
+    } else {
+        output::print(&text(&answer))?;
+    }
+    if let (Some(path), false) = (&args.record, quiet) {
+        output::note(format!("recorded in {}", path.display()));
+    }
+    Ok(if answer.equal { Exit::Fine } else { Exit::Bad })
+}
+
+fn make(case: Case, context: &CudaContext) -> Result<Made> {
+    let model = case.model()?;
+    let clock = Instant::now();
+    let on_device = || Bits::of(Sampler::on_gpu(&model, case.config(), context, &case.launches())?, &model);
+    let device = on_device().map_err(|error| match error.downcast::<SamplerError>() {
+        Ok(SamplerError::Device(error)) => of_cuda(error).context(case.name()),
+        Ok(error) => anyhow::Error::from(error).context(case.name()),
+        Err(error) => error,
+    })?;
+    let seconds = clock.elapsed().as_secs_f64();
+    let twin = || Bits::of(Sampler::new(&model, case.config())?, &model);
+    let cpu = (case.precision == Precision::F64).then(twin).transpose()?;
+    Ok(Made { case, device, cpu, seconds })
+}
+
+fn judge(made: &Made, expected: Option<&Record>) -> Row {
+    let name = made.case.name();
+    let hash = made.device.hash();
+    let cpu = made.cpu.as_ref().map(Bits::hash);
+    let record = expected.map(|expected| expected.by_name().get(name.as_str()).map(|run| (*run).clone()));
+    // Without a file there is nothing to compare with; in a file that lacks the run, something is missing.
+    let as_recorded = record.as_ref().is_none_or(|run| run.as_ref().is_some_and(|run| run.hash == hash));
+    let record = record.flatten();
+    let from_cpu = made.cpu.as_ref().and_then(|cpu| made.device.first_difference(cpu));
+    let from_record = || record.as_ref().and_then(|run| made.device.trail().difference(&run.trail()));
+    Row {
+        precision: made.case.precision,
+        equal: as_recorded && cpu.as_ref().is_none_or(|cpu| *cpu == hash),
+        difference: from_cpu.or_else(from_record),
+        expected: record.as_ref().map(|run| run.hash.clone()),
+        leapfrogs: made.device.leapfrogs(),
+        seconds: made.seconds,
+        name,
+        hash,
+        cpu,
+    }
+}
+
+fn to_record(made: &Made) -> Recorded {
+    let trail = made.device.trail();
+    let (name, hash) = (made.case.name(), made.device.hash());
+    Recorded { name, hash, iterations: trail.iterations, chains: trail.chains }
+}
+
+fn sum_up(device: DeviceIdentity, runs: Vec<Row>, expected: Option<&Record>, small: bool) -> Answer {
+    let mut left = expected.map(Record::by_name).unwrap_or_default();
+    for row in &runs {
+        left.remove(row.name.as_str());
+    }
+    let mut problems = Vec::new();
+    if !left.is_empty() && !small {
+        let names: Vec<&str> = left.into_keys().collect();
+        problems.push(format!("recorded, but not made: {}", names.join(", ")));
+    }
+    let equal = problems.is_empty() && runs.iter().all(|row| row.equal);
+    Answer { schema: 1, device, runs, equal, problems }
+}
+
+fn text(answer: &Answer) -> String {
+    let device = &answer.device;
+    let mut text = format!("{}, compute capability {}\n", device.name, device.compute_capability);
+    for row in &answer.runs {
+        let word = if row.equal { "equal" } else { "DIFFERS" };
+        text += &format!("{word:<8} {:<58} {}\n", row.name, row.hash);
+        if let Some(cpu) = row.cpu.as_ref().filter(|cpu| **cpu != row.hash) {
+            text += &format!("         on the CPU {cpu}\n");
+        }
+        if let Some(expected) = row.expected.as_ref().filter(|expected| **expected != row.hash) {
+            text += &format!("         recorded   {expected}\n");
+        }
+        if let Some(difference) = &row.difference {
+            text += &format!("         {difference}\n");
+        }
+    }
+    for problem in &answer.problems {
+        text += &format!("DIFFERS  {problem}\n");
+    }
+    let equal = answer.runs.iter().filter(|row| row.equal).count();
+    let with_cpu = answer.runs.iter().filter(|row| row.cpu.is_some()).count();
+    text += &format!(
+        "{equal} of {} runs are equal, bit for bit; {with_cpu} were compared with the CPU engine",
+        answer.runs.len()
+    );
+    if device.test_double {
+        text += " (on a test double: this says nothing of a GPU)";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_device::Version;
+
+    fn device() -> DeviceIdentity {
+        DeviceIdentity {
+            name: "Scripted".into(),
+            uuid: None,
+            compute_capability: Version { major: 8, minor: 0 },
+            driver: None,
+            cuda: Version { major: 12, minor: 4 },
+            test_double: false,
+        }
+    }
+
+    /// The CPU's run in both places, and what a record of it is.
+    fn made() -> Made {
+        let case = cases(true)[0];
+        let model = case.model().unwrap();
+        let bits = Bits::of(Sampler::new(&model, case.config()).unwrap(), &model).unwrap();
+        Made { case, device: bits.clone(), cpu: Some(bits), seconds: 0.0 }
+    }
+
+    #[test]
+    fn the_cpu_and_the_record_must_both_agree() {
+        let sound = made();
+        assert_eq!(sound.case.precision, Precision::F64);
+        let row = judge(&sound, None);
+        assert!(row.equal && row.difference.is_none() && row.expected.is_none() && row.cpu.is_some());
+        let record = Record::of(vec![to_record(&sound)]);
+        assert!(judge(&sound, Some(&record)).equal);
+        let mut other = to_record(&sound);
+        other.hash = "0".repeat(64);
+        other.chains.replace_range(4..8, "zzzz");
+        other.iterations.replace_range(8..12, "zzzz");
+        let row = judge(&sound, Some(&Record::of(vec![other])));
+        assert!(!row.equal && row.cpu.as_ref() == Some(&row.hash));
+        let words = row.difference.clone().unwrap();
+        assert!(words.contains("iteration 2;") && words.contains("the first is 1"), "{words}");
+        let answer = sum_up(device(), vec![row], None, false);
+        assert!(!answer.equal && text(&answer).contains("0 of 1 runs") && text(&answer).contains("DIFFERS"));
+    }
+
+    #[test]
+    fn a_record_must_have_the_same_runs_but_for_a_small_one() {
+        let sound = made();
+        assert!(!judge(&sound, Some(&Record::of(Vec::new()))).equal);
+        let mut more = to_record(&sound);
+        more.name = "another".into();
+        let record = Record::of(vec![to_record(&sound), more]);
+        let row = judge(&sound, Some(&record));
+        assert!(row.equal);
+        assert!(sum_up(device(), vec![row.clone()], Some(&record), true).equal);
+        let answer = sum_up(device(), vec![row], Some(&record), false);
+        assert!(!answer.equal && answer.problems[0].contains("not made: another"));
+    }
+}

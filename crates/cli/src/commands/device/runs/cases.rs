@@ -1,0 +1,135 @@
+//! The runs that every sound device repeats bit for bit.
+
+use anyhow::Result;
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig};
+use std::time::Duration;
+
+/// One run: data, settings, and how it is cut into launches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) groups: usize,
+    balanced: bool,
+    likelihood: Likelihood,
+    metric: MetricKind,
+    parameterization: Parameterization,
+    chains: usize,
+    /// Iterations of a launch and chains on the device at once, at most: they must not change a bit.
+    most_iterations: usize,
+    chains_at_once: usize,
+    pub(super) precision: Precision,
+}
+
+/// One size for each shape of the kernels: 32 lanes of 1, 4 and 8 rows, 128 lanes of 4 and 8.
+const GROUPS: [usize; 5] = [10, 100, 200, 500, 1000];
+/// Those of a small run: one for each number of lanes.
+const SMALL: [usize; 2] = [100, 500];
+
+/// All cases, or those that are little enough for tools that slow kernels down a hundredfold.
+pub(super) fn cases(small: bool) -> Vec<Case> {
+    use {Likelihood::*, MetricKind::*, Parameterization::*};
+    // Every two values of different columns meet in some line.
+    let settings = [
+        (true, Collapsed, LowRank, Adaptive, 4, 1024, usize::MAX),
+        (false, Pointwise, Diag, Centered, 64, 3, usize::MAX),
+        (false, Collapsed, LowRank, Centered, 64, 7, 24),
+        (true, Pointwise, Diag, Adaptive, 4, 1, usize::MAX),
+        (false, Collapsed, Diag, NonCentered, 4, 16, 3),
+    ];
+    let (groups, settings) = if small { (&SMALL[..], &settings[..1]) } else { (&GROUPS[..], &settings[..]) };
+    let mut cases = Vec::new();
+    for &groups in groups {
+        for &(balanced, likelihood, metric, parameterization, chains, most_iterations, chains_at_once) in settings {
+            for precision in Precision::ALL {
+                cases.push(Case {
+                    groups,
+                    balanced,
+                    likelihood,
+                    metric,
+                    parameterization,
+                    chains,
+                    most_iterations,
+                    chains_at_once,
+                    precision,
+                });
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// A name without spaces; what does not change the bits is not in it.
+    pub(super) fn name(&self) -> String {
+        let balanced = if self.balanced { "balanced" } else { "unbalanced" };
+        let words = [format!("{:?}", self.likelihood), format!("{:?}", self.metric)];
+        let [likelihood, metric] = words.map(|word| word.to_lowercase());
+        let coordinates = format!("{:?}", self.parameterization).to_lowercase();
+        format!("{}-{balanced}-{likelihood}-{metric}-{coordinates}-{}-{}", self.groups, self.chains, self.precision)
+    }
+
+    /// The density.
+    ///
+    /// # Errors
+    /// None in truth: the data are fixed.
+    pub(super) fn model(&self) -> Result<HierarchicalNormal> {
+        let spec = HierarchicalSpec { groups: self.groups, ..HierarchicalSpec::default() };
+        let data = if self.balanced { spec.generate()? } else { spec.unbalanced()? }.data;
+        Ok(HierarchicalNormal::new(data, HierarchicalPrior::default(), self.likelihood)?)
+    }
+
+    /// Long enough for two windows of warm-up, so that a learned metric and a second one are in it.
+    pub(super) fn config(&self) -> SamplerConfig {
+        SamplerConfig {
+            draws: 12,
+            tune: 60,
+            chains: self.chains,
+            max_depth: 7,
+            seed: 42,
+            metric: self.metric,
+            parameterization: self.parameterization,
+            precision: self.precision,
+            ..SamplerConfig::default()
+        }
+    }
+
+    /// How it is cut into launches.
+    pub(super) fn launches(&self) -> GpuConfig {
+        GpuConfig {
+            most_iterations: self.most_iterations,
+            chains_at_once: self.chains_at_once,
+            // By their number, not by the clock: a slow device launches as a fast one.
+            launch_time: Duration::from_secs(3600),
+            slot_bytes: 64 << 20,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_small_runs_are_among_all() {
+        let names = |small| cases(small).iter().map(Case::name).collect::<BTreeSet<_>>();
+        let all = names(false);
+        assert_eq!(all.len(), cases(false).len());
+        assert!(names(true).is_subset(&all) && !names(true).is_empty());
+        assert!(all.contains("500-unbalanced-collapsed-lowrank-centered-64-mixed"), "{all:?}");
+    }
+
+    #[test]
+    fn a_run_has_two_windows_at_least() {
+        let case = cases(true)[0];
+        let (model, config) = (case.model().unwrap(), SamplerConfig { precision: Precision::F64, ..case.config() });
+        let mut sampler = octopus_sampler::Sampler::new(&model, config).unwrap();
+        let mut metrics = Vec::new();
+        while sampler.advance(usize::MAX).unwrap().is_some() {
+            metrics.push(format!("{:?}", sampler.adaptation()));
+        }
+        metrics.dedup();
+        assert!(metrics.len() >= 3, "{}", metrics.len());
+    }
+}

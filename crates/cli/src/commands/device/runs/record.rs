@@ -1,0 +1,93 @@
+//! Recorded hashes of whole runs: `kernels/expected-runs.json`.
+
+use super::bits::Trail;
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version of the file's form.
+const SCHEMA: u32 = 1;
+
+/// What the runs give on every sound device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    schema: u32,
+    runs: Vec<Recorded>,
+}
+
+/// One run's hashes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recorded {
+    pub(super) name: String,
+    /// SHA-256 of everything.
+    pub(super) hash: String,
+    /// 4 digits for each iteration.
+    pub(super) iterations: String,
+    /// 4 digits for each chain.
+    pub(super) chains: String,
+}
+
+impl Recorded {
+    pub(super) fn trail(&self) -> Trail {
+        Trail { iterations: self.iterations.clone(), chains: self.chains.clone() }
+    }
+}
+
+impl Record {
+    pub(super) fn of(runs: Vec<Recorded>) -> Self {
+        Self { schema: SCHEMA, runs }
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no record of a form that this program knows.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+        let record: Self = serde_json::from_str(&text)
+            .with_context(|| format!("{shown} is no record of `octopus device exact --runs --record`"))?;
+        if record.schema != SCHEMA {
+            bail!("{shown}: schema {} is not {SCHEMA}: record the runs again", record.schema);
+        }
+        Ok(record)
+    }
+
+    /// Writes the record, one run a line so that changes can be read.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let lines = self.runs.iter().map(|run| serde_json::to_string(run).map(|run| format!("    {run}")));
+        let lines = lines.collect::<Result<Vec<_>, _>>()?.join(",\n");
+        let text = format!("{{\n  \"schema\": {},\n  \"runs\": [\n{lines}\n  ]\n}}\n", self.schema);
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// The runs by their names.
+    pub(super) fn by_name(&self) -> BTreeMap<&str, &Recorded> {
+        self.runs.iter().map(|run| (run.name.as_str(), run)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_as_they_were_written() {
+        let run = Recorded { name: "a".into(), hash: "0f".into(), iterations: "0001".into(), chains: "0002".into() };
+        let record = Record::of(vec![run.clone()]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.json");
+        record.write(&path).unwrap();
+        let read = Record::read(&path).unwrap();
+        assert_eq!(read, record);
+        assert_eq!(read.by_name()["a"], &run);
+        std::fs::write(&path, "{\"schema\": 9, \"runs\": []}").unwrap();
+        assert!(Record::read(&path).unwrap_err().to_string().contains("schema 9"));
+    }
+}

@@ -1,0 +1,121 @@
+//! `octopus device sampler`: how fast the sampler is on a GPU and on all cores of the same host.
+//!
+//! The figures of most interest come first, and what has been measured is written after each measurement.
+
+mod answer;
+mod cell;
+mod launch;
+mod machine;
+mod plan;
+mod quality;
+mod ratios;
+mod start;
+mod text;
+
+use super::of_cuda;
+use crate::args::{DeviceSamplerArgs, Global};
+use crate::exit::Exit;
+use crate::output;
+use answer::Answer;
+use anyhow::{Context, Result, bail};
+use cell::{Cell, Where};
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_device::{CudaContext, Device, DeviceIdentity};
+use plan::Plan;
+use std::path::Path;
+use std::time::Instant;
+
+/// Measures.
+///
+/// # Errors
+/// When there is no such device, it fails, or a file cannot be written.
+pub(super) fn run(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> {
+    if let Some(what) = &args.first_draw {
+        start::child(args.device, what)?;
+        return Ok(Exit::Fine);
+    }
+    let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
+    let plan = if args.small || device.test_double { Plan::small() } else { Plan::full() };
+    let Some(context) = Device::Cuda(args.device).context().map_err(of_cuda)? else {
+        bail!("cuda:{} has no context", args.device)
+    };
+    let mut bench = Bench { args, context, begun: Instant::now(), answer: Answer::new(device, args.seconds) };
+    bench.measure(&plan)?;
+    if global.json {
+        output::print_json(&bench.answer)?;
+    } else {
+        output::print(&text::text(&bench.answer))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// The model of phase 0 on its data, with this many groups of ten observations.
+fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal> {
+    let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
+    Ok(HierarchicalNormal::new(spec.generate()?.data, HierarchicalPrior::default(), likelihood)?)
+}
+
+/// What is measured, and what has been.
+struct Bench<'a> {
+    args: &'a DeviceSamplerArgs,
+    context: CudaContext,
+    begun: Instant,
+    answer: Answer,
+}
+
+impl Bench<'_> {
+    fn measure(&mut self, plan: &Plan) -> Result<()> {
+        for start in &plan.starts {
+            if self.in_time(&start.name()) {
+                self.answer.starts.push(start.measure(self.args.device)?);
+                self.keep()?;
+            }
+        }
+        for cell in &plan.cells {
+            if self.in_time(&cell.name()) {
+                let model = model(cell.groups, cell.likelihood)?;
+                let place = match cell.place {
+                    Where::Cpu => None,
+                    Where::Gpu => Some(&self.context),
+                };
+                let measured: Cell = cell.measure(&model, place, plan.cell_time)?;
+                self.answer.cells.push(measured);
+                self.keep()?;
+            }
+        }
+        for launch in &plan.launches {
+            if self.in_time(&launch.name()) {
+                let cost = launch.measure(&self.context)?;
+                self.answer.launches.push(cost);
+                self.keep()?;
+            }
+        }
+        self.answer.complete = self.answer.not_measured.is_empty();
+        self.keep()
+    }
+
+    /// Whether there is time for one more; if not, it is said.
+    fn in_time(&mut self, what: &str) -> bool {
+        let there_is = self.begun.elapsed().as_secs() < self.args.seconds;
+        if !there_is {
+            self.answer.not_measured.push(what.to_owned());
+        }
+        there_is
+    }
+
+    /// Writes what there is, under its final name only when it is whole.
+    fn keep(&mut self) -> Result<()> {
+        self.answer.sum_up(self.begun.elapsed().as_secs_f64());
+        let Some(path) = &self.args.out else { return Ok(()) };
+        let text = serde_json::to_string_pretty(&self.answer).context("cannot write the result as JSON")?;
+        write(path, &text).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    std::fs::write(&partial, text)?;
+    std::fs::rename(&partial, path)
+}

@@ -1,0 +1,58 @@
+//! All that is measured, as JSON has it.
+
+use super::cell::Cell;
+use super::launch::LaunchCost;
+use super::machine::Machine;
+use super::ratios::{BreakEven, Ratio, break_even, ratios};
+use super::start::Start;
+use octopus_device::DeviceIdentity;
+use serde::Serialize;
+
+/// The answer; times are in seconds, sizes in bytes.
+#[derive(Debug, Serialize)]
+pub(super) struct Answer {
+    schema: u32,
+    pub(super) device: DeviceIdentity,
+    /// Whether it is the software GPU of the tests: then these are no measurements of a GPU.
+    pub(super) test_double: bool,
+    pub(super) machine: Machine,
+    /// Seconds after which nothing was begun.
+    seconds_allowed: u64,
+    pub(super) seconds: f64,
+    /// Whether all that was planned was measured.
+    pub(super) complete: bool,
+    pub(super) not_measured: Vec<String>,
+    pub(super) starts: Vec<Start>,
+    pub(super) launches: Vec<LaunchCost>,
+    pub(super) cells: Vec<Cell>,
+    /// From how many chains on the GPU does more leapfrogs a second than all cores.
+    pub(super) break_even: Vec<BreakEven>,
+    pub(super) ratios: Vec<Ratio>,
+}
+
+impl Answer {
+    pub(super) fn new(device: DeviceIdentity, seconds_allowed: u64) -> Self {
+        Self {
+            schema: 1,
+            test_double: device.test_double,
+            machine: Machine::read(&device),
+            device: DeviceIdentity { uuid: None, ..device },
+            seconds_allowed,
+            seconds: 0.0,
+            complete: false,
+            not_measured: Vec::new(),
+            starts: Vec::new(),
+            launches: Vec::new(),
+            cells: Vec::new(),
+            break_even: Vec::new(),
+            ratios: Vec::new(),
+        }
+    }
+
+    /// What follows from the measurements so far.
+    pub(super) fn sum_up(&mut self, seconds: f64) {
+        self.seconds = seconds;
+        self.break_even = break_even(&self.cells);
+        self.ratios = ratios(&self.cells);
+    }
+}

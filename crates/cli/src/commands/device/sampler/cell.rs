@@ -1,0 +1,309 @@
+//! One run: a size, a likelihood, a precision, a number of chains, on the GPU or on all cores.
+
+use super::quality::{Quality, quality};
+use anyhow::Result;
+use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
+use octopus_device::CudaContext;
+use octopus_sampler::{Block, GpuConfig, GpuMemory, Phase, Precision, Sampler, SamplerConfig, SamplerError};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// The engine of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Where {
+    Cpu,
+    Gpu,
+}
+
+/// What is to be run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CellPlan {
+    pub(super) place: Where,
+    pub(super) groups: usize,
+    pub(super) likelihood: Likelihood,
+    pub(super) precision: Precision,
+    pub(super) chains: usize,
+}
+
+/// What came of it; times in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Cell {
+    pub(super) place: Where,
+    pub(super) groups: usize,
+    pub(super) likelihood: Likelihood,
+    pub(super) precision: Precision,
+    pub(super) chains: usize,
+    pub(super) target_accept: f64,
+    /// Iterations of each chain that were planned.
+    pub(super) tune: usize,
+    pub(super) planned_draws: usize,
+    /// Draws of each chain that were made in the time of a cell.
+    pub(super) draws: usize,
+    /// Whether warm-up was done in that time.
+    pub(super) warmed_up: bool,
+    /// Starting points, buffers, and the module, which the driver has compiled before.
+    pub(super) setup_seconds: f64,
+    pub(super) warmup_seconds: f64,
+    pub(super) sampling_seconds: f64,
+    /// Leapfrog steps after warm-up; in it, when it was not done.
+    pub(super) leapfrogs: u64,
+    pub(super) leapfrogs_per_draw: f64,
+    /// Of the host's clock, launches, copies and the host's work included.
+    pub(super) leapfrogs_per_second: f64,
+    /// Of the same leapfrogs, by the device's clock: launches from begin to end.
+    pub(super) device_seconds: Option<f64>,
+    /// The device's time of one leapfrog of one chain.
+    pub(super) device_us_per_leapfrog: Option<f64>,
+    /// The most device memory held at once, and what was foretold.
+    pub(super) device_bytes: Option<u64>,
+    pub(super) foretold_bytes: Option<u64>,
+    pub(super) divergences: u64,
+    /// None when there are too few draws to tell.
+    pub(super) quality: Option<Quality>,
+    /// Effective draws of the worst quantity for each second from the first to the last, setup and warm-up
+    /// included; of converged runs only.
+    pub(super) min_ess_per_second: Option<f64>,
+    /// Why there are no figures: no memory for it, as a rule.
+    pub(super) error: Option<String>,
+}
+
+/// Leapfrogs and the time they took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    iterations: usize,
+    leapfrogs: u64,
+    divergences: u64,
+    seconds: f64,
+    device: Duration,
+}
+
+impl CellPlan {
+    pub(super) fn new(
+        place: Where,
+        groups: usize,
+        likelihood: Likelihood,
+        precision: Precision,
+        chains: usize,
+    ) -> Self {
+        Self { place, groups, likelihood, precision, chains }
+    }
+
+    pub(super) fn name(&self) -> String {
+        let Self { place, groups, likelihood, precision, chains } = self;
+        format!("{place:?}, {groups} groups, {likelihood:?}, {precision}, {chains} chains").to_lowercase()
+    }
+
+    /// Four chains are the PRD's run. Many chains share what they learn, so that each needs less warm-up and fewer
+    /// draws; they accept at Stan's rate.
+    fn config(&self) -> SamplerConfig {
+        let (tune, draws, target_accept) = match self.chains {
+            0..=1 => (500, 1500, 0.95),
+            2..=4 => (1000, 2000, 0.95),
+            5..=64 => (300, 500, 0.8),
+            65..=1024 => (150, 48, 0.8),
+            1025..=4096 => (100, 24, 0.8),
+            4097..=16_384 => (60, 12, 0.8),
+            _ => (60, 8, 0.8),
+        };
+        let (chains, precision) = (self.chains, self.precision);
+        SamplerConfig { tune, draws, chains, target_accept, precision, seed: 42, ..SamplerConfig::default() }
+    }
+
+    /// Runs it for at most about `time`. A failure of memory or of the density stands in the cell.
+    ///
+    /// # Errors
+    /// When the device is lost: nothing more can be measured.
+    pub(super) fn measure(
+        &self,
+        model: &HierarchicalNormal,
+        context: Option<&CudaContext>,
+        time: Duration,
+    ) -> Result<Cell> {
+        let config = self.config();
+        let mut cell = self.empty(&config);
+        if let Err(error) = fill(&mut cell, model, &config, context, time) {
+            cell.error = Some(error.to_string());
+            if let Some(context) = context {
+                context.healthy()?;
+            }
+        }
+        Ok(cell)
+    }
+
+    /// A cell in which nothing was measured.
+    #[cfg(test)]
+    pub(super) fn empty_for_test(&self) -> Cell {
+        self.empty(&self.config())
+    }
+
+    fn empty(&self, config: &SamplerConfig) -> Cell {
+        Cell {
+            place: self.place,
+            groups: self.groups,
+            likelihood: self.likelihood,
+            precision: self.precision,
+            chains: self.chains,
+            target_accept: config.target_accept,
+            tune: config.tune,
+            planned_draws: config.draws,
+            draws: 0,
+            warmed_up: false,
+            setup_seconds: 0.0,
+            warmup_seconds: 0.0,
+            sampling_seconds: 0.0,
+            leapfrogs: 0,
+            leapfrogs_per_draw: 0.0,
+            leapfrogs_per_second: 0.0,
+            device_seconds: None,
+            device_us_per_leapfrog: None,
+            device_bytes: None,
+            foretold_bytes: None,
+            divergences: 0,
+            quality: None,
+            min_ess_per_second: None,
+            error: None,
+        }
+    }
+}
+
+fn fill(
+    cell: &mut Cell,
+    model: &HierarchicalNormal,
+    config: &SamplerConfig,
+    context: Option<&CudaContext>,
+    time: Duration,
+) -> Result<(), SamplerError> {
+    let gpu = GpuConfig::default();
+    if let Some(context) = context {
+        context.reset_usage();
+        cell.foretold_bytes = Some(GpuMemory::of(model, config, &gpu)?.total());
+    }
+    let clock = Instant::now();
+    let mut sampler = match context {
+        Some(context) => Sampler::on_gpu(model, config.clone(), context, &gpu)?,
+        None => Sampler::new(model, config.clone())?,
+    };
+    cell.setup_seconds = clock.elapsed().as_secs_f64();
+    let (mut warmup, mut sampling) = (Work::default(), Work::default());
+    let mut blocks = Vec::new();
+    let mut pieces = Pieces::default();
+    let clock = Instant::now();
+    while clock.elapsed() < time {
+        let (begin, before) = (Instant::now(), context.map(|context| context.usage().measured_time));
+        let Some(block) = sampler.advance(pieces.next())? else { break };
+        let took = begin.elapsed();
+        pieces.learn(took, time);
+        let device =
+            context.zip(before).map_or(Duration::ZERO, |(context, before)| context.usage().measured_time - before);
+        let work = if block.phase == Phase::Sampling { &mut sampling } else { &mut warmup };
+        work.add(&block, took, device);
+        if block.phase == Phase::Sampling {
+            blocks.push(block);
+        }
+    }
+    drop(sampler);
+    cell.warmed_up = warmup.iterations == config.tune;
+    (cell.warmup_seconds, cell.sampling_seconds) = (warmup.seconds, sampling.seconds);
+    cell.draws = sampling.iterations;
+    cell.divergences = sampling.divergences;
+    cell.device_bytes = context.map(|context| context.usage().peak_device_bytes);
+    cell.speed(if sampling.iterations > 0 { sampling } else { warmup }, context.is_some());
+    cell.quality = quality(model, &blocks);
+    let seconds = cell.setup_seconds + cell.warmup_seconds + cell.sampling_seconds;
+    let converged = cell.quality.as_ref().filter(|quality| quality.converged());
+    cell.min_ess_per_second = converged.map(|quality| quality.min_ess / seconds);
+    debug_assert_eq!(model.dim(), cell.groups + 3);
+    Ok(())
+}
+
+impl Cell {
+    fn speed(&mut self, work: Work, on_gpu: bool) {
+        let leapfrogs = work.leapfrogs as f64;
+        self.leapfrogs = work.leapfrogs;
+        self.leapfrogs_per_draw = leapfrogs / (work.iterations * self.chains).max(1) as f64;
+        self.leapfrogs_per_second = if work.seconds > 0.0 { leapfrogs / work.seconds } else { 0.0 };
+        let device = on_gpu.then_some(work.device.as_secs_f64());
+        self.device_seconds = device;
+        let per_leapfrog = |seconds: f64| seconds * 1e6 * self.chains as f64 / leapfrogs;
+        self.device_us_per_leapfrog = device.filter(|_| work.leapfrogs > 0).map(per_leapfrog);
+    }
+
+    /// Setup, warm-up and draws.
+    pub(super) fn seconds(&self) -> f64 {
+        self.setup_seconds + self.warmup_seconds + self.sampling_seconds
+    }
+
+    /// Whether all planned draws were made.
+    pub(super) fn finished(&self) -> bool {
+        self.draws == self.planned_draws
+    }
+}
+
+impl Work {
+    fn add(&mut self, block: &Block, took: Duration, device: Duration) {
+        let stats = || block.chains.iter().flat_map(|chain| &chain.stats);
+        self.iterations += block.draws;
+        self.leapfrogs += stats().map(|stats| u64::from(stats.n_steps)).sum::<u64>();
+        self.divergences += stats().filter(|stats| stats.diverging).count() as u64;
+        self.seconds += took.as_secs_f64();
+        self.device += device;
+    }
+}
+
+/// Iterations asked for at once: as many as leave a run that is slow to be ended in time.
+#[derive(Debug)]
+struct Pieces {
+    iterations: usize,
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self { iterations: 4 }
+    }
+}
+
+impl Pieces {
+    fn next(&self) -> usize {
+        self.iterations
+    }
+
+    fn learn(&mut self, took: Duration, time: Duration) {
+        if took * 8 < time {
+            self.iterations *= 2;
+        } else if took * 3 > time && self.iterations > 1 {
+            self.iterations /= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::device::sampler::model;
+
+    #[test]
+    fn a_cell_on_the_cpu_has_figures_that_fit_together() {
+        let plan = CellPlan::new(Where::Cpu, 10, Likelihood::Collapsed, Precision::F64, 4);
+        let model = model(10, Likelihood::Collapsed).unwrap();
+        let cell = plan.measure(&model, None, Duration::from_secs(60)).unwrap();
+        assert!(cell.warmed_up && cell.finished() && cell.error.is_none(), "{cell:?}");
+        assert_eq!((cell.draws, cell.tune, cell.target_accept), (2000, 1000, 0.95));
+        let by_hand = cell.leapfrogs as f64 / cell.sampling_seconds;
+        assert!((cell.leapfrogs_per_second / by_hand - 1.0).abs() < 1e-9);
+        assert!((3.0..100.0).contains(&cell.leapfrogs_per_draw), "{}", cell.leapfrogs_per_draw);
+        let quality = cell.quality.as_ref().unwrap();
+        assert!(quality.max_rhat < 1.01 && quality.min_ess > 400.0, "{quality:?}");
+        let rate = cell.min_ess_per_second.unwrap();
+        assert!((rate * cell.seconds() / quality.min_ess - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_cell_without_time_is_no_finished_run() {
+        let plan = CellPlan::new(Where::Cpu, 100, Likelihood::Pointwise, Precision::F64, 64);
+        let model = model(100, Likelihood::Pointwise).unwrap();
+        let cell = plan.measure(&model, None, Duration::from_millis(1)).unwrap();
+        assert!(!cell.warmed_up && !cell.finished() && cell.quality.is_none() && cell.min_ess_per_second.is_none());
+        assert!(cell.leapfrogs > 0 && cell.leapfrogs_per_second > 0.0, "{cell:?}");
+    }
+}

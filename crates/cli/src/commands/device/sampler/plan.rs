@@ -1,0 +1,105 @@
+//! What is measured, most important first.
+
+use super::cell::{CellPlan, Where};
+use super::launch::LaunchPlan;
+use super::start::StartPlan;
+use octopus_density::Likelihood::{self, Collapsed, Pointwise};
+use octopus_sampler::Precision;
+use std::time::Duration;
+
+/// More coordinates of all chains than this and the windows of warm-up do not fit in a host's memory.
+const MOST_COORDINATES: usize = 20_000_000;
+
+/// The measurements.
+pub(super) struct Plan {
+    pub(super) starts: Vec<StartPlan>,
+    pub(super) cells: Vec<CellPlan>,
+    pub(super) launches: Vec<LaunchPlan>,
+    /// The time of a cell, after which it is ended with what it has.
+    pub(super) cell_time: Duration,
+}
+
+impl Plan {
+    /// What is measured on a GPU.
+    pub(super) fn full() -> Self {
+        let chains = [1, 4, 64, 1024, 4096, 16_384, 65_536];
+        let mut cells = Vec::new();
+        // The PRD's size in all forms first, then the others.
+        for groups in [100, 1000, 500, 10] {
+            for likelihood in [Collapsed, Pointwise] {
+                cells.extend(gpu(groups, likelihood, Precision::F64, &chains));
+                cells.extend(
+                    [4, 64, 1024].map(|chains| CellPlan::new(Where::Cpu, groups, likelihood, Precision::F64, chains)),
+                );
+            }
+            for precision in [Precision::F32, Precision::Mixed] {
+                cells.extend(gpu(groups, Collapsed, precision, &chains));
+            }
+        }
+        for groups in [100, 1000, 500, 10] {
+            for precision in [Precision::F32, Precision::Mixed] {
+                cells.extend(gpu(groups, Pointwise, precision, &[1, 4096]));
+            }
+        }
+        let starts = [(100, Precision::F64), (100, Precision::F32), (1000, Precision::F64)];
+        Self {
+            starts: starts.into_iter().flat_map(|(groups, precision)| StartPlan::both(groups, precision)).collect(),
+            cells,
+            launches: vec![LaunchPlan::new(10, Precision::F64, 2000), LaunchPlan::new(100, Precision::F64, 2000)],
+            cell_time: Duration::from_secs(1),
+        }
+    }
+
+    /// Enough to run every line of the code: for the software GPU, and to try a machine.
+    pub(super) fn small() -> Self {
+        let mut cells = Vec::new();
+        for groups in [10, 100] {
+            for likelihood in [Collapsed, Pointwise] {
+                cells.extend(gpu(groups, likelihood, Precision::F64, &[1, 4, 64]));
+                cells.push(CellPlan::new(Where::Cpu, groups, likelihood, Precision::F64, 4));
+            }
+            cells.extend(gpu(groups, Collapsed, Precision::F32, &[1]));
+            cells.extend(gpu(groups, Collapsed, Precision::Mixed, &[1]));
+        }
+        Self {
+            starts: StartPlan::both(10, Precision::F64).into(),
+            cells,
+            launches: vec![LaunchPlan::new(10, Precision::F64, 200)],
+            cell_time: Duration::from_millis(100),
+        }
+    }
+}
+
+fn gpu(groups: usize, likelihood: Likelihood, precision: Precision, chains: &[usize]) -> Vec<CellPlan> {
+    let fits = |chains: &&usize| *chains * (groups + 3) <= MOST_COORDINATES;
+    chains.iter().filter(fits).map(|&chains| CellPlan::new(Where::Gpu, groups, likelihood, precision, chains)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn nothing_is_measured_twice_and_the_prd_s_run_comes_first() {
+        for plan in [Plan::full(), Plan::small()] {
+            let names: BTreeSet<String> = plan.cells.iter().map(CellPlan::name).collect();
+            assert_eq!(names.len(), plan.cells.len());
+        }
+        let full = Plan::full();
+        assert_eq!((full.cells[0].groups, full.cells[0].chains), (100, 1));
+        for precision in Precision::ALL {
+            for groups in [10, 100, 500, 1000] {
+                for likelihood in [Collapsed, Pointwise] {
+                    let alone = |cell: &&CellPlan| {
+                        (cell.groups, cell.likelihood, cell.precision, cell.chains)
+                            == (groups, likelihood, precision, 1)
+                    };
+                    assert_eq!(full.cells.iter().filter(alone).count(), 1, "{groups} {precision}");
+                }
+            }
+        }
+        let most = full.cells.iter().map(|cell| cell.chains * (cell.groups + 3)).max();
+        assert!(most.unwrap() <= MOST_COORDINATES && full.cells.iter().any(|cell| cell.chains == 65_536));
+    }
+}

@@ -1,0 +1,115 @@
+//! From the start of a process to its first draw, with and without what the driver has compiled before.
+
+use super::super::of_cuda;
+use super::model;
+use crate::exit::{Exit, HardwareError, UsageError};
+use anyhow::{Context, Result, bail};
+use octopus_density::Likelihood;
+use octopus_device::{Device, DeviceIdentity};
+use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// A process to start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StartPlan {
+    groups: usize,
+    precision: Precision,
+    /// Without the driver's cache of compiled kernels.
+    cold: bool,
+}
+
+/// What it took, in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Start {
+    pub(super) groups: usize,
+    pub(super) precision: Precision,
+    pub(super) cold: bool,
+    /// From the start of the process until its first draw was told, everything included.
+    pub(super) process_to_first_draw: f64,
+    pub(super) phases: Phases,
+}
+
+/// The parts, as the process itself has timed them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Phases {
+    /// The driver, and what the device is.
+    pub(super) driver: f64,
+    /// The context on the device.
+    pub(super) context: f64,
+    /// The first sampler: the module, which the driver compiles or finds in its cache, buffers, starting points.
+    pub(super) first_sampler: f64,
+    /// One iteration of one chain.
+    pub(super) first_draw: f64,
+}
+
+impl StartPlan {
+    /// Cold, then warm.
+    pub(super) fn both(groups: usize, precision: Precision) -> [Self; 2] {
+        [true, false].map(|cold| Self { groups, precision, cold })
+    }
+
+    pub(super) fn name(&self) -> String {
+        let word = if self.cold { "cold" } else { "warm" };
+        format!("{word} start, {} groups, {}", self.groups, self.precision)
+    }
+
+    /// # Errors
+    /// When the process fails.
+    pub(super) fn measure(&self, device: u32) -> Result<Start> {
+        if !self.cold {
+            // Fills the cache.
+            self.process(device)?;
+        }
+        let (process_to_first_draw, phases) = self.process(device).with_context(|| self.name())?;
+        let Self { groups, precision, cold } = *self;
+        Ok(Start { groups, precision, cold, process_to_first_draw, phases })
+    }
+
+    fn process(&self, device: u32) -> Result<(f64, Phases)> {
+        let mut command = Command::new(std::env::current_exe().context("this program does not know its own file")?);
+        command.args(["device", "sampler", "--device", &device.to_string()]);
+        command.args(["--first-draw", &format!("{}:{}", self.groups, self.precision)]);
+        command.env("CUDA_CACHE_DISABLE", if self.cold { "1" } else { "0" }).stdout(Stdio::piped());
+        let clock = Instant::now();
+        let mut child = command.spawn().context("cannot start this program again")?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().context("the process has no output")?).read_line(&mut line)?;
+        let seconds = clock.elapsed().as_secs_f64();
+        let status = child.wait()?;
+        if !status.success() {
+            bail!("the process that draws once ended with {status}");
+        }
+        Ok((seconds, serde_json::from_str(&line).with_context(|| format!("the process told {line:?}"))?))
+    }
+}
+
+/// Draws once and tells the times; `what` is `GROUPS:PRECISION`.
+///
+/// # Errors
+/// When the device fails.
+pub(super) fn child(device: u32, what: &str) -> Result<Exit> {
+    let usage = || UsageError(format!("{what} is not of the form GROUPS:PRECISION"));
+    let (groups, precision) = what.split_once(':').ok_or_else(usage)?;
+    let groups = groups.parse().map_err(|_| usage())?;
+    let precision: Precision = precision.parse().map_err(|_| usage())?;
+    let mut clock = Instant::now();
+    let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
+    DeviceIdentity::read(device).map_err(of_cuda)?;
+    let driver = lap();
+    let context = Device::Cuda(device).context().map_err(of_cuda)?;
+    let context = context.ok_or_else(|| HardwareError(format!("cuda:{device} has no context")))?;
+    let in_context = lap();
+    let model = model(groups, Likelihood::Collapsed)?;
+    let config = SamplerConfig { draws: 1, tune: 0, chains: 1, precision, seed: 42, ..SamplerConfig::default() };
+    let mut sampler = Sampler::on_gpu(&model, config, &context, &GpuConfig::default())?;
+    let first_sampler = lap();
+    sampler.advance(1)?;
+    let phases = Phases { driver, context: in_context, first_sampler, first_draw: lap() };
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{}", serde_json::to_string(&phases)?)?;
+    stdout.flush()?;
+    Ok(Exit::Fine)
+}

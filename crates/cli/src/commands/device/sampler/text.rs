@@ -1,0 +1,137 @@
+//! The measurements as tables.
+
+use super::answer::Answer;
+use super::cell::{Cell, Where};
+use octopus_density::Likelihood;
+use std::fmt::Write as _;
+
+pub(super) fn text(answer: &Answer) -> String {
+    let mut text = answer.device.name.clone();
+    if answer.test_double {
+        text += " (these are no measurements of a GPU)";
+    }
+    let host = &answer.machine.host;
+    let cpu = host.cpu.as_deref().unwrap_or("unnamed CPU");
+    let _ = writeln!(text, "\n{cpu}, {} threads; {:.0} s in all", answer.machine.threads, answer.seconds);
+    starts(answer, &mut text);
+    launches(answer, &mut text);
+    cells(answer, &mut text);
+    conclusions(answer, &mut text);
+    for name in &answer.not_measured {
+        let _ = writeln!(text, "not measured, no time left: {name}");
+    }
+    text
+}
+
+fn starts(answer: &Answer, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "\nstart, ms (cold: the driver's cache of compiled kernels is off)\n{:<22} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "", "driver", "context", "sampler", "draw", "process"
+    );
+    for start in &answer.starts {
+        let phases = &start.phases;
+        let name = format!("{} {} {}", if start.cold { "cold" } else { "warm" }, start.groups, start.precision);
+        let _ = write!(text, "{name:<22}");
+        let all = [phases.driver, phases.context, phases.first_sampler, phases.first_draw, start.process_to_first_draw];
+        for seconds in all {
+            let _ = write!(text, " {:>10.1}", seconds * 1e3);
+        }
+        text.push('\n');
+    }
+}
+
+fn launches(answer: &Answer, text: &mut String) {
+    for cost in &answer.launches {
+        let _ = writeln!(
+            text,
+            "\na launch, {} groups {}: {:.2} us and {:.3} us a leapfrog by the device's clock, {:.2} us and {:.3} us by \
+             the host's",
+            cost.groups,
+            cost.precision,
+            cost.device_us_per_launch,
+            cost.device_us_per_leapfrog,
+            cost.wall_us_per_launch,
+            cost.wall_us_per_leapfrog
+        );
+    }
+}
+
+fn cells(answer: &Answer, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "\n{:<10} {:>6} {:<9} {:<5} {:>6} {:>10} {:>12} {:>12} {:>6} {:>8} {:>8} {:>7} {:>11} {:>9}",
+        "engine",
+        "groups",
+        "form",
+        "real",
+        "chains",
+        "us/leap",
+        "leaps/s",
+        "leaps/s dev",
+        "/draw",
+        "seconds",
+        "min ESS",
+        "R-hat",
+        "min ESS/s",
+        "MiB"
+    );
+    for cell in &answer.cells {
+        let _ = writeln!(text, "{}", line(cell));
+    }
+}
+
+fn line(cell: &Cell) -> String {
+    let place = if cell.place == Where::Gpu { "GPU" } else { "CPU" };
+    let form = if cell.likelihood == Likelihood::Collapsed { "collapsed" } else { "pointwise" };
+    let mut line = format!("{place:<10} {:>6} {form:<9} {:<5} {:>6}", cell.groups, cell.precision, cell.chains);
+    if let Some(error) = &cell.error {
+        return format!("{line} {error}");
+    }
+    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".into());
+    let on_device = cell.device_seconds.filter(|seconds| *seconds > 0.0);
+    let quality = cell.quality.as_ref();
+    let _ = write!(
+        line,
+        " {:>10} {:>12.4e} {:>12} {:>6.1} {:>8.3} {:>8} {:>7} {:>11} {:>9}",
+        or_dash(cell.device_us_per_leapfrog.map(|us| format!("{us:.3}"))),
+        cell.leapfrogs_per_second,
+        or_dash(on_device.map(|seconds| format!("{:.4e}", cell.leapfrogs as f64 / seconds))),
+        cell.leapfrogs_per_draw,
+        cell.seconds(),
+        or_dash(quality.map(|quality| format!("{:.0}", quality.min_ess))),
+        or_dash(quality.map(|quality| format!("{:.3}", quality.max_rhat))),
+        or_dash(cell.min_ess_per_second.map(|rate| format!("{rate:.0}"))),
+        or_dash(cell.device_bytes.map(|bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))),
+    );
+    if !cell.warmed_up {
+        line += "  (in warm-up)";
+    }
+    line
+}
+
+fn conclusions(answer: &Answer, text: &mut String) {
+    text.push('\n');
+    for even in &answer.break_even {
+        let chains = even.chains.map_or_else(|| "never".into(), |chains| format!("from {chains:.0} chains on"));
+        let _ = writeln!(
+            text,
+            "{} groups, {:?}, {}: more leapfrogs a second than all cores {chains}",
+            even.groups, even.likelihood, even.precision
+        );
+    }
+    for ratio in &answer.ratios {
+        let what = if ratio.kind == 'a' { "(a) the PRD's run, CPU s / GPU s" } else { "(b) best min ESS/s, GPU / CPU" };
+        let side =
+            |side: &super::ratios::Side| format!("{} chains {}: {:.4}", side.chains, side.precision, side.figure);
+        let _ = writeln!(
+            text,
+            "{} groups, {:?}, {what}: {:.2} (CPU {}; GPU {})",
+            ratio.groups,
+            ratio.likelihood,
+            ratio.ratio,
+            side(&ratio.cpu),
+            side(&ratio.gpu)
+        );
+    }
+}

@@ -1,0 +1,180 @@
+use super::*;
+use std::fs;
+use std::path::PathBuf;
+
+const STEPS: &str = r#"{"step": "machine", "status": "PASS", "seconds": 0, "code": 0, "reason": ""}
+{"step": "verify", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
+{"step": "exact", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
+{"step": "exact_runs", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
+{"step": "memcheck", "status": "SKIPPED", "seconds": 0, "code": null, "reason": "no compute-sanitizer on this machine"}
+{"step": "racecheck_runs", "status": "PASS", "seconds": 9, "code": 0, "reason": ""}
+{"step": "sampler", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
+{"step": "validate", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
+"#;
+const EXACT: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false}, "ptx_sha256": "ab",
+    "kernels": [{"name": "array_sum_f64", "hash": "1", "cpu": "1", "expected": "1", "equal": true}]}"#;
+const RUNS: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false}, "problems": [], "runs": [
+    {"name": "ten-f64", "precision": "f64", "hash": "2", "cpu": "2", "expected": "2"},
+    {"name": "ten-f32", "precision": "f32", "hash": "3", "cpu": null, "expected": "3"},
+    {"name": "ten-mixed", "precision": "mixed", "hash": "4", "cpu": null, "expected": "4"}]}"#;
+const SAMPLER: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false, "driver": "550.54"},
+    "machine": {"threads": 16, "host": {"cpu": "A CPU"}, "gpu": {"sm_clock_mhz": 1980}, "driver_cache": "here"},
+    "not_measured": ["cpu, 10 groups"],
+    "starts": [{"groups": 100, "precision": "f64", "cold": true, "process_to_first_draw": 0.75,
+        "phases": {"driver": 0.1, "context": 0.2, "first_sampler": 0.3, "first_draw": 0.01}}],
+    "launches": [{"groups": 10, "precision": "f64", "device_us_per_launch": 6.5, "device_us_per_leapfrog": 0.9,
+        "wall_us_per_launch": 9.5, "wall_us_per_leapfrog": 0.95}],
+    "cells": [
+        {"place": "cpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 4,
+         "leapfrogs_per_second": 5e6, "min_ess_per_second": 1000.0},
+        {"place": "gpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 1, "draws": 1500,
+         "leapfrogs_per_second": 8e5, "device_us_per_leapfrog": 1.125, "device_bytes": 2097152,
+         "foretold_bytes": 2097152, "min_ess_per_second": 4000.0,
+         "setup_seconds": 0.25, "warmup_seconds": 0.5, "sampling_seconds": 1.0}],
+    "break_even": [{"groups": 100, "likelihood": "pointwise", "precision": "f64", "cpu_leapfrogs_per_second": 5e6,
+        "chains": 7.0}],
+    "ratios": [{"groups": 100, "likelihood": "pointwise", "kind": "b", "ratio": 4.0,
+        "cpu": {"chains": 4, "precision": "f64", "figure": 1000.0},
+        "gpu": {"chains": 1, "precision": "f64", "figure": 4000.0}}]}"#;
+const NUMPYRO: &str = r#"[{"groups": 100, "precision": "f32", "chains": 4, "metric": "dense", "cold_seconds": 20.0,
+    "warm_seconds": 10.0, "min_ess": 2000.0, "max_rhat": 1.002, "converged": true, "leapfrogs": 200000,
+    "platform": "gpu"}]"#;
+
+/// The files of results, of which one has one text replaced.
+const FILES: [(&str, &str); 5] = [
+    ("steps.jsonl", STEPS),
+    ("exact.out", EXACT),
+    ("exact_runs.out", RUNS),
+    ("sampler.json", SAMPLER),
+    ("numpyro_f32.json", NUMPYRO),
+];
+
+fn folder(name: &str, (file, from, to): (&str, &str, &str)) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("octopus-accept-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for (own, text) in FILES {
+        assert!(own != file || text.contains(from), "{from} is not in {file}");
+        let text = if own == file { text.replace(from, to) } else { text.to_owned() };
+        fs::write(folder.join(own), text).unwrap();
+    }
+    fs::write(folder.join("manifest.json"), r#"{"commit": "c0ffee", "modified": false, "ptx_sha256": "ab"}"#).unwrap();
+    fs::write(folder.join("machine.out"), "driver 550").unwrap();
+    folder
+}
+
+/// What is objected to when one text of one file is another.
+fn objections(name: &str, change: (&str, &str, &str)) -> Vec<String> {
+    let folder = folder(name, change);
+    let objections = judge(&folder).unwrap().objections;
+    fs::remove_dir_all(folder).unwrap();
+    objections
+}
+
+#[test]
+fn good_results_have_no_objection() {
+    assert_eq!(objections("good", ("", "", "")), Vec::<String>::new());
+}
+
+#[test]
+fn each_mismatch_is_an_objection() {
+    for (name, file, from, to, word) in [
+        (
+            "failed",
+            "steps.jsonl",
+            "\"machine\", \"status\": \"PASS\"",
+            "\"machine\", \"status\": \"FAIL\"",
+            "step machine failed",
+        ),
+        (
+            "race",
+            "steps.jsonl",
+            "\"racecheck_runs\", \"status\": \"PASS\"",
+            "\"racecheck_runs\", \"status\": \"FAIL\"",
+            "step racecheck_runs",
+        ),
+        ("missing", "steps.jsonl", "\"exact\"", "\"other\"", "step exact was not run"),
+        ("device", "exact.out", "\"hash\": \"1\"", "\"hash\": \"2\"", "array_sum_f64 gives 2"),
+        ("cpu", "exact.out", "\"cpu\": \"1\"", "\"cpu\": \"3\"", "the CPU 3"),
+        ("recorded", "exact.out", "\"expected\": \"1\"", "\"expected\": null", "recorded is nothing"),
+        ("ptx", "exact.out", "\"ab\"", "\"cd\"", "PTX"),
+        ("run", "exact_runs.out", "\"hash\": \"2\"", "\"hash\": \"5\"", "ten-f64 differs"),
+        ("run-cpu", "exact_runs.out", "\"cpu\": \"2\"", "\"cpu\": null", "ten-f64 differs"),
+        ("run-record", "exact_runs.out", "\"expected\": \"4\"", "\"expected\": null", "ten-mixed differs"),
+        ("run-none", "exact_runs.out", "\"precision\": \"f32\"", "\"precision\": \"f64\"", "no run in f32"),
+        ("run-problem", "exact_runs.out", "\"problems\": []", "\"problems\": [\"lost\"]", "lost"),
+        (
+            "speed",
+            "sampler.json",
+            "\"device_us_per_leapfrog\": 1.125",
+            "\"device_us_per_leapfrog\": null",
+            "no speed of 100 groups",
+        ),
+        ("memory", "sampler.json", "\"foretold_bytes\": 2097152", "\"foretold_bytes\": 1", "foretold were 1"),
+        ("cells", "sampler.json", "\"place\": \"cpu\"", "\"place\": \"gpu\"", "nothing was measured on the CPU"),
+        ("json", "sampler.json", "{\"device\"", "[", "it has left no figures"),
+    ] {
+        let objections = objections(name, (file, from, to));
+        assert!(objections.iter().any(|text| text.contains(word)), "{name}: {objections:?}");
+    }
+}
+
+#[test]
+fn what_says_nothing_of_the_results_is_noted_only() {
+    for (name, from, to) in [
+        // A criterion of speed that is not met.
+        ("validate", "\"validate\", \"status\": \"PASS\"", "\"validate\", \"status\": \"FAIL\""),
+        // A sanitizer that was too slow.
+        (
+            "slow",
+            "\"racecheck_runs\", \"status\": \"PASS\", \"seconds\": 9, \"code\": 0",
+            "\"racecheck_runs\", \"status\": \"FAIL\", \"seconds\": 9, \"code\": 124",
+        ),
+    ] {
+        assert_eq!(objections(name, ("steps.jsonl", from, to)), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn a_report_is_a_gpu_s_only() {
+    let root = std::env::temp_dir().join(format!("octopus-accept-root-{}", std::process::id()));
+    for (name, file) in [("exact", "exact.out"), ("runs", "exact_runs.out"), ("sampler", "sampler.json")] {
+        let double = folder(&format!("double-{name}"), (file, "\"test_double\": false", "\"test_double\": true"));
+        assert_eq!(run(&root, &double, Purpose::Rehearsal).unwrap(), Outcome::Passed);
+        assert!(run(&root, &double, Purpose::Report).unwrap_err().to_string().contains("no report"), "{name}");
+        fs::remove_dir_all(double).unwrap();
+    }
+    let real = folder("real", ("", "", ""));
+    fs::write(real.join("ncu_sampler.out"), "\"Host Name\",\"alices-box\"").unwrap();
+    assert_eq!(run(&root, &real, Purpose::Report).unwrap(), Outcome::Passed);
+    let read = |name: &str| fs::read_to_string(root.join("reports/h200").join(name)).unwrap();
+    let text = read("README.md");
+    assert!(text.contains("c0ffee") && text.contains("driver 550") && text.contains("| exact | PASS |"), "{text}");
+    assert!(read("raw/exact.out").contains("array_sum_f64") && !root.join("reports/h200/raw/ncu_sampler.out").exists());
+    let text = read("sampler.md");
+    for words in [
+        "c0ffee",
+        "550.54",
+        "| 100 | pointwise | f64 | 1.125 | 8.000e5 | - |",
+        "| cold, 100 groups, f64 | 100.0 | 200.0 | 300.0 | 10.00 | 750.0 |",
+        "| 10 groups, f64 | 6.500 | 0.9000 | 9.500 | 0.9500 |",
+        // Two seconds less a quarter; two MiB.
+        "| 1.750 | 1500 | - | - | 4000 | 2.000 |",
+        "| (b) min ESS/s | 100 | pointwise | 1000 (4 chains, f64) | 4000 (1 chains, f64) | 4.000 |",
+        // 2000 effective draws in 10 and in 20 seconds, against 4000 a second.
+        "| 2000 | 1.0020 | 200.0 | 4000 | 20.00 | 40.00 | gpu |",
+        "Not measured: Nsight Compute",
+        "- cpu, 10 groups",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    for folder in [root, real] {
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+#[test]
+fn machines_have_short_names() {
+    assert_eq!(machine_name("NVIDIA H200"), "h200");
+    assert_eq!(machine_name("NVIDIA RTX A6000"), "rtx-a6000");
+    assert_eq!(machine_name("NVIDIA H100 80GB HBM3"), "h100-80gb-hbm3");
+}

@@ -1,0 +1,28 @@
+//! `cargo xtask record`: what kernels and whole runs give, anew, after a change that is meant to change bits.
+//!
+//! The software GPU runs the same sources; `octopus device exact` refuses to record what differs from the CPU engine.
+
+use crate::rehearse::software_gpu;
+use crate::run::{self, Outcome};
+use crate::target;
+use anyhow::Result;
+use octopus_softgpu::Settings;
+use std::path::Path;
+use std::process::Command;
+
+/// Writes `kernels/expected.json` and `kernels/expected-runs.json` with the release binary that is there.
+///
+/// # Errors
+/// When there is no compiler for the software GPU, or the binary cannot be started.
+pub(crate) fn run(root: &Path) -> Result<Outcome> {
+    let gpu = software_gpu()?;
+    for (words, file) in [(&[][..], "kernels/expected.json"), (&["--runs"], "kernels/expected-runs.json")] {
+        let mut octopus = Command::new(target(root).join("release/octopus"));
+        octopus.args(["device", "exact", "--quiet"]).args(words).arg("--record").arg(root.join(file));
+        gpu.command(&mut octopus, Settings::default());
+        if !run::status(&mut octopus)?.success() {
+            return Ok(Outcome::Failed(1));
+        }
+    }
+    Ok(Outcome::Passed)
+}
