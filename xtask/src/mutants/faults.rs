@@ -21,6 +21,7 @@ const METRIC: &str = "crates/sampler/src/metric.rs";
 const LOW_RANK: &str = "crates/sampler/src/low_rank.rs";
 const SCHEDULE: &str = "crates/sampler/src/schedule.rs";
 const RUN: &str = "crates/sampler/src/run.rs";
+const CPU: &str = "crates/sampler/src/cpu.rs";
 
 pub(super) const FAULTS: [Fault; 20] = [
     Fault {
@@ -134,8 +135,8 @@ pub(super) const FAULTS: [Fault; 20] = [
     },
     Fault {
         name: "a resumed run forgets its window",
-        file: RUN,
-        old: "window: saved.window",
+        file: CPU,
+        old: "window: state.window",
         new: "window: Window::default()",
     },
 ];
