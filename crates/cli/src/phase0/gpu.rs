@@ -37,7 +37,7 @@ pub(super) struct OnGpu {
     usage: Option<DeviceUsage>,
 }
 
-/// Samples on the GPU; the reason where there is none to sample on.
+/// Samples on the GPU, which `stage` is told; the reason where there is none to sample on.
 ///
 /// # Errors
 /// When the CPU fails at what it has done before.
@@ -46,6 +46,7 @@ pub(super) fn run(
     problem: &Problem,
     machine: &Machine,
     pool: &ThreadPool,
+    stage: &dyn Fn(&str),
 ) -> Result<Result<OnGpu, String>> {
     let device = match (options.device.device, machine.gpu(), options.asked) {
         (device @ Device::Cuda(_), _, _) => device,
@@ -63,8 +64,9 @@ pub(super) fn run(
         Ok(ready) => ready,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
-    let on_cpu = collect::sample(model, config, &Place::Cpu, pool)?;
     let before = monitor.usage();
+    stage(&format!("gpu: the run again on {}", before.device_name));
+    let on_cpu = collect::sample(model, config, &Place::Cpu, pool)?;
     let mut found = OnGpu {
         test_double: before.is_test_double(),
         name: before.device_name,

@@ -104,10 +104,7 @@ pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) ->
     let comparison = compare::run(&data.problem, &diagnosis)?;
     stage("predict: replicated observations against the observed ones");
     let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
-    let gpu = gpu::run(options, &data.problem, &machine, pool)?;
-    if let Ok(gpu) = &gpu {
-        stage(&format!("gpu: the run again on {}", gpu.name));
-    }
+    let gpu = gpu::run(options, &data.problem, &machine, pool, &stage)?;
     stage("benchmark: engines, strategies, sizes");
     let Some(benchmark) = benchmark::run(options, &data.problem, &gpu, pool, interrupt)? else {
         return Ok(Outcome::Interrupted);
