@@ -20,7 +20,6 @@ const VECTOR: &str = "crates/sampler/src/vector.rs";
 const METRIC: &str = "crates/sampler/src/metric.rs";
 const LOW_RANK: &str = "crates/sampler/src/low_rank.rs";
 const SCHEDULE: &str = "crates/sampler/src/schedule.rs";
-const RUN: &str = "crates/sampler/src/run.rs";
 const CPU: &str = "crates/sampler/src/cpu.rs";
 
 pub(super) const FAULTS: [Fault; 20] = [
