@@ -65,7 +65,11 @@ impl SoftwareGpu {
     /// # Errors
     /// As [`SoftwareGpu::build`], and when there is no unit of a name.
     pub fn with_sampler(mut self, lanes: Lanes, units: &[impl AsRef<str>]) -> Result<Self, Unavailable> {
-        let units: Vec<&str> = units.iter().map(AsRef::as_ref).collect();
+        let mut units: Vec<&str> = units.iter().map(AsRef::as_ref).collect();
+        // Warm-up needs its windows whatever the density.
+        if !units.contains(&WINDOWS) {
+            units.push(WINDOWS);
+        }
         let built = on_all_cores(&units, |name| {
             let name_of_build = format!("{}-{name}", lanes.name());
             library(&self.root, &self.compiler, &self.folder, &name_of_build, &unit(name)?, lanes.flags())
@@ -174,6 +178,8 @@ impl SoftwareGpu {
     }
 }
 
+/// The unit of warm-up's windows.
+const WINDOWS: &str = "nuts_windows";
 const LIBCUDA: &str = "libcuda.so.1";
 const LIBNVML: &str = "libnvidia-ml.so.1";
 const CORE: &str = "liboctopus-softgpu.so";

@@ -28,8 +28,7 @@ pub(crate) fn run(path: &str, settings: &str, lanes: Lanes, units: &[&str], body
     if std::env::var_os(INSIDE).is_some() {
         return body();
     }
-    let units = [units, &["nuts_windows"]].concat();
-    let built = SoftwareGpu::build().and_then(|gpu| gpu.with_sampler(lanes, &units));
+    let built = SoftwareGpu::build().and_then(|gpu| gpu.with_sampler(lanes, units));
     let Some(gpu) = SoftwareGpu::unless_absent(built) else { return };
     // The harness names tests without the crate.
     let test = path.split_once("::").map_or(path, |(_, test)| test);

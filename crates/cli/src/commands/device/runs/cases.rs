@@ -102,6 +102,7 @@ impl Case {
             // By their number, not by the clock: a slow device launches as a fast one.
             launch_time: Duration::from_secs(3600),
             slot_bytes: 64 << 20,
+            ..GpuConfig::default()
         }
     }
 }
