@@ -246,7 +246,7 @@ fn units_are_built_when_they_are_named() {
     assert!(units.len() >= 15 && units.iter().all(|unit| unit.starts_with("nuts_")), "{units:?}");
     let one = ["nuts_hierarchical_normal_f64_32x1"];
     let Some(gpu) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &one) else { return };
-    assert_eq!(gpu.libraries().len(), 2);
+    assert_eq!(gpu.libraries().len(), 3);
     let library = Double::load(&gpu.libraries()[1]);
     assert!(library.has("octopus_kernel_nuts_run_hierarchical_normal_f64_32x1"));
     assert!(library.has("octopus_kernel_nuts_restart_hierarchical_normal_f64_32x1"));

@@ -146,7 +146,7 @@ mod tests {
         slow.draws -= 1;
         let cpu = cell(Where::Cpu, 4, Precision::F64, 1e6, 2.0, Some(1.0));
         assert_eq!(ratios(&[slow, cpu.clone()]), []);
-        assert_eq!(ratios(&[cpu.clone()]), []);
+        assert_eq!(ratios(std::slice::from_ref(&cpu)), []);
         assert_eq!(break_even(&[cpu]), []);
     }
 }
