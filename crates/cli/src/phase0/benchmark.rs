@@ -27,6 +27,8 @@ const QUICK_REPEATS: usize = 2;
 /// The least work in one repeat, in seconds: shorter runs are batched. Where the times vary too much, because of a
 /// neighbour on the machine most likely, all is timed again with longer repeats, and that counts.
 const REPEAT_SECONDS: [f64; 3] = [0.25, 0.5, 1.0];
+/// Draws of the CPU's long run, which stands beside a GPU's many chains, for each of the run's own.
+const LONG: usize = 10;
 /// The PRD's limit of the variation over repeats.
 const MAX_VARIATION: f64 = 0.1;
 
@@ -127,14 +129,24 @@ pub(super) fn run(
         let case = Case { setting: label, model: &problem.model, config: &config, place: &Place::Cpu, pool };
         found.strategies.push(case.measure(1, 0.0, &mut None)?);
     }
+    // A GPU's many chains make so many draws that warm-up hardly counts: the CPU's best is then a long run, too.
+    let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
+    let long = against_gpu.then(|| SamplerConfig { draws: LONG * options.sampler.draws, ..options.sampler.clone() });
+    let once = |model: &HierarchicalNormal, config: &SamplerConfig| {
+        let setting = format!("{}, {} draws a chain", setting(pool, model.likelihood()), config.draws);
+        Case { setting, model, config, place: &Place::Cpu, pool }.measure(1, 0.0, &mut None)
+    };
+    if let Some(long) = &long {
+        found.strategies.push(once(&problem.model, long)?);
+    }
     for groups in other_sizes(options) {
-        if interrupt.asked() {
-            return Ok(None);
-        }
         let problem = of_size(groups)?;
-        let setting = setting(pool, problem.model.likelihood());
-        let case = Case { setting, model: &problem.model, config: &options.sampler, place: &Place::Cpu, pool };
-        found.sizes.push(case.measure(1, 0.0, &mut None)?);
+        for config in std::iter::once(&options.sampler).chain(&long) {
+            if interrupt.asked() {
+                return Ok(None);
+            }
+            found.sizes.push(once(&problem.model, config)?);
+        }
     }
     if let Ok(gpu) = gpu {
         let Some(measured) = GpuBenchmarks::run(options, problem, gpu, pool, interrupt)? else { return Ok(None) };
