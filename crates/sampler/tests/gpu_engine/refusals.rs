@@ -4,22 +4,27 @@ use crate::scenario::{model, on_gpu, on_software_gpu, short};
 use octopus_density::Likelihood;
 use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig, SamplerError};
 
-on_software_gpu!(too_many_coordinates_and_missing_memory, "total_mb=64;free_mb=60", &["nuts_hierarchical_normal_f64_32x1"], {
-    let large = model(1100, true, Likelihood::Collapsed);
-    let error = on_gpu(&large, &short(), &GpuConfig::default()).map(|_| ()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "no GPU kernel for 'hierarchical-normal' with 1103 coordinates in f64: those that are compiled hold at most \
+on_software_gpu!(
+    too_many_coordinates_and_missing_memory,
+    "total_mb=64;free_mb=60",
+    &["nuts_hierarchical_normal_f64_32x1"],
+    {
+        let large = model(1100, true, Likelihood::Collapsed);
+        let error = on_gpu(&large, &short(), &GpuConfig::default()).map(|_| ()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no GPU kernel for 'hierarchical-normal' with 1103 coordinates in f64: those that are compiled hold at most \
          1024 coordinates; sample on the CPU, or in another precision"
-    );
-    let small = model(8, true, Likelihood::Collapsed);
-    let config = SamplerConfig { chains: 20_000, draws: 1, tune: 1, ..short() };
-    let error = on_gpu(&small, &config, &GpuConfig::default()).map(|_| ()).unwrap_err();
-    assert!(matches!(&error, SamplerError::Device(error) if error.is_out_of_memory()), "{error}");
-    // In turns they fit.
-    let turns = GpuConfig { chains_at_once: 1000, slot_bytes: 1 << 20, ..GpuConfig::default() };
-    on_gpu(&small, &config, &turns).unwrap().advance(1).unwrap();
-});
+        );
+        let small = model(8, true, Likelihood::Collapsed);
+        let config = SamplerConfig { chains: 20_000, draws: 1, tune: 1, ..short() };
+        let error = on_gpu(&small, &config, &GpuConfig::default()).map(|_| ()).unwrap_err();
+        assert!(matches!(&error, SamplerError::Device(error) if error.is_out_of_memory()), "{error}");
+        // In turns they fit.
+        let turns = GpuConfig { chains_at_once: 1000, slot_bytes: 1 << 20, ..GpuConfig::default() };
+        on_gpu(&small, &config, &turns).unwrap().advance(1).unwrap();
+    }
+);
 
 on_software_gpu!(a_device_that_is_lost_ends_the_run, "lost=400", &["nuts_hierarchical_normal_f64_32x1"], {
     let model = model(8, true, Likelihood::Collapsed);
