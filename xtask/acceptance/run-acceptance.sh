@@ -107,7 +107,7 @@ part_1() {
     step machine 30 bash machine.sh
     step verify 60 "$octopus" verify --json
     step exact 60 "$octopus" device exact --json --expected expected.json
-    step exact_runs 120 "$octopus" device exact --runs --json --expected expected-runs.json
+    step exact_runs 240 "$octopus" device exact --runs --json --expected expected-runs.json
     measure sampler 170 140
     sanitize memcheck memcheck_runs 90 device exact --runs --small
     if [ -n "$profiler" ]; then

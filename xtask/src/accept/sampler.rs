@@ -265,10 +265,33 @@ fn ratios(sampler: &Value, peers: &[Value]) -> String {
     format!(
         "\n## The three ratios\n\n(a) identical configuration: the PRD's run of 4 chains in f64 on both engines; (b) \
          whole device: all cores and the whole GPU, each with its best number of chains and precision; (c) against \
-         NumPyro on the same GPU.\n(b) decides.\n\n{}\n{}",
+         NumPyro on the same GPU.\n(b) decides.\n\n{}\n{}\n{}",
         table.or("(a) and (b) were not measured."),
-        against_peers(sampler, peers)
+        against_peers(sampler, peers),
+        expectations(sampler)
     )
+}
+
+/// What the PRD expects of the CPU and of the GPU, in seconds: groups, from, to.
+const EXPECTED: [(f64, &str, &str); 3] =
+    [(100.0, "60 to 120", "15 to 30"), (500.0, "300 to 600", "60 to 120"), (1000.0, "900 to 1800", "120 to 240")];
+
+/// The PRD's run beside what the PRD expects, pointwise as it is written there.
+fn expectations(sampler: &Value) -> String {
+    let mut table =
+        Table::new(["groups", "expected of a CPU, s", "expected of a GPU, s", "CPU engine, s", "GPU engine, s"]);
+    for (groups, cpu, gpu) in EXPECTED {
+        let own = rows(sampler, "ratios").iter().find(|row| {
+            (word(row, "/kind"), word(row, "/likelihood")) == ("a", "pointwise")
+                && number(row, "/groups") == Some(groups)
+        });
+        if let Some(row) = own {
+            let figures = ["/cpu/figure", "/gpu/figure"].map(|pointer| show(number(row, pointer)));
+            let [own_cpu, own_gpu] = figures;
+            table.row(&[groups.to_string(), cpu.into(), gpu.into(), own_cpu, own_gpu]);
+        }
+    }
+    format!("The PRD's expectations of its run of 4 chains, beside (a), pointwise:\n\n{}", table.or("Not measured."))
 }
 
 fn against_peers(sampler: &Value, peers: &[Value]) -> String {

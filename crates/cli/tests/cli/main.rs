@@ -5,6 +5,7 @@ mod commands;
 mod double;
 mod folders;
 mod gpu_faults;
+mod gpu_sampler;
 mod gpu_sampling;
 mod kill;
 mod software_gpu;

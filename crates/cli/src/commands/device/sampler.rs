@@ -72,6 +72,13 @@ impl Bench<'_> {
                 self.keep()?;
             }
         }
+        for launch in &plan.launches {
+            if self.in_time(&launch.name()) {
+                let cost = launch.measure(&self.context)?;
+                self.answer.launches.push(cost);
+                self.keep()?;
+            }
+        }
         for cell in &plan.cells {
             if self.in_time(&cell.name()) {
                 let model = model(cell.groups, cell.likelihood)?;
@@ -81,13 +88,6 @@ impl Bench<'_> {
                 };
                 let measured: Cell = cell.measure(&model, place, plan.cell_time)?;
                 self.answer.cells.push(measured);
-                self.keep()?;
-            }
-        }
-        for launch in &plan.launches {
-            if self.in_time(&launch.name()) {
-                let cost = launch.measure(&self.context)?;
-                self.answer.launches.push(cost);
                 self.keep()?;
             }
         }

@@ -23,6 +23,8 @@ pub(super) struct Case {
 
 /// One size for each shape of the kernels: 32 lanes of 1, 4 and 8 rows, 128 lanes of 4 and 8.
 const GROUPS: [usize; 5] = [10, 100, 200, 500, 1000];
+/// From so many groups on, fewer chains do: the CPU makes these runs too.
+const LARGE: usize = 500;
 /// Those of a small run: one for each number of lanes.
 const SMALL: [usize; 2] = [100, 500];
 
@@ -33,7 +35,7 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
     let settings = [
         (true, Collapsed, LowRank, Adaptive, 4, 1024, usize::MAX),
         (false, Pointwise, Diag, Centered, 64, 3, usize::MAX),
-        (false, Collapsed, LowRank, Centered, 64, 7, 24),
+        (false, Collapsed, LowRank, Centered, 64, 7, 5),
         (true, Pointwise, Diag, Adaptive, 4, 1, usize::MAX),
         (false, Collapsed, Diag, NonCentered, 4, 16, 3),
     ];
@@ -48,7 +50,7 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
                     likelihood,
                     metric,
                     parameterization,
-                    chains,
+                    chains: if groups < LARGE { chains } else { chains.min(8) },
                     most_iterations,
                     chains_at_once,
                     precision,
@@ -82,10 +84,10 @@ impl Case {
     /// Long enough for two windows of warm-up, so that a learned metric and a second one are in it.
     pub(super) fn config(&self) -> SamplerConfig {
         SamplerConfig {
-            draws: 12,
+            draws: 8,
             tune: 60,
             chains: self.chains,
-            max_depth: 7,
+            max_depth: 6,
             seed: 42,
             metric: self.metric,
             parameterization: self.parameterization,
@@ -118,7 +120,7 @@ mod tests {
         let all = names(false);
         assert_eq!(all.len(), cases(false).len());
         assert!(names(true).is_subset(&all) && !names(true).is_empty());
-        assert!(all.contains("500-unbalanced-collapsed-lowrank-centered-64-mixed"), "{all:?}");
+        assert!(all.contains("500-unbalanced-collapsed-lowrank-centered-8-mixed"), "{all:?}");
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(super) struct CellPlan {
     pub(super) likelihood: Likelihood,
     pub(super) precision: Precision,
     pub(super) chains: usize,
+    /// A fifth of the iterations: to try things out.
+    pub(super) short: bool,
 }
 
 /// What came of it; times in seconds.
@@ -86,18 +88,18 @@ impl CellPlan {
         precision: Precision,
         chains: usize,
     ) -> Self {
-        Self { place, groups, likelihood, precision, chains }
+        Self { place, groups, likelihood, precision, chains, short: false }
     }
 
     pub(super) fn name(&self) -> String {
-        let Self { place, groups, likelihood, precision, chains } = self;
+        let Self { place, groups, likelihood, precision, chains, .. } = self;
         format!("{place:?}, {groups} groups, {likelihood:?}, {precision}, {chains} chains").to_lowercase()
     }
 
     /// Four chains are the PRD's run. Many chains share what they learn, so that each needs less warm-up and fewer
     /// draws; they accept at Stan's rate.
     fn config(&self) -> SamplerConfig {
-        let (tune, draws, target_accept) = match self.chains {
+        let (tune, draws, target_accept): (usize, usize, f64) = match self.chains {
             0..=1 => (500, 1500, 0.95),
             2..=4 => (1000, 2000, 0.95),
             5..=64 => (300, 500, 0.8),
@@ -106,6 +108,7 @@ impl CellPlan {
             4097..=16_384 => (60, 12, 0.8),
             _ => (60, 8, 0.8),
         };
+        let (tune, draws) = if self.short { (tune.div_ceil(5), draws.div_ceil(5)) } else { (tune, draws) };
         let (chains, precision) = (self.chains, self.precision);
         SamplerConfig { tune, draws, chains, target_accept, precision, seed: 42, ..SamplerConfig::default() }
     }

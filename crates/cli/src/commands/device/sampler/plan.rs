@@ -55,7 +55,7 @@ impl Plan {
         let mut cells = Vec::new();
         for groups in [10, 100] {
             for likelihood in [Collapsed, Pointwise] {
-                cells.extend(gpu(groups, likelihood, Precision::F64, &[1, 4, 64]));
+                cells.extend(gpu(groups, likelihood, Precision::F64, &[1, 4, 16]));
                 cells.push(CellPlan::new(Where::Cpu, groups, likelihood, Precision::F64, 4));
             }
             cells.extend(gpu(groups, Collapsed, Precision::F32, &[1]));
@@ -63,9 +63,9 @@ impl Plan {
         }
         Self {
             starts: StartPlan::both(10, Precision::F64).into(),
-            cells,
+            cells: cells.into_iter().map(|cell| CellPlan { short: true, ..cell }).collect(),
             launches: vec![LaunchPlan::new(10, Precision::F64, 200)],
-            cell_time: Duration::from_millis(100),
+            cell_time: Duration::from_secs(1),
         }
     }
 }

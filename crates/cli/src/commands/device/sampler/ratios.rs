@@ -73,8 +73,9 @@ pub(super) fn ratios(cells: &[Cell]) -> Vec<Ratio> {
     let both = |(groups, likelihood): &(usize, Likelihood)| {
         let of = |place| cells.iter().filter(move |cell| is(cell, place, *groups, *likelihood));
         let prd = |place| {
-            let mut cells =
-                of(place).filter(|cell| cell.chains == 4 && cell.precision == Precision::F64 && cell.finished());
+            // Not a short one of a small plan.
+            let whole = |cell: &&Cell| cell.finished() && (cell.tune, cell.draws) == (1000, 2000);
+            let mut cells = of(place).filter(|cell| cell.chains == 4 && cell.precision == Precision::F64).filter(whole);
             cells.next().map(|cell| side(cell, cell.seconds()))
         };
         let best = |place| {
