@@ -65,7 +65,7 @@ fn the_text_says_all() {
         plan.to_string(),
         "  data                       80000 bytes
   chains                  33208000 bytes
-  together                33288000 bytes (32 MiB)
+  together                33288000 bytes (31 MiB)
   300 MiB free of 4.0 GiB, 256 MiB of it left alone
   500 of 1000 chains at once, in 2 turns"
     );
