@@ -39,7 +39,7 @@
 //! let none = || "no NVIDIA driver was found".to_owned();
 //! let evidence = Evidence {
 //!     require_gpu: false,
-//!     require_test_double: false,
+//!     test_double: false,
 //!     gpu: Measured::missing(none()),
 //!     gpu_run: Measured::missing(none()),
 //!     parameters: &parameters,
