@@ -56,16 +56,21 @@ fn kill_9_at_random_moments_and_resume() {
     let dir = tempfile::tempdir().unwrap();
     let begin = Instant::now();
     assert!(long(dir.path(), "whole").status().unwrap().success());
-    let whole = begin.elapsed();
+    // Other tests run beside: the first run may have been slower than those that follow.
+    let mut whole = begin.elapsed();
     let expected = fingerprints(&dir.path().join("whole"));
     let mut moments = Stream::new(1, 0, 0, Purpose::User);
-    let mut hit = 0;
-    for k in 0..kills {
+    let (mut hit, mut k) = (0, 0);
+    while k < kills || (2 * hit < kills && k < 5 * kills) {
         let name = format!("run-{k}");
         let folder = dir.path().join(&name);
         // Twice: the resumed run is killed as well.
         let mut child = long(dir.path(), &name).spawn().unwrap();
-        hit += u32::from(kill_9(&mut child, whole.mul_f64(moments.uniform()), &folder));
+        if kill_9(&mut child, whole.mul_f64(moments.uniform()), &folder) {
+            hit += 1;
+        } else {
+            whole = whole.mul_f64(0.8);
+        }
         if folder.join("run.toml").exists() {
             let resume = Command::new(program()).args(["resume", "--quiet"]).arg(&folder).stdout(Stdio::null()).spawn();
             kill_9(&mut resume.unwrap(), whole.mul_f64(0.5 * moments.uniform()), &folder);
@@ -79,8 +84,9 @@ fn kill_9_at_random_moments_and_resume() {
         }
         assert_eq!(fingerprints(&folder), expected, "kill {k}");
         fs::remove_dir_all(&folder).unwrap();
+        k += 1;
     }
-    assert!(2 * hit >= kills, "only {hit} of {kills} kills hit a run");
+    assert!(2 * hit >= kills, "only {hit} of {k} kills hit a run");
 }
 
 /// Waits, kills, and says whether that was in the middle of the run.
