@@ -8,7 +8,8 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use crate::kernels::{Binary, MatrixShape, NumberStream, Numbers, Reduction, Unary};
-use crate::nuts::{NutsChains, NutsData, NutsGeometry, NutsLaunch, NutsSlot, NutsWindows, WindowBlock, WindowSide};
+use crate::nuts::windows::WindowShape;
+use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot, WindowBlock};
 use crate::session::Session;
 use crate::{Attribute, CudaError, DeviceBuffer, Element, Real};
 use std::ops::Range;
@@ -300,20 +301,10 @@ impl NutsFunctions {
         match **module {}
     }
 
-    pub(crate) fn run(
+    #[allow(clippy::too_many_arguments, reason = "as in `ffi`")]
+    pub(crate) fn queue(
         &self,
-        _: &RawStream,
-        _: &NutsLaunch,
-        _: &NutsData,
-        _: &NutsGeometry,
-        _: &mut NutsChains,
-        _: &mut NutsSlot,
-    ) -> Answer<()> {
-        match *self {}
-    }
-
-    pub(crate) fn restart(
-        &self,
+        _: NutsEntry,
         _: &RawStream,
         _: &NutsLaunch,
         _: &NutsData,
@@ -330,24 +321,47 @@ impl WindowFunctions {
         match **module {}
     }
 
-    pub(crate) fn append(&self, _: &RawStream, _: &NutsWindows, _: &NutsSlot, _: WindowSide) -> Answer<()> {
+    pub(crate) fn append(
+        &self,
+        _: &RawStream,
+        _: WindowShape,
+        _: &NutsSlot,
+        _: usize,
+        _: &mut DeviceBuffer<f64>,
+    ) -> Answer<()> {
         match *self {}
     }
 
-    pub(crate) fn sums(&self, _: &RawStream, _: &NutsWindows, _: WindowSide, _: bool) -> Answer<()> {
+    pub(crate) fn sums(
+        &self,
+        _: &RawStream,
+        _: WindowShape,
+        _: &DeviceBuffer<f64>,
+        _: &DeviceBuffer<f64>,
+        _: bool,
+        _: &mut DeviceBuffer<f64>,
+    ) -> Answer<()> {
         match *self {}
     }
 
-    pub(crate) fn pool(&self, _: &RawStream, _: &NutsWindows) -> Answer<()> {
+    pub(crate) fn pool(
+        &self,
+        _: &RawStream,
+        _: WindowShape,
+        _: &DeviceBuffer<f64>,
+        _: &mut DeviceBuffer<f64>,
+    ) -> Answer<()> {
         match *self {}
     }
 
     pub(crate) fn center(
         &self,
         _: &RawStream,
-        _: &NutsWindows,
+        _: WindowShape,
         _: &WindowBlock<'_>,
         _: &DeviceBuffer<f64>,
+        _: &mut DeviceBuffer<f64>,
+        _: &mut DeviceBuffer<f64>,
     ) -> Answer<()> {
         match *self {}
     }
@@ -355,11 +369,11 @@ impl WindowFunctions {
     pub(crate) fn gather(
         &self,
         _: &RawStream,
-        _: &NutsWindows,
-        _: WindowSide,
-        _: usize,
-        _: usize,
+        _: WindowShape,
         _: &DeviceBuffer<f64>,
+        _: usize,
+        _: usize,
+        _: &mut DeviceBuffer<f64>,
     ) -> Answer<()> {
         match *self {}
     }

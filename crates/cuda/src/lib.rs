@@ -106,3 +106,7 @@ pub use usage::Usage;
 
 /// The kernels of this program, compiled to PTX from `kernels/src` (`cargo xtask ptx`).
 pub const PTX: &str = include_str!("../../../kernels/ptx/octopus.ptx");
+
+/// What all compiled kernels are, the sampler's included: hashes of their sources and texts, compiler, resources. Where
+/// a kernel changes, so does this.
+pub const KERNELS_MANIFEST: &str = include_str!("../../../kernels/ptx/manifest.toml");

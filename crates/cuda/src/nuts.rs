@@ -19,7 +19,7 @@ pub(crate) mod layout;
 mod output;
 mod record;
 mod slot;
-mod windows;
+pub(crate) mod windows;
 
 use crate::binding::{NutsFunctions, RawModule};
 use crate::{Context, CudaError, Stream};
@@ -67,6 +67,13 @@ pub enum NutsRestart {
     Search,
     /// Leave step size and dual averaging as they are: a run that goes on.
     Place,
+}
+
+/// Which of the two kernels.
+#[derive(Clone, Copy)]
+pub(crate) enum NutsEntry {
+    Run,
+    Restart,
 }
 
 /// The two kernels of one density, precision and format, loaded on one device.
@@ -117,11 +124,7 @@ impl NutsKernels {
         chains: &mut NutsChains,
         slot: &mut NutsSlot,
     ) -> Result<(), CudaError> {
-        self.fits("format of the data", data.format())?;
-        self.fits("format of the geometry", geometry.format())?;
-        self.fits("format of the chains", chains.format())?;
-        slot.prepare(chains, launch)?;
-        self.functions.run(stream.raw(), launch, data, geometry, chains, slot)
+        self.queue(NutsEntry::Run, stream, launch, data, geometry, chains, slot)
     }
 
     /// Queues the evaluation of every chain's point, which is in `slot` ([`NutsSlot::place`]), and what `kind` asks for.
@@ -139,13 +142,26 @@ impl NutsKernels {
         chains: &mut NutsChains,
         slot: &mut NutsSlot,
     ) -> Result<(), CudaError> {
+        let launch = NutsLaunch { iterations: u32::from(kind == NutsRestart::Search), ..launch.clone() };
+        self.queue(NutsEntry::Restart, stream, &launch, data, geometry, chains, slot)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "as above")]
+    fn queue(
+        &self,
+        entry: NutsEntry,
+        stream: &Stream,
+        launch: &NutsLaunch,
+        data: &NutsData,
+        geometry: &NutsGeometry,
+        chains: &mut NutsChains,
+        slot: &mut NutsSlot,
+    ) -> Result<(), CudaError> {
         self.fits("format of the data", data.format())?;
         self.fits("format of the geometry", geometry.format())?;
         self.fits("format of the chains", chains.format())?;
-        let iterations = u32::from(kind == NutsRestart::Search);
-        let launch = NutsLaunch { iterations, ..launch.clone() };
-        slot.prepare(chains, &launch)?;
-        self.functions.restart(stream.raw(), &launch, data, geometry, chains, slot)
+        slot.prepare(chains, launch)?;
+        self.functions.queue(entry, stream.raw(), launch, data, geometry, chains, slot)
     }
 
     fn fits(&self, what: &'static str, format: NutsFormat) -> Result<(), CudaError> {

@@ -272,12 +272,14 @@ impl HostChain {
         kept: bool,
         block: &mut ChainBlock,
     ) -> Result<(), (usize, DensityError)> {
-        if let Some(row) = output.records(c).position(|record| record.without_gradient) {
-            return Err((row, DensityError::NotFinite { value: f64::NAN }));
-        }
         let start = block.positions.len();
         output.draws(c, &mut block.positions);
-        block.stats.extend(output.records(c).map(DrawStats::from));
+        for (row, record) in output.records(c).enumerate() {
+            if record.without_gradient {
+                return Err((row, DensityError::NotFinite { value: f64::NAN }));
+            }
+            block.stats.push(record.into());
+        }
         let window = output.window();
         if kept && !window.is_empty() {
             let draws = &block.positions[start..];

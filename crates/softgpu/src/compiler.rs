@@ -1,7 +1,7 @@
 //! The C++ compiler of this machine.
 
-use crate::parallel::on_all_cores;
 use crate::unavailable::{Unavailable, at};
+use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -101,7 +101,8 @@ impl Compiler {
         compile: &[OsString],
         link: &[OsString],
     ) -> Result<(), Unavailable> {
-        let objects = on_all_cores(sources, |source| self.compile(source, compile))?;
+        let objects = sources.par_iter().map(|source| self.compile(source, compile));
+        let objects = objects.collect::<Result<Vec<PathBuf>, Unavailable>>()?;
         let mut arguments: Vec<OsString> = vec!["-shared".into(), "-Wl,-z,now".into(), "-o".into(), library.into()];
         arguments.extend(self.variant.arguments().iter().map(OsString::from));
         arguments.extend(objects.into_iter().map(OsString::from));

@@ -3,10 +3,10 @@
 use crate::cache;
 use crate::compiler::{Compiler, Variant};
 use crate::kernels::KernelSources;
-use crate::parallel::on_all_cores;
 use crate::sampler::{Lanes, unit};
 use crate::sources::{SOURCES, units, write_to};
 use crate::unavailable::{Unavailable, at};
+use rayon::prelude::*;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -70,11 +70,11 @@ impl SoftwareGpu {
         if !units.contains(&WINDOWS) {
             units.push(WINDOWS);
         }
-        let built = on_all_cores(&units, |name| {
+        let built = units.par_iter().map(|name| {
             let name_of_build = format!("{}-{name}", lanes.name());
             library(&self.root, &self.compiler, &self.folder, &name_of_build, &unit(name)?, lanes.flags())
         });
-        self.kernels.extend(built?);
+        self.kernels.extend(built.collect::<Result<Vec<PathBuf>, Unavailable>>()?);
         Ok(self)
     }
 

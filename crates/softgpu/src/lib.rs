@@ -51,7 +51,6 @@ mod compiler;
 mod ffi;
 mod gpu;
 mod kernels;
-mod parallel;
 mod report;
 mod sampler;
 mod settings;

@@ -7,8 +7,7 @@ use super::tools::{self, Tools};
 use super::{OPTIONS, listing, resources, signature};
 use crate::ffi::{Nvrtc, Unit};
 use anyhow::{Context, Result, bail};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use rayon::prelude::*;
 
 /// What the compiler and the assembler make of the sources.
 pub(super) struct Built {
@@ -35,9 +34,10 @@ pub(super) fn build(sources: &Sources, tools: &Tools, cache: &Cache) -> Result<B
         bail!("{} is NVRTC {major}.{minor}, not {wanted_major}.{wanted_minor}", tools.nvrtc.display());
     }
     let modules = sources.modules();
-    let parts = on_all_cores(&modules, |module| {
+    let parts = modules.par_iter().map(|module| {
         part(sources, module, &nvrtc, tools, cache).with_context(|| format!("the module {}", module.name))
-    })?;
+    });
+    let parts = parts.collect::<Result<Vec<Part>>>()?;
     let mut texts: Vec<(Module, String)> = Vec::new();
     let mut entries = Vec::new();
     for (module, part) in modules.into_iter().zip(parts) {
@@ -68,10 +68,11 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
     inputs.extend(headers.iter().flat_map(|(name, text)| [name, text]));
     let ptx = cache.get(&inputs, || nvrtc.compile(&unit, &OPTIONS))?;
     let mut entries = entries(sources, module, &ptx)?;
-    let told = on_all_cores(&resources::ARCHITECTURES, |architecture| {
+    let told = resources::ARCHITECTURES.par_iter().map(|architecture| {
         let inputs = ["ptxas", &tools.ptxas_version, architecture, &ptx];
         cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))
-    })?;
+    });
+    let told = told.collect::<Result<Vec<String>>>()?;
     for (architecture, told) in resources::ARCHITECTURES.into_iter().zip(told) {
         let used = resources::parse(&told)?;
         for Entry { name, resources, .. } in &mut entries {
@@ -111,32 +112,6 @@ fn entries_of_density(module: &str) -> Option<[String; 2]> {
     })
 }
 
-/// `work` of each item, in the items' order; of several errors that of the first item.
-fn on_all_cores<I: Sync, O: Send>(items: &[I], work: impl Fn(&I) -> Result<O> + Sync) -> Result<Vec<O>> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { return };
-                    let result = work(item);
-                    if result.is_err() {
-                        // What nobody has begun need not be done.
-                        next.store(items.len(), Ordering::Relaxed);
-                    }
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,13 +122,5 @@ mod tests {
         assert_eq!(two("nuts_x_f64_32x1").as_deref(), Some("nuts_restart_x_f64_32x1 nuts_run_x_f64_32x1"));
         assert_eq!(two("nuts_expand_x_f32").as_deref(), Some("nuts_expand_x_f32 nuts_predict_x_f32"));
         assert_eq!((two("nuts_windows"), two("octopus")), (None, None));
-    }
-
-    #[test]
-    fn work_on_all_cores_keeps_the_order_and_the_first_error() {
-        let items: Vec<u64> = (0..100).collect();
-        assert_eq!(on_all_cores(&items, |item| Ok(item * 2)).unwrap()[99], 198);
-        let fail = |item: &u64| if *item == 40 { bail!("forty") } else { Ok(*item) };
-        assert_eq!(on_all_cores(&items, fail).unwrap_err().to_string(), "forty");
     }
 }

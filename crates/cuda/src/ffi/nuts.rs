@@ -5,7 +5,7 @@ use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
 use crate::nuts::data::DataPart;
 use crate::nuts::layout::Structure;
-use crate::nuts::{NutsChains, NutsData, NutsGeometry, NutsLaunch, NutsSlot};
+use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot};
 use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
 
@@ -26,9 +26,11 @@ impl NutsFunctions {
         })
     }
 
-    /// The slot is laid out for the launch, and all parts are of the kernels' format.
-    pub(crate) fn run(
+    /// The slot is laid out for the launch, and all parts are of the kernels' format (`NutsKernels`).
+    #[allow(clippy::too_many_arguments, reason = "what is read and what is written are parts of their own")]
+    pub(crate) fn queue(
         &self,
+        entry: NutsEntry,
         stream: &RawStream,
         launch: &NutsLaunch,
         data: &NutsData,
@@ -36,20 +38,11 @@ impl NutsFunctions {
         chains: &mut NutsChains,
         slot: &mut NutsSlot,
     ) -> Result<(), CudaError> {
-        queue(&self.run, stream, launch, data, geometry, chains, slot)
-    }
-
-    /// As [`run`](Self::run).
-    pub(crate) fn restart(
-        &self,
-        stream: &RawStream,
-        launch: &NutsLaunch,
-        data: &NutsData,
-        geometry: &NutsGeometry,
-        chains: &mut NutsChains,
-        slot: &mut NutsSlot,
-    ) -> Result<(), CudaError> {
-        queue(&self.restart, stream, launch, data, geometry, chains, slot)
+        let function = match entry {
+            NutsEntry::Run => &self.run,
+            NutsEntry::Restart => &self.restart,
+        };
+        queue(function, stream, launch, data, geometry, chains, slot)
     }
 }
 

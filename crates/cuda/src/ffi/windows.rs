@@ -3,7 +3,8 @@
 use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
-use crate::nuts::{Float, NutsSlot, NutsWindows, WindowBlock, WindowSide};
+use crate::nuts::windows::WindowShape;
+use crate::nuts::{Float, NutsSlot, WindowBlock};
 use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
 
@@ -39,94 +40,95 @@ impl WindowFunctions {
         })
     }
 
-    /// There is room for the slot's rows, and both are of the same chains (`NutsWindows::append`).
+    /// There is room for the slot's rows in `to`, and both are of the same chains (`NutsWindows::append`).
     pub(crate) fn append(
         &self,
         stream: &RawStream,
-        windows: &NutsWindows,
+        shape: WindowShape,
         slot: &NutsSlot,
-        side: WindowSide,
+        region: usize,
+        to: &mut DeviceBuffer<f64>,
     ) -> Result<(), CudaError> {
-        let (element, window) = (slot.element(), slot.window());
-        let function = if element == Float::F32 { &self.append_f32 } else { &self.append_f64 };
-        let region = match side {
-            WindowSide::Positions => slot.regions.draws,
-            WindowSide::Gradients => slot.regions.gradients,
-        };
-        let items = windows.chains * window.len() * windows.dim;
-        let launch = Launch::new(function, blocks(items), [THREADS, 1, 1]);
-        let launch = launch.part(&slot.memory, region).input(windows.side(side));
-        let launch = shape(launch, windows).value(slot.iterations() as u32);
+        let window = slot.window();
+        let function = if slot.element() == Float::F32 { &self.append_f32 } else { &self.append_f64 };
+        let launch = Launch::new(function, blocks(shape.chains * window.len() * shape.dim), [THREADS, 1, 1]);
+        let launch = in_shape(launch.part(&slot.memory, region).output(to), shape).value(slot.iterations() as u32);
         let launch = launch.value(window.start as u32).value(window.len() as u32);
         // SAFETY: the kernel reads rows start..start + len of each chain in a region of chains x iterations x dim
-        // elements (`Regions`), and writes rows of the window for which there is room (checked by the caller). The
-        // window is written though only lent for reading here: its owner, `NutsWindows::append`, holds it for writing.
+        // elements (`Regions`), and writes rows of `to` for which there is room (checked by the caller).
         unsafe { launch.on(stream) }
     }
 
+    /// `x` has the window's shape; `about` a number for each coordinate; `out` one for each chain and coordinate.
     pub(crate) fn sums(
         &self,
         stream: &RawStream,
-        windows: &NutsWindows,
-        side: WindowSide,
+        shape: WindowShape,
+        x: &DeviceBuffer<f64>,
+        about: &DeviceBuffer<f64>,
         squared: bool,
+        out: &mut DeviceBuffer<f64>,
     ) -> Result<(), CudaError> {
-        let launch = Launch::new(&self.sums, blocks(windows.chains * windows.dim), [THREADS, 1, 1]);
-        let launch = launch.input(windows.side(side)).input(&windows.about).value(u32::from(squared));
-        let launch = shape(launch.input(&windows.of_chains), windows);
-        // SAFETY: reads `rows` <= `capacity` rows of each chain and `about[0..dim]`, writes `of_chains[0..chains*dim]`,
-        // which the caller holds for writing.
+        let launch = Launch::new(&self.sums, blocks(shape.chains * shape.dim), [THREADS, 1, 1]);
+        let launch = in_shape(launch.input(x).input(about).value(u32::from(squared)).output(out), shape);
+        // SAFETY: reads `rows` <= `capacity` rows of each chain and `about[0..dim]`, writes `out[0..chains*dim]`.
         unsafe { launch.on(stream) }
     }
 
-    pub(crate) fn pool(&self, stream: &RawStream, windows: &NutsWindows) -> Result<(), CudaError> {
-        let launch = Launch::new(&self.pool, blocks(windows.dim), [THREADS, 1, 1]);
-        let launch = launch.input(&windows.of_chains).input(&windows.total);
-        let launch = launch.value(windows.chains as u32).value(windows.dim as u32);
-        // SAFETY: reads `of_chains[0..chains*dim]` and writes `total[0..dim]`, which the caller holds for writing.
+    /// `of_chains` has a number for each chain and coordinate, `total` one for each coordinate.
+    pub(crate) fn pool(
+        &self,
+        stream: &RawStream,
+        shape: WindowShape,
+        of_chains: &DeviceBuffer<f64>,
+        total: &mut DeviceBuffer<f64>,
+    ) -> Result<(), CudaError> {
+        let launch = Launch::new(&self.pool, blocks(shape.dim), [THREADS, 1, 1]).input(of_chains).output(total);
+        let launch = launch.value(shape.chains as u32).value(shape.dim as u32);
+        // SAFETY: reads `of_chains[0..chains*dim]` and writes `total[0..dim]`.
         unsafe { launch.on(stream) }
     }
 
-    /// The block is within the coordinates (`NutsWindows::center`).
+    /// The block is within the coordinates, and both buffers have the window's shape (`NutsWindows::center`).
     pub(crate) fn center(
         &self,
         stream: &RawStream,
-        windows: &NutsWindows,
+        shape: WindowShape,
         block: &WindowBlock<'_>,
         lambda: &DeviceBuffer<f64>,
+        positions: &mut DeviceBuffer<f64>,
+        gradients: &mut DeviceBuffer<f64>,
     ) -> Result<(), CudaError> {
-        let items = windows.chains * windows.rows;
-        let launch = Launch::new(&self.center, blocks(items), [THREADS, 1, 1]);
-        let launch = launch.input(&windows.positions).input(&windows.gradients).input(lambda);
+        let launch = Launch::new(&self.center, blocks(shape.chains * shape.rows), [THREADS, 1, 1]);
+        let launch = launch.output(positions).output(gradients).input(lambda);
         let launch = launch.value(block.total).value(block.uniform.unwrap_or(0.0));
         let launch = launch.value(u32::from(block.uniform.is_some()));
         let launch = launch.value(block.location as u32).value(block.log_scale as u32);
-        let launch = shape(launch.value(block.first as u32).value(block.lambda.len() as u32), windows);
+        let launch = in_shape(launch.value(block.first as u32).value(block.lambda.len() as u32), shape);
         // SAFETY: each thread reads and writes its own draw's `dim` elements, of which location, log scale and effects
         // are some (checked by the caller), and reads as many lambdas as there are effects.
         unsafe { launch.on(stream) }
     }
 
+    /// `x` has the window's shape, and `out` has room for `count` draws (`NutsWindows::every`).
     pub(crate) fn gather(
         &self,
         stream: &RawStream,
-        windows: &NutsWindows,
-        side: WindowSide,
+        shape: WindowShape,
+        x: &DeviceBuffer<f64>,
         stride: usize,
         count: usize,
-        out: &DeviceBuffer<f64>,
+        out: &mut DeviceBuffer<f64>,
     ) -> Result<(), CudaError> {
-        let launch = Launch::new(&self.gather, blocks(count * windows.dim), [THREADS, 1, 1]);
-        let launch = launch.input(windows.side(side)).input(out);
-        let launch = shape(launch.value(stride as u32).value(count as u32), windows);
+        let launch = Launch::new(&self.gather, blocks(count * shape.dim), [THREADS, 1, 1]).input(x).output(out);
+        let launch = in_shape(launch.value(stride as u32).value(count as u32), shape);
         // SAFETY: draw `k stride` is below chains * rows for every k below `count`, which the caller has from both;
-        // `out` has count * dim elements (checked by the caller, which holds it for writing).
+        // `out` has count * dim elements at least (checked by the caller).
         unsafe { launch.on(stream) }
     }
 }
 
 /// The four numbers of `Window` in kernels/nuts/windows.cuh.
-fn shape<'a>(launch: Launch<'a>, windows: &NutsWindows) -> Launch<'a> {
-    let NutsWindows { chains, rows, capacity, dim, .. } = *windows;
+fn in_shape(launch: Launch<'_>, WindowShape { chains, rows, capacity, dim }: WindowShape) -> Launch<'_> {
     launch.value(chains as u32).value(rows as u32).value(capacity as u32).value(dim as u32)
 }

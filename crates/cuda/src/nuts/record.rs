@@ -1,7 +1,5 @@
 //! The statistics of a transition.
 
-use super::layout::Float;
-
 /// Bytes of a transition's record.
 pub(super) const RECORD: usize = 64;
 
@@ -36,22 +34,51 @@ pub struct NutsRecord {
 
 impl NutsRecord {
     pub(super) fn decode(bytes: &[u8; RECORD]) -> Self {
-        let mut reals = Vec::with_capacity(6);
-        Float::F64.decode(&bytes[..48], &mut reals);
-        let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let (reals, words) = (bytes.as_chunks::<8>().0, bytes.as_chunks::<4>().0);
+        let real = |at: usize| f64::from_ne_bytes(reals[at]);
+        let word = |at: usize| u32::from_ne_bytes(words[at]);
         Self {
-            lp: reals[0],
-            acceptance_rate: reals[1],
-            step_size: reals[2],
-            energy: reals[3],
-            energy_error: reals[4],
-            max_energy_error: reals[5],
-            tree_depth: word(48),
-            n_steps: word(52),
-            index_in_trajectory: word(56).cast_signed(),
-            diverging: word(60) & 1 != 0,
-            reached_max_treedepth: word(60) & 2 != 0,
-            without_gradient: word(60) & 4 != 0,
+            lp: real(0),
+            acceptance_rate: real(1),
+            step_size: real(2),
+            energy: real(3),
+            energy_error: real(4),
+            max_energy_error: real(5),
+            tree_depth: word(12),
+            n_steps: word(13),
+            index_in_trajectory: word(14).cast_signed(),
+            diverging: word(15) & 1 != 0,
+            reached_max_treedepth: word(15) & 2 != 0,
+            without_gradient: word(15) & 4 != 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes as `Record` of transition.cuh has them; each flag is a bit of its own.
+    #[test]
+    fn every_field_is_where_the_kernel_puts_it() {
+        for flags in 0..8_u32 {
+            let mut bytes: Vec<u8> = (1..=6).flat_map(|k| (f64::from(k) / 4.0).to_ne_bytes()).collect();
+            bytes.extend([7_u32, 127, (-3_i32).cast_unsigned(), flags].iter().flat_map(|word| word.to_ne_bytes()));
+            let expected = NutsRecord {
+                lp: 0.25,
+                acceptance_rate: 0.5,
+                step_size: 0.75,
+                energy: 1.0,
+                energy_error: 1.25,
+                max_energy_error: 1.5,
+                tree_depth: 7,
+                n_steps: 127,
+                index_in_trajectory: -3,
+                diverging: [1, 3, 5, 7].contains(&flags),
+                reached_max_treedepth: [2, 3, 6, 7].contains(&flags),
+                without_gradient: flags >= 4,
+            };
+            assert_eq!(NutsRecord::decode(bytes.as_slice().try_into().unwrap()), expected);
         }
     }
 }

@@ -35,20 +35,27 @@ pub struct WindowBlock<'a> {
 /// `c` is at `(c capacity + r) dim + i`.
 pub struct NutsWindows {
     functions: WindowFunctions,
-    pub(crate) positions: DeviceBuffer<f64>,
-    pub(crate) gradients: DeviceBuffer<f64>,
+    positions: DeviceBuffer<f64>,
+    gradients: DeviceBuffer<f64>,
     /// One number for each chain and coordinate, and one for each coordinate.
-    pub(crate) of_chains: DeviceBuffer<f64>,
-    pub(crate) total: DeviceBuffer<f64>,
-    pub(crate) about: DeviceBuffer<f64>,
+    of_chains: DeviceBuffer<f64>,
+    total: DeviceBuffer<f64>,
+    about: DeviceBuffer<f64>,
     lambda: DeviceBuffer<f64>,
     /// Draws on their way to the host.
     gathered: DeviceBuffer<f64>,
+    shape: WindowShape,
+}
+
+/// `Window` of kernels/nuts/windows.cuh.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowShape {
     pub(crate) chains: usize,
-    pub(crate) capacity: usize,
-    pub(crate) dim: usize,
     /// Draws of each chain.
     pub(crate) rows: usize,
+    /// Draws of each chain for which there is room.
+    pub(crate) capacity: usize,
+    pub(crate) dim: usize,
 }
 
 impl NutsWindows {
@@ -88,22 +95,19 @@ impl NutsWindows {
             about: zeroed(dim)?,
             lambda: zeroed(dim)?,
             gathered: zeroed(dim.saturating_mul(fetched))?,
-            chains,
-            capacity,
-            dim,
-            rows: 0,
+            shape: WindowShape { chains, rows: 0, capacity, dim },
         })
     }
 
     /// Draws of all chains together.
     #[must_use]
     pub fn draws(&self) -> usize {
-        self.chains * self.rows
+        self.shape.chains * self.shape.rows
     }
 
     /// Forgets all draws.
     pub fn clear(&mut self) {
-        self.rows = 0;
+        self.shape.rows = 0;
     }
 
     /// Queues to append what a launch has left in `slot` within the window, behind the launch.
@@ -112,23 +116,23 @@ impl NutsWindows {
     /// [`CudaError::LengthMismatch`] when there is no room, or the slot is of other chains; [`CudaError::ContextMismatch`];
     /// and when the driver refuses.
     pub fn append(&mut self, stream: &Stream, chains: &NutsChains, slot: &NutsSlot) -> Result<(), CudaError> {
-        let window = slot.window();
+        let (window, shape) = (slot.window(), self.shape);
         let refuse = |what, expected, found| {
-            let operation = format!("adding {} draws to a window of {} chains", window.len(), self.chains);
+            let operation = format!("adding {} draws to a window of {} chains", window.len(), shape.chains);
             Err(CudaError::LengthMismatch { operation, what, expected, found })
         };
-        if chains.chains != self.chains || chains.dim != self.dim {
-            return refuse("the slot", self.chains * self.dim, chains.chains * chains.dim);
+        if chains.chains != shape.chains || chains.dim != shape.dim {
+            return refuse("the slot", shape.chains * shape.dim, chains.chains * chains.dim);
         }
-        if self.rows + window.len() > self.capacity {
-            return refuse("the window", self.rows + window.len(), self.capacity);
+        if shape.rows + window.len() > shape.capacity {
+            return refuse("the window", shape.rows + window.len(), shape.capacity);
         }
         if window.is_empty() {
             return Ok(());
         }
-        self.functions.append(stream.raw(), self, slot, WindowSide::Positions)?;
-        self.functions.append(stream.raw(), self, slot, WindowSide::Gradients)?;
-        self.rows += window.len();
+        self.functions.append(stream.raw(), shape, slot, slot.regions.draws, &mut self.positions)?;
+        self.functions.append(stream.raw(), shape, slot, slot.regions.gradients, &mut self.gradients)?;
+        self.shape.rows += window.len();
         Ok(())
     }
 
@@ -141,8 +145,12 @@ impl NutsWindows {
         if let Some(about) = about {
             self.about.copy_from(about)?;
         }
-        self.functions.sums(stream.raw(), self, side, about.is_some())?;
-        self.functions.pool(stream.raw(), self)?;
+        let x = match side {
+            WindowSide::Positions => &self.positions,
+            WindowSide::Gradients => &self.gradients,
+        };
+        self.functions.sums(stream.raw(), self.shape, x, &self.about, about.is_some(), &mut self.of_chains)?;
+        self.functions.pool(stream.raw(), self.shape, &self.of_chains, &mut self.total)?;
         self.total.to_vec()
     }
 
@@ -152,13 +160,14 @@ impl NutsWindows {
     /// [`CudaError::LengthMismatch`] when the block is not within the coordinates; and when any work failed.
     pub fn center(&mut self, stream: &Stream, block: &WindowBlock<'_>) -> Result<(), CudaError> {
         let end = block.location.max(block.log_scale).max(block.first + block.lambda.len().max(1) - 1);
-        if end >= self.dim {
+        if end >= self.shape.dim {
             let operation = "taking a window to centered coordinates".to_owned();
             let what = "the density's block";
-            return Err(CudaError::LengthMismatch { operation, what, expected: end + 1, found: self.dim });
+            return Err(CudaError::LengthMismatch { operation, what, expected: end + 1, found: self.shape.dim });
         }
         self.lambda.copy_range_from(0, block.lambda)?;
-        self.functions.center(stream.raw(), self, block, &self.lambda)?;
+        let Self { functions, positions, gradients, lambda, shape, .. } = self;
+        functions.center(stream.raw(), *shape, block, lambda, positions, gradients)?;
         stream.synchronize()
     }
 
@@ -168,11 +177,15 @@ impl NutsWindows {
     /// [`CudaError::RangeOutside`] when these are more than it was made for; and when any work failed.
     pub fn every(&mut self, stream: &Stream, side: WindowSide, stride: usize) -> Result<Vec<f64>, CudaError> {
         let count = self.draws().div_ceil(stride.max(1));
-        let (length, end) = (self.gathered.len(), count * self.dim);
+        let (length, end) = (self.gathered.len(), count * self.shape.dim);
         if end > length {
             return Err(CudaError::RangeOutside { operation: "fetching draws of a window", start: 0, end, length });
         }
-        self.functions.gather(stream.raw(), self, side, stride.max(1), count, &self.gathered)?;
+        let x = match side {
+            WindowSide::Positions => &self.positions,
+            WindowSide::Gradients => &self.gradients,
+        };
+        self.functions.gather(stream.raw(), self.shape, x, stride.max(1), count, &mut self.gathered)?;
         let mut out = vec![0.0; end];
         self.gathered.copy_range_to(0, &mut out)?;
         Ok(out)
@@ -183,8 +196,9 @@ impl NutsWindows {
     /// # Errors
     /// [`CudaError::RangeOutside`] when there is no such chain; and when the copy or any work before failed.
     pub fn read(&self, side: WindowSide, chain: usize) -> Result<Vec<f64>, CudaError> {
-        let mut out = vec![0.0; self.rows * self.dim];
-        self.side(side).copy_range_to(chain * self.capacity * self.dim, &mut out)?;
+        let WindowShape { rows, capacity, dim, .. } = self.shape;
+        let mut out = vec![0.0; rows * dim];
+        self.side(side).copy_range_to(chain * capacity * dim, &mut out)?;
         Ok(out)
     }
 
@@ -194,7 +208,7 @@ impl NutsWindows {
     /// # Errors
     /// [`CudaError::RangeOutside`] when there is no such chain or no room; and when the copy or any work before failed.
     pub fn write(&mut self, side: WindowSide, chain: usize, numbers: &[f64]) -> Result<(), CudaError> {
-        let start = chain * self.capacity * self.dim;
+        let start = chain * self.shape.capacity * self.shape.dim;
         match side {
             WindowSide::Positions => self.positions.copy_range_from(start, numbers),
             WindowSide::Gradients => self.gradients.copy_range_from(start, numbers),
@@ -203,10 +217,10 @@ impl NutsWindows {
 
     /// Says how many draws of each chain were [written](Self::write), at most as many as there is room for.
     pub fn set_rows(&mut self, rows: usize) {
-        self.rows = rows.min(self.capacity);
+        self.shape.rows = rows.min(self.shape.capacity);
     }
 
-    pub(crate) fn side(&self, side: WindowSide) -> &DeviceBuffer<f64> {
+    fn side(&self, side: WindowSide) -> &DeviceBuffer<f64> {
         match side {
             WindowSide::Positions => &self.positions,
             WindowSide::Gradients => &self.gradients,

@@ -21,7 +21,7 @@ impl CalibrationKey {
     pub fn new(device_uuid: impl Into<String>, driver_version: impl Into<String>) -> Self {
         // A build with checks is several times slower on the processor.
         let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-        let kernels = fingerprint(octopus_cuda::PTX.as_bytes());
+        let kernels = fingerprint(octopus_cuda::KERNELS_MANIFEST.as_bytes());
         Self {
             device_uuid: device_uuid.into(),
             driver_version: driver_version.into(),

@@ -1,6 +1,7 @@
 //! What a run takes of a device's memory: the same arithmetic that allocates it.
 
-use super::{GpuConfig, kernel, windows};
+use super::windows::Room;
+use super::{GpuConfig, kernel};
 use crate::config::SamplerConfig;
 use crate::low_rank::MAX_RANK;
 use crate::run::SamplerError;
@@ -52,7 +53,7 @@ impl GpuMemory {
             shared: 2 * vector + directions * (vector + format.scalar.bytes() as u64),
             chains: (chains as u64).saturating_mul(chain),
             slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),
-            windows: windows::bytes(config, gpu, dim).unwrap_or(0) as u64,
+            windows: Room::of(config, gpu, dim).map_or(0, |room| room.bytes as u64),
         })
     }
 

@@ -14,12 +14,22 @@ use octopus_density::{Centering, Hierarchy};
 /// The windows' kernels, which serve every density.
 const KERNELS: KernelText = KernelText::Gzip(include_bytes!("../../../../kernels/ptx/nuts_windows.ptx.gz"));
 
-/// The bytes of the windows of a run, if they are to be on the device.
-pub(super) fn bytes(config: &SamplerConfig, gpu: &GpuConfig, dim: usize) -> Option<usize> {
-    let longest = Schedule::new(config.tune, config.windows).longest();
-    let at_once = config.chains <= gpu.chains_at_once && longest > 0;
-    let bytes = NutsWindows::bytes_for(config.chains, longest, dim, MAX_ROWS)?;
-    (at_once && bytes <= gpu.window_bytes).then_some(bytes)
+/// The windows of a run, if they are to be on the device.
+pub(super) struct Room {
+    /// Draws of each chain in the longest.
+    longest: usize,
+    /// Of device memory.
+    pub(super) bytes: usize,
+}
+
+impl Room {
+    /// Room for the windows of a run; `None` if it has none, or the host is to learn.
+    pub(super) fn of(config: &SamplerConfig, gpu: &GpuConfig, dim: usize) -> Option<Self> {
+        let longest = Schedule::new(config.tune, config.windows).longest();
+        let at_once = config.chains <= gpu.chains_at_once && longest > 0;
+        let bytes = NutsWindows::bytes_for(config.chains, longest, dim, MAX_ROWS)?;
+        (at_once && bytes <= gpu.window_bytes).then_some(Self { longest, bytes })
+    }
 }
 
 /// Room on the device for the windows of a run, with what a checkpoint has of the open one.
@@ -33,10 +43,7 @@ pub(super) fn on_device(
     dim: usize,
     states: &[ChainState],
 ) -> Result<Option<NutsWindows>, SamplerError> {
-    if bytes(config, gpu, dim).is_none() {
-        return Ok(None);
-    }
-    let longest = Schedule::new(config.tune, config.windows).longest();
+    let Some(Room { longest, .. }) = Room::of(config, gpu, dim) else { return Ok(None) };
     let mut windows = NutsWindows::new(context, &KERNELS.text()?, config.chains, longest, dim, MAX_ROWS)?;
     for (c, state) in states.iter().enumerate() {
         windows.write(WindowSide::Positions, c, &state.window.positions)?;
