@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 /// What the software machine is like and what goes wrong on it: the value of the environment variable
 /// `OCTOPUS_SOFTGPU`.
@@ -114,6 +115,12 @@ impl Settings {
         self.with("threads", count)
     }
 
+    /// How long a launch may last from when a lane of it first slept (`__nanosleep`), to the millisecond: one that waits
+    /// for what never comes ends then, with 702. Without this it is a minute.
+    pub fn timeout(self, limit: Duration) -> Self {
+        self.with("timeout_ms", limit.as_millis())
+    }
+
     /// Degrees Celsius.
     pub fn temperature(self, celsius: u32) -> Self {
         self.with("temperature", celsius)
@@ -187,11 +194,11 @@ mod tests {
             .compute_capability(8, 6)
             .memory(48_685, 1_000)
             .sticky(700, 2)
+            .timeout(Duration::from_millis(1_500))
             .fail("nvmlInit_v2", 18)
             .fail("cuMemAlloc_v2", 2)
             .from_call(3);
-        let expected =
-            "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
+        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
         assert_eq!(settings.to_string(), expected);
         assert_eq!(Settings::new().to_string(), "");
     }
