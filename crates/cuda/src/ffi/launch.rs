@@ -50,7 +50,6 @@ impl<'a> Launch<'a> {
 
     /// All blocks run side by side, so that they may wait for each other: no more than
     /// [`RawFunction::blocks_at_once`] tells, else the driver answers 720.
-    #[allow(dead_code, reason = "for kernels of NUTS whose blocks share a chain")]
     pub(super) fn together(self) -> Self {
         Self { together: true, ..self }
     }

@@ -139,7 +139,6 @@ impl RawFunction {
     ///
     /// # Errors
     /// When the driver does not tell.
-    #[allow(dead_code, reason = "for kernels of NUTS whose blocks share a chain")]
     pub(super) fn blocks_at_once(&self, threads: u32) -> Result<u32, CudaError> {
         let session = self.session();
         session.enter()?;
