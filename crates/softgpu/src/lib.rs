@@ -30,11 +30,11 @@
 //!
 //! # Blocks that wait for each other
 //!
-//! `cuLaunchCooperativeKernel` runs all blocks of a grid side by side: each host thread has a share of them,
-//! neighbours together, and goes on to the next as soon as no lane of a block is ready. A lane that waits for what
-//! another one writes must call `__nanosleep` in its loop, as it should on a GPU: that is where other lanes and other
-//! blocks come to their turn, and a loop without it never ends here. `__threadfence` orders what is written before the
-//! flag, here as there, and after the loop what is read.
+//! `cuLaunchCooperativeKernel` runs all blocks of a grid side by side, on one host thread unless [`Settings::threads`]
+//! asks for more, which then have a share of neighbours each. A thread goes on to its next block as soon as no lane of
+//! a block is ready. A lane that waits for what another one writes must call `__nanosleep` in its loop, as it should
+//! on a GPU: that is where other lanes and other blocks come to their turn, and a loop without it never ends here.
+//! `__threadfence` orders what is written before the flag, here as there, and after the loop what is read.
 //!
 //! - A grid of more blocks than the device's multiprocessors hold at once
 //!   (`cuOccupancyMaxActiveBlocksPerMultiprocessor`, which takes every kernel to have 32 registers) gives 720. Of

@@ -110,7 +110,8 @@ impl Settings {
         self.with("report", file.display())
     }
 
-    /// Host threads that a launch is spread over; without this the machine's, at most 8.
+    /// Host threads that a launch is spread over. Without this they are the machine's, at most 8, and one for a launch
+    /// whose blocks wait for each other: of several, on a machine that is busy, each waits long for the other's turn.
     pub fn threads(self, count: u32) -> Self {
         self.with("threads", count)
     }

@@ -62,16 +62,18 @@ class Grid {
   }
 
   void run() {
-    const uint64_t lanes = blocks_ * launch_.block.x * launch_.block.y * launch_.block.z;
-    unsigned threads = launch_.threads != 0 ? launch_.threads : usual_threads();
     if (launch_.together) {
-      shares_ = std::min<uint64_t>(threads, blocks_);
-      return on_threads(static_cast<unsigned>(shares_), [this] { take_shares(); });
+      // Where nobody says, one: blocks wait for each other at every turn, for nanoseconds on one host thread, and for
+      // milliseconds on several of a machine that has other work.
+      threads_ = std::min<uint64_t>(std::max(1u, launch_.threads), blocks_);
+      return on_threads(static_cast<unsigned>(threads_), [this] { take_shares(); });
     }
+    const uint64_t lanes = blocks_ * launch_.block.x * launch_.block.y * launch_.block.z;
     const bool few = lanes < FEW_LANES && !long_kernels().has(launch_.kernel);
-    if (few) threads = 1;
+    const unsigned threads = few ? 1 : launch_.threads != 0 ? launch_.threads : usual_threads();
+    threads_ = std::min<uint64_t>(threads, blocks_);
     const auto start = std::chrono::steady_clock::now();
-    on_threads(static_cast<unsigned>(std::min<uint64_t>(threads, blocks_)), [this] { take_blocks(); });
+    on_threads(static_cast<unsigned>(threads_), [this] { take_blocks(); });
     if (few && std::chrono::steady_clock::now() - start > LONG) long_kernels().add(launch_.kernel);
   }
 
@@ -108,9 +110,9 @@ class Grid {
   /// A share of blocks that are beside each other for each host thread that comes; those that do not come in time leave
   /// theirs to the others.
   void take_shares() {
-    for (uint64_t share; (share = next_.fetch_add(1)) < shares_;) {
+    for (uint64_t share; (share = next_.fetch_add(1)) < threads_;) {
       std::vector<Seat> seats;
-      for (uint64_t block = blocks_ * share / shares_; block < blocks_ * (share + 1) / shares_; ++block) {
+      for (uint64_t block = blocks_ * share / threads_; block < blocks_ * (share + 1) / threads_; ++block) {
         seats.push_back({block, &runners()[seats.size()], Turn::Asleep, {}});
       }
       SharedSpace shared(launch_.kernel->shared);
@@ -172,7 +174,7 @@ class Grid {
     return code_ == 0;
   }
 
-  /// Where nothing is left to do but wait: lets another host thread run. False if the launch has failed, or does now
+  /// Where nothing is left to do but look again: lets the others of several host threads run. False if the launch has failed, or does now
   /// because it has waited for too long.
   bool may_wait(const BlockRunner& runner) {
     using namespace std::chrono;
@@ -183,7 +185,7 @@ class Grid {
       fail(LAUNCH_TIMEOUT, runner.sleeper() + ": it sleeps, and the launch has lasted " + std::to_string(now - since) +
                                " ms since a lane first slept (setting timeout_ms)" + (launch_.together ? "" : NOT_TOGETHER));
     }
-    if (code_ == 0) sched_yield();
+    if (threads_ > 1 && code_ == 0) sched_yield();
     return code_ == 0;
   }
 
@@ -210,8 +212,8 @@ class Grid {
   const Launch& launch_;
   uint64_t blocks_;
   uint64_t at_once_;
-  /// Host threads of a launch whose blocks run side by side.
-  uint64_t shares_ = 0;
+  /// Host threads, each of which takes a share of a launch whose blocks run side by side.
+  uint64_t threads_ = 0;
   /// The next block, or the next share.
   std::atomic<uint64_t> next_{0};
   std::atomic<int> code_{0};

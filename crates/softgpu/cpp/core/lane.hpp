@@ -70,7 +70,7 @@ struct Launch {
   Dim3 grid;
   Dim3 block;
   size_t dynamic_shared;
-  /// Host threads to spread the blocks over; 0 for a number that suits the machine.
+  /// Host threads to spread the blocks over; 0 for a number that suits the machine and the launch.
   unsigned threads;
   /// Whether all blocks run side by side and may wait for each other (`lane_sleeps`).
   bool together;
