@@ -72,7 +72,8 @@ pub trait GpuDensity: LogDensity {
     fn kernel_data(&self) -> Vec<KernelField<'_>>;
 
     /// The kernels that expand draws and replicate observations on the device ([`LogDensity::expand`] and
-    /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any the CPU does both.
+    /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any only the CPU does
+    /// both.
     fn expansion_modules(&self) -> &[ExpansionModule] {
         &[]
     }

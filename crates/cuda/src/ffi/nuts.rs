@@ -3,10 +3,10 @@
 use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
-use crate::nuts::data::DataPart;
+use super::structures::{Addresses, data_structure};
+use crate::CudaError;
 use crate::nuts::layout::Structure;
 use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot};
-use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
 
 /// Threads of a block, of warps that share nothing or of one chain: set in the kernels' sources.
@@ -46,19 +46,6 @@ impl NutsFunctions {
     }
 }
 
-/// An address as it is in the making of an argument; whether it is of the kernel's context is noted.
-struct Addresses<'a> {
-    function: &'a RawFunction,
-    foreign: bool,
-}
-
-impl Addresses<'_> {
-    fn of(&mut self, buffer: &DeviceBuffer<u8>) -> u64 {
-        self.foreign |= self.function.session().same(buffer.memory().session(), "").is_err();
-        buffer.memory().address()
-    }
-}
-
 fn queue(
     function: &RawFunction,
     stream: &RawStream,
@@ -69,12 +56,10 @@ fn queue(
     slot: &mut NutsSlot,
 ) -> Result<(), CudaError> {
     let format = chains.format();
-    let mut addresses = Addresses { function, foreign: false };
-    let data = data_structure(&mut addresses, data, geometry);
+    let mut addresses = Addresses::of(function);
+    let data = data_structure(&mut addresses, data);
     let arguments = launch_structure(&mut addresses, launch, geometry, chains, slot);
-    if addresses.foreign {
-        return Err(CudaError::ContextMismatch { operation: format!("launching {}", function.name()) });
-    }
+    addresses.are_the_function_s()?;
     let threads = u64::from(launch.chains) * u64::from(format.lanes);
     let blocks = u32::try_from(threads.div_ceil(u64::from(THREADS))).unwrap_or(u32::MAX);
     let queued = Launch::new(function, [blocks, 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
@@ -84,20 +69,6 @@ fn queue(
     // metric have room for whole vectors and for `rank` directions (`NutsGeometry`). That the density reads within its
     // own data is what `NutsKernels::load` trusts the kernels for. Buffers are freed only when the context is idle.
     unsafe { queued.on(stream) }
-}
-
-/// The density's data, in its own order.
-fn data_structure(addresses: &mut Addresses<'_>, data: &NutsData, geometry: &NutsGeometry) -> Vec<u8> {
-    let scalar = geometry.format().scalar;
-    let mut structure = Structure::default();
-    for part in data.parts() {
-        match part {
-            DataPart::Word(word) => structure.word(*word),
-            DataPart::Scalar(value) => structure.real(scalar, *value),
-            DataPart::Buffer(buffer) => structure.long(addresses.of(buffer)),
-        };
-    }
-    structure.finished()
 }
 
 /// `Launch` of `kernels/nuts/chain.cuh`.
@@ -110,13 +81,13 @@ fn launch_structure(
 ) -> Vec<u8> {
     let scalar = chains.format().scalar;
     let mut centering = Structure::default();
-    centering.long(addresses.of(&geometry.lambda)).real(scalar, geometry.total);
+    centering.long(addresses.address(&geometry.lambda)).real(scalar, geometry.total);
     centering.real(scalar, geometry.uniform.unwrap_or(0.0));
     centering.word(u32::from(geometry.uniform.is_some())).word(u32::from(geometry.natural));
     let mut metric = Structure::default();
-    metric.long(addresses.of(&geometry.scale)).long(addresses.of(&geometry.directions));
-    metric.long(addresses.of(&geometry.stretch)).word(geometry.rank);
-    let memory = addresses.of(&slot.memory);
+    metric.long(addresses.address(&geometry.scale)).long(addresses.address(&geometry.directions));
+    metric.long(addresses.address(&geometry.stretch)).word(geometry.rank);
+    let memory = addresses.address(&slot.memory);
     let region = |start: usize| memory + start as u64;
     let mut whole = Structure::default();
     whole.long(launch.seed).word(launch.first_chain).word(launch.chains);
@@ -124,7 +95,7 @@ fn launch_structure(
     whole.word(launch.window.start).word(launch.window.end).word(chains.max_depth());
     whole.real(scalar, launch.max_energy_error).real(scalar, launch.target_accept);
     whole.structure(&centering).structure(&metric);
-    whole.long(addresses.of(&chains.states)).long(addresses.of(&chains.workspaces));
+    whole.long(addresses.address(&chains.states)).long(addresses.address(&chains.workspaces));
     whole.long(region(slot.regions.draws)).long(region(slot.regions.records)).long(region(slot.regions.gradients));
     whole.long(memory).long(region(slot.regions.end_positions));
     whole.finished()
