@@ -137,7 +137,7 @@ fn kernels(exact: &Value) -> Vec<String> {
     kernels.iter().filter_map(judge).collect()
 }
 
-/// Every run as recorded; in f64 as the CPU's, too.
+/// Every run and expansion as recorded; in f64 as the CPU's, too.
 fn whole_runs(exact: &Value) -> Vec<String> {
     let runs = rows(exact, "runs");
     let is = |run: &Value, precision: &str| run.get("precision").and_then(Value::as_str) == Some(precision);
@@ -146,6 +146,10 @@ fn whole_runs(exact: &Value) -> Vec<String> {
         .filter(|precision| !runs.iter().any(|run| is(run, precision)))
         .map(|precision| format!("exact_runs: no run in {precision}"))
         .collect();
+    let begins =
+        |run: &Value, what: &str| run.get("name").and_then(Value::as_str).is_some_and(|name| name.starts_with(what));
+    let missing = ["expand-", "predict-"].into_iter().filter(|what| !runs.iter().any(|run| begins(run, what)));
+    objections.extend(missing.map(|what| format!("exact_runs: nothing that is called {what}...")));
     for problem in rows(exact, "problems") {
         objections.push(format!("exact_runs: {problem}"));
     }

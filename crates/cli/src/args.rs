@@ -147,7 +147,7 @@ pub(crate) struct DeviceExactArgs {
     /// The N of cuda:N
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) device: u32,
-    /// Compare whole runs of the sampler instead of single kernels: in f64 with the CPU engine's
+    /// Compare whole runs of the sampler, and what draws mean, instead of single kernels: in f64 with the CPU's
     #[arg(long)]
     pub(crate) runs: bool,
     /// Little work, for tools that slow kernels down (compute-sanitizer, ncu)

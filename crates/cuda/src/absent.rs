@@ -8,6 +8,7 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use crate::kernels::{Binary, MatrixShape, NumberStream, Numbers, Reduction, Unary};
+use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
 use crate::nuts::windows::WindowShape;
 use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot, WindowBlock};
 use crate::session::Session;
@@ -43,6 +44,7 @@ pub(crate) enum RawModule {}
 pub(crate) enum KernelSet {}
 pub(crate) enum NutsFunctions {}
 pub(crate) enum WindowFunctions {}
+pub(crate) enum ExpansionFunctions {}
 
 impl RawDevice {
     pub(crate) fn get(_: u32) -> Answer<Self> {
@@ -378,6 +380,27 @@ impl WindowFunctions {
         _: usize,
         _: usize,
         _: &mut DeviceBuffer<f64>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl ExpansionFunctions {
+    pub(crate) fn find(module: &Arc<RawModule>, _: &str) -> Answer<Self> {
+        match **module {}
+    }
+
+    pub(crate) fn expand(&self, _: &RawStream, _: &NutsData, _: &mut ExpansionBuffers, _: usize) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn predict(
+        &self,
+        _: &RawStream,
+        _: &NutsData,
+        _: &NutsData,
+        _: &mut ExpansionBuffers,
+        _: &PredictionLaunch,
     ) -> Answer<()> {
         match *self {}
     }

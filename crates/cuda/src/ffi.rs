@@ -11,6 +11,7 @@
 mod context;
 mod device;
 mod event;
+mod expansion;
 mod kernels;
 mod launch;
 mod memory;
@@ -21,12 +22,14 @@ mod shim;
 mod start;
 mod status;
 mod stream;
+mod structures;
 mod transfer;
 mod windows;
 
 pub(crate) use context::PrimaryContext;
 pub(crate) use device::RawDevice;
 pub(crate) use event::RawEvent;
+pub(crate) use expansion::ExpansionFunctions;
 pub(crate) use kernels::KernelSet;
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::RawModule;

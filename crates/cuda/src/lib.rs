@@ -10,6 +10,7 @@
 //! | Order and time | [`Stream`], [`Event`], [`Stream::measure`] |
 //! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`], [`Module`] |
 //! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsTeam`], [`NutsSlot`] |
+//! | What draws mean | [`NutsExpansion`]: variables, replicated observations |
 //! | What went wrong | [`CudaError`], [`DriverCode`] |
 //!
 //! **No CUDA is a value.** The program is not linked to `libcuda`: the first call opens it, and where there is none,
@@ -96,8 +97,9 @@ pub use error::CudaError;
 pub use kernels::{Kernels, MatrixShape, NumberStream};
 pub use module::Module;
 pub use nuts::{
-    Float, NutsChain, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput,
-    NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowBlock, WindowSide,
+    ExpansionShape, Float, NutsChain, NutsChains, NutsData, NutsExpansion, NutsField, NutsFormat, NutsGeometry,
+    NutsKernels, NutsLaunch, NutsOutput, NutsPrediction, NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork,
+    NutsWindows, WindowBlock, WindowSide,
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};

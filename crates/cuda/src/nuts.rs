@@ -11,10 +11,13 @@
 //! | [`NutsWindows`] | for warm-up | the open window's draws and gradients, for what is learned from all chains |
 //! | [`NutsSlot`] | for the run, two or more | what one launch leaves for the host: draws, records, gradients, ends |
 //!
+//! [`NutsExpansion`] says what draws mean, whoever has made them: variables, replicated observations.
+//!
 //! Numbers are given as `f64` and rounded once to what the kernel computes in.
 
 mod chains;
 pub(crate) mod data;
+pub(crate) mod expansion;
 mod geometry;
 pub(crate) mod layout;
 mod output;
@@ -32,6 +35,7 @@ use std::time::{Duration, Instant};
 
 pub use chains::{NutsChain, NutsChains};
 pub use data::{NutsData, NutsField};
+pub use expansion::{ExpansionShape, NutsExpansion, NutsPrediction};
 pub use geometry::NutsGeometry;
 pub use layout::{Float, NutsFormat};
 pub use output::NutsOutput;

@@ -77,8 +77,14 @@ pub trait GpuDensity: LogDensity {
         None
     }
 
+    /// The fields that a team's `Data` has besides, after the others.
+    fn team_data(&self) -> Vec<KernelField<'_>> {
+        Vec::new()
+    }
+
     /// The kernels that expand draws and replicate observations on the device ([`LogDensity::expand`] and
-    /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any the CPU does both.
+    /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any only the CPU does
+    /// both.
     fn expansion_modules(&self) -> &[ExpansionModule] {
         &[]
     }

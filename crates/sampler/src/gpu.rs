@@ -7,6 +7,7 @@
 //! Chains that do not fit at once take turns: between transitions a chain is its point and a few numbers, from which
 //! the device makes the rest again to the same bits.
 
+mod expander;
 mod kernel;
 mod memory;
 mod pace;
@@ -32,6 +33,7 @@ use std::ops::Range;
 use std::time::Duration;
 use windows::DevicePool;
 
+pub use expander::GpuExpander;
 pub use memory::GpuMemory;
 
 /// How a run uses a GPU. Nothing here changes a draw.
@@ -110,7 +112,7 @@ impl GpuEngine {
         let chosen = kernel::choose(density, config.precision)?;
         let format = kernel::format(chosen);
         let kernels = kernel::load(density, chosen, context)?;
-        let data = kernel::upload(density, format, context)?;
+        let data = kernel::upload(&kernel::fields(density), format, context)?;
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
         let room = config.chains.min(gpu.chains_at_once.max(1));
         let device = kernel::chains(density, &kernels, context, room, config.max_depth, gpu.blocks_per_chain)?;

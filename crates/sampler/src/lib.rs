@@ -23,7 +23,7 @@ mod vector;
 pub use adaptation::Adaptation;
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
-pub use gpu::{GpuConfig, GpuMemory};
+pub use gpu::{GpuConfig, GpuExpander, GpuMemory};
 pub use metric::MetricEstimate;
 pub use octopus_density::gpu::Precision;
 pub use run::{Sampler, SamplerError};

@@ -57,8 +57,7 @@ pub enum SamplerError {
     Device(#[from] CudaError),
     /// There are no kernels for the density.
     #[error(
-        "no GPU kernel for '{density}' with {dim} coordinates in {precision}: {why}; sample on the CPU, or in another \
-         precision"
+        "no GPU kernel for '{density}' with {dim} coordinates in {precision}: {why}; use the CPU, or another precision"
     )]
     NoKernel {
         /// The density.
@@ -70,6 +69,9 @@ pub enum SamplerError {
         /// What is missing.
         why: String,
     },
+    /// Draws to expand, or a choice of them, that cannot be the density's.
+    #[error("the draws cannot be expanded: {0}")]
+    Draws(String),
     /// The kernels in this program are damaged.
     #[error(transparent)]
     KernelText(#[from] KernelTextError),

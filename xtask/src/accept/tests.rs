@@ -16,7 +16,9 @@ const EXACT: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false},
 const RUNS: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false}, "problems": [], "runs": [
     {"name": "ten-f64", "precision": "f64", "hash": "2", "cpu": "2", "expected": "2"},
     {"name": "ten-f32", "precision": "f32", "hash": "3", "cpu": null, "expected": "3"},
-    {"name": "ten-mixed", "precision": "mixed", "hash": "4", "cpu": null, "expected": "4"}]}"#;
+    {"name": "ten-mixed", "precision": "mixed", "hash": "4", "cpu": null, "expected": "4"},
+    {"name": "expand-ten-f64", "precision": "f64", "hash": "5", "cpu": "5", "expected": "5"},
+    {"name": "predict-ten-f32", "precision": "f32", "hash": "6", "cpu": null, "expected": "6"}]}"#;
 const SAMPLER: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false, "driver": "550.54"},
     "machine": {"threads": 16, "host": {"cpu": "A CPU"}, "gpu": {"sm_clock_mhz": 1980}, "driver_cache": "here"},
     "not_measured": ["cpu, 10 groups"],
@@ -105,6 +107,9 @@ fn each_mismatch_is_an_objection() {
         ("run-cpu", "exact_runs.out", "\"cpu\": \"2\"", "\"cpu\": null", "ten-f64 differs"),
         ("run-record", "exact_runs.out", "\"expected\": \"4\"", "\"expected\": null", "ten-mixed differs"),
         ("run-none", "exact_runs.out", "\"precision\": \"f32\"", "\"precision\": \"f64\"", "no run in f32"),
+        ("expand-none", "exact_runs.out", "expand-ten", "another-ten", "nothing that is called expand-"),
+        ("predict-none", "exact_runs.out", "predict-ten", "another-ten", "nothing that is called predict-"),
+        ("predict", "exact_runs.out", "\"hash\": \"6\"", "\"hash\": \"7\"", "predict-ten-f32 differs"),
         ("run-problem", "exact_runs.out", "\"problems\": []", "\"problems\": [\"lost\"]", "lost"),
         (
             "speed",

@@ -5,8 +5,14 @@ use octopus_softgpu::{Lanes, SoftwareGpu};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Those of small runs: 10, 100 and 500 groups.
-const UNITS: [&str; 9] = [
+/// Those of small runs: 10, 100 and 500 groups; and what expands draws.
+const UNITS: [&str; 18] = [
+    "nuts_expand_eight_schools_f32",
+    "nuts_expand_eight_schools_f64",
+    "nuts_expand_eight_schools_mixed",
+    "nuts_expand_hierarchical_normal_f32",
+    "nuts_expand_hierarchical_normal_f64",
+    "nuts_expand_hierarchical_normal_mixed",
     "nuts_hierarchical_normal_f64_32x1",
     "nuts_hierarchical_normal_f32_32x1",
     "nuts_hierarchical_normal_mixed_32x1",
@@ -16,6 +22,9 @@ const UNITS: [&str; 9] = [
     "nuts_hierarchical_normal_f64_128x4",
     "nuts_hierarchical_normal_f32_128x4",
     "nuts_hierarchical_normal_mixed_128x4",
+    "nuts_hierarchical_normal_f64_32x8_team",
+    "nuts_hierarchical_normal_f32_32x8_team",
+    "nuts_hierarchical_normal_mixed_32x8_team",
 ];
 
 fn double() -> Option<Double> {
@@ -35,7 +44,8 @@ fn small_runs_are_exact_and_as_recorded() {
     let json = exact.json();
     assert_eq!(exact.code, Some(0), "kernels/expected-runs.json is not current: `cargo xtask record`; {json:#}");
     let runs = json["runs"].as_array().unwrap();
-    assert_eq!(runs.len(), 6);
+    // Two sizes of runs, and one of a team; variables and replicates of two models: each in three precisions.
+    assert_eq!(runs.len(), 3 * (2 + 1 + 2 * 2));
     for run in runs {
         assert!(run["hash"] == run["expected"] && run["equal"] == true && run["difference"].is_null(), "{run}");
         let cpu = if run["precision"] == "f64" { run["hash"].clone() } else { Value::Null };
@@ -45,27 +55,42 @@ fn small_runs_are_exact_and_as_recorded() {
 }
 
 #[test]
-fn a_run_that_differs_from_the_record_is_told() {
+fn what_differs_from_the_record_is_told() {
     let Some(double) = double() else { return };
     let mut wrong: Value = serde_json::from_str(&std::fs::read_to_string(record()).unwrap()).unwrap();
     let runs = wrong["runs"].as_array_mut().unwrap();
-    let run = runs.iter_mut().find(|run| run["name"] == "100-balanced-collapsed-lowrank-adaptive-4-mixed").unwrap();
-    for (field, digit) in [("hash", 0), ("iterations", 4 * 33), ("chains", 4 * 2)] {
-        let mut text = run[field].as_str().unwrap().to_owned();
-        let other = if text.as_bytes()[digit] == b'0' { "1" } else { "0" };
-        text.replace_range(digit..=digit, other);
-        run[field] = text.into();
+    for (name, row, chain) in [
+        ("100-balanced-collapsed-lowrank-adaptive-4-mixed", 33, 2),
+        ("expand-hierarchical-normal-100-unbalanced-f32", 49, 0),
+        ("predict-eight-schools-mixed", 4, 1),
+    ] {
+        let run = runs.iter_mut().find(|run| run["name"] == name).unwrap();
+        for (field, digit) in [("hash", 0), ("iterations", 4 * row), ("chains", 4 * chain)] {
+            let mut text = run[field].as_str().unwrap().to_owned();
+            let other = if text.as_bytes()[digit] == b'0' { "1" } else { "0" };
+            text.replace_range(digit..=digit, other);
+            run[field] = text.into();
+        }
     }
     let path = double.scratch().join("wrong.json");
     std::fs::write(&path, wrong.to_string()).unwrap();
     let exact = double.run(&mut double.octopus(""), "device exact --runs --small --expected {}/wrong.json");
     assert_eq!(exact.code, Some(1), "{exact:#?}");
-    for words in
-        ["DIFFERS  100-balanced-collapsed-lowrank-adaptive-4-mixed", "first in iteration 33;", "the first is 2"]
-    {
+    for words in [
+        "DIFFERS  100-balanced-collapsed-lowrank-adaptive-4-mixed",
+        "first in iteration 33; chains that differ: 1, the first is 2",
+        "DIFFERS  expand-hierarchical-normal-100-unbalanced-f32",
+        "first in row 49; chains that differ: 1, the first is 0",
+        "DIFFERS  predict-eight-schools-mixed",
+        "first in row 4; chains that differ: 1, the first is 1",
+    ] {
         assert!(exact.stdout.contains(words), "{words}: {}", exact.stdout);
     }
-    assert!(exact.stdout.contains("5 of 6 runs") && exact.stdout.contains("test double"), "{}", exact.stdout);
+    assert!(
+        exact.stdout.contains("15 of 18 runs and expansions") && exact.stdout.contains("test double"),
+        "{}",
+        exact.stdout
+    );
     let mut gone = double.octopus_without_driver("bare");
     if !Double::has_real_driver() {
         double.run(&mut gone, "device exact --runs").fails(4, &["libcuda"]);

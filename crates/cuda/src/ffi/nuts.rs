@@ -3,11 +3,11 @@
 use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
-use crate::nuts::data::DataPart;
+use super::structures::{Addresses, data_structure};
+use crate::CudaError;
 use crate::nuts::layout::Structure;
 use crate::nuts::team::{NutsTeam, THREADS};
 use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot};
-use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
 
 /// The kernels of one density, precision and format.
@@ -50,19 +50,6 @@ impl NutsFunctions {
     }
 }
 
-/// An address as it is in the making of an argument; whether it is of the kernel's context is noted.
-struct Addresses<'a> {
-    function: &'a RawFunction,
-    foreign: bool,
-}
-
-impl Addresses<'_> {
-    fn of(&mut self, buffer: &DeviceBuffer<u8>) -> u64 {
-        self.foreign |= self.function.session().same(buffer.memory().session(), "").is_err();
-        buffer.memory().address()
-    }
-}
-
 fn queue(
     function: &RawFunction,
     stream: &RawStream,
@@ -72,8 +59,8 @@ fn queue(
     chains: &mut NutsChains,
     slot: &mut NutsSlot,
 ) -> Result<(), CudaError> {
-    let mut addresses = Addresses { function, foreign: false };
-    let data = data_structure(&mut addresses, data, geometry);
+    let mut addresses = Addresses::of(function);
+    let data = data_structure(&mut addresses, data);
     let arguments = launch_structure(&mut addresses, launch, geometry, chains, slot);
     let launched =
         Launch::new(function, [blocks(chains, launch), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
@@ -82,9 +69,7 @@ fn queue(
         Some((team, 1)) => launched.bytes(&team),
         Some((team, _)) => launched.bytes(&team).together(),
     };
-    if addresses.foreign {
-        return Err(CudaError::ContextMismatch { operation: format!("launching {}", function.name()) });
-    }
+    addresses.are_the_function_s()?;
     // SAFETY: the structures have the sizes that the PTX declares (`on` compares them). Chain c of the launch reads
     // and writes its own state, workspace and regions of the slot, whose buffers are made for at least so many chains,
     // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; centering and
@@ -109,22 +94,8 @@ fn blocks(chains: &NutsChains, launch: &NutsLaunch) -> u32 {
 fn team_structure(addresses: &mut Addresses<'_>, team: &NutsTeam) -> Vec<u8> {
     let mut structure = Structure::default();
     structure.word(team.blocks).word(team.stride);
-    structure.long(addresses.of(&team.questions)).long(addresses.of(&team.answered));
-    structure.long(addresses.of(&team.asked)).long(addresses.of(&team.answers));
-    structure.finished()
-}
-
-/// The density's data, in its own order.
-fn data_structure(addresses: &mut Addresses<'_>, data: &NutsData, geometry: &NutsGeometry) -> Vec<u8> {
-    let scalar = geometry.format().scalar;
-    let mut structure = Structure::default();
-    for part in data.parts() {
-        match part {
-            DataPart::Word(word) => structure.word(*word),
-            DataPart::Scalar(value) => structure.real(scalar, *value),
-            DataPart::Buffer(buffer) => structure.long(addresses.of(buffer)),
-        };
-    }
+    structure.long(addresses.address(&team.questions)).long(addresses.address(&team.answered));
+    structure.long(addresses.address(&team.asked)).long(addresses.address(&team.answers));
     structure.finished()
 }
 
@@ -138,13 +109,13 @@ fn launch_structure(
 ) -> Vec<u8> {
     let scalar = chains.format().scalar;
     let mut centering = Structure::default();
-    centering.long(addresses.of(&geometry.lambda)).real(scalar, geometry.total);
+    centering.long(addresses.address(&geometry.lambda)).real(scalar, geometry.total);
     centering.real(scalar, geometry.uniform.unwrap_or(0.0));
     centering.word(u32::from(geometry.uniform.is_some())).word(u32::from(geometry.natural));
     let mut metric = Structure::default();
-    metric.long(addresses.of(&geometry.scale)).long(addresses.of(&geometry.directions));
-    metric.long(addresses.of(&geometry.stretch)).word(geometry.rank);
-    let memory = addresses.of(&slot.memory);
+    metric.long(addresses.address(&geometry.scale)).long(addresses.address(&geometry.directions));
+    metric.long(addresses.address(&geometry.stretch)).word(geometry.rank);
+    let memory = addresses.address(&slot.memory);
     let region = |start: usize| memory + start as u64;
     let mut whole = Structure::default();
     whole.long(launch.seed).word(launch.first_chain).word(launch.chains);
@@ -152,7 +123,7 @@ fn launch_structure(
     whole.word(launch.window.start).word(launch.window.end).word(chains.max_depth());
     whole.real(scalar, launch.max_energy_error).real(scalar, launch.target_accept);
     whole.structure(&centering).structure(&metric);
-    whole.long(addresses.of(&chains.states)).long(addresses.of(&chains.workspaces));
+    whole.long(addresses.address(&chains.states)).long(addresses.address(&chains.workspaces));
     whole.long(region(slot.regions.draws)).long(region(slot.regions.records)).long(region(slot.regions.gradients));
     whole.long(memory).long(region(slot.regions.end_positions));
     whole.finished()

@@ -63,7 +63,7 @@ impl NutsData {
         &self.parts
     }
 
-    pub(super) fn format(&self) -> NutsFormat {
+    pub(crate) fn format(&self) -> NutsFormat {
         self.format
     }
 }

@@ -14,22 +14,6 @@ impl HierarchicalNormal {
         let many = !self.observed.large.tiles.is_empty() || self.data().values().len() >= SHARED_FROM;
         many && self.likelihood() == Likelihood::Pointwise
     }
-
-    /// `HierarchicalNormalTiles`.
-    fn tiles(&self) -> [KernelField<'_>; 7] {
-        let large = &self.observed.large;
-        let words = |of: fn(&Tile) -> usize| large.tiles.iter().map(|tile| of(tile) as u32).collect();
-        let first = large.first.iter().map(|&tile| tile as u32).collect();
-        [
-            KernelField::PerCoordinate((&*self.observed.small.members).into()),
-            KernelField::Word(large.tiles.len() as u32),
-            KernelField::Words(first),
-            KernelField::Words(words(|tile| tile.group)),
-            KernelField::Words(words(|tile| tile.row)),
-            KernelField::Words(words(|tile| tile.len)),
-            KernelField::Reals(large.rows().into()),
-        ]
-    }
 }
 
 impl GpuDensity for HierarchicalNormal {
@@ -41,12 +25,12 @@ impl GpuDensity for HierarchicalNormal {
         modules::HIERARCHICAL_NORMAL
     }
 
-    /// `HierarchicalNormalData`, and for a team `HierarchicalNormalTiles`.
+    /// `HierarchicalNormalData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         let (observed, prior) = (&self.observed, self.prior());
         // Groups, tiles and rows of observations are counted in u32 by the kernels: 2^32 rows would be a terabyte.
         let starts = observed.small.starts.iter().map(|&row| row as u32).collect();
-        let mut fields = vec![
+        vec![
             KernelField::Word(self.data().groups() as u32),
             KernelField::Word(u32::from(self.likelihood() == Likelihood::Pointwise)),
             KernelField::Scalar(prior.mu_mean),
@@ -59,17 +43,29 @@ impl GpuDensity for HierarchicalNormal {
             KernelField::PerCoordinate((&*observed.mean).into()),
             KernelField::Reals(observed.small.rows().into()),
             KernelField::Words(starts),
-        ];
-        if self.by_team() {
-            fields.extend(self.tiles());
-        }
-        fields
+        ]
     }
 
     /// A task is a block of small groups, which answers with two sums for each, or a tile, which answers with two.
     fn team_work(&self) -> Option<TeamWork> {
         let (blocks, tiles) = (self.data().groups().div_ceil(BLOCK), self.observed.large.tiles.len());
         self.by_team().then_some(TeamWork { tasks: blocks + tiles, answers: 2 * (BLOCK * blocks + tiles) })
+    }
+
+    /// `HierarchicalNormalTiles`.
+    fn team_data(&self) -> Vec<KernelField<'_>> {
+        let large = &self.observed.large;
+        let words = |of: fn(&Tile) -> usize| large.tiles.iter().map(|tile| of(tile) as u32).collect();
+        let first = large.first.iter().map(|&tile| tile as u32).collect();
+        vec![
+            KernelField::PerCoordinate((&*self.observed.small.members).into()),
+            KernelField::Word(large.tiles.len() as u32),
+            KernelField::Words(first),
+            KernelField::Words(words(|tile| tile.group)),
+            KernelField::Words(words(|tile| tile.row)),
+            KernelField::Words(words(|tile| tile.len)),
+            KernelField::Reals(large.rows().into()),
+        ]
     }
 
     fn expansion_modules(&self) -> &[ExpansionModule] {
@@ -129,7 +125,7 @@ mod tests {
         let data = GroupedData::new(Labels::Range(2), &group, &[51.0; 2050]).unwrap();
         let prior = HierarchicalPrior::default();
         let collapsed = HierarchicalNormal::new(data.clone(), prior, Likelihood::Collapsed).unwrap();
-        assert_eq!((collapsed.team_work(), collapsed.kernel_data().len()), (None, 12));
+        assert_eq!(collapsed.team_work(), None);
         let pointwise = HierarchicalNormal::new(data, prior, Likelihood::Pointwise).unwrap();
         assert_eq!(pointwise.team_work(), Some(TeamWork { tasks: 3, answers: 2 * (32 + 2) }));
         let mut members = vec![0.0; 32];
@@ -145,7 +141,7 @@ mod tests {
             KernelField::Words(vec![2048, 1].into()),
             KernelField::Reals(values.into()),
         ];
-        assert_eq!(pointwise.kernel_data()[12..], expected);
+        assert_eq!(pointwise.team_data(), expected);
     }
 
     /// From 32,768 observations on also small groups are shared.

@@ -36,13 +36,19 @@ pub(super) fn choose<D: GpuDensity + ?Sized>(density: &D, precision: Precision) 
 
 /// What a module is compiled for.
 pub(super) fn format(module: &KernelModule) -> NutsFormat {
+    in_shape(module.precision, module.lanes, module.rows)
+}
+
+/// The format in which kernels of any shape read what a density of `dim` coordinates gives them.
+pub(super) fn format_of_any_shape(precision: Precision, dim: usize) -> NutsFormat {
+    let lanes = warp::lanes(dim);
+    // Counted in 32 bits, as the coordinates are in every kernel.
+    in_shape(precision, lanes as u32, dim.div_ceil(lanes) as u32)
+}
+
+fn in_shape(precision: Precision, lanes: u32, rows: u32) -> NutsFormat {
     let float = |bytes| if bytes == 4 { Float::F32 } else { Float::F64 };
-    NutsFormat {
-        element: float(module.precision.vector_bytes()),
-        scalar: float(module.precision.scalar_bytes()),
-        lanes: module.lanes,
-        rows: module.rows,
-    }
+    NutsFormat { element: float(precision.vector_bytes()), scalar: float(precision.scalar_bytes()), lanes, rows }
 }
 
 /// Gives a module to the driver.
@@ -81,17 +87,25 @@ pub(super) fn chains<D: GpuDensity + ?Sized>(
     Ok(device.by_teams(context, work, blocks)?)
 }
 
-/// Copies what the density reads to the device.
+/// What the kernels of a run read: more for a team.
+pub(super) fn fields<D: GpuDensity + ?Sized>(density: &D) -> Vec<KernelField<'_>> {
+    let mut fields = density.kernel_data();
+    if density.team_work().is_some() {
+        fields.extend(density.team_data());
+    }
+    fields
+}
+
+/// Copies what a density's kernels read to the device.
 ///
 /// # Errors
 /// When an array is longer than the coordinates are many, or the device or its memory fails.
-pub(super) fn upload<D: GpuDensity + ?Sized>(
-    density: &D,
+pub(super) fn upload(
+    fields: &[KernelField<'_>],
     format: NutsFormat,
     context: &Context,
 ) -> Result<NutsData, SamplerError> {
-    let data = density.kernel_data();
-    let fields: Vec<NutsField<'_>> = data.iter().map(as_given).collect();
+    let fields: Vec<NutsField<'_>> = fields.iter().map(as_given).collect();
     Ok(NutsData::upload(context, format, &fields)?)
 }
 

@@ -51,7 +51,7 @@ impl GpuMemory {
         let chain = (format.state_bytes() + format.workspace_bytes(config.max_depth)) as u64;
         let team = kernel::team_work(density).map_or(0, |work| work.bytes(format, chains));
         Ok(Self {
-            data: density.kernel_data().iter().map(field).sum(),
+            data: kernel::fields(density).iter().map(field).sum(),
             shared: 2 * vector + directions * (vector + format.scalar.bytes() as u64),
             chains: (chains as u64).saturating_mul(chain).saturating_add(team as u64),
             slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),

@@ -14,7 +14,7 @@ on_software_gpu!(
         assert_eq!(
             error.to_string(),
             "no GPU kernel for 'hierarchical-normal' with 1103 coordinates in f64: those that are compiled hold at most \
-         1024 coordinates; sample on the CPU, or in another precision"
+         1024 coordinates; use the CPU, or another precision"
         );
         let small = model(8, true, Likelihood::Collapsed);
         let config = SamplerConfig { chains: 20_000, draws: 1, tune: 1, ..short() };

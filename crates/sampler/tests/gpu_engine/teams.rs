@@ -6,7 +6,7 @@ use octopus_density::exact::{ExactPosterior, Quantity};
 use octopus_density::gpu::GpuDensity;
 use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood, LogDensity};
 use octopus_random::{Purpose, Stream};
-use octopus_sampler::{GpuConfig, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{GpuConfig, GpuExpander, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig};
 use octopus_softgpu::Lanes;
 
 /// Groups of `size(j)` observations, every one of which is read.
@@ -137,4 +137,18 @@ on_software_gpu!(memory_of_teams_is_foretold, "", &["nuts_hierarchical_normal_mi
         let (foretold, peak) = (GpuMemory::of(&model, &config, &gpu).unwrap(), context.usage().peak_device_bytes);
         assert_eq!(foretold.total(), peak, "{count} blocks: {foretold:?}");
     }
+});
+
+// What expands draws reads the model's data only, however many observations there are.
+on_software_gpu!(draws_of_a_team_are_expanded, "", &["nuts_expand_hierarchical_normal_f64"], {
+    let model = pointwise(7, ragged);
+    let mut random = Stream::new(9, 0, 0, Purpose::User);
+    let draw: Vec<f64> = (0..model.dim()).map(|_| random.normal()).collect();
+    let mut expander = GpuExpander::new(&model, Precision::F64, &context()).unwrap();
+    let mut expected = vec![0.0; model.layout().width()];
+    model.expand(&draw, &mut expected);
+    assert_eq!(expander.expand(&draw).unwrap(), expected);
+    let mut expected = vec![0.0; model.observations()];
+    model.predict(&draw, &mut Stream::new(3, 0, 0, Purpose::Predictive), &mut expected);
+    assert_eq!(expander.predict(3, 1, &draw, &[0]).unwrap(), expected);
 });

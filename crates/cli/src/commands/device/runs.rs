@@ -1,7 +1,9 @@
-//! `octopus device exact --runs`: whole runs on the device, bit for bit those of the CPU and of the record.
+//! `octopus device exact --runs`: whole runs on the device and what draws mean there, bit for bit those of the CPU and of
+//! the record.
 
 mod bits;
 mod cases;
+mod expansions;
 mod record;
 
 use super::of_cuda;
@@ -11,25 +13,26 @@ use crate::output;
 use anyhow::{Result, bail};
 use bits::Bits;
 use cases::{Case, cases};
+use expansions::expansions;
 use octopus_device::{CudaContext, Device, DeviceIdentity};
 use octopus_sampler::{Precision, Sampler, SamplerError};
 use record::{Record, Recorded};
 use serde::Serialize;
 use std::time::Instant;
 
-/// One run, compared.
+/// One run, or one expansion of draws, compared.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     name: String,
     precision: Precision,
     /// SHA-256 over the little-endian bits of draws and statistics.
     hash: String,
-    /// The CPU engine's, made here; it computes in f64 only.
+    /// The CPU's, made here; it computes in f64 only.
     cpu: Option<String>,
     /// The recorded one; none without `--expected`, or when it is not in the file.
     expected: Option<String>,
     equal: bool,
-    /// Where the run differs first.
+    /// Where the bits differ first.
     difference: Option<String>,
     leapfrogs: u64,
     seconds: f64,
@@ -45,15 +48,16 @@ struct Answer {
     problems: Vec<String>,
 }
 
-/// A run on the device, and its twin where there is one.
+/// What the device has made, and its twin where there is one.
 struct Made {
-    case: Case,
+    name: String,
+    precision: Precision,
     device: Bits,
     cpu: Option<Bits>,
     seconds: f64,
 }
 
-/// Makes all runs and compares.
+/// Makes all runs and expansions and compares.
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
@@ -65,15 +69,20 @@ pub(super) fn run(args: &DeviceExactArgs, json: bool, quiet: bool) -> Result<Exi
     };
     let mut rows = Vec::new();
     let mut recorded = Vec::new();
-    for case in cases(args.small) {
-        let made = make(case, &context)?;
+    let mut take = |made: Made| {
         rows.push(judge(&made, expected.as_ref()));
         recorded.push(to_record(&made));
+    };
+    for case in cases(args.small) {
+        take(make(case, &context)?);
+    }
+    for expansion in expansions(args.small) {
+        expansion.make(&context)?.into_iter().for_each(&mut take);
     }
     let answer = sum_up(device, rows, expected.as_ref(), args.small);
     if let Some(path) = &args.record {
         if let Some(row) = answer.runs.iter().find(|row| !row.equal) {
-            bail!("nothing is recorded: {} differs from the CPU's run", row.name);
+            bail!("nothing is recorded: {} differs from the CPU's", row.name);
         }
         Record::of(recorded).write(path)?;
     }
@@ -92,19 +101,26 @@ fn make(case: Case, context: &CudaContext) -> Result<Made> {
     let model = case.model()?;
     let clock = Instant::now();
     let on_device = || Bits::of(Sampler::on_gpu(&model, case.config(), context, &case.launches())?, &model);
-    let device = on_device().map_err(|error| match error.downcast::<SamplerError>() {
-        Ok(SamplerError::Device(error)) => of_cuda(error).context(case.name()),
-        Ok(error) => anyhow::Error::from(error).context(case.name()),
+    let device = on_device().map_err(|error| match error.downcast() {
+        Ok(error) => of_sampler(error).context(case.name()),
         Err(error) => error,
     })?;
     let seconds = clock.elapsed().as_secs_f64();
     let twin = || Bits::of(Sampler::new(&model, case.config())?, &model);
     let cpu = (case.precision == Precision::F64).then(twin).transpose()?;
-    Ok(Made { case, device, cpu, seconds })
+    Ok(Made { name: case.name(), precision: case.precision, device, cpu, seconds })
+}
+
+/// A device that fails has an exit code of its own.
+fn of_sampler(error: SamplerError) -> anyhow::Error {
+    match error {
+        SamplerError::Device(error) => of_cuda(error),
+        error => error.into(),
+    }
 }
 
 fn judge(made: &Made, expected: Option<&Record>) -> Row {
-    let name = made.case.name();
+    let name = made.name.clone();
     let hash = made.device.hash();
     let cpu = made.cpu.as_ref().map(Bits::hash);
     let record = expected.map(|expected| expected.by_name().get(name.as_str()).map(|run| (*run).clone()));
@@ -112,9 +128,9 @@ fn judge(made: &Made, expected: Option<&Record>) -> Row {
     let as_recorded = record.as_ref().is_none_or(|run| run.as_ref().is_some_and(|run| run.hash == hash));
     let record = record.flatten();
     let from_cpu = made.cpu.as_ref().and_then(|cpu| made.device.first_difference(cpu));
-    let from_record = || record.as_ref().and_then(|run| made.device.trail().difference(&run.trail()));
+    let from_record = || record.as_ref().and_then(|run| made.device.difference_from_record(&run.trail()));
     Row {
-        precision: made.case.precision,
+        precision: made.precision,
         equal: as_recorded && cpu.as_ref().is_none_or(|cpu| *cpu == hash),
         difference: from_cpu.or_else(from_record),
         expected: record.as_ref().map(|run| run.hash.clone()),
@@ -128,7 +144,7 @@ fn judge(made: &Made, expected: Option<&Record>) -> Row {
 
 fn to_record(made: &Made) -> Recorded {
     let trail = made.device.trail();
-    let (name, hash) = (made.case.name(), made.device.hash());
+    let (name, hash) = (made.name.clone(), made.device.hash());
     Recorded { name, hash, iterations: trail.iterations, chains: trail.chains }
 }
 
@@ -168,7 +184,7 @@ fn text(answer: &Answer) -> String {
     let equal = answer.runs.iter().filter(|row| row.equal).count();
     let with_cpu = answer.runs.iter().filter(|row| row.cpu.is_some()).count();
     text += &format!(
-        "{equal} of {} runs are equal, bit for bit; {with_cpu} were compared with the CPU engine",
+        "{equal} of {} runs and expansions are equal, bit for bit; {with_cpu} were compared with the CPU's",
         answer.runs.len()
     );
     if device.test_double {
@@ -198,13 +214,13 @@ mod tests {
         let case = cases(true)[0];
         let model = case.model().unwrap();
         let bits = Bits::of(Sampler::new(&model, case.config()).unwrap(), &model).unwrap();
-        Made { case, device: bits.clone(), cpu: Some(bits), seconds: 0.0 }
+        Made { name: case.name(), precision: case.precision, device: bits.clone(), cpu: Some(bits), seconds: 0.0 }
     }
 
     #[test]
     fn the_cpu_and_the_record_must_both_agree() {
         let sound = made();
-        assert_eq!(sound.case.precision, Precision::F64);
+        assert_eq!(sound.precision, Precision::F64);
         let row = judge(&sound, None);
         assert!(row.equal && row.difference.is_none() && row.expected.is_none() && row.cpu.is_some());
         let record = Record::of(vec![to_record(&sound)]);
@@ -218,7 +234,9 @@ mod tests {
         let words = row.difference.clone().unwrap();
         assert!(words.contains("iteration 2;") && words.contains("the first is 1"), "{words}");
         let answer = sum_up(device(), vec![row], None, false);
-        assert!(!answer.equal && text(&answer).contains("0 of 1 runs") && text(&answer).contains("DIFFERS"));
+        assert!(
+            !answer.equal && text(&answer).contains("0 of 1 runs and expansions") && text(&answer).contains("DIFFERS")
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The bits of a run: draws and statistics of every iteration, warm-up included.
+//! The bits of a run, draws and statistics of every iteration, warm-up included; or those of what draws mean.
 
 use anyhow::Result;
 use octopus_density::{HierarchicalNormal, LogDensity};
@@ -21,19 +21,41 @@ const STATISTICS: [&str; 11] = [
     "reached_max_treedepth",
 ];
 
-/// Each chain's words of 64 bits, iteration after iteration: the coordinates of the draw, then its statistics.
+/// What words are called when they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Names {
+    /// The words of a chain that belong together.
+    row: &'static str,
+    /// Each of the real numbers with which a row begins.
+    number: &'static str,
+    /// The words that follow these.
+    rest: &'static [&'static str],
+}
+
+impl Names {
+    const RUN: Self = Self { row: "iteration", number: "coordinate", rest: &STATISTICS };
+    /// Of expanded draws.
+    pub(super) const VARIABLES: Self = Self { row: "row", number: "value", rest: &[] };
+    /// Of replicates.
+    pub(super) const OBSERVATIONS: Self = Self { row: "row", number: "observation", rest: &[] };
+}
+
+/// Each chain's words of 64 bits, row after row. Of a run a row is an iteration: the coordinates of the draw, then its
+/// statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
-    dim: usize,
+    names: Names,
+    /// Real numbers with which a row begins.
+    numbers: usize,
     chains: Vec<Vec<u64>>,
 }
 
 /// Short hashes by which a difference from a record is found: 4 hexadecimal digits each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trail {
-    /// Of each iteration, over all chains.
+    /// Of each iteration, or row, over all chains.
     pub(super) iterations: String,
-    /// Of each chain, over all iterations.
+    /// Of each chain, over all of them.
     pub(super) chains: String,
 }
 
@@ -43,37 +65,45 @@ impl Bits {
     /// # Errors
     /// When the density or the device fails.
     pub(super) fn of(mut sampler: Sampler<'_, HierarchicalNormal>, model: &HierarchicalNormal) -> Result<Self> {
-        let mut bits = Self { dim: model.dim(), chains: Vec::new() };
+        let mut bits = Self { names: Names::RUN, numbers: model.dim(), chains: Vec::new() };
         while let Some(block) = sampler.advance(usize::MAX)? {
             bits.add(&block);
         }
         Ok(bits)
     }
 
+    /// Of `chains` chains of rows of `numbers` numbers, one chain after the other.
+    pub(super) fn of_rows(names: Names, numbers: usize, chains: usize, rows: &[f64]) -> Self {
+        let words = |chain: &[f64]| chain.iter().map(|x| x.to_bits()).collect();
+        let each = (rows.len() / chains.max(1)).max(1);
+        Self { names, numbers, chains: rows.chunks(each).map(words).collect() }
+    }
+
     fn add(&mut self, block: &Block) {
         self.chains.resize(block.chains.len(), Vec::new());
         for (all, chain) in self.chains.iter_mut().zip(&block.chains) {
-            for (x, stats) in chain.positions.chunks_exact(self.dim).zip(&chain.stats) {
+            for (x, stats) in chain.positions.chunks_exact(self.numbers).zip(&chain.stats) {
                 all.extend(x.iter().map(|x| x.to_bits()));
                 all.extend(words(stats));
             }
         }
     }
 
-    /// Words of an iteration.
+    /// Words of a row.
     fn width(&self) -> usize {
-        self.dim + STATISTICS.len()
+        self.numbers + self.names.rest.len()
     }
 
-    /// Iterations of each chain.
-    pub(super) fn iterations(&self) -> usize {
+    /// Rows of each chain.
+    pub(super) fn rows(&self) -> usize {
         self.chains.first().map_or(0, |chain| chain.len() / self.width())
     }
 
-    /// Leapfrog steps of all chains.
+    /// Leapfrog steps of all chains; only runs have any.
     pub(super) fn leapfrogs(&self) -> u64 {
-        let place = self.dim + 7;
-        self.chains.iter().flat_map(|chain| chain.chunks_exact(self.width())).map(|words| words[place]).sum()
+        let Some(place) = self.names.rest.iter().position(|name| *name == "n_steps") else { return 0 };
+        let rows = self.chains.iter().flat_map(|chain| chain.chunks_exact(self.width()));
+        rows.map(|words| words[self.numbers + place]).sum()
     }
 
     /// SHA-256 over the little-endian words, chain after chain, in hexadecimal digits.
@@ -85,49 +115,64 @@ impl Bits {
     pub(super) fn trail(&self) -> Trail {
         let short = |bytes: [u8; 32]| hexadecimal(&bytes[..2]);
         let width = self.width();
-        let iteration =
-            |i: usize| digest(self.chains.iter().flat_map(|chain| chain[i * width..(i + 1) * width].iter()));
+        let row = |i: usize| digest(self.chains.iter().flat_map(|chain| chain[i * width..(i + 1) * width].iter()));
         Trail {
-            iterations: (0..self.iterations()).map(|i| short(iteration(i))).collect(),
+            iterations: (0..self.rows()).map(|i| short(row(i))).collect(),
             chains: self.chains.iter().map(|chain| short(digest(chain.iter()))).collect(),
         }
     }
 
-    /// Where the other run differs first, in the order of iterations, then chains; none when it does not.
+    /// Where the other's bits differ first, in the order of rows, then chains; none when they do not.
     pub(super) fn first_difference(&self, other: &Self) -> Option<String> {
-        if (self.dim, self.chains.len(), self.iterations()) != (other.dim, other.chains.len(), other.iterations()) {
-            return Some("the runs have different sizes".into());
+        if (self.numbers, self.chains.len(), self.rows()) != (other.numbers, other.chains.len(), other.rows()) {
+            return Some("here and on the CPU there are different sizes".into());
         }
         let width = self.width();
         let differing = |(c, (a, b)): (usize, (&Vec<u64>, &Vec<u64>))| {
             a.iter().zip(b).position(|(a, b)| a != b).map(|place| (place / width, c, place % width))
         };
-        let (iteration, chain, word) = self.chains.iter().zip(&other.chains).enumerate().filter_map(differing).min()?;
-        let place = iteration * width + word;
+        let (row, chain, word) = self.chains.iter().zip(&other.chains).enumerate().filter_map(differing).min()?;
+        let place = row * width + word;
         let (here, there) = (self.chains[chain][place], other.chains[chain][place]);
         Some(format!(
-            "first in iteration {iteration}, chain {chain}: {} is {} ({here:016x}) here and {} ({there:016x}) on the CPU",
-            quantity(self.dim, word),
-            value(self.dim, word, here),
-            value(self.dim, word, there),
+            "first in {} {row}, chain {chain}: {} is {} ({here:016x}) here and {} ({there:016x}) on the CPU",
+            self.names.row,
+            self.quantity(word),
+            self.value(word, here),
+            self.value(word, there),
         ))
+    }
+
+    /// Where the bits differ first from those that were recorded; none when they do not.
+    pub(super) fn difference_from_record(&self, record: &Trail) -> Option<String> {
+        self.trail().difference(record, self.names.row)
+    }
+
+    fn quantity(&self, word: usize) -> String {
+        let Names { number, rest, .. } = self.names;
+        word.checked_sub(self.numbers).map_or_else(|| format!("{number} {word}"), |at| rest[at].to_owned())
+    }
+
+    /// A word as it is meant: of the statistics the first six are real.
+    fn value(&self, word: usize, bits: u64) -> String {
+        if word < self.numbers + 6 { format!("{:e}", f64::from_bits(bits)) } else { (bits as i64).to_string() }
     }
 }
 
 impl Trail {
     /// What differs from a record, in words; none when nothing does.
-    pub(super) fn difference(&self, record: &Self) -> Option<String> {
+    fn difference(&self, record: &Self, row: &str) -> Option<String> {
         let differing = |own: &str, recorded: &str| -> Vec<usize> {
             let digits = |text: &str| text.as_bytes().chunks(4).map(<[u8]>::to_vec).collect::<Vec<_>>();
             let (own, recorded) = (digits(own), digits(recorded));
             let most = own.len().max(recorded.len());
             (0..most).filter(|&at| own.get(at) != recorded.get(at)).collect()
         };
-        let iteration = *differing(&self.iterations, &record.iterations).first()?;
+        let first_row = *differing(&self.iterations, &record.iterations).first()?;
         let chains = differing(&self.chains, &record.chains);
         let first = chains.first().map_or_else(|| "none alone".to_owned(), usize::to_string);
         Some(format!(
-            "differs from the record first in iteration {iteration}; chains that differ: {}, the first is {first}",
+            "differs from the record first in {row} {first_row}; chains that differ: {}, the first is {first}",
             chains.len()
         ))
     }
@@ -138,15 +183,6 @@ fn words(s: &DrawStats) -> impl Iterator<Item = u64> {
     // Sign and all: the index may be negative.
     let counts = [u64::from(s.tree_depth), u64::from(s.n_steps), i64::from(s.index_in_trajectory) as u64];
     reals.into_iter().chain(counts).chain([s.diverging, s.reached_max_treedepth].map(u64::from))
-}
-
-fn quantity(dim: usize, word: usize) -> String {
-    word.checked_sub(dim).map_or_else(|| format!("coordinate {word}"), |at| STATISTICS[at].to_owned())
-}
-
-/// A word as it is meant.
-fn value(dim: usize, word: usize, bits: u64) -> String {
-    if word < dim + 6 { format!("{:e}", f64::from_bits(bits)) } else { (bits as i64).to_string() }
 }
 
 fn digest<'a>(words: impl Iterator<Item = &'a u64>) -> [u8; 32] {
@@ -169,12 +205,12 @@ mod tests {
     /// Two chains of two iterations of one coordinate.
     fn bits() -> Bits {
         let chain = |first: u64| (first..first + 24).collect();
-        Bits { dim: 1, chains: vec![chain(0), chain(100)] }
+        Bits { names: Names::RUN, numbers: 1, chains: vec![chain(0), chain(100)] }
     }
 
     #[test]
     fn the_hash_is_sha_256_of_little_endian_words() {
-        let bits = Bits { dim: 1, chains: vec![vec![1]] };
+        let bits = Bits { names: Names::RUN, numbers: 1, chains: vec![vec![1]] };
         // printf '\x01\0\0\0\0\0\0\0' | sha256sum
         assert_eq!(bits.hash(), "7c9fa136d4413fa6173637e883b6998d32e1d675f88cddff9dcbcf331820f4b8");
     }
@@ -183,24 +219,53 @@ mod tests {
     fn the_first_difference_is_named() {
         let (here, mut there) = (bits(), bits());
         assert_eq!(here.first_difference(&there), None);
-        assert_eq!(here.trail().difference(&there.trail()), None);
+        assert_eq!(here.difference_from_record(&there.trail()), None);
         // Of two, the one of the earlier iteration, though its chain comes later.
         there.chains[0][12] = 7;
         there.chains[1][8] = 9;
         let words = here.first_difference(&there).unwrap();
         assert!(words.contains("iteration 0, chain 1: n_steps is 108 ") && words.contains("and 9 "), "{words}");
-        let words = here.trail().difference(&there.trail()).unwrap();
+        let words = here.difference_from_record(&there.trail()).unwrap();
         assert!(words.contains("iteration 0;") && words.contains("differ: 2, the first is 0"), "{words}");
         there = bits();
         there.chains[0][12] = 7;
         let words = here.first_difference(&there).unwrap();
         assert!(words.contains("iteration 1, chain 0: coordinate 0 is"), "{words}");
-        assert!(here.trail().difference(&there.trail()).unwrap().contains("iteration 1; chains that differ: 1"));
+        assert!(here.difference_from_record(&there.trail()).unwrap().contains("iteration 1; chains that differ: 1"));
     }
 
     #[test]
     fn leapfrogs_are_those_of_the_statistics() {
         // Words 8 and 20 of 24: n_steps of both iterations.
         assert_eq!(bits().leapfrogs(), 8 + 20 + 108 + 120);
+    }
+
+    #[test]
+    fn rows_of_what_draws_mean_have_no_statistics() {
+        // Two chains of three rows of two numbers.
+        let bits = |rows: &[f64]| Bits::of_rows(Names::OBSERVATIONS, 2, 2, rows);
+        let rows: Vec<f64> = (0..12).map(f64::from).collect();
+        let here = bits(&rows);
+        assert_eq!((here.rows(), here.leapfrogs(), here.trail().chains.len()), (3, 0, 8));
+        for (place, value, words) in [
+            (
+                5,
+                5.5,
+                "first in row 2, chain 0: observation 1 is 5e0 (4014000000000000) here and 5.5e0 (4016000000000000)",
+            ),
+            (
+                8,
+                -8.0,
+                "first in row 1, chain 1: observation 0 is 8e0 (4020000000000000) here and -8e0 (c020000000000000)",
+            ),
+        ] {
+            let mut other = rows.clone();
+            other[place] = value;
+            let found = here.first_difference(&bits(&other)).unwrap();
+            assert_eq!(found, format!("{words} on the CPU"));
+            let found = here.difference_from_record(&bits(&other).trail()).unwrap();
+            assert!(found.contains(&words[9..14]) && found.contains("differ: 1, the first is"), "{found}");
+        }
+        assert!(here.first_difference(&bits(&rows[..8])).unwrap().contains("sizes"));
     }
 }

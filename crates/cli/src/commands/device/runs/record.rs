@@ -1,4 +1,4 @@
-//! Recorded hashes of whole runs: `kernels/expected-runs.json`.
+//! Recorded hashes of whole runs and of what draws mean: `kernels/expected-runs.json`.
 
 use super::bits::Trail;
 use anyhow::{Context, Result, bail};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The version of the file's form.
 const SCHEMA: u32 = 1;
 
-/// What the runs give on every sound device.
+/// What runs and expansions give on every sound device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
@@ -17,14 +17,14 @@ pub(super) struct Record {
     runs: Vec<Recorded>,
 }
 
-/// One run's hashes.
+/// The hashes of one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recorded {
     pub(super) name: String,
     /// SHA-256 of everything.
     pub(super) hash: String,
-    /// 4 digits for each iteration.
+    /// 4 digits for each iteration, or row.
     pub(super) iterations: String,
     /// 4 digits for each chain.
     pub(super) chains: String,

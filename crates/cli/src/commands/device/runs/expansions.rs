@@ -1,0 +1,157 @@
+//! What draws mean: variables and replicated observations, which every sound device makes bit for bit.
+
+use super::bits::{Bits, Names};
+use super::{Made, of_sampler};
+use anyhow::Result;
+use octopus_density::gpu::GpuDensity;
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_device::CudaContext;
+use octopus_random::{Purpose, Stream};
+use octopus_sampler::{GpuExpander, Precision, SamplerError};
+use std::time::{Duration, Instant};
+
+const SEED: u64 = 42;
+const CHAINS: usize = 3;
+/// More than a block's warps, so that a launch has several blocks.
+const DRAWS: usize = 50;
+/// Neighbours and draws that lie apart.
+const PICKS: [usize; 5] = [0, 1, 7, 30, 49];
+
+/// Draws of one model that are expanded and replicated in one precision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expansion {
+    model: Model,
+    precision: Precision,
+    /// Of buffers, by which draws are cut into parts: this must not change a bit.
+    bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Model {
+    /// The hierarchical normal on groups of different sizes.
+    Groups(usize),
+    Schools,
+}
+
+/// All expansions, or those that are little enough for tools that slow kernels down a hundredfold.
+pub(super) fn expansions(small: bool) -> Vec<Expansion> {
+    let models = [
+        (Model::Groups(100), 100_000),
+        (Model::Schools, 8_000),
+        (Model::Groups(10), 0),
+        (Model::Groups(1000), GpuExpander::BYTES),
+    ];
+    let models = if small { &models[..2] } else { &models[..] };
+    let in_all = |&(model, bytes)| Precision::ALL.map(|precision| Expansion { model, precision, bytes });
+    models.iter().flat_map(in_all).collect()
+}
+
+impl Expansion {
+    /// A name without spaces; what does not change the bits is not in it.
+    pub(super) fn name(&self) -> String {
+        let model = match self.model {
+            Model::Groups(groups) => format!("hierarchical-normal-{groups}-unbalanced"),
+            Model::Schools => "eight-schools".to_owned(),
+        };
+        format!("{model}-{}", self.precision)
+    }
+
+    /// Makes both on the device, and in f64 on the CPU.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub(super) fn make(&self, context: &CudaContext) -> Result<[Made; 2]> {
+        let made = match self.model {
+            Model::Schools => self.of(&EightSchools::rubin(), context),
+            Model::Groups(groups) => self.of(&unbalanced(groups)?, context),
+        };
+        made.map_err(|error| of_sampler(error).context(self.name()))
+    }
+
+    fn of(&self, model: &impl GpuDensity, context: &CudaContext) -> Result<[Made; 2], SamplerError> {
+        let draws = draws(model);
+        let clock = Instant::now();
+        let mut gpu = GpuExpander::with_bytes(model, self.precision, context, self.bytes)?;
+        let variables = gpu.expand(&draws)?;
+        let expanded = clock.elapsed();
+        let replicates = gpu.predict(SEED, CHAINS, &draws, &PICKS)?;
+        let replicated = clock.elapsed() - expanded;
+        let twins = (self.precision == Precision::F64)
+            .then(|| (expanded_on_cpu(model, &draws), replicated_on_cpu(model, &draws)))
+            .unzip();
+        let of_variables = |rows: &[f64]| Bits::of_rows(Names::VARIABLES, model.layout().width(), CHAINS, rows);
+        let of_observations = |rows: &[f64]| Bits::of_rows(Names::OBSERVATIONS, model.observations(), CHAINS, rows);
+        let made = |what: &str, device: Bits, cpu: Option<Bits>, time: Duration| Made {
+            name: format!("{what}-{}", self.name()),
+            precision: self.precision,
+            device,
+            cpu,
+            seconds: time.as_secs_f64(),
+        };
+        Ok([
+            made("expand", of_variables(&variables), twins.0.as_deref().map(of_variables), expanded),
+            made("predict", of_observations(&replicates), twins.1.as_deref().map(of_observations), replicated),
+        ])
+    }
+}
+
+/// # Errors
+/// None in truth: the data are fixed.
+fn unbalanced(groups: usize) -> Result<HierarchicalNormal> {
+    let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.unbalanced()?.data;
+    Ok(HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Collapsed)?)
+}
+
+/// Draws in the density's own coordinates, `chains x draws x dim`: of no posterior, far enough to meet the ends of the
+/// exponential and of sums that lose digits.
+fn draws(model: &impl GpuDensity) -> Vec<f64> {
+    let mut random = Stream::new(SEED, 0, 0, Purpose::User);
+    (0..CHAINS * DRAWS * model.dim()).map(|_| 1.5 * random.normal()).collect()
+}
+
+fn expanded_on_cpu(model: &impl GpuDensity, draws: &[f64]) -> Vec<f64> {
+    let width = model.layout().width();
+    let mut all = vec![0.0; CHAINS * DRAWS * width];
+    draws.chunks_exact(model.dim()).zip(all.chunks_exact_mut(width)).for_each(|(x, out)| model.expand(x, out));
+    all
+}
+
+fn replicated_on_cpu(model: &impl GpuDensity, draws: &[f64]) -> Vec<f64> {
+    let (dim, observations) = (model.dim(), model.observations());
+    let mut all = vec![0.0; CHAINS * PICKS.len() * observations];
+    for (row, out) in all.chunks_exact_mut(observations).enumerate() {
+        let (chain, draw) = (row / PICKS.len(), PICKS[row % PICKS.len()]);
+        let mut random = Stream::new(SEED, chain as u32, draw as u32, Purpose::Predictive);
+        model.predict(&draws[(chain * DRAWS + draw) * dim..][..dim], &mut random, out);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_small_ones_are_among_all() {
+        let names = |small| expansions(small).iter().map(Expansion::name).collect::<BTreeSet<_>>();
+        let all = names(false);
+        assert_eq!(all.len(), expansions(false).len());
+        assert!(names(true).is_subset(&all) && names(true).len() == 6);
+        assert!(all.contains("hierarchical-normal-1000-unbalanced-mixed") && all.contains("eight-schools-f32"));
+    }
+
+    /// Draws must reach both tails of the exponential's range without leaving it: an infinity hides what is added to it.
+    #[test]
+    fn draws_are_far_and_what_they_mean_is_finite() {
+        let model = unbalanced(10).unwrap();
+        let draws = draws(&model);
+        let scales: Vec<f64> = draws.chunks_exact(13).map(|draw| draw[11].exp()).collect();
+        let within =
+            |low: f64, high: f64| scales.iter().any(|scale| *scale < low) && scales.iter().any(|scale| *scale > high);
+        assert!(within(0.1, 10.0), "{scales:?}");
+        let all = [expanded_on_cpu(&model, &draws), replicated_on_cpu(&model, &draws)].concat();
+        assert!(all.iter().all(|x| x.is_finite()));
+    }
+}

@@ -1,0 +1,48 @@
+//! Structures that kernels take by value, with addresses in them.
+
+use super::module::RawFunction;
+use crate::nuts::NutsData;
+use crate::nuts::data::DataPart;
+use crate::nuts::layout::Structure;
+use crate::{CudaError, DeviceBuffer, Element};
+
+/// Addresses as they come into a kernel's structures; whether they are of the kernel's context is noted.
+pub(super) struct Addresses<'a> {
+    function: &'a RawFunction,
+    foreign: bool,
+}
+
+impl<'a> Addresses<'a> {
+    /// For an argument of this kernel.
+    pub(super) fn of(function: &'a RawFunction) -> Self {
+        Self { function, foreign: false }
+    }
+
+    pub(super) fn address<T: Element>(&mut self, buffer: &DeviceBuffer<T>) -> u64 {
+        self.foreign |= self.function.session().same(buffer.memory().session(), "").is_err();
+        buffer.memory().address()
+    }
+
+    /// # Errors
+    /// [`CudaError::ContextMismatch`] when an address was of another context than the kernel's.
+    pub(super) fn are_the_function_s(&self) -> Result<(), CudaError> {
+        if self.foreign {
+            return Err(CudaError::ContextMismatch { operation: format!("launching {}", self.function.name()) });
+        }
+        Ok(())
+    }
+}
+
+/// What a density reads, in its own order.
+pub(super) fn data_structure(addresses: &mut Addresses<'_>, data: &NutsData) -> Vec<u8> {
+    let scalar = data.format().scalar;
+    let mut structure = Structure::default();
+    for part in data.parts() {
+        match part {
+            DataPart::Word(word) => structure.word(*word),
+            DataPart::Scalar(value) => structure.real(scalar, *value),
+            DataPart::Buffer(buffer) => structure.long(addresses.address(buffer)),
+        };
+    }
+    structure.finished()
+}
