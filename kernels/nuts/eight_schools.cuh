@@ -94,24 +94,12 @@ template <class S> struct EightSchools {
 
   /// From the sampler's coordinates to the density's own, in place.
   OCTOPUS_DEVICE void make_natural(const Centering<R, T>& centering, Vec& x) const {
-    if (centering.natural) return;
-    const R location = S::pick(x, data.schools);
-    const R log_scale = S::pick(x, data.schools + 1);
-    const R shared = (R)exp((T)-1 * centering.uniform * (T)log_scale);
-    OCTOPUS_UNROLL
-    for (int e = 0; e < E; ++e) {
-      const V lambda = centering.is_uniform ? W::splat((R)centering.uniform)
-                                            : W::load(W::mine(centering.lambda) + e * L);
-      const V power = centering.is_uniform ? W::splat(shared)
-                                           : W::map((R)-1 * lambda, [=](R l) { return exp(l * log_scale); });
-      x.row[e] = W::first((int)data.schools - e * L, power * (x.row[e] - lambda * location), x.row[e]);
-    }
+    nuts::make_natural<S>(centering, data.schools, x);
   }
 
   /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
   OCTOPUS_DEVICE T log_jacobian(const Centering<R, T>& centering, const Vec& x) const {
-    const T log_scale = (T)S::pick(x, data.schools + 1);
-    return centering.natural ? (T)0 : -centering.total * log_scale;
+    return nuts::log_jacobian<S>(centering, data.schools, x);
   }
 };
 

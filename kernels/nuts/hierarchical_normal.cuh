@@ -30,7 +30,57 @@ static_assert(sizeof(HierarchicalNormalData<double, double>) == 88, "the host pa
 static_assert(sizeof(HierarchicalNormalData<float, double>) == 88, "the host packs it");
 static_assert(sizeof(HierarchicalNormalData<float, float>) == 64, "the host packs it");
 
-template <class S> struct HierarchicalNormal {
+/// The sums over the first `members` observations of a group, in order, of the residuals from `at` and of their squares.
+template <class R, class T>
+OCTOPUS_DEVICE void sum_in_order(const HierarchicalNormalData<R, T>& data, u32 group, R members, R at, R& residual,
+                                 R& squares) {
+  R sum = (R)0;
+  R sum_squares = (R)0;
+  if (members > (R)0) {
+    const R* observation = data.transposed + (u64)data.starts[group / 32] * 32 + group % 32;
+    for (R k = (R)0; k < members; k += (R)1, observation += 32) {
+      const R difference = *observation - at;
+      sum = sum + difference;
+      sum_squares = sum_squares + difference * difference;
+    }
+  }
+  residual = sum;
+  squares = sum_squares;
+}
+
+/// Observations that a chain's own lanes read, each those of its groups.
+template <class S> struct OwnObservations {
+  using R = typename S::R;
+  using W = typename S::W;
+  using V = typename S::V;
+  static constexpr int L = S::L;
+  using Data = HierarchicalNormalData<R, typename S::T>;
+
+  OCTOPUS_DEVICE static const Data& model(const Data& data) { return data; }
+
+  /// Where the groups are is nobody else's affair.
+  template <class F> OCTOPUS_DEVICE static void ask(const Data&, F) {}
+
+  /// What the observations of row `e` of groups say about their means: the sum of the residuals and of their squares.
+  OCTOPUS_DEVICE static void pull(const Data& data, int e, const V& location, V& residual, V& squares) {
+    const V count = W::load(W::mine(data.count) + e * L);
+    if (data.pointwise) {
+      residual = count;
+      squares = location;
+      W::each(residual, squares, [&](u32 lane, R& out, R& out_squares) {
+        sum_in_order(data, (u32)(e * L) + lane, out, out_squares, out, out_squares);
+      });
+    } else {
+      const V difference = W::load(W::mine(data.mean) + e * L) - location;
+      residual = count * difference;
+      squares = residual * difference;
+    }
+  }
+};
+
+/// The log density with its gradient. `Observations` says what the observations say about the groups' means.
+template <class S, class Observations_> struct HierarchicalNormalOver {
+  using Observations = Observations_;
   using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
@@ -38,12 +88,14 @@ template <class S> struct HierarchicalNormal {
   using Vec = typename S::Vec;
   static constexpr int L = S::L;
   static constexpr int E = S::E;
-  using Data = HierarchicalNormalData<R, T>;
+  using Data = typename Observations::Data;
 
   const Data& data;
 
+  OCTOPUS_DEVICE const HierarchicalNormalData<R, T>& model() const { return Observations::model(data); }
+
   /// The number of coordinates.
-  OCTOPUS_DEVICE u32 dim() const { return data.groups + 3; }
+  OCTOPUS_DEVICE u32 dim() const { return model().groups + 3; }
 
   /// The log density at `x`, the Jacobian of the centering included; its gradient goes to `gradient`, 0 in the padding.
   /// Where the value is not finite the gradient means nothing.
@@ -57,23 +109,12 @@ template <class S> struct HierarchicalNormal {
 
   /// From the sampler's coordinates to the density's own, in place.
   OCTOPUS_DEVICE void make_natural(const Centering<R, T>& centering, Vec& x) const {
-    if (centering.natural) return;
-    const R location = S::pick(x, data.groups);
-    const R log_scale = S::pick(x, data.groups + 1);
-    const R shared = (R)exp((T)-1 * centering.uniform * (T)log_scale);
-    OCTOPUS_UNROLL
-    for (int e = 0; e < E; ++e) {
-      const V lambda = W::load(W::mine(centering.lambda) + e * L);
-      const V power = centering.is_uniform ? W::splat(shared)
-                                           : W::map((R)-1 * lambda, [=](R l) { return exp(l * log_scale); });
-      x.row[e] = W::first((int)data.groups - e * L, power * (x.row[e] - lambda * location), x.row[e]);
-    }
+    nuts::make_natural<S>(centering, model().groups, x);
   }
 
   /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
   OCTOPUS_DEVICE T log_jacobian(const Centering<R, T>& centering, const Vec& x) const {
-    const T log_scale = (T)S::pick(x, data.groups + 1);
-    return centering.natural ? (T)0 : -centering.total * log_scale;
+    return nuts::log_jacobian<S>(centering, model().groups, x);
   }
 
  private:
@@ -104,52 +145,22 @@ template <class S> struct HierarchicalNormal {
   OCTOPUS_DEVICE Scalars read(const Centering<R, T>& centering, const Vec& x,
                               typename W::template Place<Resting>& place) const {
     Scalars s;
-    s.mu = (T)S::pick(x, data.groups);
-    s.log_pop = (T)S::pick(x, data.groups + 1);
-    const T log_obs = (T)S::pick(x, data.groups + 2);
-    s.shift = s.mu - data.mu_mean;
+    s.mu = (T)S::pick(x, model().groups);
+    s.log_pop = (T)S::pick(x, model().groups + 1);
+    const T log_obs = (T)S::pick(x, model().groups + 2);
+    s.shift = s.mu - model().mu_mean;
     T scales[3] = {s.log_pop, log_obs, ((T)1 - centering.uniform) * s.log_pop};
     W::one_each(scales, [](T value) { return exp(value); });
     const T sigma_pop = scales[0];
     const T sigma_obs = scales[1];
     s.slope = scales[2];
     T quotients[5] = {(T)1, (T)1, s.shift, sigma_pop, sigma_obs};
-    const T divisors[5] = {sigma_obs * sigma_obs, sigma_pop, data.mu_sd, data.sigma_pop_scale, data.sigma_obs_scale};
+    const T divisors[5] = {sigma_obs * sigma_obs, sigma_pop, model().mu_sd, model().sigma_pop_scale, model().sigma_obs_scale};
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
     s.weight = quotients[0];
     s.inverse_pop = quotients[1];
     place.set({log_obs, quotients[2], quotients[3], quotients[4]});
     return s;
-  }
-
-  /// What the observations of row `e` of groups say about their means: the sum of the residuals and of their squares.
-  OCTOPUS_DEVICE void pull(int e, const V& location, V& residual, V& squares) const {
-    const V count = W::load(W::mine(data.count) + e * L);
-    if (data.pointwise) {
-      residual = count;
-      squares = location;
-      W::each(residual, squares, [&](u32 lane, R& out, R& out_squares) {
-        const R members = out;
-        const R at = out_squares;
-        const u32 group = (u32)(e * L) + lane;
-        R sum = (R)0;
-        R sum_squares = (R)0;
-        if (group < data.groups) {
-          const R* observation = data.transposed + (u64)data.starts[group / 32] * 32 + group % 32;
-          for (R k = (R)0; k < members; k += (R)1, observation += 32) {
-            const R difference = *observation - at;
-            sum = sum + difference;
-            sum_squares = sum_squares + difference * difference;
-          }
-        }
-        out = sum;
-        out_squares = sum_squares;
-      });
-    } else {
-      const V difference = W::load(W::mine(data.mean) + e * L) - location;
-      residual = count * difference;
-      squares = residual * difference;
-    }
   }
 
   /// One lambda for all groups: factors that are common to all stay out of the sums.
@@ -164,14 +175,16 @@ template <class S> struct HierarchicalNormal {
     const R shift = (R)s.shift;
     const R weight = (R)s.weight;
     const V zero = W::splat((R)0);
+    const auto centered_row = [&](int e) { return W::first((int)model().groups - e * L, x.row[e] - origin, zero); };
+    Observations::ask(data, [&](int e) { return shift + by_slope * centered_row(e); });
     V parts[5] = {zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
-      const V centered = W::first((int)data.groups - e * L, x.row[e] - origin, zero);
+      const V centered = centered_row(e);
       const V z = by_inverse * centered;
       const V effect = by_slope * centered;
       V residual, squares;
-      pull(e, shift + effect, residual, squares);
+      Observations::pull(data, e, shift + effect, residual, squares);
       gradient.row[e] = weight * residual * by_slope - by_inverse * z;
       parts[0] = parts[0] + squares;
       parts[1] = parts[1] + z * z;
@@ -194,19 +207,28 @@ template <class S> struct HierarchicalNormal {
     const R shift = (R)s.shift;
     const R weight = (R)s.weight;
     const V zero = W::splat((R)0);
+    const auto slope_row = [&](int e, const V& lambda) {
+      const V power = W::map((R)1 - lambda, [=](R free) { return exp(free * log_pop); });
+      return W::first((int)model().groups - e * L, power, zero);
+    };
+    const auto centered_row = [&](int e, const V& lambda) {
+      return W::first((int)model().groups - e * L, x.row[e] - lambda * mu, zero);
+    };
+    Observations::ask(data, [&](int e) {
+      const V lambda = W::load(W::mine(centering.lambda) + e * L);
+      return shift + slope_row(e, lambda) * centered_row(e, lambda);
+    });
     V parts[6] = {zero, zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
-      const int groups = (int)data.groups - e * L;
       const V lambda = W::load(W::mine(centering.lambda) + e * L);
-      const V power = W::map((R)1 - lambda, [=](R free) { return exp(free * log_pop); });
-      const V slope = W::first(groups, power, zero);
+      const V slope = slope_row(e, lambda);
       const V inverse = slope * inverse_pop;
-      const V centered = W::first(groups, x.row[e] - lambda * mu, zero);
+      const V centered = centered_row(e, lambda);
       const V z = inverse * centered;
       const V effect = slope * centered;
       V residual, squares;
-      pull(e, shift + effect, residual, squares);
+      Observations::pull(data, e, shift + effect, residual, squares);
       const V slope_z = inverse * z;
       gradient.row[e] = weight * residual * slope - slope_z;
       const V z2 = z * z;
@@ -224,24 +246,27 @@ template <class S> struct HierarchicalNormal {
 
   /// The value, and the gradients of the three scalars.
   OCTOPUS_DEVICE T finish(T total_lambda, const Scalars& s, const Resting& rest, const Sums& sums, Vec& gradient) const {
-    const T squares = data.pointwise ? sums.squares : sums.squares + data.within;
+    const T squares = model().pointwise ? sums.squares : sums.squares + model().within;
     const T standard = rest.standard;
     const T pop2 = rest.pop * rest.pop;
     const T obs2 = rest.obs * rest.obs;
-    const T by_mu = s.weight * sums.location + sums.centered_location - standard / data.mu_sd;
+    const T by_mu = s.weight * sums.location + sums.centered_location - standard / model().mu_sd;
     const T by_pop = s.weight * sums.scale + sums.centered_scale - total_lambda - pop2 + (T)1;
-    const T by_obs = s.weight * squares - data.total - obs2 + (T)1;
+    const T by_obs = s.weight * squares - model().total - obs2 + (T)1;
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
-      const int end = (int)data.groups - e * L;
+      const int end = (int)model().groups - e * L;
       V row = W::first(end, gradient.row[e], W::splat((R)0));
       row = W::put(end, (R)by_mu, row);
       row = W::put(end + 1, (R)by_pop, row);
       gradient.row[e] = W::put(end + 2, (R)by_obs, row);
     }
-    return -data.total * rest.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
+    return -model().total * rest.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
            ((T)1 - total_lambda) * s.log_pop + rest.log_obs;
   }
 };
+
+/// The hierarchical normal, each chain by its own lanes.
+template <class S> using HierarchicalNormal = HierarchicalNormalOver<S, OwnObservations<S>>;
 
 }  // namespace octopus::nuts

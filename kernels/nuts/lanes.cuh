@@ -16,9 +16,12 @@
 
 #if defined(OCTOPUS_HOST_LANES)
 #define OCTOPUS_UNROLL
+#define OCTOPUS_UNROLL_BY(n)
 #else
 #include "octopus/warp.cuh"
 #define OCTOPUS_UNROLL _Pragma("unroll")
+#define OCTOPUS_PRAGMA(words) _Pragma(#words)
+#define OCTOPUS_UNROLL_BY(n) OCTOPUS_PRAGMA(unroll n)
 #endif
 
 namespace octopus::nuts {
@@ -130,6 +133,11 @@ template <int L> struct Lanes {
   /// values[k] = f(values[k], others[k]) of numbers that are one for the whole chain.
   template <class X, int K, class F> static void one_each(X (&values)[K], const X (&others)[K], F f) {
     for (int k = 0; k < K; ++k) values[k] = f(values[k], others[k]);
+  }
+
+  /// f(i) for each i below `count`, each by one lane.
+  template <class F> static void each_one(u32 count, F f) {
+    for (u32 i = 0; i < count; ++i) f(i);
   }
 
   /// A place for what is one for the whole chain and rests while the chain integrates: shared memory on a GPU.
@@ -266,6 +274,11 @@ template <int L> struct Lanes {
   template <class X, int K, class F>
   OCTOPUS_DEVICE static void one_each(X (&values)[K], const X (&others)[K], F f) {
     broadcast(f(own(values), own(others)), values);
+  }
+
+  /// f(i) for each i below `count`, each by one lane.
+  template <class F> OCTOPUS_DEVICE static void each_one(u32 count, F f) {
+    for (u32 i = lane(); i < count; i += (u32)L) f(i);
   }
 
   /// One of two values: of elements of arrays the compiler would choose the address, and keep the array in memory.

@@ -2,6 +2,7 @@
 // each density, precision and shape.
 #pragma once
 #include "chain.cuh"
+#include "team.cuh"
 
 namespace octopus::nuts {
 
@@ -30,6 +31,32 @@ template <class S, template <class> class Density>
 OCTOPUS_DEVICE void restart(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch) {
   const u32 chain = chain_of_thread<S::L>(launch.chains);
   if (chain != NONE) restart_chain<S, Density>(data, launch, chain);
+}
+
+/// What a team of blocks does with its chain: `chain_of_team(number)` is for the lanes that lead.
+template <class S, template <class> class Density, class F>
+OCTOPUS_DEVICE void by_team(const typename Density<S>::Data& data, F chain_of_team) {
+  const Member own = member(data.team);
+  if (own.number != 0) {
+    if (takes_part(blockDim.x)) Density<S>::Observations::help(data);
+  } else if (takes_part((u32)S::L)) {
+    chain_of_team(own.chain);
+    dismiss<S::L>(data.team);
+  }
+}
+
+/// As `run`, each chain by a team of blocks.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void run_team(const typename Density<S>::Data& data,
+                             const Launch<typename S::R, typename S::T>& launch) {
+  by_team<S, Density>(data, [&](u32 chain) { run_chain<S, Density>(data, launch, chain); });
+}
+
+/// As `restart`, each chain by a team of blocks.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void restart_team(const typename Density<S>::Data& data,
+                                 const Launch<typename S::R, typename S::T>& launch) {
+  by_team<S, Density>(data, [&](u32 chain) { restart_chain<S, Density>(data, launch, chain); });
 }
 
 }  // namespace octopus::nuts

@@ -12,6 +12,7 @@ mod lockfile;
 mod machine_paths;
 mod manifest;
 mod module_names;
+mod orphans;
 mod tree;
 mod unsafe_door;
 
@@ -68,7 +69,7 @@ impl fmt::Display for Complaint {
 /// A check's name and its function.
 type Check = (&'static str, fn(&Tree) -> Vec<Complaint>);
 
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 11] = [
     ("file size", file_size::check),
     ("machine paths", machine_paths::check),
     ("crate direction", direction::check),
@@ -76,6 +77,7 @@ const CHECKS: [Check; 10] = [
     ("unsafe code", unsafe_door::check),
     ("crate documentation", crate_docs::check),
     ("module names", module_names::check),
+    ("files that are compiled", orphans::check),
     ("leftovers", leftovers::check),
     ("lock file", lockfile::check),
     ("licences", licences::check),

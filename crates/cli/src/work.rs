@@ -11,6 +11,8 @@ const LEAPFROGS: u64 = 15;
 
 /// Groups of the models whose leapfrog steps `octopus device calibrate` times.
 pub(crate) const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
+/// Observations of the models that blocks of a GPU share, of 100 groups, whose leapfrog steps are timed too.
+pub(crate) const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
 /// Coordinates of the model besides one for each group.
 const SCALARS: usize = 3;
 
@@ -66,15 +68,24 @@ impl Demand {
 }
 
 /// Under which name the cost of a leapfrog step of a model is kept: that of the smallest model that is timed and not
-/// smaller, else of the largest.
+/// smaller, else of the largest. Where blocks share the observations, their number is its size, else its coordinates'.
 pub(crate) fn kernel_name(model: &HierarchicalNormal, precision: Precision) -> String {
-    let timed = MEASURED_GROUPS.map(|groups| groups + SCALARS);
-    let size = timed.into_iter().find(|&size| size >= model.dim()).unwrap_or(timed[timed.len() - 1]);
+    let kernel = model.kernel_name();
+    if model.team_work().is_some() {
+        let size = next(&MEASURED_OBSERVATIONS, model.observations());
+        return format!("nuts_leapfrog_{kernel}_shared_{precision}_{size}");
+    }
+    let size = next(&MEASURED_GROUPS.map(|groups| groups + SCALARS), model.dim());
     let form = match model.likelihood() {
         Likelihood::Collapsed => "",
         Likelihood::Pointwise => "_pointwise",
     };
-    format!("nuts_leapfrog_{}{form}_{precision}_{size}", model.kernel_name())
+    format!("nuts_leapfrog_{kernel}{form}_{precision}_{size}")
+}
+
+/// The first of ascending sizes that is not smaller, else the last.
+fn next(timed: &[usize], size: usize) -> usize {
+    timed.iter().copied().find(|&timed| timed >= size).or(timed.last().copied()).unwrap_or(size)
 }
 
 #[cfg(test)]
@@ -96,6 +107,13 @@ mod tests {
         }
         let name = kernel_name(&model(100, Likelihood::Pointwise), Precision::F64);
         assert_eq!(name, "nuts_leapfrog_hierarchical_normal_pointwise_f64_103");
+        for (per_group, size) in [(257, 100_000), (10_000, 100_000), (10_001, 1_000_000), (200_000, 1_000_000)] {
+            let spec = HierarchicalSpec { groups: 10, per_group, ..HierarchicalSpec::default() };
+            let data = spec.generate().unwrap().data;
+            let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).unwrap();
+            let name = kernel_name(&model, Precision::F32);
+            assert_eq!(name, format!("nuts_leapfrog_hierarchical_normal_shared_f32_{size}"), "{per_group}");
+        }
     }
 
     #[test]

@@ -24,8 +24,10 @@ pub(crate) fn advice(code: DriverCode) -> &'static str {
         304 => "the operating system refused a call; see the kernel's log (`dmesg`) and the limits (`ulimit -a`)",
         701 => "the kernel needs more registers or shared memory than the device has; use a smaller problem",
         702 => {
-            "a kernel ran longer than the display allows; use a device without a display, and start the program again"
+            "a kernel ran longer than the display allows, or waited for what never came; use a device without a \
+             display, and start the program again"
         }
+        720 => "the device does not hold all blocks of this kernel at once; let fewer of them share the work",
         700 | 714..=718 | 721 => {
             "a kernel did something illegal, and the device is lost to this process; start the program again, and \
              please report it"

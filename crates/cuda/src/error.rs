@@ -48,7 +48,7 @@ pub enum CudaError {
         /// The driver's answer.
         code: DriverCode,
     },
-    /// Device memory, or page-locked host memory, does not suffice.
+    /// Device memory does not suffice.
     #[error(
         "out of memory: {} asked for, {} of {} free on the device; use fewer chains or smaller batches, or end what \
          else uses the device",
@@ -61,6 +61,16 @@ pub enum CudaError {
         free: u64,
         /// Bytes that the device has.
         total: u64,
+    },
+    /// The host's memory does not suffice, or the system lets this process lock no more of it.
+    #[error(
+        "out of page-locked host memory: {} asked for; use fewer chains or smaller batches, or let the process lock \
+         more (`ulimit -l`, a container's memory limit)",
+        Bytes(*.requested)
+    )]
+    OutOfPinnedMemory {
+        /// Bytes asked for.
+        requested: u64,
     },
     /// There is no device of this number.
     #[error("there is no CUDA device {ordinal}: the driver shows {count}, counted from 0; see `octopus device list`")]
@@ -151,7 +161,7 @@ impl CudaError {
     pub fn code(&self) -> Option<DriverCode> {
         match self {
             Self::Driver { code, .. } | Self::Ptx { code, .. } => Some(*code),
-            Self::OutOfMemory { .. } => Some(DriverCode::OUT_OF_MEMORY),
+            Self::OutOfMemory { .. } | Self::OutOfPinnedMemory { .. } => Some(DriverCode::OUT_OF_MEMORY),
             _ => None,
         }
     }

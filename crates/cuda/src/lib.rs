@@ -9,7 +9,7 @@
 //! | Copies in the background | [`Transfer`] |
 //! | Order and time | [`Stream`], [`Event`], [`Stream::measure`] |
 //! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`], [`Module`] |
-//! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsSlot`] |
+//! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsTeam`], [`NutsSlot`] |
 //! | What went wrong | [`CudaError`], [`DriverCode`] |
 //!
 //! **No CUDA is a value.** The program is not linked to `libcuda`: the first call opens it, and where there is none,
@@ -97,7 +97,7 @@ pub use kernels::{Kernels, MatrixShape, NumberStream};
 pub use module::Module;
 pub use nuts::{
     Float, NutsChain, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput,
-    NutsRecord, NutsRestart, NutsSlot, NutsWindows, WindowBlock, WindowSide,
+    NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowBlock, WindowSide,
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};

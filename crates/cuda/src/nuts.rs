@@ -1,12 +1,13 @@
 //! Whole chains of NUTS on the device: the kernels of `kernels/nuts` over buffers that know their sizes.
 //!
-//! A kernel is compiled for one density, one precision and one [`NutsFormat`]. What it needs is in four parts:
+//! A kernel is compiled for one density, one precision and one [`NutsFormat`]. What it needs is in parts:
 //!
 //! | Part | Lives | Content |
 //! |---|---|---|
 //! | [`NutsData`] | for the density | what the density reads |
 //! | [`NutsGeometry`] | from one adaptation to the next | centering and metric |
 //! | [`NutsChains`] | for the run | each chain's state and vectors |
+//! | [`NutsTeam`] | for the run, in [`NutsChains`] | where blocks meet that share a chain's evaluations |
 //! | [`NutsWindows`] | for warm-up | the open window's draws and gradients, for what is learned from all chains |
 //! | [`NutsSlot`] | for the run, two or more | what one launch leaves for the host: draws, records, gradients, ends |
 //!
@@ -19,6 +20,7 @@ pub(crate) mod layout;
 mod output;
 mod record;
 mod slot;
+pub(crate) mod team;
 pub(crate) mod windows;
 
 use crate::binding::{NutsFunctions, RawModule};
@@ -35,6 +37,7 @@ pub use layout::{Float, NutsFormat};
 pub use output::NutsOutput;
 pub use record::NutsRecord;
 pub use slot::NutsSlot;
+pub use team::{NutsTeam, NutsTeamWork};
 pub use windows::{NutsWindows, WindowBlock, WindowSide};
 
 /// One launch, as all its chains share it.
@@ -108,6 +111,14 @@ impl NutsKernels {
     #[must_use]
     pub fn load_time(&self) -> Duration {
         self.load_time
+    }
+
+    /// Blocks that the device holds at once: a team's must all be there. 0 where blocks cannot wait for each other.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn blocks_at_once(&self) -> Result<usize, CudaError> {
+        self.functions.blocks_at_once()
     }
 
     /// Queues `launch.iterations` transitions of every chain; what they leave goes to `slot`.

@@ -20,7 +20,7 @@ impl<T: Element> PinnedBuffer<T> {
     /// An array of zeros.
     ///
     /// # Errors
-    /// [`CudaError::OutOfMemory`] when the system has no more pages to lock; [`CudaError::TooLarge`].
+    /// [`CudaError::OutOfPinnedMemory`] when the system has no more pages to lock; [`CudaError::TooLarge`].
     pub fn zeroed(context: &Context, length: usize) -> Result<Self, CudaError> {
         PinnedMemory::zeroed::<T>(context.session(), length).map(Self::of)
     }

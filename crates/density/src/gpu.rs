@@ -17,7 +17,7 @@
 //! // In a program this is `include_str!("nuts_my_model_f64_32x1.ptx")`.
 //! const PTX: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
 //! static MODULES: [KernelModule; 1] =
-//!     [KernelModule { precision: Precision::F64, lanes: 32, rows: 1, ptx: KernelText::Plain(PTX) }];
+//!     [KernelModule { precision: Precision::F64, lanes: 32, rows: 1, team: false, ptx: KernelText::Plain(PTX) }];
 //!
 //! assert_eq!(MODULES[0].entry("run", "my_model"), "nuts_run_my_model_f64_32x1");
 //! assert_eq!(MODULES[0].ptx.text()?, PTX);
@@ -29,7 +29,7 @@ pub(crate) mod modules;
 mod precision;
 mod text;
 
-pub use module::{ExpansionModule, KernelModule};
+pub use module::{ExpansionModule, KernelModule, TeamWork};
 pub use precision::{ParsePrecisionError, Precision};
 pub use text::{KernelText, KernelTextError};
 
@@ -70,6 +70,12 @@ pub trait GpuDensity: LogDensity {
 
     /// The fields of the density's `Data` struct, in the order of its declaration.
     fn kernel_data(&self) -> Vec<KernelField<'_>>;
+
+    /// What one evaluation has to share, where it reads so much that several blocks of threads do it together: then the
+    /// engine takes a [module for teams](KernelModule::team), and another one otherwise.
+    fn team_work(&self) -> Option<TeamWork> {
+        None
+    }
 
     /// The kernels that expand draws and replicate observations on the device ([`LogDensity::expand`] and
     /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any the CPU does both.

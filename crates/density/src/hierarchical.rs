@@ -2,14 +2,14 @@
 
 mod gpu;
 mod kernel;
+mod observed;
 
 use crate::warp::padded;
 use crate::{
     Centering, DataError, DensityError, Dim, GroupedData, Hierarchy, Layout, LogDensity, Role, Transform, Variable,
 };
 use kernel::Evaluate;
-#[doc(hidden)]
-pub use kernel::PackedNormal;
+use observed::Observed;
 use octopus_random::{Stream, exact};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ pub struct HierarchicalNormal {
     layout: Layout,
     hierarchies: [Hierarchy; 1],
     non_centered: Centering,
-    statistics: kernel::Statistics,
+    observed: Observed,
     arch: Arch,
 }
 
@@ -129,7 +129,7 @@ impl HierarchicalNormal {
             ],
         };
         Ok(Self {
-            statistics: kernel::Statistics::new(&data, prior.mu_mean),
+            observed: Observed::new(&data, prior.mu_mean),
             hierarchies: [Hierarchy { location: groups, log_scale: groups + 1, z: 0..groups }],
             non_centered: Centering::constant(0.0, groups),
             arch: Arch::new(),
@@ -153,12 +153,6 @@ impl HierarchicalNormal {
     /// Which form of the likelihood is evaluated.
     pub fn likelihood(&self) -> Likelihood {
         self.likelihood
-    }
-
-    /// What a kernel of this model reads: the numbers and buffers of `kernels/nuts/hierarchical_normal.cuh`.
-    #[doc(hidden)]
-    pub fn packed(&self) -> PackedNormal<'_> {
-        self.statistics.packed()
     }
 
     fn evaluate(&self, centering: &Centering, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {

@@ -17,8 +17,6 @@ pub use centering::{Centering, gradient_to_centered, log_jacobian, to_centered, 
 pub use data::GroupedData;
 pub use density::{Hierarchy, LogDensity};
 pub use error::{DataError, DensityError};
-#[doc(hidden)]
-pub use hierarchical::PackedNormal;
 pub use hierarchical::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 pub use layout::{Dim, Labels, Layout, Role, Transform, Variable};
 pub use schools::EightSchools;

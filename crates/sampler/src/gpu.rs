@@ -46,6 +46,8 @@ pub struct GpuConfig {
     pub slot_bytes: usize,
     /// The most chains on the device at once; more take turns.
     pub chains_at_once: usize,
+    /// The most blocks of threads that share a chain's evaluations, where the data are so many that they do.
+    pub blocks_per_chain: usize,
     /// The most bytes for the draws that warm-up learns from; where they need more, or chains take turns, the host
     /// learns from what has left the device, to the same bits.
     pub window_bytes: usize,
@@ -58,6 +60,7 @@ impl Default for GpuConfig {
             most_iterations: 1024,
             slot_bytes: 32 << 20,
             chains_at_once: usize::MAX,
+            blocks_per_chain: usize::MAX,
             window_bytes: 1 << 30,
         }
     }
@@ -110,7 +113,7 @@ impl GpuEngine {
         let data = kernel::upload(density, format, context)?;
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
         let room = config.chains.min(gpu.chains_at_once.max(1));
-        let device = NutsChains::new(context, format, room, dim, config.max_depth)?;
+        let device = kernel::chains(density, &kernels, context, room, config.max_depth, gpu.blocks_per_chain)?;
         let capacity = memory::slot_iterations(format, room, dim, gpu);
         let slot = || NutsSlot::new(context, &device, capacity);
         let windows = windows::on_device(config, context, gpu, dim, &states)?;
@@ -199,11 +202,13 @@ impl GpuEngine {
         Ok(())
     }
 
-    /// Waits for what slot `at` holds of a group, and takes it; how many iterations that were.
+    /// Waits for what slot `at` holds of a group from iteration `first` on, and takes it; how many iterations that were.
+    /// Where the chains are is asked for at iteration `end` only.
     fn take(
         &mut self,
         group: &Range<usize>,
         first: usize,
+        end: usize,
         at: usize,
         blocks: &mut [ChainBlock],
     ) -> Result<usize, SamplerError> {
@@ -214,11 +219,13 @@ impl GpuEngine {
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);
         pace.learn(output.iterations(), time);
-        let (states, positions) = (output.end_states(), output.end_positions());
         let chains = &mut chains[group.clone()];
-        for ((chain, state), x) in chains.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
-            chain.state = state;
-            chain.x.copy_from_slice(x);
+        if first + output.iterations() == end {
+            let (states, positions) = (output.end_states(), output.end_positions());
+            for ((chain, state), x) in chains.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
+                chain.state = state;
+                chain.x.copy_from_slice(x);
+            }
         }
         let blocks = &mut blocks[group.clone()];
         let keep = windows.is_none();
@@ -338,7 +345,7 @@ impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
                     self.queue(shared, group, queued..next, launches % 2)?;
                     (queued, launches) = (next, launches + 1);
                 }
-                taken += self.take(group, taken, takes % 2, &mut blocks)?;
+                taken += self.take(group, taken, span.end, takes % 2, &mut blocks)?;
                 takes += 1;
             }
         }

@@ -105,6 +105,9 @@ template <class T> inline T __shfl_down_sync(unsigned mask, T value, unsigned de
   return octopus_softgpu::shuffle(mask, value, lane + delta < end ? lane + delta : lane);
 }
 
+/// However short: what is waited for comes from another lane, which runs meanwhile.
+inline void __nanosleep(unsigned) { octopus_softgpu::lane_sleeps(); }
+
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
@@ -201,7 +204,7 @@ extern const SharedMemory shared_memory_of_library __attribute__((visibility("hi
                                                       unsigned block_z, size_t dynamic_shared, char* message,            \
                                                       size_t message_size) {                                             \
     const ::octopus_softgpu::Launch launch = {&octopus_kernel_##NAME,       parameters,     {grid_x, grid_y, grid_z},    \
-                                              {block_x, block_y, block_z}, dynamic_shared, 0};                           \
+                                              {block_x, block_y, block_z}, dynamic_shared, 0, false};                    \
     return ::octopus_softgpu::run_grid(launch, message, message_size);                                                   \
   }
 

@@ -80,6 +80,7 @@ functions! {
     cuFuncSetAttribute as set_function_attribute(function: Handle, attribute: c_int, value: c_int);
     cuOccupancyMaxActiveBlocksPerMultiprocessor as occupancy(blocks: &mut c_int, function: Handle, threads: c_int, dynamic: usize);
     cuLaunchKernel as launch_kernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, parameters: *mut *mut c_void, extra: *mut *mut c_void);
+    cuLaunchCooperativeKernel as launch_cooperatively(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, parameters: *mut *mut c_void);
     cuStreamCreateWithPriority as create_stream(stream: &mut Handle, flags: c_uint, priority: c_int);
     cuStreamSynchronize as synchronize_stream(stream: Handle);
     cuStreamWaitEvent as wait_event(stream: Handle, event: Handle, flags: c_uint);

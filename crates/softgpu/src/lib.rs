@@ -28,15 +28,37 @@
 //! assert_eq!(status.unwrap().code(), Some(1));
 //! ```
 //!
+//! # Blocks that wait for each other
+//!
+//! `cuLaunchCooperativeKernel` runs all blocks of a grid side by side, on one host thread unless [`Settings::threads`]
+//! asks for more, which then have a share of neighbours each. A thread goes on to its next block as soon as no lane of
+//! a block is ready. A lane that waits for what another one writes must call `__nanosleep` in its loop, as it should
+//! on a GPU: that is where other lanes and other blocks come to their turn, and a loop without it never ends here.
+//! `__threadfence` orders what is written before the flag, here as there, and after the loop what is read.
+//!
+//! - A grid of more blocks than the device's multiprocessors hold at once
+//!   (`cuOccupancyMaxActiveBlocksPerMultiprocessor`, which takes every kernel to have 32 registers) gives 720. Of
+//!   those that fit the double takes 1024 blocks at most, and refuses more with 801 and a message:
+//!   [`Settings::multiprocessors`] makes the device smaller.
+//! - Threads that wait in the middle of a kernel keep their stacks, of which there are 24576: a launch that needs more
+//!   fails with 719. With [`Lanes::Arrays`] two for each block suffice.
+//! - When a block fails, those that sleep leave the kernel, and each call after the launch gives the code of the
+//!   failure.
+//! - A launch of either kind whose lanes still sleep so long after the first of them slept ([`Settings::timeout`])
+//!   ends with 702; the message names one. The double cannot tell a lane that waits from one that works between two
+//!   sleeps: a launch that works for so long, and sleeps now and then, needs a longer limit.
+//! - An ordinary launch takes its blocks one after the other on each host thread, so a block that waits for a later
+//!   one ends with 702; on a GPU it might never end. `cuLaunchKernelEx` is not there.
+//!
 //! # Where it is stricter than a GPU, and where not
 //!
 //! - Device memory, pinned memory and shared memory are full of NaNs (0xFF in each byte) until they are written. Shared
 //!   memory is fresh for each block.
 //! - A copy or fill that leaves its allocation gives 1, freeing what is not allocated too.
-//! - Lanes that wait for each other in vain (a lane that missed a shuffle or a barrier, or left the kernel before it),
-//!   a shuffle that reads a lane outside of its mask, an invalid address, a write beyond dynamic shared memory: the
-//!   launch succeeds and each call after it gives 719 or 700, as on a GPU; the reason is on standard error. A GPU may
-//!   let a lane leave before a barrier; this does not.
+//! - Lanes that wait for each other in vain (a lane that missed a shuffle or a barrier, or left the kernel before it,
+//!   and none that sleeps), a shuffle that reads a lane outside of its mask, an invalid address, a write beyond
+//!   dynamic shared memory: the launch succeeds and each call after it gives 719 or 700, as on a GPU; the reason is on
+//!   standard error. A GPU may let a lane leave before a barrier; this does not.
 //! - Addresses are the host's. A kernel that leaves one allocation for another is caught by [`Variant::Sanitized`]
 //!   only, and a host that reads device memory is not caught.
 //! - Streams do everything at once, in the order of the calls: what is missing in the program's synchronisation does

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 /// What the software machine is like and what goes wrong on it: the value of the environment variable
 /// `OCTOPUS_SOFTGPU`.
@@ -109,9 +110,16 @@ impl Settings {
         self.with("report", file.display())
     }
 
-    /// Host threads that a launch is spread over; without this the machine's, at most 8.
+    /// Host threads that a launch is spread over. Without this they are the machine's, at most 8, and one for a launch
+    /// whose blocks wait for each other: of several, on a machine that is busy, each waits long for the other's turn.
     pub fn threads(self, count: u32) -> Self {
         self.with("threads", count)
+    }
+
+    /// How long a launch may last from when a lane of it first slept (`__nanosleep`), to the millisecond: one that waits
+    /// for what never comes ends then, with 702. Without this it is a minute.
+    pub fn timeout(self, limit: Duration) -> Self {
+        self.with("timeout_ms", limit.as_millis())
     }
 
     /// Degrees Celsius.
@@ -187,11 +195,11 @@ mod tests {
             .compute_capability(8, 6)
             .memory(48_685, 1_000)
             .sticky(700, 2)
+            .timeout(Duration::from_millis(1_500))
             .fail("nvmlInit_v2", 18)
             .fail("cuMemAlloc_v2", 2)
             .from_call(3);
-        let expected =
-            "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
+        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
         assert_eq!(settings.to_string(), expected);
         assert_eq!(Settings::new().to_string(), "");
     }

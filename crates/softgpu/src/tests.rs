@@ -13,4 +13,5 @@ mod sampler;
 mod scenario;
 mod session;
 mod structures;
+mod together;
 mod workspace;

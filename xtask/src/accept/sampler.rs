@@ -67,6 +67,7 @@ pub(super) fn report(results: &Path, device: &str) -> Result<String> {
     let mut text = head(results, &sampler, device)?;
     text += &latency(&sampler);
     text += &starts(&sampler);
+    text += &teams(&sampler);
     text += &throughput(&sampler);
     text += &repeats(&sampler, results);
     text += &ratios(&sampler, &peers(results));
@@ -155,6 +156,38 @@ fn starts(sampler: &Value) -> String {
          The cost of a launch is the intercept of a line through the same run cut into more and more launches.\n\n\
          {starts}\n{}",
         word(sampler, "/machine/driver_cache"),
+        table.or("Not measured.")
+    )
+}
+
+fn teams(sampler: &Value) -> String {
+    let mut table = Table::new([
+        "observations",
+        "precision",
+        "chains",
+        "blocks a chain",
+        "us a leapfrog",
+        "GB/s",
+        "CPU us a leapfrog",
+    ]);
+    for cost in rows(sampler, "teams") {
+        for point in rows(cost, "points") {
+            // `null`: as many as the device holds.
+            let blocks = number(point, "/blocks");
+            table.row(&[
+                show_whole(cost, "/observations"),
+                word(cost, "/precision").to_owned(),
+                show_whole(cost, "/chains"),
+                blocks.map_or_else(|| "all".into(), |blocks| format!("{blocks}")),
+                show(number(point, "/device_us_per_leapfrog")),
+                show(number(point, "/gigabytes_per_second")),
+                show(number(cost, "/cpu_us_per_leapfrog")),
+            ]);
+        }
+    }
+    format!(
+        "\n## Many observations\n\nPointwise, 100 groups; several blocks share each evaluation of a chain. Of a draw no \
+         bit depends on how many.\n\n{}",
         table.or("Not measured.")
     )
 }

@@ -24,6 +24,10 @@ const SAMPLER: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false
         "phases": {"driver": 0.1, "context": 0.2, "first_sampler": 0.3, "first_draw": 0.01}}],
     "launches": [{"groups": 10, "precision": "f64", "device_us_per_launch": 6.5, "device_us_per_leapfrog": 0.9,
         "wall_us_per_launch": 9.5, "wall_us_per_leapfrog": 0.95}],
+    "teams": [{"groups": 100, "observations": 100000, "precision": "f64", "chains": 1, "cpu_us_per_leapfrog": 62.5,
+        "points": [{"blocks": 16, "leapfrogs": 600, "device_us_per_leapfrog": 4.5, "gigabytes_per_second": 177.5},
+                   {"blocks": null, "leapfrogs": 600, "device_us_per_leapfrog": 3.5,
+                    "gigabytes_per_second": 228.5}]}],
     "cells": [
         {"place": "cpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 4,
          "leapfrogs_per_second": 5e6, "min_ess_per_second": 1000.0},
@@ -157,6 +161,7 @@ fn a_report_is_a_gpu_s_only() {
         "| 100 | pointwise | f64 | 1.125 | 8.000e5 | - |",
         "| cold, 100 groups, f64 | 100.0 | 200.0 | 300.0 | 10.00 | 750.0 |",
         "| 10 groups, f64 | 6.500 | 0.9000 | 9.500 | 0.9500 |",
+        "| 100000 | f64 | 1 | all | 3.500 | 228.5 | 62.50 |",
         // Two seconds less a quarter; two MiB.
         "| 1.750 | 1500 | - | - | 4000 | 2.000 |",
         "| (b) min ESS/s | 100 | pointwise | 1000 (4 chains, f64) | 4000 (1 chains, f64) | 4.000 |",

@@ -59,9 +59,22 @@ impl RawDevice {
     }
 
     pub(crate) fn attribute(self, attribute: crate::device::Attribute) -> Result<i32, CudaError> {
+        self.number(raw(attribute))
+    }
+
+    /// How many multiprocessors launch blocks that wait for each other: all, or none.
+    pub(super) fn cooperative_multiprocessors(self) -> Result<u32, CudaError> {
+        if self.number(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
+            return Ok(0);
+        }
+        // A driver that answers a negative number has none.
+        self.number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map(|count| u32::try_from(count).unwrap_or(0))
+    }
+
+    fn number(self, attribute: Attribute) -> Result<i32, CudaError> {
         let mut value: c_int = 0;
         // SAFETY: the pointer is to a live, writable int, and the device is one that the driver gave.
-        let result = unsafe { sys::cuDeviceGetAttribute(&raw mut value, raw(attribute), self.0.as_raw()) };
+        let result = unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, self.0.as_raw()) };
         check(Operation::Call("reading a device's attribute (cuDeviceGetAttribute)"), result)?;
         Ok(value)
     }

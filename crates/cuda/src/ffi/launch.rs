@@ -26,6 +26,8 @@ pub(super) struct Launch<'a> {
     blocks: [u32; 3],
     threads: [u32; 3],
     shared_bytes: u32,
+    /// Whether all blocks run side by side.
+    together: bool,
     /// The bytes that the driver reads, each argument beginning at a word: aligned for every kind.
     words: Vec<u64>,
     arguments: Vec<Argument>,
@@ -43,7 +45,13 @@ impl<'a> Launch<'a> {
     /// Blocks of the grid and threads of a block, in x, y and z.
     pub(super) fn new(function: &'a RawFunction, blocks: [u32; 3], threads: [u32; 3]) -> Self {
         let (words, arguments) = (Vec::with_capacity(8), Vec::with_capacity(8));
-        Self { function, blocks, threads, shared_bytes: 0, words, arguments, foreign: false }
+        Self { function, blocks, threads, shared_bytes: 0, together: false, words, arguments, foreign: false }
+    }
+
+    /// All blocks run side by side, so that they may wait for each other: no more than
+    /// [`RawFunction::blocks_at_once`] tells, else the driver answers 720.
+    pub(super) fn together(self) -> Self {
+        Self { together: true, ..self }
     }
 
     /// A buffer that the kernel reads.
@@ -93,7 +101,8 @@ impl<'a> Launch<'a> {
     /// Queues the launch.
     ///
     /// # Safety
-    /// With these arguments and this shape the kernel reads and writes within its buffers only.
+    /// With these arguments and this shape the kernel reads and writes within its buffers only, and blocks wait for each
+    /// other only if they run [`Launch::together`].
     ///
     /// # Errors
     /// When arguments, shape or contexts do not fit, and when the driver refuses.
@@ -104,25 +113,44 @@ impl<'a> Launch<'a> {
         let [threads_x, threads_y, threads_z] = self.threads;
         let mut pointers: Vec<*mut c_void> =
             self.arguments.iter().map(|argument| self.words[argument.word..].as_ptr().cast_mut().cast()).collect();
-        session.call(Operation::Launch(self.function.name()), || {
+        let (function, shared_bytes, stream) = (self.function.handle(), self.shared_bytes, stream.handle());
+        let name = self.function.name();
+        let operation = if self.together { Operation::LaunchTogether(name) } else { Operation::Launch(name) };
+        session.call(operation, || {
+            let pointers = pointers.as_mut_ptr();
             // SAFETY: function and stream are alive and of this context; there is one pointer for each parameter
             // that the kernel declares, to as many bytes as its kind has (checked), in `words`; the driver has copied them when
             // this returns. Memory that the kernel uses is freed only when the context is idle, and that it stays
             // within is this function's contract.
             unsafe {
-                sys::cuLaunchKernel(
-                    self.function.handle(),
-                    blocks_x,
-                    blocks_y,
-                    blocks_z,
-                    threads_x,
-                    threads_y,
-                    threads_z,
-                    self.shared_bytes,
-                    stream.handle(),
-                    pointers.as_mut_ptr(),
-                    ptr::null_mut(),
-                )
+                if self.together {
+                    sys::cuLaunchCooperativeKernel(
+                        function,
+                        blocks_x,
+                        blocks_y,
+                        blocks_z,
+                        threads_x,
+                        threads_y,
+                        threads_z,
+                        shared_bytes,
+                        stream,
+                        pointers,
+                    )
+                } else {
+                    sys::cuLaunchKernel(
+                        function,
+                        blocks_x,
+                        blocks_y,
+                        blocks_z,
+                        threads_x,
+                        threads_y,
+                        threads_z,
+                        shared_bytes,
+                        stream,
+                        pointers,
+                        ptr::null_mut(),
+                    )
+                }
             }
         })?;
         session.counters.launched();

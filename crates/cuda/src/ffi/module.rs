@@ -1,10 +1,11 @@
 //! Modules of kernels, compiled by the driver from PTX.
 
+use super::device::RawDevice;
 use super::status::{Operation, check};
 use crate::ptx::{self, Parameter};
 use crate::session::Session;
 use crate::{CudaError, DriverCode};
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::ptr;
 use cust::sys::{self, CUfunction, CUjit_option, CUmodule};
 use std::collections::BTreeMap;
@@ -131,5 +132,24 @@ impl RawFunction {
 
     pub(super) fn parameters(&self) -> &[Parameter] {
         &self.parameters
+    }
+
+    /// Blocks of so many threads, without dynamic shared memory, that the whole device holds at once: the most of a
+    /// launch whose blocks wait for each other (`Launch::together`). 0 where the device has no such launches.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub(super) fn blocks_at_once(&self, threads: u32) -> Result<u32, CudaError> {
+        let session = self.session();
+        session.enter()?;
+        let device = RawDevice::get(session.ordinal());
+        let multiprocessors = session.judge(device.and_then(RawDevice::cooperative_multiprocessors))?;
+        let mut blocks: c_int = 0;
+        session.call(Operation::Occupancy(&self.name), || {
+            let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+            // SAFETY: the pointer is to a live, writable int, and the function is alive and of this context.
+            unsafe { sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, self.handle, threads, 0) }
+        })?;
+        Ok(multiprocessors.saturating_mul(u32::try_from(blocks).unwrap_or(0)))
     }
 }

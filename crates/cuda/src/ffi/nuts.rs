@@ -5,12 +5,10 @@ use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
 use crate::nuts::data::DataPart;
 use crate::nuts::layout::Structure;
+use crate::nuts::team::{NutsTeam, THREADS};
 use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot};
 use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
-
-/// Threads of a block, of warps that share nothing or of one chain: set in the kernels' sources.
-const THREADS: u32 = 128;
 
 /// The kernels of one density, precision and format.
 pub(crate) struct NutsFunctions {
@@ -24,6 +22,12 @@ impl NutsFunctions {
             run: RawFunction::find(module, &format!("nuts_run_{name}"))?,
             restart: RawFunction::find(module, &format!("nuts_restart_{name}"))?,
         })
+    }
+
+    /// Blocks of either kernel that the device holds at once.
+    pub(crate) fn blocks_at_once(&self) -> Result<usize, CudaError> {
+        let (run, restart) = (self.run.blocks_at_once(THREADS)?, self.restart.blocks_at_once(THREADS)?);
+        Ok(run.min(restart) as usize)
     }
 
     /// The slot is laid out for the launch, and all parts are of the kernels' format (`NutsKernels`).
@@ -68,22 +72,46 @@ fn queue(
     chains: &mut NutsChains,
     slot: &mut NutsSlot,
 ) -> Result<(), CudaError> {
-    let format = chains.format();
     let mut addresses = Addresses { function, foreign: false };
     let data = data_structure(&mut addresses, data, geometry);
     let arguments = launch_structure(&mut addresses, launch, geometry, chains, slot);
+    let launched =
+        Launch::new(function, [blocks(chains, launch), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
+    let queued = match chains.team.as_ref().map(|team| (team_structure(&mut addresses, team), team.blocks)) {
+        None => launched,
+        Some((team, 1)) => launched.bytes(&team),
+        Some((team, _)) => launched.bytes(&team).together(),
+    };
     if addresses.foreign {
         return Err(CudaError::ContextMismatch { operation: format!("launching {}", function.name()) });
     }
-    let threads = u64::from(launch.chains) * u64::from(format.lanes);
-    let blocks = u32::try_from(threads.div_ceil(u64::from(THREADS))).unwrap_or(u32::MAX);
-    let queued = Launch::new(function, [blocks, 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
     // SAFETY: the structures have the sizes that the PTX declares (`on` compares them). Chain c of the launch reads
     // and writes its own state, workspace and regions of the slot, whose buffers are made for at least so many chains,
     // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; centering and
-    // metric have room for whole vectors and for `rank` directions (`NutsGeometry`). That the density reads within its
-    // own data is what `NutsKernels::load` trusts the kernels for. Buffers are freed only when the context is idle.
+    // metric have room for whole vectors and for `rank` directions (`NutsGeometry`). Blocks of a team meet in buffers
+    // made for these chains and at least so many blocks (`NutsTeam::new`), whose numbers are 0 between launches, and
+    // all are on the device while one waits for another (`together`). That the density reads within its own data, and
+    // answers within what it has declared, is what `NutsKernels::load` trusts the kernels for. Buffers are freed only
+    // when the context is idle.
     unsafe { queued.on(stream) }
+}
+
+/// Blocks of the grid: a chain's team, or as many warps as carry the chains.
+fn blocks(chains: &NutsChains, launch: &NutsLaunch) -> u32 {
+    let blocks = match &chains.team {
+        Some(team) => u64::from(launch.chains) * u64::from(team.blocks),
+        None => (u64::from(launch.chains) * u64::from(chains.format().lanes)).div_ceil(u64::from(THREADS)),
+    };
+    u32::try_from(blocks).unwrap_or(u32::MAX)
+}
+
+/// `Team` of `kernels/nuts/team.cuh`.
+fn team_structure(addresses: &mut Addresses<'_>, team: &NutsTeam) -> Vec<u8> {
+    let mut structure = Structure::default();
+    structure.word(team.blocks).word(team.stride);
+    structure.long(addresses.of(&team.questions)).long(addresses.of(&team.answered));
+    structure.long(addresses.of(&team.asked)).long(addresses.of(&team.answers));
+    structure.finished()
 }
 
 /// The density's data, in its own order.

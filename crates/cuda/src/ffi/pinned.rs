@@ -40,7 +40,9 @@ impl PinnedMemory {
             // SAFETY: what comes back is checked below, and used within these bytes only.
             unsafe { cuda_malloc_locked::<u8>(bytes) }
         });
-        let address = allocated.map_err(|error| session.allocation_failure(error, bytes))?;
+        let address = allocated.map_err(|error| {
+            if error.is_out_of_memory() { CudaError::OutOfPinnedMemory { requested: bytes as u64 } } else { error }
+        })?;
         let misplaced = || CudaError::Driver { operation: operation.to_string(), code: DriverCode::INVALID_VALUE };
         // The driver gives whole pages; what is not even aligned must not become a slice.
         let address = NonNull::new(address).filter(|at| at.addr().get() % ALIGNMENT == 0).ok_or_else(misplaced)?;

@@ -13,6 +13,10 @@ pub(super) enum Operation<'a> {
     Call(&'static str),
     /// The launch of this kernel.
     Launch(&'a str),
+    /// The launch of this kernel with all blocks side by side.
+    LaunchTogether(&'a str),
+    /// The question how many blocks of this kernel run at once.
+    Occupancy(&'a str),
     /// The look-up of this kernel.
     FindKernel(&'a str),
 }
@@ -22,6 +26,10 @@ impl fmt::Display for Operation<'_> {
         match self {
             Self::Call(words) => f.write_str(words),
             Self::Launch(kernel) => write!(f, "launching {kernel} (cuLaunchKernel)"),
+            Self::LaunchTogether(kernel) => write!(f, "launching {kernel} (cuLaunchCooperativeKernel)"),
+            Self::Occupancy(kernel) => {
+                write!(f, "asking for the occupancy of {kernel} (cuOccupancyMaxActiveBlocksPerMultiprocessor)")
+            }
             Self::FindKernel(kernel) => write!(f, "looking up {kernel} (cuModuleGetFunction)"),
         }
     }

@@ -1,6 +1,7 @@
 //! What chains keep from launch to launch.
 
 use super::layout::{Float, NutsFormat};
+use super::team::{NutsTeam, NutsTeamWork};
 use crate::{Context, CudaError, DeviceBuffer};
 
 /// A chain's numbers besides its vectors.
@@ -44,6 +45,7 @@ impl NutsChain {
 pub struct NutsChains {
     pub(crate) states: DeviceBuffer<u8>,
     pub(crate) workspaces: DeviceBuffer<u8>,
+    pub(crate) team: Option<NutsTeam>,
     pub(super) chains: usize,
     pub(super) dim: usize,
     max_depth: u32,
@@ -76,11 +78,27 @@ impl NutsChains {
         Ok(Self {
             states: zeroed(format.state_bytes())?,
             workspaces: zeroed(format.workspace_bytes(max_depth))?,
+            team: None,
             chains,
             dim,
             max_depth,
             format,
         })
+    }
+
+    /// The same chains, each by a team of `blocks` blocks: for kernels that are compiled for teams.
+    ///
+    /// # Errors
+    /// As [`NutsTeam::new`].
+    pub fn by_teams(self, context: &Context, work: NutsTeamWork, blocks: usize) -> Result<Self, CudaError> {
+        let team = NutsTeam::new(context, self.format, self.chains, work, blocks)?;
+        Ok(Self { team: Some(team), ..self })
+    }
+
+    /// Where the blocks of each chain meet, if several may share its evaluations.
+    #[must_use]
+    pub fn team(&self) -> Option<&NutsTeam> {
+        self.team.as_ref()
     }
 
     /// The states of the first `count` chains, after all work that is queued.
@@ -107,7 +125,7 @@ impl NutsChains {
     /// Bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.states.bytes() + self.workspaces.bytes()
+        self.states.bytes() + self.workspaces.bytes() + self.team.as_ref().map_or(0, NutsTeam::bytes)
     }
 
     pub(crate) fn max_depth(&self) -> u32 {

@@ -2,25 +2,32 @@
 
 use super::{ExpansionModule, KernelModule, KernelText, Precision};
 
-/// The modules of one density, by precision and shape.
+/// The modules of one density, by precision and shape; for teams after `;`.
 macro_rules! modules {
-    ($density:literal: $($precision:ident $name:literal { $($lanes:literal x $rows:literal)* })*) => {
-        &[$($(KernelModule {
+    ($density:literal: $($precision:ident $name:literal { $($lanes:literal x $rows:literal)* $(; $wide:literal x $long:literal)* })*) => {
+        &[$(
+            $(modules!(@ $density, $precision, $name, $lanes, $rows, false, ""),)*
+            $(modules!(@ $density, $precision, $name, $wide, $long, true, "_team"),)*
+        )*]
+    };
+    (@ $density:literal, $precision:ident, $name:literal, $lanes:literal, $rows:literal, $team:literal, $ending:literal) => {
+        KernelModule {
             precision: Precision::$precision,
             lanes: $lanes,
             rows: $rows,
+            team: $team,
             ptx: KernelText::Gzip(include_bytes!(concat!(
-                "../../../../kernels/ptx/nuts_", $density, "_", $name, "_", $lanes, "x", $rows, ".ptx.gz"
+                "../../../../kernels/ptx/nuts_", $density, "_", $name, "_", $lanes, "x", $rows, $ending, ".ptx.gz"
             ))),
-        }),*),*]
+        }
     };
 }
 
 /// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
 pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = modules!("hierarchical_normal":
-    F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
-    F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
-    Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
+    F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
+    F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
+    Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
 );
 
 /// Of [`EightSchools`](crate::EightSchools).
@@ -63,7 +70,7 @@ mod tests {
         for (density, modules) in [("hierarchical_normal", HIERARCHICAL_NORMAL), ("eight_schools", EIGHT_SCHOOLS)] {
             for module in modules {
                 let entries = ["restart", "run"].map(|what| module.entry(what, density));
-                let file = format!("nuts_{density}_{}_{}x{}.ptx.gz", module.precision, module.lanes, module.rows);
+                let file = format!("nuts_{density}_{}.ptx.gz", module.kernel());
                 assert!(all.insert(file, (module.ptx, entries)).is_none(), "listed twice: {module:?}");
             }
         }

@@ -1,7 +1,36 @@
 //! The model on a GPU: `kernels/nuts/hierarchical_normal.cuh`.
 
+use super::observed::{BLOCK, Tile};
 use super::{HierarchicalNormal, Likelihood};
-use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, modules};
+use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, TeamWork, modules};
+
+/// Observations from which on several blocks share an evaluation that reads them all: waiting for each other costs a GPU
+/// a few microseconds, in which one block reads about so many.
+const SHARED_FROM: usize = 1 << 15;
+
+impl HierarchicalNormal {
+    /// Whether kernels sum the observations as a team: groups that need tiles are summed in no other way.
+    fn by_team(&self) -> bool {
+        let many = !self.observed.large.tiles.is_empty() || self.data().values().len() >= SHARED_FROM;
+        many && self.likelihood() == Likelihood::Pointwise
+    }
+
+    /// `HierarchicalNormalTiles`.
+    fn tiles(&self) -> [KernelField<'_>; 7] {
+        let large = &self.observed.large;
+        let words = |of: fn(&Tile) -> usize| large.tiles.iter().map(|tile| of(tile) as u32).collect();
+        let first = large.first.iter().map(|&tile| tile as u32).collect();
+        [
+            KernelField::PerCoordinate((&*self.observed.small.members).into()),
+            KernelField::Word(large.tiles.len() as u32),
+            KernelField::Words(first),
+            KernelField::Words(words(|tile| tile.group)),
+            KernelField::Words(words(|tile| tile.row)),
+            KernelField::Words(words(|tile| tile.len)),
+            KernelField::Reals(large.rows().into()),
+        ]
+    }
+}
 
 impl GpuDensity for HierarchicalNormal {
     fn kernel_name(&self) -> &str {
@@ -12,25 +41,35 @@ impl GpuDensity for HierarchicalNormal {
         modules::HIERARCHICAL_NORMAL
     }
 
-    /// `HierarchicalNormalData`.
+    /// `HierarchicalNormalData`, and for a team `HierarchicalNormalTiles`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
-        let (packed, prior) = (self.packed(), self.prior());
-        // Groups and rows of observations are counted in u32 by the kernels: 2^32 rows would be a terabyte.
-        let starts = packed.starts.iter().map(|&row| row as u32).collect();
-        vec![
+        let (observed, prior) = (&self.observed, self.prior());
+        // Groups, tiles and rows of observations are counted in u32 by the kernels: 2^32 rows would be a terabyte.
+        let starts = observed.small.starts.iter().map(|&row| row as u32).collect();
+        let mut fields = vec![
             KernelField::Word(self.data().groups() as u32),
             KernelField::Word(u32::from(self.likelihood() == Likelihood::Pointwise)),
             KernelField::Scalar(prior.mu_mean),
             KernelField::Scalar(prior.mu_sd),
             KernelField::Scalar(prior.sigma_pop_scale),
             KernelField::Scalar(prior.sigma_obs_scale),
-            KernelField::Scalar(packed.within),
-            KernelField::Scalar(packed.total),
-            KernelField::PerCoordinate(packed.count.into()),
-            KernelField::PerCoordinate(packed.mean.into()),
-            KernelField::Reals(packed.transposed.into()),
+            KernelField::Scalar(observed.within),
+            KernelField::Scalar(observed.total),
+            KernelField::PerCoordinate((&*observed.count).into()),
+            KernelField::PerCoordinate((&*observed.mean).into()),
+            KernelField::Reals(observed.small.rows().into()),
             KernelField::Words(starts),
-        ]
+        ];
+        if self.by_team() {
+            fields.extend(self.tiles());
+        }
+        fields
+    }
+
+    /// A task is a block of small groups, which answers with two sums for each, or a tile, which answers with two.
+    fn team_work(&self) -> Option<TeamWork> {
+        let (blocks, tiles) = (self.data().groups().div_ceil(BLOCK), self.observed.large.tiles.len());
+        self.by_team().then_some(TeamWork { tasks: blocks + tiles, answers: 2 * (BLOCK * blocks + tiles) })
     }
 
     fn expansion_modules(&self) -> &[ExpansionModule] {
@@ -80,5 +119,44 @@ mod tests {
             let observations = [KernelField::Word(3), KernelField::Words(vec![0, 0, 1].into())];
             assert_eq!(model.observation_data(), observations);
         }
+    }
+
+    /// One group of 2049 observations beside a small one: two tiles, of which the second begins at row 64.
+    #[test]
+    fn large_groups_are_a_teams_work() {
+        let sizes = [1, 2049];
+        let group: Vec<usize> = (0..2).flat_map(|j| std::iter::repeat_n(j, sizes[j])).collect();
+        let data = GroupedData::new(Labels::Range(2), &group, &[51.0; 2050]).unwrap();
+        let prior = HierarchicalPrior::default();
+        let collapsed = HierarchicalNormal::new(data.clone(), prior, Likelihood::Collapsed).unwrap();
+        assert_eq!((collapsed.team_work(), collapsed.kernel_data().len()), (None, 12));
+        let pointwise = HierarchicalNormal::new(data, prior, Likelihood::Pointwise).unwrap();
+        assert_eq!(pointwise.team_work(), Some(TeamWork { tasks: 3, answers: 2 * (32 + 2) }));
+        let mut members = vec![0.0; 32];
+        members[0] = 1.0;
+        let mut values = vec![1.0; 2049];
+        values.resize(65 * 32, 0.0);
+        let expected = [
+            KernelField::PerCoordinate(members.into()),
+            KernelField::Word(2),
+            KernelField::Words(vec![0, 0, 2].into()),
+            KernelField::Words(vec![1, 1].into()),
+            KernelField::Words(vec![0, 64].into()),
+            KernelField::Words(vec![2048, 1].into()),
+            KernelField::Reals(values.into()),
+        ];
+        assert_eq!(pointwise.kernel_data()[12..], expected);
+    }
+
+    /// From 32,768 observations on also small groups are shared.
+    #[test]
+    fn many_small_groups_are_a_teams_work() {
+        let model = |each: usize| {
+            let group: Vec<usize> = (0..256).flat_map(|j| std::iter::repeat_n(j, each)).collect();
+            let data = GroupedData::new(Labels::Range(256), &group, &vec![50.0; group.len()]).unwrap();
+            HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).unwrap()
+        };
+        assert_eq!(model(127).team_work(), None);
+        assert_eq!(model(128).team_work(), Some(TeamWork { tasks: 8, answers: 512 }));
     }
 }

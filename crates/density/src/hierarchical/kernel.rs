@@ -1,91 +1,15 @@
 //! Log density and gradient of the hierarchical normal in vector code, in the order of the virtual warp.
 
+mod pull;
+#[cfg(test)]
+mod tests;
+
 use super::{HierarchicalNormal, Likelihood};
-use crate::warp::{Buffer, Terms, lanes, reduce_with_tail};
-use crate::{Centering, GroupedData, LogDensity};
+use crate::warp::{Terms, lanes, reduce_with_tail};
+use crate::{Centering, LogDensity};
 use octopus_random::exact;
+use pull::{Collapsed, Data, Pointwise};
 use pulp::{Simd, WithSimd};
-
-/// Observations are kept for blocks of this many groups, one row for each observation.
-const BLOCK: usize = 32;
-
-/// What the likelihood needs of the data, relative to the prior's mean so that nothing cancels.
-#[derive(Clone, Debug)]
-pub(super) struct Statistics {
-    /// Observations of each group; 0 in the padding.
-    count: Buffer,
-    /// Mean of each group less the prior's mean.
-    mean: Buffer,
-    /// Sum over groups of the squared deviations from the group's mean.
-    within: f64,
-    /// All observations.
-    total: f64,
-    /// Observations less the prior's mean, transposed: row `starts[b] + k` holds observation `k` of each
-    /// group of block `b`.
-    transposed: Buffer,
-    /// First row of each block of groups, and the end.
-    starts: Vec<usize>,
-}
-
-impl Statistics {
-    pub(super) fn new(data: &GroupedData, origin: f64) -> Self {
-        let groups = data.groups();
-        let dim = groups + 3;
-        let (mut count, mut mean) = (Buffer::zeros(dim), Buffer::zeros(dim));
-        let mut within = 0.0;
-        for j in 0..groups {
-            let values = data.group(j);
-            count[j] = values.len() as f64;
-            mean[j] = values.iter().map(|y| y - origin).sum::<f64>() / count[j];
-            within += values.iter().map(|y| (y - origin - mean[j]).powi(2)).sum::<f64>();
-        }
-        let mut starts = vec![0];
-        for block in 0..groups.div_ceil(BLOCK) {
-            let members = block * BLOCK..groups.min((block + 1) * BLOCK);
-            let rows = members.map(|j| data.group(j).len()).max().unwrap_or(0);
-            starts.push(starts[block] + rows);
-        }
-        let mut transposed = Buffer::zeros(starts[starts.len() - 1] * BLOCK);
-        for j in 0..groups {
-            for (k, y) in data.group(j).iter().enumerate() {
-                transposed[(starts[j / BLOCK] + k) * BLOCK + j % BLOCK] = y - origin;
-            }
-        }
-        Self { count, mean, within, total: data.values().len() as f64, transposed, starts }
-    }
-}
-
-/// The data as a kernel reads them, relative to the prior's mean; vectors are padded to whole rows of lanes.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct PackedNormal<'a> {
-    /// Observations of each group; 0 in the padding.
-    pub count: &'a [f64],
-    /// Mean of each group less the prior's mean; 0 in the padding.
-    pub mean: &'a [f64],
-    /// Sum over groups of the squared deviations from the group's mean.
-    pub within: f64,
-    /// All observations.
-    pub total: f64,
-    /// Row `starts[b] + k`, of 32 values, holds observation `k` of each group of block `b`, 0 where there is none.
-    pub transposed: &'a [f64],
-    /// First row of each block of 32 groups, and the end.
-    pub starts: &'a [usize],
-}
-
-impl Statistics {
-    pub(super) fn packed(&self) -> PackedNormal<'_> {
-        let rows = self.starts[self.starts.len() - 1];
-        PackedNormal {
-            count: &self.count,
-            mean: &self.mean,
-            within: self.within,
-            total: self.total,
-            transposed: &self.transposed[..rows * BLOCK],
-            starts: &self.starts,
-        }
-    }
-}
 
 /// One evaluation; `gradient` has no other content before.
 pub(super) struct Evaluate<'a> {
@@ -124,14 +48,6 @@ struct Sums {
     scale: f64,
     /// lambda z^2: through the centered coordinates.
     centered_scale: f64,
-}
-
-/// What the observations of a vector of groups say.
-struct Pull<V> {
-    /// Sum of the residuals.
-    residual: V,
-    /// Sum of their squares.
-    squares: V,
 }
 
 impl Evaluate<'_> {
@@ -351,9 +267,9 @@ struct Scalars {
 /// The value, and the gradients of the three scalars.
 #[inline(always)]
 fn finish(model: &HierarchicalNormal, scalars: &Scalars, total_lambda: f64, sums: &Sums, gradient: &mut [f64]) -> f64 {
-    let (statistics, prior) = (&model.statistics, &model.prior);
+    let (observed, prior) = (&model.observed, &model.prior);
     let squares = match model.likelihood {
-        Likelihood::Collapsed => sums.squares + statistics.within,
+        Likelihood::Collapsed => sums.squares + observed.within,
         Likelihood::Pointwise => sums.squares,
     };
     let weight = scalars.weight;
@@ -363,79 +279,8 @@ fn finish(model: &HierarchicalNormal, scalars: &Scalars, total_lambda: f64, sums
     let (pop2, obs2) = (pop * pop, obs * obs);
     gradient[0] = weight * sums.location + sums.centered_location - standard / prior.mu_sd;
     gradient[1] = weight * sums.scale + sums.centered_scale - total_lambda - pop2 + 1.0;
-    gradient[2] = weight * squares - statistics.total - obs2 + 1.0;
-    -statistics.total * scalars.log_obs - 0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2)
+    gradient[2] = weight * squares - observed.total - obs2 + 1.0;
+    -observed.total * scalars.log_obs - 0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2)
         + (1.0 - total_lambda) * scalars.log_pop
         + scalars.log_obs
-}
-
-/// What the observations of the `at`-th vector of groups say about their means, relative to the origin;
-/// lanes without a group say nothing.
-trait Data<S: Simd> {
-    fn pull(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s>;
-}
-
-/// Counts and means as SIMD vectors.
-struct Collapsed<'a, S: Simd> {
-    count: &'a [S::f64s],
-    mean: &'a [S::f64s],
-}
-
-impl<'a, S: Simd> Collapsed<'a, S> {
-    #[inline(always)]
-    fn new(model: &'a HierarchicalNormal) -> Self {
-        let count = S::as_simd_f64s(&model.statistics.count).0;
-        Self { count, mean: &S::as_simd_f64s(&model.statistics.mean).0[..count.len()] }
-    }
-}
-
-impl<S: Simd> Data<S> for Collapsed<'_, S> {
-    #[inline(always)]
-    fn pull(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s> {
-        let difference = simd.sub_f64s(self.mean[at], location);
-        let residual = simd.mul_f64s(self.count[at], difference);
-        Pull { residual, squares: simd.mul_f64s(residual, difference) }
-    }
-}
-
-/// All observations as SIMD vectors.
-struct Pointwise<'a, S: Simd> {
-    count: &'a [S::f64s],
-    transposed: &'a [S::f64s],
-    starts: &'a [usize],
-}
-
-impl<'a, S: Simd> Pointwise<'a, S> {
-    #[inline(always)]
-    fn new(model: &'a HierarchicalNormal) -> Self {
-        let statistics = &model.statistics;
-        Self {
-            count: S::as_simd_f64s(&statistics.count).0,
-            transposed: S::as_simd_f64s(&statistics.transposed).0,
-            starts: &statistics.starts,
-        }
-    }
-}
-
-impl<S: Simd> Data<S> for Pointwise<'_, S> {
-    /// Each lane sums over its group's observations in order.
-    #[inline(always)]
-    fn pull(&self, simd: S, at: usize, location: S::f64s) -> Pull<S::f64s> {
-        let zero = simd.splat_f64s(0.0);
-        let per_row = BLOCK / S::F64_LANES;
-        let (block, lane) = (at / per_row, at % per_row);
-        let rows = &self.transposed[self.starts[block] * per_row..self.starts[block + 1] * per_row];
-        let count = self.count[at];
-        let (mut residual, mut squares) = (zero, zero);
-        let mut k = 0.0;
-        for row in rows.chunks_exact(per_row) {
-            // Groups shorter than the block's longest end with zeros.
-            let present = simd.less_than_f64s(simd.splat_f64s(k), count);
-            let difference = simd.select_f64s(present, simd.sub_f64s(row[lane], location), zero);
-            residual = simd.add_f64s(residual, difference);
-            squares = simd.add_f64s(squares, simd.mul_f64s(difference, difference));
-            k += 1.0;
-        }
-        Pull { residual, squares }
-    }
 }

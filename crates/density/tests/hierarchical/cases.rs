@@ -23,9 +23,14 @@ pub(crate) fn data(groups: usize, size: impl Fn(usize) -> usize) -> GroupedData 
     GroupedData::new(Labels::Range(groups), &group, &values).expect("valid")
 }
 
-/// 10 observations in each group, and 1 to 30.
-pub(crate) fn shapes(groups: usize) -> [(&'static str, GroupedData); 2] {
-    [("balanced", data(groups, |_| 10)), ("ragged", data(groups, |j| 1 + (j * 7 + j / 5) % 30))]
+/// 10 observations in each group, and 1 to 30; in few groups also so many that some are summed in tiles of 2048: a
+/// part of a tile, two whole ones, two and a part.
+pub(crate) fn shapes(groups: usize) -> Vec<(&'static str, GroupedData)> {
+    let mut shapes = vec![("balanced", data(groups, |_| 10)), ("ragged", data(groups, |j| 1 + (j * 7 + j / 5) % 30))];
+    if groups <= 33 {
+        shapes.push(("large", data(groups, |j| [300, 3, 4133, 256, 257, 4096][j % 6])));
+    }
+    shapes
 }
 
 /// Everything centered, nothing, one value between, a value for each group.

@@ -15,7 +15,9 @@ fn observed(error: &CudaError) -> String {
     match error {
         CudaError::Driver { operation, code } => format!("{operation} failed with {code}"),
         // The error's own words up to its advice.
-        CudaError::OutOfMemory { .. } => error.to_string().split("; ").next().unwrap_or_default().to_owned(),
+        CudaError::OutOfMemory { .. } | CudaError::OutOfPinnedMemory { .. } => {
+            error.to_string().split("; ").next().unwrap_or_default().to_owned()
+        }
         CudaError::Ptx { code, log } => match log.trim().lines().next() {
             Some(line) => format!("the driver refused the kernels with {code}: {line}"),
             None => format!("the driver refused the kernels with {code}"),
@@ -29,13 +31,16 @@ const REPORT: &str = "report it with `octopus verify --report`";
 fn remedy(error: &CudaError) -> (&'static str, &'static str) {
     match error {
         CudaError::OutOfMemory { requested, free, .. } if requested <= free => (
-            "what is free is not given: another process took it meanwhile, a limit is set (MPS, vGPU), or the host has no \
-             more pages to lock",
-            "see who uses the device with `nvidia-smi`; for page-locked memory, see `ulimit -l`",
+            "what is free is not given: another process took it meanwhile, or a limit is set (MPS, vGPU)",
+            "see who uses the device with `nvidia-smi`",
         ),
         CudaError::OutOfMemory { .. } => (
             "other processes hold the device's memory",
             "see who with `nvidia-smi`, end it or wait, or choose another device",
+        ),
+        CudaError::OutOfPinnedMemory { .. } => (
+            "the host's memory is used up, or the system lets this process lock no more of it",
+            "see `free -h` and `ulimit -l`; in a container, its memory limit",
         ),
         CudaError::Ptx { log, .. } if log.contains("SM version") || log.contains(".target") => (
             "the kernels are made for newer devices",
@@ -129,6 +134,9 @@ mod tests {
             failed(QUESTION, &error).observed,
             "out of memory: 64.0 MiB asked for, 1.0 GiB of 4.0 GiB free on the device"
         );
+        let finding = failed(QUESTION, &CudaError::OutOfPinnedMemory { requested: 64 << 20 });
+        assert_eq!(finding.observed, "out of page-locked host memory: 64.0 MiB asked for");
+        assert!(finding.fix.unwrap().contains("ulimit -l"));
     }
 
     #[test]

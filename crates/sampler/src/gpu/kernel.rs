@@ -2,11 +2,13 @@
 
 use crate::engine::Shared;
 use crate::run::SamplerError;
-use octopus_cuda::{Context, Float, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels};
-use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision};
+use octopus_cuda::{
+    Context, Float, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsTeamWork,
+};
+use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision, TeamWork};
 use octopus_density::{LogDensity, warp};
 
-/// The smallest kernels that hold the density's coordinates.
+/// The smallest kernels that hold the density's coordinates, for a team where it has work to share.
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when none is compiled, and for more than one hierarchical block.
@@ -18,7 +20,8 @@ pub(super) fn choose<D: GpuDensity + ?Sized>(density: &D, precision: Precision) 
         return Err(refuse(format!("it has {blocks} hierarchical blocks, and kernels know one")));
     }
     // Lanes are the virtual warp's: another number would give other bits.
-    let own = density.kernel_modules().iter().filter(|module| module.precision == precision);
+    let team = density.team_work().is_some();
+    let own = density.kernel_modules().iter().filter(|module| module.precision == precision && module.team == team);
     let holds = |module: &&KernelModule| {
         module.lanes as usize == warp::lanes(dim) && (module.lanes * module.rows) as usize >= dim
     };
@@ -51,9 +54,31 @@ pub(super) fn load<D: GpuDensity + ?Sized>(
     module: &KernelModule,
     context: &Context,
 ) -> Result<NutsKernels, SamplerError> {
-    let KernelModule { precision, lanes, rows, .. } = module;
-    let name = format!("{}_{precision}_{lanes}x{rows}", density.kernel_name());
+    let name = format!("{}_{}", density.kernel_name(), module.kernel());
     Ok(NutsKernels::load(context, &module.ptx.text()?, &name, format(module))?)
+}
+
+/// The work that the blocks of a chain share, if the density has any.
+pub(super) fn team_work<D: GpuDensity + ?Sized>(density: &D) -> Option<NutsTeamWork> {
+    density.team_work().map(|TeamWork { tasks, answers }| NutsTeamWork { tasks, answers })
+}
+
+/// Room for `chains` chains, each with as many blocks as there are for it: all blocks of a team must be on the device.
+///
+/// # Errors
+/// When the device or its memory fails.
+pub(super) fn chains<D: GpuDensity + ?Sized>(
+    density: &D,
+    kernels: &NutsKernels,
+    context: &Context,
+    chains: usize,
+    max_depth: u32,
+    most_blocks: usize,
+) -> Result<NutsChains, SamplerError> {
+    let device = NutsChains::new(context, kernels.format(), chains, density.dim(), max_depth)?;
+    let Some(work) = team_work(density) else { return Ok(device) };
+    let blocks = (kernels.blocks_at_once()? / chains.max(1)).min(most_blocks);
+    Ok(device.by_teams(context, work, blocks)?)
 }
 
 /// Copies what the density reads to the device.

@@ -18,7 +18,8 @@ pub struct GpuMemory {
     pub data: u64,
     /// Centering and metric, which all chains share.
     pub shared: u64,
-    /// Each chain's state and vectors, of all chains that are there at once.
+    /// Each chain's state and vectors, and what the blocks tell each other that share it, of all chains that are there at
+    /// once.
     pub chains: u64,
     /// The two buffers through which draws leave the device.
     pub slots: u64,
@@ -48,10 +49,11 @@ impl GpuMemory {
         let slot = NutsSlot::bytes_for(format, chains, dim, slot_iterations(format, chains, dim, gpu));
         let directions = MOST_DIRECTIONS as u64;
         let chain = (format.state_bytes() + format.workspace_bytes(config.max_depth)) as u64;
+        let team = kernel::team_work(density).map_or(0, |work| work.bytes(format, chains));
         Ok(Self {
             data: density.kernel_data().iter().map(field).sum(),
             shared: 2 * vector + directions * (vector + format.scalar.bytes() as u64),
-            chains: (chains as u64).saturating_mul(chain),
+            chains: (chains as u64).saturating_mul(chain).saturating_add(team as u64),
             slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),
             windows: Room::of(config, gpu, dim).map_or(0, |room| room.bytes as u64),
         })

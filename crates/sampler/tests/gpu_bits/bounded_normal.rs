@@ -35,7 +35,7 @@ pub(crate) fn evaluate(
     Precisions { vectors: r, scalars: t }: Precisions,
     x: &[f64],
 ) -> (Bounded, Vec<Bounded>) {
-    let (packed, prior, groups) = (model.packed(), model.prior(), model.dim() - 3);
+    let (prior, groups) = (model.prior(), model.dim() - 3);
     let one = exact(1.0);
     let prior_of = |value: f64| t.round(exact(value));
     let (mu, log_pop, log_obs) = (exact(x[groups]), exact(x[groups + 1]), exact(x[groups + 2]));
@@ -70,10 +70,10 @@ pub(crate) fn evaluate(
         parts[5].push(r.mul(effect.lambda, z2));
     }
     let [squares, z2, location, centered_location, scale, centered_scale] = parts.map(|parts| sum(&parts));
-    let total = prior_of(packed.total);
+    let total = prior_of(model.data().values().len() as f64);
     let total_lambda = prior_of(centering.total());
     let collapsed = model.likelihood() == Likelihood::Collapsed;
-    let squares = if collapsed { t.add(squares, prior_of(packed.within)) } else { squares };
+    let squares = if collapsed { t.add(squares, prior_of(within(model))) } else { squares };
     let mu_sd = prior_of(prior.mu_sd);
     let standard = t.div(shift, mu_sd);
     let pop = t.div(sigma_pop, prior_of(prior.sigma_pop_scale));
@@ -116,17 +116,30 @@ fn group(s: &Scalars, centering: &Centering, r: Arithmetic, t: Arithmetic, j: us
 
 /// The sum of group `j`'s residuals at the mean `location`, and that of their squares.
 fn pull(model: &HierarchicalNormal, r: Arithmetic, j: usize, location: Bounded) -> (Bounded, Bounded) {
-    let packed = model.packed();
-    let count = exact(packed.count[j]);
+    let (origin, values) = (model.prior().mu_mean, model.data().group(j));
+    let members = values.len();
     if model.likelihood() == Likelihood::Collapsed {
-        let difference = r.sub(r.round(exact(packed.mean[j])), location);
-        let residual = r.mul(count, difference);
+        let mean = mean(values, origin);
+        let difference = r.sub(r.round(exact(mean)), location);
+        let residual = r.mul(exact(members as f64), difference);
         return (residual, r.mul(residual, difference));
     }
-    let first = packed.starts[j / 32] * 32 + j % 32;
-    let members = packed.count[j] as usize;
-    let differences: Vec<Bounded> =
-        (0..members).map(|k| r.sub(r.round(exact(packed.transposed[first + 32 * k])), location)).collect();
+    let differences: Vec<Bounded> = values.iter().map(|y| r.sub(r.round(exact(y - origin)), location)).collect();
     let squares: Vec<Bounded> = differences.iter().map(|&difference| r.mul(difference, difference)).collect();
     (r.sum(&differences, members), r.sum(&squares, members))
+}
+
+/// The mean of a group less the prior's.
+fn mean(values: &[f64], origin: f64) -> f64 {
+    values.iter().map(|y| y - origin).sum::<f64>() / values.len() as f64
+}
+
+/// The sum over groups of the squared deviations from the group's mean.
+fn within(model: &HierarchicalNormal) -> f64 {
+    let (data, origin) = (model.data(), model.prior().mu_mean);
+    let of_group = |values: &[f64]| {
+        let mean = mean(values, origin);
+        values.iter().map(|y| (y - origin - mean).powi(2)).sum::<f64>()
+    };
+    (0..data.groups()).fold(0.0, |sum, j| sum + of_group(data.group(j)))
 }

@@ -61,7 +61,14 @@ on_software_gpu!(any_way_of_launching, "", &["nuts_hierarchical_normal_f64_32x4"
         (500, 3, 1, 1 << 30, 1000),
     ] {
         let launch_time = Duration::from_millis(millis);
-        let gpu = GpuConfig { most_iterations, chains_at_once, slot_bytes, launch_time, window_bytes };
+        let gpu = GpuConfig {
+            most_iterations,
+            chains_at_once,
+            slot_bytes,
+            launch_time,
+            window_bytes,
+            ..GpuConfig::default()
+        };
         compare(60, false, Likelihood::Collapsed, &short(), &gpu);
     }
 });

@@ -10,3 +10,4 @@ mod moving;
 mod refusals;
 mod scenario;
 mod statistics;
+mod teams;

@@ -2,7 +2,6 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <memory>
 
 namespace octopus_softgpu {
 
@@ -31,15 +30,29 @@ const char* name(Exchange kind) {
 
 uint32_t bit(unsigned lane) { return uint32_t{1} << (lane % WARP); }
 
-}  // namespace
-
-BlockRunner& block_runner() {
-  // By pointer: `current_lane` puts this library's thread-local variables into the loader's small reserve.
-  thread_local const std::unique_ptr<BlockRunner> runner = std::make_unique<BlockRunner>();
-  return *runner;
+std::string no_stack() {
+  return words("more than %zu threads wait in the middle of the kernel, for which there are no stacks here", Stacks::MOST);
 }
 
-BlockRunner::BlockRunner() {
+}  // namespace
+
+Runners& runners() {
+  // By pointer: `current_lane` puts this library's thread-local variables into the loader's small reserve.
+  thread_local const std::unique_ptr<Runners> runners = std::make_unique<Runners>();
+  return *runners;
+}
+
+BlockRunner& Runners::operator[](size_t number) {
+  while (runners_.size() <= number) runners_.push_back(std::make_unique<BlockRunner>(stacks_));
+  return *runners_[number];
+}
+
+void Runners::abandon() {
+  current_lane = nullptr;
+  stacks_.reset();
+}
+
+BlockRunner::BlockRunner(Stacks& stacks) : stacks_(stacks) {
   for (unsigned i = 0; i < MOST_THREADS; ++i) {
     lanes_[i].number = i;
     lanes_[i].block = &block_;
@@ -47,34 +60,54 @@ BlockRunner::BlockRunner() {
   }
 }
 
-bool BlockRunner::run(const Launch& launch, Dim3 index) {
+Turn BlockRunner::begin(const Launch& launch, Dim3 index) {
   launch_ = &launch;
   block_ = {index, launch.block, launch.grid};
   count_ = launch.block.x * launch.block.y * launch.block.z;
   begun_ = left_ = at_barrier_ = 0;
-  ready_warps_ = 0;
+  ready_warps_ = sleepy_warps_ = 0;
   upwards_ = true;
   failure_.clear();
   for (unsigned w = 0; w * WARP < count_; ++w) {
-    warps_[w].ready = warps_[w].in_exchange = warps_[w].at_barrier = warps_[w].left = 0;
+    Warp& warp = warps_[w];
+    warp.ready = warp.in_exchange = warp.at_barrier = warp.asleep = warp.left = 0;
   }
-  RunningLane* first = begin_next();
-  current_lane = first;
-  home_.leave_for(first->place);
-  current_lane = nullptr;
-  if (!failure_.empty()) stacks_.reset();
-  return failure_.empty();
+  if (!stacks_.has_one()) {
+    failure_ = no_stack();
+    return Turn::Failed;
+  }
+  return enter(*begin_next());
 }
 
-void BlockRunner::abandon() {
+/// From the host thread's own stack to a lane, until the block comes to an end of its turn.
+Turn BlockRunner::enter(RunningLane& lane) {
+  current_lane = &lane;
+  home_.leave_for(lane.place);
   current_lane = nullptr;
-  stacks_.reset();
+  if (!failure_.empty()) return Turn::Failed;
+  return left_ == count_ ? Turn::Done : Turn::Asleep;
 }
 
-std::string BlockRunner::where() const {
-  if (current_lane == nullptr) return "outside of the kernel";
-  const Dim3 &b = block_.index, &t = current_lane->thread;
+/// Every lane that sleeps looks once whether its time has come.
+Turn BlockRunner::wake() {
+  ready_warps_ = sleepy_warps_;
+  for (; sleepy_warps_ != 0; sleepy_warps_ &= sleepy_warps_ - 1) {
+    Warp& warp = warps_[__builtin_ctz(sleepy_warps_)];
+    warp.ready = warp.asleep;
+    warp.asleep = 0;
+  }
+  const unsigned first = static_cast<unsigned>(__builtin_ctz(ready_warps_));
+  return enter(*take_ready(first, static_cast<unsigned>(__builtin_ctz(warps_[first].ready))));
+}
+
+std::string BlockRunner::words_for(unsigned lane) const {
+  const Dim3 &b = block_.index, &t = lanes_[lane].thread;
   return words("block (%u, %u, %u), thread (%u, %u, %u)", b.x, b.y, b.z, t.x, t.y, t.z);
+}
+
+std::string BlockRunner::sleeper() const {
+  const unsigned warp = static_cast<unsigned>(__builtin_ctz(sleepy_warps_));
+  return words_for(warp * WARP + static_cast<unsigned>(__builtin_ctz(warps_[warp].asleep)));
 }
 
 /// The next lane that has not begun, on a stack of its own.
@@ -104,10 +137,7 @@ void BlockRunner::run_lanes() {
     if (begun_ == count_) {
       stacks_.give_back(stack);
       RunningLane* next = pick(lane);
-      if (next == nullptr) {
-        if (left_ != count_) fail(deadlock());
-        go_home();
-      }
+      if (next == nullptr) end_of_stack();
       current_lane = next;
       nowhere_.leave_for(next->place);
     }
@@ -140,7 +170,10 @@ BlockRunner::RunningLane* BlockRunner::take_ready(unsigned w, unsigned lane) {
 BlockRunner::RunningLane* BlockRunner::pick(const RunningLane& from) {
   const unsigned own = from.number / WARP;
   if (warps_[own].ready != 0) return take_ready(own, next_bit(warps_[own].ready, from.number % WARP, upwards_));
-  if (begun_ < count_) return begin_next();
+  if (begun_ < count_) {
+    if (!stacks_.has_one()) fail(no_stack());
+    return begin_next();
+  }
   if (ready_warps_ == 0) return nullptr;
   const unsigned other = next_bit(ready_warps_, own, upwards_);
   return take_ready(other, next_bit(warps_[other].ready, upwards_ ? WARP - 1 : 0, upwards_));
@@ -148,10 +181,19 @@ BlockRunner::RunningLane* BlockRunner::pick(const RunningLane& from) {
 
 void BlockRunner::wait(RunningLane& lane) {
   RunningLane* next = pick(lane);
-  if (next == nullptr) fail(deadlock());
+  if (next == nullptr) {
+    if (sleepy_warps_ == 0) fail(deadlock());
+    return lane.place.leave_for(home_);
+  }
   prefetch(next->number);
   current_lane = next;
   lane.place.leave_for(next->place);
+}
+
+/// After a lane has left the kernel and no other is ready: the block is done, or its turn is.
+void BlockRunner::end_of_stack() {
+  if (left_ != count_ && sleepy_warps_ == 0) fail(deadlock());
+  go_home();
 }
 
 /// The stacks of a block do not fit into the first-level cache. Lanes go on one after the other as a rule, so the
@@ -222,6 +264,14 @@ __attribute__((flatten)) void BlockRunner::barrier() {
   if (own.ready == 0) ready_warps_ &= ~bit(lane.number / WARP);
 }
 
+/// Other lanes come first, so that one that waits for a lane of its own block does not keep it from running.
+void BlockRunner::sleep() {
+  RunningLane& lane = running();
+  warp_of(lane).asleep |= bit(lane.number);
+  sleepy_warps_ |= bit(lane.number / WARP);
+  wait(lane);
+}
+
 void BlockRunner::fail(std::string reason) {
   failure_ = std::move(reason);
   go_home();
@@ -254,5 +304,7 @@ uint64_t exchange(Exchange kind, unsigned mask, uint64_t value, unsigned source)
 }
 
 void block_barrier() { BlockRunner::of_running_lane().barrier(); }
+
+void lane_sleeps() { BlockRunner::of_running_lane().sleep(); }
 
 }  // namespace octopus_softgpu

@@ -1,4 +1,6 @@
-// A grid is its blocks, taken one after the other by as many host threads as there are.
+// A grid is its blocks, taken one after the other by as many host threads as there are. Where all of them must run side
+// by side, each host thread has some and lets them take turns.
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -8,8 +10,10 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "block.hpp"
+#include "settings.hpp"
 #include "shared_memory.hpp"
 #include "trap.hpp"
 #include "workers.hpp"
@@ -19,7 +23,9 @@ namespace octopus_softgpu {
 namespace {
 
 constexpr int ILLEGAL_ADDRESS = 700;
+constexpr int LAUNCH_TIMEOUT = 702;
 constexpr int LAUNCH_FAILED = 719;
+constexpr const char* NOT_TOGETHER = "; blocks of this launch need not run side by side, as those of cuLaunchCooperativeKernel do";
 /// Lanes below which waking another thread takes longer than the work, as a rule. (A lane is some 10 ns at least.)
 constexpr uint64_t FEW_LANES = 4096;
 /// A launch of few lanes that took longer than this was worth several threads.
@@ -56,12 +62,18 @@ class Grid {
   }
 
   void run() {
+    if (launch_.together) {
+      // Where nobody says, one: blocks wait for each other at every turn, for nanoseconds on one host thread, and for
+      // milliseconds on several of a machine that has other work.
+      threads_ = std::min<uint64_t>(std::max(1u, launch_.threads), blocks_);
+      return on_threads(static_cast<unsigned>(threads_), [this] { take_shares(); });
+    }
     const uint64_t lanes = blocks_ * launch_.block.x * launch_.block.y * launch_.block.z;
-    unsigned threads = launch_.threads != 0 ? launch_.threads : usual_threads();
     const bool few = lanes < FEW_LANES && !long_kernels().has(launch_.kernel);
-    if (few) threads = 1;
+    const unsigned threads = few ? 1 : launch_.threads != 0 ? launch_.threads : usual_threads();
+    threads_ = std::min<uint64_t>(threads, blocks_);
     const auto start = std::chrono::steady_clock::now();
-    on_threads(static_cast<unsigned>(std::min<uint64_t>(threads, blocks_)), [this] { take_blocks(); });
+    on_threads(static_cast<unsigned>(threads_), [this] { take_blocks(); });
     if (few && std::chrono::steady_clock::now() - start > LONG) long_kernels().add(launch_.kernel);
   }
 
@@ -69,27 +81,112 @@ class Grid {
   const std::string& reason() const { return reason_; }
 
  private:
+  /// A block that takes turns with others on a host thread.
+  struct Seat {
+    uint64_t block;
+    BlockRunner* runner;
+    Turn turn;
+    std::vector<char> shared;
+  };
+
+  /// One block after the other, each to its end.
   void take_blocks() {
-    BlockRunner& runner = block_runner();
+    BlockRunner& runner = runners()[0];
     SharedSpace shared(launch_.kernel->shared);
+    trapped([&] {
+      while (code_ == 0) {
+        const uint64_t first = next_.fetch_add(at_once_);
+        if (first >= blocks_) break;
+        for (uint64_t block = first; block < std::min(first + at_once_, blocks_) && code_ == 0; ++block) {
+          shared.refresh(launch_.dynamic_shared);
+          Turn turn = runner.begin(launch_, index(block));
+          while (turn == Turn::Asleep && may_wait(runner)) turn = runner.wake();
+          judge(turn, runner, shared);
+        }
+      }
+    });
+  }
+
+  /// A share of blocks that are beside each other for each host thread that comes; those that do not come in time leave
+  /// theirs to the others.
+  void take_shares() {
+    for (uint64_t share; (share = next_.fetch_add(1)) < threads_;) {
+      std::vector<Seat> seats;
+      for (uint64_t block = blocks_ * share / threads_; block < blocks_ * (share + 1) / threads_; ++block) {
+        seats.push_back({block, &runners()[seats.size()], Turn::Asleep, {}});
+      }
+      SharedSpace shared(launch_.kernel->shared);
+      trapped([&] { take_turns(seats, shared); });
+    }
+  }
+
+  /// Blocks that run side by side: each goes on until all of its lanes wait, and then it is the next one's turn.
+  void take_turns(std::vector<Seat>& seats, SharedSpace& shared) {
+    // Whose shared memory is in place.
+    Seat* here = nullptr;
+    const auto leave = [&] {
+      if (here != nullptr && here->turn == Turn::Asleep) shared.save(launch_.dynamic_shared, here->shared);
+    };
+    for (Seat& seat : seats) {
+      leave();
+      here = &seat;
+      shared.refresh(launch_.dynamic_shared);
+      seat.turn = seat.runner->begin(launch_, index(seat.block));
+      if (!judge(seat.turn, *seat.runner, shared)) return;
+    }
+    for (;;) {
+      const Seat* asleep = nullptr;
+      for (Seat& seat : seats) {
+        if (seat.turn != Turn::Asleep) continue;
+        if (here != &seat) {
+          leave();
+          here = &seat;
+          shared.restore(launch_.dynamic_shared, seat.shared);
+        }
+        seat.turn = seat.runner->wake();
+        if (!judge(seat.turn, *seat.runner, shared)) return;
+        if (seat.turn == Turn::Asleep) asleep = &seat;
+      }
+      if (asleep == nullptr) return;
+      if (!may_wait(*asleep->runner)) return runners().abandon();
+    }
+  }
+
+  /// Calls `work`. What interrupts it fails the launch.
+  template <class Work> void trapped(Work work) {
     Trap trap;
     if (sigsetjmp(trap.back, 1) != 0) {
-      const std::string where = runner.where();
-      runner.abandon();
+      const std::string where = BlockRunner::of_running_lane().where();
+      runners().abandon();
       return interrupted(trap, where);
     }
     trap.arm();
-    while (code_ == 0) {
-      const uint64_t first = next_.fetch_add(at_once_);
-      if (first >= blocks_) break;
-      for (uint64_t block = first; block < std::min(first + at_once_, blocks_) && code_ == 0; ++block) {
-        shared.refresh(launch_.dynamic_shared);
-        if (!runner.run(launch_, index(block))) return fail(LAUNCH_FAILED, runner.failure());
-        if (!shared.guards_are_whole(launch_.dynamic_shared)) {
-          return fail(ILLEGAL_ADDRESS, "it wrote beyond its dynamic shared memory");
-        }
-      }
+    work();
+  }
+
+  /// False if the launch has failed, by this block or another.
+  bool judge(Turn turn, const BlockRunner& runner, const SharedSpace& shared) {
+    if (turn == Turn::Failed) fail(LAUNCH_FAILED, runner.failure());
+    if (turn == Turn::Done && !shared.guards_are_whole(launch_.dynamic_shared)) {
+      fail(ILLEGAL_ADDRESS, "it wrote beyond its dynamic shared memory");
     }
+    if (code_ != 0) runners().abandon();
+    return code_ == 0;
+  }
+
+  /// Where nothing is left to do but look again: lets the others of several host threads run. False if the launch has failed, or does now
+  /// because it has waited for too long.
+  bool may_wait(const BlockRunner& runner) {
+    using namespace std::chrono;
+    const int64_t now = duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+    int64_t since = 0;
+    if (slept_since_.compare_exchange_strong(since, now)) since = now;
+    if (now - since >= settings().timeout_ms) {
+      fail(LAUNCH_TIMEOUT, runner.sleeper() + ": it sleeps, and the launch has lasted " + std::to_string(now - since) +
+                               " ms since a lane first slept (setting timeout_ms)" + (launch_.together ? "" : NOT_TOGETHER));
+    }
+    if (threads_ > 1 && code_ == 0) sched_yield();
+    return code_ == 0;
   }
 
   Dim3 index(uint64_t block) const {
@@ -115,8 +212,13 @@ class Grid {
   const Launch& launch_;
   uint64_t blocks_;
   uint64_t at_once_;
+  /// Host threads, each of which takes a share of a launch whose blocks run side by side.
+  uint64_t threads_ = 0;
+  /// The next block, or the next share.
   std::atomic<uint64_t> next_{0};
   std::atomic<int> code_{0};
+  /// By the steady clock, in milliseconds.
+  std::atomic<int64_t> slept_since_{0};
   std::mutex mutex_;
   std::string reason_;
 };

@@ -38,6 +38,10 @@ OCTOPUS_EXPORT uint64_t exchange(Exchange kind, unsigned mask, uint64_t value, u
 /// Blocks the lane until all threads of the block are here.
 OCTOPUS_EXPORT void block_barrier();
 
+/// Lets the other lanes of the block run, then the other blocks. Comes back for the lane to look again whether what it
+/// waits for has happened; does not come back once the launch has failed.
+OCTOPUS_EXPORT void lane_sleeps();
+
 /// Where a kernel library keeps the shared memory of the block that a host thread runs: in its thread-local block, of
 /// which it has no other use. `anchor` returns some address in it; `dynamic` those of `extern __shared__` arrays.
 struct SharedMemory {
@@ -66,12 +70,18 @@ struct Launch {
   Dim3 grid;
   Dim3 block;
   size_t dynamic_shared;
-  /// Host threads to spread the blocks over; 0 for a number that suits the machine.
+  /// Host threads to spread the blocks over; 0 for a number that suits the machine and the launch.
   unsigned threads;
+  /// Whether all blocks run side by side and may wait for each other (`lane_sleeps`).
+  bool together;
 };
 
+/// Blocks that can run side by side: each keeps its lanes' stacks while another runs.
+constexpr uint64_t MOST_TOGETHER = 1024;
+
 /// Runs all blocks to their end. Returns 0 or a CUresult (719 for lanes that wait for each other in vain, 700 for an
-/// invalid address), with the reason in `message`.
+/// invalid address, 702 for a launch whose lanes sleep for longer than the setting `timeout_ms`), with the reason in
+/// `message`.
 OCTOPUS_EXPORT int run_grid(const Launch& launch, char* message, size_t message_size);
 
 }  // namespace octopus_softgpu

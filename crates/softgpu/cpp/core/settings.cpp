@@ -103,6 +103,7 @@ const std::map<std::string, Set>& keys() {
       {"trace", to(&Settings::trace)},
       {"report", to(&Settings::report)},
       {"threads", to(&Settings::threads, 64)},
+      {"timeout_ms", to(&Settings::timeout_ms, 86400000)},
       {"temperature", to(&Settings::temperature, 200)},
       {"power_mw", to(&Settings::power_mw, 10000000)},
       {"clock_mhz", to(&Settings::clock_mhz, 10000)},

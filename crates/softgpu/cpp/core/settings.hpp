@@ -42,6 +42,8 @@ struct Settings {
   std::string trace;
   std::string report;
   unsigned threads = 0;
+  /// How long a launch may last from when a lane of it first slept.
+  unsigned timeout_ms = 60000;
   unsigned temperature = 45;
   unsigned power_mw = 75000;
   unsigned clock_mhz = 1800;

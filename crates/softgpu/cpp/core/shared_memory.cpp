@@ -53,9 +53,26 @@ SharedSpace::SharedSpace(const SharedMemory* shared) {
   fixed_.push_back({at, static_cast<size_t>(search.begin + search.size - at)});
 }
 
+template <class F> void SharedSpace::each_range(size_t dynamic, F f) const {
+  for (const Range& range : fixed_) f(range);
+  for (char* array : dynamic_) f(Range{array, dynamic + DYNAMIC_SHARED_GUARD});
+}
+
 void SharedSpace::refresh(size_t dynamic) {
-  for (const Range& range : fixed_) memset(range.begin, UNWRITTEN, range.size);
-  for (char* array : dynamic_) memset(array, UNWRITTEN, dynamic + DYNAMIC_SHARED_GUARD);
+  each_range(dynamic, [](const Range& range) { memset(range.begin, UNWRITTEN, range.size); });
+}
+
+void SharedSpace::save(size_t dynamic, std::vector<char>& to) const {
+  to.clear();
+  each_range(dynamic, [&](const Range& range) { to.insert(to.end(), range.begin, range.begin + range.size); });
+}
+
+void SharedSpace::restore(size_t dynamic, const std::vector<char>& from) {
+  const char* at = from.data();
+  each_range(dynamic, [&](const Range& range) {
+    memcpy(range.begin, at, range.size);
+    at += range.size;
+  });
 }
 
 bool SharedSpace::guards_are_whole(size_t dynamic) const {

@@ -1,4 +1,5 @@
-// Shared memory: fresh for each block, and full of NaNs.
+// Shared memory: fresh for each block, and full of NaNs. Of blocks that take turns on a host thread each finds its own
+// again, at the same addresses.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -15,6 +16,9 @@ class SharedSpace {
   explicit SharedSpace(const SharedMemory* shared);
   /// Makes it as new, with so many bytes of dynamic shared memory.
   void refresh(size_t dynamic);
+  /// Keeps what it holds, so that another block may have the place, and brings it back.
+  void save(size_t dynamic, std::vector<char>& to) const;
+  void restore(size_t dynamic, const std::vector<char>& from);
   /// False if somebody wrote beyond the dynamic shared memory.
   bool guards_are_whole(size_t dynamic) const;
 
@@ -23,6 +27,8 @@ class SharedSpace {
     char* begin;
     size_t size;
   };
+  /// All that a block has, with so many bytes of dynamic shared memory.
+  template <class F> void each_range(size_t dynamic, F f) const;
   std::vector<Range> fixed_;
   std::vector<char*> dynamic_;
 };

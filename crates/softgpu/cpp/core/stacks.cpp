@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,20 +12,25 @@ namespace {
 constexpr size_t PER_SLAB = 32;
 constexpr size_t GUARD = Stacks::GUARD;
 constexpr size_t SLAB = PER_SLAB * Stacks::REGION;
+std::atomic<size_t> made{0};
 }  // namespace
 
 Stacks::~Stacks() {
   for (char* slab : slabs_) munmap(slab, SLAB);
+  made -= all_.size();
 }
 
 Stacks::Stack Stacks::take() {
-  if (free_.empty()) make_more();
   Stack stack = free_.back();
   free_.pop_back();
   return stack;
 }
 
-void Stacks::make_more() {
+bool Stacks::make_more() {
+  if (made.fetch_add(PER_SLAB) + PER_SLAB > MOST) {
+    made -= PER_SLAB;
+    return false;
+  }
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* slab = mmap(nullptr, SLAB, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (slab == MAP_FAILED) {
@@ -39,6 +45,7 @@ void Stacks::make_more() {
     all_.push_back({region + GUARD, (number * 1088) % 4096});
     free_.push_back(all_.back());
   }
+  return true;
 }
 
 }  // namespace octopus_softgpu

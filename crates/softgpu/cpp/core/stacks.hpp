@@ -1,4 +1,4 @@
-// Stacks for lanes: made on demand, kept, each with a guard page below it.
+// Stacks for the lanes of a host thread's blocks: made on demand, kept, each with a guard page below it.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -24,14 +24,19 @@ class Stacks {
     size_t colour;
   };
 
-  /// A stack that nobody uses.
+  /// Of all host threads together. Each takes two mappings, of which a process has 65530.
+  static constexpr size_t MOST = 24576;
+
+  /// False when there are as many as there can be and all are in use.
+  bool has_one() { return !free_.empty() || make_more(); }
+  /// A stack that nobody uses: there must be one.
   Stack take();
   void give_back(Stack stack) { free_.push_back(stack); }
   /// All stacks are free again: their lanes have been abandoned.
   void reset() { free_ = all_; }
 
  private:
-  void make_more();
+  bool make_more();
   std::vector<Stack> all_;
   std::vector<Stack> free_;
   std::vector<char*> slabs_;

@@ -49,7 +49,7 @@ int attribute(int number, int device) {
     case 83: return 1;                         // MANAGED_MEMORY
     case 87: return a.f32_to_f64;              // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
     case 89: case 90: return 1;                // CONCURRENT_MANAGED_ACCESS, COMPUTE_PREEMPTION_SUPPORTED
-    case 95: return 1;                         // COOPERATIVE_LAUNCH
+    case 95: return has_cooperative_launch();  // COOPERATIVE_LAUNCH
     case 97: return a.shared_per_block_opt_in; // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
     case 99: return 1;                         // HOST_REGISTER_SUPPORTED
     case 106: return a.blocks_per_sm;          // MAX_BLOCKS_PER_MULTIPROCESSOR

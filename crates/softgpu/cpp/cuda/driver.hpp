@@ -48,6 +48,7 @@ enum : CUresult {
   HOST_MEMORY_ALREADY_REGISTERED = 712,
   HOST_MEMORY_NOT_REGISTERED = 713,
   LAUNCH_FAILED = 719,
+  COOPERATIVE_LAUNCH_TOO_LARGE = 720,
   NOT_SUPPORTED = 801,
 };
 
@@ -154,6 +155,9 @@ struct Driver {
 };
 
 Driver& driver();
+
+/// From compute capability 6.0 on.
+inline bool has_cooperative_launch() { return settings().cc_major >= 6; }
 
 /// The contexts that this thread has pushed; the last is current.
 std::vector<Context*>& context_stack();

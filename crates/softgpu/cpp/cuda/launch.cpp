@@ -113,13 +113,32 @@ std::string shape(const Function& function, Dim3 g, Dim3 b, unsigned dynamic) {
   return function.entry->name + text;
 }
 
-CUresult launch(const char* name, Function* handle, Dim3 grid, Dim3 block, unsigned dynamic, void* stream, void** parameters) {
-  return call(name, Needs::Context, LOCKED {
+/// 0 if all blocks of this shape can run side by side.
+CUresult check_together(const Function& function, Dim3 grid, Dim3 block, unsigned dynamic) {
+  if (!has_cooperative_launch()) return NOT_SUPPORTED;
+  const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z;
+  const int fit = blocks_per_sm(function, static_cast<int>(block.x * block.y * block.z), dynamic);
+  if (blocks > static_cast<uint64_t>(fit) * static_cast<uint64_t>(settings().sms)) return COOPERATIVE_LAUNCH_TOO_LARGE;
+  if (blocks <= MOST_TOGETHER) return SUCCESS;
+  fprintf(stderr, "octopus software GPU: a cooperative launch of kernel %s has %llu blocks, and here %llu at most run side by side\n",
+          function.entry->name.c_str(), static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(MOST_TOGETHER));
+  return NOT_SUPPORTED;
+}
+
+struct How {
+  const char* name;
+  /// All blocks side by side.
+  bool together;
+};
+
+CUresult launch(How how, Function* handle, Dim3 grid, Dim3 block, unsigned dynamic, void* stream, void** parameters) {
+  return call(how.name, Needs::Context, LOCKED {
     const Function* function = driver.function(handle);
     if (function == nullptr || function->module->context != current_context()) return INVALID_HANDLE;
     if (tracing()) details() = shape(*function, grid, block, dynamic);
     if (!is_stream(driver, stream)) return INVALID_HANDLE;
     if (const CUresult code = check_shape(*function, grid, block, dynamic)) return code;
+    if (const CUresult code = how.together ? check_together(*function, grid, block, dynamic) : SUCCESS) return code;
     if (parameters == nullptr && !function->entry->parameter_sizes.empty()) return INVALID_VALUE;
     const HostKernel* host = function->host;
     if (host == nullptr) {
@@ -131,7 +150,7 @@ CUresult launch(const char* name, Function* handle, Dim3 grid, Dim3 block, unsig
     // Other threads may ask the driver meanwhile; a second launch may run beside this one, as on a GPU.
     lock.unlock();
     char message[512];
-    const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads};
+    const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads, how.together};
     // A failure is told to the calls that follow, as by a GPU that runs while the launch returns.
     if (const int code = run_grid(what, message, sizeof message)) break_device(code, message);
     return SUCCESS;
@@ -226,5 +245,11 @@ DRIVER_FUNCTION cuLaunchKernel(Function* function, unsigned grid_x, unsigned gri
                                void** extra) {
   // Parameters in one buffer: nothing here uses them, and silence would be wrong.
   if (extra != nullptr) return call(__func__, Needs::Context, LOCKED { return NOT_SUPPORTED; });
-  return launch(__func__, function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic, stream, parameters);
+  return launch({__func__, false}, function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic, stream, parameters);
+}
+
+DRIVER_FUNCTION cuLaunchCooperativeKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic,
+                                          void* stream, void** parameters) {
+  return launch({__func__, true}, function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic, stream, parameters);
 }

@@ -3,7 +3,7 @@
 
 use super::scenario::{Scenario, must_succeed};
 use super::session::Parameter::{F32, U32, U64};
-use super::session::{Shape, allocate, exercise, launch, ready, shape, to_device};
+use super::session::{Shape, allocate, exercise, launch, launch_together, ready, shape, to_device};
 use crate::Settings;
 
 /// Seconds that this thread has run, by the kernel's account.
@@ -51,9 +51,21 @@ fn launches_and_elements_are_cheap_enough() {
         let product = running_time() - start;
         assert_eq!(driver.synchronize(), 0);
         assert_eq!(super::session::to_host::<f32>(&driver, c, 1), [125.0]);
+
+        // Blocks as arrays are: one lane of each works, and all wait for the first one's question.
+        let rounds = 5_000;
+        let (answers, out) = (allocate(&driver, 8 * 8), allocate(&driver, 8 * rounds));
+        let flags = to_device(&driver, &[0_u32; 8]);
+        let ask = exercise(&driver, "asks_around");
+        let start = running_time();
+        let parameters = [U64(answers), U64(out), U64(flags), U32(rounds as u32)];
+        assert_eq!(launch_together(&driver, ask, shape(8, 128), &parameters), 0);
+        let rounds = rounds as f64 / (running_time() - start);
+        assert_eq!(driver.synchronize(), 0);
         eprintln!(
             "software GPU, one thread, in seconds of its processor time: {launches:.0} launches/s, {blocks:.0} blocks of 32/s, {elements:.3e} elements/s, \
-             {shuffles:.3e} lane shuffles/s, product of 1000 x 1000 in tiles {product:.2} s"
+             {shuffles:.3e} lane shuffles/s, product of 1000 x 1000 in tiles {product:.2} s, \
+             {rounds:.0} questions/s to 7 blocks"
         );
         assert!(product < 30.0 && launches > 1_000.0);
     });

@@ -56,6 +56,11 @@ pub(super) const EXERCISES: &[(&str, &[usize])] = &[
     ("sinks_in", &[8, 4]),
     ("divides", &[8, 8]),
     ("writes_beyond", &[8, 4]),
+    ("relaxes", &[8, 8, 8, 4]),
+    ("asks_around", &[8, 8, 8, 4]),
+    ("lanes_wait_for_lanes", &[8]),
+    ("waits_for_another", &[8, 4]),
+    ("fails_while_others_wait", &[8, 8, 4]),
 ];
 
 pub(super) fn load(driver: &Double, ptx: &str) -> Result<Handle, Code> {
@@ -102,7 +107,25 @@ pub(super) fn shape(grid: u32, block: u32) -> Shape {
     Shape { grid: [grid, 1, 1], block: [block, 1, 1], shared: 0 }
 }
 
+/// By `cuLaunchKernel`.
 pub(super) fn launch(driver: &Double, function: Handle, shape: Shape, parameters: &[Parameter]) -> Code {
+    let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
+    let none = std::ptr::null_mut();
+    with_pointers(parameters, |pointers| {
+        driver.launch_kernel(function, gx, gy, gz, bx, by, bz, shape.shared, 0, pointers, none)
+    })
+}
+
+/// By `cuLaunchCooperativeKernel`.
+pub(super) fn launch_together(driver: &Double, function: Handle, shape: Shape, parameters: &[Parameter]) -> Code {
+    let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
+    with_pointers(parameters, |pointers| {
+        driver.launch_cooperatively(function, gx, gy, gz, bx, by, bz, shape.shared, 0, pointers)
+    })
+}
+
+/// Parameters as a launch takes them: an array of pointers to their values.
+fn with_pointers(parameters: &[Parameter], launch: impl FnOnce(*mut *mut c_void) -> Code) -> Code {
     let mut values = parameters.to_vec();
     let mut pointers: Vec<*mut c_void> = values
         .iter_mut()
@@ -113,9 +136,7 @@ pub(super) fn launch(driver: &Double, function: Handle, shape: Shape, parameters
             Parameter::F32(x) => (x as *mut f32).cast(),
         })
         .collect();
-    let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-    let none = std::ptr::null_mut();
-    driver.launch_kernel(function, gx, gy, gz, bx, by, bz, shape.shared, 0, pointers.as_mut_ptr(), none)
+    launch(pointers.as_mut_ptr())
 }
 
 /// Device memory with these values.

@@ -117,6 +117,108 @@ extern "C" __global__ void unwritten_shared(float* out) {
   held[threadIdx.x] = 1.0f;
 }
 
+// Blocks that run side by side and wait for each other.
+
+__device__ void wait_for(const volatile unsigned* flag, unsigned number) {
+  while (*flag < number) __nanosleep(50);
+  __threadfence();
+}
+
+/// All blocks of the grid meet for the time `number`, which counts from 1; `flags` has one number for each block, 0 at
+/// first. Block 0 tells the others when all are there.
+__device__ void meet(volatile unsigned* flags, unsigned number) {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0 && blockIdx.x == 0) {
+    for (unsigned block = 1; block < gridDim.x; ++block) wait_for(flags + block, number);
+    flags[0] = number;
+  } else if (threadIdx.x == 0) {
+    flags[blockIdx.x] = number;
+    wait_for(flags, number);
+  }
+  __syncthreads();
+}
+
+/// Numbers in a ring, one for each thread of the grid: each becomes half the sum of its neighbours, and what its block
+/// has done before, in shared memory. `x` has two sides, of which one is read while the other is written.
+extern "C" __global__ void relaxes(volatile double* x, double* done, volatile unsigned* flags, unsigned rounds) {
+  __shared__ double sums[1024];
+  const unsigned count = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+  sums[threadIdx.x] = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    const volatile double* from = x + round % 2 * count;
+    const double value = 0.5 * (from[(i + 1) % count] + from[(i + count - 1) % count]) + 0.001 * i;
+    x[(round + 1) % 2 * count + i] = value;
+    sums[threadIdx.x] = sums[threadIdx.x] + value;
+    meet(flags, round + 1);
+  }
+  done[i] = sums[threadIdx.x];
+}
+
+/// Block 0 asks, the others answer with a part of the work each; the first thread of each block does all of it and the
+/// others return at once. `flags` and `answers` have one number for each block.
+extern "C" __global__ void asks_around(volatile double* answers, double* out, volatile unsigned* flags, unsigned rounds) {
+  if (threadIdx.x != 0) return;
+  double question = 1;
+  for (unsigned round = 1; round <= rounds; ++round) {
+    if (blockIdx.x == 0) {
+      answers[0] = question;
+      __threadfence();
+      flags[0] = round;
+      double sum = 0;
+      for (unsigned block = 1; block < gridDim.x; ++block) {
+        wait_for(flags + block, round);
+        sum = sum + answers[block];
+      }
+      question = sum;
+      out[round - 1] = sum;
+    } else {
+      wait_for(flags, round);
+      const double asked = answers[0];
+      answers[blockIdx.x] = asked / (blockIdx.x + 1.0) + 0.25;
+      __threadfence();
+      flags[blockIdx.x] = round;
+    }
+  }
+}
+
+/// Each thread waits for the next one, the last for nobody: within a warp and across warps.
+extern "C" __global__ void lanes_wait_for_lanes(int* out) {
+  __shared__ volatile int order[1024];
+  const unsigned i = threadIdx.x;
+  order[i] = 0;
+  __syncthreads();
+  if (i + 1 < blockDim.x) {
+    while (order[i + 1] == 0) __nanosleep(20);
+    order[i] = order[i + 1] + 1;
+  } else {
+    order[i] = 1;
+  }
+  __syncthreads();
+  out[i] = order[i];
+}
+
+/// Every block waits until the block `first` has begun, and those before it have gone on.
+extern "C" __global__ void waits_for_another(volatile unsigned* flag, unsigned first) {
+  if (threadIdx.x == 0 && blockIdx.x == first) *flag = 1;
+  if (threadIdx.x == 0) wait_for(flag, 1);
+  __syncthreads();
+}
+
+/// All but block 1 wait for ever; that one writes to the address, or one lane of it misses a shuffle.
+extern "C" __global__ void fails_while_others_wait(volatile unsigned* flag, u64 address, int shuffle) {
+  if (blockIdx.x == 1) {
+    if (shuffle == 0) {
+      *reinterpret_cast<volatile int*>(address) = 1;
+    } else if (threadIdx.x != 3) {
+      *flag = (unsigned)__shfl_sync(ALL, 0, 0);
+    }
+  } else if (threadIdx.x == 0) {
+    wait_for(flag, 1);
+  }
+  __syncthreads();
+}
+
 // What must be found out.
 
 extern "C" __global__ void misses_shuffle(int* out) {

@@ -10,6 +10,7 @@ mod plan;
 mod quality;
 mod ratios;
 mod start;
+mod team;
 mod text;
 
 use super::of_cuda;
@@ -76,6 +77,13 @@ impl Bench<'_> {
             if self.in_time(&launch.name()) {
                 let cost = launch.measure(&self.context)?;
                 self.answer.launches.push(cost);
+                self.keep()?;
+            }
+        }
+        for team in &plan.teams {
+            if self.in_time(&team.name()) {
+                let cost = team.measure(&self.context)?;
+                self.answer.teams.push(cost);
                 self.keep()?;
             }
         }

@@ -1,7 +1,7 @@
 //! The same bits from vectors of every width.
 
 use super::*;
-use crate::{HierarchicalPrior, Labels};
+use crate::{GroupedData, HierarchicalPrior, Labels};
 use octopus_random::{Purpose, Stream};
 use pulp::{Scalar, Scalar128b, Scalar256b, Scalar512b};
 
@@ -31,7 +31,11 @@ fn every_vector_unit_gives_the_same_bits() {
         let mixed = (0..groups).map(|j| ((j * 5) % 33) as f64 / 32.0).collect();
         let centerings = [Centering::constant(0.0, groups), Centering::constant(1.0, groups), Centering::new(mixed)];
         for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
-            for model in [model(groups, |_| 10, likelihood), model(groups, |j| 1 + j * 7 % 30, likelihood)] {
+            let mut models = vec![model(groups, |_| 10, likelihood), model(groups, |j| 1 + j * 7 % 30, likelihood)];
+            if groups <= 33 {
+                models.push(model(groups, |j| [300, 3, 4133, 256, 257, 4096][j % 6], likelihood));
+            }
+            for model in models {
                 for centering in &centerings {
                     let expected = bits(Scalar, &model, centering, &position);
                     let same = |name: &str, found: Vec<u64>| {

@@ -5,7 +5,7 @@
 //! what each of them costs once the device is full.
 
 use crate::place::Place;
-use crate::work::{MEASURED_GROUPS, kernel_name};
+use crate::work::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, kernel_name};
 use crate::{output, run};
 use anyhow::Result;
 use octopus_density::gpu::Precision;
@@ -20,29 +20,43 @@ use std::time::Instant;
 pub(super) struct Runs {
     /// Groups of the models.
     groups: Vec<usize>,
-    /// The run that stands for a single chain.
+    /// Observations of 100 groups, so many that blocks of the device share them.
+    observations: Vec<usize>,
+    own: Pair,
+    shared: Pair,
+}
+
+/// Two runs on a device.
+struct Pair {
+    /// For a single chain.
     single: SamplerConfig,
-    /// The run that fills the device.
+    /// Fills the device.
     many: SamplerConfig,
 }
 
+fn config(chains: usize, tune: usize, draws: usize) -> SamplerConfig {
+    SamplerConfig { chains, tune, draws, seed: 42, ..SamplerConfig::default() }
+}
+
 impl Default for Runs {
-    /// One chain of 300 draws, and 4096 of 20: enough for every multiprocessor that there is.
+    /// One chain of 300 draws, and 4096 of 20: enough for every multiprocessor that there is. Where blocks share a chain
+    /// 64 chains are enough, and steps are counted, not draws: a few short trajectories tell.
     fn default() -> Self {
-        let config = |chains, tune, draws| SamplerConfig { chains, tune, draws, seed: 42, ..SamplerConfig::default() };
-        Self { groups: MEASURED_GROUPS.into(), single: config(1, 150, 300), many: config(4096, 60, 20) }
+        let short = |chains, tune, draws| SamplerConfig { max_depth: 5, ..config(chains, tune, draws) };
+        Self {
+            groups: MEASURED_GROUPS.into(),
+            observations: MEASURED_OBSERVATIONS.into(),
+            own: Pair { single: config(1, 150, 300), many: config(4096, 60, 20) },
+            shared: Pair { single: short(1, 30, 30), many: short(64, 10, 5) },
+        }
     }
 }
 
 impl Runs {
     /// The software GPU's times say nothing: enough to run the code.
     pub(super) fn of_the_double() -> Self {
-        let runs = Self::default();
-        Self {
-            groups: vec![MEASURED_GROUPS[0]],
-            single: SamplerConfig { tune: 20, draws: 20, ..runs.single },
-            many: SamplerConfig { chains: 4, tune: 20, draws: 5, ..runs.many },
-        }
+        let own = Pair { single: config(1, 20, 20), many: config(4, 20, 5) };
+        Self { groups: vec![MEASURED_GROUPS[0]], observations: Vec::new(), own, ..Self::default() }
     }
 
     /// Times them all and records the costs.
@@ -50,29 +64,47 @@ impl Runs {
     /// # Errors
     /// When the device or its memory fails.
     pub(super) fn record(&self, calibration: &mut Calibration, device: Device, quiet: bool) -> Result<()> {
-        let (gpu, one, all) = (Place::open(device)?, run::pool(Some(1))?, run::pool(None)?);
+        let place = Place::open(device)?;
+        let say = |what: String| (!quiet).then(|| output::note(format!("leapfrog steps of {what}")));
         for &groups in &self.groups {
-            if !quiet {
-                output::note(format!("leapfrog steps of {groups} groups"));
-            }
-            let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate()?.data;
+            say(format!("{groups} groups"));
+            let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
             for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
-                let model = HierarchicalNormal::new(data.clone(), HierarchicalPrior::default(), likelihood)?;
-                // The processor computes in f64, whatever was asked of the device.
-                let cpu = seconds_a_step(&model, &self.single, &Place::Cpu, &one)?;
-                for precision in [Precision::F64, Precision::F32] {
-                    let on_gpu = |config: &SamplerConfig| {
-                        let config = SamplerConfig { precision, ..config.clone() };
-                        seconds_a_step(&model, &config, &gpu, &all)
-                    };
-                    let (single, many) = (on_gpu(&self.single)?, on_gpu(&self.many)?);
-                    let cost = KernelCost {
-                        cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: cpu },
-                        device: LinearCost { fixed_seconds: (single - many).max(0.0), unit_seconds: many },
-                    };
-                    calibration.record(kernel_name(&model, precision), cost);
-                }
+                self.own.record(calibration, &place, &spec, likelihood)?;
             }
+        }
+        for &observations in &self.observations {
+            say(format!("{observations} observations"));
+            let spec = HierarchicalSpec { groups: 100, per_group: observations / 100, ..HierarchicalSpec::default() };
+            self.shared.record(calibration, &place, &spec, Likelihood::Pointwise)?;
+        }
+        Ok(())
+    }
+}
+
+impl Pair {
+    fn record(
+        &self,
+        calibration: &mut Calibration,
+        gpu: &Place,
+        spec: &HierarchicalSpec,
+        likelihood: Likelihood,
+    ) -> Result<()> {
+        let (one, all) = (run::pool(Some(1))?, run::pool(None)?);
+        let model = HierarchicalNormal::new(spec.generate()?.data, HierarchicalPrior::default(), likelihood)?;
+        // The processor computes in f64, whatever was asked of the device.
+        let cpu = seconds_a_step(&model, &self.single, &Place::Cpu, &one)?;
+        for precision in [Precision::F64, Precision::F32] {
+            let on_gpu = |config: &SamplerConfig| {
+                let config = SamplerConfig { precision, ..config.clone() };
+                seconds_a_step(&model, &config, gpu, &all)
+            };
+            let (single, many) = (on_gpu(&self.single)?, on_gpu(&self.many)?);
+            let cost = KernelCost {
+                cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: cpu },
+                device: LinearCost { fixed_seconds: (single - many).max(0.0), unit_seconds: many },
+            };
+            calibration.record(kernel_name(&model, precision), cost);
         }
         Ok(())
     }

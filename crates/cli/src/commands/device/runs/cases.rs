@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) groups: usize,
-    balanced: bool,
+    sizes: Sizes,
     likelihood: Likelihood,
     metric: MetricKind,
     parameterization: Parameterization,
@@ -21,41 +21,56 @@ pub(super) struct Case {
     pub(super) precision: Precision,
 }
 
+/// How many observations the groups have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sizes {
+    /// Ten each.
+    Balanced,
+    /// 1 to 30.
+    Unbalanced,
+    /// Few, but in some groups so many that blocks share them: parts of a tile of 2048, and whole ones.
+    Large,
+}
+
 /// One size for each shape of the kernels: 32 lanes of 1, 4 and 8 rows, 128 lanes of 4 and 8.
 const GROUPS: [usize; 5] = [10, 100, 200, 500, 1000];
 /// From so many groups on, fewer chains do: the CPU makes these runs too.
 const LARGE: usize = 500;
 /// Those of a small run: one for each number of lanes.
 const SMALL: [usize; 2] = [100, 500];
+/// For teams: one for each of their shapes.
+const TEAMS: [usize; 2] = [20, 300];
 
 /// All cases, or those that are little enough for tools that slow kernels down a hundredfold.
 pub(super) fn cases(small: bool) -> Vec<Case> {
-    use {Likelihood::*, MetricKind::*, Parameterization::*};
+    use {Likelihood::*, MetricKind::*, Parameterization::*, Sizes::*};
     // Every two values of different columns meet in some line.
     let settings = [
-        (true, Collapsed, LowRank, Adaptive, 4, 1024, usize::MAX),
-        (false, Pointwise, Diag, Centered, 64, 3, usize::MAX),
-        (false, Collapsed, LowRank, Centered, 64, 7, 5),
-        (true, Pointwise, Diag, Adaptive, 4, 1, usize::MAX),
-        (false, Collapsed, Diag, NonCentered, 4, 16, 3),
+        (Balanced, Collapsed, LowRank, Adaptive, 4, 1024, usize::MAX),
+        (Unbalanced, Pointwise, Diag, Centered, 64, 3, usize::MAX),
+        (Unbalanced, Collapsed, LowRank, Centered, 64, 7, 5),
+        (Balanced, Pointwise, Diag, Adaptive, 4, 1, usize::MAX),
+        (Unbalanced, Collapsed, Diag, NonCentered, 4, 16, 3),
     ];
-    let (groups, settings) = if small { (&SMALL[..], &settings[..1]) } else { (&GROUPS[..], &settings[..]) };
+    let of_teams = (Large, Pointwise, Diag, Adaptive, 3, 5, 2);
+    let (groups, settings, teams) =
+        if small { (&SMALL[..], &settings[..1], &TEAMS[..1]) } else { (&GROUPS[..], &settings[..], &TEAMS[..]) };
+    let alone = groups.iter().flat_map(|&groups| settings.iter().map(move |&settings| (groups, settings)));
     let mut cases = Vec::new();
-    for &groups in groups {
-        for &(balanced, likelihood, metric, parameterization, chains, most_iterations, chains_at_once) in settings {
-            for precision in Precision::ALL {
-                cases.push(Case {
-                    groups,
-                    balanced,
-                    likelihood,
-                    metric,
-                    parameterization,
-                    chains: if groups < LARGE { chains } else { chains.min(8) },
-                    most_iterations,
-                    chains_at_once,
-                    precision,
-                });
-            }
+    for (groups, settings) in alone.chain(teams.iter().map(|&groups| (groups, of_teams))) {
+        let (sizes, likelihood, metric, parameterization, chains, most_iterations, chains_at_once) = settings;
+        for precision in Precision::ALL {
+            cases.push(Case {
+                groups,
+                sizes,
+                likelihood,
+                metric,
+                parameterization,
+                chains: if groups < LARGE { chains } else { chains.min(8) },
+                most_iterations,
+                chains_at_once,
+                precision,
+            });
         }
     }
     cases
@@ -64,11 +79,10 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
 impl Case {
     /// A name without spaces; what does not change the bits is not in it.
     pub(super) fn name(&self) -> String {
-        let balanced = if self.balanced { "balanced" } else { "unbalanced" };
-        let words = [format!("{:?}", self.likelihood), format!("{:?}", self.metric)];
-        let [likelihood, metric] = words.map(|word| word.to_lowercase());
+        let words = [format!("{:?}", self.sizes), format!("{:?}", self.likelihood), format!("{:?}", self.metric)];
+        let [sizes, likelihood, metric] = words.map(|word| word.to_lowercase());
         let coordinates = format!("{:?}", self.parameterization).to_lowercase();
-        format!("{}-{balanced}-{likelihood}-{metric}-{coordinates}-{}-{}", self.groups, self.chains, self.precision)
+        format!("{}-{sizes}-{likelihood}-{metric}-{coordinates}-{}-{}", self.groups, self.chains, self.precision)
     }
 
     /// The density.
@@ -77,8 +91,12 @@ impl Case {
     /// None in truth: the data are fixed.
     pub(super) fn model(&self) -> Result<HierarchicalNormal> {
         let spec = HierarchicalSpec { groups: self.groups, ..HierarchicalSpec::default() };
-        let data = if self.balanced { spec.generate()? } else { spec.unbalanced()? }.data;
-        Ok(HierarchicalNormal::new(data, HierarchicalPrior::default(), self.likelihood)?)
+        let data = match self.sizes {
+            Sizes::Balanced => spec.generate(),
+            Sizes::Unbalanced => spec.unbalanced(),
+            Sizes::Large => spec.with_sizes(&(0..self.groups).map(large).collect::<Vec<usize>>()),
+        };
+        Ok(HierarchicalNormal::new(data?.data, HierarchicalPrior::default(), self.likelihood)?)
     }
 
     /// Long enough for a window of warm-up, a restart with what was learned there, and draws with it.
@@ -106,6 +124,17 @@ impl Case {
             slot_bytes: 64 << 20,
             ..GpuConfig::default()
         }
+    }
+}
+
+/// Observations of group `j`.
+fn large(j: usize) -> usize {
+    match j % 20 {
+        3 => 300,
+        7 => 4096,
+        11 => 4133,
+        15 => 257,
+        _ => 1 + j % 9,
     }
 }
 

@@ -5,6 +5,7 @@ use super::launch::LaunchCost;
 use super::machine::Machine;
 use super::ratios::{BreakEven, Ratio, break_even, ratios};
 use super::start::Start;
+use super::team::TeamCost;
 use octopus_device::DeviceIdentity;
 use serde::Serialize;
 
@@ -24,6 +25,7 @@ pub(super) struct Answer {
     pub(super) not_measured: Vec<String>,
     pub(super) starts: Vec<Start>,
     pub(super) launches: Vec<LaunchCost>,
+    pub(super) teams: Vec<TeamCost>,
     pub(super) cells: Vec<Cell>,
     /// From how many chains on the GPU does more leapfrogs a second than all cores.
     pub(super) break_even: Vec<BreakEven>,
@@ -43,6 +45,7 @@ impl Answer {
             not_measured: Vec::new(),
             starts: Vec::new(),
             launches: Vec::new(),
+            teams: Vec::new(),
             cells: Vec::new(),
             break_even: Vec::new(),
             ratios: Vec::new(),

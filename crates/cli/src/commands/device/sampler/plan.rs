@@ -3,6 +3,7 @@
 use super::cell::{CellPlan, Where};
 use super::launch::LaunchPlan;
 use super::start::StartPlan;
+use super::team::TeamPlan;
 use octopus_density::Likelihood::{self, Collapsed, Pointwise};
 use octopus_sampler::Precision;
 use std::time::Duration;
@@ -15,6 +16,7 @@ pub(super) struct Plan {
     pub(super) starts: Vec<StartPlan>,
     pub(super) cells: Vec<CellPlan>,
     pub(super) launches: Vec<LaunchPlan>,
+    pub(super) teams: Vec<TeamPlan>,
     /// The time of a cell, after which it is ended with what it has.
     pub(super) cell_time: Duration,
 }
@@ -46,6 +48,7 @@ impl Plan {
             starts: starts.into_iter().flat_map(|(groups, precision)| StartPlan::both(groups, precision)).collect(),
             cells,
             launches: vec![LaunchPlan::new(10, Precision::F64, 2000), LaunchPlan::new(100, Precision::F64, 2000)],
+            teams: teams(),
             cell_time: Duration::from_secs(1),
         }
     }
@@ -65,9 +68,36 @@ impl Plan {
             starts: StartPlan::both(10, Precision::F64).into(),
             cells: cells.into_iter().map(|cell| CellPlan { short: true, ..cell }).collect(),
             launches: vec![LaunchPlan::new(10, Precision::F64, 200)],
+            teams: vec![TeamPlan {
+                groups: 10,
+                per_group: 3000,
+                precision: Precision::F64,
+                chains: 2,
+                blocks: vec![Some(1), Some(3), None],
+                iterations: 10,
+            }],
             cell_time: Duration::from_secs(1),
         }
     }
+}
+
+/// 100 groups of 10^3 to 10^5 observations: the more there are, the more blocks it takes to be done in time.
+fn teams() -> Vec<TeamPlan> {
+    let sizes = [(1_000, 40, &[1, 4, 16, 64][..]), (10_000, 20, &[16, 64]), (100_000, 8, &[64])];
+    let of = |(per_group, iterations, blocks): (usize, usize, &[usize])| {
+        let blocks: Vec<Option<usize>> = blocks.iter().copied().map(Some).chain([None]).collect();
+        [(Precision::F64, 1), (Precision::F64, 4), (Precision::F32, 1), (Precision::Mixed, 1)].map(
+            |(precision, chains)| TeamPlan {
+                groups: 100,
+                per_group,
+                precision,
+                chains,
+                blocks: blocks.clone(),
+                iterations,
+            },
+        )
+    };
+    sizes.into_iter().flat_map(of).collect()
 }
 
 fn gpu(groups: usize, likelihood: Likelihood, precision: Precision, chains: &[usize]) -> Vec<CellPlan> {

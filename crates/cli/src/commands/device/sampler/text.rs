@@ -15,6 +15,7 @@ pub(super) fn text(answer: &Answer) -> String {
     let _ = writeln!(text, "\n{cpu}, {} threads; {:.0} s in all", answer.machine.threads, answer.seconds);
     starts(answer, &mut text);
     launches(answer, &mut text);
+    teams(answer, &mut text);
     cells(answer, &mut text);
     conclusions(answer, &mut text);
     for name in &answer.not_measured {
@@ -54,6 +55,28 @@ fn launches(answer: &Answer, text: &mut String) {
             cost.wall_us_per_launch,
             cost.wall_us_per_leapfrog
         );
+    }
+}
+
+fn teams(answer: &Answer, text: &mut String) {
+    for cost in &answer.teams {
+        let _ = write!(
+            text,
+            "\n{} observations, {}, {} chains, us a leapfrog:",
+            cost.observations, cost.precision, cost.chains
+        );
+        for point in &cost.points {
+            let blocks = point.blocks.map_or_else(|| "all".into(), |blocks| blocks.to_string());
+            let _ = write!(
+                text,
+                " {blocks} blocks {:.2} ({:.1} GB/s);",
+                point.device_us_per_leapfrog, point.gigabytes_per_second
+            );
+        }
+        match cost.cpu_us_per_leapfrog {
+            Some(cpu) => _ = writeln!(text, " CPU {cpu:.2}"),
+            None => text.push('\n'),
+        }
     }
 }
 

@@ -1,0 +1,108 @@
+//! What a leapfrog costs where a chain reads so many observations that blocks share them: the same run by more and more
+//! blocks, and on the CPU.
+
+use anyhow::{Result, bail};
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_device::CudaContext;
+use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
+use serde::Serialize;
+use std::time::Instant;
+
+/// One data set, pointwise, and by how many blocks a chain it is run.
+#[derive(Clone, Debug)]
+pub(super) struct TeamPlan {
+    pub(super) groups: usize,
+    pub(super) per_group: usize,
+    pub(super) precision: Precision,
+    pub(super) chains: usize,
+    /// Blocks of a chain; `None` for as many as the device holds.
+    pub(super) blocks: Vec<Option<usize>>,
+    /// Iterations, half of them of warm-up.
+    pub(super) iterations: usize,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct TeamCost {
+    pub(super) groups: usize,
+    pub(super) observations: usize,
+    pub(super) precision: Precision,
+    pub(super) chains: usize,
+    pub(super) points: Vec<TeamPoint>,
+    /// Of the CPU's engine in f64, as many chains on all cores.
+    pub(super) cpu_us_per_leapfrog: Option<f64>,
+}
+
+/// The run by so many blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct TeamPoint {
+    /// Of a chain; `None` for as many as the device holds.
+    pub(super) blocks: Option<usize>,
+    pub(super) leapfrogs: u64,
+    /// The device's time of launches, divided by the leapfrogs of one chain.
+    pub(super) device_us_per_leapfrog: f64,
+    /// Observations read, of all chains, in bytes.
+    pub(super) gigabytes_per_second: f64,
+}
+
+impl TeamPlan {
+    pub(super) fn name(&self) -> String {
+        let Self { groups, per_group, precision, chains, .. } = self;
+        format!("teams, {} observations, {precision}, {chains} chains", groups * per_group)
+    }
+
+    /// # Errors
+    /// When the device fails, or the draws depend on the blocks.
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<TeamCost> {
+        let spec = HierarchicalSpec { groups: self.groups, per_group: self.per_group, ..HierarchicalSpec::default() };
+        let data = spec.generate()?.data;
+        let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise)?;
+        let points = self.blocks.iter().map(|&blocks| self.point(&model, context, blocks));
+        let points = points.collect::<Result<Vec<TeamPoint>>>()?;
+        if points.iter().any(|point| point.leapfrogs != points[0].leapfrogs) {
+            bail!("{}: runs by other numbers of blocks take other leapfrogs: {points:?}", self.name());
+        }
+        let Self { groups, per_group, precision, chains, .. } = *self;
+        let cpu_us_per_leapfrog = (precision == Precision::F64).then(|| self.on_cpu(&model)).transpose()?;
+        Ok(TeamCost { groups, observations: groups * per_group, precision, chains, points, cpu_us_per_leapfrog })
+    }
+
+    fn config(&self) -> SamplerConfig {
+        let (tune, draws) = (self.iterations / 2, self.iterations - self.iterations / 2);
+        let (chains, precision) = (self.chains, self.precision);
+        SamplerConfig { tune, draws, chains, precision, max_depth: 5, seed: 42, ..SamplerConfig::default() }
+    }
+
+    fn point(&self, model: &HierarchicalNormal, context: &CudaContext, blocks: Option<usize>) -> Result<TeamPoint> {
+        let gpu = GpuConfig { blocks_per_chain: blocks.unwrap_or(usize::MAX), ..GpuConfig::default() };
+        let mut sampler = Sampler::on_gpu(model, self.config(), context, &gpu)?;
+        let before = context.usage().measured_time;
+        let leapfrogs = leapfrogs(&mut sampler)?;
+        let seconds = (context.usage().measured_time - before).as_secs_f64();
+        let bytes = leapfrogs as f64 * (self.groups * self.per_group * self.precision.vector_bytes()) as f64;
+        Ok(TeamPoint {
+            blocks,
+            leapfrogs,
+            device_us_per_leapfrog: seconds * 1e6 * self.chains as f64 / leapfrogs as f64,
+            gigabytes_per_second: bytes / seconds / 1e9,
+        })
+    }
+
+    fn on_cpu(&self, model: &HierarchicalNormal) -> Result<f64> {
+        let mut sampler = Sampler::new(model, self.config())?;
+        let clock = Instant::now();
+        let leapfrogs = leapfrogs(&mut sampler)?;
+        Ok(clock.elapsed().as_secs_f64() * 1e6 * self.chains as f64 / leapfrogs as f64)
+    }
+}
+
+/// Leapfrogs of the whole run.
+fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64> {
+    let mut leapfrogs = 0;
+    while let Some(block) = sampler.advance(usize::MAX)? {
+        let stats = block.chains.iter().flat_map(|chain| &chain.stats);
+        leapfrogs += stats.map(|stats| u64::from(stats.n_steps)).sum::<u64>();
+    }
+    Ok(leapfrogs)
+}

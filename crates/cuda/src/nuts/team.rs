@@ -1,0 +1,105 @@
+//! Where the blocks of each chain's team meet.
+
+use super::layout::NutsFormat;
+use crate::{Context, CudaError, DeviceBuffer};
+
+/// Threads of a block: set in the kernels' sources.
+pub(crate) const THREADS: u32 = 128;
+
+/// What the tasks of one evaluation need: `TeamWork` of `octopus-density`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NutsTeamWork {
+    /// How many there are; each is a warp's.
+    pub tasks: usize,
+    /// Numbers that all of them together answer with.
+    pub answers: usize,
+}
+
+impl NutsTeamWork {
+    /// The most blocks of a chain that have something to do: the leader, and one for each four tasks.
+    #[must_use]
+    pub fn most_blocks(&self) -> usize {
+        1 + self.tasks.div_ceil(THREADS as usize / 32)
+    }
+
+    /// Bytes of device memory for so many chains, whatever the number of blocks.
+    #[must_use]
+    pub fn bytes(&self, format: NutsFormat, chains: usize) -> usize {
+        let each = self.word_bytes() + asked_bytes(format) + self.answers.saturating_mul(format.scalar.bytes());
+        chains.saturating_mul(each)
+    }
+
+    /// A chain's question, and what each block of it has answered.
+    fn word_bytes(&self) -> usize {
+        4 * (1 + self.most_blocks())
+    }
+}
+
+/// What a chain's tasks depend on: a vector.
+fn asked_bytes(format: NutsFormat) -> usize {
+    format.vector() * format.element.bytes()
+}
+
+/// Several blocks for each chain, which share its evaluations.
+pub struct NutsTeam {
+    pub(crate) blocks: u32,
+    /// Numbers that a chain's tasks answer with.
+    pub(crate) stride: u32,
+    pub(crate) questions: DeviceBuffer<u8>,
+    pub(crate) answered: DeviceBuffer<u8>,
+    pub(crate) asked: DeviceBuffer<u8>,
+    pub(crate) answers: DeviceBuffer<u8>,
+}
+
+impl NutsTeam {
+    /// Teams of `blocks` blocks for so many chains; of as many as have something to do, if that is less.
+    ///
+    /// # Errors
+    /// [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when the driver fails.
+    pub fn new(
+        context: &Context,
+        format: NutsFormat,
+        chains: usize,
+        work: NutsTeamWork,
+        blocks: usize,
+    ) -> Result<Self, CudaError> {
+        let most = work.most_blocks();
+        let zeroed = |bytes: usize| DeviceBuffer::zeroed(context, chains.saturating_mul(bytes));
+        let too_large = |_| CudaError::TooLarge { elements: work.answers, element_bytes: format.scalar.bytes() };
+        Ok(Self {
+            blocks: u32::try_from(blocks.clamp(1, most)).map_err(too_large)?,
+            stride: u32::try_from(work.answers).map_err(too_large)?,
+            questions: zeroed(4)?,
+            answered: zeroed(4 * most)?,
+            asked: zeroed(asked_bytes(format))?,
+            answers: zeroed(work.answers.saturating_mul(format.scalar.bytes()))?,
+        })
+    }
+
+    /// Blocks of each chain.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.blocks as usize
+    }
+
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        [&self.questions, &self.answered, &self.asked, &self.answers].map(DeviceBuffer::bytes).iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Float;
+
+    #[test]
+    fn memory_is_by_hand() {
+        let format = NutsFormat { element: Float::F32, scalar: Float::F64, lanes: 32, rows: 8 };
+        let work = NutsTeamWork { tasks: 9, answers: 66 };
+        assert_eq!(work.most_blocks(), 4);
+        // A question, four answered numbers, 256 floats, 66 doubles.
+        assert_eq!(work.bytes(format, 3), 3 * (4 + 16 + 1024 + 528));
+    }
+}

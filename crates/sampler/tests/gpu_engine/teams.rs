@@ -1,0 +1,140 @@
+//! Several blocks that share the evaluations of a chain: the same bits, whoever does which part.
+
+use crate::monte_carlo::collect;
+use crate::scenario::{context, finish, on_gpu, on_software_gpu, short};
+use octopus_density::exact::{ExactPosterior, Quantity};
+use octopus_density::gpu::GpuDensity;
+use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood, LogDensity};
+use octopus_random::{Purpose, Stream};
+use octopus_sampler::{GpuConfig, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig};
+use octopus_softgpu::Lanes;
+
+/// Groups of `size(j)` observations, every one of which is read.
+fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal {
+    let mut random = Stream::new(5, groups as u32, 0, Purpose::User);
+    let (mut group, mut values) = (Vec::new(), Vec::new());
+    for j in 0..groups {
+        let mean = 50.0 + 10.0 * random.normal();
+        for _ in 0..size(j) {
+            group.push(j);
+            values.push(mean + 2.0 * random.normal());
+        }
+    }
+    let data = GroupedData::new(Labels::Range(groups), &group, &values).expect("valid");
+    let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).expect("valid");
+    assert!(model.team_work().is_some(), "{} observations are not shared", values.len());
+    model
+}
+
+/// A part of a tile, two whole ones, two and a part, and what a lane sums by itself.
+fn ragged(j: usize) -> usize {
+    [300, 3, 4133, 256, 257, 4096][j % 6]
+}
+
+fn blocks(blocks_per_chain: usize) -> GpuConfig {
+    GpuConfig { blocks_per_chain, ..GpuConfig::default() }
+}
+
+fn brief() -> SamplerConfig {
+    SamplerConfig { draws: 15, tune: 60, chains: 2, ..short() }
+}
+
+/// With the bits of the CPU's engine, by any number of blocks.
+fn compare(model: &HierarchicalNormal, config: &SamplerConfig, of_blocks: &[usize]) {
+    let expected = finish(&mut Sampler::new(model, config.clone()).unwrap(), usize::MAX);
+    for &count in of_blocks {
+        let found = finish(&mut on_gpu(model, config, &blocks(count)).unwrap(), usize::MAX);
+        found.assert_same(&expected, &format!("{} groups, {count} blocks, {config:?}", model.data().groups()));
+    }
+}
+
+on_software_gpu!(any_number_of_blocks_of_a_warps_chain, "", &["nuts_hierarchical_normal_f64_32x8_team"], {
+    for parameterization in [Parameterization::NonCentered, Parameterization::Adaptive] {
+        compare(&pointwise(14, ragged), &SamplerConfig { parameterization, ..brief() }, &[1, 2, 5, usize::MAX]);
+    }
+});
+
+on_software_gpu!(any_number_of_blocks_of_a_blocks_chain, "", &["nuts_hierarchical_normal_f64_128x8_team"], {
+    let size = |j: usize| if j % 100 == 7 { ragged(j / 100) } else { 1 + j % 9 };
+    compare(&pointwise(400, size), &SamplerConfig { draws: 5, tune: 25, ..brief() }, &[1, 3, usize::MAX]);
+});
+
+on_software_gpu!(many_small_groups, "", &["nuts_hierarchical_normal_f64_32x8_team"], {
+    compare(&pointwise(130, |j| 251 + j % 6), &SamplerConfig { draws: 5, tune: 25, ..brief() }, &[1, usize::MAX]);
+});
+
+/// Lanes as on a GPU: each is a thread, and they meet in shuffles and barriers.
+#[test]
+fn teams_on_fibers() {
+    let name = concat!(module_path!(), "::teams_on_fibers");
+    let units = ["nuts_hierarchical_normal_f64_32x8_team", "nuts_hierarchical_normal_f64_128x8_team"];
+    crate::scenario::run(name, "", Lanes::Fibers, &units, || {
+        let config = SamplerConfig { draws: 2, tune: 6, ..brief() };
+        compare(&pointwise(7, ragged), &config, &[1, 3]);
+        let size = |j: usize| if j == 7 { 4133 } else { 1 + j % 9 };
+        compare(&pointwise(260, size), &SamplerConfig { draws: 1, tune: 2, ..config }, &[2]);
+    });
+}
+
+// Chains that take turns, launches of any length, and a run that moves from the CPU to teams and back.
+on_software_gpu!(teams_that_take_turns, "", &["nuts_hierarchical_normal_f64_32x8_team"], {
+    let model = pointwise(7, ragged);
+    let config = SamplerConfig { chains: 3, draws: 20, tune: 40, ..short() };
+    let expected = finish(&mut Sampler::new(&model, config.clone()).unwrap(), usize::MAX);
+    let gpu = GpuConfig { chains_at_once: 2, most_iterations: 3, ..blocks(2) };
+    finish(&mut on_gpu(&model, &config, &gpu).unwrap(), usize::MAX).assert_same(&expected, "in turns");
+    let mut sampler = Sampler::new(&model, config.clone()).unwrap();
+    sampler.advance(25).unwrap();
+    let done = sampler.done();
+    let state = sampler.checkpoint().unwrap();
+    let mut rest = Sampler::resume(&model, &state).unwrap();
+    let expected = finish(&mut rest, usize::MAX);
+    let mut moved = Sampler::resume_on_gpu(&model, &state, &context(), &blocks(3)).unwrap();
+    finish(&mut moved, usize::MAX).assert_same(&expected, &format!("moved after {done} iterations"));
+});
+
+// In other precisions no bit depends on the number of blocks either, and they meet the exact posterior.
+on_software_gpu!(
+    precisions_by_teams,
+    "",
+    &[
+        "nuts_hierarchical_normal_f64_32x8_team",
+        "nuts_hierarchical_normal_f32_32x8_team",
+        "nuts_hierarchical_normal_mixed_32x8_team"
+    ],
+    {
+        let model = pointwise(12, |j| 200 + 97 * j);
+        let exact = ExactPosterior::compute(model.data(), model.prior()).expect("converges");
+        for precision in Precision::ALL {
+            let config = SamplerConfig { precision, ..brief() };
+            let [alone, shared] = [1, 3].map(|count| finish(&mut on_gpu(&model, &config, &blocks(count)).unwrap(), 50));
+            shared.assert_same(&alone, &format!("{precision}"));
+            let config = SamplerConfig { precision, draws: 1000, tune: 400, chains: 4, ..short() };
+            let draws = collect(model.dim(), on_gpu(&model, &config, &GpuConfig::default()).unwrap());
+            assert_eq!(draws.divergences(), 0, "{precision}");
+            let moments = draws.moments(model.layout().width(), |x, out| model.expand(x, out));
+            for (variable, range) in model.layout().ranges() {
+                let factor = if variable.dims.is_empty() { 4.0 } else { 5.0 };
+                for (index, [mean, sd]) in moments[range].iter().enumerate() {
+                    let expected = exact.moments(Quantity::named(&variable.name, index).expect("is known"));
+                    let what = format!("{precision}, {}", variable.element_name(index));
+                    mean.check(&format!("{what} mean"), expected.mean, factor);
+                    sd.check(&format!("{what} sd"), expected.sd, factor);
+                }
+            }
+        }
+    }
+);
+
+on_software_gpu!(memory_of_teams_is_foretold, "", &["nuts_hierarchical_normal_mixed_128x8_team"], {
+    let model = pointwise(300, |j| if j % 100 == 7 { 5000 } else { 3 });
+    let config = SamplerConfig { precision: Precision::Mixed, chains: 3, draws: 3, tune: 5, ..short() };
+    for count in [1, 4] {
+        let gpu = GpuConfig { slot_bytes: 1 << 20, ..blocks(count) };
+        let context = context();
+        context.reset_usage();
+        finish(&mut on_gpu(&model, &config, &gpu).unwrap(), usize::MAX);
+        let (foretold, peak) = (GpuMemory::of(&model, &config, &gpu).unwrap(), context.usage().peak_device_bytes);
+        assert_eq!(foretold.total(), peak, "{count} blocks: {foretold:?}");
+    }
+});
