@@ -75,10 +75,7 @@ on_software_gpu!(eight_schools, "", units!("eight_schools", "32x1"), {
     compare(&table::eight_schools(), &[LongTrajectory, Left, VaryingLambda]);
 });
 
-on_software_gpu!(
-    #[ignore = "the CPU engine and the kernels do not share large groups among lanes yet"]
-    large_groups,
-    "",
-    units!("hierarchical_normal", "32x1"),
-    { compare(&table::large_groups(), &[LongTrajectory]) }
-);
+// Blocks share the evaluations of such a chain.
+on_software_gpu!(large_groups, "", units!("hierarchical_normal", "32x8_team"), {
+    compare(&table::large_groups(), &[LongTrajectory]);
+});

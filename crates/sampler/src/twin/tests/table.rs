@@ -80,7 +80,7 @@ pub(super) fn narrow_limits() -> Vec<Case> {
     vec![(model(12, false), shallow), (model(12, false), strict), (model(25, true), far)]
 }
 
-/// Groups about the sizes from which a group is shared by lanes, and more than one tile of them: kernels of 32x1.
+/// Groups about the sizes from which a group is shared by lanes, and more than one tile of them: kernels of 32x8 for teams.
 pub(super) fn large_groups() -> Vec<Case> {
     let spec = HierarchicalSpec { within_sd: 20.0, ..Default::default() };
     let data = spec.with_sizes(&[255, 256, 257, 1, 2047, 2048, 2049, 300, 5000, 4096, 2]).expect("valid").data;
