@@ -18,6 +18,8 @@ mod schedule;
 mod space;
 mod step_size;
 mod tree;
+#[cfg(test)]
+mod twin;
 mod vector;
 
 pub use adaptation::Adaptation;
@@ -28,3 +30,11 @@ pub use metric::MetricEstimate;
 pub use octopus_density::gpu::Precision;
 pub use run::{Sampler, SamplerError};
 pub use schedule::WindowConfig;
+
+// The software GPU's scenario is the one of `tests/gpu_engine`, which knows this crate by its name.
+#[cfg(test)]
+extern crate self as octopus_sampler;
+#[cfg(test)]
+#[path = "../tests/gpu_engine/scenario.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod scenario;

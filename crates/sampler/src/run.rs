@@ -123,7 +123,8 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         })
     }
 
-    fn start(
+    /// Chains at their starting points, on the engine that `engine` makes of their states.
+    pub(crate) fn start(
         density: &'d D,
         config: SamplerConfig,
         engine: impl FnOnce(&SamplerConfig, Vec<ChainState>) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
@@ -250,9 +251,10 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// # Errors
     /// When the bytes are damaged or belong to another density.
     pub fn resume(density: &'d D, bytes: &[u8]) -> Result<Self, SamplerError> {
-        let state = State::read(density, bytes)?;
-        on_cpu(&state.config)?;
-        Self::go_on(density, state, |shared, states| Ok(Box::new(CpuEngine::resume(shared, states)?)))
+        Self::go_on(density, bytes, |shared, states| {
+            on_cpu(shared.config)?;
+            Ok(Box::new(CpuEngine::resume(shared, states)?))
+        })
     }
 
     /// As [`resume`](Self::resume), on a GPU.
@@ -263,19 +265,20 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     where
         D: GpuDensity,
     {
-        Self::go_on(density, State::read(density, bytes)?, |shared, states| {
+        Self::go_on(density, bytes, |shared, states| {
             let mut engine = GpuEngine::new(density, shared.config, context, gpu, states)?;
             engine.resume(shared)?;
             Ok(Box::new(engine))
         })
     }
 
-    fn go_on(
+    /// A run as it was at a checkpoint, on the engine that `engine` makes of its chains' states.
+    pub(crate) fn go_on(
         density: &'d D,
-        state: State,
+        bytes: &[u8],
         engine: impl FnOnce(&Shared<'_, 'd, D>, Vec<ChainState>) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
     ) -> Result<Self, SamplerError> {
-        let State { config, adaptation, done, chains, .. } = state;
+        let State { config, adaptation, done, chains, .. } = State::read(density, bytes)?;
         let schedule = Schedule::new(config.tune, config.windows);
         let space = Space::new(density, adaptation.centerings.clone());
         let shared = Shared { config: &config, schedule: &schedule, space: &space, adaptation: &adaptation, done };

@@ -1,26 +1,18 @@
 //! Eight schools on the GPU engine: the CPU engine's bits in f64, and the exact posterior in every precision.
 
 use crate::monte_carlo::collect;
-use crate::scenario::{Bits, context, on_software_gpu, short};
+use crate::scenario::{context, finish, on_software_gpu, short};
 use octopus_density::exact::SchoolsPosterior;
 use octopus_density::{EightSchools, LogDensity};
 use octopus_sampler::{GpuConfig, Parameterization, Precision, Sampler, SamplerConfig};
-
-fn bits(mut sampler: Sampler<'_, EightSchools>) -> Bits {
-    let mut bits = Bits::default();
-    while let Some(block) = sampler.advance(usize::MAX).expect("runs") {
-        bits.add(&block);
-    }
-    bits
-}
 
 on_software_gpu!(runs_have_the_bits_of_the_cpu, "", &["nuts_eight_schools_f64_32x1"], {
     let model = EightSchools::rubin();
     for parameterization in [Parameterization::NonCentered, Parameterization::Centered, Parameterization::Adaptive] {
         let config = SamplerConfig { parameterization, ..short() };
-        let expected = bits(Sampler::new(&model, config.clone()).unwrap());
-        let found = Sampler::on_gpu(&model, config, &context(), &GpuConfig::default()).unwrap();
-        bits(found).assert_same(&expected, &format!("{parameterization:?}"));
+        let expected = finish(&mut Sampler::new(&model, config.clone()).unwrap(), usize::MAX);
+        let mut found = Sampler::on_gpu(&model, config, &context(), &GpuConfig::default()).unwrap();
+        finish(&mut found, usize::MAX).assert_same(&expected, &format!("{parameterization:?}"));
     }
 });
 

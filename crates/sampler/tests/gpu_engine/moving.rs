@@ -1,18 +1,8 @@
 //! A run goes on wherever it is taken: after a checkpoint, on the other engine, with other launches.
 
-use crate::scenario::{Bits, context, finish, model, on_gpu, on_software_gpu, short};
-use octopus_density::{HierarchicalNormal, Likelihood};
+use crate::scenario::{Bits, STOPS, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
+use octopus_density::Likelihood;
 use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig, SamplerError};
-
-/// Iterations at which the run is checkpointed: in and between windows, at the end of warm-up, among the draws.
-const STOPS: [usize; 7] = [1, 10, 25, 77, 140, 141, 180];
-
-fn advance_to(sampler: &mut Sampler<'_, HierarchicalNormal>, stop: usize, bits: &mut Bits) {
-    while sampler.done() < stop {
-        let left = stop - sampler.done();
-        bits.add(&sampler.advance(left).unwrap().unwrap());
-    }
-}
 
 on_software_gpu!(a_run_moves_between_cpu_and_gpu, "", &["nuts_hierarchical_normal_f64_32x4"], {
     let model = model(50, false, Likelihood::Collapsed);

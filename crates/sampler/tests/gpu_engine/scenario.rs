@@ -2,8 +2,8 @@
 
 use octopus_cuda::{Context, Device};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-use octopus_sampler::{Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_sampler::{Adaptation, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
 use octopus_softgpu::{Lanes, SoftwareGpu};
 use std::process::Command;
 
@@ -66,6 +66,9 @@ pub(crate) fn short() -> SamplerConfig {
     SamplerConfig { draws: 60, tune: 140, chains: 5, seed: 7, ..Default::default() }
 }
 
+/// Iterations at which a [`short`] run is checkpointed: in and between windows, at the end of warm-up, among the draws.
+pub(crate) const STOPS: [usize; 7] = [1, 10, 25, 77, 140, 141, 180];
+
 /// The run on the software GPU.
 pub(crate) fn on_gpu<'d>(
     model: &'d HierarchicalNormal,
@@ -75,11 +78,29 @@ pub(crate) fn on_gpu<'d>(
     Sampler::on_gpu(model, config.clone(), &context(), gpu)
 }
 
+/// Adds the bits of what a sampler gives until `stop` iterations are done.
+pub(crate) fn advance_to<D: LogDensity>(sampler: &mut Sampler<'_, D>, stop: usize, bits: &mut Bits) {
+    while sampler.done() < stop {
+        let left = stop - sampler.done();
+        bits.add(&sampler.advance(left).expect("runs").expect("goes on"));
+    }
+}
+
 /// The bits of everything that a sampler still gives, in blocks of at most `limit` iterations.
-pub(crate) fn finish(sampler: &mut Sampler<'_, HierarchicalNormal>, limit: usize) -> Bits {
+pub(crate) fn finish<D: LogDensity>(sampler: &mut Sampler<'_, D>, limit: usize) -> Bits {
+    finish_watched(sampler, limit, |_, _| ())
+}
+
+/// The same; `watch` sees each block, and what is learned with its last draw.
+pub(crate) fn finish_watched<D: LogDensity>(
+    sampler: &mut Sampler<'_, D>,
+    limit: usize,
+    mut watch: impl FnMut(&Block, &Adaptation),
+) -> Bits {
     let mut bits = Bits::default();
     while let Some(block) = sampler.advance(limit).expect("runs") {
         bits.add(&block);
+        watch(&block, sampler.adaptation());
     }
     bits.adaptation = format!("{:?} {:?}", sampler.adaptation(), sampler.step_sizes());
     bits

@@ -1,0 +1,70 @@
+//! An engine in every precision, for this crate's tests only: a twin of the GPU engine that shares no line with the
+//! kernels.
+//!
+//! In f64 the CPU engine tells which bits are right. In f32 and mixed this one does: NUTS by recursion, densities from
+//! their data, sums as the virtual warp is defined, scalar and plain, generic over the two types of a run. `R` is the
+//! type of what vectors are made of, `T` that of what is one for the whole chain (`kernels/nuts/README.md`).
+//!
+//! With the CPU engine it shares what the host does in f64 (starting points, what warm-up learns, checkpoints) and the
+//! elementary functions and random words of `octopus-random`, which have tests of their own against the kernels.
+
+mod coordinates;
+mod engine;
+mod hierarchical;
+mod lanes;
+mod numbers;
+mod real;
+mod schools;
+mod space;
+mod step_size;
+mod tests;
+mod trajectory;
+
+use crate::run::{Sampler, SamplerError};
+use crate::{Precision, SamplerConfig};
+use coordinates::Coordinates;
+use engine::TwinEngine;
+use octopus_density::LogDensity;
+use real::Real;
+
+/// A density in numbers of two types.
+trait Model<R, T>: Send + Sync {
+    /// The log density at `x`, the Jacobian of the coordinates included, and its gradient. Where the value is not
+    /// finite the gradient means nothing.
+    fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>);
+}
+
+/// A density that can be evaluated in every precision. It has one hierarchical block.
+trait Modelled: LogDensity {
+    /// Its numbers, each rounded once from f64.
+    fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>>;
+}
+
+/// Chains at their starting points, on the twin, in the precision of the settings.
+///
+/// # Errors
+/// As [`Sampler::new`].
+fn start<D: Modelled>(density: &D, config: SamplerConfig) -> Result<Sampler<'_, D>, SamplerError> {
+    config.validate()?;
+    Sampler::start(density, config, |config, states| {
+        Ok(match config.precision {
+            Precision::F64 => Box::new(TwinEngine::<f64, f64>::new(density, states)),
+            Precision::F32 => Box::new(TwinEngine::<f32, f32>::new(density, states)),
+            Precision::Mixed => Box::new(TwinEngine::<f32, f64>::new(density, states)),
+        })
+    })
+}
+
+/// A run as it was at a checkpoint, wherever that was made, on the twin.
+///
+/// # Errors
+/// As [`Sampler::resume`].
+fn resume<'d, D: Modelled>(density: &'d D, bytes: &[u8]) -> Result<Sampler<'d, D>, SamplerError> {
+    Sampler::go_on(density, bytes, |shared, states| {
+        Ok(match shared.config.precision {
+            Precision::F64 => Box::new(TwinEngine::<f64, f64>::resume(shared, states)?),
+            Precision::F32 => Box::new(TwinEngine::<f32, f32>::resume(shared, states)?),
+            Precision::Mixed => Box::new(TwinEngine::<f32, f64>::resume(shared, states)?),
+        })
+    })
+}

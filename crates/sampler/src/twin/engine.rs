@@ -1,0 +1,165 @@
+//! The twin as an engine of runs. Between two calls a chain is what a checkpoint has of it: everything else is made
+//! again.
+
+use super::coordinates::Coordinates;
+use super::numbers::Numbers;
+use super::real::{Real, rounded};
+use super::space::{Metric, Point, Space};
+use super::step_size::{Averaging, search};
+use super::trajectory::{Limits, transition};
+use super::{Model, Modelled};
+use crate::adaptation::Window;
+use crate::draw::ChainBlock;
+use crate::engine::{ChainState, Engine, Shared};
+use crate::pool::{HostPool, Pool};
+use crate::run::SamplerError;
+use crate::step_size::DualAveraging;
+use octopus_density::{DensityError, LogDensity};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// All chains, in numbers of f64; `R` and `T` are what they are moved in.
+pub(super) struct TwinEngine<R, T> {
+    model: Box<dyn Model<R, T>>,
+    chains: Vec<ChainState>,
+}
+
+impl<R: Real, T: Real> TwinEngine<R, T> {
+    pub(super) fn new<D: Modelled>(density: &D, chains: Vec<ChainState>) -> Self {
+        Self { model: density.model(), chains }
+    }
+
+    /// Evaluates the chains' points where a checkpoint has left them.
+    ///
+    /// # Errors
+    /// When the log density there is not what it was.
+    pub(super) fn resume<D: Modelled>(
+        shared: &Shared<'_, '_, D>,
+        chains: Vec<ChainState>,
+    ) -> Result<Self, SamplerError> {
+        let engine = Self::new(shared.space.density, chains);
+        let space = space(engine.model.as_ref(), shared);
+        for (c, chain) in engine.chains.iter().enumerate() {
+            chain.expect_same_logp(c, place(&space, chain, c, shared.done)?.logp.wide())?;
+        }
+        Ok(engine)
+    }
+}
+
+/// What the chains move by, each number rounded once from f64.
+fn space<'m, R: Real, T: Real, D: LogDensity + ?Sized>(
+    model: &'m dyn Model<R, T>,
+    shared: &Shared<'_, '_, D>,
+) -> Space<'m, R, T> {
+    let coordinates = Coordinates::new(&shared.space.density.hierarchies()[0], &shared.space.centerings()[0]);
+    Space { model, coordinates, metric: Metric::new(&shared.adaptation.metric) }
+}
+
+/// A chain where the host knows it to be.
+fn place<R: Real, T: Real>(
+    space: &Space<'_, R, T>,
+    chain: &ChainState,
+    number: usize,
+    iteration: usize,
+) -> Result<Point<R, T>, SamplerError> {
+    space.point(rounded(&chain.x)).ok_or_else(|| no_value(number, iteration))
+}
+
+fn no_value(chain: usize, iteration: usize) -> SamplerError {
+    SamplerError::Density { chain, iteration, source: DensityError::NotFinite { value: f64::NAN } }
+}
+
+/// Moves chain `number` through `span`.
+fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
+    space: &Space<'_, R, T>,
+    shared: &Shared<'_, '_, D>,
+    number: usize,
+    chain: &mut ChainState,
+    span: Range<usize>,
+) -> Result<ChainBlock, SamplerError> {
+    let config = shared.config;
+    let wide = |values: &[R]| values.iter().map(|value| value.wide()).collect::<Vec<f64>>();
+    let limits = Limits { max_depth: config.max_depth, max_energy_error: T::of(config.max_energy_error) };
+    let natural = Coordinates::natural(&shared.space.density.hierarchies()[0]);
+    let mut point = place(space, chain, number, shared.done)?;
+    let mut averaging = Averaging::of(chain.averaging.numbers());
+    let mut step_size = T::of(chain.step_size);
+    let mut block = ChainBlock::default();
+    for iteration in span {
+        // Iteration 0 of the random numbers belongs to the starting points.
+        let numbers = Numbers { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
+        let stats = transition(space, limits, numbers, step_size, &mut point);
+        block.stats.push(stats);
+        let draw = space.coordinates.make_natural(&point.x);
+        block.positions.extend(wide(&draw));
+        if iteration < config.tune {
+            averaging.learn(T::of(stats.acceptance_rate));
+            step_size = averaging.step();
+            if shared.schedule.collects(iteration) {
+                let (logp, gradient) = space.model.evaluate(&natural, &draw);
+                if !logp.wide().is_finite() {
+                    return Err(no_value(number, iteration));
+                }
+                chain.window.positions.extend(wide(&draw));
+                chain.window.gradients.extend(wide(&gradient));
+            }
+        }
+    }
+    chain.x = wide(&point.x);
+    chain.logp = point.logp.wide();
+    chain.averaging = DualAveraging::from_numbers(averaging.numbers());
+    chain.step_size = step_size.wide();
+    Ok(block)
+}
+
+impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        let space = space(self.model.as_ref(), shared);
+        let chains = self.chains.par_iter_mut().enumerate();
+        chains.map(|(c, chain)| advance(&space, shared, c, chain, span.clone())).collect()
+    }
+
+    fn pool(&mut self) -> Box<dyn Pool + '_> {
+        let dim = self.chains.first().map_or(0, |chain| chain.x.len());
+        Box::new(HostPool { windows: self.chains.iter_mut().map(|chain| &mut chain.window).collect(), dim })
+    }
+
+    fn clear_windows(&mut self) {
+        self.chains.iter_mut().for_each(|chain| chain.window.clear());
+    }
+
+    fn points(&mut self) -> Vec<&mut [f64]> {
+        self.chains.iter_mut().map(|chain| chain.x.as_mut_slice()).collect()
+    }
+
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        let space = space(self.model.as_ref(), shared);
+        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
+            let point = place(&space, chain, c, shared.done)?;
+            let numbers = Numbers { seed: shared.config.seed, chain: c as u32, iteration: shared.done as u32 };
+            let from = Averaging::<T>::of(chain.averaging.numbers()).step();
+            let step = search(&space, numbers, &point, from);
+            let averaging = Averaging::start(step, T::of(shared.config.target_accept));
+            chain.logp = point.logp.wide();
+            chain.step_size = step.wide();
+            chain.averaging = DualAveraging::from_numbers(averaging.numbers());
+            Ok(())
+        })
+    }
+
+    fn settle(&mut self) -> Result<(), SamplerError> {
+        for chain in &mut self.chains {
+            chain.step_size = chain.averaging.adapted();
+            chain.window = Window::default();
+        }
+        Ok(())
+    }
+
+    fn step_sizes(&self) -> Vec<f64> {
+        self.chains.iter().map(|chain| chain.step_size).collect()
+    }
+
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
+        Ok(self.chains.clone())
+    }
+}

@@ -1,0 +1,212 @@
+//! The hierarchical normal from its data, in any centering, without a buffer that is laid out for a processor.
+
+use super::coordinates::Coordinates;
+use super::lanes::{sums, sums_of};
+use super::real::{Real, rounded, to};
+use super::{Model, Modelled};
+use octopus_density::{HierarchicalNormal, Likelihood};
+
+/// Observations up to which a group is added up by one lane, in order.
+const LONE: usize = 256;
+/// Beyond, it is cut into tiles of so many observations, of which each is a virtual warp of [`TILE_LANES`].
+const TILE: usize = 2048;
+const TILE_LANES: usize = 32;
+
+/// The data, less the prior's mean, and the constants, each rounded once from f64.
+struct Normal<R, T> {
+    groups: Vec<Group<R>>,
+    pointwise: bool,
+    /// The sum of squared deviations from the groups' means, and the number of observations.
+    within: T,
+    total: T,
+    mu_mean: T,
+    mu_sd: T,
+    sigma_pop_scale: T,
+    sigma_obs_scale: T,
+}
+
+struct Group<R> {
+    count: R,
+    mean: R,
+    observations: Vec<R>,
+}
+
+impl Modelled for HierarchicalNormal {
+    fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
+        let (data, prior) = (self.data(), self.prior());
+        let mut within = 0.0;
+        let group = |j| {
+            let shifted: Vec<f64> = data.group(j).iter().map(|y| y - prior.mu_mean).collect();
+            let count = shifted.len() as f64;
+            let mean = shifted.iter().sum::<f64>() / count;
+            within += shifted.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>();
+            Group { count: R::of(count), mean: R::of(mean), observations: rounded(&shifted) }
+        };
+        Box::new(Normal::<R, T> {
+            groups: (0..data.groups()).map(group).collect(),
+            pointwise: self.likelihood() == Likelihood::Pointwise,
+            within: T::of(within),
+            total: T::of(data.values().len() as f64),
+            mu_mean: T::of(prior.mu_mean),
+            mu_sd: T::of(prior.mu_sd),
+            sigma_pop_scale: T::of(prior.sigma_pop_scale),
+            sigma_obs_scale: T::of(prior.sigma_obs_scale),
+        })
+    }
+}
+
+/// What the sums over groups come to.
+struct Sums<T> {
+    /// Squared residuals (from the group's mean where collapsed).
+    squares: T,
+    /// z^2
+    z2: T,
+    /// Residuals times d mu_group / d mu_pop, and what comes through the centered coordinates.
+    location: [T; 2],
+    /// The same for log sigma_pop.
+    scale: [T; 2],
+}
+
+/// The three scalar parameters and what the groups need of them.
+struct Scalars<T> {
+    mu: T,
+    log_pop: T,
+    inverse_pop: T,
+    /// 1 / sigma_obs^2
+    weight: T,
+    /// mu_pop less the prior's mean.
+    shift: T,
+}
+
+impl<R: Real, T: Real> Normal<R, T> {
+    /// One lambda for all groups: what is common to all is a number of the chain, rounded where it meets the groups.
+    fn uniform(&self, lambda: T, s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+        let slope = ((T::ONE - lambda) * s.log_pop).exp();
+        let inverse = slope * s.inverse_pop;
+        let origin: R = to(lambda * s.mu);
+        let (slope_r, inverse_r, weight, shift): (R, R, R, R) = (to(slope), to(inverse), to(s.weight), to(s.shift));
+        let terms = self.groups.iter().zip(x).map(|(group, &x)| {
+            let centered = x - origin;
+            let z = inverse_r * centered;
+            let effect = slope_r * centered;
+            let [residual, squares] = self.pull(group, shift + effect);
+            gradient.push(weight * residual * slope_r - inverse_r * z);
+            [squares, z * z, residual, z, residual * effect]
+        });
+        let [squares, z2, residuals, zs, stretches] = sums(x.len(), terms);
+        Sums {
+            squares,
+            z2,
+            location: [(T::ONE - lambda * slope) * residuals, lambda * inverse * zs],
+            scale: [(T::ONE - lambda) * stretches, lambda * z2],
+        }
+    }
+
+    /// A lambda for each group.
+    fn varying(&self, lambda: &[R], s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+        let (mu, log_pop, inverse_pop): (R, R, R) = (to(s.mu), to(s.log_pop), to(s.inverse_pop));
+        let (weight, shift): (R, R) = (to(s.weight), to(s.shift));
+        let terms = self.groups.iter().zip(lambda).zip(x).map(|((group, &lambda), &x)| {
+            let slope = ((R::ONE - lambda) * log_pop).exp();
+            let inverse = slope * inverse_pop;
+            let centered = x - lambda * mu;
+            let z = inverse * centered;
+            let effect = slope * centered;
+            let [residual, squares] = self.pull(group, shift + effect);
+            let slope_z = inverse * z;
+            gradient.push(weight * residual * slope - slope_z);
+            let location = residual * (R::ONE - lambda * slope);
+            let scale = residual * ((R::ONE - lambda) * effect);
+            [squares, z * z, location, lambda * slope_z, scale, lambda * (z * z)]
+        });
+        let [squares, z2, location, through_location, scale, through_scale] = sums(x.len(), terms);
+        Sums { squares, z2, location: [location, through_location], scale: [scale, through_scale] }
+    }
+
+    /// What a group says of its mean, less the prior's: the sum of the residuals and of their squares.
+    fn pull(&self, group: &Group<R>, location: R) -> [R; 2] {
+        if self.pointwise {
+            return pointwise::<R, T>(&group.observations, location);
+        }
+        let difference = group.mean - location;
+        let residual = group.count * difference;
+        [residual, residual * difference]
+    }
+}
+
+/// The sum of the residuals of a group's observations and of their squares.
+fn pointwise<R: Real, T: Real>(observations: &[R], location: R) -> [R; 2] {
+    let terms = |observations: &[R]| {
+        let difference = |&y: &R| y - location;
+        observations.iter().map(difference).map(|d| [d, d * d]).collect::<Vec<_>>()
+    };
+    if observations.len() <= LONE {
+        let add = |[sum, squares]: [R; 2], [d, d2]: [R; 2]| [sum + d, squares + d2];
+        return terms(observations).into_iter().fold([R::ZERO; 2], add);
+    }
+    let tiles = observations.chunks(TILE).map(|tile| sums_of::<R, T, 2>(TILE_LANES, terms(tile).into_iter()));
+    let total = tiles.reduce(|[sum, squares], [d, d2]| [sum + d, squares + d2]);
+    total.unwrap_or([T::ZERO; 2]).map(to)
+}
+
+impl<R: Real, T: Real> Model<R, T> for Normal<R, T> {
+    fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
+        let groups = self.groups.len();
+        let [mu, log_pop, log_obs] = [0, 1, 2].map(|k| to::<R, T>(x[groups + k]));
+        let (sigma_pop, sigma_obs) = (log_pop.exp(), log_obs.exp());
+        let s = Scalars {
+            mu,
+            log_pop,
+            inverse_pop: T::ONE / sigma_pop,
+            weight: T::ONE / (sigma_obs * sigma_obs),
+            shift: mu - self.mu_mean,
+        };
+        let mut gradient = Vec::with_capacity(x.len());
+        let sums = match at.uniform {
+            Some(lambda) => self.uniform(lambda, &s, x, &mut gradient),
+            None => self.varying(&at.lambda, &s, x, &mut gradient),
+        };
+        let squares = if self.pointwise { sums.squares } else { sums.squares + self.within };
+        // The scalars in units of their priors.
+        let standard = s.shift / self.mu_sd;
+        let (pop, obs) = (sigma_pop / self.sigma_pop_scale, sigma_obs / self.sigma_obs_scale);
+        let (pop2, obs2) = (pop * pop, obs * obs);
+        let by_mu = s.weight * sums.location[0] + sums.location[1] - standard / self.mu_sd;
+        let by_pop = s.weight * sums.scale[0] + sums.scale[1] - at.total - pop2 + T::ONE;
+        let by_obs = s.weight * squares - self.total - obs2 + T::ONE;
+        gradient.extend([by_mu, by_pop, by_obs].map(to::<T, R>));
+        let exponent = s.weight * squares + sums.z2 + standard * standard + pop2 + obs2;
+        let logp = -self.total * log_obs - T::of(0.5) * exponent + (T::ONE - at.total) * log_pop + log_obs;
+        (logp, gradient)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The observation 2^24 takes up no 1 that is added to it in f32: the sum tells who met it. By hand.
+    #[test]
+    fn large_groups_are_tiles_of_lanes() {
+        const BIG: f32 = 16_777_216.0;
+        let group = |size: usize| [vec![BIG], vec![1.0; size - 1]].concat();
+        for (size, expected) in [
+            // One lane, in order.
+            (LONE, 0.0),
+            // Lane 0 has the observations 0, 32, ... 256: 8 ones are lost.
+            (LONE + 1, 248.0),
+            // Lane 0 has 64 of each tile, and the ones of the second tile meet no other number than 1.
+            (TILE, 1984.0),
+            (2 * TILE, 1984.0 + 2048.0),
+        ] {
+            assert_eq!(pointwise::<f32, f64>(&group(size), 0.0)[0], BIG + expected, "{size}");
+            assert_eq!(pointwise::<f32, f32>(&group(size), 0.0)[0], BIG + expected, "{size}");
+        }
+        // 2^24 + 1985 is a tie in f32, and goes to the even neighbour: in mixed once, at the end.
+        assert_eq!(pointwise::<f32, f64>(&group(TILE + 1), 0.0)[0], BIG + 1984.0);
+        assert_eq!(pointwise::<f32, f64>(&group(TILE + 2), 0.0)[0], BIG + 1986.0);
+        // The squares of what is left of a mean.
+        assert_eq!(pointwise::<f64, f64>(&[3.0, 5.0], 1.0), [6.0, 20.0]);
+        assert_eq!(pointwise::<f64, f64>(&[3.0; LONE + 1], 1.0), [514.0, 1028.0]);
+    }
+}

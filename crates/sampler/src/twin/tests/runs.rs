@@ -1,0 +1,81 @@
+//! Whole runs: every draw, every statistic, and what warm-up learns.
+
+use super::reach::Place::{
+    DeepestTree, Divergence, Downhill, Left, LongTrajectory, LowRank, NoValue, ThirdDirection, UniformLambda,
+    VaryingLambda,
+};
+use super::reach::{Place, Reached};
+use super::table::{self, Case};
+use crate::scenario::{context, finish, finish_watched, on_software_gpu};
+use crate::twin::{Modelled, start};
+use crate::{GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_density::gpu::GpuDensity;
+
+/// The same runs on the twin, on the software GPU and, in f64, on the CPU engine; together those of each precision come
+/// to all of `places`.
+fn compare<D: Modelled + GpuDensity>(cases: &[Case<D>], places: &[Place]) {
+    for precision in Precision::ALL {
+        let mut reached = Reached::new(precision);
+        for (model, config) in cases {
+            let config = SamplerConfig { precision, ..config.clone() };
+            let what = format!("{} coordinates, {config:?}", model.dim());
+            let mut twin = start(model, config.clone()).unwrap();
+            let expected = finish_watched(&mut twin, usize::MAX, |block, adaptation| reached.watch(block, adaptation));
+            let mut gpu = Sampler::on_gpu(model, config.clone(), &context(), &GpuConfig::default()).unwrap();
+            finish(&mut gpu, usize::MAX).assert_same(&expected, &format!("GPU, {what}"));
+            if precision == Precision::F64 {
+                let mut cpu = Sampler::new(model, config).unwrap();
+                finish(&mut cpu, usize::MAX).assert_same(&expected, &format!("CPU, {what}"));
+            }
+        }
+        reached.assert_all(places, &precision.to_string());
+    }
+}
+
+/// The kernels of a density of a shape, in every precision.
+macro_rules! units {
+    ($density:literal, $shape:literal) => {
+        &[
+            concat!("nuts_", $density, "_f64_", $shape),
+            concat!("nuts_", $density, "_f32_", $shape),
+            concat!("nuts_", $density, "_mixed_", $shape),
+        ]
+    };
+}
+
+on_software_gpu!(a_hundred_groups, "", units!("hierarchical_normal", "32x4"), {
+    compare(&table::a_hundred_groups(), &[LongTrajectory, Left, Divergence, Downhill, VaryingLambda]);
+});
+
+on_software_gpu!(five_hundred_groups, "", units!("hierarchical_normal", "128x4"), {
+    compare(&table::five_hundred_groups(), &[LongTrajectory, VaryingLambda]);
+});
+
+on_software_gpu!(a_thousand_groups, "", units!("hierarchical_normal", "128x8"), {
+    compare(&table::a_thousand_groups(), &[LongTrajectory, VaryingLambda]);
+});
+
+on_software_gpu!(every_parameterization_and_metric, "", units!("hierarchical_normal", "32x1"), {
+    compare(&table::every_parameterization_and_metric(), &[LongTrajectory, Left, VaryingLambda]);
+});
+
+on_software_gpu!(few_groups_that_share_a_lambda, "", units!("hierarchical_normal", "32x1"), {
+    compare(&table::few_groups(), &[UniformLambda]);
+});
+
+on_software_gpu!(trajectories_that_end_for_every_reason, "", units!("hierarchical_normal", "32x1"), {
+    compare(&table::narrow_limits(), &[Divergence, DeepestTree, NoValue]);
+});
+
+on_software_gpu!(soft_directions, "", units!("hierarchical_normal", "32x1"), {
+    compare(&table::soft_directions(), &[LongTrajectory, LowRank, ThirdDirection]);
+});
+
+on_software_gpu!(eight_schools, "", units!("eight_schools", "32x1"), {
+    compare(&table::eight_schools(), &[LongTrajectory, Left, VaryingLambda]);
+});
+
+// Blocks share the evaluations of such a chain.
+on_software_gpu!(large_groups, "", units!("hierarchical_normal", "32x8_team"), {
+    compare(&table::large_groups(), &[LongTrajectory]);
+});
