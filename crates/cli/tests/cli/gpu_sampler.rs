@@ -87,7 +87,7 @@ fn what_differs_from_the_record_is_told() {
         assert!(exact.stdout.contains(words), "{words}: {}", exact.stdout);
     }
     assert!(
-        exact.stdout.contains("15 of 18 runs and expansions") && exact.stdout.contains("test double"),
+        exact.stdout.contains("18 of 21 runs and expansions") && exact.stdout.contains("test double"),
         "{}",
         exact.stdout
     );
