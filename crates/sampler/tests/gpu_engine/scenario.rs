@@ -4,7 +4,7 @@ use octopus_cuda::{Context, Device};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
 use octopus_sampler::{Adaptation, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
-use octopus_softgpu::{Lanes, SoftwareGpu};
+use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
 use std::process::Command;
 
 const INSIDE: &str = "OCTOPUS_SAMPLER_TEST_INSIDE";
@@ -25,10 +25,16 @@ pub(crate) use on_software_gpu;
 
 /// Calls `body` when this is the process for it, else starts that process.
 pub(crate) fn run(path: &str, settings: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
+    run_in(Variant::Plain, path, settings, lanes, units, body);
+}
+
+/// As [`run`], with the kernels compiled in this way.
+pub(crate) fn run_in(variant: Variant, path: &str, settings: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return body();
     }
-    let built = SoftwareGpu::build().and_then(|gpu| gpu.with_sampler(lanes, units));
+    let built = SoftwareGpu::build_with(&KernelSources::of_workspace(), variant);
+    let built = built.and_then(|gpu| gpu.with_sampler(lanes, units));
     let Some(gpu) = SoftwareGpu::unless_absent(built) else { return };
     // The harness names tests without the crate.
     let test = path.split_once("::").map_or(path, |(_, test)| test);

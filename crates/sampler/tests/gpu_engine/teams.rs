@@ -7,7 +7,7 @@ use octopus_density::gpu::GpuDensity;
 use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood, LogDensity};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{GpuConfig, GpuExpander, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig};
-use octopus_softgpu::Lanes;
+use octopus_softgpu::{Lanes, Variant};
 
 /// Groups of `size(j)` observations, every one of which is read.
 fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal {
@@ -73,6 +73,26 @@ fn teams_on_fibers() {
         compare(&pointwise(7, ragged), &config, &[1, 3]);
         let size = |j: usize| if j == 7 { 4133 } else { 1 + j % 9 };
         compare(&pointwise(260, size), &SamplerConfig { draws: 1, tune: 2, ..config }, &[2]);
+    });
+}
+
+/// Buffers have no byte more than they must; lanes as threads in a warp's chain, as arrays in a block's.
+#[test]
+fn sanitizers_find_nothing_in_a_warps_team() {
+    let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_warps_team");
+    let units = ["nuts_hierarchical_normal_f64_32x8_team"];
+    crate::scenario::run_in(Variant::Sanitized, name, "", Lanes::Fibers, &units, || {
+        compare(&pointwise(7, ragged), &SamplerConfig { draws: 1, tune: 3, ..brief() }, &[1, 3]);
+    });
+}
+
+#[test]
+fn sanitizers_find_nothing_in_a_blocks_team() {
+    let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_blocks_team");
+    let units = ["nuts_hierarchical_normal_f64_128x8_team"];
+    crate::scenario::run_in(Variant::Sanitized, name, "", Lanes::Arrays, &units, || {
+        let size = |j: usize| if j == 7 { 4133 } else { 1 + j % 9 };
+        compare(&pointwise(260, size), &SamplerConfig { draws: 1, tune: 3, ..brief() }, &[1, 3]);
     });
 }
 

@@ -43,6 +43,10 @@ macro_rules! units {
     };
 }
 
+on_software_gpu!(the_prd_run, "", units!("hierarchical_normal", "32x4"), {
+    compare(&table::the_prd_run(), &[LongTrajectory, Left]);
+});
+
 on_software_gpu!(a_hundred_groups, "", units!("hierarchical_normal", "32x4"), {
     compare(&table::a_hundred_groups(), &[LongTrajectory, Left, Divergence, Downhill, VaryingLambda]);
 });

@@ -12,6 +12,11 @@ const PARAMETERIZATIONS: [Parameterization; 3] =
     [Parameterization::NonCentered, Parameterization::Centered, Parameterization::Adaptive];
 const METRICS: [MetricKind; 4] = [MetricKind::Diag, MetricKind::DiagDraws, MetricKind::LowRank, MetricKind::Auto];
 
+/// The PRD's run, from its first iteration to its last: kernels of 32x4.
+pub(super) fn the_prd_run() -> Vec<Case> {
+    vec![(model(100, true, Likelihood::Collapsed), prd())]
+}
+
 /// Phase 0, both likelihoods, balanced or not: kernels of 32x4.
 pub(super) fn a_hundred_groups() -> Vec<Case> {
     let config = SamplerConfig { draws: 60, tune: 240, ..prd() };
