@@ -23,12 +23,12 @@ pub(crate) struct Tally {
 impl Tally {
     /// Counts a block.
     pub(crate) fn add(&mut self, block: &Block) {
-        let stats = || block.chains.iter().flat_map(|chain| &chain.stats);
-        let leapfrogs: u64 = stats().map(|stats| u64::from(stats.n_steps)).sum();
+        let leapfrogs = block.leapfrogs();
         self.leapfrogs += leapfrogs;
         if block.phase == Phase::Sampling {
+            let stats = block.chains.iter().flat_map(|chain| &chain.stats);
             self.sampling_leapfrogs += leapfrogs;
-            self.divergences += stats().filter(|stats| stats.diverging).count() as u64;
+            self.divergences += stats.filter(|stats| stats.diverging).count() as u64;
         }
     }
 }

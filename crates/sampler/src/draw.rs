@@ -60,3 +60,11 @@ pub struct Block {
     /// Chain 0, 1, ...
     pub chains: Vec<ChainBlock>,
 }
+
+impl Block {
+    /// Leapfrog steps of all chains.
+    #[must_use]
+    pub fn leapfrogs(&self) -> u64 {
+        self.chains.iter().flat_map(|chain| &chain.stats).map(|stats| u64::from(stats.n_steps)).sum()
+    }
+}

@@ -14,7 +14,7 @@ use std::path::Path;
 /// What is missing from the sampler's figures, or cannot be.
 pub(super) fn objections(sampler: &Value) -> Vec<String> {
     let mut objections = Vec::new();
-    for name in ["starts", "launches"] {
+    for name in ["starts", "launches", "teams"] {
         // They come first and last; without time they are said to be missing.
         if rows(sampler, name).is_empty() && rows(sampler, "not_measured").is_empty() {
             objections.push(format!("sampler: no {name}"));

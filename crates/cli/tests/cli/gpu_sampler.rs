@@ -116,6 +116,9 @@ fn the_sampler_s_figures_are_there_and_say_that_they_are_none() {
         assert_eq!(cell["device_bytes"], cell["foretold_bytes"], "{cell}");
         assert_eq!(cell["device_us_per_leapfrog"].is_f64(), cell["place"] == "gpu", "{cell}");
     }
+    let team = &json["teams"][0];
+    assert_eq!((&team["observations"], team["points"].as_array().unwrap().len()), (&30_000.into(), 3), "{team}");
+    assert!(team["cpu_us_per_leapfrog"].as_f64().unwrap() > 0.0, "{team}");
     // Without time nothing is begun, and that is said.
     let none = double.run(&mut double.octopus(""), "device sampler --seconds 0 --json").json();
     assert_eq!((&none["complete"], none["cells"].as_array().unwrap().len()), (&false.into(), 0));

@@ -73,6 +73,18 @@ fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
     assert!(["run:", "device:", "data:", "%"].iter().all(|words| !said.contains(words)), "--quiet is quiet: {said}");
 }
 
+#[test]
+fn blocks_that_share_a_chain_give_the_draws_of_the_cpu() {
+    let Some(double) = Double::with_sampler(&["f64_32x8_team"]) else { return };
+    let words = "sample hierarchical-normal --groups 10 --per-group 3000 --likelihood pointwise --draws 20 --tune 40 \
+                 --keep-warmup --json --quiet";
+    for device in ["cpu", "cuda"] {
+        octopus(&double, "", &format!("{words} --device {device} --out {{}}/{device}")).succeeds();
+    }
+    assert_eq!(prints(&double, "cuda"), prints(&double, "cpu"));
+    assert_eq!(record(&double, "cuda")["device"].as_str(), Some("cuda:0"));
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_on_a_gpu_keeps_the_draws_and_resume_gives_the_same_bits() {

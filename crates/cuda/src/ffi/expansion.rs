@@ -7,11 +7,10 @@ use super::structures::{Addresses, data_structure};
 use crate::CudaError;
 use crate::nuts::NutsData;
 use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
-use crate::nuts::layout::Structure;
+use crate::nuts::layout::{Structure, THREADS};
 use std::sync::Arc;
 
-/// Threads of a block: set in the kernels' sources. A row is a warp's.
-const THREADS: u32 = 128;
+/// A row is a warp's.
 const ROWS_OF_BLOCK: usize = THREADS as usize / 32;
 /// More warps than any device runs at a time: they go through the other rows in turns.
 const MOST_BLOCKS: usize = 1 << 14;

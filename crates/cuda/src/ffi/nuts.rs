@@ -5,8 +5,8 @@ use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
 use super::structures::{Addresses, data_structure};
 use crate::CudaError;
-use crate::nuts::layout::Structure;
-use crate::nuts::team::{NutsTeam, THREADS};
+use crate::nuts::layout::{Structure, THREADS};
+use crate::nuts::team::NutsTeam;
 use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot};
 use std::sync::Arc;
 

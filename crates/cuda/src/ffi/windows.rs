@@ -3,13 +3,12 @@
 use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
+use crate::nuts::layout::THREADS;
 use crate::nuts::windows::WindowShape;
 use crate::nuts::{Float, NutsSlot, WindowBlock};
 use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
 
-/// Threads of a block: set in kernels/nuts/units/nuts_windows.cu.
-const THREADS: u32 = 128;
 /// More threads than any device runs at a time: the kernels go through the rest in turns.
 const MOST_BLOCKS: usize = 1 << 14;
 

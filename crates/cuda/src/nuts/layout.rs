@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Threads of a block of the sampler's kernels: set in their sources.
+pub(crate) const THREADS: u32 = 128;
+
 /// A type of real numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float {

@@ -1,10 +1,7 @@
 //! Where the blocks of each chain's team meet.
 
-use super::layout::NutsFormat;
+use super::layout::{NutsFormat, THREADS};
 use crate::{Context, CudaError, DeviceBuffer};
-
-/// Threads of a block: set in the kernels' sources.
-pub(crate) const THREADS: u32 = 128;
 
 /// What the tasks of one evaluation need: `TeamWork` of `octopus-density`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -109,20 +109,24 @@ impl Small {
 
 impl Large {
     fn new(data: &GroupedData, origin: f64) -> Self {
-        let (mut values, mut tiles, mut first) = (Vec::new(), Vec::new(), vec![0]);
+        let (mut tiles, mut first, mut rows) = (Vec::<Tile>::new(), vec![0], 0);
         for j in 0..data.groups() {
             let group = data.group(j);
             if group.len() > IN_ORDER {
                 for (t, tile) in group.chunks(TILE).enumerate() {
-                    let row = values.len() / TILE_LANES + t * (TILE / TILE_LANES);
-                    tiles.push(Tile { group: j, row, len: tile.len() });
+                    tiles.push(Tile { group: j, row: rows + t * (TILE / TILE_LANES), len: tile.len() });
                 }
-                values.extend(group.iter().map(|y| y - origin));
-                values.resize(values.len().next_multiple_of(TILE_LANES), 0.0);
+                rows += group.len().div_ceil(TILE_LANES);
             }
             first.push(tiles.len());
         }
-        Self { values: Buffer::from_slice(&values), tiles, first }
+        let mut values = Buffer::zeros(rows * TILE_LANES);
+        for (j, ends) in first.windows(2).enumerate() {
+            let Some(tile) = tiles[ends[0]..ends[1]].first() else { continue };
+            let places = &mut values[tile.row * TILE_LANES..];
+            places.iter_mut().zip(data.group(j)).for_each(|(place, y)| *place = y - origin);
+        }
+        Self { values, tiles, first }
     }
 
     /// The observations of a tile.

@@ -4,30 +4,36 @@
 use crate::monte_carlo::collect;
 use crate::scenario::{model, on_gpu, on_software_gpu, prd};
 use octopus_density::exact::{ExactPosterior, Quantity};
-use octopus_density::{Likelihood, LogDensity};
+use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_sampler::{GpuConfig, Precision, SamplerConfig};
 
 fn check(groups: usize, balanced: bool, likelihood: Likelihood, draws: usize) {
-    let model = model(groups, balanced, likelihood);
+    meets_the_exact_posterior(&model(groups, balanced, likelihood), &SamplerConfig { draws, ..prd() });
+}
+
+/// In every precision; the divergences of each.
+pub(crate) fn meets_the_exact_posterior(model: &HierarchicalNormal, config: &SamplerConfig) -> Vec<usize> {
     let exact = ExactPosterior::compute(model.data(), model.prior()).expect("converges");
+    let of = format!("{} groups, {:?}", model.data().groups(), model.likelihood());
     let mut divergences = Vec::new();
     for precision in Precision::ALL {
-        let config = SamplerConfig { precision, draws, ..prd() };
-        let draws = collect(model.dim(), on_gpu(&model, &config, &GpuConfig::default()).unwrap());
+        let config = SamplerConfig { precision, ..config.clone() };
+        let draws = collect(model.dim(), on_gpu(model, &config, &GpuConfig::default()).unwrap());
         divergences.push(draws.divergences());
         let moments = draws.moments(model.layout().width(), |x, out| model.expand(x, out));
         for (variable, range) in model.layout().ranges() {
             let factor = if variable.dims.is_empty() { 4.0 } else { 5.0 };
             for (index, [mean, sd]) in moments[range].iter().enumerate() {
                 let expected = exact.moments(Quantity::named(&variable.name, index).expect("has an exact posterior"));
-                let what = format!("{groups} groups, {likelihood:?}, {precision}, {}", variable.element_name(index));
+                let what = format!("{of}, {precision}, {}", variable.element_name(index));
                 mean.check(&format!("{what} mean"), expected.mean, factor);
                 sd.check(&format!("{what} sd"), expected.sd, factor);
             }
         }
     }
-    eprintln!("{groups} groups, {likelihood:?}: divergences in f64, f32, mixed: {divergences:?}");
+    eprintln!("{of}: divergences in f64, f32, mixed: {divergences:?}");
     assert!(divergences.iter().all(|count| *count <= divergences[0]), "{divergences:?}");
+    divergences
 }
 
 on_software_gpu!(

@@ -118,10 +118,7 @@ fn seconds_a_step(model: &HierarchicalNormal, config: &SamplerConfig, place: &Pl
         while let Some(block) = sampler.advance(usize::MAX)? {
             match block.phase {
                 Phase::Warmup => begin = Instant::now(),
-                Phase::Sampling => {
-                    let stats = block.chains.iter().flat_map(|chain| &chain.stats);
-                    steps += stats.map(|stats| u64::from(stats.n_steps)).sum::<u64>();
-                }
+                Phase::Sampling => steps += block.leapfrogs(),
             }
         }
         Ok(begin.elapsed().as_secs_f64() / steps.max(1) as f64)

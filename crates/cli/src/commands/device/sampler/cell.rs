@@ -245,10 +245,10 @@ impl Cell {
 
 impl Work {
     fn add(&mut self, block: &Block, took: Duration, device: Duration) {
-        let stats = || block.chains.iter().flat_map(|chain| &chain.stats);
+        let stats = block.chains.iter().flat_map(|chain| &chain.stats);
         self.iterations += block.draws;
-        self.leapfrogs += stats().map(|stats| u64::from(stats.n_steps)).sum::<u64>();
-        self.divergences += stats().filter(|stats| stats.diverging).count() as u64;
+        self.leapfrogs += block.leapfrogs();
+        self.divergences += stats.filter(|stats| stats.diverging).count() as u64;
         self.seconds += took.as_secs_f64();
         self.device += device;
     }

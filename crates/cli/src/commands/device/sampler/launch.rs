@@ -89,8 +89,7 @@ impl LaunchPlan {
         let (clock, before) = (Instant::now(), context.usage());
         let mut leapfrogs = 0;
         while let Some(block) = sampler.advance(usize::MAX)? {
-            let stats = block.chains.iter().flat_map(|chain| &chain.stats);
-            leapfrogs += stats.map(|stats| u64::from(stats.n_steps)).sum::<u64>();
+            leapfrogs += block.leapfrogs();
         }
         let (wall, after) = (clock.elapsed(), context.usage());
         Ok(LaunchPoint {

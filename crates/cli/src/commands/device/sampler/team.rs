@@ -101,8 +101,7 @@ impl TeamPlan {
 fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64> {
     let mut leapfrogs = 0;
     while let Some(block) = sampler.advance(usize::MAX)? {
-        let stats = block.chains.iter().flat_map(|chain| &chain.stats);
-        leapfrogs += stats.map(|stats| u64::from(stats.n_steps)).sum::<u64>();
+        leapfrogs += block.leapfrogs();
     }
     Ok(leapfrogs)
 }
