@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus_density::Likelihood;
 use octopus_device::DeviceChoice;
-use octopus_sampler::{MetricKind, Parameterization, Precision};
+use octopus_sampler::{MetricKind, Parameterization, Precision, Strategy};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::path::PathBuf;
@@ -209,6 +209,9 @@ pub(crate) struct SampleArgs {
     /// Sampler.
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,
+    /// Goal.
+    #[command(flatten)]
+    pub(crate) goal: GoalArgs,
     /// Machine.
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
@@ -269,15 +272,22 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sampler")]
 pub(crate) struct SamplerArgs {
-    /// Draws of each chain [default: 2000]
+    /// Draws of each chain, with a target the most [default: 2000; with many-short 16384 in all]
     #[arg(long, value_name = "N")]
     pub(crate) draws: Option<usize>,
-    /// Warm-up iterations of each chain [default: 1000]
+    /// Warm-up iterations of each chain, with many-short the most [default: 1000]
     #[arg(long, value_name = "N")]
     pub(crate) tune: Option<usize>,
-    /// Chains [default: 4]
+    /// four-long: chains that warm up each for itself, for --tune iterations; many-short: a few warm up together, until that
+    /// has settled, and each then becomes many [default: four-long]
+    #[arg(long, value_parser = words::<Strategy>(&["four-long", "many-short"]))]
+    pub(crate) strategy: Option<Strategy>,
+    /// Chains [default: 4; 1024 with many-short]
     #[arg(long, value_name = "N")]
     pub(crate) chains: Option<usize>,
+    /// With many-short: chains that warm up, each then the start of as many [default: at most 64, by --chains]
+    #[arg(long, value_name = "N")]
+    pub(crate) superchains: Option<usize>,
     /// Target of the acceptance rate [default: 0.95]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) target_accept: Option<f64>,
@@ -299,6 +309,21 @@ pub(crate) struct SamplerArgs {
     /// Half-width of the spread of the starting points [default: 2]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) init_radius: Option<f64>,
+}
+
+/// When a run ends before its last draw.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Goal: looked at while sampling; exit code 1 where --draws or --max-seconds comes first")]
+pub(crate) struct GoalArgs {
+    /// End when bulk- and tail-ESS of every parameter are at least N
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) target_ess: Option<f64>,
+    /// End when R-hat (many-short: nested R-hat) of every parameter is below X
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) target_rhat: Option<f64>,
+    /// End after so many seconds of warm-up and sampling, with at least one draw
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) max_seconds: Option<f64>,
 }
 
 /// Where the work is done.

@@ -37,7 +37,7 @@ pub(crate) fn sample(
         let mut sampler = place.start(model, config, &mut |step| output::warn(step.to_string()))?;
         let mut run = InMemory { blocks: Vec::new(), warmup_s: 0.0, sampling_s: 0.0, tally: Tally::default() };
         while let Some(block) = sampler.advance(usize::MAX)? {
-            if sampler.done() <= config.tune {
+            if block.phase == Phase::Warmup {
                 run.warmup_s = begin.elapsed().as_secs_f64();
             }
             run.tally.add(&block);

@@ -1,13 +1,14 @@
 //! Everything that describes a run, as one value that files and options fill.
 
-use crate::args::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+use crate::args::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
 use crate::device::choice_text;
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{DataError, HierarchicalPrior, Likelihood};
 use octopus_device::{Chosen, DeviceChoice, Source};
-use octopus_sampler::{ConfigError, SamplerConfig};
+use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
+use octopus_trace::Goal;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,8 @@ pub(crate) struct RunConfig {
     pub(crate) prior: HierarchicalPrior,
     /// The sampler's settings.
     pub(crate) sampler: SamplerConfig,
+    /// When it ends before its last draw.
+    pub(crate) goal: Goal,
 }
 
 impl Default for RunConfig {
@@ -57,9 +60,14 @@ impl Default for RunConfig {
             data: DataSource::Synthetic(HierarchicalSpec::default()),
             prior: HierarchicalPrior::default(),
             sampler: prd_sampler(),
+            goal: Goal::default(),
         }
     }
 }
+
+/// Draws of all chains together, of many short ones: about as many effective draws of every parameter as the PRD's chains
+/// draw.
+const MANY_SHORT_DRAWS: usize = 16384;
 
 /// The sampler's settings in the PRD.
 pub(crate) fn prd_sampler() -> SamplerConfig {
@@ -72,24 +80,28 @@ impl RunConfig {
     /// # Errors
     /// When the file given with --config cannot be used, or a value is out of range.
     pub(crate) fn from_args(args: &SampleArgs) -> Result<Self> {
-        let mut config = match &args.config {
-            Some(path) => Self::read(path)?,
-            None => Self::default(),
+        let file = args.config.as_deref().map(read_table).transpose()?;
+        let mut config = match (&args.config, &file) {
+            (Some(path), Some(file)) => Self::over_defaults(path, file.clone())?,
+            _ => Self::default(),
         };
         config.set_data(&args.data);
         config.set_model(&args.model_settings);
         config.set_sampler(&args.sampler);
+        if config.sampler.strategy == Strategy::ManyShort {
+            config.fill_many_short(&args.sampler, file.as_ref());
+        } else if args.sampler.superchains.is_some() {
+            return Err(UsageError("--superchains: needs --strategy many-short".into()).into());
+        }
+        config.set_goal(&args.goal);
         config.keep_warmup |= args.keep_warmup;
         config.validate()?;
         Ok(config)
     }
 
     /// A file's settings over the defaults.
-    fn read(path: &Path) -> Result<Self> {
+    fn over_defaults(path: &Path, file: toml::Table) -> Result<Self> {
         let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings in {shown}"))?;
-        let file: toml::Table =
-            toml::from_str(&text).map_err(|error| anyhow!("{shown} is no TOML file: {}", error.to_string().trim()))?;
         let mut merged = toml::Table::try_from(Self::default()).context("cannot write the default settings")?;
         overlay(&mut merged, file);
         serde_path_to_error::deserialize(toml::Value::Table(merged)).map_err(|error| {
@@ -129,6 +141,8 @@ impl RunConfig {
         set(&mut sampler.draws, args.draws);
         set(&mut sampler.tune, args.tune);
         set(&mut sampler.chains, args.chains);
+        set(&mut sampler.strategy, args.strategy);
+        set(&mut sampler.superchains, args.superchains);
         set(&mut sampler.target_accept, args.target_accept);
         set(&mut sampler.seed, args.seed);
         set(&mut sampler.parameterization, args.parameterization);
@@ -136,6 +150,31 @@ impl RunConfig {
         set(&mut sampler.precision, args.precision);
         set(&mut sampler.max_depth, args.max_depth);
         set(&mut sampler.init_radius, args.init_radius);
+    }
+
+    /// What neither file nor options say of many short chains: the PRD's defaults are those of four long ones.
+    fn fill_many_short(&mut self, args: &SamplerArgs, file: Option<&toml::Table>) {
+        const CHAINS: usize = 1024;
+        const LEAST_DRAWS: usize = 4;
+        let file = file.and_then(|file| file.get("sampler")?.as_table());
+        let given = |name: &str, option: bool| option || file.is_some_and(|sampler| sampler.contains_key(name));
+        let sampler = &mut self.sampler;
+        if !given("chains", args.chains.is_some()) {
+            sampler.chains = CHAINS;
+        }
+        if !given("superchains", args.superchains.is_some()) {
+            sampler.superchains = SamplerConfig::many_short(sampler.chains).superchains;
+        }
+        if !given("draws", args.draws.is_some()) {
+            sampler.draws = MANY_SHORT_DRAWS.div_ceil(sampler.chains.max(1)).max(LEAST_DRAWS);
+        }
+    }
+
+    fn set_goal(&mut self, args: &GoalArgs) {
+        let goal = &mut self.goal;
+        goal.target_ess = args.target_ess.or(goal.target_ess);
+        goal.target_rhat = args.target_rhat.or(goal.target_rhat);
+        goal.max_seconds = args.max_seconds.or(goal.max_seconds);
     }
 
     /// The device that the command line, else the environment, else the settings ask for.
@@ -151,12 +190,34 @@ impl RunConfig {
     /// Checks every value, whether it came from a file or the command line.
     fn validate(&self) -> Result<()> {
         self.sampler.validate().map_err(|error| config_error(&error))?;
+        if self.keep_warmup && self.sampler.strategy == Strategy::ManyShort {
+            let why = "--keep-warmup: warm-up of many short chains is that of a few, whose draws are not kept";
+            return Err(UsageError(why.into()).into());
+        }
+        let Goal { target_ess, target_rhat, max_seconds } = self.goal;
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        for (field, value, good, expected) in [
+            ("target_ess", target_ess, target_ess.is_none_or(positive), "a positive number is needed"),
+            ("target_rhat", target_rhat, target_rhat.is_none_or(|x| positive(x - 1.0)), "a number above 1 is needed"),
+            ("max_seconds", max_seconds, max_seconds.is_none_or(positive), "a positive number is needed"),
+        ] {
+            if !good {
+                let value = value.map_or_else(String::new, |value| value.to_string());
+                return Err(config_error(&ConfigError { field, value, expected }).into());
+            }
+        }
         self.prior.validate().map_err(|error| setting_error(&error))?;
         if let DataSource::Synthetic(spec) = &self.data {
             spec.validate().map_err(|error| setting_error(&error))?;
         }
         Ok(())
     }
+}
+
+fn read_table(path: &Path) -> Result<toml::Table> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings in {shown}"))?;
+    toml::from_str(&text).map_err(|error| anyhow!("{shown} is no TOML file: {}", error.to_string().trim()))
 }
 
 /// The device that the command line, else the environment asks for.
@@ -216,7 +277,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.toml");
         std::fs::write(&path, text).unwrap();
-        RunConfig::read(&path)
+        RunConfig::over_defaults(&path, read_table(&path)?)
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod device;
 mod exit;
+mod goal;
 mod interrupt;
 mod observed;
 mod output;

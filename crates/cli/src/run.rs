@@ -1,13 +1,14 @@
 //! The sampling loop: short steps, so that Ctrl-C, progress and checkpoints get their turn.
 
+use crate::goal::{Step, Watch};
 use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Tally};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::Monitor;
-use octopus_sampler::{Phase, Sampler, SamplerConfig, SamplerError};
-use octopus_trace::{RECORD_SCHEMA, RunRecord, RunWriter, Timing};
+use octopus_sampler::{Phase, Sampler, SamplerConfig, SamplerError, Strategy};
+use octopus_trace::{EndedBy, RECORD_SCHEMA, RunRecord, RunWriter, Timing};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -96,12 +97,18 @@ pub(crate) fn to_folder<D: LogDensity>(
     let mut tally = Tally::default();
     let mut progress = Progress::new(&config, sampler.done(), session.quiet);
     let mut pace = Pace { limit: 1 };
+    let mut watch = Watch::new(writer.record(), writer.dir(), writer.draws(Phase::Sampling));
+    let mut ended = EndedBy::Draws;
     let mut last_time = Instant::now();
     let mut last_done = sampler.done();
     // A run that is interrupted before its first checkpoint could only begin again: make one at once.
     writer.checkpoint(&sampler.checkpoint()?)?;
     loop {
         if session.interrupt.asked() {
+            if watch.settle(&mut writer, density)? == Step::Met {
+                ended = EndedBy::Target;
+                break;
+            }
             writer.checkpoint(&sampler.checkpoint()?)?;
             progress.finish();
             let usage = usage(&monitor)?;
@@ -112,8 +119,9 @@ pub(crate) fn to_folder<D: LogDensity>(
         }
         let limit = match session.checkpoints {
             Checkpoints::ByTime => pace.limit,
-            Checkpoints::Every(n) => pace.limit.min(last_done.saturating_add(n) - sampler.done()),
+            Checkpoints::Every(n) => pace.limit.min(last_done.saturating_add(n).saturating_sub(sampler.done())),
         };
+        let limit = limit.min(watch.limit());
         let begin = Instant::now();
         let block = match session.pool.install(|| sampler.advance(limit)) {
             Ok(Some(block)) => block,
@@ -127,9 +135,13 @@ pub(crate) fn to_folder<D: LogDensity>(
         add_time(&mut timing, block.phase, took);
         pace.learn(block.draws, took);
         tally.add(&block);
-        writer.append(&block, density)?;
+        let phase = block.phase;
+        if watch.take(block, &mut writer, density)? == Step::Met {
+            ended = EndedBy::Target;
+            break;
+        }
         let done = sampler.done();
-        if block.phase == Phase::Warmup && done == config.tune {
+        if phase == Phase::Warmup && sampler.warm_up() == Some(done) {
             let adaptation = adaptation(&sampler);
             writer.update(|record| (record.adaptation, record.timing) = (adaptation, timing))?;
         }
@@ -138,18 +150,26 @@ pub(crate) fn to_folder<D: LogDensity>(
             Checkpoints::Every(n) => done - last_done >= n,
         };
         // The end needs no checkpoint of its own.
-        if due && done < config.tune + config.draws {
+        let is_last = sampler.warm_up().is_some_and(|warm_up| done == warm_up + config.draws);
+        if due && !is_last && watch.is_clear() {
             writer.checkpoint(&sampler.checkpoint()?)?;
             (last_time, last_done) = (Instant::now(), done);
         }
-        progress.update(done, &tally, || sampler.step_sizes());
+        progress.update(done, sampler.warm_up(), &tally, || sampler.step_sizes());
+        if watch.is_late(timing.warmup_s + timing.sampling_s) {
+            ended = EndedBy::Time;
+            break;
+        }
+    }
+    if ended != EndedBy::Target && watch.settle(&mut writer, density)? == Step::Met {
+        ended = EndedBy::Target;
     }
     progress.finish();
     // Also in the record of a run whose warm-up another session has done.
     let adaptation = adaptation(&sampler);
     let usage = usage(&monitor)?;
     let record = writer.finish(|record| {
-        record.schema = RECORD_SCHEMA;
+        (record.schema, record.ending) = (RECORD_SCHEMA, watch.ending(ended));
         (record.adaptation, record.timing, record.usage) = (adaptation, timing, usage);
     })?;
     Ok(Outcome { record, interrupted: false, tally })
@@ -190,6 +210,9 @@ fn adaptation<D: LogDensity>(sampler: &Sampler<'_, D>) -> toml::Table {
     let found = sampler.adaptation();
     let list = |values: &[f64]| toml::Value::Array(values.iter().copied().map(toml::Value::Float).collect());
     let mut table = toml::Table::new();
+    if let Some(iterations) = sampler.warm_up() {
+        table.insert("iterations".into(), toml::Value::Integer(iterations as i64));
+    }
     table.insert("step_sizes".into(), list(&sampler.step_sizes()));
     table.insert("rank".into(), toml::Value::Integer(found.metric.directions.len() as i64));
     table.insert("spike_variances".into(), list(&found.metric.variances));
@@ -201,10 +224,14 @@ fn adaptation<D: LogDensity>(sampler: &Sampler<'_, D>) -> toml::Table {
 
 /// A chain's settings in a few words, for people.
 pub(crate) fn describe(config: &SamplerConfig) -> String {
-    format!(
-        "{} chains x ({} warm-up + {} draws), target_accept {}, seed {}",
-        config.chains, config.tune, config.draws, config.target_accept, config.seed
-    )
+    let SamplerConfig { chains, tune, draws, target_accept, seed, superchains, .. } = config;
+    let strategy = match config.strategy {
+        Strategy::FourLong => format!("{chains} chains x ({tune} warm-up + {draws} draws)"),
+        Strategy::ManyShort => {
+            format!("{chains} chains in {superchains} superchains x (at most {tune} warm-up + {draws} draws)")
+        }
+    };
+    format!("{strategy}, target_accept {target_accept}, seed {seed}")
 }
 
 #[cfg(test)]

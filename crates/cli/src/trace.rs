@@ -2,8 +2,9 @@
 
 use crate::problem::Problem;
 use anyhow::{Context, Result, bail};
-use octopus_diag::ParameterSummary;
+use octopus_diag::{DiagnoseOptions, ParameterSummary};
 use octopus_report::SummaryRow;
+use octopus_sampler::Strategy;
 use octopus_trace::{Dataset, InferenceData, RunFolder, RunRecord, Status, read_netcdf};
 use std::collections::HashMap;
 use std::path::Path;
@@ -55,6 +56,16 @@ impl Trace {
     /// For a file, and when the data have gone or changed.
     pub(crate) fn problem(&self) -> Result<Problem> {
         Problem::of_run(self.record.as_ref().context("a file does not tell its model")?)
+    }
+}
+
+/// How the draws of a run are to be diagnosed.
+pub(crate) fn diagnose_options(record: &RunRecord) -> DiagnoseOptions {
+    let sampler = &record.sampler;
+    DiagnoseOptions {
+        max_tree_depth: Some(sampler.max_depth),
+        superchains: (sampler.strategy == Strategy::ManyShort).then_some(sampler.superchains),
+        ..DiagnoseOptions::default()
     }
 }
 

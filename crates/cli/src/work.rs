@@ -4,10 +4,14 @@ use crate::exit::UsageError;
 use octopus_density::gpu::{GpuDensity, Precision};
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::{Device, Work};
-use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
+use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError, Strategy};
 
 /// Leapfrog steps of a transition, for a prediction: what trajectories of well-adapted chains mostly take.
 const LEAPFROGS: u64 = 15;
+
+/// Iterations that many short chains mostly take to learn together, by one of each superchain, and then to spread.
+const LEARNING: usize = 45;
+const SPREADING: u64 = 4;
 
 /// Groups of the models whose leapfrog steps `octopus device calibrate` times.
 pub(crate) const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
@@ -31,11 +35,23 @@ impl Demand {
     /// Of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel `nuts_leapfrog_...`
     /// stands for one step of every chain, its unit is one step of one chain.
     pub(crate) fn of_run(model: &HierarchicalNormal, config: &SamplerConfig) -> Self {
-        let steps = (config.tune + config.draws) as u64 * LEAPFROGS;
         let chains = config.chains as u64;
-        let bytes = (config.draws + config.tune) as u64 * chains * model.dim() as u64 * 8;
-        let work = Work::new(format!("{} chains x {} iterations", config.chains, config.tune + config.draws))
-            .step(kernel_name(model, config.precision), steps, (steps * chains) as f64)
+        // Iterations of a chain from first to last, and those of all chains.
+        let (iterations, transitions) = match config.strategy {
+            Strategy::FourLong => {
+                let iterations = (config.tune + config.draws) as u64;
+                (iterations, iterations * chains)
+            }
+            Strategy::ManyShort => {
+                let alone = config.tune.min(LEARNING) as u64;
+                let together = config.draws as u64 + SPREADING;
+                (alone + together, alone * config.superchains as u64 + together * chains)
+            }
+        };
+        let steps = iterations * LEAPFROGS;
+        let bytes = transitions * model.dim() as u64 * 8;
+        let work = Work::new(format!("{} chains x {iterations} iterations", config.chains))
+            .step(kernel_name(model, config.precision), steps, (transitions * LEAPFROGS) as f64)
             .download(steps.div_ceil(1000), bytes)
             .in_parts(u32::try_from(config.chains).unwrap_or(u32::MAX));
         let no_gpu = match GpuMemory::of(model, config, &GpuConfig::default()) {

@@ -16,6 +16,13 @@ pub fn bfmi(energy: &Chains) -> Vec<f64> {
         .collect()
 }
 
+/// E-BFMI of all chains together, for many chains of few draws, of which one alone says nothing: the mean squared step over
+/// the variance of all energies. NaN as [`bfmi`].
+pub fn bfmi_of_chains(energy: &Chains) -> f64 {
+    let steps: Vec<f64> = energy.rows().flat_map(|row| row.windows(2).map(|pair| pair[1] - pair[0])).collect();
+    sum_by(&steps, |step| step * step) / steps.len() as f64 / variance(energy.values())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,5 +36,11 @@ mod tests {
         assert!(found[0] > 1.0 && found[1] < 0.1, "{found:?}");
         assert_eq!(bfmi(&Chains::new(&[1.0, 3.0], 1, 2).unwrap()), [2.0]);
         assert!(bfmi(&Chains::new(&[1.0], 1, 1).unwrap())[0].is_nan());
+        // The same numbers in many short chains: steps between chains do not count.
+        let short = bfmi_of_chains(&Chains::new(&values[..1000], 100, 10).unwrap());
+        assert!((short / found[0] - 1.0).abs() < 0.1, "{short}");
+        let sticky = bfmi_of_chains(&Chains::new(&values[1000..], 4, 250).unwrap());
+        assert!((sticky / (12.0 / (250.0 * 250.0 - 1.0) * 999.0 / 1000.0) - 1.0).abs() < 1e-12, "{sticky}");
+        assert!(bfmi_of_chains(&Chains::new(&[1.0, 2.0], 2, 1).unwrap()).is_nan());
     }
 }

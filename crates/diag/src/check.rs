@@ -110,11 +110,18 @@ pub(crate) fn rhat(summary: &Summary, limit: f64) -> Check {
     let Some(worst) = summary.worst_rhat() else {
         return Check::skipped("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
     };
-    let message = format!("largest R-hat {:.4} ({}), limit {limit}", worst.rhat, worst.name);
+    let (kind, who) = match summary.superchains {
+        // Well mixed superchains of few draws are above 1, too.
+        Some(_) => {
+            ("nested R-hat", "draw more of each chain; if that changes little, those that began at different points")
+        }
+        None => ("R-hat", "the chains"),
+    };
+    let message = format!("largest {kind} {:.4} ({}), limit {limit}", worst.rhat, worst.name);
     Check { observed: Some(worst.rhat), threshold: Some(limit), ..Check::new("rhat", Status::Pass, message) }.judge(
         worst.rhat < limit,
         Status::Fail,
-        &format!("the chains disagree about {}: {CENTERING}", worst.name),
+        &format!("{who} disagree about {}: {CENTERING}", worst.name),
     )
 }
 
@@ -146,21 +153,25 @@ fn ess(id: &'static str, kind: &str, summary: &Summary, worst: Option<(&str, f64
 
 /// Diagnostics need four draws of each chain.
 fn too_short(id: &'static str, summary: &Summary) -> Option<Check> {
-    (summary.draws < 4).then(|| {
+    (summary.draws < 4 && summary.superchains.is_none()).then(|| {
         let message = format!("{} draws of each chain are too few: at least 4 are needed", summary.draws);
         Check::new(id, Status::Pass, message).judge(false, Status::Fail, "draw more, 1000 of each chain say")
     })
 }
 
 /// The smallest E-BFMI over chains is at least `limit`; `bfmi` is none where the trace has no energy.
-pub(crate) fn bfmi(bfmi: Option<&[f64]>, limit: f64) -> Check {
+pub(crate) fn bfmi(bfmi: Option<&[f64]>, chains: usize, limit: f64) -> Check {
     let advice = "sample_stats needs the variable `energy`";
     let Some(bfmi) = bfmi else { return Check::skipped("bfmi", "the trace has no energy".to_owned(), advice) };
     let worst = bfmi.iter().copied().enumerate().filter(|(_, v)| !v.is_nan()).min_by(|a, b| a.1.total_cmp(&b.1));
     let Some((chain, worst)) = worst else {
         return Check::skipped("bfmi", "the energy is constant or NaN".to_owned(), advice);
     };
-    let message = format!("smallest E-BFMI {worst:.3} (chain {chain}), at least {limit} wanted");
+    let message = if bfmi.len() < chains {
+        format!("E-BFMI {worst:.3} of all chains together, at least {limit} wanted")
+    } else {
+        format!("smallest E-BFMI {worst:.3} (chain {chain}), at least {limit} wanted")
+    };
     Check { observed: Some(worst), threshold: Some(limit), ..Check::new("bfmi", Status::Pass, message) }.judge(
         worst >= limit,
         Status::Fail,

@@ -1,12 +1,15 @@
 //! The whole diagnosis of a trace: summary, checks, verdict.
 
-use crate::bfmi::bfmi;
+use crate::bfmi::{bfmi, bfmi_of_chains};
 use crate::check::{self, Check, Status};
-use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summary};
+use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summarise};
 use crate::table::Rows;
 use crate::{Chains, DiagError};
 use octopus_trace::{Array, Dataset, Values};
 use std::fmt::{self, Write};
+
+/// Effective draws that estimates from many chains must rest on at the least, as from the usual four.
+const ESS_OF_MANY: f64 = 400.0;
 
 /// The limits of a diagnosis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +18,12 @@ pub struct DiagnoseOptions {
     pub prob: f64,
     /// R-hat must be below this.
     pub max_rhat: f64,
-    /// Bulk and tail effective sample sizes must reach this; 100 for each chain when none is given
-    /// (Vehtari et al. 2021, section 4).
+    /// Bulk and tail effective sample sizes must reach this; when none is given 100 for each chain (Vehtari et al. 2021,
+    /// section 4), with superchains 400 in all.
     pub min_ess: Option<f64>,
+    /// For many chains of few draws: as how many groups of consecutive chains they began. Then it is a diagnosis of
+    /// [`summary_of_many`](crate::summary_of_many).
+    pub superchains: Option<usize>,
     /// E-BFMI of each chain must reach this.
     pub min_bfmi: f64,
     /// The depth limit of the run, for traces that keep the tree depth but not whether it was the limit.
@@ -26,7 +32,14 @@ pub struct DiagnoseOptions {
 
 impl Default for DiagnoseOptions {
     fn default() -> Self {
-        Self { prob: DEFAULT_PROB, max_rhat: 1.01, min_ess: None, min_bfmi: 0.3, max_tree_depth: None }
+        Self {
+            prob: DEFAULT_PROB,
+            max_rhat: 1.01,
+            min_ess: None,
+            superchains: None,
+            min_bfmi: 0.3,
+            max_tree_depth: None,
+        }
     }
 }
 
@@ -39,7 +52,7 @@ pub struct Diagnosis {
     pub divergences: Option<u64>,
     /// Trajectories cut at the depth limit; none where the trace does not say.
     pub reached_max_treedepth: Option<u64>,
-    /// E-BFMI of each chain; empty where the trace has no energy.
+    /// E-BFMI of each chain, with superchains of all together; empty where the trace has no energy.
     pub bfmi: Vec<f64>,
     /// The checks, always the same ones in the same order.
     pub checks: Vec<Check>,
@@ -70,7 +83,11 @@ impl Diagnosis {
         let mut text = self.summary.to_text(rows);
         let (chains, draws) = (self.summary.chains, self.summary.draws);
         let mut lines = || -> fmt::Result {
-            writeln!(text, "\n{chains} chains of {draws} draws")?;
+            write!(text, "\n{chains} chains of {draws} draws")?;
+            match self.summary.superchains {
+                Some(groups) => writeln!(text, " in {groups} superchains")?,
+                None => writeln!(text)?,
+            }
             for check in &self.checks {
                 let word = match check.status {
                     Status::Pass => "PASS",
@@ -107,18 +124,21 @@ const SATURATED: &[&str] = &["reached_max_treedepth", "maxdepth_reached"];
 /// statistics are absent are skipped, so that any trace can be diagnosed, also those of other samplers.
 ///
 /// # Errors
-/// As [`summary`]; of `sample_stats` only the variables that are used must be sound.
+/// As [`summary_of_many`](crate::summary_of_many); of `sample_stats` only the variables that are used must be sound.
 pub fn diagnose(
     posterior: &Dataset,
     sample_stats: Option<&Dataset>,
     options: &DiagnoseOptions,
 ) -> Result<Diagnosis, DiagError> {
-    let summary = summary(posterior, options.prob)?;
+    let summary = summarise(posterior, options.prob, options.superchains)?;
     let find = |names: &[&str]| statistic(sample_stats, names, &summary);
     let divergences = find(DIVERGING)?.map(|array| count(&array.values, |v| v != 0.0));
     let energies = find(ENERGY)?.map(|array| array.values.to_f64());
     let bfmi = match &energies {
-        Some(values) => Some(bfmi(&Chains::new(values, summary.chains, summary.draws)?)),
+        Some(values) => {
+            let energy = Chains::new(values, summary.chains, summary.draws)?;
+            Some(if summary.superchains.is_some() { vec![bfmi_of_chains(&energy)] } else { bfmi(&energy) })
+        }
         None => None,
     };
     let reached_max_treedepth = match (find(SATURATED)?, find(TREE_DEPTH)?, options.max_tree_depth) {
@@ -126,7 +146,8 @@ pub fn diagnose(
         (None, Some(array), Some(limit)) => Some(count(&array.values, |v| v >= f64::from(limit))),
         _ => None,
     };
-    let min_ess = options.min_ess.unwrap_or(100.0 * summary.chains as f64);
+    let by_chains = if options.superchains.is_some() { ESS_OF_MANY } else { 100.0 * summary.chains as f64 };
+    let min_ess = options.min_ess.unwrap_or(by_chains);
     let total = summary.chains * summary.draws;
     let checks = vec![
         check::finite_draws(&summary),
@@ -134,7 +155,7 @@ pub fn diagnose(
         check::rhat(&summary, options.max_rhat),
         check::ess_bulk(&summary, min_ess),
         check::ess_tail(&summary, min_ess),
-        check::bfmi(bfmi.as_deref(), options.min_bfmi),
+        check::bfmi(bfmi.as_deref(), summary.chains, options.min_bfmi),
         check::divergences(divergences, total),
         check::tree_depth(reached_max_treedepth, total),
     ];

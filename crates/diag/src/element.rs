@@ -4,6 +4,7 @@ use crate::Chains;
 use crate::chains::has_nan;
 use crate::ess::{CONSTANT, Ess, indicate, lesser};
 use crate::interval::{eti_of_sorted, hdi_of_sorted, sorted_nan_last};
+use crate::many::{from_means, nested};
 use crate::mcse::sd_error;
 use crate::moments::{mean, sum_by};
 use crate::normal::NormalScores;
@@ -30,6 +31,8 @@ pub(crate) struct Statistics {
 /// Buffers and tables for quantities of one shape; one for each thread.
 #[derive(Clone)]
 pub(crate) struct Workspace {
+    /// Groups of chains that began together, for many chains of few draws.
+    superchains: Option<usize>,
     scores: Arc<NormalScores>,
     ess: Ess,
     sorter: Sorter,
@@ -42,11 +45,13 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// For quantities of `chains x draws`.
-    pub(crate) fn new(chains: usize, draws: usize) -> Self {
+    /// For quantities of `chains x draws`; with `superchains` for what compares chains.
+    pub(crate) fn new(chains: usize, draws: usize, superchains: Option<usize>) -> Self {
         let half = draws / 2;
+        let ranked = superchains.map_or(2 * chains * half, |_| chains * draws);
         Self {
-            scores: Arc::new(NormalScores::new(2 * chains * half)),
+            superchains,
+            scores: Arc::new(NormalScores::new(ranked)),
             ess: Ess::new(half.max(1)),
             sorter: Sorter::default(),
             sorted: Sorted::default(),
@@ -89,6 +94,10 @@ impl Workspace {
         found.constant = min == max;
         found.hdi = hdi_of_sorted(&self.sorted.values, prob);
         found.eti = eti_of_sorted(&self.sorted.values, prob);
+        if let Some(superchains) = self.superchains {
+            self.compare_chains(chains, superchains, squares, sum_of_squares, &mut found);
+            return found;
+        }
         if chains.draws() < 4 {
             return found;
         }
@@ -126,6 +135,40 @@ impl Workspace {
         };
         found
     }
+
+    /// What the chains say about each other, where each has few draws; the values are sorted.
+    fn compare_chains(
+        &mut self,
+        chains: &Chains,
+        superchains: usize,
+        squares: impl Fn(f64) -> f64,
+        sum_of_squares: f64,
+        found: &mut Statistics,
+    ) {
+        let (values, draws) = (chains.values(), chains.draws());
+        let size = values.len() as f64;
+        self.series.clear();
+        self.series.extend(values.iter().map(|&v| squares(v)));
+        let fourth = sum_by(&self.series, |square| square * square) / size;
+        found.mcse_sd = sd_error(sum_of_squares / size, fourth, from_means(&self.series, draws));
+        found.mcse_mean = (sum_of_squares / (size - 1.0) / from_means(values, draws)).sqrt();
+        let [low, high] = [0.05, 0.95].map(|prob| {
+            indicate(values, quantile(&self.sorted.values, prob), &mut self.series);
+            from_means(&self.series, draws)
+        });
+        found.ess_tail = lesser(low, high);
+        self.series.resize(values.len(), 0.0);
+        rank_normalize(&self.sorted, &self.scores, &mut self.series);
+        found.ess_bulk = from_means(&self.series, draws);
+        if found.constant {
+            return;
+        }
+        found.rhat = nested(&self.series, draws, superchains);
+        if self.folder.fold(&self.sorted, median(&self.sorted.values), &mut self.folded) {
+            rank_normalize(&self.folded, &self.scores, &mut self.series);
+            found.rhat = greater(found.rhat, nested(&self.series, draws, superchains));
+        }
+    }
 }
 
 /// The sorted values of the split chains: all for an even number of draws, all but each chain's middle
@@ -161,7 +204,7 @@ mod tests {
         ) {
             let draws = values.len() / chains / 2 * 2;
             let chains = Chains::new(&values[..chains * draws], chains, draws).unwrap();
-            let found = Workspace::new(chains.chains(), draws).statistics(&chains, 0.89);
+            let found = Workspace::new(chains.chains(), draws, None).statistics(&chains, 0.89);
             let same = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * b.abs();
             prop_assert!(same(found.rhat, rhat(&chains)));
             prop_assert!(same(found.ess_bulk, ess_bulk(&chains)));

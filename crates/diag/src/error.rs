@@ -66,6 +66,12 @@ pub enum DiagError {
         /// Number of values found.
         values: usize,
     },
+    /// Chains that cannot be grouped as asked.
+    #[error("superchains: {what}; each chain needs one, and all must have equally many chains")]
+    Superchains {
+        /// What was given.
+        what: String,
+    },
     /// Variables with different numbers of chains or draws.
     #[error(
         "variable `{variable}` has {} chains of {} draws, `{first}` has {} of {}: all variables of a group must agree",

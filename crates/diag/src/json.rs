@@ -34,6 +34,9 @@ fn summary_fields<M: SerializeMap>(summary: &Summary, map: &mut M) -> Result<(),
     map.serialize_entry("schema", &SCHEMA)?;
     map.serialize_entry("chains", &summary.chains)?;
     map.serialize_entry("draws", &summary.draws)?;
+    if let Some(superchains) = summary.superchains {
+        map.serialize_entry("superchains", &superchains)?;
+    }
     map.serialize_entry("parameters", &Rows(summary))?;
     map.serialize_entry("max_rhat", &finite(summary.max_rhat()))?;
     map.serialize_entry("min_ess_bulk", &finite(summary.min_ess_bulk()))?;

@@ -8,6 +8,7 @@
 //! | the same | what the draws are worth | [`ess_bulk`], [`ess_tail`], [`ess_mean`], [`ess_sd`], [`ess_median`], [`ess_quantile`] |
 //! | the same | how far an estimate may be off | [`mcse_mean`], [`mcse_sd`], [`mcse_median`], [`mcse_quantile`] |
 //! | the same | where the posterior lies | [`hdi`], [`eti`] |
+//! | many chains of few draws each | the same two | [`rhat_nested`]; [`ess_bulk_of_chains`], [`ess_tail_of_chains`], [`ess_mean_of_chains`]; [`bfmi_of_chains`] |
 //! | energies of the draws | does the momentum refresh suffice | [`bfmi`] |
 //! | one series | how long it remembers | [`autocov`], [`autocorr`] |
 //!
@@ -51,6 +52,7 @@ mod error;
 mod ess;
 mod interval;
 mod json;
+mod many;
 mod mcse;
 mod moments;
 mod normal;
@@ -60,14 +62,15 @@ mod summary;
 mod table;
 
 pub use autocov::{autocorr, autocov};
-pub use bfmi::bfmi;
+pub use bfmi::{bfmi, bfmi_of_chains};
 pub use chains::Chains;
 pub use check::{Check, Status};
 pub use diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 pub use error::DiagError;
 pub use ess::{ess_bulk, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail};
 pub use interval::{eti, hdi};
+pub use many::{ess_bulk_of_chains, ess_mean_of_chains, ess_tail_of_chains, rhat_nested};
 pub use mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};
 pub use rhat::{rhat, rhat_folded, rhat_identity, rhat_split};
-pub use summary::{DEFAULT_PROB, ParameterSummary, Summary, summary};
+pub use summary::{DEFAULT_PROB, ParameterSummary, Summary, summary, summary_of_many};
 pub use table::Rows;

@@ -33,7 +33,7 @@ pub struct ParameterSummary {
     pub ess_bulk: f64,
     /// Tail effective sample size, in draws.
     pub ess_tail: f64,
-    /// Rank-normalised split R-hat.
+    /// Rank-normalised split R-hat; with superchains rank-normalised nested R-hat.
     pub rhat: f64,
     /// The number of draws that are NaN or infinite.
     pub not_finite: usize,
@@ -53,6 +53,8 @@ pub struct Summary {
     pub chains: usize,
     /// The number of draws of each chain.
     pub draws: usize,
+    /// The number of superchains that it was made with; none for [`summary`].
+    pub superchains: Option<usize>,
     /// The rows.
     pub parameters: Vec<ParameterSummary>,
 }
@@ -108,8 +110,25 @@ impl Summary {
 /// [`DiagError::Disagree`] name the variable that is not `chain x draw x ...`, is damaged, or has another
 /// number of chains or draws than the first.
 pub fn summary(posterior: &Dataset, prob: f64) -> Result<Summary, DiagError> {
+    summarise(posterior, prob, None)
+}
+
+/// As [`summary`], of many chains with few draws each, in `superchains` groups of consecutive chains that began together:
+/// effective sample sizes and standard errors are those of the [spread of the chains' means](crate::ess_mean_of_chains),
+/// and R-hat is the larger [nested R-hat](crate::rhat_nested) of the normal scores of the ranks and of the folded ranks.
+///
+/// # Errors
+/// As [`summary`]; [`DiagError::Superchains`] when the chains cannot be divided into so many.
+pub fn summary_of_many(posterior: &Dataset, prob: f64, superchains: usize) -> Result<Summary, DiagError> {
+    summarise(posterior, prob, Some(superchains))
+}
+
+pub(crate) fn summarise(posterior: &Dataset, prob: f64, superchains: Option<usize>) -> Result<Summary, DiagError> {
     interval_probability("prob", prob)?;
     let Some((chains, draws)) = common_shape(posterior)? else { return Err(DiagError::NoVariables) };
+    if let Some(groups) = superchains.filter(|&groups| groups < 2 || !chains.is_multiple_of(groups)) {
+        return Err(DiagError::Superchains { what: format!("{groups} of {chains} chains") });
+    }
     let blocks: Vec<Block> = numeric(posterior)
         .flat_map(|(name, array)| {
             let width = array.elements(2);
@@ -122,7 +141,7 @@ pub fn summary(posterior: &Dataset, prob: f64) -> Result<Summary, DiagError> {
             })
         })
         .collect();
-    let workspace = Workspace::new(chains, draws);
+    let workspace = Workspace::new(chains, draws, superchains);
     let rows: Vec<Vec<ParameterSummary>> = blocks
         .par_iter()
         .map_init(
@@ -139,7 +158,7 @@ pub fn summary(posterior: &Dataset, prob: f64) -> Result<Summary, DiagError> {
             },
         )
         .collect::<Result<_, DiagError>>()?;
-    Ok(Summary { prob, chains, draws, parameters: rows.into_iter().flatten().collect() })
+    Ok(Summary { prob, chains, draws, superchains, parameters: rows.into_iter().flatten().collect() })
 }
 
 fn row(name: String, statistics: Statistics) -> ParameterSummary {

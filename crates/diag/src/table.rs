@@ -38,7 +38,7 @@ impl Summary {
             "mcse_sd".into(),
             "ess_bulk".into(),
             "ess_tail".into(),
-            "r_hat".into(),
+            if self.superchains.is_some() { "nested_r_hat" } else { "r_hat" }.into(),
         ];
         let lines: Vec<Line> = shown(&self.parameters, rows)
             .into_iter()
@@ -197,7 +197,13 @@ mod tests {
     }
 
     fn table(names: &[&str]) -> Summary {
-        Summary { prob: 0.89, chains: 4, draws: 10, parameters: names.iter().map(|name| parameter(name)).collect() }
+        Summary {
+            prob: 0.89,
+            chains: 4,
+            draws: 10,
+            superchains: None,
+            parameters: names.iter().map(|name| parameter(name)).collect(),
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::adaptation::Window;
 use crate::draw::ChainBlock;
-use crate::engine::Shared;
+use crate::engine::{Shared, Tuning};
 use crate::metric::Metric;
 use crate::run::SamplerError;
 use crate::step_size::DualAveraging;
@@ -86,7 +86,7 @@ impl Chain {
         block: &mut ChainBlock,
     ) -> Result<(), DensityError> {
         let Mover { shared, vectors, metric } = mover;
-        let Shared { config, schedule, space, .. } = shared;
+        let Shared { config, space, .. } = shared;
         let limits = Limits { max_depth: config.max_depth, max_energy_error: config.max_energy_error };
         let dim = space.density.dim();
         // Iteration 0 of the random numbers belongs to the starting points.
@@ -98,12 +98,12 @@ impl Chain {
         let position = &mut block.positions[start..];
         space.make_natural(position);
         block.stats.push(stats);
-        if iteration < config.tune {
+        if shared.tuning == Tuning::EachChain {
             self.averaging.update(stats.acceptance_rate);
             self.step_size = self.averaging.current();
-            if schedule.collects(iteration) {
-                self.window.push(space.density, position)?;
-            }
+        }
+        if shared.windows().contains(&iteration) {
+            self.window.push(space.density, position)?;
         }
         Ok(())
     }

@@ -33,6 +33,20 @@ pub enum MetricKind {
     Auto,
 }
 
+/// How many chains a run has and how they warm up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// A few chains that warm up as Stan's: each with a step size of its own, for as many iterations as are asked for.
+    #[default]
+    FourLong,
+    /// Many chains. A few warm up together, with one step size, until what they learn has settled; then each of them is
+    /// the common starting point of as many chains (a superchain), which spread until they have forgotten it.
+    ManyShort,
+}
+
+/// The shortest limit of a warm-up with [`Strategy::ManyShort`].
+pub(crate) const SHORTEST_WARM_UP: usize = 20;
 /// Chains and iterations are counted in 32 bits where random numbers are addressed.
 const MOST: usize = (1 << 31) - 1;
 
@@ -42,10 +56,15 @@ const MOST: usize = (1 << 31) - 1;
 pub struct SamplerConfig {
     /// Draws kept of each chain.
     pub draws: usize,
-    /// Warm-up iterations of each chain.
+    /// Warm-up iterations of each chain; with [`Strategy::ManyShort`] the most that there may be.
     pub tune: usize,
     /// Number of chains.
     pub chains: usize,
+    /// How they warm up.
+    pub strategy: Strategy,
+    /// With [`Strategy::ManyShort`] the number of chains that warm up, each then the start of as many chains; it divides
+    /// `chains`. Nested R-hat is over these groups.
+    pub superchains: usize,
     /// Target of the mean acceptance probability, in (0, 1).
     pub target_accept: f64,
     /// Largest number of doublings of a trajectory.
@@ -72,6 +91,8 @@ impl Default for SamplerConfig {
             draws: 1000,
             tune: 1000,
             chains: 4,
+            strategy: Strategy::default(),
+            superchains: 4,
             target_accept: 0.8,
             max_depth: 10,
             max_energy_error: 1000.0,
@@ -98,6 +119,25 @@ pub struct ConfigError {
 }
 
 impl SamplerConfig {
+    /// Chains that warm-up begins with: one of each superchain, from which the others then start.
+    pub(crate) fn first_chains(&self) -> usize {
+        match self.strategy {
+            Strategy::FourLong => self.chains,
+            Strategy::ManyShort => self.superchains,
+        }
+    }
+
+    /// `chains` chains that learn together, as many superchains as suits their number, and otherwise the defaults.
+    pub fn many_short(chains: usize) -> Self {
+        /// More than this many chains hardly learn faster, and each must find its own way from where it begins.
+        const MOST_SUPERCHAINS: usize = 64;
+        /// A superchain of fewer says little about how its chains differ.
+        const LEAST_CHAINS: usize = 4;
+        let most = MOST_SUPERCHAINS.min(chains / LEAST_CHAINS);
+        let superchains = (LEAST_CHAINS..=most).rev().find(|&groups| chains.is_multiple_of(groups)).unwrap_or(chains);
+        Self { strategy: Strategy::ManyShort, chains, superchains, ..Self::default() }
+    }
+
     /// Checks every setting.
     ///
     /// # Errors
@@ -110,6 +150,17 @@ impl SamplerConfig {
         }
         if self.chains == 0 {
             return fail("chains", &self.chains, "at least 1 chain is needed");
+        }
+        if self.strategy == Strategy::ManyShort
+            && !(self.superchains >= 2 && self.chains.is_multiple_of(self.superchains))
+        {
+            let expected = "at least 2 are needed, and their number must divide that of the chains";
+            return fail("superchains", &self.superchains, expected);
+        }
+        if self.strategy == Strategy::ManyShort && self.tune < SHORTEST_WARM_UP {
+            let expected =
+                "many short chains warm up until they have settled, and that takes 20 iterations at the least";
+            return fail("tune", &self.tune, expected);
         }
         let WindowConfig { init_buffer, base_window, term_buffer } = self.windows;
         for (field, value) in [
@@ -139,5 +190,19 @@ impl SamplerConfig {
             return fail("init_radius", &self.init_radius, "must be finite and not negative");
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn superchains_suit_the_number_of_chains() {
+        for (chains, superchains) in [(4, 4), (7, 7), (16, 4), (64, 16), (100, 25), (256, 64), (1024, 64), (8192, 64)] {
+            let config = SamplerConfig::many_short(chains);
+            assert_eq!(config.superchains, superchains, "{chains} chains");
+            assert!(config.validate().is_ok());
+        }
     }
 }

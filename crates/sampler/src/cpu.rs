@@ -3,7 +3,7 @@
 use crate::adaptation::Window;
 use crate::chain::{Chain, Mover, advance_together};
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Engine, Shared};
+use crate::engine::{ChainState, Engine, Shared, Tuning};
 use crate::metric::Metric;
 use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
@@ -105,9 +105,29 @@ impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
         })
     }
 
-    fn settle(&mut self) -> Result<(), SamplerError> {
+    fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
+        self.chains.iter_mut().for_each(|chain| chain.step_size = step);
+        Ok(())
+    }
+
+    fn spread(&mut self, _shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+        let dim = self.dim;
+        let copy = |chain: &Chain| Chain {
+            point: chain.point.clone(),
+            averaging: chain.averaging.clone(),
+            step_size: chain.step_size,
+            window: Window::default(),
+            workspace: Workspace::new(dim),
+        };
+        self.chains = self.chains.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
+        Ok(())
+    }
+
+    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
-            chain.step_size = chain.averaging.adapted();
+            if tuning == Tuning::EachChain {
+                chain.step_size = chain.averaging.adapted();
+            }
             chain.window = Window::default();
         }
         Ok(())

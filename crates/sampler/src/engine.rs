@@ -20,6 +20,25 @@ pub(crate) struct Shared<'a, 'd, D: ?Sized> {
     pub(crate) adaptation: &'a Adaptation,
     /// Iterations done of each chain, warm-up included.
     pub(crate) done: usize,
+    pub(crate) tuning: Tuning,
+}
+
+/// Who adapts step sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tuning {
+    /// Each chain its own, after each iteration.
+    EachChain,
+    /// The run that of all chains, between iterations.
+    Pooled,
+    /// Nobody: warm-up is over.
+    Over,
+}
+
+impl<D: ?Sized> Shared<'_, '_, D> {
+    /// The iterations whose draws belong to a window.
+    pub(crate) fn windows(&self) -> Range<usize> {
+        if self.tuning == Tuning::Over { 0..0 } else { self.schedule.windows() }
+    }
 }
 
 /// All chains of a run, known by their numbers.
@@ -41,8 +60,21 @@ pub(crate) trait Engine<D: ?Sized>: Send {
     /// dual averaging with it.
     fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
 
-    /// Ends warm-up: windows are no longer needed, and the step size is from now on what dual averaging found.
-    fn settle(&mut self) -> Result<(), SamplerError>;
+    /// Gives all chains this step size.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn set_step(&mut self, step: f64) -> Result<(), SamplerError>;
+
+    /// Makes `each` chains of every one, at the same point and with the same step size.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError>;
+
+    /// Ends warm-up: windows are no longer needed. Where each chain has adapted its step size, it is from now on what
+    /// dual averaging found.
+    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError>;
 
     /// Each chain's step size.
     fn step_sizes(&self) -> Vec<f64>;

@@ -16,7 +16,7 @@ mod windows;
 use crate::adaptation::Window;
 use crate::config::SamplerConfig;
 use crate::draw::{ChainBlock, DrawStats};
-use crate::engine::{ChainState, Engine, Shared};
+use crate::engine::{ChainState, Engine, Shared, Tuning};
 use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
 use crate::step_size::DualAveraging;
@@ -151,6 +151,15 @@ impl GpuEngine {
         chains.try_for_each(|(c, (chain, saved))| saved.expect_same_logp(c, chain.state.logp))
     }
 
+    /// Tells the device what the host has changed of its chains; chains that take turns bring their states with them.
+    fn set_states(&mut self) -> Result<(), SamplerError> {
+        if self.chains.len() <= self.room {
+            let states: Vec<NutsChain> = self.chains.iter().map(|chain| chain.state).collect();
+            self.device.set_states(&states)?;
+        }
+        Ok(())
+    }
+
     /// The chains that are on the device at once, by their numbers.
     fn groups(&self) -> Vec<Range<usize>> {
         let (chains, room) = (self.chains.len(), self.room);
@@ -245,7 +254,7 @@ impl GpuEngine {
 /// A launch of the iterations `span` of a group of chains.
 fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Range<usize>) -> NutsLaunch {
     let config = shared.config;
-    let window = shared.schedule.windows();
+    let window = shared.windows();
     // Chains and iterations are below 2^31: `SamplerConfig::validate`.
     NutsLaunch {
         seed: config.seed,
@@ -253,7 +262,7 @@ fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Ran
         chains: group.len() as u32,
         first_iteration: span.start as u32,
         iterations: span.len() as u32,
-        tune: config.tune as u32,
+        tune: if shared.tuning == Tuning::EachChain { config.tune as u32 } else { 0 },
         window: window.start as u32..window.end as u32,
         max_energy_error: config.max_energy_error,
         target_accept: config.target_accept,
@@ -382,17 +391,26 @@ impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), SamplerError> {
+    fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
+        self.chains.iter_mut().for_each(|chain| chain.state.step_size = step);
+        self.set_states()
+    }
+
+    fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+        let copy = |chain: &HostChain| HostChain { x: chain.x.clone(), state: chain.state, window: Window::default() };
+        self.chains = self.chains.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
+        self.groups().into_iter().try_for_each(|group| self.place(shared, group, NutsRestart::Place))
+    }
+
+    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
-            chain.state.step_size = DualAveraging::from_numbers(chain.state.averaging).adapted();
+            if tuning == Tuning::EachChain {
+                chain.state.step_size = DualAveraging::from_numbers(chain.state.averaging).adapted();
+            }
             chain.window = Window::default();
         }
         self.windows = None;
-        if self.chains.len() <= self.room {
-            let states: Vec<NutsChain> = self.chains.iter().map(|chain| chain.state).collect();
-            self.device.set_states(&states)?;
-        }
-        Ok(())
+        self.set_states()
     }
 
     fn step_sizes(&self) -> Vec<f64> {

@@ -4,6 +4,7 @@
 mod adaptation;
 mod chain;
 mod config;
+mod course;
 mod cpu;
 mod draw;
 mod engine;
@@ -11,19 +12,22 @@ mod gpu;
 mod low_rank;
 mod metric;
 mod pool;
+mod pooled;
 #[doc(hidden)]
 pub mod reference;
 mod run;
 mod schedule;
+mod settled;
 mod space;
 mod step_size;
+mod superchains;
 mod tree;
 #[cfg(test)]
 mod twin;
 mod vector;
 
 pub use adaptation::Adaptation;
-pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig};
+pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
 pub use gpu::{GpuConfig, GpuExpander, GpuMemory};
 pub use metric::MetricEstimate;

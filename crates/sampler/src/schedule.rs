@@ -1,5 +1,6 @@
 //! When warm-up learns what: a buffer for the step size alone, windows that double, a last buffer.
 
+use crate::config::{SamplerConfig, Strategy};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -27,6 +28,9 @@ impl WindowConfig {
     pub const STAN: Self = Self { init_buffer: 75, base_window: 25, term_buffer: 50 };
 }
 
+/// Iterations after which chains that have begun together are looked at, once they have learned enough.
+pub(crate) const SPREADING: usize = 4;
+
 /// The windows of one warm-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule {
@@ -35,6 +39,14 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
+    /// That of a run.
+    pub(crate) fn of(config: &SamplerConfig) -> Self {
+        match config.strategy {
+            Strategy::FourLong => Self::new(config.tune, config.windows),
+            Strategy::ManyShort => Self::pooled(config.tune, config.first_chains()),
+        }
+    }
+
     /// Stan's rule: windows double, and the last one takes what would be too short for another. With too few
     /// iterations for the given lengths the parts take 15%, 75% and 10%.
     pub(crate) fn new(tune: usize, config: WindowConfig) -> Self {
@@ -60,6 +72,46 @@ impl Schedule {
         Self { start: init_buffer, ends }
     }
 
+    /// Of chains that learn together: every few windows they grow by half, so that chains that take long to arrive are
+    /// waited for. Windows leave room for the chains to spread.
+    fn pooled(tune: usize, chains: usize) -> Self {
+        /// Iterations before the first window.
+        const START: usize = 8;
+        /// Windows of equal length, one after another.
+        const EQUAL: usize = 8;
+        /// Iterations of the first windows, and draws of all chains: a metric needs no more of them.
+        const FIRST_ITERATIONS: usize = 4;
+        const FIRST_DRAWS: usize = 128;
+        let last = tune.saturating_sub(SPREADING);
+        let start = START.min(last);
+        let (mut at, mut size) = (start, FIRST_ITERATIONS.max(FIRST_DRAWS.div_ceil(chains)).min(last - start));
+        let mut ends = Vec::new();
+        while at < last {
+            // The last window takes what would be too short for another.
+            at = if at + 2 * size > last { last } else { at + size };
+            ends.push(at);
+            if ends.len().is_multiple_of(EQUAL) {
+                size += size.div_ceil(2);
+            }
+        }
+        Self { start, ends }
+    }
+
+    /// The end of the round that is open, or opens next, with `done` iterations done, where chains share a step size:
+    /// rounds double every other time, and end with their window.
+    pub(crate) fn round_end(&self, done: usize) -> Option<usize> {
+        let end = self.next_end(done)?;
+        let begin = self.ends.iter().copied().rfind(|&end| end <= done).unwrap_or(0);
+        let mut at = begin;
+        for length in (0..).map(|round| 1 << (round / 2)) {
+            at += length;
+            if at > done {
+                break;
+            }
+        }
+        Some(at.min(end))
+    }
+
     /// The iterations whose draws belong to a window.
     pub(crate) fn windows(&self) -> Range<usize> {
         self.start..self.ends.last().copied().unwrap_or(self.start)
@@ -71,14 +123,14 @@ impl Schedule {
         starts.zip(&self.ends).map(|(start, end)| end - start).max().unwrap_or(0)
     }
 
-    /// Whether the draw of this iteration belongs to a window.
-    pub(crate) fn collects(&self, iteration: usize) -> bool {
-        self.windows().contains(&iteration)
-    }
-
     /// Whether a window ends with `done` iterations done.
     pub(crate) fn ends_at(&self, done: usize) -> bool {
         self.ends.binary_search(&done).is_ok()
+    }
+
+    /// Whether the last window ends with `done` iterations done, or has ended.
+    pub(crate) fn is_past_windows(&self, done: usize) -> bool {
+        done >= self.windows().end
     }
 
     /// The end of the window that is open, or opens next, with `done` iterations done.
@@ -102,11 +154,39 @@ mod tests {
         assert_eq!((schedule.start, schedule.ends.as_slice()), (15, &[90][..]));
     }
 
+    /// With 64 chains as measured; a few chains take longer windows.
+    #[test]
+    fn pooled_windows() {
+        let schedule = Schedule::pooled(100, 64);
+        assert_eq!((schedule.start, &schedule.ends[..10]), (8, &[12, 16, 20, 24, 28, 32, 36, 40, 46, 52][..]));
+        assert_eq!(Schedule::pooled(1000, 4).ends[..3], [40, 72, 104]);
+        let schedule = Schedule::pooled(1000, 2);
+        let rounds: Vec<usize> = std::iter::successors(Some(72), |&done| schedule.round_end(done)).take(10).collect();
+        assert_eq!(rounds, [72, 73, 74, 76, 78, 82, 86, 94, 102, 118]);
+        assert_eq!(schedule.round_end(135), Some(136));
+    }
+
+    /// However short the limit: a window there is, in order, and room to spread after the last.
+    #[test]
+    fn pooled_windows_leave_room_to_spread() {
+        for tune in crate::config::SHORTEST_WARM_UP..300 {
+            for chains in [2, 4, 64, 1000] {
+                let schedule = Schedule::pooled(tune, chains);
+                assert!(schedule.ends.windows(2).all(|pair| pair[0] < pair[1]), "{tune}");
+                assert_eq!(schedule.windows().end, tune - SPREADING, "{tune}, {chains} chains");
+                for done in 0..tune - SPREADING {
+                    let end = schedule.round_end(done).unwrap();
+                    assert!(end > done && end <= schedule.next_end(done).unwrap());
+                }
+            }
+        }
+    }
+
     #[test]
     fn every_collected_draw_is_in_exactly_one_window() {
         for tune in 0..2000 {
             let schedule = Schedule::new(tune, WindowConfig::default());
-            let collected = (0..tune).filter(|&i| schedule.collects(i)).count();
+            let collected = (0..tune).filter(|&i| schedule.windows().contains(&i)).count();
             let last = schedule.ends.last().copied().unwrap_or(schedule.start);
             assert_eq!(collected, last - schedule.start.min(last), "{tune}");
             assert!(last <= tune);

@@ -26,6 +26,11 @@ pub enum TraceError {
         /// Whether it holds a run.
         is_run: bool,
     },
+    /// Warm-up is to be kept of a run whose warm-up has fewer chains than the run.
+    #[error(
+        "warm-up of many short chains is that of a few, and cannot be kept beside the run's draws: leave out --keep-warmup"
+    )]
+    KeepWarmup,
     /// The file to be written is there already.
     #[error("{} exists: choose another name, or replace it with --force", path.display())]
     FileExists {

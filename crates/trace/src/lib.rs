@@ -98,8 +98,8 @@ pub use error::TraceError;
 pub use model::{Array, Attribute, Dataset, InferenceData, Values};
 pub use netcdf::{read_netcdf, write_netcdf};
 pub use run::{
-    CreateOptions, DataRecord, ModelRecord, PartRecord, RECORD_SCHEMA, Resumed, RunFolder, RunRecord, RunWriter,
-    Status, Timing,
+    CreateOptions, DataRecord, EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, Resumed, RunFolder,
+    RunRecord, RunWriter, Status, Timing,
 };
 pub use table::write_csv;
 pub use timestamp::now_utc;

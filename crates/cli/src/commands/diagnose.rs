@@ -3,7 +3,7 @@
 use crate::args::{DiagnoseArgs, Global};
 use crate::exit::{Exit, UsageError};
 use crate::output;
-use crate::trace::Trace;
+use crate::trace::{Trace, diagnose_options};
 use anyhow::{Context, Result};
 use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
 
@@ -14,11 +14,8 @@ use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
 pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
     let trace = Trace::open(&args.trace)?;
     let posterior = trace.posterior(&args.trace)?;
-    let options = DiagnoseOptions {
-        prob: args.prob,
-        max_tree_depth: trace.record.as_ref().map(|record| record.sampler.max_depth),
-        ..DiagnoseOptions::default()
-    };
+    let options = trace.record.as_ref().map(diagnose_options).unwrap_or_default();
+    let options = DiagnoseOptions { prob: args.prob, ..options };
     let diagnosis = match diagnose(posterior, trace.data.group("sample_stats"), &options) {
         Ok(diagnosis) => diagnosis,
         Err(DiagError::Probability { value, expected, .. }) => {

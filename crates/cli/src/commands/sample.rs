@@ -7,15 +7,17 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::run::{self, Outcome, Session};
+use crate::trace::diagnose_options;
 use crate::work::Demand;
-use crate::{device, output};
+use crate::{device, goal, output};
 use anyhow::Result;
 use octopus_density::LogDensity;
-use octopus_diag::{DiagnoseOptions, Diagnosis, Rows, diagnose};
+use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_sampler::SamplerError;
-use octopus_trace::{CreateOptions, RunFolder, RunRecord, RunWriter};
+use octopus_trace::{CreateOptions, EndedBy, Goal, RunFolder, RunRecord, RunWriter};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Duration;
 
 /// Rows of the table at the end of a run.
 const ROWS: usize = 16;
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     (record.device, record.device_reason) = (device.name(), device.reason.clone());
     record.data = Some(problem.data.clone());
+    record.goal = (config.goal != Goal::default()).then_some(config.goal);
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
     let writer = RunWriter::create(out, record, options)?;
     if !global.quiet {
@@ -91,14 +94,18 @@ pub(super) fn conclude(dir: &Path, outcome: &Outcome, global: Global) -> Result<
     if !diagnosis.good() {
         output::warn(format!("the draws should not be used as they are: see `octopus diagnose {shown}`"));
     }
-    Ok(Exit::Fine)
+    let Some(ending) = &record.ending else { return Ok(Exit::Fine) };
+    let seconds = Duration::from_secs_f64(record.timing.warmup_s + record.timing.sampling_s);
+    output::note(goal::describe(ending, seconds));
+    let reached = ending.by == EndedBy::Target
+        || record.goal.is_none_or(|goal| goal == Goal { max_seconds: goal.max_seconds, ..Goal::default() });
+    Ok(if reached { Exit::Fine } else { Exit::Bad })
 }
 
 fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
     let data = RunFolder::open(dir)?.read()?;
-    let options = DiagnoseOptions { max_tree_depth: Some(record.sampler.max_depth), ..DiagnoseOptions::default() };
     let posterior = data.posterior().ok_or_else(|| anyhow::anyhow!("the run holds no draws"))?;
-    Ok(diagnose(posterior, data.group("sample_stats"), &options)?)
+    Ok(diagnose(posterior, data.group("sample_stats"), &diagnose_options(record))?)
 }
 
 fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Outcome) -> Value {
@@ -111,6 +118,8 @@ fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Outcome) -
         "usage": record.usage,
         "data": record.data,
         "sampler": record.sampler,
+        "goal": record.goal,
+        "ending": record.ending,
         "timing": record.timing,
         "leapfrogs": outcome.tally.leapfrogs,
         "diagnosis": diagnosis,

@@ -1,9 +1,9 @@
 //! Summary and checks of the run.
 
 use super::sample::Sampled;
+use crate::trace::diagnose_options;
 use anyhow::{Context, Result};
 use octopus_diag::{DiagnoseOptions, Diagnosis, diagnose};
-use octopus_sampler::SamplerConfig;
 
 /// The PRD's limit: every parameter's bulk and tail effective sample size must be above it.
 pub(super) const MIN_ESS: f64 = 400.0;
@@ -14,13 +14,8 @@ pub(super) const MAX_RHAT: f64 = 1.01;
 ///
 /// # Errors
 /// When the draws are no trace.
-pub(super) fn run(sampled: &Sampled, config: &SamplerConfig) -> Result<Diagnosis> {
-    let options = DiagnoseOptions {
-        max_rhat: MAX_RHAT,
-        min_ess: Some(MIN_ESS),
-        max_tree_depth: Some(config.max_depth),
-        ..DiagnoseOptions::default()
-    };
+pub(super) fn run(sampled: &Sampled) -> Result<Diagnosis> {
+    let options = DiagnoseOptions { max_rhat: MAX_RHAT, min_ess: Some(MIN_ESS), ..diagnose_options(&sampled.record) };
     let posterior = sampled.draws.posterior().context("the run holds no draws")?;
     Ok(diagnose(posterior, sampled.draws.group("sample_stats"), &options)?)
 }

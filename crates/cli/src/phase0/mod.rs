@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) ->
     // What an earlier validation left must not pass for this one's.
     plots::clear(&options.out)?;
     stage("diagnose: R-hat and effective sample sizes of every parameter");
-    let diagnosis = diagnose::run(&sampled, &options.sampler)?;
+    let diagnosis = diagnose::run(&sampled)?;
     stage("compare: with the exact posterior");
     let comparison = compare::run(&data.problem, &diagnosis)?;
     stage("predict: replicated observations against the observed ones");

@@ -9,5 +9,6 @@ mod gpu_sampler;
 mod gpu_sampling;
 mod kill;
 mod software_gpu;
+mod strategies;
 mod support;
 mod validate;

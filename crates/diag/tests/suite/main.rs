@@ -2,5 +2,6 @@
 
 mod arviz;
 mod invariance;
+mod many;
 mod support;
 mod trace;

@@ -25,9 +25,9 @@ pub(super) struct Room {
 impl Room {
     /// Room for the windows of a run; `None` if it has none, or the host is to learn.
     pub(super) fn of(config: &SamplerConfig, gpu: &GpuConfig, dim: usize) -> Option<Self> {
-        let longest = Schedule::new(config.tune, config.windows).longest();
-        let at_once = config.chains <= gpu.chains_at_once && longest > 0;
-        let bytes = NutsWindows::bytes_for(config.chains, longest, dim, MAX_ROWS)?;
+        let longest = Schedule::of(config).longest();
+        let at_once = config.first_chains() <= gpu.chains_at_once && longest > 0;
+        let bytes = NutsWindows::bytes_for(config.first_chains(), longest, dim, MAX_ROWS)?;
         (at_once && bytes <= gpu.window_bytes).then_some(Self { longest, bytes })
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn on_device(
     states: &[ChainState],
 ) -> Result<Option<NutsWindows>, SamplerError> {
     let Some(Room { longest, .. }) = Room::of(config, gpu, dim) else { return Ok(None) };
-    let mut windows = NutsWindows::new(context, &KERNELS.text()?, config.chains, longest, dim, MAX_ROWS)?;
+    let mut windows = NutsWindows::new(context, &KERNELS.text()?, config.first_chains(), longest, dim, MAX_ROWS)?;
     for (c, state) in states.iter().enumerate() {
         windows.write(WindowSide::Positions, c, &state.window.positions)?;
         windows.write(WindowSide::Gradients, c, &state.window.gradients)?;

@@ -10,7 +10,7 @@ use super::trajectory::{Limits, transition};
 use super::{Model, Modelled};
 use crate::adaptation::Window;
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Engine, Shared};
+use crate::engine::{ChainState, Engine, Shared, Tuning};
 use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
 use crate::step_size::DualAveraging;
@@ -92,17 +92,17 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
         block.stats.push(stats);
         let draw = space.coordinates.make_natural(&point.x);
         block.positions.extend(wide(&draw));
-        if iteration < config.tune {
+        if shared.tuning == Tuning::EachChain {
             averaging.learn(T::of(stats.acceptance_rate));
             step_size = averaging.step();
-            if shared.schedule.collects(iteration) {
-                let (logp, gradient) = space.model.evaluate(&natural, &draw);
-                if !logp.wide().is_finite() {
-                    return Err(no_value(number, iteration));
-                }
-                chain.window.positions.extend(wide(&draw));
-                chain.window.gradients.extend(wide(&gradient));
+        }
+        if shared.windows().contains(&iteration) {
+            let (logp, gradient) = space.model.evaluate(&natural, &draw);
+            if !logp.wide().is_finite() {
+                return Err(no_value(number, iteration));
             }
+            chain.window.positions.extend(wide(&draw));
+            chain.window.gradients.extend(wide(&gradient));
         }
     }
     chain.x = wide(&point.x);
@@ -147,9 +147,21 @@ impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
         })
     }
 
-    fn settle(&mut self) -> Result<(), SamplerError> {
+    fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
+        self.chains.iter_mut().for_each(|chain| chain.step_size = step);
+        Ok(())
+    }
+
+    fn spread(&mut self, _shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+        self.chains = self.chains.iter().flat_map(|chain| std::iter::repeat_n(chain.clone(), each)).collect();
+        Ok(())
+    }
+
+    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
-            chain.step_size = chain.averaging.adapted();
+            if tuning == Tuning::EachChain {
+                chain.step_size = chain.averaging.adapted();
+            }
             chain.window = Window::default();
         }
         Ok(())

@@ -136,6 +136,31 @@ impl Wall {
 }
 log_density!(Wall, "wall");
 
+/// Normals of variance 1 around `x_0 = 8` and `x_0 = -8`, between which no chain finds its way.
+pub(crate) struct Bimodal {
+    dim: usize,
+    layout: Layout,
+}
+
+impl Default for Bimodal {
+    fn default() -> Self {
+        Self { dim: 2, layout: Layout::default() }
+    }
+}
+
+impl Bimodal {
+    const MODE: f64 = 8.0;
+
+    /// log(exp(-(x - m)^2 / 2) + exp(-(x + m)^2 / 2)), less what does not depend on x.
+    fn value(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        let along = Self::MODE * x[0];
+        gradient[0] = Self::MODE * along.tanh() - x[0];
+        gradient[1] = -x[1];
+        Ok(along.abs() + (-2.0 * along.abs()).exp().ln_1p() - 0.5 * (x[0] * x[0] + x[1] * x[1]))
+    }
+}
+log_density!(Bimodal, "bimodal");
+
 /// A standard normal that breaks after `calls` evaluations.
 pub(crate) struct Breaking {
     dim: usize,

@@ -11,7 +11,7 @@ fn prd(seed: u64) -> SamplerConfig {
     SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed, ..Default::default() }
 }
 
-fn check(data: GroupedData, likelihood: Likelihood, configs: impl IntoIterator<Item = SamplerConfig>) {
+pub(crate) fn check(data: GroupedData, likelihood: Likelihood, configs: impl IntoIterator<Item = SamplerConfig>) {
     assert_eq!(divergences(data, likelihood, configs), 0);
 }
 
@@ -42,11 +42,11 @@ fn divergences(data: GroupedData, likelihood: Likelihood, configs: impl IntoIter
     divergences
 }
 
-fn balanced(groups: usize) -> GroupedData {
+pub(crate) fn balanced(groups: usize) -> GroupedData {
     HierarchicalSpec { groups, ..Default::default() }.generate().expect("valid").data
 }
 
-fn unbalanced(groups: usize) -> GroupedData {
+pub(crate) fn unbalanced(groups: usize) -> GroupedData {
     HierarchicalSpec { groups, ..Default::default() }.unbalanced().expect("valid").data
 }
 

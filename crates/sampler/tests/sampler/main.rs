@@ -7,6 +7,7 @@ mod eight_schools;
 mod failures;
 mod hierarchical;
 mod known;
+mod many_short;
 mod monte_carlo;
 mod reproducible;
 mod resume;

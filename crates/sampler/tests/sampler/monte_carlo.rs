@@ -36,8 +36,8 @@ pub(crate) struct Estimate {
     pub(crate) error: f64,
 }
 
-/// Batches of each chain: with 4 chains the standard error has 99 degrees of freedom.
-const BATCHES: usize = 25;
+/// Batches of all chains: the standard error has as many degrees of freedom, less 1. Of more chains each is a batch.
+const BATCHES: usize = 100;
 
 impl Draws {
     pub(crate) fn divergences(&self) -> usize {
@@ -56,8 +56,9 @@ impl Draws {
         // For each batch the mean of every value, after `change`.
         let mut batches = |change: &dyn Fn(usize, f64) -> f64| -> Vec<Vec<f64>> {
             let mut means = Vec::new();
+            let each = BATCHES.div_ceil(self.chains.len());
             for chain in &self.chains {
-                let size = chain.len() / self.dim / BATCHES;
+                let size = chain.len() / self.dim / each;
                 for batch in chain.chunks_exact(size * self.dim) {
                     let mut sums = vec![0.0; width];
                     for draw in batch.chunks_exact(self.dim) {

@@ -24,8 +24,10 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
+    /// Chains that join later have empty lines until then.
     pub(crate) fn add(&mut self, block: &Block) {
-        self.chains.resize(block.chains.len(), Vec::new());
+        let before = self.chains.first().map_or(0, Vec::len);
+        self.chains.resize(block.chains.len(), vec![Vec::new(); before]);
         for (lines, chain) in self.chains.iter_mut().zip(&block.chains) {
             let dim = chain.positions.len() / chain.stats.len();
             for (position, s) in chain.positions.chunks_exact(dim).zip(&chain.stats) {
@@ -64,7 +66,7 @@ pub(crate) fn finish<D: LogDensity>(sampler: &mut Sampler<'_, D>, mut limit: imp
     bits
 }
 
-fn whole<D: LogDensity>(density: &D, config: SamplerConfig) -> Bits {
+pub(crate) fn whole<D: LogDensity>(density: &D, config: SamplerConfig) -> Bits {
     finish(&mut Sampler::new(density, config).expect("starts"), || usize::MAX)
 }
 

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 
 /// A whole run, the checkpoint after each of its iterations, and where windows ended.
-struct Recorded {
-    bits: Bits,
-    checkpoints: Vec<Vec<u8>>,
-    window_ends: Vec<usize>,
+pub(crate) struct Recorded {
+    pub(crate) bits: Bits,
+    pub(crate) checkpoints: Vec<Vec<u8>>,
+    pub(crate) window_ends: Vec<usize>,
 }
 
 fn record(density: &HierarchicalNormal, config: SamplerConfig) -> Recorded {
@@ -32,14 +32,19 @@ fn record(density: &HierarchicalNormal, config: SamplerConfig) -> Recorded {
     Recorded { bits, checkpoints, window_ends }
 }
 
-/// Each end of a window, just before and after it, the ends of warm-up and of the run, and random points.
 #[test]
 fn a_resumed_run_gives_the_same_bits() {
-    let density = model(40);
-    let recorded = record(&density, config());
+    let recorded = resumes(config());
     assert!(recorded.window_ends.len() >= 3, "{:?}", recorded.window_ends);
-    let (tune, total) = (config().tune, config().tune + config().draws);
-    assert_eq!(recorded.checkpoints.len(), total + 1);
+    assert_eq!(recorded.checkpoints.len(), config().tune + config().draws + 1);
+}
+
+/// Resumes each end of a window, just before and after it, the ends of warm-up and of the run, and random points.
+pub(crate) fn resumes(config: SamplerConfig) -> Recorded {
+    let density = model(40);
+    let recorded = record(&density, config.clone());
+    let total = recorded.checkpoints.len() - 1;
+    let tune = total - config.draws;
     let mut random = Stream::new(2, 0, 0, Purpose::User);
     let mut points: Vec<usize> = (0..20).map(|_| (random.uniform() * (total + 1) as f64) as usize).collect();
     points.extend(recorded.window_ends.iter().flat_map(|&end| [end - 1, end, end + 1]));
@@ -51,7 +56,7 @@ fn a_resumed_run_gives_the_same_bits() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + done % 3).build().expect("threads");
         let rest = pool.install(|| {
             let mut sampler = Sampler::resume(&again, &recorded.checkpoints[done]).expect("a good checkpoint");
-            assert_eq!((sampler.done(), sampler.config()), (done, &config()));
+            assert_eq!((sampler.done(), sampler.config()), (done, &config));
             finish(&mut sampler, || 1 + done % 37)
         });
         if done == total {
@@ -60,6 +65,7 @@ fn a_resumed_run_gives_the_same_bits() {
             assert!(rest == recorded.bits.after(done), "resumed after {done} iterations, the draws differ");
         }
     }
+    recorded
 }
 
 #[test]

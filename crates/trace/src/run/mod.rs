@@ -9,7 +9,9 @@ mod record;
 mod writer;
 
 pub use read::RunFolder;
-pub use record::{DataRecord, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing};
+pub use record::{
+    DataRecord, EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing,
+};
 pub use writer::{CreateOptions, Resumed, RunWriter};
 
 #[cfg(test)]

@@ -331,7 +331,9 @@ impl Scatter<'_> {
 
 /// The attributes that ArviZ gives a group, and the model's name.
 fn attributes(record: &RunRecord) -> indexmap::IndexMap<String, Attribute> {
-    let tune = i64::try_from(record.sampler.tune).unwrap_or(i64::MAX);
+    let limit = i64::try_from(record.sampler.tune).unwrap_or(i64::MAX);
+    // Warm-up may end before its limit.
+    let tune = record.adaptation.get("iterations").and_then(toml::Value::as_integer).unwrap_or(limit);
     [
         ("created_at", Attribute::from(record.created.as_str())),
         ("inference_library", Attribute::from("octopus")),

@@ -9,8 +9,8 @@ use std::path::Path;
 
 /// The schema that this program writes; it reads this one and earlier ones.
 ///
-/// 2: the device's reason and usage.
-pub const RECORD_SCHEMA: u32 = 2;
+/// 2: the device's reason and usage. 3: chain strategies, and runs that end at a goal.
+pub const RECORD_SCHEMA: u32 = 3;
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +59,47 @@ pub struct Timing {
     pub sampling_s: f64,
 }
 
+/// When a run is to end before its last draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Goal {
+    /// Bulk and tail effective sample size that every parameter must reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_ess: Option<f64>,
+    /// R-hat that every parameter must be below; nested R-hat where chains began in superchains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_rhat: Option<f64>,
+    /// Seconds of warm-up and sampling after which the run ends as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<f64>,
+}
+
+/// What ended a run that had a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndedBy {
+    /// All targets were met.
+    Target,
+    /// All draws were drawn.
+    Draws,
+    /// The time was over.
+    Time,
+}
+
+/// How a run with a goal ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ending {
+    /// What ended it.
+    pub by: EndedBy,
+    /// Draws of each chain.
+    pub draws: usize,
+    /// What was last, or still is, short of its target, e.g. `tail-ESS of sigma_pop: 812 of 1000 at 512 draws`; none if
+    /// nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+}
+
 /// One Parquet file of draws, as it was when it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +141,12 @@ pub struct RunRecord {
     /// The sampler's settings.
     #[serde(with = "config_form")]
     pub sampler: SamplerConfig,
+    /// When the run is to end before its last draw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
+    /// How a run with a goal ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
     /// Times.
     #[serde(default)]
     pub timing: Timing,
@@ -131,6 +178,8 @@ impl RunRecord {
             model,
             data: None,
             sampler,
+            goal: None,
+            ending: None,
             timing: Timing::default(),
             adaptation: toml::Table::new(),
             usage: toml::Table::new(),
@@ -218,6 +267,8 @@ mod tests {
         mu_pop = [50.0, 20.0] };
         let model = ModelRecord { name: "hierarchical-normal".into(), settings };
         let mut record = RunRecord::new(model, SamplerConfig { seed: u64::MAX, ..Default::default() }, layout);
+        record.goal = Some(Goal { target_ess: Some(400.0), ..Goal::default() });
+        record.ending = Some(Ending { by: EndedBy::Time, draws: 3, last: Some("bulk-ESS of x: 3 of 400".into()) });
         record.data = Some(DataRecord { source: "x.csv".into(), sha256: "00".into(), observations: 3, groups: 2 });
         record.command = vec!["octopus".into(), "sample".into()];
         record.adaptation = toml::toml! { rank = 2
@@ -251,8 +302,8 @@ mod tests {
         check("status = \"running\"", "", &["status", "missing"]);
         check("device = \"cpu\"", "device = \"cpu\"\ncolour = 1", &["colour"]);
         check("observations = 3", "observations = -3", &["`data.observations`", "-3"]);
-        check("schema = 2", "schema = 3", &["schema 3", "newer octopus"]);
-        check("schema = 2", "schema = [", &["runs/a/run.toml", "line 2"]);
+        check("schema = 3", "schema = 4", &["schema 4", "newer octopus"]);
+        check("schema = 3", "schema = [", &["runs/a/run.toml", "line 2"]);
         check("seed = \"18446744073709551615\"", "seed = \"forty-two\"", &["sampler", "forty-two"]);
     }
 }

@@ -12,7 +12,7 @@ use crate::TraceError;
 use crate::storage::{Disk, Storage, replace_bytes};
 use flate2::Crc;
 use octopus_density::LogDensity;
-use octopus_sampler::{Block, Phase};
+use octopus_sampler::{Block, Phase, Strategy};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,7 +59,8 @@ impl RunWriter {
     ///
     /// # Errors
     /// When `dir` holds something (with [`force`](CreateOptions::force): something other than a run), is
-    /// being written by another process, or cannot be written; when a name of the model clashes with ours.
+    /// being written by another process, or cannot be written; when a name of the model clashes with ours; when warm-up is
+    /// to be kept that has fewer chains than the run.
     pub fn create(dir: &Path, record: RunRecord, options: CreateOptions) -> Result<Self, TraceError> {
         Self::create_in(Arc::new(Disk), dir, record, options)
     }
@@ -71,6 +72,9 @@ impl RunWriter {
         options: CreateOptions,
     ) -> Result<Self, TraceError> {
         columns::check_names(&record.layout)?;
+        if options.keep_warmup && record.sampler.strategy == Strategy::ManyShort {
+            return Err(TraceError::KeepWarmup);
+        }
         record.status = Status::Running;
         record.parts.clear();
         record.keep_warmup = options.keep_warmup;

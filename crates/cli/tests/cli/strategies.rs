@@ -1,0 +1,105 @@
+//! Many short chains, and runs that end when their draws suffice.
+
+use crate::support::{fingerprints, run};
+use std::fs;
+
+const MANY: &str =
+    "sample hierarchical-normal --groups 12 --strategy many-short --chains 96 --device cpu --quiet --out {}/";
+
+#[test]
+fn many_short_chains_are_sampled_and_judged_by_superchains() {
+    let dir = tempfile::tempdir().unwrap();
+    let found = run(dir.path(), &format!("{MANY}run --draws 12 --json")).succeeds().json();
+    assert_eq!(found["sampler"]["superchains"], 24, "as suits 96 chains");
+    assert_eq!((&found["diagnosis"]["superchains"], &found["diagnosis"]["chains"]), (&24.into(), &96.into()));
+    assert!(found["diagnosis"]["min_ess_bulk"].as_f64().unwrap() > 200.0, "{found}");
+    let record = fs::read_to_string(dir.path().join("run/run.toml")).unwrap();
+    let iterations: usize = record.lines().find_map(|line| line.strip_prefix("iterations = ")?.parse().ok()).unwrap();
+    assert!((20..300).contains(&iterations), "warm-up ends by itself: {iterations}");
+
+    let text = run(dir.path(), "diagnose {}/run");
+    assert!(text.stdout.contains("96 chains of 12 draws in 24 superchains"), "{}", text.stdout);
+    assert!(text.stdout.contains("nested_r_hat") && text.stdout.contains("of all chains together"), "{}", text.stdout);
+    run(dir.path(), "export {}/run --to netcdf --out {}/run.nc").succeeds();
+    run(dir.path(), "plot {}/run --out {}/plots").succeeds();
+}
+
+/// Also when the run is cut by checkpoints, and on another number of threads.
+#[test]
+fn many_short_chains_have_the_same_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &format!("{MANY}0 --draws 6 --threads 1")).succeeds();
+    let expected = fingerprints(&dir.path().join("0"));
+    run(dir.path(), &format!("{MANY}1 --draws 6 --threads 3 --checkpoint-every 3")).succeeds();
+    assert_eq!(fingerprints(&dir.path().join("1")), expected);
+}
+
+const GOAL: &str = "sample hierarchical-normal --groups 12 --tune 200 --device cpu --quiet --json --out {}/";
+
+#[test]
+fn a_run_ends_at_its_goal_and_always_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let goal = format!("{GOAL}run --draws 20000 --target-ess 600 --target-rhat 1.02");
+    let found = run(dir.path(), &goal).succeeds().json();
+    let draws = found["ending"]["draws"].as_u64().unwrap();
+    assert_eq!(found["ending"]["by"], "target");
+    assert!((124..2000).contains(&draws), "{found}");
+    let last = found["ending"]["last"].as_str().unwrap();
+    assert!(last.contains("wanted") && (last.contains("ESS of") || last.contains("R-hat of")), "{last}");
+    let diagnosis = &found["diagnosis"];
+    assert_eq!(diagnosis["draws"], draws);
+    for field in ["min_ess_bulk", "min_ess_tail"] {
+        assert!(diagnosis[field].as_f64().unwrap() >= 600.0, "{diagnosis}");
+    }
+    assert!(diagnosis["max_rhat"].as_f64().unwrap() < 1.02);
+    // The draws are those of a run that was asked for so many, whatever was drawn while they were looked at.
+    run(dir.path(), &format!("{GOAL}plain --draws {draws}")).succeeds();
+    let expected = fingerprints(&dir.path().join("plain"));
+    assert_eq!(fingerprints(&dir.path().join("run")), expected);
+    let goal = goal.replace("/run ", "/again --threads 1 --checkpoint-every 10 ");
+    run(dir.path(), &goal).succeeds();
+    assert_eq!(fingerprints(&dir.path().join("again")), expected);
+}
+
+#[test]
+fn a_goal_that_is_not_reached_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = format!("{GOAL}run --draws 100 --target-ess 100000").replace("--quiet --json", "");
+    run(dir.path(), &words)
+        .fails(1, &["ended after 100 draws of each chain", "no more draws", "farthest from its target"]);
+    let words = format!("{GOAL}late --draws 1000000000 --target-ess 1e9 --max-seconds 0.5");
+    let late = run(dir.path(), &words);
+    assert_eq!(late.code, Some(1), "{late:#?}");
+    assert_eq!(late.json()["ending"]["by"], "time");
+    // A limit of the time alone is no target that could be missed.
+    let words = format!("{GOAL}only --draws 1000000000 --max-seconds 0.3");
+    assert_eq!(run(dir.path(), &words).succeeds().json()["ending"]["by"], "time");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |words: &str, said: &[&str]| run(dir.path(), &format!("{MANY}run {words}")).fails(2, said);
+    refused("--superchains 7", &["--superchains 7", "must divide"]);
+    refused("--tune 10", &["--tune 10", "20 iterations"]);
+    refused("--keep-warmup", &["--keep-warmup", "many short chains"]);
+    refused("--target-rhat 1", &["--target-rhat 1", "above 1"]);
+    refused("--target-ess -3", &["--target-ess -3", "positive"]);
+    refused("--max-seconds 0", &["--max-seconds 0", "positive"]);
+    let words = "sample hierarchical-normal --superchains 4 --out {}/run";
+    run(dir.path(), words).fails(2, &["--superchains", "--strategy many-short"]);
+    assert!(!dir.path().join("run").exists());
+}
+
+/// A settings file says what options say.
+#[test]
+fn settings_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = "[sampler]\nstrategy = \"many-short\"\nchains = 32\ndraws = 5\n[goal]\ntarget_ess = 50.0\n";
+    fs::write(dir.path().join("settings.toml"), settings).unwrap();
+    let words =
+        "sample hierarchical-normal --groups 5 --config {}/settings.toml --out {}/run --device cpu --json --quiet";
+    let found = run(dir.path(), words).json();
+    assert_eq!((&found["sampler"]["superchains"], &found["sampler"]["draws"]), (&8.into(), &5.into()));
+    assert_eq!(found["goal"]["target_ess"], 50.0);
+}

@@ -1,0 +1,354 @@
+//! The course of a run, wherever its chains are: how far they go until they are looked at, what they learn then, and when
+//! warm-up is over.
+
+use crate::adaptation::{Adaptation, initial_centerings, initial_metric, learn};
+use crate::config::{SamplerConfig, Strategy};
+use crate::draw::{ChainBlock, Phase};
+use crate::engine::{ChainState, Engine, Shared, Tuning};
+use crate::pooled::PooledStep;
+use crate::run::SamplerError;
+use crate::schedule::{SPREADING, Schedule};
+use crate::settled::{Spread, are_alike};
+use crate::space::Space;
+use crate::superchains::are_mixed;
+use crate::tree::Address;
+use octopus_density::{DensityError, LogDensity};
+use octopus_random::Purpose;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Starting points tried before a run gives up.
+pub(crate) const INIT_TRIES: usize = 100;
+
+/// What a run is and where it stands, but for its chains.
+pub(crate) struct Course<'d, D: ?Sized> {
+    config: SamplerConfig,
+    schedule: Schedule,
+    space: Space<'d, D>,
+    adaptation: Adaptation,
+    /// What chains that warm up together have seen.
+    pooled: Option<Pooled>,
+    /// Iterations done, warm-up included.
+    done: usize,
+    /// Iterations of warm-up, once it is over.
+    warm_up: Option<usize>,
+}
+
+/// The state of chains that warm up together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Pooled {
+    step: PooledStep,
+    stage: Stage,
+}
+
+/// How far they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Stage {
+    /// They learn coordinates and metric from the draws of the open window. Each has a step size of its own until the
+    /// chains of a window have agreed: on their way there, what suits one throws another far off.
+    Learning { window: Spread, agree: bool },
+    /// Each has become several with so many iterations done, which move apart.
+    Spreading(usize),
+}
+
+/// What must happen before chains go on, in this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Next {
+    /// [`Engine::restart`], then [`Course::restarted`].
+    pub(crate) restart: bool,
+    /// [`Course::spread`].
+    pub(crate) spread: bool,
+}
+
+impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
+    /// The beginning, with the chains at their starting points; [`Next::Restart`] is due.
+    pub(crate) fn start(density: &'d D, config: SamplerConfig) -> Result<(Self, Vec<ChainState>), SamplerError> {
+        let space = Space::new(density, initial_centerings(density, config.parameterization));
+        let first = config.first_chains();
+        let starts: Vec<(Vec<f64>, Vec<f64>)> = (0..first)
+            .into_par_iter()
+            .map(|number| starting_point(&space, &config, number))
+            .collect::<Result<_, _>>()?;
+        let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
+        let adaptation = Adaptation {
+            centerings: space.centerings().to_vec(),
+            metric: initial_metric(config.metric, density.dim(), &gradients),
+        };
+        let states = starts.into_iter().map(|(x, _)| ChainState::start(x, config.target_accept)).collect();
+        let schedule = Schedule::of(&config);
+        let pooled = (config.strategy == Strategy::ManyShort).then(|| Pooled {
+            step: PooledStep::new(first),
+            stage: Stage::Learning { window: Spread::new(first, density.dim()), agree: false },
+        });
+        let warm_up = (config.tune == 0).then_some(0);
+        Ok((Self { config, schedule, space, adaptation, pooled, done: 0, warm_up }, states))
+    }
+
+    pub(crate) fn config(&self) -> &SamplerConfig {
+        &self.config
+    }
+
+    pub(crate) fn adaptation(&self) -> &Adaptation {
+        &self.adaptation
+    }
+
+    pub(crate) fn done(&self) -> usize {
+        self.done
+    }
+
+    pub(crate) fn warm_up(&self) -> Option<usize> {
+        self.warm_up
+    }
+
+    /// What an engine needs to know.
+    pub(crate) fn shared(&self) -> Shared<'_, 'd, D> {
+        let Self { config, schedule, space, adaptation, done, .. } = self;
+        let tuning = match (self.warm_up, self.stage()) {
+            (Some(_), _) => Tuning::Over,
+            (None, None | Some(Stage::Learning { agree: false, .. })) => Tuning::EachChain,
+            (None, Some(_)) => Tuning::Pooled,
+        };
+        Shared { config, schedule, space, adaptation, done: *done, tuning }
+    }
+
+    /// The iterations that are next: at most `limit`, none when the run is complete.
+    pub(crate) fn next(&self, limit: usize) -> Option<Range<usize>> {
+        let stop = match self.warm_up {
+            Some(warm_up) => warm_up + self.config.draws,
+            None => self.next_stop(),
+        };
+        let until = stop.min(self.done.saturating_add(limit.max(1)));
+        (self.done < stop).then_some(self.done..until)
+    }
+
+    /// Where warm-up next looks at the chains.
+    fn next_stop(&self) -> usize {
+        let stop = match self.stage() {
+            Some(&Stage::Spreading(since)) => Some(self.done + SPREADING - (self.done - since) % SPREADING),
+            Some(Stage::Learning { agree: true, .. }) => self.schedule.round_end(self.done),
+            _ => self.schedule.next_end(self.done),
+        };
+        stop.map_or(self.config.tune, |stop| stop.min(self.config.tune))
+    }
+
+    fn stage(&self) -> Option<&Stage> {
+        self.pooled.as_ref().map(|pooled| &pooled.stage)
+    }
+
+    /// The phase of an iteration, and its number there.
+    pub(crate) fn place(&self, iteration: usize) -> (Phase, usize) {
+        match self.warm_up {
+            Some(warm_up) => (Phase::Sampling, iteration - warm_up),
+            None => (Phase::Warmup, iteration),
+        }
+    }
+
+    /// That the chains have drawn this and stand at iteration `until`; learns what there is to learn.
+    pub(crate) fn take(
+        &mut self,
+        chains: &[ChainBlock],
+        until: usize,
+        engine: &mut dyn Engine<D>,
+    ) -> Result<Next, SamplerError> {
+        let (stop, tuning) = (self.next_stop(), self.shared().tuning);
+        let from = std::mem::replace(&mut self.done, until);
+        if tuning == Tuning::Over {
+            return Ok(Next::default());
+        }
+        if let Some(Pooled { step, stage }) = &mut self.pooled {
+            if let Stage::Learning { window, .. } = stage {
+                window.add(chains, self.schedule.windows().start.saturating_sub(from));
+            }
+            if tuning == Tuning::Pooled {
+                step.add(chains);
+                if until == stop {
+                    step.learn(self.config.target_accept);
+                    engine.set_step(step.current())?;
+                }
+            }
+        }
+        let mut next = Next::default();
+        if !matches!(self.stage(), Some(Stage::Spreading(_))) && self.schedule.ends_at(until) {
+            next = self.close_window(engine)?;
+        }
+        if until == self.config.tune || until == stop && self.has_spread(engine) {
+            engine.settle(self.shared().tuning)?;
+            self.warm_up = Some(until);
+        }
+        Ok(next)
+    }
+
+    /// Whether each chain has become several, which have forgotten that they began together.
+    fn has_spread(&self, engine: &mut dyn Engine<D>) -> bool {
+        let SamplerConfig { chains, superchains, .. } = self.config;
+        let points: Vec<&[f64]> = engine.points().into_iter().map(|x| &*x).collect();
+        matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
+    }
+
+    /// That the chains have been evaluated anew, and each has searched a step size.
+    pub(crate) fn restarted(&mut self, engine: &mut dyn Engine<D>) -> Result<(), SamplerError> {
+        let tuning = self.shared().tuning;
+        if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
+            pooled.step.find(&engine.step_sizes());
+            engine.set_step(pooled.step.current())?;
+        }
+        Ok(())
+    }
+
+    /// Learns coordinates and metric from the window of all chains, and starts the next.
+    fn close_window(&mut self, engine: &mut dyn Engine<D>) -> Result<Next, SamplerError> {
+        let density = self.space.density;
+        let config = &self.config;
+        let learned = learn(density, config.metric, config.parameterization, config.seed, engine.pool().as_mut())?;
+        engine.clear_windows();
+        let mut next = Next::default();
+        let mut settled = false;
+        if let Some(pooled) = &mut self.pooled {
+            let empty = Spread::new(config.superchains, density.dim());
+            if let Stage::Learning { window, agree } = &mut pooled.stage {
+                let agreed = std::mem::replace(agree, window.agrees());
+                let alike = learned.as_ref().is_some_and(|learned| are_alike(&self.adaptation, learned));
+                settled = agreed && *agree && alike;
+                *window = empty;
+            }
+            next.spread = settled || self.schedule.is_past_windows(self.done);
+            if settled {
+                // The step size is found for the metric that is in use, and the new one is no better.
+                return Ok(next);
+            }
+        }
+        if let Some(adaptation) = learned {
+            let space = Space::new(density, adaptation.centerings.clone());
+            for x in engine.points() {
+                self.space.make_natural(x);
+                space.make_centered(x);
+            }
+            self.space = space;
+            self.adaptation = adaptation;
+            next.restart = true;
+        }
+        Ok(next)
+    }
+
+    /// Makes several chains of each.
+    pub(crate) fn spread(&mut self, engine: &mut dyn Engine<D>) -> Result<(), SamplerError> {
+        let SamplerConfig { chains, superchains, .. } = self.config;
+        let tuning = self.shared().tuning;
+        if let Some(pooled) = &mut self.pooled {
+            if tuning == Tuning::EachChain {
+                pooled.step.find(&engine.step_sizes());
+                engine.set_step(pooled.step.current())?;
+            }
+            pooled.stage = Stage::Spreading(self.done);
+            pooled.step.of_chains(chains);
+        }
+        engine.spread(&self.shared(), chains / superchains)
+    }
+
+    /// The whole state, chains included, as bytes.
+    pub(crate) fn encode(&self, chains: Vec<ChainState>) -> Result<Vec<u8>, SamplerError> {
+        let density = self.space.density;
+        let state = State {
+            density: density.name().to_owned(),
+            dim: density.dim(),
+            config: self.config.clone(),
+            adaptation: self.adaptation.clone(),
+            pooled: self.pooled.clone(),
+            done: self.done,
+            warm_up: self.warm_up,
+            chains,
+        };
+        postcard::to_stdvec(&state).map_err(|error| SamplerError::Checkpoint(error.to_string()))
+    }
+
+    /// What [`encode`](Self::encode) has written.
+    pub(crate) fn decode(density: &'d D, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
+        let State { config, adaptation, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
+        let schedule = Schedule::of(&config);
+        let space = Space::new(density, adaptation.centerings.clone());
+        Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    density: String,
+    dim: usize,
+    config: SamplerConfig,
+    adaptation: Adaptation,
+    pooled: Option<Pooled>,
+    done: usize,
+    warm_up: Option<usize>,
+    chains: Vec<ChainState>,
+}
+
+impl State {
+    /// Whether there are as many chains, and sums over as many, as the strategy has in this part of the run.
+    fn is_of_its_stage(&self) -> bool {
+        let SamplerConfig { chains, superchains, .. } = self.config;
+        let (expected, sums) = match &self.pooled {
+            None => (chains, self.config.strategy == Strategy::FourLong),
+            Some(Pooled { step, stage: Stage::Learning { window, .. } }) => {
+                (superchains, step.chains() == superchains && window.is_of(superchains, self.dim))
+            }
+            Some(Pooled { step, stage: Stage::Spreading(since) }) => {
+                (chains, step.chains() == chains && *since <= self.done)
+            }
+        };
+        self.chains.len() == expected && sums
+    }
+
+    /// # Errors
+    /// When the bytes are damaged or belong to another density.
+    fn read<D: LogDensity + ?Sized>(density: &D, bytes: &[u8]) -> Result<Self, SamplerError> {
+        let state: Self = postcard::from_bytes(bytes).map_err(|error| SamplerError::Checkpoint(error.to_string()))?;
+        let dim = density.dim();
+        state.config.validate()?;
+        let blocks: Vec<usize> = density.hierarchies().iter().map(|block| block.z.len()).collect();
+        let lambdas: Vec<usize> = state.adaptation.centerings.iter().map(|c| c.lambda().len()).collect();
+        let metric = &state.adaptation.metric;
+        let consistent = state.density == density.name()
+            && state.dim == dim
+            && state.is_of_its_stage()
+            && state.chains.iter().all(|chain| chain.x.len() == dim)
+            && metric.diagonal.len() == dim
+            && metric.directions.len() == metric.variances.len()
+            && metric.directions.iter().all(|u| u.len() == dim)
+            && lambdas == blocks
+            && state.done <= state.config.tune + state.config.draws;
+        if consistent {
+            return Ok(state);
+        }
+        Err(SamplerError::Checkpoint(format!(
+            "it is of '{}' with {} coordinates, the density is '{}' with {dim}",
+            state.density,
+            state.dim,
+            density.name()
+        )))
+    }
+}
+
+/// A point within `init_radius` of the density's center with a finite density, and the gradient there.
+fn starting_point<D: LogDensity + ?Sized>(
+    space: &Space<'_, D>,
+    config: &SamplerConfig,
+    chain: usize,
+) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
+    let dim = space.density.dim();
+    let center = space.density.center().unwrap_or_else(|| vec![0.0; dim]);
+    let mut random = Address { seed: config.seed, chain: chain as u32, iteration: 0 }.stream(Purpose::Init);
+    let mut last = DensityError::NotFinite { value: f64::NAN };
+    for _ in 0..INIT_TRIES {
+        let mut x: Vec<f64> = center.iter().map(|c| c + config.init_radius * (2.0 * random.uniform() - 1.0)).collect();
+        space.make_centered(&mut x);
+        let mut gradient = vec![0.0; dim];
+        match space.logp_grad(&x, &mut gradient) {
+            Ok(_) if gradient.iter().all(|g| g.is_finite()) => return Ok((x, gradient)),
+            Ok(_) => {}
+            Err(error) if error.is_recoverable() => last = error,
+            Err(source) => return Err(SamplerError::Density { chain, iteration: 0, source }),
+        }
+    }
+    Err(SamplerError::Init { chain, radius: config.init_radius, last })
+}

@@ -1,0 +1,184 @@
+//! Whether warm-up of chains that learn together has settled: the chains of a window agree, and what is learned from them
+//! is what they already move by.
+
+use crate::adaptation::Adaptation;
+use crate::draw::ChainBlock;
+use crate::metric::MetricEstimate;
+use serde::{Deserialize, Serialize};
+
+/// R-hat of a window's draws: far above what the draws' autocorrelation makes of it, far below that of chains that are
+/// still on their way.
+const RHAT: f64 = 1.2;
+/// Variances may change by so much (a logarithm) from one window to the next, in the mean square and at the most: a step
+/// is lost by the square root of it.
+const VARIANCE_CHANGE: (f64, f64) = (0.15, 0.7);
+/// Lambdas may: those of groups that say little about themselves are noisy, and it matters little there.
+const LAMBDA_CHANGE: f64 = 0.3;
+
+/// Sums over the draws of a window, for each chain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Spread {
+    dim: usize,
+    /// Draws of each chain.
+    draws: usize,
+    /// The first draw of the first chain: sums are of differences from it, so that they do not cancel.
+    origin: Vec<f64>,
+    /// `chains x dim`.
+    sums: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Spread {
+    /// Of an empty window.
+    pub(crate) fn new(chains: usize, dim: usize) -> Self {
+        let sums = vec![0.0; chains * dim];
+        Self { dim, draws: 0, origin: Vec::new(), squares: sums.clone(), sums }
+    }
+
+    /// Adds what the chains have drawn, but for the first `skip` draws of each.
+    pub(crate) fn add(&mut self, blocks: &[ChainBlock], skip: usize) {
+        let dim = self.dim;
+        let kept = |block: &'_ ChainBlock| block.positions.chunks_exact(dim).skip(skip).count();
+        let Some(first) = blocks.first().filter(|block| kept(block) > 0) else { return };
+        if self.origin.is_empty() {
+            self.origin = first.positions[skip * dim..][..dim].to_vec();
+        }
+        let rows = self.sums.chunks_exact_mut(dim).zip(self.squares.chunks_exact_mut(dim));
+        for (block, (sums, squares)) in blocks.iter().zip(rows) {
+            for draw in block.positions.chunks_exact(dim).skip(skip) {
+                for (i, (x, origin)) in draw.iter().zip(&self.origin).enumerate() {
+                    let difference = x - origin;
+                    sums[i] += difference;
+                    squares[i] += difference * difference;
+                }
+            }
+        }
+        self.draws += kept(first);
+    }
+
+    /// The largest R-hat (Gelman and Rubin 1992) of all coordinates; NaN for fewer than two chains or draws.
+    pub(crate) fn largest_rhat(&self) -> f64 {
+        let chains = (self.sums.len() / self.dim) as f64;
+        let n = self.draws as f64;
+        let rhat = |i: usize| {
+            let column = |sums: &'_ [f64]| -> Vec<f64> { sums.iter().skip(i).step_by(self.dim).copied().collect() };
+            let (sums, squares) = (column(&self.sums), column(&self.squares));
+            let mean = sums.iter().sum::<f64>() / (n * chains);
+            let between = sums.iter().map(|sum| (sum / n - mean) * (sum / n - mean)).sum::<f64>() / (chains - 1.0);
+            let within = sums.iter().zip(&squares).map(|(sum, square)| square - sum * sum / n).sum::<f64>();
+            let within = within / (chains * (n - 1.0));
+            (between / within + (n - 1.0) / n).sqrt()
+        };
+        (0..self.dim).map(rhat).fold(f64::NEG_INFINITY, |largest, rhat| if rhat <= largest { largest } else { rhat })
+    }
+
+    /// Whether the window's chains agree.
+    pub(crate) fn agrees(&self) -> bool {
+        self.largest_rhat() < RHAT
+    }
+
+    /// For how many chains and coordinates it was made, which a checkpoint must agree with.
+    pub(crate) fn is_of(&self, chains: usize, dim: usize) -> bool {
+        let len = chains * dim;
+        self.dim == dim && [&self.sums, &self.squares].iter().all(|sums| sums.len() == len)
+    }
+}
+
+/// Whether two adaptations are alike, so that the next window need not be waited for.
+pub(crate) fn are_alike(old: &Adaptation, new: &Adaptation) -> bool {
+    let lambdas = |adaptation: &Adaptation| -> Vec<f64> {
+        adaptation.centerings.iter().flat_map(|centering| centering.lambda().to_vec()).collect()
+    };
+    let lambdas_alike = lambdas(old).iter().zip(lambdas(new)).all(|(old, new)| (old - new).abs() <= LAMBDA_CHANGE);
+    let changes = changes(&old.metric, &new.metric);
+    let mean_square = changes.iter().map(|change| change * change).sum::<f64>() / changes.len() as f64;
+    let (typical, most) = VARIANCE_CHANGE;
+    lambdas_alike && mean_square.sqrt() < typical && changes.iter().all(|change| change.abs() < most)
+}
+
+/// By how much the logarithms of variances differ between two metrics: those of the coordinates, and those along each
+/// direction that stands out in one of them.
+fn changes(old: &MetricEstimate, new: &MetricEstimate) -> Vec<f64> {
+    let dim = new.diagonal.len();
+    let axes = (0..dim).map(|i| {
+        let variance = |metric: &MetricEstimate| {
+            let along = metric.directions.iter().zip(&metric.variances).map(|(u, v)| (v - 1.0) * u[i] * u[i]);
+            metric.diagonal[i] * (1.0 + along.sum::<f64>())
+        };
+        (variance(new) / variance(old)).ln()
+    });
+    let directions = [old, new].into_iter().flat_map(|metric| {
+        metric.directions.iter().map(|u| {
+            let functional: Vec<f64> = u.iter().zip(&metric.diagonal).map(|(u, d)| u / d.sqrt()).collect();
+            (variance_of(new, &functional) / variance_of(old, &functional)).ln()
+        })
+    });
+    axes.chain(directions).collect()
+}
+
+/// The variance of `a x` under a metric: with b = D^1/2 a it is b b + sum over directions of (v - 1) (u b)^2.
+fn variance_of(metric: &MetricEstimate, a: &[f64]) -> f64 {
+    let b: Vec<f64> = a.iter().zip(&metric.diagonal).map(|(a, d)| a * d.sqrt()).collect();
+    let dot = |u: &[f64]| u.iter().zip(&b).map(|(u, b)| u * b).sum::<f64>();
+    let along = metric.directions.iter().zip(&metric.variances).map(|(u, v)| (v - 1.0) * dot(u) * dot(u));
+    dot(&b) + along.sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::Centering;
+
+    fn blocks(values: [&[f64]; 2]) -> Vec<ChainBlock> {
+        // A second coordinate, so that rows and columns cannot be mixed up.
+        let positions = |values: &[f64]| values.iter().flat_map(|&x| [x, 5.0]).collect();
+        values.map(|values| ChainBlock { positions: positions(values), stats: Vec::new() }).to_vec()
+    }
+
+    /// Means 2 and 4, variances 1 and 1: R-hat^2 = (2 + 2 / 3) / 1. Whatever the cut into blocks.
+    #[test]
+    fn rhat_by_hand() {
+        let mut spread = Spread::new(2, 2);
+        spread.add(&blocks([&[-7.0, 1.0, 2.0], &[70.0, 3.0, 4.0]]), 1);
+        spread.add(&blocks([&[3.0], &[5.0]]), 0);
+        spread.add(&blocks([&[3.0], &[5.0]]), 1);
+        assert!(spread.largest_rhat().is_nan(), "the second coordinate has no variance");
+        spread.dim = 1;
+        let of_first = |sums: &[f64]| sums.iter().step_by(2).copied().collect::<Vec<f64>>();
+        (spread.sums, spread.squares) = (of_first(&spread.sums), of_first(&spread.squares));
+        assert!((spread.largest_rhat() - (8.0f64 / 3.0).sqrt()).abs() < 1e-14);
+        assert!(!spread.agrees());
+    }
+
+    fn adaptation(diagonal: &[f64], lambda: f64, directions: &[(&[f64], f64)]) -> Adaptation {
+        let (directions, variances) = directions.iter().map(|(u, v)| (u.to_vec(), *v)).unzip();
+        let metric = MetricEstimate { diagonal: diagonal.to_vec(), directions, variances };
+        Adaptation { centerings: vec![Centering::constant(lambda, 2)], metric }
+    }
+
+    #[test]
+    fn changes_of_any_part_are_seen() {
+        let old = adaptation(&[1.0, 4.0, 9.0], 0.5, &[]);
+        assert!(are_alike(&old, &adaptation(&[1.1, 3.8, 9.0], 0.6, &[])));
+        assert!(!are_alike(&old, &adaptation(&[1.0, 4.0, 9.0], 0.9, &[])));
+        assert!(!are_alike(&old, &adaptation(&[1.0, 4.0, 20.0], 0.5, &[])));
+        let u: &[f64] = &[0.6, 0.8, 0.0];
+        let spiked = adaptation(&[1.0, 4.0, 9.0], 0.5, &[(u, 200.0)]);
+        assert!(!are_alike(&old, &spiked) && !are_alike(&spiked, &old));
+        assert!(are_alike(&spiked, &adaptation(&[1.0, 4.0, 9.0], 0.5, &[(u, 210.0)])));
+        let other: &[f64] = &[0.8, -0.6, 0.0];
+        assert!(!are_alike(&spiked, &adaptation(&[1.0, 4.0, 9.0], 0.5, &[(other, 200.0)])));
+    }
+
+    /// Sigma = D^1/2 (I + (v - 1) u u^T) D^1/2 multiplied out.
+    #[test]
+    fn variances_along_any_line() {
+        let metric = adaptation(&[1.0, 4.0], 0.0, &[(&[0.6, 0.8], 11.0)]).metric;
+        let sigma = [[1.0 + 3.6, 2.0 * 4.8], [2.0 * 4.8, 4.0 * (1.0 + 6.4)]];
+        for a in [[1.0, 0.0], [0.0, 1.0], [0.3, -2.0]] {
+            let product: f64 =
+                (0..2).flat_map(|i| (0..2).map(move |j| (i, j))).map(|(i, j)| a[i] * sigma[i][j] * a[j]).sum();
+            assert!((variance_of(&metric, &a) / product - 1.0).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Many short chains: the exact posterior for any number of chains, the same bits however the run is cut, and what warm-up
+//! does when there is nothing to settle on.
+
+use crate::densities::Bimodal;
+use crate::hierarchical::{balanced, check, unbalanced};
+use crate::reproducible::{finish, model, whole};
+use crate::resume::resumes;
+use octopus_density::Likelihood;
+use octopus_sampler::{Phase, Sampler, SamplerConfig, Strategy};
+
+/// 16384 draws by so many chains.
+fn prd(chains: usize, superchains: usize) -> SamplerConfig {
+    SamplerConfig {
+        strategy: Strategy::ManyShort,
+        chains,
+        superchains,
+        draws: 16384 / chains,
+        tune: 1000,
+        target_accept: 0.95,
+        seed: 42,
+        ..Default::default()
+    }
+}
+
+fn meets_the_exact_posterior(groups: &[usize], chains: usize, superchains: usize) {
+    for &groups in groups {
+        check(balanced(groups), Likelihood::Collapsed, [prd(chains, superchains)]);
+        check(unbalanced(groups), Likelihood::Collapsed, [prd(chains, superchains)]);
+    }
+}
+
+#[test]
+fn chains_64() {
+    meets_the_exact_posterior(&[100, 500, 1000], 64, 16);
+}
+
+#[test]
+fn chains_1024() {
+    meets_the_exact_posterior(&[100, 500], 1024, 64);
+}
+
+#[test]
+fn chains_8192() {
+    meets_the_exact_posterior(&[100], 8192, 64);
+}
+
+#[test]
+#[ignore = "half a minute: the larger sizes with the most chains"]
+fn many_chains_of_many_groups() {
+    meets_the_exact_posterior(&[1000], 1024, 64);
+    meets_the_exact_posterior(&[500, 1000], 8192, 64);
+}
+
+fn short() -> SamplerConfig {
+    SamplerConfig { chains: 12, superchains: 4, draws: 20, tune: 400, ..prd(16384, 4) }
+}
+
+#[test]
+fn any_number_of_threads_and_any_way_of_asking() {
+    let model = model(30);
+    let one = whole(&model, short());
+    for (threads, limit) in [(1, 1), (3, 7), (2, 1000)] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let other = pool.install(|| finish(&mut Sampler::new(&model, short()).expect("starts"), || limit));
+        assert!(one == other, "{threads} threads, {limit} iterations at a time");
+    }
+}
+
+#[test]
+fn a_resumed_run_gives_the_same_bits() {
+    let recorded = resumes(short());
+    assert!(recorded.window_ends.len() >= 2 && recorded.checkpoints.len() < 300, "{:?}", recorded.window_ends);
+}
+
+/// Warm-up begins with one chain of each superchain, and ends before its limit with all.
+#[test]
+fn superchains_become_chains() {
+    let model = model(30);
+    let mut sampler = Sampler::new(&model, short()).expect("starts");
+    let mut chains = Vec::new();
+    while let Some(block) = sampler.advance(usize::MAX).expect("runs") {
+        assert_eq!(block.phase == Phase::Sampling, sampler.warm_up().is_some_and(|end| sampler.done() > end));
+        chains.push(block.chains.len());
+    }
+    let warm_up = sampler.warm_up().expect("is over");
+    assert!(warm_up < 400 && sampler.done() == warm_up + 20, "{warm_up}");
+    assert!(chains.is_sorted() && chains[0] == 4 && chains[chains.len() - 1] == 12, "{chains:?}");
+    let steps = sampler.step_sizes();
+    assert!(steps.len() == 12 && steps.iter().all(|step| *step == steps[0]), "{steps:?}");
+}
+
+/// Chains that stay in the mode where they began never agree: warm-up takes all that it may, and says so by its length.
+#[test]
+fn chains_in_two_modes_do_not_settle() {
+    let config = SamplerConfig { tune: 200, ..short() };
+    let density = Bimodal::default();
+    let mut sampler = Sampler::new(&density, config).expect("starts");
+    while sampler.advance(usize::MAX).expect("runs").is_some() {}
+    assert_eq!(sampler.warm_up(), Some(200));
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let refused = |config: SamplerConfig| config.validate().unwrap_err().to_string();
+    assert_eq!(
+        refused(SamplerConfig { superchains: 5, ..short() }),
+        "superchains = 5: at least 2 are needed, and their number must divide that of the chains"
+    );
+    assert!(refused(SamplerConfig { superchains: 1, ..short() }).starts_with("superchains = 1"));
+    assert!(refused(SamplerConfig { tune: 19, ..short() }).starts_with("tune = 19: many short chains warm up"));
+    let four_long = SamplerConfig { strategy: Strategy::FourLong, superchains: 5, tune: 0, ..short() };
+    assert!(four_long.validate().is_ok());
+}
