@@ -113,3 +113,33 @@ batches!(
     "hierarchical_normal_f64_32x1",
     |precision, shape| check(precision, shape, &DataSet::normals(3, 1..=29))
 );
+
+// The CPU's gradients at the draws, also where chains adapt no step size of their own.
+batches!(gradients_of_windows, FAST, F64 32 x 1, "hierarchical_normal_f64_32x1", |precision, shape| {
+    let (context, sets) = (context(), DataSet::normals(12, 1..=29));
+    let mut batched = Batched::new(&context, precision, shape, &sets);
+    let all: Vec<usize> = (0..sets.len()).collect();
+    batched.restart(&all);
+    let launches = batched.launches(0, &all);
+    let Batched { kernels, stream, batch, slots: [slot, _], .. } = &mut batched;
+    kernels.run(stream, &launches, batch, slot).unwrap();
+    slot.fetch(stream, true).unwrap();
+    let mut without_adaptation = 0;
+    for ((set, own), output) in sets.iter().zip(&launches).zip(slot.wait().unwrap()) {
+        let (window, dim) = (output.window(), set.dim());
+        for chain in 0..set.chains() {
+            let (mut draws, mut gradients, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            output.draws(chain, &mut draws);
+            output.gradients(chain, &mut gradients);
+            for draw in draws.chunks(dim).skip(window.start).take(window.len()) {
+                let mut gradient = vec![0.0; dim];
+                set.density.logp_grad(draw, &mut gradient).unwrap();
+                expected.extend(gradient);
+            }
+            assert_eq!(gradients.len(), window.len() * dim);
+            assert!(gradients.iter().map(|x| x.to_bits()).eq(expected.iter().map(|x| x.to_bits())));
+            without_adaptation += if own.launch.tune == 0 { window.len() } else { 0 };
+        }
+    }
+    assert!(without_adaptation > 0);
+});
