@@ -9,6 +9,11 @@
 //! | [`NutsBatchKernels`] | for the format | the two kernels |
 //! | [`NutsBatch`] | for the run | of all items data, coordinates and metric, chains' states and vectors |
 //! | [`NutsBatchSlot`] | for the run, two or more | what one launch leaves for the host of the items that are in it |
+//!
+//! As for one data set: set geometries and states, [`restart`](NutsBatchKernels::restart), then
+//! [`run`](NutsBatchKernels::run) into one slot while the other is [fetched](NutsBatchSlot::fetch) by a second stream and
+//! [waited](NutsBatchSlot::wait) for. A launch names its items: others rest. What the host sets between launches
+//! (geometries, states, points) waits for all work that is queued; a run after a run waits for nothing.
 
 pub(crate) mod places;
 mod sets;
