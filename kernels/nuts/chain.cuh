@@ -62,11 +62,9 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
   using W = typename S::W;
   using Vec = typename S::Vec;
   const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
-  const u32 dim = space.density.dim();
   const u32 vectors = workspace_vectors(launch.max_depth);
   const Transition<S, Density> transition = {
       space, {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth}};
-  const Centering<R, T> natural = {launch.centering.lambda, (T)0, (T)0, 1, 1};
   typename W::template Place<Progress> progress;
   progress.set({number, 0});
   while (progress.peek().done < launch.iterations) {
@@ -75,11 +73,13 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     progress.set({at.chain, at.done + 1});
     const u64 row = (u64)at.chain * launch.iterations + at.done;
     const u32 iteration = launch.first_iteration + at.done;
+    const u32 dim = space.density.dim();
     Vec x;
     S::load(transition.work.x(launch.states[at.chain].which), x);
     space.density.make_natural(launch.centering, x);
     store_draw<S>(launch.draws + row * dim, dim, x);
-    if (iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end) {
+    if (iteration >= launch.window_begin && iteration < launch.window_end) {
+      const Centering<R, T> natural = {launch.centering.lambda, (T)0, (T)0, 1, 1};
       Vec gradient;
       // Where there is no value the gradient means nothing: the host must see that.
       if (!is_finite(space.density.evaluate(natural, x, gradient)) && W::writes()) launch.records[row].flags |= 4u;
@@ -87,6 +87,7 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     }
   }
   const u32 chain = progress.get().chain;
+  const u32 dim = space.density.dim();
   const ChainState<T>& place = launch.states[chain];
   if (W::writes()) launch.end_states[chain] = place;
   Vec x;

@@ -35,6 +35,15 @@ OCTOPUS_DEVICE u32 opaque(u32 x) {
   return x;
 }
 
+/// The same address, of which the compiler knows that it is no shared memory's: it cannot see that of an address that
+/// lies in memory itself (batch.cuh), and would ask at each access.
+template <class P> OCTOPUS_DEVICE P* in_device_memory(P* address) {
+#if defined(__CUDACC__)
+  __builtin_assume(__isGlobal(address));
+#endif
+  return address;
+}
+
 #if defined(OCTOPUS_HOST_LANES)
 
 /// One value for each lane. Operators take the lanes one by one.
@@ -173,7 +182,7 @@ template <int L> struct Lanes {
 
   /// The lane's own part of a buffer of whole rows: what load and store take. Rows and slots are then at constant
   /// distances, so that one register serves them all; made anew wherever it is used, and not kept for all of a run.
-  template <class P> OCTOPUS_DEVICE static P* mine(P* buffer) { return buffer + opaque(lane()); }
+  template <class P> OCTOPUS_DEVICE static P* mine(P* buffer) { return in_device_memory(buffer) + opaque(lane()); }
 
   /// One row of a vector in memory: element l is lane l's.
   template <class X> OCTOPUS_DEVICE static X load(const X* row) { return *row; }

@@ -28,7 +28,7 @@ template <class R, class T> struct Launch {
   /// Iterations done before, warm-up included, and how many to do.
   u32 first_iteration;
   u32 iterations;
-  /// Iterations of warm-up, in which the step size adapts.
+  /// Iterations in which each chain adapts its own step size; 0 where the host sets step sizes.
   u32 tune;
   /// Iterations of the open window, whose gradients are kept.
   u32 window_begin, window_end;

@@ -6,17 +6,23 @@
 
 namespace octopus::nuts {
 
+/// Whether this thread is one of those that carry chains.
+template <int L> OCTOPUS_DEVICE bool carries() {
+#if defined(OCTOPUS_HOST_LANES)
+  // One thread is all lanes.
+  return threadIdx.x % (u32)L == 0;
+#else
+  return true;
+#endif
+}
+
 /// The chain that this thread carries, or carries a lane of; `NONE` if it has nothing to do. Warps of a block share
 /// nothing: blocks of 128 threads serve all shapes, whatever the number of chains.
 constexpr u32 NONE = 0xffffffffu;
 
 template <int L> OCTOPUS_DEVICE u32 chain_of_thread(u32 chains) {
-#if defined(OCTOPUS_HOST_LANES)
-  // One thread is all lanes.
-  if (threadIdx.x % (u32)L != 0) return NONE;
-#endif
   const u32 chain = (blockIdx.x * blockDim.x + threadIdx.x) / (u32)L;
-  return chain < chains ? chain : NONE;
+  return carries<L>() && chain < chains ? chain : NONE;
 }
 
 /// All chains of the launch through all its iterations.

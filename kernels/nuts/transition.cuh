@@ -15,10 +15,10 @@ enum Purpose : u32 { PURPOSE_MOMENTUM = 2, PURPOSE_TREE = 3, PURPOSE_STEP_SIZE =
 /// Leaves use the blocks of random numbers from here on, doublings those before.
 constexpr u32 FIRST_LEAF_BLOCK = 64;
 
-/// What limits a transition.
+/// What limits a transition. Where the numbers lie is asked for anew each time: they are not kept in registers.
 template <class T> struct Limits {
-  T max_energy_error;
-  u32 max_depth;
+  const T& max_energy_error;
+  const u32& max_depth;
 };
 
 /// What one transition reports, 64 bytes: the statistics of `DrawStats` in crates/sampler.
@@ -140,7 +140,7 @@ template <class S, template <class> class Density> struct Transition {
 
   /// Moves the chain's point by one transition: `which` says where in the workspace it is, `logp` is its log density.
   /// What rests while a leaf is integrated waits in shared memory.
-  OCTOPUS_DEVICE Record run(T step_size, const Limits<T>& limits, u64 seed, u32 chain, u32 iteration, u32& which,
+  OCTOPUS_DEVICE Record run(T step_size, const Limits<T>& limits, const u64& seed, u32 chain, u32 iteration, u32& which,
                             T& logp) const {
     typename W::template Place<Address> address;
     address.set({chain, iteration});
@@ -268,7 +268,7 @@ template <class S, template <class> class Density> struct Transition {
   /// Whose random numbers the tree's are.
   struct Address {
     u32 chain, iteration;
-    OCTOPUS_DEVICE Stream numbers(u64 seed) const { return stream(seed, chain, iteration, PURPOSE_TREE); }
+    OCTOPUS_DEVICE Stream numbers(const u64& seed) const { return stream(seed, chain, iteration, PURPOSE_TREE); }
   };
 
   OCTOPUS_DEVICE static T size(T x) { return x < (T)0 ? -x : x; }

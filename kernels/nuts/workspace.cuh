@@ -40,7 +40,8 @@ template <class S> struct Workspace {
 
   /// The lane's own part of the buffer.
   R* slots;
-  u32 max_depth;
+  /// Where that of the launch lies.
+  const u32& max_depth;
 
   OCTOPUS_DEVICE R* slot(u32 index) const { return slots + (u64)index * S::SIZE; }
 

@@ -10,9 +10,12 @@
 use crate::kernels::{Binary, MatrixShape, NumberStream, Numbers, Reduction, Unary};
 use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
 use crate::nuts::windows::WindowShape;
-use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot, WindowBlock};
+use crate::nuts::{
+    NutsBatch, NutsBatchLaunch, NutsBatchSlot, NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot,
+    WindowBlock,
+};
 use crate::session::Session;
-use crate::{Attribute, CudaError, DeviceBuffer, Element, Real};
+use crate::{Attribute, CudaError, DeviceBuffer, Element, Real, Stream};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,6 +46,7 @@ pub(crate) enum RawEvent {}
 pub(crate) enum RawModule {}
 pub(crate) enum KernelSet {}
 pub(crate) enum NutsFunctions {}
+pub(crate) enum BatchFunctions {}
 pub(crate) enum WindowFunctions {}
 pub(crate) enum ExpansionFunctions {}
 
@@ -317,6 +321,23 @@ impl NutsFunctions {
         _: &NutsGeometry,
         _: &mut NutsChains,
         _: &mut NutsSlot,
+    ) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl BatchFunctions {
+    pub(crate) fn find(module: &Arc<RawModule>, _: &str) -> Answer<Self> {
+        match **module {}
+    }
+
+    pub(crate) fn queue(
+        &self,
+        _: NutsEntry,
+        _: &Stream,
+        _: &[NutsBatchLaunch],
+        _: &mut NutsBatch,
+        _: &mut NutsBatchSlot,
     ) -> Answer<()> {
         match *self {}
     }

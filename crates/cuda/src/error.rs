@@ -131,6 +131,12 @@ pub enum CudaError {
         /// Elements that there are.
         length: usize,
     },
+    /// One launch was to do a data set twice.
+    #[error("data set {item} is asked for twice in one launch; launch it again afterwards")]
+    ItemTwice {
+        /// Its number in the batch.
+        item: usize,
+    },
     /// More bytes than an address can count.
     #[error("{elements} elements of {element_bytes} bytes are more than any memory holds: ask for fewer")]
     TooLarge {

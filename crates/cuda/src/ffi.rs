@@ -8,6 +8,7 @@
 //! The crate's other modules see it as `binding`, and without the feature `cuda` they see `absent` in its place.
 #![allow(unsafe_code)]
 
+mod batch;
 mod context;
 mod device;
 mod event;
@@ -26,6 +27,7 @@ mod structures;
 mod transfer;
 mod windows;
 
+pub(crate) use batch::BatchFunctions;
 pub(crate) use context::PrimaryContext;
 pub(crate) use device::RawDevice;
 pub(crate) use event::RawEvent;

@@ -10,6 +10,7 @@
 //! | Order and time | [`Stream`], [`Event`], [`Stream::measure`] |
 //! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`], [`Module`] |
 //! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsTeam`], [`NutsSlot`] |
+//! | Many data sets at once | [`NutsBatchKernels`] over [`NutsBatch`], [`NutsBatchSlot`] |
 //! | What draws mean | [`NutsExpansion`]: variables, replicated observations |
 //! | What went wrong | [`CudaError`], [`DriverCode`] |
 //!
@@ -97,9 +98,9 @@ pub use error::CudaError;
 pub use kernels::{Kernels, MatrixShape, NumberStream};
 pub use module::Module;
 pub use nuts::{
-    ExpansionShape, Float, NutsChain, NutsChains, NutsData, NutsExpansion, NutsField, NutsFormat, NutsGeometry,
-    NutsKernels, NutsLaunch, NutsOutput, NutsPrediction, NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork,
-    NutsWindows, WindowBlock, WindowSide,
+    ExpansionShape, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsChain,
+    NutsChains, NutsData, NutsExpansion, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput,
+    NutsPrediction, NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowBlock, WindowSide,
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};

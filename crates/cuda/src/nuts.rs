@@ -11,18 +11,23 @@
 //! | [`NutsWindows`] | for warm-up | the open window's draws and gradients, for what is learned from all chains |
 //! | [`NutsSlot`] | for the run, two or more | what one launch leaves for the host: draws, records, gradients, ends |
 //!
+//! [`NutsBatch`] holds many data sets, each with its own data, geometry and chains, for launches of all of them at once.
+//!
 //! [`NutsExpansion`] says what draws mean, whoever has made them: variables, replicated observations.
 //!
 //! Numbers are given as `f64` and rounded once to what the kernel computes in.
 
+pub(crate) mod batch;
 mod chains;
 pub(crate) mod data;
 pub(crate) mod expansion;
-mod geometry;
+pub(crate) mod geometry;
 pub(crate) mod layout;
 mod output;
 mod record;
+pub(crate) mod regions;
 mod slot;
+pub(crate) mod structures;
 pub(crate) mod team;
 pub(crate) mod windows;
 
@@ -33,6 +38,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use batch::{NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot};
 pub use chains::{NutsChain, NutsChains};
 pub use data::{NutsData, NutsField};
 pub use expansion::{ExpansionShape, NutsExpansion, NutsPrediction};
@@ -57,9 +63,9 @@ pub struct NutsLaunch {
     pub first_iteration: u32,
     /// Iterations to do.
     pub iterations: u32,
-    /// Iterations of warm-up, in which the step size adapts.
+    /// Iterations in which each chain adapts its own step size: those of warm-up, or 0 where the host sets step sizes.
     pub tune: u32,
-    /// Iterations at whose draws the gradient is kept.
+    /// Iterations at whose draws the gradient is kept, whether step sizes adapt there or not.
     pub window: Range<u32>,
     /// Energy error beyond which a transition diverges.
     pub max_energy_error: f64,
@@ -74,6 +80,13 @@ pub enum NutsRestart {
     Search,
     /// Leave step size and dual averaging as they are: a run that goes on.
     Place,
+}
+
+impl NutsRestart {
+    /// The launch that asks the kernels for it.
+    fn launch(self, launch: &NutsLaunch) -> NutsLaunch {
+        NutsLaunch { iterations: u32::from(self == Self::Search), ..launch.clone() }
+    }
 }
 
 /// Which of the two kernels.
@@ -157,8 +170,7 @@ impl NutsKernels {
         chains: &mut NutsChains,
         slot: &mut NutsSlot,
     ) -> Result<(), CudaError> {
-        let launch = NutsLaunch { iterations: u32::from(kind == NutsRestart::Search), ..launch.clone() };
-        self.queue(NutsEntry::Restart, stream, &launch, data, geometry, chains, slot)
+        self.queue(NutsEntry::Restart, stream, &kind.launch(launch), data, geometry, chains, slot)
     }
 
     #[allow(clippy::too_many_arguments, reason = "as above")]
@@ -172,25 +184,22 @@ impl NutsKernels {
         chains: &mut NutsChains,
         slot: &mut NutsSlot,
     ) -> Result<(), CudaError> {
-        self.fits("format of the data", data.format())?;
-        self.fits("format of the geometry", geometry.format())?;
-        self.fits("format of the chains", chains.format())?;
+        let fits = |what, format| fits(&self.name, self.format, what, format);
+        fits("format of the data", data.format())?;
+        fits("format of the geometry", geometry.format())?;
+        fits("format of the chains", chains.format())?;
         slot.prepare(chains, launch)?;
         self.functions.queue(entry, stream.raw(), launch, data, geometry, chains, slot)
     }
+}
 
-    fn fits(&self, what: &'static str, format: NutsFormat) -> Result<(), CudaError> {
-        if format == self.format {
-            return Ok(());
-        }
-        let operation = format!("launching {} ({}): {what} is {format}", self.name, self.format);
-        Err(CudaError::LengthMismatch {
-            operation,
-            what: "a vector",
-            expected: self.format.vector(),
-            found: format.vector(),
-        })
+/// Whether a part is of the format of the kernels of this name.
+fn fits(name: &str, own: NutsFormat, what: &'static str, format: NutsFormat) -> Result<(), CudaError> {
+    if format == own {
+        return Ok(());
     }
+    let operation = format!("launching {name} ({own}): {what} is {format}");
+    Err(CudaError::LengthMismatch { operation, what: "a vector", expected: own.vector(), found: format.vector() })
 }
 
 impl fmt::Debug for NutsKernels {

@@ -71,6 +71,13 @@ pub trait GpuDensity: LogDensity {
     /// The fields of the density's `Data` struct, in the order of its declaration.
     fn kernel_data(&self) -> Vec<KernelField<'_>>;
 
+    /// The kernels for many data sets in one launch (`kernels/nuts/batch.cuh`), in any order: those of
+    /// [`kernel_modules`](Self::kernel_modules) for a table of data sets, which read [`kernel_data`](Self::kernel_data) of
+    /// each. There are none for teams: a density with [`team_work`](Self::team_work) is sampled by itself.
+    fn batch_modules(&self) -> &[KernelModule] {
+        &[]
+    }
+
     /// What one evaluation has to share, where it reads so much that several blocks of threads do it together: then the
     /// engine takes a [module for teams](KernelModule::team), and another one otherwise.
     fn team_work(&self) -> Option<TeamWork> {

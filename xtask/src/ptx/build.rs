@@ -108,6 +108,7 @@ fn entries_of_density(module: &str) -> Option<[String; 2]> {
     // What expands draws is apart: it serves all shapes.
     Some(match rest.strip_prefix("expand_") {
         Some(rest) => [format!("nuts_expand_{rest}"), format!("nuts_predict_{rest}")],
+        // Of a batch the names have the word: `nuts_batch_x` holds `nuts_run_batch_x`.
         None => [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")],
     })
 }
@@ -120,6 +121,10 @@ mod tests {
     fn a_modules_name_says_what_it_holds() {
         let two = |module| entries_of_density(module).map(|names| names.join(" "));
         assert_eq!(two("nuts_x_f64_32x1").as_deref(), Some("nuts_restart_x_f64_32x1 nuts_run_x_f64_32x1"));
+        assert_eq!(
+            two("nuts_batch_x_f32_32x1").as_deref(),
+            Some("nuts_restart_batch_x_f32_32x1 nuts_run_batch_x_f32_32x1")
+        );
         assert_eq!(two("nuts_expand_x_f32").as_deref(), Some("nuts_expand_x_f32 nuts_predict_x_f32"));
         assert_eq!((two("nuts_windows"), two("octopus")), (None, None));
     }

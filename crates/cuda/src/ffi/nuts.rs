@@ -6,6 +6,7 @@ use super::stream::RawStream;
 use super::structures::{Addresses, data_structure};
 use crate::CudaError;
 use crate::nuts::layout::{Structure, THREADS};
+use crate::nuts::structures::{self, Places};
 use crate::nuts::team::NutsTeam;
 use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot};
 use std::sync::Arc;
@@ -99,7 +100,6 @@ fn team_structure(addresses: &mut Addresses<'_>, team: &NutsTeam) -> Vec<u8> {
     structure.finished()
 }
 
-/// `Launch` of `kernels/nuts/chain.cuh`.
 fn launch_structure(
     addresses: &mut Addresses<'_>,
     launch: &NutsLaunch,
@@ -107,24 +107,21 @@ fn launch_structure(
     chains: &NutsChains,
     slot: &NutsSlot,
 ) -> Vec<u8> {
-    let scalar = chains.format().scalar;
-    let mut centering = Structure::default();
-    centering.long(addresses.address(&geometry.lambda)).real(scalar, geometry.total);
-    centering.real(scalar, geometry.uniform.unwrap_or(0.0));
-    centering.word(u32::from(geometry.uniform.is_some())).word(u32::from(geometry.natural));
-    let mut metric = Structure::default();
-    metric.long(addresses.address(&geometry.scale)).long(addresses.address(&geometry.directions));
-    metric.long(addresses.address(&geometry.stretch)).word(geometry.rank);
     let memory = addresses.address(&slot.memory);
     let region = |start: usize| memory + start as u64;
-    let mut whole = Structure::default();
-    whole.long(launch.seed).word(launch.first_chain).word(launch.chains);
-    whole.word(launch.first_iteration).word(launch.iterations).word(launch.tune);
-    whole.word(launch.window.start).word(launch.window.end).word(chains.max_depth());
-    whole.real(scalar, launch.max_energy_error).real(scalar, launch.target_accept);
-    whole.structure(&centering).structure(&metric);
-    whole.long(addresses.address(&chains.states)).long(addresses.address(&chains.workspaces));
-    whole.long(region(slot.regions.draws)).long(region(slot.regions.records)).long(region(slot.regions.gradients));
-    whole.long(memory).long(region(slot.regions.end_positions));
-    whole.finished()
+    let at = Places {
+        lambda: addresses.address(&geometry.lambda),
+        scale: addresses.address(&geometry.scale),
+        directions: addresses.address(&geometry.directions),
+        stretch: addresses.address(&geometry.stretch),
+        states: addresses.address(&chains.states),
+        workspaces: addresses.address(&chains.workspaces),
+        draws: region(slot.regions.draws),
+        records: region(slot.regions.records),
+        gradients: region(slot.regions.gradients),
+        end_states: region(slot.regions.end_states),
+        end_positions: region(slot.regions.end_positions),
+    };
+    let scalar = chains.format().scalar;
+    structures::launch_structure(scalar, launch, chains.max_depth(), &geometry.numbers, &at).finished()
 }

@@ -1,9 +1,7 @@
 //! Structures that kernels take by value, with addresses in them.
 
 use super::module::RawFunction;
-use crate::nuts::NutsData;
-use crate::nuts::data::DataPart;
-use crate::nuts::layout::Structure;
+use crate::nuts::{NutsData, structures};
 use crate::{CudaError, DeviceBuffer, Element};
 
 /// Addresses as they come into a kernel's structures; whether they are of the kernel's context is noted.
@@ -35,14 +33,5 @@ impl<'a> Addresses<'a> {
 
 /// What a density reads, in its own order.
 pub(super) fn data_structure(addresses: &mut Addresses<'_>, data: &NutsData) -> Vec<u8> {
-    let scalar = data.format().scalar;
-    let mut structure = Structure::default();
-    for part in data.parts() {
-        match part {
-            DataPart::Word(word) => structure.word(*word),
-            DataPart::Scalar(value) => structure.real(scalar, *value),
-            DataPart::Buffer(buffer) => structure.long(addresses.address(buffer)),
-        };
-    }
-    structure.finished()
+    structures::data_structure(data.format().scalar, data.parts(), |buffer| addresses.address(buffer)).finished()
 }

@@ -24,7 +24,7 @@ impl NutsChain {
         Self { averaging, step_size, ..Self::default() }
     }
 
-    fn encode(&self, scalar: Float, bytes: &mut Vec<u8>) {
+    pub(super) fn encode(&self, scalar: Float, bytes: &mut Vec<u8>) {
         scalar.encode(self.averaging.into_iter().chain([self.step_size, self.logp]), bytes);
         bytes.extend_from_slice(&self.which.to_ne_bytes());
         bytes.extend_from_slice(&[0; 4]);

@@ -18,16 +18,31 @@ pub enum NutsField<'a> {
     Words(&'a [u32]),
 }
 
-/// A member as it is on the device.
-pub(crate) enum DataPart {
+/// A member, an array being an `A`: its bytes, the buffer that has them, or where they are in one.
+pub(crate) enum DataPart<A> {
     Word(u32),
     Scalar(f64),
-    Buffer(DeviceBuffer<u8>),
+    Array(A),
+}
+
+impl NutsField<'_> {
+    /// The member with the bytes of an array.
+    pub(super) fn encode(&self, format: NutsFormat) -> Result<DataPart<Vec<u8>>, CudaError> {
+        let mut bytes = Vec::new();
+        match *self {
+            Self::Word(word) => return Ok(DataPart::Word(word)),
+            Self::Scalar(scalar) => return Ok(DataPart::Scalar(scalar)),
+            Self::PerCoordinate(values) => padded(format, "the density's data", values, &mut bytes)?,
+            Self::Reals(values) => format.element.encode(values.iter().copied(), &mut bytes),
+            Self::Words(words) => bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes())),
+        }
+        Ok(DataPart::Array(bytes))
+    }
 }
 
 /// What a density reads.
 pub struct NutsData {
-    parts: Vec<DataPart>,
+    parts: Vec<DataPart<DeviceBuffer<u8>>>,
     format: NutsFormat,
 }
 
@@ -39,27 +54,24 @@ impl NutsData {
     /// [`CudaError::OutOfMemory`]; and when a copy fails.
     pub fn upload(context: &Context, format: NutsFormat, fields: &[NutsField<'_>]) -> Result<Self, CudaError> {
         let part = |field: &NutsField<'_>| {
-            let mut bytes = Vec::new();
-            match *field {
-                NutsField::Word(word) => return Ok(DataPart::Word(word)),
-                NutsField::Scalar(scalar) => return Ok(DataPart::Scalar(scalar)),
-                NutsField::PerCoordinate(values) => padded(format, "the density's data", values, &mut bytes)?,
-                NutsField::Reals(values) => format.element.encode(values.iter().copied(), &mut bytes),
-                NutsField::Words(words) => bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes())),
-            }
-            DeviceBuffer::from_slice(context, &bytes).map(DataPart::Buffer)
+            Ok(match field.encode(format)? {
+                DataPart::Word(word) => DataPart::Word(word),
+                DataPart::Scalar(scalar) => DataPart::Scalar(scalar),
+                DataPart::Array(bytes) => DataPart::Array(DeviceBuffer::from_slice(context, &bytes)?),
+            })
         };
-        Ok(Self { parts: fields.iter().map(part).collect::<Result<_, _>>()?, format })
+        Ok(Self { parts: fields.iter().map(part).collect::<Result<_, CudaError>>()?, format })
     }
 
     /// Bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let bytes = |part: &DataPart| if let DataPart::Buffer(buffer) = part { buffer.bytes() } else { 0 };
+        let bytes =
+            |part: &DataPart<DeviceBuffer<u8>>| if let DataPart::Array(buffer) = part { buffer.bytes() } else { 0 };
         self.parts.iter().map(bytes).sum()
     }
 
-    pub(crate) fn parts(&self) -> &[DataPart] {
+    pub(crate) fn parts(&self) -> &[DataPart<DeviceBuffer<u8>>] {
         &self.parts
     }
 

@@ -4,23 +4,88 @@ use super::data::padded;
 use super::layout::NutsFormat;
 use crate::{Context, CudaError, DeviceBuffer};
 
-/// Coordinates and metric, which all chains share.
-pub struct NutsGeometry {
-    pub(crate) lambda: DeviceBuffer<u8>,
+/// What of coordinates and metric kernels take by value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GeometryNumbers {
     pub(crate) total: f64,
     pub(crate) uniform: Option<f64>,
     pub(crate) natural: bool,
+    pub(crate) rank: u32,
+}
+
+/// The density's own coordinates, a metric without directions.
+impl Default for GeometryNumbers {
+    fn default() -> Self {
+        Self { total: 0.0, uniform: Some(0.0), natural: true, rank: 0 }
+    }
+}
+
+impl GeometryNumbers {
+    /// Takes a centering over; what goes to memory of it.
+    pub(super) fn center(
+        &mut self,
+        format: NutsFormat,
+        lambda: &[f64],
+        total: f64,
+        uniform: Option<f64>,
+    ) -> Result<Vec<u8>, CudaError> {
+        let mut bytes = Vec::new();
+        padded(format, "the centering", lambda, &mut bytes)?;
+        let natural = lambda.iter().all(|&lambda| lambda == 0.0);
+        *self = Self { total, uniform, natural, ..*self };
+        Ok(bytes)
+    }
+}
+
+/// What goes to memory of a metric.
+pub(super) struct MetricBytes {
+    pub(super) scale: Vec<u8>,
+    pub(super) directions: Vec<u8>,
+    pub(super) stretch: Vec<u8>,
+    /// At most as many as there is room for.
+    pub(super) rank: u32,
+}
+
+impl MetricBytes {
+    pub(super) fn new(
+        format: NutsFormat,
+        most_rank: usize,
+        scale: &[f64],
+        directions: &[&[f64]],
+        stretch: &[f64],
+    ) -> Result<Self, CudaError> {
+        let (expected, found) = (directions.len(), stretch.len());
+        if expected > most_rank || expected != found {
+            let operation = format!("setting a metric of {expected} directions");
+            let (what, expected) =
+                if expected == found { ("the metric", most_rank) } else { ("the list of stretches", expected) };
+            return Err(CudaError::LengthMismatch { operation, what, expected, found });
+        }
+        let rank = directions.len() as u32;
+        let mut bytes = Self { scale: Vec::new(), directions: Vec::new(), stretch: Vec::new(), rank };
+        padded(format, "the metric's diagonal", scale, &mut bytes.scale)?;
+        for direction in directions {
+            padded(format, "a direction of the metric", direction, &mut bytes.directions)?;
+        }
+        format.scalar.encode(stretch.iter().copied(), &mut bytes.stretch);
+        Ok(bytes)
+    }
+}
+
+/// Coordinates and metric, which all chains share.
+pub struct NutsGeometry {
+    pub(crate) numbers: GeometryNumbers,
+    pub(crate) lambda: DeviceBuffer<u8>,
     pub(crate) scale: DeviceBuffer<u8>,
     pub(crate) directions: DeviceBuffer<u8>,
     pub(crate) stretch: DeviceBuffer<u8>,
-    pub(crate) rank: u32,
     most_rank: usize,
     format: NutsFormat,
 }
 
 impl NutsGeometry {
-    /// Room for the coordinates' numbers and a metric of at most `most_rank` directions; unit metric, natural
-    /// coordinates.
+    /// Room for the coordinates' numbers and a metric of at most `most_rank` directions, which is to be set before any
+    /// launch; natural coordinates.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], and when the driver fails.
@@ -28,14 +93,11 @@ impl NutsGeometry {
         let vector = format.vector() * format.element.bytes();
         let zeroed = |bytes| DeviceBuffer::zeroed(context, bytes);
         Ok(Self {
+            numbers: GeometryNumbers::default(),
             lambda: zeroed(vector)?,
-            total: 0.0,
-            uniform: Some(0.0),
-            natural: true,
             scale: zeroed(vector)?,
             directions: zeroed(most_rank * vector)?,
             stretch: zeroed(most_rank * format.scalar.bytes())?,
-            rank: 0,
             most_rank,
             format,
         })
@@ -46,11 +108,9 @@ impl NutsGeometry {
     /// # Errors
     /// [`CudaError::LengthMismatch`] for more lambdas than coordinates; and when a copy fails.
     pub fn set_centering(&mut self, lambda: &[f64], total: f64, uniform: Option<f64>) -> Result<(), CudaError> {
-        let mut bytes = Vec::new();
-        padded(self.format, "the centering", lambda, &mut bytes)?;
-        self.lambda.copy_from(&bytes)?;
-        (self.total, self.uniform) = (total, uniform);
-        self.natural = lambda.iter().all(|&lambda| lambda == 0.0);
+        let mut numbers = self.numbers;
+        self.lambda.copy_from(&numbers.center(self.format, lambda, total, uniform)?)?;
+        self.numbers = numbers;
         Ok(())
     }
 
@@ -61,26 +121,11 @@ impl NutsGeometry {
     /// [`CudaError::LengthMismatch`] for longer vectors than there are coordinates, for more directions than there is
     /// room for, and for another number of stretches; and when a copy fails.
     pub fn set_metric(&mut self, scale: &[f64], directions: &[&[f64]], stretch: &[f64]) -> Result<(), CudaError> {
-        let (expected, found) = (directions.len(), stretch.len());
-        if expected > self.most_rank || expected != found {
-            let operation = format!("setting a metric of {expected} directions");
-            let (what, expected) =
-                if expected == found { ("the metric", self.most_rank) } else { ("the list of stretches", expected) };
-            return Err(CudaError::LengthMismatch { operation, what, expected, found });
-        }
-        let mut bytes = Vec::new();
-        padded(self.format, "the metric's diagonal", scale, &mut bytes)?;
-        self.scale.copy_from(&bytes)?;
-        bytes.clear();
-        for direction in directions {
-            padded(self.format, "a direction of the metric", direction, &mut bytes)?;
-        }
-        self.directions.copy_range_from(0, &bytes)?;
-        bytes.clear();
-        self.format.scalar.encode(stretch.iter().copied(), &mut bytes);
-        self.stretch.copy_range_from(0, &bytes)?;
-        // At most `most_rank`, whose directions are in memory.
-        self.rank = directions.len() as u32;
+        let bytes = MetricBytes::new(self.format, self.most_rank, scale, directions, stretch)?;
+        self.scale.copy_from(&bytes.scale)?;
+        self.directions.copy_range_from(0, &bytes.directions)?;
+        self.stretch.copy_range_from(0, &bytes.stretch)?;
+        self.numbers.rank = bytes.rank;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::NutsChain;
 use super::layout::NutsFormat;
 use super::record::{NutsRecord, RECORD};
-use super::slot::Regions;
+use super::regions::Regions;
 use std::ops::Range;
 
 /// What one launch has left, on the host.
@@ -45,16 +45,15 @@ impl NutsOutput<'_> {
         self.bytes[start..start + bytes].as_chunks().0.iter().map(NutsRecord::decode)
     }
 
-    /// The states of all chains that there is room for after the last iteration.
+    /// The states after the last iteration of all chains that there is room for; of a batch, of those that were launched.
     #[must_use]
     pub fn end_states(&self) -> Vec<NutsChain> {
         let bytes = self.format.state_bytes();
-        let all = &self.bytes[..self.chains * bytes];
+        let all = &self.bytes[self.regions.end_states..][..self.chains * bytes];
         all.chunks_exact(bytes).map(|bytes| NutsChain::decode(self.format.scalar, bytes)).collect()
     }
 
-    /// The points of all chains that there is room for, in the sampler's coordinates, after the last iteration:
-    /// `chains x dim`.
+    /// The points of the same chains, in the sampler's coordinates, after the last iteration: `chains x dim`.
     #[must_use]
     pub fn end_positions(&self) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.chains * self.dim);

@@ -2,41 +2,10 @@
 
 use super::layout::{Float, NutsFormat};
 use super::output::NutsOutput;
-use super::record::RECORD;
+use super::regions::{Left, Plan, Regions, window};
 use super::{NutsChains, NutsLaunch};
 use crate::{Context, CudaError, DeviceBuffer, PinnedBuffer, Stream, Transfer};
 use std::ops::Range;
-
-/// Regions of a slot begin at multiples of so many bytes.
-const REGION: usize = 16;
-
-/// Where the regions of a slot begin, in bytes, for one launch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Regions {
-    pub(crate) end_positions: usize,
-    pub(crate) records: usize,
-    pub(crate) draws: usize,
-    pub(crate) gradients: usize,
-    end: usize,
-    pub(super) iterations: usize,
-    /// Iterations of this launch whose gradients are kept.
-    pub(super) window: Range<usize>,
-}
-
-impl Regions {
-    /// End states are at the front; what does not always leave the device is at the end.
-    fn new(format: NutsFormat, chains: usize, dim: usize, iterations: usize) -> Option<Self> {
-        let after = |start: usize, bytes: Option<usize>| start.checked_add(bytes?)?.checked_next_multiple_of(REGION);
-        let vectors = chains.checked_mul(dim)?.checked_mul(format.element.bytes());
-        let all = |bytes: Option<usize>| bytes?.checked_mul(iterations);
-        let end_positions = after(0, chains.checked_mul(format.state_bytes()))?;
-        let records = after(end_positions, vectors)?;
-        let draws = after(records, all(chains.checked_mul(RECORD)))?;
-        let gradients = after(draws, all(vectors))?;
-        let end = after(gradients, all(vectors))?;
-        Some(Self { end_positions, records, draws, gradients, end, iterations, window: 0..0 })
-    }
-}
 
 /// What one launch leaves for the host. With two slots one is copied while the next launch fills the other.
 pub struct NutsSlot {
@@ -45,6 +14,9 @@ pub struct NutsSlot {
     host: Option<PinnedBuffer<u8>>,
     copy: Option<Transfer<u8>>,
     pub(crate) regions: Regions,
+    /// Where gradients begin and where everything ends, for the launch that it is laid out for.
+    gradients: usize,
+    end: usize,
     chains: usize,
     dim: usize,
     capacity: usize,
@@ -65,6 +37,8 @@ impl NutsSlot {
             host: Some(PinnedBuffer::zeroed(context, bytes)?),
             copy: None,
             regions: Regions::default(),
+            gradients: 0,
+            end: 0,
             chains,
             dim,
             capacity,
@@ -75,7 +49,7 @@ impl NutsSlot {
     /// Bytes of a slot, on the device and again on the host; `None` for more than can be counted.
     #[must_use]
     pub fn bytes_for(format: NutsFormat, chains: usize, dim: usize, capacity: usize) -> Option<usize> {
-        Regions::new(format, chains, dim, capacity).map(|regions| regions.end)
+        plan(format, chains, dim, capacity).map(|plan| plan.end)
     }
 
     /// Bytes of device memory.
@@ -109,8 +83,8 @@ impl NutsSlot {
         }
         let mut bytes = Vec::with_capacity(found * self.format.element.bytes());
         self.format.element.encode(positions.iter().copied(), &mut bytes);
-        // They come right after the end states, whatever the number of iterations.
-        let start = (self.chains * self.format.state_bytes()).next_multiple_of(REGION);
+        // The same place whatever the number of iterations.
+        let start = plan(self.format, self.chains, self.dim, 0).map_or(usize::MAX, |plan| plan.end_positions);
         self.memory.copy_range_from(start, &bytes)
     }
 
@@ -138,10 +112,10 @@ impl NutsSlot {
         }
         let too_large =
             CudaError::TooLarge { elements: self.chains, element_bytes: iterations.saturating_mul(self.dim) };
-        self.regions = Regions::new(self.format, self.chains, self.dim, iterations).ok_or(too_large)?;
-        let within = |iteration: u32| iteration.saturating_sub(launch.first_iteration).min(launch.iterations) as usize;
-        let window = within(launch.window.start.min(launch.tune))..within(launch.window.end.min(launch.tune));
-        self.regions.window = window;
+        let mut plan = plan(self.format, self.chains, self.dim, iterations).ok_or(too_large)?;
+        (self.gradients, self.end) = (plan.gradients, plan.end);
+        self.regions = plan.sets.pop().unwrap_or_default();
+        self.regions.window = window(launch);
         Ok(())
     }
 
@@ -153,7 +127,7 @@ impl NutsSlot {
     pub fn fetch(&mut self, stream: &Stream, gradients: bool) -> Result<(), CudaError> {
         let Some(host) = self.host.take() else { return Ok(()) };
         let all = gradients && !self.regions.window.is_empty();
-        let end = if all { self.regions.end } else { self.regions.gradients };
+        let end = if all { self.end } else { self.gradients };
         self.copy = Some(self.memory.download(0..end, host, stream)?);
         Ok(())
     }
@@ -169,4 +143,9 @@ impl NutsSlot {
         let bytes = self.host.as_deref().unwrap_or_default();
         Ok(NutsOutput { bytes, regions: &self.regions, chains: self.chains, dim: self.dim, format: self.format })
     }
+}
+
+/// Room for all chains and for gradients of all iterations: what is in a slot stays where it is, however many chains run.
+fn plan(format: NutsFormat, chains: usize, dim: usize, iterations: usize) -> Option<Plan> {
+    Plan::new(format, &[Left { chains, dim, iterations, gradients: true }])
 }

@@ -2,6 +2,7 @@
 //! driver library and one set of faults. Without g++ the tests say SKIPPED.
 #![cfg(feature = "cuda")]
 
+mod batch;
 mod buffers;
 mod devices;
 mod faults;

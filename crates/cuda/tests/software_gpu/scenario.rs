@@ -1,7 +1,7 @@
 //! Runs a test's body in a process that has a software GPU, and does not wait for it for ever.
 
 use octopus_cuda::{Context, Device};
-use octopus_softgpu::{KernelSources, SoftwareGpu, Variant};
+use octopus_softgpu::{KernelSources, SoftwareGpu, Unavailable, Variant};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -30,11 +30,20 @@ pub(crate) fn run(path: &str, settings: &str, body: impl FnOnce()) {
 
 /// As [`run`], with other kernels than this program's.
 pub(crate) fn run_with(kernels: &KernelSources, path: &str, settings: &str, body: impl FnOnce()) {
+    run_on(|| SoftwareGpu::build_with(kernels, Variant::Plain), path, settings, body);
+}
+
+/// As [`run`], on the software GPU that `build` makes.
+pub(crate) fn run_on(
+    build: impl FnOnce() -> Result<SoftwareGpu, Unavailable>,
+    path: &str,
+    settings: &str,
+    body: impl FnOnce(),
+) {
     if std::env::var_os(INSIDE).is_some() {
         return body();
     }
-    let built = SoftwareGpu::build_with(kernels, Variant::Plain);
-    let Some(gpu) = SoftwareGpu::unless_absent(built) else { return };
+    let Some(gpu) = SoftwareGpu::unless_absent(build()) else { return };
     // The harness names tests without the crate.
     let test = path.split_once("::").map_or(path, |(_, test)| test);
     let mut command = Command::new(std::env::current_exe().expect("tests know their file"));

@@ -3,7 +3,8 @@
 use super::{KernelText, Precision};
 
 /// PTX with the two entries of one density, precision and shape: `nuts_run_<density>_<precision>_<lanes>x<rows>` and
-/// `nuts_restart_<density>_<precision>_<lanes>x<rows>`, with `_team` at the end where they are a team's.
+/// `nuts_restart_<density>_<precision>_<lanes>x<rows>`, with `_team` at the end where they are a team's, and `batch_` before
+/// the density where they are for many data sets.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelModule {
     /// What it computes in.
@@ -30,7 +31,7 @@ pub struct TeamWork {
 }
 
 impl KernelModule {
-    /// The name of the entry that does `what` (`run` or `restart`) for the density of this kernel name.
+    /// The name of the entry that does `what` (`run` or `restart`, of a batch `run_batch` or `restart_batch`) for the density of this kernel name.
     pub fn entry(&self, what: &str, density: &str) -> String {
         format!("nuts_{what}_{density}_{}", self.kernel())
     }

@@ -2,22 +2,24 @@
 
 use super::{ExpansionModule, KernelModule, KernelText, Precision};
 
-/// The modules of one density, by precision and shape; for teams after `;`.
+/// The modules of one density, by precision and shape; for teams after `;`. The density's name stands after the beginning
+/// of the files' names.
 macro_rules! modules {
-    ($density:literal: $($precision:ident $name:literal { $($lanes:literal x $rows:literal)* $(; $wide:literal x $long:literal)* })*) => {
+    ($density:literal: $($rest:tt)*) => { modules!("nuts_" $density: $($rest)*) };
+    ($beginning:literal $density:literal: $($precision:ident $name:literal { $($lanes:literal x $rows:literal)* $(; $wide:literal x $long:literal)* })*) => {
         &[$(
-            $(modules!(@ $density, $precision, $name, $lanes, $rows, false, ""),)*
-            $(modules!(@ $density, $precision, $name, $wide, $long, true, "_team"),)*
+            $(modules!(@ $beginning, $density, $precision, $name, $lanes, $rows, false, ""),)*
+            $(modules!(@ $beginning, $density, $precision, $name, $wide, $long, true, "_team"),)*
         )*]
     };
-    (@ $density:literal, $precision:ident, $name:literal, $lanes:literal, $rows:literal, $team:literal, $ending:literal) => {
+    (@ $beginning:literal, $density:literal, $precision:ident, $name:literal, $lanes:literal, $rows:literal, $team:literal, $ending:literal) => {
         KernelModule {
             precision: Precision::$precision,
             lanes: $lanes,
             rows: $rows,
             team: $team,
             ptx: KernelText::Gzip(include_bytes!(concat!(
-                "../../../../kernels/ptx/nuts_", $density, "_", $name, "_", $lanes, "x", $rows, $ending, ".ptx.gz"
+                "../../../../kernels/ptx/", $beginning, $density, "_", $name, "_", $lanes, "x", $rows, $ending, ".ptx.gz"
             ))),
         }
     };
@@ -32,6 +34,21 @@ pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = modules!("hierarchical_
 
 /// Of [`EightSchools`](crate::EightSchools).
 pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = modules!("eight_schools":
+    F64 "f64" { 32 x 1 }
+    F32 "f32" { 32 x 1 }
+    Mixed "mixed" { 32 x 1 }
+);
+
+/// Of many [`HierarchicalNormal`](crate::HierarchicalNormal)s in one launch. (Rows beyond those that are needed change no
+/// bits: 128x8 serves what 128x4 would.)
+pub(crate) static BATCH_HIERARCHICAL_NORMAL: &[KernelModule] = modules!("nuts_batch_" "hierarchical_normal":
+    F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 8 }
+    F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 8 }
+    Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 8 }
+);
+
+/// Of many [`EightSchools`](crate::EightSchools) in one launch.
+pub(crate) static BATCH_EIGHT_SCHOOLS: &[KernelModule] = modules!("nuts_batch_" "eight_schools":
     F64 "f64" { 32 x 1 }
     F32 "f32" { 32 x 1 }
     Mixed "mixed" { 32 x 1 }
@@ -71,6 +88,14 @@ mod tests {
             for module in modules {
                 let entries = ["restart", "run"].map(|what| module.entry(what, density));
                 let file = format!("nuts_{density}_{}.ptx.gz", module.kernel());
+                assert!(all.insert(file, (module.ptx, entries)).is_none(), "listed twice: {module:?}");
+            }
+        }
+        let batches = [("hierarchical_normal", BATCH_HIERARCHICAL_NORMAL), ("eight_schools", BATCH_EIGHT_SCHOOLS)];
+        for (density, modules) in batches {
+            for module in modules {
+                let entries = ["restart_batch", "run_batch"].map(|what| module.entry(what, density));
+                let file = format!("nuts_batch_{density}_{}.ptx.gz", module.kernel());
                 assert!(all.insert(file, (module.ptx, entries)).is_none(), "listed twice: {module:?}");
             }
         }

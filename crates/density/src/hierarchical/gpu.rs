@@ -25,6 +25,10 @@ impl GpuDensity for HierarchicalNormal {
         modules::HIERARCHICAL_NORMAL
     }
 
+    fn batch_modules(&self) -> &[KernelModule] {
+        modules::BATCH_HIERARCHICAL_NORMAL
+    }
+
     /// `HierarchicalNormalData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         let (observed, prior) = (&self.observed, self.prior());

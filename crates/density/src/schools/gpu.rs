@@ -12,6 +12,10 @@ impl GpuDensity for EightSchools {
         modules::EIGHT_SCHOOLS
     }
 
+    fn batch_modules(&self) -> &[KernelModule] {
+        modules::BATCH_EIGHT_SCHOOLS
+    }
+
     /// `EightSchoolsData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         vec![

@@ -1,0 +1,119 @@
+//! Where what a launch leaves lies in a buffer.
+
+use super::NutsLaunch;
+use super::layout::NutsFormat;
+use super::record::RECORD;
+use std::ops::Range;
+
+/// Regions begin at multiples of so many bytes.
+const REGION: usize = 16;
+
+/// What chains leave of one data set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    pub(super) chains: usize,
+    pub(super) dim: usize,
+    pub(super) iterations: usize,
+    /// Whether there is room for gradients.
+    pub(super) gradients: bool,
+}
+
+/// Where the regions of a data set begin, in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Regions {
+    pub(crate) end_states: usize,
+    pub(crate) end_positions: usize,
+    pub(crate) records: usize,
+    pub(crate) draws: usize,
+    pub(crate) gradients: usize,
+    pub(super) iterations: usize,
+    /// Iterations of the launch whose gradients are kept.
+    pub(super) window: Range<usize>,
+}
+
+/// A buffer for one launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) sets: Vec<Regions>,
+    /// Where the chains' points begin, those of all data sets one after another.
+    pub(super) end_positions: usize,
+    /// Where gradients begin: they do not always leave the device.
+    pub(super) gradients: usize,
+    pub(super) end: usize,
+}
+
+impl Plan {
+    /// Each kind of all data sets, one data set after another: end states at the front, gradients at the end. `None` for
+    /// more than can be counted.
+    pub(super) fn new(format: NutsFormat, left: &[Left]) -> Option<Self> {
+        let element = format.element.bytes();
+        let mut sets: Vec<Regions> =
+            left.iter().map(|left| Regions { iterations: left.iterations, ..Regions::default() }).collect();
+        let mut place = |begin: usize, bytes: &dyn Fn(&Left) -> Option<usize>, set: fn(&mut Regions, usize)| {
+            let mut next = begin.checked_next_multiple_of(REGION)?;
+            let first = next;
+            for (left, regions) in left.iter().zip(&mut sets) {
+                set(regions, next);
+                next = next.checked_add(bytes(left)?)?;
+            }
+            Some((first, next))
+        };
+        let points = |left: &Left| left.chains.checked_mul(left.dim)?.checked_mul(element);
+        let all = |left: &Left, bytes: Option<usize>| bytes?.checked_mul(left.iterations);
+        let (_, next) = place(0, &|left| left.chains.checked_mul(format.state_bytes()), |r, at| r.end_states = at)?;
+        let (end_positions, next) = place(next, &points, |r, at| r.end_positions = at)?;
+        let (_, next) = place(next, &|left| all(left, left.chains.checked_mul(RECORD)), |r, at| r.records = at)?;
+        let (_, next) = place(next, &|left| all(left, points(left)), |r, at| r.draws = at)?;
+        let of_windows = |left: &Left| if left.gradients { all(left, points(left)) } else { Some(0) };
+        let (gradients, next) = place(next, &of_windows, |r, at| r.gradients = at)?;
+        let end = next.checked_next_multiple_of(REGION)?;
+        Some(Self { sets, end_positions, gradients, end })
+    }
+}
+
+/// Iterations of a launch whose gradients are kept, counted from its first.
+pub(super) fn window(launch: &NutsLaunch) -> Range<usize> {
+    let within = |iteration: u32| iteration.saturating_sub(launch.first_iteration).min(launch.iterations) as usize;
+    within(launch.window.start)..within(launch.window.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Float;
+
+    /// States of 72 bytes, records of 64, two and three chains of two and one coordinates.
+    #[test]
+    fn kinds_follow_each_other_and_data_sets_within_them() {
+        let format = NutsFormat { element: Float::F64, scalar: Float::F64, lanes: 32, rows: 1 };
+        let left = [
+            Left { chains: 2, dim: 2, iterations: 1, gradients: false },
+            Left { chains: 3, dim: 1, iterations: 2, gradients: true },
+        ];
+        let plan = Plan::new(format, &left).unwrap();
+        let places = |r: &Regions| [r.end_states, r.end_positions, r.records, r.draws, r.gradients];
+        // 360 bytes of states and 8 of nothing, 32 + 24 of points and 8, 128 + 384 of records, 32 + 48 of draws.
+        assert_eq!(places(&plan.sets[0]), [0, 368, 432, 944, 1024]);
+        assert_eq!(places(&plan.sets[1]), [144, 400, 560, 976, 1024]);
+        assert_eq!((plan.end_positions, plan.gradients, plan.end), (368, 1024, 1072));
+        assert_eq!(Plan::new(format, &[Left { chains: usize::MAX / 8, ..left[1] }]), None);
+    }
+
+    #[test]
+    fn a_window_is_what_a_launch_has_of_it() {
+        let launch = |first_iteration, iterations, window| NutsLaunch {
+            seed: 0,
+            first_chain: 0,
+            chains: 1,
+            first_iteration,
+            iterations,
+            tune: 0,
+            window,
+            max_energy_error: 1000.0,
+            target_accept: 0.8,
+        };
+        assert_eq!(window(&launch(10, 5, 12..20)), 2..5);
+        assert_eq!(window(&launch(10, 5, 0..12)), 0..2);
+        assert!(window(&launch(10, 5, 0..10)).is_empty() && window(&launch(10, 5, 15..20)).is_empty());
+    }
+}

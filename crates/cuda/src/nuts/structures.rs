@@ -1,0 +1,60 @@
+//! What kernels take by value, field by field.
+
+use super::NutsLaunch;
+use super::data::DataPart;
+use super::geometry::GeometryNumbers;
+use super::layout::{Float, Structure};
+
+/// Where a launch's buffers are on the device.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) lambda: u64,
+    pub(crate) scale: u64,
+    pub(crate) directions: u64,
+    pub(crate) stretch: u64,
+    pub(crate) states: u64,
+    pub(crate) workspaces: u64,
+    pub(crate) draws: u64,
+    pub(crate) records: u64,
+    pub(crate) gradients: u64,
+    pub(crate) end_states: u64,
+    pub(crate) end_positions: u64,
+}
+
+/// `Launch` of `kernels/nuts/launch.cuh`.
+pub(crate) fn launch_structure(
+    scalar: Float,
+    launch: &NutsLaunch,
+    max_depth: u32,
+    geometry: &GeometryNumbers,
+    at: &Places,
+) -> Structure {
+    let mut centering = Structure::default();
+    centering.long(at.lambda).real(scalar, geometry.total);
+    centering.real(scalar, geometry.uniform.unwrap_or(0.0));
+    centering.word(u32::from(geometry.uniform.is_some())).word(u32::from(geometry.natural));
+    let mut metric = Structure::default();
+    metric.long(at.scale).long(at.directions).long(at.stretch).word(geometry.rank);
+    let mut whole = Structure::default();
+    whole.long(launch.seed).word(launch.first_chain).word(launch.chains);
+    whole.word(launch.first_iteration).word(launch.iterations).word(launch.tune);
+    whole.word(launch.window.start).word(launch.window.end).word(max_depth);
+    whole.real(scalar, launch.max_energy_error).real(scalar, launch.target_accept);
+    whole.structure(&centering).structure(&metric);
+    whole.long(at.states).long(at.workspaces);
+    whole.long(at.draws).long(at.records).long(at.gradients).long(at.end_states).long(at.end_positions);
+    whole
+}
+
+/// What a density reads, in its own order; `address` says where an array is.
+pub(crate) fn data_structure<A>(scalar: Float, parts: &[DataPart<A>], mut address: impl FnMut(&A) -> u64) -> Structure {
+    let mut structure = Structure::default();
+    for part in parts {
+        match part {
+            DataPart::Word(word) => structure.word(*word),
+            DataPart::Scalar(value) => structure.real(scalar, *value),
+            DataPart::Array(array) => structure.long(address(array)),
+        };
+    }
+    structure
+}

@@ -1,0 +1,17 @@
+// Entries of one density, precision and shape, for many data sets: 32 coordinates at most.
+#include "eight_schools.cuh"
+#include "batch.cuh"
+
+using Shape = octopus::nuts::Shape<double, double, 32, 1>;
+using Item = octopus::nuts::Item<octopus::nuts::EightSchoolsData<double, double>, double, double>;
+using Batch = octopus::nuts::Batch<Item>;
+
+extern "C" __global__ void __launch_bounds__(128, 5)
+    nuts_run_batch_eight_schools_f64_32x1(Item first, Batch batch) {
+  octopus::nuts::run_batch<Shape, octopus::nuts::EightSchools>(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 5)
+    nuts_restart_batch_eight_schools_f64_32x1(Item first, Batch batch) {
+  octopus::nuts::restart_batch<Shape, octopus::nuts::EightSchools>(batch);
+}

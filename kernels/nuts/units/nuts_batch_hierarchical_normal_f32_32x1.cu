@@ -1,0 +1,17 @@
+// Entries of one density, precision and shape, for many data sets: 32 coordinates at most.
+#include "hierarchical_normal.cuh"
+#include "batch.cuh"
+
+using Shape = octopus::nuts::Shape<float, float, 32, 1>;
+using Item = octopus::nuts::Item<octopus::nuts::HierarchicalNormalData<float, float>, float, float>;
+using Batch = octopus::nuts::Batch<Item>;
+
+extern "C" __global__ void __launch_bounds__(128, 8)
+    nuts_run_batch_hierarchical_normal_f32_32x1(Item first, Batch batch) {
+  octopus::nuts::run_batch<Shape, octopus::nuts::HierarchicalNormal>(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 8)
+    nuts_restart_batch_hierarchical_normal_f32_32x1(Item first, Batch batch) {
+  octopus::nuts::restart_batch<Shape, octopus::nuts::HierarchicalNormal>(batch);
+}

@@ -1,0 +1,17 @@
+// Entries of one density, precision and shape, for many data sets: 256 coordinates at most.
+#include "hierarchical_normal.cuh"
+#include "batch.cuh"
+
+using Shape = octopus::nuts::Shape<double, double, 32, 8>;
+using Item = octopus::nuts::Item<octopus::nuts::HierarchicalNormalData<double, double>, double, double>;
+using Batch = octopus::nuts::Batch<Item>;
+
+extern "C" __global__ void __launch_bounds__(128, 3)
+    nuts_run_batch_hierarchical_normal_f64_32x8(Item first, Batch batch) {
+  octopus::nuts::run_batch<Shape, octopus::nuts::HierarchicalNormal>(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 3)
+    nuts_restart_batch_hierarchical_normal_f64_32x8(Item first, Batch batch) {
+  octopus::nuts::restart_batch<Shape, octopus::nuts::HierarchicalNormal>(batch);
+}
