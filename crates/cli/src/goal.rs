@@ -98,11 +98,13 @@ impl Watch {
     /// # Errors
     /// When the folder cannot be written or read.
     pub(crate) fn take<D: LogDensity>(&mut self, block: Block, writer: &mut RunWriter, density: &D) -> Result<Step> {
+        if block.phase == Phase::Sampling {
+            self.drawn += block.draws;
+        }
         if block.phase == Phase::Warmup || !self.has_targets() {
             writer.append(&block, density)?;
             return Ok(Step::GoOn);
         }
-        self.drawn += block.draws;
         self.held.push(block);
         // At the next look the last one must have ended.
         if self.end_look(self.drawn == self.next, writer, density)? == Step::Met {

@@ -205,7 +205,7 @@ impl GpuEngine {
         begun.record(compute)?;
         kernels.run(compute, &launch, data, geometry, device, slot)?;
         if let Some(windows) = windows {
-            windows.append(compute, device, slot)?;
+            windows.append(compute, slot)?;
         }
         done.record(compute)?;
         copies.wait_for(done)?;
@@ -254,7 +254,7 @@ impl GpuEngine {
 /// A launch of the iterations `span` of a group of chains.
 fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Range<usize>) -> NutsLaunch {
     let config = shared.config;
-    let window = shared.windows();
+    let window = &shared.windows;
     // Chains and iterations are below 2^31: `SamplerConfig::validate`.
     NutsLaunch {
         seed: config.seed,
@@ -399,6 +399,7 @@ impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
     fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
         let copy = |chain: &HostChain| HostChain { x: chain.x.clone(), state: chain.state, window: Window::default() };
         self.chains = self.chains.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
+        self.windows = None;
         self.groups().into_iter().try_for_each(|group| self.place(shared, group, NutsRestart::Place))
     }
 
