@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Draws of each chain at the first look: fewer say nothing about chains that few draws are asked of.
 const FIRST_LOOK: usize = 50;
 /// Of chains that are compared with each other instead.
-const FIRST_LOOK_OF_MANY: usize = 4;
+const FIRST_LOOK_OF_MANY: usize = 1;
 
 /// Watches over a run with a goal; over one without, it lets everything pass.
 pub(crate) struct Watch {
@@ -296,7 +296,7 @@ mod tests {
             looks.take_while(|&look| look < draws).collect::<Vec<_>>()
         };
         assert_eq!(looks(200, false), [50, 63, 79, 99, 124, 155, 194]);
-        assert_eq!(looks(20, true), [4, 5, 7, 9, 12, 15, 19]);
+        assert_eq!(looks(20, true), [1, 2, 3, 4, 5, 7, 9, 12, 15, 19]);
         assert_eq!(looks(40, false), [0; 0], "a look at the end only");
         assert_eq!(Watch::new(&record(200, false), Path::new("."), 63).next, 79);
     }
