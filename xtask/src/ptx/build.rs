@@ -22,11 +22,12 @@ struct Part {
     entries: Vec<Entry>,
 }
 
-/// Compiles and assembles every module; answers that `cache` has are taken from there.
+/// Compiles and assembles every module; answers that `cache` has are taken from there, and those of ptxas from `known`, if
+/// it is given, where the text is the same.
 ///
 /// # Errors
 /// When the compiler is of another release, or it, the assembler or this program refuses a module.
-pub(super) fn build(sources: &Sources, tools: &Tools, cache: &Cache) -> Result<Built> {
+pub(super) fn build(sources: &Sources, tools: &Tools, cache: &Cache, known: Option<&Manifest>) -> Result<Built> {
     let nvrtc = Nvrtc::open(&tools.nvrtc)?;
     let (major, minor) = nvrtc.version()?;
     if (major, minor) != tools::RELEASE {
@@ -34,8 +35,9 @@ pub(super) fn build(sources: &Sources, tools: &Tools, cache: &Cache) -> Result<B
         bail!("{} is NVRTC {major}.{minor}, not {wanted_major}.{wanted_minor}", tools.nvrtc.display());
     }
     let modules = sources.modules();
+    let known = known.filter(|known| known.compiler.ptxas == tools.ptxas_version);
     let parts = modules.par_iter().map(|module| {
-        part(sources, module, &nvrtc, tools, cache).with_context(|| format!("the module {}", module.name))
+        part(sources, module, &nvrtc, tools, cache, known).with_context(|| format!("the module {}", module.name))
     });
     let parts = parts.collect::<Result<Vec<Part>>>()?;
     let mut texts: Vec<(Module, String)> = Vec::new();
@@ -60,7 +62,14 @@ pub(super) fn build(sources: &Sources, tools: &Tools, cache: &Cache) -> Result<B
 }
 
 /// NVRTC may be called from several threads, for programs of their own (its manual, "Thread Safety").
-fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache: &Cache) -> Result<Part> {
+fn part(
+    sources: &Sources,
+    module: &Module,
+    nvrtc: &Nvrtc,
+    tools: &Tools,
+    cache: &Cache,
+    known: Option<&Manifest>,
+) -> Result<Part> {
     let headers: Vec<(&str, &str)> = sources.headers(module)?.into_iter().collect();
     let unit = Unit { name: &format!("{}.cu", module.name), text: sources.unit(module)?, headers: &headers };
     let mut inputs = vec!["nvrtc", &tools.nvrtc_identity, unit.name, unit.text];
@@ -68,6 +77,13 @@ fn part(sources: &Sources, module: &Module, nvrtc: &Nvrtc, tools: &Tools, cache:
     inputs.extend(headers.iter().flat_map(|(name, text)| [name, text]));
     let ptx = cache.get(&inputs, || nvrtc.compile(&unit, &OPTIONS))?;
     let mut entries = entries(sources, module, &ptx)?;
+    if let Some(known) = known.filter(|known| known.has(&module.name, &sha256(ptx.as_bytes()))) {
+        for entry in &mut entries {
+            let written = known.entries.iter().find(|written| written.name == entry.name);
+            entry.resources = written.map(|written| written.resources.clone()).unwrap_or_default();
+        }
+        return Ok(Part { ptx, entries });
+    }
     let told = resources::ARCHITECTURES.par_iter().map(|architecture| {
         let inputs = ["ptxas", &tools.ptxas_version, architecture, &ptx];
         cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))

@@ -69,6 +69,11 @@ impl Manifest {
         toml::from_str(&text).with_context(|| format!("{} is not understood", path.display()))
     }
 
+    /// Whether it is of this text of a module.
+    pub(super) fn has(&self, module: &str, ptx: &str) -> bool {
+        self.modules.iter().any(|text| text.name == module && text.ptx == ptx)
+    }
+
     /// One line a kernel and architecture, so that a difference is easy to read.
     pub(super) fn to_toml(&self) -> String {
         let Compiler { nvrtc, ptxas, options } = &self.compiler;
