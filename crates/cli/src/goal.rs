@@ -210,7 +210,8 @@ impl Shortfall {
     fn worst(found: &Summary, goal: Goal) -> Option<Self> {
         let of = |p: &ParameterSummary, what, value: f64, target: f64, ratio: f64| {
             let shortfall = Self { parameter: p.name.clone(), what, value, target, draws: found.draws };
-            (!(ratio < 1.0)).then(|| (if ratio.is_nan() { f64::INFINITY } else { ratio }, shortfall))
+            let met = ratio < 1.0;
+            (!met).then(|| (if ratio.is_nan() { f64::INFINITY } else { ratio }, shortfall))
         };
         let shortfalls = found.parameters.iter().filter(|p| !p.constant).flat_map(|p| {
             let ess = goal.target_ess.into_iter().flat_map(move |target| {

@@ -128,13 +128,14 @@ mod tests {
     /// `x[d, c] = ((31 c + 17 d + 5 c d) %% 23) / 4 + 0.375 (c %% 3)`, c and d counted from 0.
     #[test]
     fn nested_as_in_posterior() {
-        let cases: [(usize, usize, fn(usize) -> usize, f64); 6] = [
-            (5, 4, |c| c / 2, 1.0231468474013401),
-            (1, 64, |c| c / 8, 1.0315274151461353),
-            (10, 12, |c| c, 1.0739289288759659),
-            (7, 6, |c| c % 3, 1.1150222966253842),
-            (1, 6, |c| c % 3, 13.47219358530748),
-            (50, 32, |c| c / 8, 1.0014690631892571),
+        type Id = fn(usize) -> usize;
+        let cases: [(usize, usize, Id, f64); 6] = [
+            (5, 4, |c| c / 2, 1.023_146_847_401_34),
+            (1, 64, |c| c / 8, 1.031_527_415_146_135_3),
+            (10, 12, |c| c, 1.073_928_928_875_966),
+            (7, 6, |c| c % 3, 1.115_022_296_625_384_2),
+            (1, 6, |c| c % 3, 13.472_193_585_307_48),
+            (50, 32, |c| c / 8, 1.001_469_063_189_257),
         ];
         for (draws, chains, id, expected) in cases {
             let value = |c: usize, d: usize| ((c * 31 + d * 17 + c * d * 5) % 23) as f64 / 4.0 + 0.375 * (c % 3) as f64;
@@ -163,14 +164,14 @@ mod tests {
     #[test]
     fn the_spread_of_means_knows_the_correlation() {
         let (chains, draws) = (4096, 8);
-        for phi in [0.0, 0.6, -0.5] {
+        for phi in [0.0f64, 0.6, -0.5] {
             let mut random = Stream::new(1, 0, 0, Purpose::User);
             let mut values = Vec::with_capacity(chains * draws);
             for _ in 0..chains {
                 let mut x = random.normal();
                 for _ in 0..draws {
                     values.push(x);
-                    x = phi * x + (1.0 - phi * phi as f64).sqrt() * random.normal();
+                    x = phi * x + (1.0 - phi * phi).sqrt() * random.normal();
                 }
             }
             let lags = (1..draws).map(|k| (1.0 - k as f64 / draws as f64) * f64::powi(phi, k as i32));
