@@ -293,7 +293,7 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sampler")]
 pub(crate) struct SamplerArgs {
-    /// Draws of each chain, with a target the most [default: 2000; with many-short 16384 in all]
+    /// Draws of each chain, with a target the most; with many-short 16384 of all chains [default: 2000]
     #[arg(long, value_name = "N")]
     pub(crate) draws: Option<usize>,
     /// Warm-up iterations of each chain, with many-short the most [default: 1000]
@@ -303,7 +303,7 @@ pub(crate) struct SamplerArgs {
     /// has settled, and each then becomes many [default: four-long]
     #[arg(long, value_parser = words::<Strategy>(&["four-long", "many-short"]))]
     pub(crate) strategy: Option<Strategy>,
-    /// Chains [default: 4; 1024 with many-short]
+    /// Chains; with many-short 1024 [default: 4]
     #[arg(long, value_name = "N")]
     pub(crate) chains: Option<usize>,
     /// With many-short: chains that warm up, each then the start of as many [default: at most 64, by --chains]

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Draws of each chain at the first look: fewer say nothing about chains that few draws are asked of.
 const FIRST_LOOK: usize = 50;
 /// Of chains that are compared with each other instead.
-const FIRST_LOOK_OF_MANY: usize = 4;
+const FIRST_LOOK_OF_MANY: usize = 1;
 
 /// Watches over a run with a goal; over one without, it lets everything pass.
 pub(crate) struct Watch {
@@ -98,11 +98,13 @@ impl Watch {
     /// # Errors
     /// When the folder cannot be written or read.
     pub(crate) fn take<D: LogDensity>(&mut self, block: Block, writer: &mut RunWriter, density: &D) -> Result<Step> {
+        if block.phase == Phase::Sampling {
+            self.drawn += block.draws;
+        }
         if block.phase == Phase::Warmup || !self.has_targets() {
             writer.append(&block, density)?;
             return Ok(Step::GoOn);
         }
-        self.drawn += block.draws;
         self.held.push(block);
         // At the next look the last one must have ended.
         if self.end_look(self.drawn == self.next, writer, density)? == Step::Met {
@@ -208,7 +210,7 @@ impl Shortfall {
     fn worst(found: &Summary, goal: Goal) -> Option<Self> {
         let of = |p: &ParameterSummary, what, value: f64, target: f64, ratio: f64| {
             let shortfall = Self { parameter: p.name.clone(), what, value, target, draws: found.draws };
-            (!(ratio < 1.0)).then(|| (if ratio.is_nan() { f64::INFINITY } else { ratio }, shortfall))
+            (ratio.is_nan() || ratio >= 1.0).then(|| (if ratio.is_nan() { f64::INFINITY } else { ratio }, shortfall))
         };
         let shortfalls = found.parameters.iter().filter(|p| !p.constant).flat_map(|p| {
             let ess = goal.target_ess.into_iter().flat_map(move |target| {
@@ -294,7 +296,7 @@ mod tests {
             looks.take_while(|&look| look < draws).collect::<Vec<_>>()
         };
         assert_eq!(looks(200, false), [50, 63, 79, 99, 124, 155, 194]);
-        assert_eq!(looks(20, true), [4, 5, 7, 9, 12, 15, 19]);
+        assert_eq!(looks(20, true), [1, 2, 3, 4, 5, 7, 9, 12, 15, 19]);
         assert_eq!(looks(40, false), [0; 0], "a look at the end only");
         assert_eq!(Watch::new(&record(200, false), Path::new("."), 63).next, 79);
     }

@@ -12,6 +12,9 @@ use crate::order::{Folder, Sorted, Sorter, median, quantile, rank_normalize};
 use crate::rhat::{greater, scale_reduction};
 use std::sync::Arc;
 
+/// Draws of a chain that tell their correlations; of fewer the spread of the chains' means says what they are worth.
+const CORRELATED: usize = 100;
+
 /// The numbers of one row of a summary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Statistics {
@@ -136,7 +139,8 @@ impl Workspace {
         found
     }
 
-    /// What the chains say about each other, where each has few draws; the values are sorted.
+    /// What superchains say about each other; the values are sorted. Effective sample sizes are those of the draws' own
+    /// correlations where a chain has enough draws to tell them.
     fn compare_chains(
         &mut self,
         chains: &Chains,
@@ -147,19 +151,27 @@ impl Workspace {
     ) {
         let (values, draws) = (chains.values(), chains.draws());
         let size = values.len() as f64;
-        self.series.clear();
-        self.series.extend(values.iter().map(|&v| squares(v)));
-        let fourth = sum_by(&self.series, |square| square * square) / size;
-        found.mcse_sd = sd_error(sum_of_squares / size, fourth, from_means(&self.series, draws));
-        found.mcse_mean = (sum_of_squares / (size - 1.0) / from_means(values, draws)).sqrt();
+        let Self { ess, split, series, sorted, scores, .. } = self;
+        let mut ess = |values: &[f64]| {
+            if draws < CORRELATED {
+                return from_means(values, draws);
+            }
+            let halves = chains.with_values(values).split(split);
+            ess.estimate(halves.values(), halves.chains())
+        };
+        series.clear();
+        series.extend(values.iter().map(|&v| squares(v)));
+        let fourth = sum_by(series, |square| square * square) / size;
+        found.mcse_sd = sd_error(sum_of_squares / size, fourth, ess(series));
+        found.mcse_mean = (sum_of_squares / (size - 1.0) / ess(values)).sqrt();
         let [low, high] = [0.05, 0.95].map(|prob| {
-            indicate(values, quantile(&self.sorted.values, prob), &mut self.series);
-            from_means(&self.series, draws)
+            indicate(values, quantile(&sorted.values, prob), series);
+            ess(series)
         });
         found.ess_tail = lesser(low, high);
-        self.series.resize(values.len(), 0.0);
-        rank_normalize(&self.sorted, &self.scores, &mut self.series);
-        found.ess_bulk = from_means(&self.series, draws);
+        series.resize(values.len(), 0.0);
+        rank_normalize(sorted, scores, series);
+        found.ess_bulk = ess(series);
         if found.constant {
             return;
         }

@@ -113,9 +113,10 @@ pub fn summary(posterior: &Dataset, prob: f64) -> Result<Summary, DiagError> {
     summarise(posterior, prob, None)
 }
 
-/// As [`summary`], of many chains with few draws each, in `superchains` groups of consecutive chains that began together:
-/// effective sample sizes and standard errors are those of the [spread of the chains' means](crate::ess_mean_of_chains),
-/// and R-hat is the larger [nested R-hat](crate::rhat_nested) of the normal scores of the ranks and of the folded ranks.
+/// As [`summary`], of many short chains in `superchains` groups of consecutive chains that began together: R-hat is the
+/// larger [nested R-hat](crate::rhat_nested) of the normal scores of the ranks and of the folded ranks; and of chains with
+/// fewer than 100 draws, effective sample sizes and standard errors are those of the
+/// [spread of the chains' means](crate::ess_mean_of_chains).
 ///
 /// # Errors
 /// As [`summary`]; [`DiagError::Superchains`] when the chains cannot be divided into so many.

@@ -102,7 +102,7 @@ impl Chain {
             self.averaging.update(stats.acceptance_rate);
             self.step_size = self.averaging.current();
         }
-        if shared.windows().contains(&iteration) {
+        if shared.windows.contains(&iteration) {
             self.window.push(space.density, position)?;
         }
         Ok(())

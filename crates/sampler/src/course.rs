@@ -112,13 +112,14 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
 
     /// What an engine needs to know.
     pub(crate) fn shared(&self) -> Shared<'_, 'd, D> {
-        let Self { config, schedule, space, adaptation, done, .. } = self;
+        let Self { config, space, adaptation, done, .. } = self;
         let tuning = match (self.warm_up, self.stage()) {
             (Some(_), _) => Tuning::Over,
             (None, None | Some(Stage::Learning { agree: false, .. })) => Tuning::EachChain,
             (None, Some(_)) => Tuning::Pooled,
         };
-        Shared { config, schedule, space, adaptation, done: *done, tuning }
+        let windows = if self.learns() { self.schedule.windows() } else { 0..0 };
+        Shared { config, space, adaptation, done: *done, tuning, windows }
     }
 
     /// The iterations that are next: at most `limit`, none when the run is complete.
@@ -143,6 +144,11 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
 
     fn stage(&self) -> Option<&Stage> {
         self.pooled.as_ref().map(|pooled| &pooled.stage)
+    }
+
+    /// Whether windows are open or to come.
+    fn learns(&self) -> bool {
+        self.warm_up.is_none() && !matches!(self.stage(), Some(Stage::Spreading(_)))
     }
 
     /// The phase of an iteration, and its number there.
@@ -177,10 +183,8 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
                 }
             }
         }
-        let mut next = Next::default();
-        if !matches!(self.stage(), Some(Stage::Spreading(_))) && self.schedule.ends_at(until) {
-            next = self.close_window(engine)?;
-        }
+        let next =
+            if self.learns() && self.schedule.ends_at(until) { self.close_window(engine)? } else { Next::default() };
         if until == self.config.tune || until == stop && self.has_spread(engine) {
             engine.settle(self.shared().tuning)?;
             self.warm_up = Some(until);

@@ -6,7 +6,6 @@ use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::pool::Pool;
 use crate::run::SamplerError;
-use crate::schedule::Schedule;
 use crate::space::Space;
 use crate::step_size::DualAveraging;
 use serde::{Deserialize, Serialize};
@@ -15,12 +14,13 @@ use std::ops::Range;
 /// What all chains share between two adaptations.
 pub(crate) struct Shared<'a, 'd, D: ?Sized> {
     pub(crate) config: &'a SamplerConfig,
-    pub(crate) schedule: &'a Schedule,
     pub(crate) space: &'a Space<'d, D>,
     pub(crate) adaptation: &'a Adaptation,
     /// Iterations done of each chain, warm-up included.
     pub(crate) done: usize,
     pub(crate) tuning: Tuning,
+    /// The iterations whose draws belong to a window.
+    pub(crate) windows: Range<usize>,
 }
 
 /// Who adapts step sizes.
@@ -32,13 +32,6 @@ pub(crate) enum Tuning {
     Pooled,
     /// Nobody: warm-up is over.
     Over,
-}
-
-impl<D: ?Sized> Shared<'_, '_, D> {
-    /// The iterations whose draws belong to a window.
-    pub(crate) fn windows(&self) -> Range<usize> {
-        if self.tuning == Tuning::Over { 0..0 } else { self.schedule.windows() }
-    }
 }
 
 /// All chains of a run, known by their numbers, as the run's course sees them.

@@ -191,7 +191,7 @@ impl GpuEngine {
         begun.record(compute)?;
         kernels.run(compute, &launch, data, geometry, device, slot)?;
         if let Some(windows) = windows {
-            windows.append(compute, device, slot)?;
+            windows.append(compute, slot)?;
         }
         done.record(compute)?;
         copies.wait_for(done)?;
@@ -240,7 +240,7 @@ impl GpuEngine {
 /// A launch of the iterations `span` of a group of chains.
 fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Range<usize>) -> NutsLaunch {
     let config = shared.config;
-    let window = shared.windows();
+    let window = &shared.windows;
     // Chains and iterations are below 2^31: `SamplerConfig::validate`.
     NutsLaunch {
         seed: config.seed,
@@ -280,6 +280,7 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
 
     fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
         self.chains.spread(each);
+        self.windows = None;
         self.groups().into_iter().try_for_each(|group| self.place(shared, group, NutsRestart::Place))
     }
 

@@ -15,9 +15,9 @@ use crate::run;
 use anyhow::{Context, Result};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
-use octopus_diag::{DEFAULT_PROB, summary};
+use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
 
@@ -245,7 +245,7 @@ impl Case<'_> {
         let run = last.context("no repeat was asked for")?;
         let quality = match quality {
             Some(quality) => *quality,
-            None => *quality.insert(quality_of(self.model, &run)?),
+            None => *quality.insert(quality_of(self.model, &run, self.config)?),
         };
         let (config, gpu) = (self.config, matches!(self.place, Place::Gpu(_)));
         let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
@@ -270,8 +270,12 @@ impl Case<'_> {
     }
 }
 
-fn quality_of(model: &impl LogDensity, run: &InMemory) -> Result<Quality> {
-    let summary = summary(&collect::posterior(model, &run.blocks), DEFAULT_PROB)?;
+fn quality_of(model: &impl LogDensity, run: &InMemory, config: &SamplerConfig) -> Result<Quality> {
+    let posterior = collect::posterior(model, &run.blocks);
+    let summary = match config.strategy {
+        Strategy::FourLong => summary(&posterior, DEFAULT_PROB)?,
+        Strategy::ManyShort => summary_of_many(&posterior, DEFAULT_PROB, config.superchains)?,
+    };
     Ok(Quality {
         min_ess_bulk: summary.min_ess_bulk(),
         min_ess_tail: summary.min_ess_tail(),

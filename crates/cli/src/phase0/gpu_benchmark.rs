@@ -19,11 +19,10 @@ const REPEATS: usize = 5;
 const QUICK_REPEATS: usize = 2;
 const REPEAT_SECONDS: f64 = 0.25;
 
-/// Chains, warm-up iterations and draws that fill a device. R-hat < 1.01 takes some draws of each chain, however many
-/// chains there are: with 50 draws of 1024 chains it was 1.03, which falls with the draws of a chain.
-const MANY: [(usize, usize, usize); 3] = [(64, 500, 400), (1024, 400, 200), (4096, 400, 200)];
+/// Many short chains that fill a device, and draws of each.
+const MANY: [(usize, usize); 4] = [(64, 400), (1024, 64), (4096, 16), (16384, 8)];
 /// The same for the PRD's other sizes: of their many parameters the host could not hold more draws.
-const MANY_OF_OTHER_SIZES: [(usize, usize, usize); 2] = [(64, 500, 400), (512, 400, 200)];
+const MANY_OF_OTHER_SIZES: [(usize, usize); 2] = [(64, 400), (4096, 16)];
 
 /// All measurements on a GPU.
 pub(super) struct GpuBenchmarks {
@@ -110,15 +109,12 @@ impl GpuBenchmarks {
 const PRECISIONS: [Precision; 3] = [Precision::F64, Precision::F32, Precision::Mixed];
 
 /// Many chains in each precision; with --quick in the fastest only.
-fn many(options: &Options, runs: &[(usize, usize, usize)]) -> Vec<SamplerConfig> {
+fn many(options: &Options, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
     let precisions = if options.quick { &PRECISIONS[1..2] } else { &PRECISIONS[..] };
     let of = |&precision: &Precision| {
-        let of = move |&(chains, tune, draws): &(usize, usize, usize)| SamplerConfig {
-            chains,
-            tune,
-            draws,
-            precision,
-            ..options.sampler.clone()
+        let of = move |&(chains, draws): &(usize, usize)| {
+            let SamplerConfig { strategy, superchains, .. } = SamplerConfig::many_short(chains);
+            SamplerConfig { strategy, chains, superchains, draws, precision, ..options.sampler.clone() }
         };
         runs.iter().map(of)
     };

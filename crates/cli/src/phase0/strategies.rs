@@ -1,21 +1,30 @@
 //! What is compared with the run's own configuration.
 
-use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
+use octopus_sampler::{MetricKind, Parameterization, SamplerConfig, Strategy};
 
-/// The same number of draws in more and shorter chains, and other coordinates and metrics in the same chains.
+/// The same number of draws by more and shorter chains that warm up together, and other coordinates and metrics in the same
+/// chains.
 pub(super) fn strategies(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
-    let split = |factor: usize, name: &str| {
-        let config =
-            SamplerConfig { chains: base.chains * factor, draws: (base.draws / factor).max(1), ..base.clone() };
-        (format!("{} chains x {} draws{name}", config.chains, config.draws), config)
+    let many_short = |factor: usize| {
+        let chains = base.chains * factor;
+        let SamplerConfig { strategy, superchains, .. } = SamplerConfig::many_short(chains);
+        let draws = (base.draws / factor).max(1);
+        let config = SamplerConfig { strategy, chains, superchains, draws, ..base.clone() };
+        (format!("{chains} chains x {draws} draws (many-short)"), config)
+    };
+    let own = match base.strategy {
+        Strategy::FourLong => "four-long",
+        Strategy::ManyShort => "many-short",
     };
     let with = |name: &str, parameterization, metric| {
         (name.to_owned(), SamplerConfig { parameterization, metric, ..base.clone() })
     };
     vec![
-        split(1, " (four-long)"),
-        split(4, ""),
-        split(16, " (many-short)"),
+        (format!("{} chains x {} draws ({own})", base.chains, base.draws), base.clone()),
+        many_short(1),
+        many_short(4),
+        many_short(16),
+        many_short(100),
         with("adaptive centering, low-rank metric", Parameterization::Adaptive, MetricKind::LowRank),
         with("adaptive centering, diagonal metric", Parameterization::Adaptive, MetricKind::Diag),
         with("centered, diagonal metric", Parameterization::Centered, MetricKind::Diag),

@@ -18,6 +18,8 @@ pub struct NutsSlot {
     gradients: usize,
     end: usize,
     chains: usize,
+    /// Chains of the launch that it is laid out for.
+    launched: usize,
     dim: usize,
     capacity: usize,
     format: NutsFormat,
@@ -40,6 +42,7 @@ impl NutsSlot {
             gradients: 0,
             end: 0,
             chains,
+            launched: 0,
             dim,
             capacity,
             format,
@@ -56,6 +59,11 @@ impl NutsSlot {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.memory.bytes()
+    }
+
+    /// Chains and coordinates of the launch that it is laid out for.
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.launched, self.dim)
     }
 
     /// Iterations of the launch that it is laid out for at whose draws the gradient is kept.
@@ -116,6 +124,7 @@ impl NutsSlot {
         (self.gradients, self.end) = (plan.gradients, plan.end);
         self.regions = plan.sets.pop().unwrap_or_default();
         self.regions.window = window(launch);
+        self.launched = running;
         Ok(())
     }
 

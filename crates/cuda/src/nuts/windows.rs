@@ -1,6 +1,6 @@
 //! Windows of warm-up on the device: the draws of all chains and the gradients there, from which the host learns.
 
-use super::{NutsChains, NutsSlot};
+use super::NutsSlot;
 use crate::binding::{RawModule, WindowFunctions};
 use crate::{Context, CudaError, DeviceBuffer, Stream};
 use std::sync::Arc;
@@ -113,16 +113,17 @@ impl NutsWindows {
     /// Queues to append what a launch has left in `slot` within the window, behind the launch.
     ///
     /// # Errors
-    /// [`CudaError::LengthMismatch`] when there is no room, or the slot is of other chains; [`CudaError::ContextMismatch`];
+    /// [`CudaError::LengthMismatch`] when there is no room, or the launch was of other chains; [`CudaError::ContextMismatch`];
     /// and when the driver refuses.
-    pub fn append(&mut self, stream: &Stream, chains: &NutsChains, slot: &NutsSlot) -> Result<(), CudaError> {
+    pub fn append(&mut self, stream: &Stream, slot: &NutsSlot) -> Result<(), CudaError> {
         let (window, shape) = (slot.window(), self.shape);
         let refuse = |what, expected, found| {
             let operation = format!("adding {} draws to a window of {} chains", window.len(), shape.chains);
             Err(CudaError::LengthMismatch { operation, what, expected, found })
         };
-        if chains.chains != shape.chains || chains.dim != shape.dim {
-            return refuse("the slot", shape.chains * shape.dim, chains.chains * chains.dim);
+        let (chains, dim) = slot.shape();
+        if (chains, dim) != (shape.chains, shape.dim) {
+            return refuse("the slot", shape.chains * shape.dim, chains * dim);
         }
         if shape.rows + window.len() > shape.capacity {
             return refuse("the window", shape.rows + window.len(), shape.capacity);

@@ -43,7 +43,9 @@ pub(super) fn on_device(
     dim: usize,
     states: &[ChainState],
 ) -> Result<Option<NutsWindows>, SamplerError> {
-    let Some(Room { longest, .. }) = Room::of(config, gpu, dim) else { return Ok(None) };
+    // Chains that have spread learn no more.
+    let learns = states.len() == config.first_chains();
+    let Some(Room { longest, .. }) = Room::of(config, gpu, dim).filter(|_| learns) else { return Ok(None) };
     let mut windows = NutsWindows::new(context, &KERNELS.text()?, config.first_chains(), longest, dim, MAX_ROWS)?;
     for (c, state) in states.iter().enumerate() {
         windows.write(WindowSide::Positions, c, &state.window.positions)?;

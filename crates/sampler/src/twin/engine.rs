@@ -96,7 +96,7 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
             averaging.learn(T::of(stats.acceptance_rate));
             step_size = averaging.step();
         }
-        if shared.windows().contains(&iteration) {
+        if shared.windows.contains(&iteration) {
             let (logp, gradient) = space.model.evaluate(&natural, &draw);
             if !logp.wide().is_finite() {
                 return Err(no_value(number, iteration));

@@ -4,6 +4,7 @@ mod batch;
 mod bits;
 mod eight_schools;
 mod expansions;
+mod many_short;
 mod memory;
 #[path = "../sampler/monte_carlo.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
