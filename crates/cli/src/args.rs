@@ -203,6 +203,9 @@ pub(crate) struct SampleArgs {
     /// Data.
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    /// Many data sets.
+    #[command(flatten)]
+    pub(crate) batch: BatchArgs,
     /// Model.
     #[command(flatten)]
     pub(crate) model_settings: ModelArgs,
@@ -228,13 +231,13 @@ pub(crate) struct SampleArgs {
 #[command(next_help_heading = "Data: a file, or made up as NumPy would")]
 pub(crate) struct DataArgs {
     /// Observations: CSV with a header line, or Parquet
-    #[arg(long, value_name = "FILE", requires = "group", requires = "value")]
+    #[arg(long, value_name = "FILE", group = "table", requires = "group", requires = "value")]
     pub(crate) data: Option<PathBuf>,
     /// The column of group labels
-    #[arg(long, value_name = "COL", requires = "data")]
+    #[arg(long, value_name = "COL", requires = "table")]
     pub(crate) group: Option<String>,
     /// The column of values
-    #[arg(long, value_name = "COL", requires = "data")]
+    #[arg(long, value_name = "COL", requires = "table")]
     pub(crate) value: Option<String>,
     /// Groups of made-up data [default: 100]
     #[arg(long, value_name = "N", conflicts_with = "data")]
@@ -245,6 +248,24 @@ pub(crate) struct DataArgs {
     /// Seed of made-up data [default: 42]
     #[arg(long, value_name = "N", conflicts_with = "data")]
     pub(crate) data_seed: Option<u32>,
+}
+
+/// Many data sets of one model.
+#[derive(Debug, Default, Args)]
+#[command(
+    next_help_heading = "Many data sets, each with a run of its own below the folder of --out; exit code 1 where one \
+                               failed or should not be used"
+)]
+pub(crate) struct BatchArgs {
+    /// Sample every data set: each file of a folder, or with --batch-by the parts of one file; --group and --value as for
+    /// --data. Given again with the same --out, it goes on where it was interrupted
+    #[arg(long, value_name = "DIR|FILE", group = "table", requires = "group", requires = "value")]
+    #[arg(conflicts_with_all = ["groups", "per_group", "data_seed", "dry_run", "checkpoint_every"])]
+    #[arg(conflicts_with_all = ["target_ess", "target_rhat", "max_seconds"])]
+    pub(crate) batch: Option<PathBuf>,
+    /// The column that tells the data sets of the file apart
+    #[arg(long, value_name = "COL", requires = "batch")]
+    pub(crate) batch_by: Option<String>,
 }
 
 /// Priors and likelihood.

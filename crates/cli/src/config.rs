@@ -26,7 +26,20 @@ pub(crate) enum DataSource {
         group: String,
         /// The column of values.
         value: String,
+        /// Where only some rows belong to the data set: which.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only: Option<Rows>,
     },
+}
+
+/// Rows of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rows {
+    /// Those that have in this column
+    pub(crate) column: String,
+    /// this label.
+    pub(crate) label: String,
 }
 
 /// A run of `octopus sample`. Options on the command line override a file, which overrides the defaults.
@@ -113,7 +126,8 @@ impl RunConfig {
 
     fn set_data(&mut self, args: &DataArgs) {
         if let (Some(path), Some(group), Some(value)) = (&args.data, &args.group, &args.value) {
-            self.data = DataSource::File { path: path.clone(), group: group.clone(), value: value.clone() };
+            let (path, group, value) = (path.clone(), group.clone(), value.clone());
+            self.data = DataSource::File { path, group, value, only: None };
         }
         if args.groups.is_none() && args.per_group.is_none() && args.data_seed.is_none() {
             return;

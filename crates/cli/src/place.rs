@@ -4,7 +4,7 @@ use crate::exit::HardwareError;
 use anyhow::Result;
 use octopus_density::HierarchicalNormal;
 use octopus_device::{CudaError, Device, fallback::Failure, fallback::FallbackError, fallback::FallbackStep};
-use octopus_sampler::{GpuConfig, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{BatchSampler, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError};
 
 /// A place that can be asked for chains.
 #[derive(Clone, Debug)]
@@ -50,6 +50,30 @@ impl Place {
             Self::Gpu(gpu) => {
                 gpu.in_turns(config.chains, say, |context, gpu| Sampler::on_gpu(model, config.clone(), context, gpu))
             }
+        }
+    }
+
+    /// Runs of many data sets, of which the CPU moves at most `on_cpu` at once. Where a GPU's memory is too small for all,
+    /// they take turns, and `say` is told.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub(crate) fn batch<'d>(
+        &self,
+        sets: &[DataSet<'d, HierarchicalNormal>],
+        on_cpu: usize,
+        say: &mut dyn FnMut(&FallbackStep),
+    ) -> Result<BatchSampler<'d, HierarchicalNormal>, SamplerError> {
+        let Self::Gpu(Gpu { device, context, config }) = self else { return Ok(BatchSampler::new(sets, on_cpu)) };
+        let mut at_once = sets.len();
+        loop {
+            let error = match BatchSampler::on_gpu(sets, at_once, context, config) {
+                Err(SamplerError::Device(error)) if error.failure() == Failure::TooLarge && at_once > 1 => error,
+                other => return other,
+            };
+            let (from, to) = (at_once as u64, at_once as u64 / 2);
+            say(&FallbackStep::SmallerBatches { device: *device, from, to, cause: error.to_string() });
+            at_once /= 2;
         }
     }
 

@@ -1,6 +1,6 @@
 //! The model with its data: built from settings, and again from a run's record.
 
-use crate::config::{DataSource, RunConfig, setting_error};
+use crate::config::{DataSource, Rows, RunConfig, setting_error};
 use crate::truth::Truth;
 use anyhow::{Context, Result, bail};
 use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity, synthetic};
@@ -87,20 +87,48 @@ impl Problem {
     }
 
     fn build(source: &DataSource, prior: HierarchicalPrior, likelihood: Likelihood) -> Result<Self> {
-        let (data, source, described, truth) = match source {
+        let (data, truth) = match source {
             DataSource::Synthetic(spec) => {
                 let made = spec.generate().map_err(|error| setting_error(&error))?;
+                (made.data, Some(Truth::new(spec, made.group_means)))
+            }
+            DataSource::File { path, group, value, only: None } => {
+                (observations::read_grouped(path, group, value)?, None)
+            }
+            DataSource::File { path, group, value, only: Some(Rows { column, label }) } => {
+                let sets = observations::read_sets(path, group, value, column)?;
+                let own = sets.into_iter().find(|(name, _)| name == label);
+                let absent = || format!("{}: no row has `{label}` in column `{column}`", path.display());
+                (own.with_context(absent)?.1, None)
+            }
+        };
+        Self::of_data(source, data, truth, prior, likelihood)
+    }
+
+    /// The model of data that have been read, and where from.
+    ///
+    /// # Errors
+    /// When a setting is out of range, or a file has gone.
+    pub(crate) fn of_data(
+        source: &DataSource,
+        data: GroupedData,
+        truth: Option<Truth>,
+        prior: HierarchicalPrior,
+        likelihood: Likelihood,
+    ) -> Result<Self> {
+        let (source, described) = match source {
+            DataSource::Synthetic(spec) => {
                 let described = format!(
                     "synthetic: {} groups x {}, mean {}, sd {} between and {} within groups, np.random.seed({})",
                     spec.groups, spec.per_group, spec.mean, spec.between_sd, spec.within_sd, spec.seed
                 );
-                (made.data, source.clone(), described, Some(Truth::new(spec, made.group_means)))
+                (source.clone(), described)
             }
-            DataSource::File { path, group, value } => {
-                let data = observations::read_grouped(path, group, value)?;
+            DataSource::File { path, group, value, only } => {
                 let path = absolute(path).with_context(|| format!("cannot find {}", path.display()))?;
-                let described = path.display().to_string();
-                (data, DataSource::File { path, group: group.clone(), value: value.clone() }, described, None)
+                let rows = only.as_ref().map(|Rows { column, label }| format!(", rows with {column} = {label}"));
+                let described = format!("{}{}", path.display(), rows.unwrap_or_default());
+                (DataSource::File { path, group: group.clone(), value: value.clone(), only: only.clone() }, described)
             }
         };
         let record = DataRecord {

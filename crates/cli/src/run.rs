@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::Monitor;
-use octopus_sampler::{Phase, Sampler, SamplerConfig, SamplerError, Strategy};
+use octopus_sampler::{Adaptation, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
 use octopus_trace::{EndedBy, RECORD_SCHEMA, RunRecord, RunWriter, Timing};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
@@ -69,12 +69,13 @@ pub(crate) struct Outcome {
 }
 
 /// Iterations for the next step, learned from the last.
-struct Pace {
-    limit: usize,
+pub(crate) struct Pace {
+    pub(crate) limit: usize,
 }
 
 impl Pace {
-    fn learn(&mut self, iterations: usize, took: Duration) {
+    /// That so many iterations took so long.
+    pub(crate) fn learn(&mut self, iterations: usize, took: Duration) {
         let fit = iterations as f64 * STEP.as_secs_f64() / took.as_secs_f64().max(1e-9);
         // Trajectories shorten and lengthen in warm-up: grow carefully, shrink at once.
         self.limit = (fit as usize).clamp(1, 4 * self.limit);
@@ -142,7 +143,7 @@ pub(crate) fn to_folder<D: LogDensity>(
         }
         let done = sampler.done();
         if phase == Phase::Warmup && sampler.warm_up() == Some(done) {
-            let adaptation = adaptation(&sampler);
+            let adaptation = of_sampler(&sampler);
             writer.update(|record| (record.adaptation, record.timing) = (adaptation, timing))?;
         }
         let due = match session.checkpoints {
@@ -166,7 +167,7 @@ pub(crate) fn to_folder<D: LogDensity>(
     }
     progress.finish();
     // Also in the record of a run whose warm-up another session has done.
-    let adaptation = adaptation(&sampler);
+    let adaptation = of_sampler(&sampler);
     let usage = usage(&monitor)?;
     let record = writer.finish(|record| {
         (record.schema, record.ending) = (RECORD_SCHEMA, watch.ending(ended));
@@ -193,7 +194,7 @@ fn stopped(error: SamplerError, config: &SamplerConfig, dir: &Path) -> anyhow::E
     anyhow::Error::new(error).context(what)
 }
 
-fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
+pub(crate) fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
     match phase {
         Phase::Warmup => timing.warmup_s += took.as_secs_f64(),
         Phase::Sampling => timing.sampling_s += took.as_secs_f64(),
@@ -205,15 +206,18 @@ fn usage(monitor: &Monitor) -> Result<toml::Table> {
     toml::Table::try_from(monitor.usage()).context("cannot write the device's usage")
 }
 
+fn of_sampler<D: LogDensity>(sampler: &Sampler<'_, D>) -> toml::Table {
+    adaptation(sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up())
+}
+
 /// What warm-up found, for `run.toml`.
-fn adaptation<D: LogDensity>(sampler: &Sampler<'_, D>) -> toml::Table {
-    let found = sampler.adaptation();
+pub(crate) fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>) -> toml::Table {
     let list = |values: &[f64]| toml::Value::Array(values.iter().copied().map(toml::Value::Float).collect());
     let mut table = toml::Table::new();
-    if let Some(iterations) = sampler.warm_up() {
+    if let Some(iterations) = warm_up {
         table.insert("iterations".into(), toml::Value::Integer(iterations as i64));
     }
-    table.insert("step_sizes".into(), list(&sampler.step_sizes()));
+    table.insert("step_sizes".into(), list(step_sizes));
     table.insert("rank".into(), toml::Value::Integer(found.metric.directions.len() as i64));
     table.insert("spike_variances".into(), list(&found.metric.variances));
     table.insert("metric_diagonal".into(), list(&found.metric.diagonal));

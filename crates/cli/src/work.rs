@@ -64,6 +64,21 @@ impl Demand {
         Self { work, no_gpu, precision: config.precision }
     }
 
+    /// Of runs of NUTS for many data sets, which all move at once.
+    pub(crate) fn of_batch(models: &[&HierarchicalNormal], config: &SamplerConfig) -> Self {
+        let count = models.len().max(1);
+        let Some(largest) = models.iter().max_by_key(|model| model.dim()) else {
+            return Self { work: Work::new("no run"), no_gpu: None, precision: config.precision };
+        };
+        let one = Self::of_run(largest, config);
+        let (chains, superchains) = (config.chains.saturating_mul(count), config.superchains.saturating_mul(count));
+        let Self { work, .. } = Self::of_run(largest, &SamplerConfig { chains, superchains, ..config.clone() });
+        let shared = models.iter().any(|model| model.team_work().is_some());
+        let shared =
+            shared.then(|| "a data set has so many observations that a GPU takes it by itself only".to_owned());
+        Self { work, no_gpu: one.no_gpu.or(shared), precision: config.precision }
+    }
+
     /// Whether the device can do it.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 use crate::adaptation::{Adaptation, initial_centerings, initial_metric, learn};
 use crate::config::{SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
-use crate::engine::{ChainState, Engine, Shared, Tuning};
+use crate::engine::{ChainState, Chains, Shared, Tuning};
 use crate::pooled::PooledStep;
 use crate::run::SamplerError;
 use crate::schedule::{SPREADING, Schedule};
@@ -55,7 +55,7 @@ enum Stage {
 /// What must happen before chains go on, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Next {
-    /// [`Engine::restart`], then [`Course::restarted`].
+    /// [`Engine::restart`](crate::engine::Engine::restart), then [`Course::restarted`].
     pub(crate) restart: bool,
     /// [`Course::spread`].
     pub(crate) spread: bool,
@@ -99,6 +99,15 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
 
     pub(crate) fn warm_up(&self) -> Option<usize> {
         self.warm_up
+    }
+
+    pub(crate) fn density(&self) -> &'d D {
+        self.space.density
+    }
+
+    /// Whether all draws are drawn.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.next(1).is_none()
     }
 
     /// What an engine needs to know.
@@ -155,7 +164,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         &mut self,
         chains: &[ChainBlock],
         until: usize,
-        engine: &mut dyn Engine<D>,
+        engine: &mut dyn Chains<D>,
     ) -> Result<Next, SamplerError> {
         let (stop, tuning) = (self.next_stop(), self.shared().tuning);
         let from = std::mem::replace(&mut self.done, until);
@@ -184,14 +193,14 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
     }
 
     /// Whether each chain has become several, which have forgotten that they began together.
-    fn has_spread(&self, engine: &mut dyn Engine<D>) -> bool {
+    fn has_spread(&self, engine: &mut dyn Chains<D>) -> bool {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let points: Vec<&[f64]> = engine.points().into_iter().map(|x| &*x).collect();
         matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
     }
 
     /// That the chains have been evaluated anew, and each has searched a step size.
-    pub(crate) fn restarted(&mut self, engine: &mut dyn Engine<D>) -> Result<(), SamplerError> {
+    pub(crate) fn restarted(&mut self, engine: &mut dyn Chains<D>) -> Result<(), SamplerError> {
         let tuning = self.shared().tuning;
         if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
             pooled.step.find(&engine.step_sizes());
@@ -201,7 +210,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
     }
 
     /// Learns coordinates and metric from the window of all chains, and starts the next.
-    fn close_window(&mut self, engine: &mut dyn Engine<D>) -> Result<Next, SamplerError> {
+    fn close_window(&mut self, engine: &mut dyn Chains<D>) -> Result<Next, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
         let learned = learn(density, config.metric, config.parameterization, config.seed, engine.pool().as_mut())?;
@@ -236,7 +245,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
     }
 
     /// Makes several chains of each.
-    pub(crate) fn spread(&mut self, engine: &mut dyn Engine<D>) -> Result<(), SamplerError> {
+    pub(crate) fn spread(&mut self, engine: &mut dyn Chains<D>) -> Result<(), SamplerError> {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let tuning = self.shared().tuning;
         if let Some(pooled) = &mut self.pooled {

@@ -3,7 +3,7 @@
 use crate::adaptation::Window;
 use crate::chain::{Chain, Mover, advance_together};
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Engine, Shared, Tuning};
+use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
 use crate::metric::Metric;
 use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
@@ -62,12 +62,7 @@ impl CpuEngine {
     }
 }
 
-impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
-    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
-        let mover = Mover { shared, vectors: &self.vectors, metric: &self.metric };
-        advance_together(&mover, &mut self.chains, span)
-    }
-
+impl<D: LogDensity + ?Sized> Chains<D> for CpuEngine {
     fn pool(&mut self) -> Box<dyn Pool + '_> {
         let windows = self.chains.iter_mut().map(|chain| &mut chain.window).collect();
         Box::new(HostPool { windows, dim: self.dim })
@@ -79,30 +74,6 @@ impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
 
     fn points(&mut self) -> Vec<&mut [f64]> {
         self.chains.iter_mut().map(|chain| &mut chain.point.x[..self.dim]).collect()
-    }
-
-    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
-        self.metric = Metric::new(&shared.adaptation.metric);
-        let (metric, vectors) = (&self.metric, &self.vectors);
-        let &Shared { config, space, done, .. } = shared;
-        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
-            let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
-            let failed = |source| SamplerError::Density { chain: c, iteration: done, source };
-            chain.point.evaluate(space, metric, vectors, &mut chain.workspace.scratch).map_err(failed)?;
-            let guess = find_reasonable(
-                space,
-                metric,
-                vectors,
-                address,
-                &chain.point,
-                chain.averaging.current(),
-                &mut chain.workspace,
-            )
-            .map_err(failed)?;
-            chain.averaging = DualAveraging::new(guess, config.target_accept);
-            chain.step_size = guess;
-            Ok(())
-        })
     }
 
     fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
@@ -146,5 +117,36 @@ impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
             window: chain.window.clone(),
         };
         Ok(self.chains.iter().map(state).collect())
+    }
+}
+
+impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        let mover = Mover { shared, vectors: &self.vectors, metric: &self.metric };
+        advance_together(&mover, &mut self.chains, span)
+    }
+
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        self.metric = Metric::new(&shared.adaptation.metric);
+        let (metric, vectors) = (&self.metric, &self.vectors);
+        let &Shared { config, space, done, .. } = shared;
+        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
+            let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
+            let failed = |source| SamplerError::Density { chain: c, iteration: done, source };
+            chain.point.evaluate(space, metric, vectors, &mut chain.workspace.scratch).map_err(failed)?;
+            let guess = find_reasonable(
+                space,
+                metric,
+                vectors,
+                address,
+                &chain.point,
+                chain.averaging.current(),
+                &mut chain.workspace,
+            )
+            .map_err(failed)?;
+            chain.averaging = DualAveraging::new(guess, config.target_accept);
+            chain.step_size = guess;
+            Ok(())
+        })
     }
 }

@@ -1,5 +1,5 @@
 //! Where chains live and how they move: on the processor's threads or on a GPU. When they stop and what they learn is
-//! the run's affair.
+//! the run's affair, and the chains of many runs may be moved together.
 
 use crate::adaptation::{Adaptation, Window};
 use crate::config::SamplerConfig;
@@ -34,24 +34,16 @@ pub(crate) enum Tuning {
     Over,
 }
 
-/// All chains of a run, known by their numbers.
-pub(crate) trait Engine<D: ?Sized>: Send {
-    /// Moves every chain through `span`, which begins at [`Shared::done`] and which no adaptation interrupts; what is
-    /// drawn in order of the chains. Draws of an open window are added to the chains' windows.
-    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;
-
+/// All chains of a run, known by their numbers, as the run's course sees them.
+pub(crate) trait Chains<D: ?Sized>: Send {
     /// The draws of all chains in the open window.
     fn pool(&mut self) -> Box<dyn Pool + '_>;
 
     /// Forgets the draws of the window.
     fn clear_windows(&mut self);
 
-    /// The chains' points in the sampler's coordinates; whoever changes one calls [`restart`](Self::restart) next.
+    /// The chains' points in the sampler's coordinates; whoever changes one calls for a [restart](Engine::restart) next.
     fn points(&mut self) -> Vec<&mut [f64]>;
-
-    /// Evaluates every chain's point in coordinates and metric that are new, searches a step size there, and begins
-    /// dual averaging with it.
-    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
 
     /// Gives all chains this step size.
     ///
@@ -77,6 +69,17 @@ pub(crate) trait Engine<D: ?Sized>: Send {
     /// # Errors
     /// When the device fails.
     fn states(&self) -> Result<Vec<ChainState>, SamplerError>;
+}
+
+/// What moves the chains of one run.
+pub(crate) trait Engine<D: ?Sized>: Chains<D> {
+    /// Moves every chain through `span`, which begins at [`Shared::done`] and which no adaptation interrupts; what is
+    /// drawn in order of the chains. Draws of an open window are added to the chains' windows.
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;
+
+    /// Evaluates every chain's point in coordinates and metric that are new, searches a step size there, and begins
+    /// dual averaging with it.
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
 }
 
 /// A chain as a checkpoint has it.

@@ -7,24 +7,24 @@
 //! Chains that do not fit at once take turns: between transitions a chain is its point and a few numbers, from which
 //! the device makes the rest again to the same bits.
 
+mod batch;
 mod expander;
+mod host;
 mod kernel;
 mod memory;
 mod pace;
 mod windows;
 
-use crate::adaptation::Window;
 use crate::config::SamplerConfig;
-use crate::draw::{ChainBlock, DrawStats};
-use crate::engine::{ChainState, Engine, Shared, Tuning};
-use crate::pool::{HostPool, Pool};
+use crate::draw::ChainBlock;
+use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
+use crate::pool::Pool;
 use crate::run::SamplerError;
-use crate::step_size::DualAveraging;
+use host::HostChains;
 use octopus_cuda::{
-    Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput, NutsRecord,
-    NutsRestart, NutsSlot, NutsWindows, Stream,
+    Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsLaunch, NutsRestart, NutsSlot,
+    NutsWindows, Stream,
 };
-use octopus_density::DensityError;
 use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
 use pace::Pace;
@@ -33,6 +33,7 @@ use std::ops::Range;
 use std::time::Duration;
 use windows::DevicePool;
 
+pub(crate) use batch::OnGpu;
 pub use expander::GpuExpander;
 pub use memory::GpuMemory;
 
@@ -70,7 +71,7 @@ impl Default for GpuConfig {
 
 /// All chains, on a device.
 pub(crate) struct GpuEngine {
-    chains: Vec<HostChain>,
+    chains: HostChains,
     slots: [NutsSlot; 2],
     /// Launches of each slot: begun and done.
     marks: [(Event, Event); 2],
@@ -83,17 +84,8 @@ pub(crate) struct GpuEngine {
     compute: Stream,
     copies: Stream,
     pace: Pace,
-    dim: usize,
     /// Chains on the device at once.
     room: usize,
-}
-
-/// What the host knows of a chain after the last launch.
-struct HostChain {
-    /// The point in the sampler's coordinates.
-    x: Vec<f64>,
-    state: NutsChain,
-    window: Window,
 }
 
 impl GpuEngine {
@@ -123,7 +115,7 @@ impl GpuEngine {
         Ok(Self {
             slots: [slot()?, slot()?],
             marks: [marks()?, marks()?],
-            chains: states.into_iter().map(HostChain::from).collect(),
+            chains: HostChains::new(dim, states),
             pace: Pace::new(gpu.launch_time, capacity),
             compute: Stream::new(context)?,
             copies: Stream::new(context)?,
@@ -132,7 +124,6 @@ impl GpuEngine {
             geometry,
             data,
             kernels,
-            dim,
             room,
         })
     }
@@ -142,27 +133,25 @@ impl GpuEngine {
     /// # Errors
     /// When the log density there is not what it was, or the device fails.
     pub(crate) fn resume<D: LogDensity + ?Sized>(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
-        let saved: Vec<ChainState> = self.chains.iter().map(HostChain::saved).collect();
+        let saved = self.chains.states();
         kernel::set_geometry(&mut self.geometry, shared)?;
         for group in self.groups() {
             self.place(shared, group, NutsRestart::Place)?;
         }
-        let mut chains = self.chains.iter().zip(&saved).enumerate();
-        chains.try_for_each(|(c, (chain, saved))| saved.expect_same_logp(c, chain.state.logp))
+        self.chains.expect_same(&saved)
     }
 
     /// Tells the device what the host has changed of its chains; chains that take turns bring their states with them.
     fn set_states(&mut self) -> Result<(), SamplerError> {
-        if self.chains.len() <= self.room {
-            let states: Vec<NutsChain> = self.chains.iter().map(|chain| chain.state).collect();
-            self.device.set_states(&states)?;
+        if self.chains.all.len() <= self.room {
+            self.device.set_states(&self.chains.on_device())?;
         }
         Ok(())
     }
 
     /// The chains that are on the device at once, by their numbers.
     fn groups(&self) -> Vec<Range<usize>> {
-        let (chains, room) = (self.chains.len(), self.room);
+        let (chains, room) = (self.chains.all.len(), self.room);
         (0..chains).step_by(room).map(|first| first..chains.min(first + room)).collect()
     }
 
@@ -175,18 +164,15 @@ impl GpuEngine {
     ) -> Result<(), SamplerError> {
         let launch = launch(shared, &group, shared.done..shared.done);
         let Self { kernels, compute, data, geometry, device, slots: [slot, _], chains, .. } = self;
-        let chains = &mut chains[group.clone()];
+        let chains = &mut chains.all[group.clone()];
         let positions: Vec<f64> = chains.iter().flat_map(|chain| chain.x.iter().copied()).collect();
         slot.place(&positions)?;
         let states: Vec<NutsChain> = chains.iter().map(|chain| chain.state).collect();
         device.set_states(&states)?;
         kernels.restart(compute, kind, &launch, data, geometry, device, slot)?;
         for ((c, chain), state) in group.zip(chains).zip(device.states(launch.chains as usize)?) {
-            chain.state = state;
-            if !state.logp.is_finite() {
-                let source = DensityError::NotFinite { value: state.logp };
-                return Err(SamplerError::Density { chain: c, iteration: shared.done, source });
-            }
+            let failed = |source| SamplerError::Density { chain: c, iteration: shared.done, source };
+            chain.placed(state).map_err(failed)?;
         }
         Ok(())
     }
@@ -223,14 +209,14 @@ impl GpuEngine {
         at: usize,
         blocks: &mut [ChainBlock],
     ) -> Result<usize, SamplerError> {
-        let Self { slots, marks, chains, windows, pace, compute, dim, .. } = self;
-        let dim = *dim;
+        let Self { slots, marks, chains, windows, pace, compute, .. } = self;
+        let dim = chains.dim;
         let output = slots[at].wait()?;
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);
         pace.learn(output.iterations(), time);
-        let chains = &mut chains[group.clone()];
+        let chains = &mut chains.all[group.clone()];
         if first + output.iterations() == end {
             let (states, positions) = (output.end_states(), output.end_positions());
             for ((chain, state), x) in chains.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
@@ -269,79 +255,59 @@ fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Ran
     }
 }
 
-impl HostChain {
-    fn saved(&self) -> ChainState {
-        ChainState {
-            x: self.x.clone(),
-            logp: self.state.logp,
-            averaging: DualAveraging::from_numbers(self.state.averaging),
-            step_size: self.state.step_size,
-            window: self.window.clone(),
+impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
+    fn pool(&mut self) -> Box<dyn Pool + '_> {
+        let Self { windows, chains, compute, .. } = self;
+        match windows {
+            Some(windows) => Box::new(DevicePool { windows, stream: compute }),
+            None => chains.pool(),
         }
     }
 
-    /// Appends the draws of chain `c` to `block` and, if it is `kept` here, to the window; the row of a draw at which the
-    /// density has no value, if there is one.
-    fn take(
-        &mut self,
-        output: &NutsOutput<'_>,
-        c: usize,
-        dim: usize,
-        kept: bool,
-        block: &mut ChainBlock,
-    ) -> Result<(), (usize, DensityError)> {
-        let start = block.positions.len();
-        output.draws(c, &mut block.positions);
-        for (row, record) in output.records(c).enumerate() {
-            if record.without_gradient {
-                return Err((row, DensityError::NotFinite { value: f64::NAN }));
+    fn clear_windows(&mut self) {
+        self.windows.iter_mut().for_each(NutsWindows::clear);
+        self.chains.clear_windows();
+    }
+
+    fn points(&mut self) -> Vec<&mut [f64]> {
+        self.chains.points()
+    }
+
+    fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
+        self.chains.set_step(step);
+        self.set_states()
+    }
+
+    fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+        self.chains.spread(each);
+        self.windows = None;
+        self.groups().into_iter().try_for_each(|group| self.place(shared, group, NutsRestart::Place))
+    }
+
+    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
+        self.chains.settle(tuning);
+        self.windows = None;
+        self.set_states()
+    }
+
+    fn step_sizes(&self) -> Vec<f64> {
+        self.chains.step_sizes()
+    }
+
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
+        let mut states = self.chains.states();
+        if let Some(windows) = &self.windows {
+            for (c, state) in states.iter_mut().enumerate() {
+                state.window = windows::read(windows, c)?;
             }
-            block.stats.push(record.into());
         }
-        let window = output.window();
-        if kept && !window.is_empty() {
-            let draws = &block.positions[start..];
-            self.window.positions.extend_from_slice(&draws[window.start * dim..window.end * dim]);
-            output.gradients(c, &mut self.window.gradients);
-        }
-        Ok(())
-    }
-}
-
-impl From<ChainState> for HostChain {
-    fn from(state: ChainState) -> Self {
-        let mut own = NutsChain::new(state.averaging.numbers(), state.step_size);
-        own.logp = state.logp;
-        Self { x: state.x, state: own, window: state.window }
-    }
-}
-
-impl From<NutsRecord> for DrawStats {
-    fn from(record: NutsRecord) -> Self {
-        Self {
-            lp: record.lp,
-            acceptance_rate: record.acceptance_rate,
-            step_size: record.step_size,
-            energy: record.energy,
-            energy_error: record.energy_error,
-            max_energy_error: record.max_energy_error,
-            tree_depth: record.tree_depth,
-            n_steps: record.n_steps,
-            index_in_trajectory: record.index_in_trajectory,
-            diverging: record.diverging,
-            reached_max_treedepth: record.reached_max_treedepth,
-        }
+        Ok(states)
     }
 }
 
 impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
-        let mut blocks: Vec<ChainBlock> = (0..self.chains.len())
-            .map(|_| ChainBlock {
-                positions: Vec::with_capacity(span.len() * self.dim),
-                stats: Vec::with_capacity(span.len()),
-            })
-            .collect();
+        let mut blocks = self.chains.blocks(span.len());
         let groups = self.groups();
         for group in &groups {
             if groups.len() > 1 {
@@ -363,68 +329,11 @@ impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
         Ok(blocks)
     }
 
-    fn pool(&mut self) -> Box<dyn Pool + '_> {
-        let Self { windows, chains, compute, dim, .. } = self;
-        match windows {
-            Some(windows) => Box::new(DevicePool { windows, stream: compute }),
-            None => {
-                let windows = chains.iter_mut().map(|chain| &mut chain.window).collect();
-                Box::new(HostPool { windows, dim: *dim })
-            }
-        }
-    }
-
-    fn clear_windows(&mut self) {
-        self.windows.iter_mut().for_each(NutsWindows::clear);
-        self.chains.iter_mut().for_each(|chain| chain.window.clear());
-    }
-
-    fn points(&mut self) -> Vec<&mut [f64]> {
-        self.chains.iter_mut().map(|chain| chain.x.as_mut_slice()).collect()
-    }
-
     fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
         kernel::set_geometry(&mut self.geometry, shared)?;
         for group in self.groups() {
             self.place(shared, group, NutsRestart::Search)?;
         }
         Ok(())
-    }
-
-    fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
-        self.chains.iter_mut().for_each(|chain| chain.state.step_size = step);
-        self.set_states()
-    }
-
-    fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
-        let copy = |chain: &HostChain| HostChain { x: chain.x.clone(), state: chain.state, window: Window::default() };
-        self.chains = self.chains.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
-        self.windows = None;
-        self.groups().into_iter().try_for_each(|group| self.place(shared, group, NutsRestart::Place))
-    }
-
-    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
-        for chain in &mut self.chains {
-            if tuning == Tuning::EachChain {
-                chain.state.step_size = DualAveraging::from_numbers(chain.state.averaging).adapted();
-            }
-            chain.window = Window::default();
-        }
-        self.windows = None;
-        self.set_states()
-    }
-
-    fn step_sizes(&self) -> Vec<f64> {
-        self.chains.iter().map(|chain| chain.state.step_size).collect()
-    }
-
-    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
-        let mut states: Vec<ChainState> = self.chains.iter().map(HostChain::saved).collect();
-        if let Some(windows) = &self.windows {
-            for (c, state) in states.iter_mut().enumerate() {
-                state.window = windows::read(windows, c)?;
-            }
-        }
-        Ok(states)
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adaptation;
+mod batch;
 mod chain;
 mod config;
 mod course;
@@ -27,6 +28,7 @@ mod twin;
 mod vector;
 
 pub use adaptation::Adaptation;
+pub use batch::{BatchSampler, Begin, DataSet, Moved};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
 pub use gpu::{GpuConfig, GpuExpander, GpuMemory};

@@ -1,6 +1,7 @@
 //! A run: chains that move together from window to window.
 
 use crate::adaptation::Adaptation;
+use crate::batch::{Begin, Begun};
 use crate::config::{ConfigError, SamplerConfig};
 use crate::course::{Course, INIT_TRIES};
 use crate::cpu::CpuEngine;
@@ -85,9 +86,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// # Errors
     /// When a setting is out of range or no starting point has a finite density.
     pub fn new(density: &'d D, config: SamplerConfig) -> Result<Self, SamplerError> {
-        config.validate()?;
-        on_cpu(&config)?;
-        Self::start(density, config, |_, states| Ok(Box::new(CpuEngine::new(density.dim(), states))))
+        Self::on_cpu(Begun::new(density, &Begin::Anew(config))?)
     }
 
     /// Chains at their starting points, on a GPU.
@@ -108,6 +107,19 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         Self::start(density, config, |config, states| {
             Ok(Box::new(GpuEngine::new(density, config, context, gpu, states)?))
         })
+    }
+
+    /// A run that has begun, on the CPU.
+    pub(crate) fn on_cpu(begun: Begun<'d, D>) -> Result<Self, SamplerError> {
+        let Begun { course, states, is_new } = begun;
+        computes_in_f64(course.config())?;
+        if !is_new {
+            let engine = Box::new(CpuEngine::resume(&course.shared(), states)?);
+            return Ok(Self { course, engine });
+        }
+        let mut sampler = Self { engine: Box::new(CpuEngine::new(course.density().dim(), states)), course };
+        sampler.restart()?;
+        Ok(sampler)
     }
 
     /// Chains at their starting points, on the engine that `engine` makes of their states.
@@ -146,6 +158,18 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// Iterations of each chain that warm-up took, once it is over: `tune`, or fewer where it has settled before.
     pub fn warm_up(&self) -> Option<usize> {
         self.course.warm_up()
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.course.is_complete()
+    }
+
+    pub(crate) fn course(&self) -> &Course<'d, D> {
+        &self.course
+    }
+
+    pub(crate) fn into_course(self) -> Course<'d, D> {
+        self.course
     }
 
     pub(crate) fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
@@ -191,10 +215,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// # Errors
     /// When the bytes are damaged or belong to another density.
     pub fn resume(density: &'d D, bytes: &[u8]) -> Result<Self, SamplerError> {
-        Self::go_on(density, bytes, |shared, states| {
-            on_cpu(shared.config)?;
-            Ok(Box::new(CpuEngine::resume(shared, states)?))
-        })
+        Self::on_cpu(Begun::new(density, &Begin::GoOn(bytes.to_vec()))?)
     }
 
     /// As [`resume`](Self::resume), on a GPU.
@@ -225,7 +246,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
 }
 
 /// The CPU's engine computes in f64.
-fn on_cpu(config: &SamplerConfig) -> Result<(), ConfigError> {
+fn computes_in_f64(config: &SamplerConfig) -> Result<(), ConfigError> {
     if config.precision == Precision::F64 {
         return Ok(());
     }

@@ -101,6 +101,7 @@ pub use run::{
     CreateOptions, DataRecord, EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, Resumed, RunFolder,
     RunRecord, RunWriter, Status, Timing,
 };
+pub use storage::write_file;
 pub use table::write_csv;
 pub use timestamp::now_utc;
 pub use zarr::write_zarr;

@@ -96,6 +96,14 @@ pub(crate) fn replace_bytes(storage: &dyn Storage, path: &Path, bytes: &[u8]) ->
     replace(storage, path, &mut |writer| writer.write_all(bytes))
 }
 
+/// Writes `path` whole or not at all, in place of what is there.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), TraceError> {
+    replace_bytes(&Disk, path, bytes)
+}
+
 /// Writes one file for a user: refuses to touch what is there unless `overwrite`.
 pub(crate) fn export_file(path: &Path, overwrite: bool, fill: Fill) -> Result<(), TraceError> {
     if !overwrite && path.symlink_metadata().is_ok() {

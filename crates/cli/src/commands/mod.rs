@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod batch;
 mod completions;
 mod device;
 mod diagnose;

@@ -1,6 +1,6 @@
 //! `octopus sample MODEL --out DIR`
 
-use super::dry_run;
+use super::{batch, dry_run};
 use crate::args::{Global, SampleArgs};
 use crate::config::{RunConfig, config_error};
 use crate::exit::{Exit, UsageError};
@@ -27,6 +27,9 @@ const ROWS: usize = 16;
 /// # Errors
 /// When the data or settings cannot be used, or the folder cannot be written.
 pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
+    if let Some(source) = &args.batch.batch {
+        return batch::run(source, args, global);
+    }
     let config = RunConfig::from_args(args)?;
     let asked = config.device(&args.machine)?;
     let problem = Problem::new(&config)?;
@@ -102,7 +105,11 @@ pub(super) fn conclude(dir: &Path, outcome: &Outcome, global: Global) -> Result<
     Ok(if reached { Exit::Fine } else { Exit::Bad })
 }
 
-fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
+/// The draws of a run, diagnosed.
+///
+/// # Errors
+/// When there are none.
+pub(super) fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
     let data = RunFolder::open(dir)?.read()?;
     let posterior = data.posterior().ok_or_else(|| anyhow::anyhow!("the run holds no draws"))?;
     Ok(diagnose(posterior, data.group("sample_stats"), &diagnose_options(record))?)

@@ -61,12 +61,12 @@ impl NutsSlot {
         self.memory.bytes()
     }
 
-    /// Iterations of the launch that it is laid out for at whose draws the gradient is kept.
     /// Chains and coordinates of the launch that it is laid out for.
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.launched, self.dim)
     }
 
+    /// Iterations of the launch that it is laid out for at whose draws the gradient is kept.
     pub(crate) fn window(&self) -> Range<usize> {
         self.regions.window.clone()
     }

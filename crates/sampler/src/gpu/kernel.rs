@@ -3,7 +3,8 @@
 use crate::engine::Shared;
 use crate::run::SamplerError;
 use octopus_cuda::{
-    Context, Float, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsTeamWork,
+    Context, Float, NutsBatch, NutsBatchKernels, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry,
+    NutsKernels, NutsTeamWork,
 };
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision, TeamWork};
 use octopus_density::{LogDensity, warp};
@@ -13,24 +14,52 @@ use octopus_density::{LogDensity, warp};
 /// # Errors
 /// [`SamplerError::NoKernel`] when none is compiled, and for more than one hierarchical block.
 pub(super) fn choose<D: GpuDensity + ?Sized>(density: &D, precision: Precision) -> Result<&KernelModule, SamplerError> {
-    let dim = density.dim();
-    let refuse = |why: String| SamplerError::NoKernel { density: density.name().to_owned(), dim, precision, why };
-    let blocks = density.hierarchies().len();
+    smallest(density, precision, density.kernel_modules(), density.team_work().is_some())
+}
+
+/// The same of those for many data sets.
+///
+/// # Errors
+/// As [`choose`]; and when blocks of threads share the density's observations.
+pub(super) fn choose_of_batch<D: GpuDensity + ?Sized>(
+    density: &D,
+    precision: Precision,
+) -> Result<&KernelModule, SamplerError> {
+    if density.team_work().is_some() {
+        let why = "its observations are so many that blocks of threads share them, which they do not in a batch: sample \
+                   it by itself";
+        return Err(refusal(density, precision, why.to_owned()));
+    }
+    smallest(density, precision, density.batch_modules(), false)
+}
+
+fn refusal<D: LogDensity + ?Sized>(density: &D, precision: Precision, why: String) -> SamplerError {
+    SamplerError::NoKernel { density: density.name().to_owned(), dim: density.dim(), precision, why }
+}
+
+fn smallest<'d, D: GpuDensity + ?Sized>(
+    density: &D,
+    precision: Precision,
+    modules: &'d [KernelModule],
+    team: bool,
+) -> Result<&'d KernelModule, SamplerError> {
+    let (dim, blocks) = (density.dim(), density.hierarchies().len());
     if blocks > 1 {
-        return Err(refuse(format!("it has {blocks} hierarchical blocks, and kernels know one")));
+        let why = format!("it has {blocks} hierarchical blocks, and kernels know one");
+        return Err(refusal(density, precision, why));
     }
     // Lanes are the virtual warp's: another number would give other bits.
-    let team = density.team_work().is_some();
-    let own = density.kernel_modules().iter().filter(|module| module.precision == precision && module.team == team);
+    let own = modules.iter().filter(|module| module.precision == precision && module.team == team);
     let holds = |module: &&KernelModule| {
         module.lanes as usize == warp::lanes(dim) && (module.lanes * module.rows) as usize >= dim
     };
     own.clone().filter(holds).min_by_key(|module| module.rows).ok_or_else(|| {
         let most = own.map(|module| module.lanes * module.rows).max();
-        refuse(most.map_or_else(
+        let why = most.map_or_else(
             || "none is compiled in this precision".to_owned(),
             |most| format!("those that are compiled hold at most {most} coordinates"),
-        ))
+        );
+        refusal(density, precision, why)
     })
 }
 
@@ -60,8 +89,24 @@ pub(super) fn load<D: GpuDensity + ?Sized>(
     module: &KernelModule,
     context: &Context,
 ) -> Result<NutsKernels, SamplerError> {
-    let name = format!("{}_{}", density.kernel_name(), module.kernel());
-    Ok(NutsKernels::load(context, &module.ptx.text()?, &name, format(module))?)
+    Ok(NutsKernels::load(context, &module.ptx.text()?, &name(density, module), format(module))?)
+}
+
+/// Gives a module for many data sets to the driver.
+///
+/// # Errors
+/// As [`load`].
+pub(super) fn load_of_batch<D: GpuDensity + ?Sized>(
+    density: &D,
+    module: &KernelModule,
+    context: &Context,
+) -> Result<NutsBatchKernels, SamplerError> {
+    Ok(NutsBatchKernels::load(context, &module.ptx.text()?, &name(density, module), format(module))?)
+}
+
+/// What stands for density and module in the names of entries.
+pub(super) fn name<D: GpuDensity + ?Sized>(density: &D, module: &KernelModule) -> String {
+    format!("{}_{}", density.kernel_name(), module.kernel())
 }
 
 /// The work that the blocks of a chain share, if the density has any.
@@ -105,8 +150,12 @@ pub(super) fn upload(
     format: NutsFormat,
     context: &Context,
 ) -> Result<NutsData, SamplerError> {
-    let fields: Vec<NutsField<'_>> = fields.iter().map(as_given).collect();
-    Ok(NutsData::upload(context, format, &fields)?)
+    Ok(NutsData::upload(context, format, &given(fields))?)
+}
+
+/// Fields as the device takes them.
+pub(super) fn given<'a>(fields: &'a [KernelField<'_>]) -> Vec<NutsField<'a>> {
+    fields.iter().map(as_given).collect()
 }
 
 fn as_given<'a>(field: &'a KernelField<'_>) -> NutsField<'a> {
@@ -127,14 +176,47 @@ pub(super) fn set_geometry<D: LogDensity + ?Sized>(
     geometry: &mut NutsGeometry,
     shared: &Shared<'_, '_, D>,
 ) -> Result<(), SamplerError> {
-    match shared.space.centerings().first() {
-        Some(centering) => geometry.set_centering(centering.lambda(), centering.total(), centering.uniform())?,
-        None => geometry.set_centering(&[], 0.0, Some(0.0))?,
-    }
-    let metric = &shared.adaptation.metric;
-    let roots = |values: &[f64]| values.iter().map(|value| value.sqrt()).collect::<Vec<f64>>();
-    let directions: Vec<&[f64]> = metric.directions.iter().map(Vec::as_slice).collect();
-    let stretch: Vec<f64> = roots(&metric.variances).into_iter().map(|root| root - 1.0).collect();
-    geometry.set_metric(&roots(&metric.diagonal), &directions, &stretch)?;
+    let Numbers { lambda, total, uniform, scale, directions, stretch } = Numbers::of(shared);
+    geometry.set_centering(lambda, total, uniform)?;
+    geometry.set_metric(&scale, &directions, &stretch)?;
     Ok(())
+}
+
+/// The same of one data set of a batch.
+///
+/// # Errors
+/// When there is no such data set.
+pub(super) fn set_geometry_of<D: LogDensity + ?Sized>(
+    batch: &mut NutsBatch,
+    item: usize,
+    shared: &Shared<'_, '_, D>,
+) -> Result<(), SamplerError> {
+    let Numbers { lambda, total, uniform, scale, directions, stretch } = Numbers::of(shared);
+    batch.set_centering(item, lambda, total, uniform)?;
+    batch.set_metric(item, &scale, &directions, &stretch)?;
+    Ok(())
+}
+
+/// Coordinates and metric as kernels read them.
+struct Numbers<'a> {
+    lambda: &'a [f64],
+    total: f64,
+    uniform: Option<f64>,
+    scale: Vec<f64>,
+    directions: Vec<&'a [f64]>,
+    stretch: Vec<f64>,
+}
+
+impl<'a> Numbers<'a> {
+    fn of<D: LogDensity + ?Sized>(shared: &Shared<'a, '_, D>) -> Self {
+        let (lambda, total, uniform) = match shared.space.centerings().first() {
+            Some(centering) => (centering.lambda(), centering.total(), centering.uniform()),
+            None => (&[][..], 0.0, Some(0.0)),
+        };
+        let metric = &shared.adaptation.metric;
+        let roots = |values: &[f64]| values.iter().map(|value| value.sqrt()).collect::<Vec<f64>>();
+        let stretch = roots(&metric.variances).into_iter().map(|root| root - 1.0).collect();
+        let directions = metric.directions.iter().map(Vec::as_slice).collect();
+        Self { lambda, total, uniform, scale: roots(&metric.diagonal), directions, stretch }
+    }
 }

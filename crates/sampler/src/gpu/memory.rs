@@ -5,7 +5,7 @@ use super::{GpuConfig, kernel};
 use crate::config::SamplerConfig;
 use crate::low_rank::MAX_RANK;
 use crate::run::SamplerError;
-use octopus_cuda::{NutsFormat, NutsSlot};
+use octopus_cuda::{NutsBatchItem, NutsBatchSlot, NutsFormat, NutsSlot};
 use octopus_density::gpu::{GpuDensity, KernelField};
 
 /// Directions that a metric may have.
@@ -69,7 +69,16 @@ impl GpuMemory {
 
 /// The most iterations of a launch whose draws fit a slot.
 pub(super) fn slot_iterations(format: NutsFormat, chains: usize, dim: usize, gpu: &GpuConfig) -> usize {
-    let bytes = |iterations| NutsSlot::bytes_for(format, chains, dim, iterations).unwrap_or(usize::MAX);
+    most_iterations(gpu, |iterations| NutsSlot::bytes_for(format, chains, dim, iterations))
+}
+
+/// The same of many data sets together.
+pub(super) fn batch_slot_iterations(format: NutsFormat, items: &[NutsBatchItem<'_>], gpu: &GpuConfig) -> usize {
+    most_iterations(gpu, |iterations| NutsBatchSlot::bytes_for(format, items, iterations))
+}
+
+fn most_iterations(gpu: &GpuConfig, bytes: impl Fn(usize) -> Option<usize>) -> usize {
+    let bytes = |iterations| bytes(iterations).unwrap_or(usize::MAX);
     let (none, one) = (bytes(0), bytes(1));
     let fit = gpu.slot_bytes.saturating_sub(none) / (one - none).max(1);
     fit.clamp(1, gpu.most_iterations.max(1))

@@ -10,7 +10,7 @@ use super::trajectory::{Limits, transition};
 use super::{Model, Modelled};
 use crate::adaptation::Window;
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Engine, Shared, Tuning};
+use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
 use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
 use crate::step_size::DualAveraging;
@@ -112,13 +112,7 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
     Ok(block)
 }
 
-impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
-    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
-        let space = space(self.model.as_ref(), shared);
-        let chains = self.chains.par_iter_mut().enumerate();
-        chains.map(|(c, chain)| advance(&space, shared, c, chain, span.clone())).collect()
-    }
-
+impl<R: Real, T: Real, D: LogDensity + ?Sized> Chains<D> for TwinEngine<R, T> {
     fn pool(&mut self) -> Box<dyn Pool + '_> {
         let dim = self.chains.first().map_or(0, |chain| chain.x.len());
         Box::new(HostPool { windows: self.chains.iter_mut().map(|chain| &mut chain.window).collect(), dim })
@@ -130,21 +124,6 @@ impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
 
     fn points(&mut self) -> Vec<&mut [f64]> {
         self.chains.iter_mut().map(|chain| chain.x.as_mut_slice()).collect()
-    }
-
-    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
-        let space = space(self.model.as_ref(), shared);
-        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
-            let point = place(&space, chain, c, shared.done)?;
-            let numbers = Numbers { seed: shared.config.seed, chain: c as u32, iteration: shared.done as u32 };
-            let from = Averaging::<T>::of(chain.averaging.numbers()).step();
-            let step = search(&space, numbers, &point, from);
-            let averaging = Averaging::start(step, T::of(shared.config.target_accept));
-            chain.logp = point.logp.wide();
-            chain.step_size = step.wide();
-            chain.averaging = DualAveraging::from_numbers(averaging.numbers());
-            Ok(())
-        })
     }
 
     fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
@@ -173,5 +152,28 @@ impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
 
     fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
         Ok(self.chains.clone())
+    }
+}
+
+impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        let space = space(self.model.as_ref(), shared);
+        let chains = self.chains.par_iter_mut().enumerate();
+        chains.map(|(c, chain)| advance(&space, shared, c, chain, span.clone())).collect()
+    }
+
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        let space = space(self.model.as_ref(), shared);
+        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
+            let point = place(&space, chain, c, shared.done)?;
+            let numbers = Numbers { seed: shared.config.seed, chain: c as u32, iteration: shared.done as u32 };
+            let from = Averaging::<T>::of(chain.averaging.numbers()).step();
+            let step = search(&space, numbers, &point, from);
+            let averaging = Averaging::start(step, T::of(shared.config.target_accept));
+            chain.logp = point.logp.wide();
+            chain.step_size = step.wide();
+            chain.averaging = DualAveraging::from_numbers(averaging.numbers());
+            Ok(())
+        })
     }
 }

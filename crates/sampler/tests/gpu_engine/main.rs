@@ -1,5 +1,6 @@
 //! Whole runs of the GPU engine on the software GPU: the same front, buffers, launches and streams as on a device.
 
+mod batch;
 mod bits;
 mod eight_schools;
 mod expansions;

@@ -108,7 +108,7 @@ pub(crate) fn finish_watched<D: LogDensity>(
         bits.add(&block);
         watch(&block, sampler.adaptation());
     }
-    bits.adaptation = format!("{:?} {:?}", sampler.adaptation(), sampler.step_sizes());
+    bits.learned(sampler.adaptation(), &sampler.step_sizes());
     bits
 }
 
@@ -132,6 +132,11 @@ impl Bits {
                 all.extend([s.diverging, s.reached_max_treedepth].map(u64::from));
             }
         }
+    }
+
+    /// Adds what was learned.
+    pub(crate) fn learned(&mut self, adaptation: &Adaptation, step_sizes: &[f64]) {
+        self.adaptation = format!("{adaptation:?} {step_sizes:?}");
     }
 
     /// What follows after a part that was taken before.

@@ -1,10 +1,11 @@
 //! Observations from CSV: cells separated by commas, semicolons or tabs.
 
-use super::{CellProblem, ObservationsError, Rows, find_column};
+use super::{CellProblem, Columns, ObservationsError, Rows, find_column};
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
 
-pub(super) fn read(path: &Path, group_column: &str, value_column: &str) -> Result<Rows, ObservationsError> {
+pub(super) fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, ObservationsError> {
+    let Columns { group: group_column, value: value_column, set: set_column } = columns;
     let bytes = std::fs::read(path).map_err(|source| ObservationsError::Io { path: path.to_owned(), source })?;
     let not_a_table = |what: &str| ObservationsError::NotATable { path: path.to_owned(), what: what.to_owned() };
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
@@ -20,6 +21,7 @@ pub(super) fn read(path: &Path, group_column: &str, value_column: &str) -> Resul
         reader.headers().map_err(|error| csv_error(path, error))?.iter().map(str::to_owned).collect();
     let group_index = find_column(path, &header, group_column)?;
     let value_index = find_column(path, &header, value_column)?;
+    let set = set_column.map(|column| Ok((column, find_column(path, &header, column)?))).transpose()?;
 
     let mut rows = Rows::default();
     let mut record = StringRecord::new();
@@ -36,6 +38,11 @@ pub(super) fn read(path: &Path, group_column: &str, value_column: &str) -> Resul
             return Err(fail(group_column, CellProblem::Empty));
         }
         let value = number(record.get(value_index).unwrap_or("")).map_err(|problem| fail(value_column, problem))?;
+        if let Some((column, index)) = set {
+            let set =
+                record.get(index).filter(|set| !set.is_empty()).ok_or_else(|| fail(column, CellProblem::Empty))?;
+            rows.set.push(rows.sets.index(set));
+        }
         rows.group.push(rows.labels.index(label));
         rows.values.push(value);
     }

@@ -18,6 +18,16 @@ impl LabelIndex {
         }
     }
 
+    /// The label of this number; nothing for one that there is not.
+    pub(super) fn label(&self, number: usize) -> &str {
+        self.labels.get_index(number).map_or("", String::as_str)
+    }
+
+    /// All labels, in their order.
+    pub(super) fn all(&self) -> impl Iterator<Item = &String> {
+        self.labels.iter()
+    }
+
     /// Integers if every label is one as people write it (not `007`, which differs from `7`), else words.
     pub(super) fn into_labels(self) -> Labels {
         let integer = |label: &String| label.parse::<i64>().ok().filter(|value| value.to_string() == *label);

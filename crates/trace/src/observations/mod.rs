@@ -28,6 +28,18 @@ struct Rows {
     labels: LabelIndex,
     group: Vec<usize>,
     values: Vec<f64>,
+    /// The data sets, where a column tells them, and that of each row.
+    sets: LabelIndex,
+    set: Vec<usize>,
+}
+
+/// The columns that are read.
+#[derive(Clone, Copy, Debug)]
+struct Columns<'a> {
+    group: &'a str,
+    value: &'a str,
+    /// That of the data sets.
+    set: Option<&'a str>,
 }
 
 /// Reads the observations in `path`: each row is one value of column `value_column` that belongs to the
@@ -37,16 +49,49 @@ struct Rows {
 /// When the file cannot be read, is no table, lacks a column, has no rows, or has a cell that is empty or
 /// no finite number. The message names file, row, column and value, and says what to do.
 pub fn read_grouped(path: &Path, group_column: &str, value_column: &str) -> Result<GroupedData, ObservationsError> {
+    let rows = read(path, Columns { group: group_column, value: value_column, set: None })?;
+    grouped(path, rows.labels, &rows.group, &rows.values)
+}
+
+/// Reads the observations in `path` as [`read_grouped`] does, and parts them into data sets by the labels in `set_column`;
+/// with their labels, in the order of their first appearance.
+///
+/// # Errors
+/// As [`read_grouped`].
+pub fn read_sets(
+    path: &Path,
+    group_column: &str,
+    value_column: &str,
+    set_column: &str,
+) -> Result<Vec<(String, GroupedData)>, ObservationsError> {
+    let rows = read(path, Columns { group: group_column, value: value_column, set: Some(set_column) })?;
+    let mut sets: Vec<(LabelIndex, Vec<usize>, Vec<f64>)> = rows.sets.all().map(|_| Default::default()).collect();
+    for ((&set, &group), &value) in rows.set.iter().zip(&rows.group).zip(&rows.values) {
+        let (labels, groups, values) = &mut sets[set];
+        groups.push(labels.index(rows.labels.label(group)));
+        values.push(value);
+    }
+    let one = |(name, (labels, group, values)): (&String, (LabelIndex, Vec<usize>, Vec<f64>))| {
+        Ok((name.clone(), grouped(path, labels, &group, &values)?))
+    };
+    rows.sets.all().zip(sets).map(one).collect()
+}
+
+fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, ObservationsError> {
     let rows = if is_parquet(path)? {
         let damaged = |what| ObservationsError::Damaged { path: path.to_owned(), what };
-        guard::decode(|| parquet::read(path, group_column, value_column), damaged)?
+        guard::decode(|| parquet::read(path, columns), damaged)?
     } else {
-        delimited::read(path, group_column, value_column)?
+        delimited::read(path, columns)?
     };
     if rows.values.is_empty() {
         return Err(ObservationsError::NoRows { path: path.to_owned() });
     }
-    GroupedData::new(rows.labels.into_labels(), &rows.group, &rows.values)
+    Ok(rows)
+}
+
+fn grouped(path: &Path, labels: LabelIndex, group: &[usize], values: &[f64]) -> Result<GroupedData, ObservationsError> {
+    GroupedData::new(labels.into_labels(), group, values)
         .map_err(|source| ObservationsError::Data { path: path.to_owned(), source })
 }
 

@@ -1,6 +1,6 @@
 //! Observations from Parquet.
 
-use super::{CellProblem, ObservationsError, Rows, find_column};
+use super::{CellProblem, Columns, ObservationsError, Rows, find_column};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -15,38 +15,38 @@ use parquet::file::metadata::ParquetMetaData;
 use std::fs::File;
 use std::path::Path;
 
-pub(super) fn read(path: &Path, group_column: &str, value_column: &str) -> Result<Rows, ObservationsError> {
+pub(super) fn read(path: &Path, wanted: Columns<'_>) -> Result<Rows, ObservationsError> {
     let damaged = |error: &dyn ToString| ObservationsError::Damaged { path: path.to_owned(), what: error.to_string() };
     let file = File::open(path).map_err(|source| ObservationsError::Io { path: path.to_owned(), source })?;
     // Without the writer's Arrow schema, dictionaries (pandas' categories) come as the words themselves.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(|e| damaged(&e))?;
     let columns: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let group_index = find_column(path, &columns, group_column)?;
-    let value_index = find_column(path, &columns, value_column)?;
-    for (index, column, fits, expected) in [
-        (group_index, group_column, is_label as fn(&DataType) -> bool, "strings or whole numbers"),
-        (value_index, value_column, is_number, "numbers"),
-    ] {
+    let labels = std::iter::once(wanted.group).chain(wanted.set);
+    let labels = labels.map(|column| (column, is_label as fn(&DataType) -> bool, "strings or whole numbers"));
+    let mut roots = Vec::new();
+    for (column, fits, expected) in labels.chain([(wanted.value, is_number as fn(&DataType) -> bool, "numbers")]) {
+        let index = find_column(path, &columns, column)?;
+        roots.push(index);
         let found = reader.schema().field(index).data_type();
         if !fits(found) {
             let (path, column, found) = (path.to_owned(), column.to_owned(), found.to_string());
             return Err(ObservationsError::ColumnType { path, column, found, expected });
         }
     }
-    check_codec(path, reader.metadata(), [group_index, value_index])?;
-    let mask = ProjectionMask::roots(reader.parquet_schema(), [group_index, value_index]);
+    check_codec(path, reader.metadata(), &roots)?;
+    let mask = ProjectionMask::roots(reader.parquet_schema(), roots);
     let batches = reader.with_projection(mask).build().map_err(|error| damaged(&error))?;
     let mut rows = Rows::default();
     for batch in batches {
         let batch = batch.map_err(|error| damaged(&error))?;
-        append(path, &batch, group_column, value_column, &mut rows)?;
+        append(path, &batch, wanted, &mut rows)?;
     }
     Ok(rows)
 }
 
 /// Whether the pages of the columns can be unpacked by this build.
-fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: [usize; 2]) -> Result<(), ObservationsError> {
+fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Result<(), ObservationsError> {
     let schema = metadata.file_metadata().schema_descr();
     for group in metadata.row_groups() {
         for (leaf, column) in group.columns().iter().enumerate() {
@@ -65,20 +65,15 @@ fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: [usize; 2]) -> Re
     Ok(())
 }
 
-fn append(
-    path: &Path,
-    batch: &RecordBatch,
-    group_column: &str,
-    value_column: &str,
-    rows: &mut Rows,
-) -> Result<(), ObservationsError> {
+fn append(path: &Path, batch: &RecordBatch, wanted: Columns<'_>, rows: &mut Rows) -> Result<(), ObservationsError> {
     let column = |name: &str| {
         let absent = || ObservationsError::Damaged { path: path.to_owned(), what: format!("column `{name}` is lost") };
         batch.column_by_name(name).ok_or_else(absent)
     };
-    let labels = labels(column(group_column)?);
-    let values = numbers(column(value_column)?);
-    for (label, value) in labels.into_iter().zip(values) {
+    let groups = labels(column(wanted.group)?);
+    let values = numbers(column(wanted.value)?);
+    let sets = wanted.set.map(|name| Ok((name, labels(column(name)?)))).transpose()?;
+    for (at, (label, value)) in groups.into_iter().zip(values).enumerate() {
         let row = rows.values.len() as u64 + 1;
         let fail = |column: &str, problem| ObservationsError::Cell {
             path: path.to_owned(),
@@ -86,10 +81,16 @@ fn append(
             column: column.to_owned(),
             problem,
         };
-        let label = label.filter(|label| !label.is_empty()).ok_or_else(|| fail(group_column, CellProblem::Empty))?;
-        let value = value.ok_or_else(|| fail(value_column, CellProblem::Empty))?;
+        let filled = |label: Option<String>, column| {
+            label.filter(|label| !label.is_empty()).ok_or_else(|| fail(column, CellProblem::Empty))
+        };
+        let label = filled(label, wanted.group)?;
+        let value = value.ok_or_else(|| fail(wanted.value, CellProblem::Empty))?;
         if !value.is_finite() {
-            return Err(fail(value_column, CellProblem::NotFinite { value }));
+            return Err(fail(wanted.value, CellProblem::NotFinite { value }));
+        }
+        if let Some((name, sets)) = &sets {
+            rows.set.push(rows.sets.index(&filled(sets[at].clone(), name)?));
         }
         rows.group.push(rows.labels.index(&label));
         rows.values.push(value);

@@ -57,6 +57,29 @@ fn labels_keep_the_order_of_first_appearance() {
     assert_eq!(data.labels(), &Labels::Strings(vec!["007".into(), "7".into()]));
 }
 
+/// Each data set has its own groups, by their first appearance in it.
+#[test]
+fn a_column_tells_the_data_sets() {
+    let (_dir, csv) = file("a.csv", "city,y,study\n3,1,b\n-1,2,a\n3,4,b\n5,8,b\n-1,16,a\n3,32,a\n");
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("study", strings(&[Some("b"), Some("a"), Some("b"), Some("b"), Some("a"), Some("a")])),
+        ("city", Arc::new(Int16Array::from(vec![3, -1, 3, 5, -1, 3]))),
+        ("y", Arc::new(Float64Array::from(vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0]))),
+    ];
+    let (_dir2, parquet) = file("a.parquet", parquet_bytes(columns));
+    for path in [&csv, &parquet] {
+        let sets = read_sets(path, "city", "y", "study").unwrap();
+        let shown: Vec<_> = sets.iter().map(|(name, data)| (name.as_str(), data.labels(), data.values())).collect();
+        let (b, a) = (Labels::Integers(vec![3, 5]), Labels::Integers(vec![-1, 3]));
+        assert_eq!(shown, [("b", &b, &[1.0, 4.0, 8.0][..]), ("a", &a, &[2.0, 16.0, 32.0])]);
+        let message = read_sets(path, "city", "y", "studies").unwrap_err().to_string();
+        assert!(message.contains("did you mean `study`"), "{message}");
+    }
+    let (_dir, path) = file("b.csv", "city,y,study\n3,1,b\n-1,2,\n");
+    let message = read_sets(&path, "city", "y", "study").unwrap_err().to_string();
+    assert!(message.contains("row 3") && message.contains("`study`") && message.contains("empty"), "{message}");
+}
+
 #[test]
 fn bad_csv_is_told_by_row_column_and_value() {
     refuses("a.csv", "city,y\na,1\nb,two\n", &["row 3", "`y`", "`two`", "not a number"]);

@@ -1,0 +1,65 @@
+//! `octopus sample MODEL --batch DIR|FILE --out DIR`: a run for each data set, as a run folder each, and one summary.
+
+mod draw;
+mod sets;
+mod summary;
+
+use super::sample::read_back;
+use crate::args::{Global, SampleArgs};
+use crate::config::RunConfig;
+use crate::exit::{Exit, UsageError};
+use crate::interrupt::Interrupt;
+use crate::work::Demand;
+use crate::{device, output, run};
+use anyhow::Result;
+use octopus_trace::Goal;
+use rayon::prelude::*;
+use sets::{Set, State};
+use std::path::Path;
+use summary::Summary;
+
+/// Samples every data set of `source`.
+///
+/// # Errors
+/// When there are no data sets, the folder holds others, or it cannot be written; and when the device fails.
+pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Exit> {
+    let config = RunConfig::from_args(args)?;
+    if config.goal != Goal::default() {
+        let why = "--batch: all draws are drawn of each data set; leave the goal out of the settings";
+        return Err(UsageError(why.into()).into());
+    }
+    let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
+    let mut sets = sets::read(source, args, &config, out)?;
+    let models: Vec<_> = sets.iter().filter_map(Set::model).collect();
+    let asked = config.device(&args.machine)?;
+    let device = device::choose(&asked, &Demand::of_batch(&models, &config.sampler), args.machine.no_fallback)?;
+    let pool = run::pool(args.machine.threads)?;
+    let interrupt = Interrupt::install()?;
+    // Before any folder is made: what cannot start leaves nothing behind.
+    let place = device.open()?;
+    sets::take_up(&mut sets, args.force)?;
+    let complete = sets.iter().filter(|set| matches!(set.state, State::Complete(_))).count();
+    if !global.quiet {
+        device.notes.iter().for_each(output::note);
+        output::note(format!("data: {} data sets ({})", sets.len(), source.display()));
+        output::note(format!("each run: {}, and others", run::describe(&config.sampler)));
+        if complete > 0 {
+            output::note(format!("{complete} data sets are complete: they are not drawn again"));
+        }
+    }
+    let session = draw::Session { pool: &pool, place: &place, device: &device, interrupt, quiet: global.quiet };
+    let interrupted = session.draw(&mut sets, config.keep_warmup)?;
+    let rows = pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
+    let summary = Summary::new(source, &config, &device, rows);
+    summary.write(out)?;
+    if global.json {
+        output::print_json(&summary)?;
+    } else {
+        output::print(&summary.to_text(out))?;
+    }
+    if interrupted {
+        output::note("interrupted: what is drawn is kept; the same command goes on");
+        return Ok(Exit::Interrupted);
+    }
+    Ok(if summary.all_fit() { Exit::Fine } else { Exit::Bad })
+}

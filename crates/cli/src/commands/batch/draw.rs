@@ -1,0 +1,155 @@
+//! The loop that draws: all data sets a few iterations on, what they drew into their folders, Ctrl-C, checkpoints.
+
+use super::sets::{Set, State};
+use crate::device::Sampling;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::place::Place;
+use crate::run::{Pace, adaptation, add_time};
+use anyhow::Result;
+use octopus_density::HierarchicalNormal;
+use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
+use octopus_trace::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
+use rayon::ThreadPool;
+use std::time::{Duration, Instant};
+
+/// Between checkpoints, at the least; and of all time they may take this share.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+const SHARE: u32 = 20;
+/// Between lines of progress.
+const PROGRESS: Duration = Duration::from_secs(10);
+/// Data sets on the CPU at once, for each thread: enough that none is idle while a long one ends.
+const SETS_OF_A_THREAD: usize = 4;
+
+/// How a batch is carried out; nothing here changes a draw.
+pub(super) struct Session<'a> {
+    pub(super) pool: &'a ThreadPool,
+    pub(super) place: &'a Place,
+    pub(super) device: &'a Sampling,
+    pub(super) interrupt: Interrupt,
+    pub(super) quiet: bool,
+}
+
+/// A data set that is drawn.
+struct Open<'a> {
+    set: &'a mut Set,
+    density: HierarchicalNormal,
+    writer: Option<Box<RunWriter>>,
+    record: RunRecord,
+}
+
+impl Session<'_> {
+    /// Draws what is missing of every data set; whether the user stopped it.
+    ///
+    /// # Errors
+    /// When the device fails or a folder cannot be written.
+    pub(super) fn draw(&self, sets: &mut [Set], keep_warmup: bool) -> Result<bool> {
+        let mut open = Vec::new();
+        let mut begins = Vec::new();
+        for set in sets.iter_mut() {
+            let (Some(problem), State::Open(begin, writer)) = (&set.problem, &mut set.state) else { continue };
+            begins.push(begin.clone());
+            let (writer, density) = (writer.take(), problem.model.clone());
+            let layout = octopus_density::LogDensity::layout(&density).clone();
+            let mut record = RunRecord::new(problem.model_record()?, set.config.clone(), layout);
+            record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+            (record.device, record.device_reason) = (self.device.name(), self.device.reason.clone());
+            record.data = Some(problem.data.clone());
+            record.keep_warmup = keep_warmup;
+            record.timing = writer.as_ref().map_or(record.timing, |writer| writer.record().timing);
+            open.push(Open { set, density, writer, record });
+        }
+        let densities: Vec<HierarchicalNormal> = open.iter().map(|open| open.density.clone()).collect();
+        let runs: Vec<DataSet<'_, HierarchicalNormal>> =
+            densities.iter().zip(begins).map(|(density, begin)| DataSet { density, begin }).collect();
+        if runs.is_empty() {
+            return Ok(false);
+        }
+        let at_once = SETS_OF_A_THREAD * self.pool.current_num_threads();
+        let mut say = |step: &_| output::warn(format!("data sets: {step}"));
+        let mut batch = self.pool.install(|| self.place.batch(&runs, at_once, &mut say))?;
+        let (mut pace, mut ended) = (Pace { limit: 1 }, 0);
+        let (mut kept, mut due, mut said) = (Instant::now(), CHECKPOINT, Instant::now());
+        loop {
+            if self.interrupt.asked() {
+                checkpoint(&mut open, &batch)?;
+                for one in &mut open {
+                    if let Some(writer) = one.writer.take() {
+                        let timing = one.record.timing;
+                        writer.interrupt(|record| (record.schema, record.timing) = (RECORD_SCHEMA, timing))?;
+                    }
+                }
+                return Ok(true);
+            }
+            let begin = Instant::now();
+            let Some(moved) = self.pool.install(|| batch.advance(pace.limit))? else { return Ok(false) };
+            let took = begin.elapsed();
+            let longest = moved.iter().filter_map(|one| Some(one.block.as_ref().ok()?.draws)).max();
+            pace.learn(longest.unwrap_or(1), took);
+            for Moved { set, block } in moved {
+                match block {
+                    Ok(block) => open[set].take(&block, took, &batch, set)?,
+                    Err(error) => {
+                        open[set].writer = None;
+                        open[set].set.state = State::Failed(error.to_string());
+                    }
+                }
+                ended += usize::from(!matches!(open[set].set.state, State::Open(..)));
+            }
+            if kept.elapsed() >= due {
+                let begin = Instant::now();
+                checkpoint(&mut open, &batch)?;
+                due = CHECKPOINT.max(SHARE * begin.elapsed());
+                kept = Instant::now();
+            }
+            if !self.quiet && said.elapsed() >= PROGRESS {
+                output::note(format!("{ended} of {} data sets have ended", open.len()));
+                said = Instant::now();
+            }
+        }
+    }
+}
+
+impl Open<'_> {
+    /// Writes a block, and ends the run where it is the last.
+    fn take(
+        &mut self,
+        block: &Block,
+        took: Duration,
+        batch: &BatchSampler<'_, HierarchicalNormal>,
+        number: usize,
+    ) -> Result<()> {
+        let mut writer = match self.writer.take() {
+            Some(writer) => writer,
+            // With the first draws: what cannot start leaves no folder.
+            None => {
+                let options = CreateOptions { force: true, keep_warmup: self.record.keep_warmup };
+                Box::new(RunWriter::create(&self.set.dir, self.record.clone(), options)?)
+            }
+        };
+        writer.append(block, &self.density)?;
+        add_time(&mut self.record.timing, block.phase, took);
+        if !batch.is_complete(number) {
+            self.writer = Some(writer);
+            return Ok(());
+        }
+        let (Some(found), Some(steps)) = (batch.adaptation(number), batch.step_sizes(number)) else { return Ok(()) };
+        let found = adaptation(found, &steps, batch.warm_up(number));
+        let timing = self.record.timing;
+        let record = writer.finish(|record| {
+            (record.schema, record.adaptation, record.timing) = (RECORD_SCHEMA, found, timing);
+        })?;
+        self.set.state = State::Complete(Box::new(record));
+        Ok(())
+    }
+}
+
+/// Keeps every run that is under way.
+fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_, HierarchicalNormal>) -> Result<()> {
+    for (number, one) in open.iter_mut().enumerate() {
+        if let (Some(writer), Some(state)) = (&mut one.writer, batch.checkpoint(number)?) {
+            writer.checkpoint(&state)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! The data sets of a batch: their names, seeds and folders, and how far their runs are.
+
+use crate::args::SampleArgs;
+use crate::config::{DataSource, Rows, RunConfig};
+use crate::exit::UsageError;
+use crate::output;
+use crate::problem::Problem;
+use anyhow::{Context, Result, bail};
+use octopus_density::{GroupedData, HierarchicalNormal};
+use octopus_random::philox4x32_10;
+use octopus_sampler::{Begin, SamplerConfig};
+use octopus_trace::{RunFolder, RunRecord, RunWriter, Status, observations};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One data set.
+pub(super) struct Set {
+    /// The file's name without its extension, or the label.
+    pub(super) name: String,
+    /// Its run folder.
+    pub(super) dir: PathBuf,
+    /// The run's settings, its own seed among them.
+    pub(super) config: SamplerConfig,
+    /// The model; none where the data cannot be used.
+    pub(super) problem: Option<Problem>,
+    pub(super) state: State,
+}
+
+/// How far a run is.
+pub(super) enum State {
+    /// It is to be drawn, from here on, into a folder that may have been begun.
+    Open(Begin, Option<Box<RunWriter>>),
+    /// It has all its draws.
+    Complete(Box<RunRecord>),
+    /// It has failed.
+    Failed(String),
+}
+
+impl Set {
+    /// The model, unless the data cannot be used.
+    pub(super) fn model(&self) -> Option<&HierarchicalNormal> {
+        self.problem.as_ref().map(|problem| &problem.model)
+    }
+}
+
+/// The seed of data set `number` (from 0, in the order of names) of a batch: the first 53 bits of Philox4x32-10 with the
+/// batch's seed as the key and the counter (number, 0, 0, 0), which no run uses. 53, so that every program that reads the
+/// files reads it whole.
+fn seed(batch: u64, number: usize) -> u64 {
+    let number = number as u64;
+    let [low, high, ..] =
+        philox4x32_10([number as u32, (number >> 32) as u32, 0, 0], [batch as u32, (batch >> 32) as u32]);
+    (u64::from(high) << 32 | u64::from(low)) >> 11
+}
+
+/// The data sets of a folder or a table, in the order of their names.
+///
+/// # Errors
+/// When there are none, or the folder or the table cannot be read.
+pub(super) fn read(source: &Path, args: &SampleArgs, config: &RunConfig, out: &Path) -> Result<Vec<Set>> {
+    let (Some(group), Some(value)) = (&args.data.group, &args.data.value) else {
+        return Err(UsageError("--batch: needs --group and --value".into()).into());
+    };
+    let file = |path: &Path, only| DataSource::File {
+        path: path.to_owned(),
+        group: group.clone(),
+        value: value.clone(),
+        only,
+    };
+    let found: Vec<(String, DataSource, Result<GroupedData>)> = match (&args.batch.batch_by, source.is_dir()) {
+        (None, true) => tables(source)?
+            .into_iter()
+            .map(|(name, path)| {
+                (name, file(&path, None), observations::read_grouped(&path, group, value).map_err(Into::into))
+            })
+            .collect(),
+        (Some(column), false) => {
+            let sets = observations::read_sets(source, group, value, column)?;
+            let one = |(label, data): (String, GroupedData)| {
+                let rows = Rows { column: column.clone(), label: label.clone() };
+                (label, file(source, Some(rows)), Ok(data))
+            };
+            let mut found: Vec<_> = sets.into_iter().map(one).collect();
+            found.sort_by(|a, b| by_name(&a.0, &b.0));
+            found
+        }
+        (Some(_), true) => {
+            let why = format!("--batch-by: {} is a folder, whose files are the data sets", source.display());
+            return Err(UsageError(why).into());
+        }
+        (None, false) => {
+            let why = format!(
+                "--batch: {} is no folder; for one table of many data sets, --batch-by names the column that tells them apart",
+                source.display()
+            );
+            return Err(UsageError(why).into());
+        }
+    };
+    let set = |(number, (name, source, data)): (usize, (String, DataSource, Result<GroupedData>))| {
+        let problem = data.and_then(|data| Problem::of_data(&source, data, None, config.prior, config.likelihood));
+        let sampler = SamplerConfig { seed: seed(config.sampler.seed, number), ..config.sampler.clone() };
+        let (problem, state) = match problem {
+            Ok(problem) => (Some(problem), State::Open(Begin::Anew(sampler.clone()), None)),
+            Err(error) => (None, State::Failed(output::chain(&error))),
+        };
+        Set { dir: out.join("sets").join(folder(&name)), name, config: sampler, problem, state }
+    };
+    Ok(found.into_iter().enumerate().map(set).collect())
+}
+
+/// The files of a folder by their names without extension; hidden ones are left out.
+fn tables(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let shown = folder.display();
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {shown}"))? {
+        let path = entry.with_context(|| format!("cannot read the folder {shown}"))?.path();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if !path.is_file() || stem.starts_with('.') {
+            continue;
+        }
+        if let Some(other) = found.insert(stem.clone(), path.clone()) {
+            bail!("{} and {} are both called `{stem}`: rename one", other.display(), path.display());
+        }
+    }
+    if found.is_empty() {
+        bail!("{shown} holds no files: it needs one CSV or Parquet file for each data set");
+    }
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by(|a, b| by_name(&a.0, &b.0));
+    Ok(found)
+}
+
+/// Whole numbers by their values and before words, words by their bytes.
+fn by_name(a: &str, b: &str) -> std::cmp::Ordering {
+    let key = |name: &str| name.parse::<i64>().map_or((1, 0), |number| (0, number));
+    key(a).cmp(&key(b)).then_with(|| a.cmp(b))
+}
+
+/// A name that every file system takes, another one for each name: what is no letter, digit, `-`, `_` or inner `.` is
+/// written as its bytes.
+fn folder(name: &str) -> String {
+    let plain = |at: usize, byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte) || byte == b'.' && at > 0;
+    let one =
+        |(at, byte): (usize, u8)| if plain(at, byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().enumerate().map(one).collect()
+}
+
+/// Takes up the runs that are there from before; with `force` they are begun again.
+///
+/// # Errors
+/// When a folder holds a run of other settings or data, or is damaged.
+pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
+    for set in sets.iter_mut().filter(|set| !force && set.dir.exists()) {
+        let (Some(problem), State::Open(..)) = (&set.problem, &set.state) else { continue };
+        let folder = RunFolder::open(&set.dir)?;
+        let record = folder.record();
+        let same = record.sampler == set.config
+            && record.model == problem.model_record()?
+            && record.data.as_ref() == Some(&problem.data);
+        if !same {
+            let why = format!(
+                "--out: {} holds a run of other settings or data than this batch's: give another folder, or begin all \
+                 runs again with --force",
+                set.dir.display()
+            );
+            return Err(UsageError(why).into());
+        }
+        set.state = if record.status == Status::Complete {
+            State::Complete(Box::new(record.clone()))
+        } else {
+            let resumed = RunWriter::resume(&set.dir)?;
+            let begin = resumed.state.map_or_else(|| Begin::Anew(set.config.clone()), Begin::GoOn);
+            State::Open(begin, Some(Box::new(resumed.writer)))
+        };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_have_names_of_their_own() {
+        for (name, expected) in
+            [("a-1_b.c", "a-1_b.c"), ("../x", "%2E.%2Fx"), ("a b", "a%20b"), ("a%20b", "a%2520b"), ("é", "%C3%A9")]
+        {
+            assert_eq!(folder(name), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_come_in_their_order_and_before_words() {
+        let mut names = ["b", "10", "-3", "9", "a", "007"];
+        names.sort_by(|a, b| by_name(a, b));
+        assert_eq!(names, ["-3", "007", "9", "10", "a", "b"]);
+    }
+
+    /// Random123's known answer for a counter and a key of zeros: 6627e8d5 e169c58d.
+    #[test]
+    fn seeds_are_philoxs() {
+        assert_eq!(seed(0, 0), 0xe169_c58d_6627_e8d5 >> 11);
+        let seeds: std::collections::BTreeSet<u64> = (0..1000).flat_map(|k| [seed(42, k), seed(43, k)]).collect();
+        assert_eq!(seeds.len(), 2000);
+        assert!(seeds.iter().all(|&seed| seed < 1 << 53));
+    }
+}

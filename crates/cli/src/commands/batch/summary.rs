@@ -1,0 +1,232 @@
+//! What a batch comes to: one row for each data set, as a table for people, CSV and JSON.
+
+use super::read_back;
+use super::sets::{Set, State};
+use crate::config::RunConfig;
+use crate::device::Sampling;
+use anyhow::{Context, Result};
+use octopus_diag::Diagnosis;
+use octopus_sampler::SamplerConfig;
+use octopus_trace::{now_utc, write_file};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Rows of the table for people.
+const ROWS: usize = 24;
+
+/// How a data set's run has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Ended {
+    /// It has failed.
+    Failed,
+    /// Its draws should not be used as they are.
+    Unfit,
+    /// It has not: the batch was interrupted.
+    Open,
+    /// Its draws can be used.
+    Fit,
+}
+
+impl Ended {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Unfit => "unfit",
+            Self::Open => "open",
+            Self::Fit => "fit",
+        }
+    }
+}
+
+/// Mean and standard deviation of a parameter that is one number.
+#[derive(Clone, Debug, Serialize)]
+struct Parameter {
+    name: String,
+    mean: f64,
+    sd: f64,
+    rhat: f64,
+}
+
+/// What is known of one data set.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    name: String,
+    status: Ended,
+    /// Its run folder.
+    run: PathBuf,
+    /// With it `octopus sample --data` gives the same draws.
+    seed: u64,
+    observations: Option<usize>,
+    groups: Option<usize>,
+    max_rhat: Option<f64>,
+    min_ess_bulk: Option<f64>,
+    min_ess_tail: Option<f64>,
+    divergences: Option<u64>,
+    parameters: Vec<Parameter>,
+    error: Option<String>,
+}
+
+/// Everything about a batch: the whole of `batch.json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary<'a> {
+    schema: u32,
+    created: String,
+    octopus: &'static str,
+    source: &'a Path,
+    device: String,
+    device_reason: &'a str,
+    /// The settings; each data set has a seed of its own.
+    sampler: &'a SamplerConfig,
+    fit: usize,
+    unfit: usize,
+    failed: usize,
+    open: usize,
+    sets: Vec<Row>,
+}
+
+/// Reads back and judges what is drawn of a data set.
+///
+/// # Errors
+/// When its run cannot be read.
+pub(super) fn row(set: &Set) -> Result<Row> {
+    let diagnosis = match &set.state {
+        State::Complete(record) => Some(read_back(&set.dir, record)?),
+        _ => None,
+    };
+    let status = match (&set.state, &diagnosis) {
+        (State::Failed(_), _) => Ended::Failed,
+        (_, Some(diagnosis)) if diagnosis.good() => Ended::Fit,
+        (_, Some(_)) => Ended::Unfit,
+        _ => Ended::Open,
+    };
+    let data = set.problem.as_ref().map(|problem| &problem.data);
+    let error = match &set.state {
+        State::Failed(error) => Some(error.clone()),
+        _ => None,
+    };
+    let summary = diagnosis.as_ref().map(|diagnosis| &diagnosis.summary);
+    Ok(Row {
+        name: set.name.clone(),
+        status,
+        run: set.dir.clone(),
+        seed: set.config.seed,
+        observations: data.map(|data| data.observations),
+        groups: data.map(|data| data.groups),
+        max_rhat: summary.map(|summary| summary.max_rhat()),
+        min_ess_bulk: summary.map(|summary| summary.min_ess_bulk()),
+        min_ess_tail: summary.map(|summary| summary.min_ess_tail()),
+        divergences: diagnosis.as_ref().and_then(|diagnosis| diagnosis.divergences),
+        parameters: diagnosis.as_ref().map(scalars).unwrap_or_default(),
+        error,
+    })
+}
+
+/// The parameters that are one number each.
+fn scalars(diagnosis: &Diagnosis) -> Vec<Parameter> {
+    let all = diagnosis.summary.parameters.iter().filter(|p| !p.name.contains('['));
+    all.map(|p| Parameter { name: p.name.clone(), mean: p.mean, sd: p.sd, rhat: p.rhat }).collect()
+}
+
+impl<'a> Summary<'a> {
+    pub(super) fn new(source: &'a Path, config: &'a RunConfig, device: &'a Sampling, sets: Vec<Row>) -> Self {
+        let count = |status| sets.iter().filter(|row| row.status == status).count();
+        Self {
+            schema: 1,
+            created: now_utc(),
+            octopus: env!("CARGO_PKG_VERSION"),
+            source,
+            device: device.name(),
+            device_reason: &device.reason,
+            sampler: &config.sampler,
+            fit: count(Ended::Fit),
+            unfit: count(Ended::Unfit),
+            failed: count(Ended::Failed),
+            open: count(Ended::Open),
+            sets,
+        }
+    }
+
+    pub(super) fn all_fit(&self) -> bool {
+        self.fit == self.sets.len()
+    }
+
+    /// Writes `batch.json` and `summary.csv`.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub(super) fn write(&self, out: &Path) -> Result<()> {
+        std::fs::create_dir_all(out).with_context(|| format!("cannot create the folder {}", out.display()))?;
+        let json = serde_json::to_vec_pretty(self).context("cannot write the result as JSON")?;
+        write_file(&out.join("batch.json"), &json)?;
+        Ok(write_file(&out.join("summary.csv"), &self.to_csv().context("cannot write the summary as CSV")?)?)
+    }
+
+    fn to_csv(&self) -> Result<Vec<u8>> {
+        let first = self.sets.iter().find(|row| !row.parameters.is_empty());
+        let names: Vec<&str> =
+            first.map(|row| row.parameters.iter().map(|p| p.name.as_str()).collect()).unwrap_or_default();
+        let mut table = csv::Writer::from_writer(Vec::new());
+        let fixed = ["name", "status", "seed", "observations", "groups", "max_rhat", "min_ess_bulk", "min_ess_tail"];
+        let mut header: Vec<String> = fixed.iter().chain(&["divergences"]).map(|&name| name.to_owned()).collect();
+        header.extend(names.iter().flat_map(|name| [format!("{name}_mean"), format!("{name}_sd")]));
+        header.push("error".to_owned());
+        table.write_record(&header)?;
+        let real = |x: Option<f64>| x.filter(|x| x.is_finite()).map(|x| format!("{x:?}")).unwrap_or_default();
+        let whole = |x: Option<usize>| x.map(|x| x.to_string()).unwrap_or_default();
+        for row in &self.sets {
+            let mut cells = vec![row.name.clone(), row.status.word().to_owned(), row.seed.to_string()];
+            cells.extend([whole(row.observations), whole(row.groups)]);
+            cells.extend([row.max_rhat, row.min_ess_bulk, row.min_ess_tail].map(real));
+            cells.push(row.divergences.map(|count| count.to_string()).unwrap_or_default());
+            for name in &names {
+                let own = row.parameters.iter().find(|p| p.name == *name);
+                cells.extend([real(own.map(|p| p.mean)), real(own.map(|p| p.sd))]);
+            }
+            cells.push(row.error.clone().unwrap_or_default());
+            table.write_record(&cells)?;
+        }
+        Ok(table.into_inner()?)
+    }
+
+    /// The table for people: what needs a look first.
+    pub(super) fn to_text(&self, out: &Path) -> String {
+        let mut rows: Vec<&Row> = self.sets.iter().collect();
+        rows.sort_by_key(|row| row.status);
+        let width = rows.iter().take(ROWS).map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(8, 40);
+        let mut text = format!(
+            "{:<width$}  {:<6} {:>8} {:>6} {:>7} {:>8} {:>8} {:>5}  means (sd)\n",
+            "data set", "status", "obs", "groups", "r_hat", "ess_bulk", "ess_tail", "div"
+        );
+        let real = |x: Option<f64>, digits| x.map(|x| format!("{x:.digits$}")).unwrap_or_default();
+        let whole = |x: Option<usize>| x.map(|x| x.to_string()).unwrap_or_default();
+        for row in rows.iter().take(ROWS) {
+            let means: Vec<String> =
+                row.parameters.iter().map(|p| format!("{} {:.4} ({:.4})", p.name, p.mean, p.sd)).collect();
+            let last = row.error.clone().unwrap_or_else(|| means.join(", "));
+            let divergences = row.divergences.map(|count| count.to_string()).unwrap_or_default();
+            let (rhat, bulk, tail) = (real(row.max_rhat, 4), real(row.min_ess_bulk, 0), real(row.min_ess_tail, 0));
+            let (status, observations, groups) = (row.status.word(), whole(row.observations), whole(row.groups));
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{:<width$}  {status:<6} {observations:>8} {groups:>6} {rhat:>7} {bulk:>8} {tail:>8} {divergences:>5}  {last}",
+                row.name
+            );
+        }
+        if rows.len() > ROWS {
+            let _ = writeln!(text, "... and {} more", rows.len() - ROWS);
+        }
+        let Self { fit, unfit, failed, open, .. } = self;
+        let open = if *open > 0 { format!(", {open} not complete") } else { String::new() };
+        let _ = write!(
+            text,
+            "{} data sets: {fit} fit for use, {unfit} not, {failed} failed{open}\nsummary: {}\nrun folders: {}",
+            rows.len(),
+            out.join("summary.csv").display(),
+            out.join("sets").display()
+        );
+        text
+    }
+}

@@ -1,0 +1,276 @@
+//! The data sets that are on the device at once, and the launches of all of them.
+
+use super::super::host::HostChain;
+use super::super::pace::Pace;
+use super::super::{GpuConfig, kernel, launch, memory};
+use super::{Job, Run};
+use crate::batch::Begun;
+use crate::engine::Shared;
+use crate::run::SamplerError;
+use octopus_cuda::{
+    Context, Event, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsChain, NutsField,
+    NutsOutput, NutsRestart, Stream,
+};
+use octopus_density::LogDensity;
+use octopus_density::gpu::{GpuDensity, KernelModule};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Data sets on the device, and what moves them.
+pub(super) struct Turn {
+    slots: [NutsBatchSlot; 2],
+    /// Launches of each slot: begun and done.
+    marks: [(Event, Event); 2],
+    device: NutsBatch,
+    kernels: Loaded,
+    compute: Stream,
+    copies: Stream,
+    pace: Pace,
+}
+
+/// Kernels, which the next turn may need again.
+pub(super) struct Loaded {
+    /// The entry's name.
+    name: String,
+    kernels: NutsBatchKernels,
+}
+
+/// Bytes of device memory that a turn of these data sets takes.
+pub(super) fn bytes<D: GpuDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuConfig) -> usize {
+    let Ok((_, module, max_depth)) = kernels(sets) else { return 0 };
+    let format = kernel::format(module);
+    with_items(sets, |items| {
+        let iterations = memory::batch_slot_iterations(format, items, gpu);
+        let slots = NutsBatchSlot::bytes_for(format, items, iterations)?.checked_mul(2)?;
+        NutsBatch::bytes_for(format, items, max_depth, memory::MOST_DIRECTIONS)?.checked_add(slots)
+    })
+    .unwrap_or(usize::MAX)
+}
+
+/// The largest of the data sets, the kernels that hold it, and the deepest tree.
+fn kernels<'a, D: GpuDensity + ?Sized>(
+    sets: &[&'a Begun<'_, D>],
+) -> Result<(&'a D, &'a KernelModule, u32), SamplerError> {
+    let largest = sets.iter().max_by_key(|begun| begun.course.density().dim());
+    let largest = largest.ok_or_else(|| SamplerError::Checkpoint("a turn without data sets".to_owned()))?;
+    let (density, config) = (largest.course.density(), largest.course.config());
+    Ok((density, kernel::choose_of_batch(density, config.precision)?, config.max_depth))
+}
+
+fn with_items<D: GpuDensity + ?Sized, R>(sets: &[&Begun<'_, D>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
+    let fields: Vec<_> = sets.iter().map(|begun| begun.course.density().kernel_data()).collect();
+    let given: Vec<Vec<NutsField<'_>>> = fields.iter().map(|fields| kernel::given(fields)).collect();
+    let items: Vec<NutsBatchItem<'_>> = sets
+        .iter()
+        .zip(&given)
+        .map(|(begun, fields)| NutsBatchItem {
+            fields,
+            chains: begun.course.config().chains,
+            dim: begun.course.density().dim(),
+        })
+        .collect();
+    take(&items)
+}
+
+impl Turn {
+    /// Puts these data sets on the device, their chains not yet; they are known by their places in the list.
+    ///
+    /// # Errors
+    /// When the device or its memory fails.
+    pub(super) fn new<D: GpuDensity + ?Sized>(
+        sets: &[&Begun<'_, D>],
+        context: &Context,
+        gpu: &GpuConfig,
+        last: Option<Loaded>,
+    ) -> Result<Self, SamplerError> {
+        let (density, module, max_depth) = kernels(sets)?;
+        let name = kernel::name(density, module);
+        let kernels = match last.filter(|last| last.name == name) {
+            Some(last) => last,
+            None => Loaded { kernels: kernel::load_of_batch(density, module, context)?, name },
+        };
+        let format = kernel::format(module);
+        let (device, capacity) = with_items(sets, |items| {
+            let capacity = memory::batch_slot_iterations(format, items, gpu);
+            Ok::<_, SamplerError>((
+                NutsBatch::new(context, format, items, max_depth, memory::MOST_DIRECTIONS)?,
+                capacity,
+            ))
+        })?;
+        let slot = || NutsBatchSlot::new(context, &device, capacity);
+        let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
+        Ok(Self {
+            slots: [slot()?, slot()?],
+            marks: [marks()?, marks()?],
+            device,
+            kernels,
+            compute: Stream::new(context)?,
+            copies: Stream::new(context)?,
+            pace: Pace::new(gpu.launch_time, capacity),
+        })
+    }
+
+    pub(super) fn into_kernels(self) -> Loaded {
+        self.kernels
+    }
+
+    /// Takes the runs that are due to new coordinates and metrics, and searches step sizes there.
+    pub(super) fn restart<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+        self.place(jobs, NutsRestart::Search, |job| job.next.restart)?;
+        for job in jobs.iter_mut().filter(|job| job.next.restart && job.failed.is_none()) {
+            let Run { course, chains, .. } = &mut *job.run;
+            job.failed = course.restarted(chains).err();
+        }
+        Ok(())
+    }
+
+    /// Takes coordinates, metrics, states and points of the `chosen` runs to the device and evaluates the points there.
+    pub(super) fn place<'a, 'd, D: LogDensity + ?Sized>(
+        &mut self,
+        jobs: &mut [Job<'a, 'd, D>],
+        kind: NutsRestart,
+        chosen: impl Fn(&Job<'a, 'd, D>) -> bool,
+    ) -> Result<(), SamplerError> {
+        let mut jobs: Vec<_> = jobs.iter_mut().filter(|job| job.failed.is_none() && chosen(job)).collect();
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let (mut launches, mut states, mut points) = (Vec::new(), Vec::new(), Vec::new());
+        for job in &jobs {
+            let Run { course, chains, item } = &*job.run;
+            let shared = course.shared();
+            kernel::set_geometry_of(&mut self.device, *item, &shared)?;
+            let done = shared.done..shared.done;
+            launches.push(NutsBatchLaunch { item: *item, launch: launch(&shared, &(0..chains.host.all.len()), done) });
+            states.push((*item, chains.host.on_device()));
+            points.push(chains.host.all.iter().flat_map(|chain| chain.x.iter().copied()).collect::<Vec<f64>>());
+        }
+        self.send(&states)?;
+        let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+        let Self { kernels: Loaded { kernels, .. }, compute, device, slots: [slot, _], .. } = self;
+        kernels.restart(compute, kind, &launches, &points, device, slot)?;
+        let items: Vec<usize> = states.iter().map(|&(item, _)| item).collect();
+        for (job, states) in jobs.iter_mut().zip(device.states(&items)?) {
+            let iteration = job.run.course.done();
+            job.run.chains.changed = false;
+            for ((chain, own), state) in job.run.chains.host.all.iter_mut().enumerate().zip(states) {
+                if let Err(source) = own.placed(state) {
+                    job.failed = Some(SamplerError::Density { chain, iteration, source });
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the device what the host has changed.
+    pub(super) fn tell<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+        let changed = jobs.iter_mut().filter(|job| job.failed.is_none() && job.run.chains.changed);
+        let states: Vec<(usize, Vec<NutsChain>)> = changed
+            .map(|job| {
+                job.run.chains.changed = false;
+                (job.run.item, job.run.chains.host.on_device())
+            })
+            .collect();
+        self.send(&states)
+    }
+
+    fn send(&mut self, states: &[(usize, Vec<NutsChain>)]) -> Result<(), SamplerError> {
+        let states: Vec<(usize, &[NutsChain])> = states.iter().map(|(item, own)| (*item, own.as_slice())).collect();
+        Ok(self.device.set_states(&states)?)
+    }
+
+    /// Moves every run through its span, in launches of all that are not at its end.
+    pub(super) fn advance<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+        let mut queued: Vec<usize> = jobs.iter().map(|job| job.span.start).collect();
+        let mut under_way: [Vec<Option<Range<usize>>>; 2] = Default::default();
+        let (mut launches, mut takes) = (0, 0);
+        loop {
+            // One launch ahead of what the host takes, in turns.
+            while launches < takes + 2 {
+                let next = |(job, &from): (&Job<'_, '_, D>, &usize)| {
+                    let left = job.span.end - from;
+                    (left > 0 && job.failed.is_none()).then(|| from..from + self.pace.next(left))
+                };
+                let spans: Vec<_> = jobs.iter().zip(&queued).map(next).collect();
+                if spans.iter().all(Option::is_none) {
+                    break;
+                }
+                self.queue(jobs, &spans, launches % 2)?;
+                for (queued, span) in queued.iter_mut().zip(&spans) {
+                    *queued = span.as_ref().map_or(*queued, |span| span.end);
+                }
+                under_way[launches % 2] = spans;
+                launches += 1;
+            }
+            if takes == launches {
+                return Ok(());
+            }
+            self.take(jobs, &under_way[takes % 2], takes % 2)?;
+            takes += 1;
+        }
+    }
+
+    /// Queues these iterations of the runs into slot `at`, and the copy of what they leave.
+    fn queue<D: LogDensity + ?Sized>(
+        &mut self,
+        jobs: &[Job<'_, '_, D>],
+        spans: &[Option<Range<usize>>],
+        at: usize,
+    ) -> Result<(), SamplerError> {
+        let one = |(job, span): (&Job<'_, '_, D>, &Option<Range<usize>>)| {
+            let shared: Shared<'_, '_, D> = job.run.course.shared();
+            let chains = 0..job.run.chains.host.all.len();
+            Some(NutsBatchLaunch { item: job.run.item, launch: launch(&shared, &chains, span.clone()?) })
+        };
+        let launches: Vec<NutsBatchLaunch> = jobs.iter().zip(spans).filter_map(one).collect();
+        let Self { slots, marks, device, kernels: Loaded { kernels, .. }, compute, copies, .. } = self;
+        let (slot, (begun, done)) = (&mut slots[at], &marks[at]);
+        begun.record(compute)?;
+        kernels.run(compute, &launches, device, slot)?;
+        done.record(compute)?;
+        copies.wait_for(done)?;
+        slot.fetch(copies, true)?;
+        Ok(())
+    }
+
+    /// Waits for what slot `at` holds of these iterations of the runs, and takes it.
+    fn take<D: LogDensity + ?Sized>(
+        &mut self,
+        jobs: &mut [Job<'_, '_, D>],
+        spans: &[Option<Range<usize>>],
+        at: usize,
+    ) -> Result<(), SamplerError> {
+        let Self { slots, marks, compute, pace, .. } = self;
+        let outputs = slots[at].wait()?;
+        let (begun, done) = &marks[at];
+        let time = done.elapsed_since(begun)?;
+        compute.context().count_measured(time);
+        pace.learn(outputs.iter().map(NutsOutput::iterations).max().unwrap_or(0), time);
+        let moved = jobs.iter_mut().zip(spans).filter_map(|(job, span)| Some((job, span.as_ref()?)));
+        let moved: Vec<_> = moved.zip(&outputs).filter(|((job, _), _)| job.failed.is_none()).collect();
+        moved.into_par_iter().for_each(|((job, span), output)| take_one(job, span, output));
+        Ok(())
+    }
+}
+
+/// Takes what one run has drawn; where its chains are only at the end of its span.
+fn take_one<D: LogDensity + ?Sized>(job: &mut Job<'_, '_, D>, span: &Range<usize>, output: &NutsOutput<'_>) {
+    let host = &mut job.run.chains.host;
+    let dim = host.dim;
+    if span.end == job.span.end {
+        let (states, positions) = (output.end_states(), output.end_positions());
+        for ((chain, state), x) in host.all.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
+            chain.state = state;
+            chain.x.copy_from_slice(x);
+        }
+    }
+    let one = |(c, (chain, block)): (usize, (&mut HostChain, &mut _))| {
+        chain.take(output, c, dim, true, block).map_err(|(row, source)| SamplerError::Density {
+            chain: c,
+            iteration: span.start + row,
+            source,
+        })
+    };
+    job.failed = host.all.par_iter_mut().zip(&mut job.blocks).enumerate().try_for_each(one).err();
+}

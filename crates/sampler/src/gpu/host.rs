@@ -1,0 +1,162 @@
+//! What the host knows of the chains on a device after the last launch.
+
+use crate::adaptation::Window;
+use crate::draw::{ChainBlock, DrawStats};
+use crate::engine::{ChainState, Tuning};
+use crate::pool::{HostPool, Pool};
+use crate::run::SamplerError;
+use crate::step_size::DualAveraging;
+use octopus_cuda::{NutsChain, NutsOutput, NutsRecord};
+use octopus_density::DensityError;
+
+/// All chains of a run.
+pub(super) struct HostChains {
+    pub(super) all: Vec<HostChain>,
+    /// Coordinates.
+    pub(super) dim: usize,
+}
+
+/// One of them.
+pub(super) struct HostChain {
+    /// The point in the sampler's coordinates.
+    pub(super) x: Vec<f64>,
+    pub(super) state: NutsChain,
+    pub(super) window: Window,
+}
+
+impl HostChains {
+    pub(super) fn new(dim: usize, states: Vec<ChainState>) -> Self {
+        Self { all: states.into_iter().map(HostChain::from).collect(), dim }
+    }
+
+    /// Room for `draws` draws of each.
+    pub(super) fn blocks(&self, draws: usize) -> Vec<ChainBlock> {
+        let block = |_: &HostChain| ChainBlock {
+            positions: Vec::with_capacity(draws * self.dim),
+            stats: Vec::with_capacity(draws),
+        };
+        self.all.iter().map(block).collect()
+    }
+
+    /// As the device is to have them.
+    pub(super) fn on_device(&self) -> Vec<NutsChain> {
+        self.all.iter().map(|chain| chain.state).collect()
+    }
+
+    pub(super) fn pool(&mut self) -> Box<dyn Pool + '_> {
+        let windows = self.all.iter_mut().map(|chain| &mut chain.window).collect();
+        Box::new(HostPool { windows, dim: self.dim })
+    }
+
+    pub(super) fn clear_windows(&mut self) {
+        self.all.iter_mut().for_each(|chain| chain.window.clear());
+    }
+
+    pub(super) fn points(&mut self) -> Vec<&mut [f64]> {
+        self.all.iter_mut().map(|chain| chain.x.as_mut_slice()).collect()
+    }
+
+    pub(super) fn set_step(&mut self, step: f64) {
+        self.all.iter_mut().for_each(|chain| chain.state.step_size = step);
+    }
+
+    pub(super) fn spread(&mut self, each: usize) {
+        let copy = |chain: &HostChain| HostChain { x: chain.x.clone(), state: chain.state, window: Window::default() };
+        self.all = self.all.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
+    }
+
+    pub(super) fn settle(&mut self, tuning: Tuning) {
+        for chain in &mut self.all {
+            if tuning == Tuning::EachChain {
+                chain.state.step_size = DualAveraging::from_numbers(chain.state.averaging).adapted();
+            }
+            chain.window = Window::default();
+        }
+    }
+
+    pub(super) fn step_sizes(&self) -> Vec<f64> {
+        self.all.iter().map(|chain| chain.state.step_size).collect()
+    }
+
+    /// That the log density at every point is what it was when the chains were `saved`.
+    pub(super) fn expect_same(&self, saved: &[ChainState]) -> Result<(), SamplerError> {
+        let mut chains = self.all.iter().zip(saved).enumerate();
+        chains.try_for_each(|(c, (chain, saved))| saved.expect_same_logp(c, chain.state.logp))
+    }
+
+    /// As a checkpoint has them.
+    pub(super) fn states(&self) -> Vec<ChainState> {
+        self.all.iter().map(HostChain::saved).collect()
+    }
+}
+
+impl HostChain {
+    fn saved(&self) -> ChainState {
+        ChainState {
+            x: self.x.clone(),
+            logp: self.state.logp,
+            averaging: DualAveraging::from_numbers(self.state.averaging),
+            step_size: self.state.step_size,
+            window: self.window.clone(),
+        }
+    }
+
+    /// Takes what a placement has made of the chain; an error when the density has no value at its point.
+    pub(super) fn placed(&mut self, state: NutsChain) -> Result<(), DensityError> {
+        self.state = state;
+        if state.logp.is_finite() { Ok(()) } else { Err(DensityError::NotFinite { value: state.logp }) }
+    }
+
+    /// Appends the draws of chain `c` to `block` and, if it is `kept` here, to the window; the row of a draw at which the
+    /// density has no value, if there is one.
+    pub(super) fn take(
+        &mut self,
+        output: &NutsOutput<'_>,
+        c: usize,
+        dim: usize,
+        kept: bool,
+        block: &mut ChainBlock,
+    ) -> Result<(), (usize, DensityError)> {
+        let start = block.positions.len();
+        output.draws(c, &mut block.positions);
+        for (row, record) in output.records(c).enumerate() {
+            if record.without_gradient {
+                return Err((row, DensityError::NotFinite { value: f64::NAN }));
+            }
+            block.stats.push(record.into());
+        }
+        let window = output.window();
+        if kept && !window.is_empty() {
+            let draws = &block.positions[start..];
+            self.window.positions.extend_from_slice(&draws[window.start * dim..window.end * dim]);
+            output.gradients(c, &mut self.window.gradients);
+        }
+        Ok(())
+    }
+}
+
+impl From<ChainState> for HostChain {
+    fn from(state: ChainState) -> Self {
+        let mut own = NutsChain::new(state.averaging.numbers(), state.step_size);
+        own.logp = state.logp;
+        Self { x: state.x, state: own, window: state.window }
+    }
+}
+
+impl From<NutsRecord> for DrawStats {
+    fn from(record: NutsRecord) -> Self {
+        Self {
+            lp: record.lp,
+            acceptance_rate: record.acceptance_rate,
+            step_size: record.step_size,
+            energy: record.energy,
+            energy_error: record.energy_error,
+            max_energy_error: record.max_energy_error,
+            tree_depth: record.tree_depth,
+            n_steps: record.n_steps,
+            index_in_trajectory: record.index_in_trajectory,
+            diverging: record.diverging,
+            reached_max_treedepth: record.reached_max_treedepth,
+        }
+    }
+}

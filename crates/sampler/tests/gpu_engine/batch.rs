@@ -1,0 +1,287 @@
+//! Many data sets in one launch: each as if it were alone, whatever the others are and do.
+
+use crate::scenario::{Bits, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
+use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision};
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{DensityError, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity};
+use octopus_sampler::{
+    BatchSampler, Begin, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
+};
+
+const BATCH: &str = "nuts_batch_hierarchical_normal_f64_32x1";
+
+/// Number `k` of data sets that differ in all that they may differ in.
+fn density(k: usize) -> HierarchicalNormal {
+    let likelihood = if k % 4 == 1 { Likelihood::Pointwise } else { Likelihood::Collapsed };
+    model(3 + k * 7 % 23, k.is_multiple_of(2), likelihood)
+}
+
+/// Settings of number `k`: other seeds, chains and lengths, and warm-ups that end when they have settled.
+fn config(k: usize) -> SamplerConfig {
+    let seed = 100 + k as u64;
+    if k % 3 == 2 {
+        let tune = [60, 200][k % 2];
+        return SamplerConfig { strategy: Strategy::ManyShort, chains: 12, superchains: 4, draws: 9, tune, ..short() };
+    }
+    let windows = WindowConfig { init_buffer: 6, base_window: 8 + k % 5, term_buffer: 9 };
+    SamplerConfig { chains: 1 + k % 4, draws: 5 + k % 7, tune: 40 + k % 6, seed, windows, ..short() }
+}
+
+fn anew<D: ?Sized>(densities: &[Box<D>], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_, D>> {
+    densities
+        .iter()
+        .zip(0..)
+        .map(|(density, k)| DataSet { density: &**density, begin: Begin::Anew(config(k)) })
+        .collect()
+}
+
+fn boxed(count: usize) -> Vec<Box<HierarchicalNormal>> {
+    (0..count).map(|k| Box::new(density(k))).collect()
+}
+
+/// What each data set still gives, or how it fails; `limit` iterations at a time.
+fn all<D: LogDensity + ?Sized>(
+    batch: &mut BatchSampler<'_, D>,
+    count: usize,
+    limit: usize,
+) -> Vec<Result<Bits, SamplerError>> {
+    let mut found: Vec<Result<Bits, SamplerError>> = (0..count).map(|_| Ok(Bits::default())).collect();
+    while let Some(moved) = batch.advance(limit).expect("the device works") {
+        assert!(!moved.is_empty());
+        for one in moved {
+            let bits = found[one.set].as_mut().expect("nothing comes after a failure");
+            match one.block {
+                Ok(block) => bits.add(&block),
+                Err(error) => found[one.set] = Err(error),
+            }
+        }
+    }
+    for (set, bits) in found.iter_mut().enumerate() {
+        if let Ok(bits) = bits {
+            assert!(batch.is_complete(set));
+            bits.learned(batch.adaptation(set).expect("known"), &batch.step_sizes(set).expect("known"));
+        }
+    }
+    found
+}
+
+fn alone(density: &HierarchicalNormal, config: &SamplerConfig) -> Bits {
+    finish(&mut Sampler::new(density, config.clone()).expect("starts"), usize::MAX)
+}
+
+fn assert_all_same(found: Vec<Result<Bits, SamplerError>>, expected: &[Bits], what: &str) {
+    for (k, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+        found.expect("runs").assert_same(expected, &format!("{what}: data set {k}"));
+    }
+}
+
+on_software_gpu!(each_data_set_has_the_bits_that_it_has_alone, "", &[BATCH], {
+    let densities = boxed(30);
+    let sets = anew(&densities, config);
+    let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
+    let context = context();
+    // One launch or many, all at once or in turns.
+    let cut = GpuConfig { most_iterations: 3, slot_bytes: 1, ..GpuConfig::default() };
+    for (count, at_once, limit, gpu) in [
+        (1, 9, usize::MAX, &GpuConfig::default()),
+        (3, 9, 5, &cut),
+        (30, usize::MAX, usize::MAX, &GpuConfig::default()),
+        (30, 7, 13, &cut),
+    ] {
+        let mut batch = BatchSampler::on_gpu(&sets[..count], at_once, &context, gpu).expect("starts");
+        let found = all(&mut batch, count, limit);
+        assert_all_same(found, &expected[..count], &format!("{count} sets, {at_once} at once"));
+    }
+});
+
+on_software_gpu!(
+    other_precisions_have_the_bits_of_the_engine_for_one,
+    "",
+    &["nuts_hierarchical_normal_f32_32x1", "nuts_batch_hierarchical_normal_f32_32x1"],
+    {
+        let densities = boxed(4);
+        let config = |k| SamplerConfig { precision: Precision::F32, ..config(k) };
+        let gpu = GpuConfig::default();
+        let one = |(k, density): (usize, &Box<HierarchicalNormal>)| {
+            finish(&mut on_gpu(density, &config(k), &gpu).expect("starts"), usize::MAX)
+        };
+        let expected: Vec<Bits> = densities.iter().enumerate().map(one).collect();
+        let mut batch = BatchSampler::on_gpu(&anew(&densities, config), 4, &context(), &gpu).expect("starts");
+        assert_all_same(all(&mut batch, 4, usize::MAX), &expected, "f32");
+    }
+);
+
+on_software_gpu!(
+    data_sets_of_any_size_share_the_rows_of_the_largest,
+    "",
+    &["nuts_batch_hierarchical_normal_f64_32x4"],
+    {
+        let densities = [4, 60, 100].map(|groups| Box::new(model(groups, false, Likelihood::Collapsed)));
+        let config = |k| SamplerConfig { draws: 5, tune: 40, chains: 2 + k, seed: k as u64, ..short() };
+        let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
+        let gpu = GpuConfig::default();
+        let mut batch = BatchSampler::on_gpu(&anew(&densities, config), 3, &context(), &gpu).expect("starts");
+        assert_all_same(all(&mut batch, 3, usize::MAX), &expected, "sizes");
+    }
+);
+
+// After a checkpoint a run goes on in another batch, by itself, or on the CPU.
+on_software_gpu!(runs_move_out_of_a_batch_and_into_one, "", &[BATCH], {
+    let densities = boxed(6);
+    let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
+    let (context, gpu) = (context(), GpuConfig::default());
+    let mut batch = BatchSampler::on_gpu(&anew(&densities, config), 6, &context, &gpu).expect("starts");
+    let mut begun: Vec<Bits> = vec![Bits::default(); 6];
+    for limit in [3, 11, 6, 8] {
+        for one in batch.advance(limit).expect("runs").expect("goes on") {
+            begun[one.set].add(&one.block.expect("runs"));
+        }
+    }
+    let states: Vec<Vec<u8>> = (0..6).map(|k| batch.checkpoint(k).expect("encodes").expect("is under way")).collect();
+    let done: Vec<usize> = (0..6).map(|k| batch.done(k).expect("is under way")).collect();
+    drop(batch);
+    let mut sets = anew(&densities, config);
+    for (set, state) in sets.iter_mut().zip(&states) {
+        set.begin = Begin::GoOn(state.clone());
+    }
+    // Number 4 begins once more among those that go on; of number 5 only the other engine knows how far it came.
+    sets[4].begin = Begin::Anew(config(4));
+    begun[4] = Bits::default();
+    let mut by_itself = Sampler::resume(&*densities[5], &states[5]).expect("goes on");
+    assert_eq!(by_itself.done(), done[5]);
+    advance_to(&mut by_itself, done[5] + 1, &mut begun[5]);
+    sets[5].begin = Begin::GoOn(by_itself.checkpoint().expect("encodes"));
+    let mut again = BatchSampler::on_gpu(&sets, 4, &context, &gpu).expect("starts");
+    let rest = all(&mut again, 6, usize::MAX);
+    let whole = begun.into_iter().zip(rest).map(|(begun, rest)| Ok(begun.then(rest?))).collect();
+    assert_all_same(whole, &expected, "moved");
+});
+
+/// A density whose kernels read that a sum of its data is no number.
+struct Spoiled(HierarchicalNormal);
+
+impl LogDensity for Spoiled {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+
+    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.0.logp_grad(position, gradient)
+    }
+
+    fn expand(&self, position: &[f64], out: &mut [f64]) {
+        self.0.expand(position, out);
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn center(&self) -> Option<Vec<f64>> {
+        self.0.center()
+    }
+
+    fn hierarchies(&self) -> &[Hierarchy] {
+        self.0.hierarchies()
+    }
+
+    fn logp_grad_centered(
+        &self,
+        centerings: &[octopus_density::Centering],
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, DensityError> {
+        self.0.logp_grad_centered(centerings, position, gradient)
+    }
+}
+
+impl GpuDensity for Spoiled {
+    fn kernel_name(&self) -> &str {
+        self.0.kernel_name()
+    }
+
+    fn kernel_modules(&self) -> &[KernelModule] {
+        self.0.kernel_modules()
+    }
+
+    fn batch_modules(&self) -> &[KernelModule] {
+        self.0.batch_modules()
+    }
+
+    fn kernel_data(&self) -> Vec<KernelField<'_>> {
+        let mut fields = self.0.kernel_data();
+        let last = fields.iter_mut().rfind(|field| matches!(field, KernelField::Scalar(_)));
+        *last.expect("there are scalars") = KernelField::Scalar(f64::NAN);
+        fields
+    }
+}
+
+on_software_gpu!(one_that_fails_ends_alone, "", &[BATCH], {
+    let shared =
+        HierarchicalSpec { groups: 3, per_group: 9000, ..HierarchicalSpec::default() }.generate().expect("valid");
+    let shared = HierarchicalNormal::new(shared.data, HierarchicalPrior::default(), Likelihood::Pointwise);
+    let densities: Vec<Box<dyn GpuDensity>> = vec![
+        Box::new(density(0)),
+        Box::new(Spoiled(density(1))),
+        Box::new(shared.expect("valid")),
+        Box::new(model(1100, true, Likelihood::Collapsed)),
+        Box::new(density(4)),
+        Box::new(density(5)),
+        Box::new(density(6)),
+        Box::new(density(7)),
+    ];
+    let own = |k: usize| SamplerConfig { seed: k as u64, tune: 40, draws: 6, chains: 2, ..short() };
+    let mut sets = anew(&densities, |k| match k {
+        4 => SamplerConfig { draws: 0, ..own(k) },
+        5 => SamplerConfig { init_radius: 1e300, ..own(k) },
+        _ => own(k),
+    });
+    // A checkpoint of other data with as many groups.
+    let other = model(density(6).data().groups(), false, Likelihood::Collapsed);
+    let mut other = Sampler::new(&other, own(6)).expect("starts");
+    other.advance(5).expect("runs");
+    sets[6].begin = Begin::GoOn(other.checkpoint().expect("encodes"));
+    let mut batch = BatchSampler::on_gpu(&sets, 8, &context(), &GpuConfig::default()).expect("starts");
+    let found = all(&mut batch, 8, 7);
+    for k in [0, 7] {
+        alone(&density(k), &own(k)).assert_same(found[k].as_ref().expect("runs"), "among those that fail");
+    }
+    let failed = |k: usize| found[k].as_ref().expect_err("fails").to_string();
+    assert!(matches!(&found[1], Err(SamplerError::Density { source: DensityError::NotFinite { .. }, .. })));
+    assert!(failed(2).contains("sample it by itself"), "{}", failed(2));
+    assert!(failed(3).contains("at most 1024 coordinates"), "{}", failed(3));
+    assert!(failed(4).contains("draws"), "{}", failed(4));
+    assert!(matches!(&found[5], Err(SamplerError::Init { .. })), "{:?}", found[5].as_ref().err());
+    assert!(matches!(&found[6], Err(SamplerError::Checkpoint(_))), "{:?}", found[6].as_ref().err());
+});
+
+on_software_gpu!(data_sets_that_do_not_fit_take_turns, "total_mb=64;free_mb=60", &[BATCH], {
+    let densities = boxed(40);
+    let config = |k| SamplerConfig { chains: 200, draws: 1, tune: 3, seed: k as u64, ..short() };
+    let sets = anew(&densities, config);
+    let (context, gpu) = (context(), GpuConfig { slot_bytes: 1 << 20, ..GpuConfig::default() });
+    let error = BatchSampler::on_gpu(&sets, 40, &context, &gpu).map(|_| ()).expect_err("too many");
+    assert!(matches!(&error, SamplerError::Device(error) if error.is_out_of_memory()), "{error}");
+    let mut batch = BatchSampler::on_gpu(&sets, 10, &context, &gpu).expect("a quarter fits");
+    let found = all(&mut batch, 40, usize::MAX);
+    for k in [0, 39] {
+        alone(&densities[k], &config(k)).assert_same(found[k].as_ref().expect("runs"), "in turns");
+    }
+});
+
+on_software_gpu!(a_device_that_is_lost_ends_all, "lost=300", &[BATCH], {
+    let densities = boxed(3);
+    let sets = anew(&densities, config);
+    let mut batch = BatchSampler::on_gpu(&sets, 3, &context(), &GpuConfig::default()).expect("starts");
+    let error = loop {
+        match batch.advance(1) {
+            Ok(moved) => assert!(moved.is_some(), "the device was not lost"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, SamplerError::Device(_)), "{error}");
+});
