@@ -116,7 +116,7 @@ impl RunConfig {
         self.data = DataSource::Synthetic(spec);
     }
 
-    fn set_model(&mut self, args: &ModelArgs) {
+    pub(crate) fn set_model(&mut self, args: &ModelArgs) {
         set(&mut self.likelihood, args.likelihood);
         set(&mut self.prior.mu_mean, args.mu_mean);
         set(&mut self.prior.mu_sd, args.mu_sd);
@@ -124,7 +124,7 @@ impl RunConfig {
         set(&mut self.prior.sigma_obs_scale, args.sigma_obs_scale);
     }
 
-    fn set_sampler(&mut self, args: &SamplerArgs) {
+    pub(crate) fn set_sampler(&mut self, args: &SamplerArgs) {
         let sampler = &mut self.sampler;
         set(&mut sampler.draws, args.draws);
         set(&mut sampler.tune, args.tune);
@@ -149,7 +149,7 @@ impl RunConfig {
     }
 
     /// Checks every value, whether it came from a file or the command line.
-    fn validate(&self) -> Result<()> {
+    pub(crate) fn validate(&self) -> Result<()> {
         self.sampler.validate().map_err(|error| config_error(&error))?;
         self.prior.validate().map_err(|error| setting_error(&error))?;
         if let DataSource::Synthetic(spec) = &self.data {

@@ -9,6 +9,8 @@
 //! | the same | how far an estimate may be off | [`mcse_mean`], [`mcse_sd`], [`mcse_median`], [`mcse_quantile`] |
 //! | the same | where the posterior lies | [`hdi`], [`eti`] |
 //! | energies of the draws | does the momentum refresh suffice | [`bfmi`] |
+//! | ranks of true values among draws | are they uniform (simulation-based calibration) | [`rank`], [`RankCounts`], [`EcdfBand`] |
+//! | many tests at once | which of them fail | [`holm`] |
 //! | one series | how long it remembers | [`autocov`], [`autocorr`] |
 //!
 //! Names and definitions are those of ArviZ 0.23: rank-normalised split R-hat and bulk and tail effective
@@ -55,6 +57,7 @@ mod mcse;
 mod moments;
 mod normal;
 mod order;
+mod ranks;
 mod rhat;
 mod summary;
 mod table;
@@ -68,6 +71,7 @@ pub use error::DiagError;
 pub use ess::{ess_bulk, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail};
 pub use interval::{eti, hdi};
 pub use mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};
+pub use ranks::{ChiSquare, EcdfBand, EcdfTest, MeanTest, RankCounts, holm, mean_zero, rank, student_limit};
 pub use rhat::{rhat, rhat_folded, rhat_identity, rhat_split};
 pub use summary::{DEFAULT_PROB, ParameterSummary, Summary, summary};
 pub use table::Rows;

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod calibrate;
 mod completions;
 mod device;
 mod diagnose;
@@ -28,6 +29,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Resume(args) => resume::run(&args, global),
         Command::Diagnose(args) => diagnose::run(&args, global),
         Command::Plot(args) => plot::run(&args, global),
+        Command::Calibrate(args) => calibrate::run(&args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(&args, global),
         Command::Completions(args) => completions::run(&args, global),
