@@ -18,6 +18,12 @@ pub enum CalibrateError {
         /// What is allowed.
         expected: String,
     },
+    /// Every data set failed.
+    #[error("no data set has ranks; {first}")]
+    NoRanks {
+        /// Why the first has none.
+        first: String,
+    },
     /// A setting of the sampler is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),

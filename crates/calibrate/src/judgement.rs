@@ -105,8 +105,8 @@ pub fn judge(
         Some(format!("data set {}: {why}", data_set.number))
     });
     if found.is_empty() {
-        let expected = first_failure.unwrap_or_else(|| "at least 1".to_owned());
-        return Err(CalibrateError::Setting { field: "data sets with ranks", value: 0, expected });
+        let first = first_failure.unwrap_or_else(|| "there is none".to_owned());
+        return Err(CalibrateError::NoRanks { first });
     }
     let mut quantities = Vec::new();
     for (q, name) in names.into_iter().enumerate() {

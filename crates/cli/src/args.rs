@@ -603,15 +603,19 @@ mod tests {
     #[test]
     fn help_of_calibrate_states_its_own_defaults() {
         let mut command = Cli::command();
-        let help = command.find_subcommand_mut("calibrate").unwrap().render_help().to_string();
-        for (geweke, with) in [(false, ""), (true, "with --geweke ")] {
+        let help = command.find_subcommand_mut("calibrate").unwrap().render_long_help().to_string();
+        let help: Vec<&str> = help.split("\n\n").collect();
+        let said = |option: &str| {
+            let own = |line: &str| line.trim_start().starts_with(&format!("{option} "));
+            *help.iter().find(|text| text.lines().any(own)).unwrap()
+        };
+        for (geweke, with) in [(false, "[default: "), (true, "with --geweke ")] {
             let sampler = crate::calibration::default_sampler(geweke);
             for (option, value) in [("--draws", sampler.draws), ("--tune", sampler.tune), ("--chains", sampler.chains)]
             {
-                let line = help.lines().find(|line| line.trim_start().starts_with(&format!("{option} "))).unwrap();
-                assert!(line.contains(&format!("{with}{value}")), "{line}");
+                assert!(said(option).contains(&format!("{with}{value}")), "{}", said(option));
             }
-            assert!(help.contains(&format!("[default: {}]", sampler.target_accept)), "{help}");
+            assert!(said("--target-accept").contains(&format!("[default: {}]", sampler.target_accept)));
         }
     }
 }

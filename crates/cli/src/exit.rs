@@ -1,6 +1,5 @@
 //! Exit codes, and the errors that decide them.
 
-use octopus_calibrate::CalibrateError;
 use octopus_sampler::{ConfigError, SamplerError};
 use std::process::ExitCode;
 use thiserror::Error;
@@ -46,9 +45,6 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
         }
         let sampler = cause.downcast_ref::<SamplerError>();
         if matches!(sampler, Some(SamplerError::Config(_) | SamplerError::NoKernel { .. })) {
-            return Exit::Usage;
-        }
-        if matches!(cause.downcast_ref(), Some(CalibrateError::Setting { .. } | CalibrateError::Config(_))) {
             return Exit::Usage;
         }
         if cause.is::<HardwareError>() {

@@ -4,12 +4,13 @@ use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
     Folder, Model, asked, default_kept, geweke_text, hierarchical, of_moments, of_ranks, ranks_text,
 };
-use crate::exit::Exit;
+use crate::config::config_error;
+use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
 use octopus_calibrate::{
-    DataSet, GewekeSettings, SchoolsSimulator, SelfCheck, Settings, Simulator, Table, geweke, judge,
+    CalibrateError, DataSet, GewekeSettings, SchoolsSimulator, SelfCheck, Settings, Simulator, Table, geweke, judge,
     run as run_data_sets, self_check,
 };
 use octopus_report::{Figure, Format, Plot, write_figures};
@@ -37,6 +38,17 @@ pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
     }
 }
 
+/// Settings by their options' names.
+fn in_options(error: CalibrateError) -> anyhow::Error {
+    match error {
+        CalibrateError::Setting { field, value, expected } => {
+            UsageError(format!("--{field} {value}: {expected}")).into()
+        }
+        CalibrateError::Config(error) => config_error(&error).into(),
+        other => other.into(),
+    }
+}
+
 struct Work<'a> {
     args: &'a CalibrateArgs,
     global: Global,
@@ -58,7 +70,7 @@ impl Work<'_> {
         let Self { args, sampler, model, interrupt, .. } = self;
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = Settings { seed: sampler.seed, kept, sampler: sampler.clone() };
-        settings.validate()?;
+        settings.validate().map_err(in_options)?;
         let record = json!({ "schema": 1, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
         let mut done = folder.data_sets()?;
@@ -69,17 +81,17 @@ impl Work<'_> {
         }
         let mut new: Vec<DataSet> = Vec::new();
         let (mut written, mut said, begin) = (Instant::now(), Instant::now(), Instant::now());
-        let all = missing.len();
+        let (all, mut finished) = (missing.len(), 0);
         run_data_sets(simulator, &settings, missing, self.threads(), &|| interrupt.asked(), &mut |data_set| {
             new.push(data_set);
+            finished += 1;
             if written.elapsed() >= PART {
                 folder.add(&new)?;
                 done.extend(new.drain(..).map(|data_set| (data_set.number, data_set)));
                 written = Instant::now();
             }
             if said.elapsed() >= LINE && !self.global.quiet {
-                let finished = all - (args.datasets as usize - done.len() - new.len());
-                let left = begin.elapsed().as_secs_f64() * (all as f64 / finished.max(1) as f64 - 1.0);
+                let left = begin.elapsed().as_secs_f64() * (all as f64 / f64::from(finished) - 1.0);
                 output::note(format!("{finished}/{all} data sets, {left:.0} s left"));
                 said = Instant::now();
             }
@@ -89,7 +101,8 @@ impl Work<'_> {
         done.extend(new.into_iter().map(|data_set| (data_set.number, data_set)));
         let there = (0..args.datasets).filter(|number| done.contains_key(number)).count();
         if there < args.datasets as usize {
-            return self.interrupted(&format!("{there} of {} data sets are kept", args.datasets));
+            let kept = format!("{there} of {} data sets are kept, the same command goes on", args.datasets);
+            return self.interrupted(&kept);
         }
         folder.finish(&done.values().cloned().collect::<Vec<_>>())?;
         // More may be there, of an earlier session that was asked for more.
@@ -122,8 +135,9 @@ impl Work<'_> {
         if !self.global.quiet {
             output::note(format!("{} sequences of {} steps of {}", args.sequences, args.steps, model.describe()));
         }
-        let Some(found) = geweke(simulator, &settings, self.threads(), &|| interrupt.asked())? else {
-            return self.interrupted("Geweke's test keeps nothing");
+        let Some(found) = geweke(simulator, &settings, self.threads(), &|| interrupt.asked()).map_err(in_options)?
+        else {
+            return self.interrupted("Geweke's sequences are not kept, the same command begins again");
         };
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = geweke_text(&found, &checks, &model.describe());
@@ -132,7 +146,7 @@ impl Work<'_> {
     }
 
     fn interrupted(&self, kept: &str) -> Result<Exit> {
-        output::note(format!("interrupted: {kept}; the same command goes on"));
+        output::note(format!("interrupted: {kept}"));
         if self.global.json {
             output::print_json(&json!({ "schema": 1, "status": "interrupted", "kept": kept }))?;
         }
