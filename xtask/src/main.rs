@@ -38,6 +38,7 @@ tasks:
   accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
+  mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate
 

@@ -3,6 +3,7 @@
 //! The copy lies in `target/mutants`, with a build folder of its own that all faults share. A fault whose text is
 //! no longer in the sources, or stands there twice, ends the task: a list of faults that do nothing proves nothing.
 
+mod calibrated;
 mod faults;
 mod workshop;
 
@@ -13,11 +14,16 @@ use std::path::Path;
 use workshop::{Verdict, Workshop};
 
 /// Puts in the faults whose names contain one of `filters` (all without filters), one at a time, and says which
-/// test caught each.
+/// test caught each. With `--calibrate` before the names, `octopus calibrate` must catch eight of them.
 ///
 /// # Errors
 /// When the sources cannot be copied or changed, the tests cannot be built, or they fail without any fault.
 pub(crate) fn run(root: &Path, filters: &[String]) -> Result<Outcome> {
+    if let Some((first, rest)) = filters.split_first()
+        && first == "--calibrate"
+    {
+        return calibrated::run(root, rest);
+    }
     let chosen: Vec<&Fault> = FAULTS
         .iter()
         .filter(|fault| filters.is_empty() || filters.iter().any(|part| fault.name.contains(part.as_str())))

@@ -1,7 +1,7 @@
 //! The command line: one definition drives parsing, help and completions.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus_density::Likelihood;
 use octopus_device::DeviceChoice;
@@ -61,6 +61,19 @@ pub(crate) enum Command {
     Diagnose(DiagnoseArgs),
     /// Draw pictures of a run or of a NetCDF file
     Plot(PlotArgs),
+    /// Is the sampler right about a model? Simulation-based calibration, or Geweke's test
+    ///
+    /// Parameters come from the prior, data from the parameters, and draws from the posterior of the data: the ranks of
+    /// the true values among the draws must be uniform. With --geweke, data and parameters alternate, the sampler
+    /// moving the parameters, and their moments must be those of the prior. Both also do a few transitions and the
+    /// learning of warm-up over again by a second implementation.
+    ///
+    /// Without other options for the sampler: 8 chains of 200 draws after 300 iterations of warm-up at a target of 0.9
+    /// for each data set; with --geweke a chain of 50 iterations learns each step's metric and step size, and 5
+    /// transitions follow. Run again with the same folder, what was interrupted goes on, and more data sets are added.
+    ///
+    /// Exit codes: 0 calibrated, 1 not, 130 interrupted, all that was done being kept.
+    Calibrate(Box<CalibrateArgs>),
     /// Write a run as NetCDF or Zarr (for ArviZ), or as CSV
     Export(ExportArgs),
     /// Run the whole of phase 0: verify, data, sample, diagnose, compare with the exact posterior, benchmark, report
@@ -415,6 +428,80 @@ pub(crate) enum PictureFormat {
     Svg,
 }
 
+/// `octopus calibrate`
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| calibration_default(arg)))]
+pub(crate) struct CalibrateArgs {
+    /// The model
+    #[arg(value_parser = ["hierarchical-normal", "eight-schools"])]
+    pub(crate) model: String,
+    /// The folder for ranks, pictures and calibration.json; what is in it goes on
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Begin anew in the folder
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Data sets
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..1 << 30))]
+    pub(crate) datasets: u32,
+    /// Draws kept of each data set: ranks go from 0 to N [default: 99, or what fewer draws allow]
+    #[arg(long, value_name = "N")]
+    pub(crate) kept: Option<usize>,
+    /// Geweke's test instead of ranks
+    #[arg(long, conflicts_with_all = ["datasets", "kept"])]
+    pub(crate) geweke: bool,
+    /// Sequences of Geweke's test, each from a draw of its own
+    #[arg(long, value_name = "N", default_value_t = 64, requires = "geweke")]
+    pub(crate) sequences: usize,
+    /// Steps of each sequence: new data, and transitions given them
+    #[arg(long, value_name = "N", default_value_t = 500, requires = "geweke")]
+    pub(crate) steps: usize,
+    /// The probability that a sampler without fault is called miscalibrated, over all tests together
+    #[arg(long, value_name = "P", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub(crate) false_alarm: f64,
+    /// Groups of each data set [default: 100, with --geweke 4]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub(crate) groups: Option<usize>,
+    /// Observations in each group [default: 10, with --geweke 1]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub(crate) per_group: Option<usize>,
+    /// Observations in each group, one number for each
+    #[arg(
+        long,
+        value_name = "N,N,...",
+        value_delimiter = ',',
+        conflicts_with_all = ["groups", "per_group"],
+        help_heading = "Data"
+    )]
+    pub(crate) group_sizes: Option<Vec<usize>>,
+    /// Model.
+    #[command(flatten)]
+    pub(crate) model_settings: ModelArgs,
+    /// Sampler.
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// CPU threads; the result does not depend on it [default: all]
+    #[arg(long, value_name = "N", value_parser = thread_count, help_heading = "Machine")]
+    pub(crate) threads: Option<usize>,
+    /// File formats of the pictures
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
+    pub(crate) format: Vec<PictureFormat>,
+}
+
+/// The defaults of a calibration in place of a run's.
+fn calibration_default(arg: Arg) -> Arg {
+    let default = match arg.get_id().as_str() {
+        "draws" => "200, with --geweke 5",
+        "tune" => "300, with --geweke 50",
+        "chains" => "8, with --geweke 1",
+        "target_accept" => "0.9",
+        _ => return arg,
+    };
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let said = help.split(" [default").next().unwrap_or_default();
+    arg.help(format!("{said} [default: {default}]"))
+}
+
 /// `octopus export`
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -556,6 +643,25 @@ mod tests {
             let own = |line: &str| line.trim_start().starts_with(&format!("{option} "));
             let text = help.iter().find(|text| text.lines().any(own)).unwrap();
             assert!(text.contains(&format!("[default: {value}]")), "{option} is {value} in truth: {text}");
+        }
+    }
+
+    #[test]
+    fn help_of_calibrate_states_its_own_defaults() {
+        let mut command = Cli::command();
+        let help = command.find_subcommand_mut("calibrate").unwrap().render_long_help().to_string();
+        let help: Vec<&str> = help.split("\n\n").collect();
+        let said = |option: &str| {
+            let own = |line: &str| line.trim_start().starts_with(&format!("{option} "));
+            *help.iter().find(|text| text.lines().any(own)).unwrap()
+        };
+        for (geweke, with) in [(false, "[default: "), (true, "with --geweke ")] {
+            let sampler = crate::calibration::default_sampler(geweke);
+            for (option, value) in [("--draws", sampler.draws), ("--tune", sampler.tune), ("--chains", sampler.chains)]
+            {
+                assert!(said(option).contains(&format!("{with}{value}")), "{}", said(option));
+            }
+            assert!(said("--target-accept").contains(&format!("[default: {}]", sampler.target_accept)));
         }
     }
 }

@@ -142,7 +142,7 @@ impl RunConfig {
         self.data = DataSource::Synthetic(spec);
     }
 
-    fn set_model(&mut self, args: &ModelArgs) {
+    pub(crate) fn set_model(&mut self, args: &ModelArgs) {
         set(&mut self.likelihood, args.likelihood);
         set(&mut self.prior.mu_mean, args.mu_mean);
         set(&mut self.prior.mu_sd, args.mu_sd);
@@ -150,7 +150,7 @@ impl RunConfig {
         set(&mut self.prior.sigma_obs_scale, args.sigma_obs_scale);
     }
 
-    fn set_sampler(&mut self, args: &SamplerArgs) {
+    pub(crate) fn set_sampler(&mut self, args: &SamplerArgs) {
         let sampler = &mut self.sampler;
         set(&mut sampler.draws, args.draws);
         set(&mut sampler.tune, args.tune);
@@ -202,7 +202,7 @@ impl RunConfig {
     }
 
     /// Checks every value, whether it came from a file or the command line.
-    fn validate(&self) -> Result<()> {
+    pub(crate) fn validate(&self) -> Result<()> {
         self.sampler.validate().map_err(|error| config_error(&error))?;
         if self.keep_warmup && self.sampler.strategy == Strategy::ManyShort {
             let why = "--keep-warmup: warm-up of many short chains is that of a few, whose draws are not kept";

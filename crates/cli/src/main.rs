@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod calibration;
 mod collect;
 mod commands;
 mod config;

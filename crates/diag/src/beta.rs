@@ -73,7 +73,7 @@ fn continued_fraction(x: f64, a: f64, b: f64) -> f64 {
 
 /// The logarithm of the gamma function for `x > 0`: Stirling's series (DLMF 5.11.1) beyond 10, reached by
 /// the recurrence.
-fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0);
     while x < 10.0 {
         product *= x;

@@ -45,6 +45,30 @@ pub enum DiagError {
         /// The range allowed.
         expected: &'static str,
     },
+    /// No rank, or no value that a rank may have.
+    #[error("{ranks} ranks of {outcomes} possible values say nothing: at least one of each is needed")]
+    Ranks {
+        /// The number of ranks.
+        ranks: u64,
+        /// The values that a rank may have.
+        outcomes: usize,
+    },
+    /// A rank that is too large.
+    #[error("rank {rank} of {outcomes} possible values: it must be below their number")]
+    Rank {
+        /// The rank.
+        rank: usize,
+        /// The values that a rank may have.
+        outcomes: usize,
+    },
+    /// Bins that do not divide the ranks evenly.
+    #[error("{bins} bins of {outcomes} possible ranks are not equal: choose a divisor")]
+    Bins {
+        /// The number of bins.
+        bins: usize,
+        /// The values that a rank may have.
+        outcomes: usize,
+    },
     /// A group without variables.
     #[error("the posterior has no variable with values: nothing to summarise")]
     NoVariables,

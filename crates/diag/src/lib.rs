@@ -10,6 +10,8 @@
 //! | the same | where the posterior lies | [`hdi`], [`eti`] |
 //! | many chains of few draws each | the same two | [`rhat_nested`]; [`ess_bulk_of_chains`], [`ess_tail_of_chains`], [`ess_mean_of_chains`]; [`bfmi_of_chains`] |
 //! | energies of the draws | does the momentum refresh suffice | [`bfmi`] |
+//! | ranks of true values among draws | are they uniform (simulation-based calibration) | [`rank`], [`RankCounts`], [`EcdfBand`] |
+//! | many tests at once | which of them fail | [`holm`] |
 //! | one series | how long it remembers | [`autocov`], [`autocorr`] |
 //!
 //! Names and definitions are those of ArviZ 0.23: rank-normalised split R-hat and bulk and tail effective
@@ -57,6 +59,7 @@ mod mcse;
 mod moments;
 mod normal;
 mod order;
+mod ranks;
 mod rhat;
 mod summary;
 mod table;
@@ -71,6 +74,7 @@ pub use ess::{ess_bulk, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail};
 pub use interval::{eti, hdi};
 pub use many::{ess_bulk_of_chains, ess_mean_of_chains, ess_tail_of_chains, rhat_nested};
 pub use mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};
+pub use ranks::{ChiSquare, EcdfBand, EcdfTest, MeanTest, RankCounts, holm, mean_zero, rank, student_limit};
 pub use rhat::{rhat, rhat_folded, rhat_identity, rhat_split};
 pub use summary::{DEFAULT_PROB, ParameterSummary, Summary, summary, summary_of_many};
 pub use table::Rows;

@@ -27,6 +27,8 @@ pub enum Purpose {
     Predictive = 6,
     /// Anything of the user's own.
     User = 7,
+    /// Parameters, data and seeds of a calibration.
+    Calibration = 8,
 }
 
 /// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed

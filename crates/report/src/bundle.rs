@@ -55,6 +55,21 @@ impl Figure {
                 "Performance",
                 "Wall time with warm-up, and effective draws for each second of it.",
             ),
+            Plot::Ecdf(_) => (
+                "rank_ecdf",
+                "Ranks of true values: distribution",
+                "Of each quantity the share of ranks up to each rank, less what is expected, with simultaneous bands.",
+            ),
+            Plot::Ranks(_) => (
+                "rank_histogram",
+                "Ranks of true values: histograms",
+                "How many data sets have each rank; a calibrated quantity is flat.",
+            ),
+            Plot::Moments(_) => (
+                "geweke_moments",
+                "Geweke's test",
+                "Moments with parameters from the sampler less those with parameters from the prior, in standard errors.",
+            ),
         };
         Self { stem: stem.to_owned(), title: title.to_owned(), caption: caption.to_owned(), plot }
     }

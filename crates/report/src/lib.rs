@@ -130,8 +130,9 @@ pub use bundle::{Figure, deliverables, write_figures, write_report};
 pub use error::ReportError;
 pub use measured::Measured;
 pub use plot::{
-    ForestPlot, ForestRow, ForestSection, Format, PerformancePlot, PerformanceResult, PerformanceRow, Plot,
-    PosteriorPanel, PosteriorPlot, PpcPlot, TracePlot, TraceRow, render,
+    EcdfPanel, EcdfPlot, ForestPlot, ForestRow, ForestSection, Format, MomentRow, MomentsPlot, PerformancePlot,
+    PerformanceResult, PerformanceRow, Plot, PosteriorPanel, PosteriorPlot, PpcPlot, RankHeading, RankPanel, RankPlot,
+    TracePlot, TraceRow, render,
 };
 pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
 pub use summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
@@ -139,6 +140,7 @@ pub use text::Charset;
 pub use verdict::{
     CRITERIA, Criterion, Deliverable, Evidence, GpuMemory, Outcome, PosteriorMatch, Status, Verdict, VerdictRow,
 };
+pub use write::write_atomically;
 
 // The gallery's synthetic results also serve the tests.
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::ReportError;
 ///
 /// # Errors
 /// [`ReportError::Write`] with the path and the system's message; the temporary file is removed.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
     let name = path.file_name().ok_or_else(|| ReportError::Name { path: path.to_owned() })?;
     let failed = |source| ReportError::Write { path: path.to_owned(), source };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {

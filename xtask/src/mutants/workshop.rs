@@ -64,13 +64,35 @@ impl Workshop {
     /// # Errors
     /// When its text is not there exactly once, and those of [`test`](Self::test).
     pub(super) fn test_with(&self, fault: &Fault) -> Result<Verdict> {
+        self.with(fault, || self.test())
+    }
+
+    /// Does `work` with `fault` in the copy, and takes it out again.
+    ///
+    /// # Errors
+    /// When its text is not there exactly once, and those of `work`.
+    pub(super) fn with<T>(&self, fault: &Fault, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let path = self.source.join(fault.file);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let write = |text: &str| fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()));
         write(&replaced(&text, fault)?)?;
-        let verdict = self.test();
+        let done = work();
         write(&text)?;
-        verdict.with_context(|| format!("fault \"{}\"", fault.name))
+        done.with_context(|| format!("fault \"{}\"", fault.name))
+    }
+
+    /// Builds the program as it is in the copy; returns its path.
+    ///
+    /// # Errors
+    /// When it cannot be built: such a fault says nothing about what the program finds.
+    pub(super) fn build_octopus(&self) -> Result<PathBuf> {
+        let mut build = cargo(&self.source, &["build", "--release", "--package=octopus-cli", "--color=never"]);
+        build.env("CARGO_TARGET_DIR", &self.build).env("CARGO_INCREMENTAL", "1");
+        let built = build.output().context("cannot start cargo")?;
+        if !built.status.success() {
+            bail!("the program cannot be built:\n{}", String::from_utf8_lossy(&built.stderr));
+        }
+        Ok(self.build.join("release").join(format!("octopus{}", std::env::consts::EXE_SUFFIX)))
     }
 
     /// Builds and runs the tests.

@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 12] = [
+const MAY_KNOW: [(&str, &[&str]); 13] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     // Test support: only tests and developer tasks use it.
@@ -14,8 +14,9 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("crates/sampler", &["density", "random", "cuda"]),
     ("crates/trace", &["sampler", "density"]),
     ("crates/diag", &["trace", "density"]),
+    ("crates/calibrate", &["diag", "sampler", "density", "random"]),
     ("crates/report", &["trace", "diag", "density", "device"]),
-    ("crates/cli", &["random", "density", "sampler", "trace", "diag", "device", "report"]),
+    ("crates/cli", &["random", "density", "sampler", "trace", "diag", "calibrate", "device", "report"]),
     ("benchmarks", &["random", "density", "sampler", "trace", "diag", "device", "report"]),
     ("xtask", &["softgpu"]),
 ];

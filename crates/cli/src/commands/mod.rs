@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod batch;
+mod calibrate;
 mod completions;
 mod device;
 mod diagnose;
@@ -29,6 +30,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Resume(args) => resume::run(&args, global),
         Command::Diagnose(args) => diagnose::run(&args, global),
         Command::Plot(args) => plot::run(&args, global),
+        Command::Calibrate(args) => calibrate::run(&args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(&args, global),
         Command::Completions(args) => completions::run(&args, global),

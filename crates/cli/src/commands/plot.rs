@@ -9,7 +9,7 @@ use crate::{output, problem::Problem};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
 use octopus_diag::{DEFAULT_PROB, summary};
-use octopus_report::{ForestPlot, Format, Plot, PosteriorPlot, PpcPlot, TracePlot, render};
+use octopus_report::{ForestPlot, Plot, PosteriorPlot, PpcPlot, TracePlot, render};
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -46,11 +46,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
         Err(why) if !global.quiet => output::note(format!("no ppc_plot: {}", output::chain(&why))),
         Err(_) => {}
     }
-    let format = match (args.format.contains(&PictureFormat::Png), args.format.contains(&PictureFormat::Svg)) {
-        (true, true) => Format::PngAndSvg,
-        (false, true) => Format::Svg,
-        _ => Format::Png,
-    };
+    let format = PictureFormat::all(&args.format);
     let mut files = Vec::new();
     for (name, plot) in &plots {
         files.extend(render(plot, &args.out.join(name), format)?);

@@ -2,6 +2,7 @@
 
 mod axis;
 mod bitmap;
+mod calibration;
 mod font;
 mod forest;
 mod palette;
@@ -15,6 +16,7 @@ mod trace;
 
 use std::path::{Path, PathBuf};
 
+pub use calibration::{EcdfPanel, EcdfPlot, MomentRow, MomentsPlot, RankHeading, RankPanel, RankPlot};
 pub use forest::{ForestPlot, ForestRow, ForestSection};
 pub use performance::{PerformancePlot, PerformanceResult, PerformanceRow};
 pub use posterior::{PosteriorPanel, PosteriorPlot};
@@ -50,6 +52,12 @@ pub enum Plot {
     Ppc(PpcPlot),
     /// Times and effective draws a second of engines and settings.
     Performance(PerformancePlot),
+    /// Ranks of true values among posterior draws: distribution functions less the uniform one.
+    Ecdf(EcdfPlot),
+    /// Ranks of true values among posterior draws: histograms.
+    Ranks(RankPlot),
+    /// Geweke's differences of moments.
+    Moments(MomentsPlot),
 }
 
 impl Plot {
@@ -60,6 +68,9 @@ impl Plot {
             Self::Forest(plot) => plot.scene(),
             Self::Ppc(plot) => plot.scene(),
             Self::Performance(plot) => plot.scene(),
+            Self::Ecdf(plot) => plot.scene(),
+            Self::Ranks(plot) => plot.scene(),
+            Self::Moments(plot) => plot.scene(),
         }
     }
 
@@ -124,6 +135,36 @@ mod tests {
         ]
     }
 
+    /// Pictures of a calibration, every second quantity bad, one without a number.
+    fn calibration_plots(quantities: usize, name: &str) -> [Plot; 3] {
+        let heading = |i: usize| RankHeading {
+            name: format!("{name} {i}"),
+            p_value: if i == 1 { 1.2e-13 } else { 0.5 },
+            uniform: i.is_multiple_of(2),
+        };
+        let ecdf = |i: usize| EcdfPanel {
+            heading: heading(i),
+            difference: (0..20).map(|k| 0.01 * i as f64 * (f64::from(k) * 0.4).sin()).collect(),
+            lower: vec![-0.03; 20],
+            upper: vec![0.03; 20],
+        };
+        let ranks = |i: usize| RankPanel {
+            heading: heading(i),
+            counts: (0..25).map(|k| 40 + k * i as u64 % 9).collect(),
+            expected: (28, 54),
+        };
+        let moment = |i: usize| MomentRow {
+            name: format!("{name} {i}"),
+            z: if i == 2 { f64::NAN } else { i as f64 - 3.0 },
+            agrees: i.is_multiple_of(2),
+        };
+        [
+            Plot::Ecdf(EcdfPlot { coverage: 0.999, panels: (0..quantities).map(ecdf).collect() }),
+            Plot::Ranks(RankPlot { coverage: 0.99, panels: (0..quantities).map(ranks).collect() }),
+            Plot::Moments(MomentsPlot { limit: 4.2, rows: (0..quantities).map(moment).collect() }),
+        ]
+    }
+
     #[track_caller]
     fn check(what: &str, plot: &Plot) {
         let flaws = scene::flaws(&plot.scene().unwrap());
@@ -141,6 +182,11 @@ mod tests {
             }
         }
         check("performance", &Plot::Performance(benchmark().plot()));
+        for quantities in [1, 2, 3, 10, 31] {
+            for plot in calibration_plots(quantities, "mu_group[50]") {
+                check(&format!("{quantities} quantities"), &plot);
+            }
+        }
     }
 
     #[test]
@@ -183,6 +229,9 @@ mod tests {
             }
         }
         check("forest", &Plot::Forest(forest));
+        for plot in calibration_plots(3, &"a very long name of a quantity ".repeat(6)) {
+            check("calibration", &plot);
+        }
         sample.statistics.truncate(1);
         let mut trace = sample.trace();
         trace.rows[0].name = "a very long name of a variable ".repeat(6);
@@ -206,6 +255,9 @@ mod tests {
             (Plot::Forest(ForestPlot { sections: vec![] }), "draws"),
             (Plot::Ppc(PpcPlot { observed: vec![], replicates: vec![], statistics: vec![] }), "observations"),
             (Plot::Performance(PerformancePlot { rows: vec![] }), "measurement"),
+            (Plot::Ecdf(EcdfPlot { coverage: 0.9, panels: vec![] }), "ranks"),
+            (Plot::Ranks(RankPlot { coverage: 0.9, panels: vec![] }), "ranks"),
+            (Plot::Moments(MomentsPlot { limit: 3.0, rows: vec![] }), "moments"),
         ] {
             let error = plot.png().unwrap_err().to_string();
             assert!(error.contains(missing), "{error}");

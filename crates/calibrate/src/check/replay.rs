@@ -1,0 +1,231 @@
+//! A second NUTS: recursive, after Hoffman and Gelman (2014), algorithm 3, with the multinomial weights and the biased
+//! progressive doubling of Betancourt (2017), appendix A.3, and the generalised criterion with Stan's checks across the
+//! seams. It reads the same random numbers as the sampler, and shares none of its arithmetic: coordinates change by the
+//! chain rule around the plain density, vectors are plain sums.
+
+use super::Tally;
+use crate::CalibrateError;
+use octopus_density::{LogDensity, gradient_to_centered, log_jacobian, to_non_centered, warp};
+use octopus_random::{Purpose, Stream};
+use octopus_sampler::reference::{Place, ReferenceChain};
+use octopus_sampler::{Adaptation, DrawStats, SamplerConfig};
+
+/// Transitions of each chain.
+const TRANSITIONS: u32 = 24;
+/// Where in the stream of the tree the numbers of the leaves begin, in pairs.
+const FIRST_LEAF_PAIR: u32 = 64;
+/// Positions that differ by rounding are this close, in units of the metric.
+const CLOSE: f64 = 1e-6;
+
+/// Does transitions of one chain from `x` (in the sampler's coordinates) with both implementations.
+pub(super) fn compare<D: LogDensity>(
+    density: &D,
+    adaptation: &Adaptation,
+    config: &SamplerConfig,
+    x: &[f64],
+    step: f64,
+    chain: u32,
+    tally: &mut Tally,
+) -> Result<(), CalibrateError> {
+    let mut reference = ReferenceChain::new(density, adaptation, x)?;
+    for iteration in 0..TRANSITIONS {
+        let before = reference.x().to_vec();
+        let place = Place { seed: config.seed, chain, iteration };
+        let stats = reference.transition(step, config.max_depth, config.max_energy_error, place)?;
+        // The random numbers of iteration 0 are those of the starting points.
+        let stream = |purpose| Stream::new(config.seed, chain, iteration + 1, purpose);
+        let mut replay = Replay::new(density, adaptation, config, step, stream(Purpose::Tree));
+        let expected = replay.transition(&before, &stream(Purpose::Momentum));
+        let differs = difference(&stats, reference.x(), &expected, &adaptation.metric.diagonal);
+        tally.case(differs.map(|what| format!("chain {chain}, transition {iteration}: {what}")));
+    }
+    Ok(())
+}
+
+/// What a transition came to.
+struct Outcome {
+    x: Vec<f64>,
+    steps: u32,
+    depth: u32,
+    /// Place of the draw on the trajectory.
+    index: i32,
+    diverging: bool,
+}
+
+fn difference(stats: &DrawStats, x: &[f64], expected: &Outcome, variances: &[f64]) -> Option<String> {
+    let found = (stats.n_steps, stats.tree_depth, stats.index_in_trajectory, stats.diverging);
+    let wanted = (expected.steps, expected.depth, expected.index, expected.diverging);
+    if found != wanted {
+        return Some(format!(
+            "(leapfrogs, doublings, place of the draw, diverging) are {found:?} of the sampler and {wanted:?} of the \
+             second implementation"
+        ));
+    }
+    let mut apart = x.iter().zip(&expected.x).zip(variances).map(|((a, b), v)| (a - b).abs() / v.sqrt());
+    let far = apart.position(|distance| distance.is_nan() || distance > CLOSE)?;
+    Some(format!("coordinate {far} is {} of the sampler and {} of the second implementation", x[far], expected.x[far]))
+}
+
+/// A point of phase space, momentum whitened.
+#[derive(Clone)]
+struct State {
+    x: Vec<f64>,
+    r: Vec<f64>,
+    force: Vec<f64>,
+    logp: f64,
+    index: i32,
+}
+
+/// Momenta at both ends of a subtree in the direction of integration, their sum over it, its weight, and the state that
+/// stands for it.
+struct Branch {
+    begin: Vec<f64>,
+    end: Vec<f64>,
+    rho: Vec<f64>,
+    weight: f64,
+    chosen: State,
+}
+
+struct Replay<'a, D> {
+    density: &'a D,
+    adaptation: &'a Adaptation,
+    config: &'a SamplerConfig,
+    step: f64,
+    random: Stream,
+    h0: f64,
+    steps: u32,
+    diverging: bool,
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn plus(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+/// Whether neither end of a stretch with these momenta and this sum has turned against the way it has come.
+fn goes_on(begin: &[f64], end: &[f64], rho: &[f64]) -> bool {
+    dot(begin, rho) > 0.0 && dot(end, rho) > 0.0
+}
+
+impl<'a, D: LogDensity> Replay<'a, D> {
+    fn new(density: &'a D, adaptation: &'a Adaptation, config: &'a SamplerConfig, step: f64, random: Stream) -> Self {
+        Self { density, adaptation, config, step, random, h0: 0.0, steps: 0, diverging: false }
+    }
+
+    /// A v, with A = I + U (L^1/2 - 1) U^T
+    fn stretched(&self, v: &[f64]) -> Vec<f64> {
+        let metric = &self.adaptation.metric;
+        let mut out = v.to_vec();
+        for (u, variance) in metric.directions.iter().zip(&metric.variances) {
+            let along = (variance.sqrt() - 1.0) * dot(u, v);
+            out.iter_mut().zip(u).for_each(|(out, u)| *out += along * u);
+        }
+        out
+    }
+
+    /// D^1/2 v
+    fn scaled(&self, v: &[f64]) -> Vec<f64> {
+        v.iter().zip(&self.adaptation.metric.diagonal).map(|(v, d)| v * d.sqrt()).collect()
+    }
+
+    /// Log density and whitened force at the state's position; -infinity where there is none.
+    fn evaluate(&self, state: &mut State) {
+        let (blocks, centerings) = (self.density.hierarchies(), &self.adaptation.centerings);
+        let mut natural = state.x.clone();
+        to_non_centered(blocks, centerings, &mut natural);
+        let mut gradient = vec![0.0; natural.len()];
+        let logp = self.density.logp_grad(&natural, &mut gradient);
+        gradient_to_centered(blocks, centerings, &natural, &mut gradient);
+        state.logp = logp.map_or(f64::NEG_INFINITY, |logp| logp + log_jacobian(blocks, centerings, &natural));
+        state.force = self.stretched(&self.scaled(&gradient));
+    }
+
+    fn leapfrog(&self, from: &State, step: f64) -> State {
+        let mut to = from.clone();
+        to.index += if step > 0.0 { 1 } else { -1 };
+        for (r, force) in to.r.iter_mut().zip(&from.force) {
+            *r += 0.5 * step * force;
+        }
+        let velocity = self.scaled(&self.stretched(&to.r));
+        to.x.iter_mut().zip(&velocity).for_each(|(x, v)| *x += step * v);
+        self.evaluate(&mut to);
+        let State { r, force, .. } = &mut to;
+        r.iter_mut().zip(force).for_each(|(r, force)| *r += 0.5 * step * *force);
+        to
+    }
+
+    /// A subtree of 2^depth steps beyond `edge`, which moves along; none when it turns or diverges.
+    fn build(&mut self, edge: &mut State, step: f64, depth: u32, weight_before: &mut f64) -> Option<Branch> {
+        if depth == 0 {
+            *edge = self.leapfrog(edge, step);
+            let uniform = self.random.uniform_at(u64::from(2 * FIRST_LEAF_PAIR + self.steps));
+            self.steps += 1;
+            let error = 0.5 * dot(&edge.r, &edge.r) - edge.logp - self.h0;
+            if error.is_nan() || error > self.config.max_energy_error {
+                self.diverging = true;
+                return None;
+            }
+            let weight = (-error).exp();
+            *weight_before += weight;
+            // Whether this leaf replaces what was chosen before of this doubling.
+            let taken = uniform * *weight_before < weight;
+            let chosen = State { index: if taken { edge.index } else { 0 }, ..edge.clone() };
+            return Some(Branch { begin: edge.r.clone(), end: edge.r.clone(), rho: edge.r.clone(), weight, chosen });
+        }
+        let a = self.build(edge, step, depth - 1, weight_before)?;
+        let b = self.build(edge, step, depth - 1, weight_before)?;
+        join(a, b)
+    }
+
+    fn transition(&mut self, x: &[f64], momentum: &Stream) -> Outcome {
+        let mut normals = vec![0.0; warp::padded(x.len())];
+        momentum.fill_normal(warp::lanes(x.len()), &mut normals);
+        let mut start = State { x: x.to_vec(), r: normals[..x.len()].to_vec(), force: Vec::new(), logp: 0.0, index: 0 };
+        self.evaluate(&mut start);
+        self.h0 = 0.5 * dot(&start.r, &start.r) - start.logp;
+        let (mut left, mut right) = (start.clone(), start.clone());
+        let r = &start.r;
+        // Seen from left to right.
+        let mut tree = Branch { begin: r.clone(), end: r.clone(), rho: r.clone(), weight: 1.0, chosen: start.clone() };
+        let mut depth = 0;
+        while depth < self.config.max_depth {
+            let [direction, accept] = self.random.uniform_pair_at(depth);
+            let forward = direction < 0.5;
+            let (edge, step) = if forward { (&mut right, self.step) } else { (&mut left, -self.step) };
+            let Some(new) = self.build(edge, step, depth, &mut 0.0) else { break };
+            depth += 1;
+            // min(1, new / old): the new half is preferred.
+            let taken = new.chosen.index != 0 && accept < new.weight / tree.weight;
+            let chosen = if taken { new.chosen.clone() } else { tree.chosen.clone() };
+            let joined = if forward { join(tree, new) } else { join(reversed(tree), new).map(reversed) };
+            match joined {
+                Some(whole) => tree = Branch { chosen, ..whole },
+                None => {
+                    tree = Branch { begin: vec![], end: vec![], rho: vec![], weight: 0.0, chosen };
+                    break;
+                }
+            }
+        }
+        let State { x, index, .. } = tree.chosen;
+        Outcome { x, steps: self.steps, depth, index, diverging: self.diverging }
+    }
+}
+
+/// The same stretch seen from its other end.
+fn reversed(branch: Branch) -> Branch {
+    Branch { begin: branch.end, end: branch.begin, ..branch }
+}
+
+/// Two neighbouring stretches, `b` after `a`; none when the whole, or either with the nearest end of the other, turns.
+fn join(a: Branch, b: Branch) -> Option<Branch> {
+    let rho = plus(&a.rho, &b.rho);
+    let straight = goes_on(&a.begin, &b.end, &rho)
+        && goes_on(&a.begin, &b.begin, &plus(&a.rho, &b.begin))
+        && goes_on(&a.end, &b.end, &plus(&a.end, &b.rho));
+    // A leaf that was not taken has index 0: what was chosen before stays.
+    let chosen = if b.chosen.index == 0 { a.chosen } else { b.chosen };
+    straight.then_some(Branch { begin: a.begin, end: b.end, rho, weight: a.weight + b.weight, chosen })
+}

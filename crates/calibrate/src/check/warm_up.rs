@@ -1,0 +1,135 @@
+//! What a window of warm-up has learned, from the window's draws alone.
+//!
+//! By the documents: the first window opens after `init_buffer` iterations, each is twice as long as the one before, the
+//! last takes what would be too short for another, and `term_buffer` iterations follow it. At its end the centering of
+//! effect j is the data's share of the variance of its gradient, and the metric's diagonal is sqrt(Var x / Var g), or the
+//! shrunken variance of the draws, over all chains.
+
+use super::Tally;
+use crate::CalibrateError;
+use octopus_density::{Centering, LogDensity, gradient_to_centered, to_centered};
+use octopus_sampler::{Adaptation, Block, MetricKind, Parameterization, SamplerConfig};
+
+/// Lambdas are multiples of 1/32: half of it, and room for rounding.
+const HALF_GRID: f64 = 0.5 / 32.0 + 1e-9;
+/// Variances agree this closely, relatively.
+const CLOSE: f64 = 1e-9;
+
+pub(super) struct WarmUp<'a, D> {
+    density: &'a D,
+    config: &'a SamplerConfig,
+    /// First and last + 1 iteration of each window that is still to come.
+    windows: std::vec::IntoIter<std::ops::Range<usize>>,
+    pub(super) tally: Tally,
+    /// Draws of all iterations so far, by chain.
+    draws: Vec<Vec<f64>>,
+}
+
+/// The windows of warm-up; all lengths must fit.
+fn windows(config: &SamplerConfig) -> Vec<std::ops::Range<usize>> {
+    let last = config.tune - config.windows.term_buffer;
+    let (mut begin, mut length) = (config.windows.init_buffer, config.windows.base_window);
+    let mut windows = Vec::new();
+    while begin < last {
+        // Another window of twice the length must fit behind this one.
+        let end = if begin + 3 * length > last { last } else { begin + length };
+        windows.push(begin..end);
+        (begin, length) = (end, 2 * length);
+    }
+    windows
+}
+
+impl<'a, D: LogDensity> WarmUp<'a, D> {
+    pub(super) fn new(density: &'a D, config: &'a SamplerConfig) -> Self {
+        let tally = Tally::new("what warm-up learns", "windows");
+        Self { density, config, windows: windows(config).into_iter(), tally, draws: vec![Vec::new(); config.chains] }
+    }
+
+    /// Takes a block of warm-up and what was learned at its end.
+    pub(super) fn window(&mut self, block: &Block, learned: &Adaptation) -> Result<(), CalibrateError> {
+        for (draws, chain) in self.draws.iter_mut().zip(&block.chains) {
+            draws.extend_from_slice(&chain.positions);
+        }
+        let done = block.first + block.draws;
+        let Some(window) = self.windows.clone().next().filter(|window| window.end <= done) else { return Ok(()) };
+        self.windows.next();
+        let wrong = if window.end == done {
+            self.compare(&window, learned)?
+        } else {
+            Some(format!("the window should end after {} iterations, not {done}", window.end))
+        };
+        self.tally.case(wrong.map(|what| format!("iterations {} to {}: {what}", window.start + 1, window.end)));
+        Ok(())
+    }
+
+    fn compare(&self, window: &std::ops::Range<usize>, learned: &Adaptation) -> Result<Option<String>, CalibrateError> {
+        let dim = self.density.dim();
+        let rows = self.draws.iter().flat_map(|chain| chain[window.start * dim..window.end * dim].chunks_exact(dim));
+        let mut draws: Vec<Vec<f64>> = rows.map(<[f64]>::to_vec).collect();
+        let mut gradients = vec![vec![0.0; dim]; draws.len()];
+        for (x, g) in draws.iter().zip(&mut gradients) {
+            self.density.logp_grad(x, g)?;
+        }
+        let blocks = self.density.hierarchies();
+        let steepness = variances(&gradients);
+        for (block, centering) in blocks.iter().zip(&learned.centerings) {
+            for (&lambda, precision) in centering.lambda().iter().zip(&steepness[block.z.clone()]) {
+                let expected = match self.config.parameterization {
+                    Parameterization::Adaptive => (1.0 - 1.0 / precision).clamp(0.0, 1.0),
+                    Parameterization::Centered => 1.0,
+                    Parameterization::NonCentered => 0.0,
+                };
+                if (lambda - expected).abs() > HALF_GRID {
+                    return Ok(Some(format!("an effect is centered by {lambda}, its draws say {expected}")));
+                }
+            }
+        }
+        let centerings: &[Centering] = &learned.centerings;
+        for (x, g) in draws.iter_mut().zip(&mut gradients) {
+            gradient_to_centered(blocks, centerings, x, g);
+            to_centered(blocks, centerings, x);
+        }
+        let (spread, steepness, n) = (variances(&draws), variances(&gradients), draws.len() as f64);
+        for i in 0..dim {
+            let expected = match self.config.metric {
+                MetricKind::DiagDraws => n / (n + 5.0) * spread[i] + 1e-3 * 5.0 / (n + 5.0),
+                MetricKind::Diag | MetricKind::LowRank | MetricKind::Auto => (spread[i] / steepness[i]).sqrt(),
+            };
+            let found = learned.metric.diagonal[i];
+            if (found - expected).abs() > CLOSE * expected {
+                return Ok(Some(format!("the metric of coordinate {i} is {found}, its draws say {expected}")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Variance of each column, divisor n - 1.
+fn variances(rows: &[Vec<f64>]) -> Vec<f64> {
+    let n = rows.len() as f64;
+    let dim = rows.first().map_or(0, Vec::len);
+    (0..dim)
+        .map(|i| {
+            let mean = rows.iter().map(|row| row[i]).sum::<f64>() / n;
+            rows.iter().map(|row| (row[i] - mean) * (row[i] - mean)).sum::<f64>() / (n - 1.0)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_sampler::WindowConfig;
+
+    /// What Stan prints for 1000 iterations.
+    #[test]
+    fn windows_of_stan() {
+        let config = SamplerConfig { tune: 1000, windows: WindowConfig::STAN, ..Default::default() };
+        assert_eq!(windows(&config), [75..100, 100..150, 150..250, 250..450, 450..950]);
+    }
+
+    #[test]
+    fn variances_by_hand() {
+        assert_eq!(variances(&[vec![1.0, 5.0], vec![3.0, 5.0]]), [2.0, 0.0]);
+    }
+}

@@ -1,0 +1,271 @@
+//! Geweke, J. (2004). Getting it right: joint distribution tests of posterior simulators. Journal of the American
+//! Statistical Association 99, 799-804.
+//!
+//! Parameters and data have one joint distribution, which two simulators draw from. The first draws parameters from the
+//! prior and data from the parameters. The second alternates: the sampler moves the parameters given the data, and new
+//! data are drawn given the parameters. If means of the same functions differ, model, density or sampler is wrong.
+
+use crate::address::{Part, sampler_seed, step_stream, stream};
+use crate::quantities::Coordinates;
+use crate::{CalibrateError, Simulator};
+use octopus_density::{LogDensity, to_centered};
+use octopus_diag::{MeanTest, holm, mean_zero, student_limit};
+use octopus_sampler::reference::{Place, ReferenceChain};
+use octopus_sampler::{Sampler, SamplerConfig};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Sequences that standard errors need to be worth the name.
+const FEWEST: usize = 8;
+/// Effective draws that each sequence needs on average. One that hardly moves from where the prior has put it agrees with
+/// the prior whatever its transitions are: what a wrong sampler strives for shows as 1 - (1 - exp(-t)) / t after t
+/// autocorrelation times. Two effective draws are t = 4: three quarters of it.
+const ENOUGH: f64 = 2.0;
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub struct GewekeSettings {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Sequences of the alternating simulator, independent of each other; at least 8.
+    pub sequences: usize,
+    /// Steps of each: new data, and transitions given them.
+    pub steps: usize,
+    /// The sampler's settings. Chains and warm-up learn the metric and the step size of each step's data; draws are the
+    /// transitions of the step.
+    pub sampler: SamplerConfig,
+    /// The probability of a false alarm.
+    pub false_alarm: f64,
+}
+
+/// What both simulators say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Geweke {
+    /// Whether they agree in all moments, and had the draws to disagree.
+    pub calibrated: bool,
+    /// Whether they had: `least_ess` is `wanted_ess` or more.
+    pub decided: bool,
+    /// The probability that a sampler without fault is called miscalibrated, over all moments together, at most.
+    pub false_alarm: f64,
+    /// Sequences of the alternating simulator.
+    pub sequences: usize,
+    /// Steps of each.
+    pub steps: usize,
+    /// Draws of the first simulator.
+    pub independent_draws: usize,
+    /// Differences of so many standard errors are what chance makes of one of the moments with that probability
+    /// (Bonferroni); Holm's adjustment of the verdict is a little finer.
+    pub limit: f64,
+    /// Means and squares of each quantity.
+    pub moments: Vec<Moment>,
+    /// The smallest effective sample size of all moments, in draws of all sequences.
+    pub least_ess: f64,
+    /// What it should be at least.
+    pub wanted_ess: f64,
+    /// Divergent transitions.
+    pub divergences: u64,
+}
+
+/// One function of parameters and data.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    /// The quantity; squared ones end in `^2`.
+    pub name: String,
+    /// Its mean, parameters from the prior.
+    pub prior: f64,
+    /// Its mean, parameters from the sampler.
+    pub sampler: f64,
+    /// Standard error of the difference.
+    pub error: f64,
+    /// The difference over its standard error: a number of Student's distribution with sequences - 1 degrees of freedom.
+    pub z: f64,
+    /// Its p-value.
+    pub p: f64,
+    /// Adjusted for all moments (Holm).
+    pub adjusted_p: f64,
+    /// Effective draws of all sequences: the variance of one draw over that of the mean, by the sequences' spread.
+    pub ess: f64,
+    /// Whether the adjusted p-value is above the rate of false alarms.
+    pub agrees: bool,
+}
+
+/// The sums of one sequence.
+struct Sequence {
+    /// Of each moment, step after step.
+    values: Vec<Vec<f64>>,
+    divergences: u64,
+}
+
+/// Compares both simulators on `threads` threads; `None` when `stop` said so.
+///
+/// Each sequence begins with a draw from the joint distribution, so that it has that distribution at every step if the
+/// sampler is right: nothing is thrown away, and the sequences' means are independent numbers with the same mean. Their
+/// spread is a standard error that counts every autocorrelation in, and Student's distribution with sequences - 1 degrees
+/// of freedom judges it.
+///
+/// # Errors
+/// When settings are out of range, or the model cannot be simulated or sampled.
+pub fn geweke<S: Simulator>(
+    simulator: &S,
+    settings: &GewekeSettings,
+    threads: usize,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Geweke>, CalibrateError> {
+    settings.sampler.validate()?;
+    let few = |field, value, expected: String| Err(CalibrateError::Setting { field, value, expected });
+    if settings.sequences < FEWEST {
+        return few("sequences", settings.sequences, format!("at least {FEWEST}"));
+    }
+    if settings.steps < 4 {
+        return few("steps", settings.steps, "at least 4".to_owned());
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build()?;
+    pool.install(|| {
+        let coordinates = Coordinates::of(simulator.layout());
+        let independent: Vec<Vec<f64>> = (0..settings.sequences as u32)
+            .into_par_iter()
+            .map(|number| independent(simulator, settings, &coordinates, number))
+            .collect::<Result<_, _>>()?;
+        let sequences: Vec<Option<Sequence>> = (0..settings.sequences as u32)
+            .into_par_iter()
+            .map(|number| sequence(simulator, settings, &coordinates, number, stop))
+            .collect::<Result<_, _>>()?;
+        let sequences: Option<Vec<Sequence>> = sequences.into_iter().collect();
+        Ok(sequences.map(|sequences| compare(settings, &coordinates, &independent, &sequences)))
+    })
+}
+
+/// Sequences are numbered from 0, the draws of the first simulator from here.
+const INDEPENDENT: u32 = 1 << 31;
+
+/// Values, and then their squares.
+fn moments(values: Vec<f64>) -> impl Iterator<Item = f64> {
+    let squares: Vec<f64> = values.iter().map(|v| v * v).collect();
+    values.into_iter().chain(squares)
+}
+
+/// Means of moments over as many independent draws as a sequence has steps.
+fn independent<S: Simulator>(
+    simulator: &S,
+    settings: &GewekeSettings,
+    coordinates: &Coordinates,
+    number: u32,
+) -> Result<Vec<f64>, CalibrateError> {
+    let mut sums = vec![0.0; 2 * coordinates.names.len()];
+    let number = INDEPENDENT + number;
+    for step in 0..settings.steps as u32 {
+        let mut random = step_stream(settings.seed, number, step);
+        let position = simulator.draw_parameters(&mut random);
+        let density = simulator.simulate(&position, &mut random)?;
+        let values = coordinates.evaluate(&density, &position, &mut coordinates.scratch(&density))?;
+        sums.iter_mut().zip(moments(values)).for_each(|(sum, value)| *sum += value);
+    }
+    sums.iter_mut().for_each(|sum| *sum /= settings.steps as f64);
+    Ok(sums)
+}
+
+fn sequence<S: Simulator>(
+    simulator: &S,
+    settings: &GewekeSettings,
+    coordinates: &Coordinates,
+    number: u32,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Sequence>, CalibrateError> {
+    let seed = sampler_seed(settings.seed, number);
+    let mut position = simulator.draw_parameters(&mut stream(settings.seed, number, Part::Parameters));
+    let mut done = Sequence { values: vec![Vec::new(); 2 * coordinates.names.len()], divergences: 0 };
+    for step in 0..settings.steps as u32 {
+        if stop() {
+            return Ok(None);
+        }
+        let density = simulator.simulate(&position, &mut step_stream(settings.seed, number, step))?;
+        done.divergences += move_on(&density, &settings.sampler, sampler_seed(seed, step), &mut position)?;
+        let values = coordinates.evaluate(&density, &position, &mut coordinates.scratch(&density))?;
+        moments(values).zip(&mut done.values).for_each(|(value, list)| list.push(value));
+    }
+    Ok(Some(done))
+}
+
+/// Moves `position` by the sampler's transitions given the density's data; returns how many diverged.
+///
+/// Metric and step size are learned by other chains, which know the data and not the position: whatever they learn, the
+/// transitions leave the posterior as it is.
+fn move_on<D: LogDensity>(
+    density: &D,
+    config: &SamplerConfig,
+    seed: u64,
+    position: &mut Vec<f64>,
+) -> Result<u64, CalibrateError> {
+    let mut learners = Sampler::new(density, SamplerConfig { seed, draws: 1, ..config.clone() })?;
+    while learners.done() < config.tune && learners.advance(usize::MAX)?.is_some() {}
+    let (adaptation, steps) = (learners.adaptation(), learners.step_sizes());
+    let step = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
+    to_centered(density.hierarchies(), &adaptation.centerings, position);
+    let mut chain = ReferenceChain::new(density, adaptation, position)?;
+    let mut divergences = 0;
+    for iteration in 0..config.draws as u32 {
+        // A chain that the learners do not have: its random numbers are its own.
+        let place = Place { seed, chain: config.chains as u32, iteration };
+        let stats = chain.transition(step, config.max_depth, config.max_energy_error, place)?;
+        divergences += u64::from(stats.diverging);
+    }
+    *position = chain.natural();
+    Ok(divergences)
+}
+
+fn compare(
+    settings: &GewekeSettings,
+    coordinates: &Coordinates,
+    independent: &[Vec<f64>],
+    sequences: &[Sequence],
+) -> Geweke {
+    let names = coordinates.names.iter().cloned().chain(coordinates.names.iter().map(|name| format!("{name}^2")));
+    let mut found = Vec::new();
+    for (m, name) in names.enumerate() {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let of_sampler: Vec<f64> = sequences.iter().map(|sequence| mean(&sequence.values[m])).collect();
+        // Pairs of independent means: their differences have the variance of both.
+        let differences: Vec<f64> = of_sampler.iter().zip(independent).map(|(s, i)| s - i[m]).collect();
+        let MeanTest { error, t, p_value, .. } = mean_zero(&differences);
+        let all: Vec<f64> = sequences.iter().flat_map(|sequence| sequence.values[m].iter().copied()).collect();
+        // As many independent draws have a mean as uncertain as the sequences' means show this one to be.
+        let center = mean(&all);
+        let variance = mean(&all.iter().map(|v| (v - center) * (v - center)).collect::<Vec<_>>());
+        let ess = variance / mean_zero(&of_sampler).error.powi(2);
+        found.push(Moment {
+            name,
+            prior: mean(&independent.iter().map(|means| means[m]).collect::<Vec<_>>()),
+            sampler: mean(&of_sampler),
+            error,
+            z: t,
+            p: p_value,
+            adjusted_p: f64::NAN,
+            ess,
+            agrees: false,
+        });
+    }
+    let adjusted = holm(&found.iter().map(|moment| moment.p).collect::<Vec<_>>());
+    for (moment, adjusted) in found.iter_mut().zip(adjusted) {
+        moment.adjusted_p = adjusted;
+        moment.agrees = adjusted > settings.false_alarm;
+    }
+    // NaN, where it is not defined, must not look like enough.
+    let least_ess =
+        found.iter().map(|moment| if moment.ess.is_nan() { 0.0 } else { moment.ess }).fold(f64::MAX, f64::min);
+    let wanted_ess = ENOUGH * sequences.len() as f64;
+    let decided = least_ess >= wanted_ess;
+    Geweke {
+        calibrated: found.iter().all(|moment| moment.agrees) && decided,
+        decided,
+        false_alarm: settings.false_alarm,
+        sequences: sequences.len(),
+        steps: settings.steps,
+        independent_draws: sequences.len() * settings.steps,
+        limit: student_limit(settings.false_alarm / found.len() as f64, (sequences.len() - 1) as f64),
+        moments: found,
+        least_ess,
+        wanted_ess,
+        divergences: sequences.iter().map(|sequence| sequence.divergences).sum(),
+    }
+}

@@ -1,0 +1,254 @@
+//! The verdict on all data sets.
+
+use crate::quantities::Quantities;
+use crate::{CalibrateError, DataSet, Found, Settings, Simulator};
+use octopus_diag::{MeanTest, RankCounts, holm, mean_zero};
+use serde::Serialize;
+
+/// An R-hat above which chains have not agreed. Chains of a calibration are short: 1.01 is for the draws of an analysis.
+const RHAT: f64 = 1.05;
+
+/// What the data sets of a calibration say together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judgement {
+    /// Whether no test failed and no data set did.
+    pub calibrated: bool,
+    /// The probability that a sampler without fault is called miscalibrated, over all quantities and tests together, at
+    /// most.
+    pub false_alarm: f64,
+    /// Data sets.
+    pub data_sets: usize,
+    /// Data sets without ranks.
+    pub failed: usize,
+    /// Why the first of them has none.
+    pub first_failure: Option<String>,
+    /// Ranks go from 0 to this.
+    pub kept: usize,
+    /// Each quantity.
+    pub quantities: Vec<RankedQuantity>,
+    /// Whether chains are independent of each other; none for one chain.
+    pub independence: Option<Independence>,
+    /// Data sets whose smallest effective sample size is below `kept`: their ranks are less even than those of
+    /// independent draws.
+    pub low_ess: usize,
+    /// The smallest effective sample size of each data set: the median over data sets.
+    pub median_ess: f64,
+    /// Data sets with an R-hat above `rhat_limit`.
+    pub high_rhat: usize,
+    /// That limit.
+    pub rhat_limit: f64,
+    /// Data sets with divergent transitions after warm-up.
+    pub diverging: usize,
+    /// Divergent transitions of all data sets.
+    pub divergences: u64,
+    /// Leapfrog steps of all data sets.
+    pub leapfrogs: u64,
+}
+
+/// The ranks of one quantity.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RankedQuantity {
+    /// Its name.
+    pub name: String,
+    /// How many data sets have rank 0, 1, ..., `kept`.
+    pub counts: Vec<u64>,
+    /// P-value of the empirical distribution function.
+    pub ecdf_p: f64,
+    /// The rank up to which that has the least likely count.
+    pub ecdf_at: usize,
+    /// Bins of the chi-square test.
+    pub bins: usize,
+    /// Its statistic.
+    pub chi_square: f64,
+    /// Its p-value.
+    pub chi_square_p: f64,
+    /// The smaller of both p-values, adjusted for all tests (Holm).
+    pub adjusted_p: f64,
+    /// Whether that is above the rate of false alarms.
+    pub uniform: bool,
+}
+
+/// Chains of one data set ought to know nothing of each other: the correlation of neighbours at equal iterations is 0 on
+/// average over data sets, however long each chain remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Independence {
+    /// The mean over data sets.
+    pub correlation: f64,
+    /// That over its standard error.
+    pub t: f64,
+    /// Student's p-value.
+    pub p: f64,
+    /// Adjusted for all tests (Holm).
+    pub adjusted_p: f64,
+    /// Whether that is above the rate of false alarms.
+    pub independent: bool,
+}
+
+/// Judges the data sets; they are sorted by number first, so that the order in which they were done does not matter.
+///
+/// Each quantity has two tests, the empirical distribution function and chi-square, and chains a third: the verdict
+/// adjusts all of them by Holm's method, so that together they raise a false alarm with probability `false_alarm` at most.
+///
+/// # Errors
+/// When there is no data set with ranks, or a rank is too large for the settings.
+pub fn judge(
+    simulator: &impl Simulator,
+    settings: &Settings,
+    data_sets: &mut [DataSet],
+    false_alarm: f64,
+) -> Result<Judgement, CalibrateError> {
+    data_sets.sort_by_key(|data_set| data_set.number);
+    let names = Quantities::of(simulator.layout()).names;
+    let found: Vec<&Found> = data_sets.iter().filter_map(|data_set| data_set.outcome.as_ref().ok()).collect();
+    let first_failure = data_sets.iter().find_map(|data_set| {
+        let why = data_set.outcome.as_ref().err()?;
+        Some(format!("data set {}: {why}", data_set.number))
+    });
+    if found.is_empty() {
+        let first = first_failure.unwrap_or_else(|| "there is none".to_owned());
+        return Err(CalibrateError::NoRanks { first });
+    }
+    let mut quantities = Vec::new();
+    for (q, name) in names.into_iter().enumerate() {
+        let ranks: Vec<usize> = found.iter().map(|found| found.ranks[q]).collect();
+        let counts = RankCounts::new(&ranks, settings.kept + 1)?;
+        let (ecdf, bins) = (counts.ecdf_test(), counts.bins());
+        let chi_square = counts.chi_square(bins)?;
+        quantities.push(RankedQuantity {
+            name,
+            counts: counts.counts().to_vec(),
+            ecdf_p: ecdf.p_value,
+            ecdf_at: ecdf.at,
+            bins,
+            chi_square: chi_square.statistic,
+            chi_square_p: chi_square.p_value,
+            adjusted_p: f64::NAN,
+            uniform: false,
+        });
+    }
+    let correlations: Vec<f64> = found.iter().map(|found| found.correlation).filter(|r| !r.is_nan()).collect();
+    let mut independence = (correlations.len() > 1).then(|| {
+        let MeanTest { mean, t, p_value, .. } = mean_zero(&correlations);
+        Independence { correlation: mean, t, p: p_value, adjusted_p: f64::NAN, independent: false }
+    });
+
+    let of_ranks = quantities.iter().flat_map(|q| [q.ecdf_p, q.chi_square_p]);
+    let adjusted = holm(&of_ranks.chain(independence.iter().map(|i| i.p)).collect::<Vec<_>>());
+    for (quantity, both) in quantities.iter_mut().zip(adjusted.chunks(2)) {
+        quantity.adjusted_p = both[0].min(both[1]);
+        quantity.uniform = quantity.adjusted_p > false_alarm;
+    }
+    if let (Some(independence), Some(&adjusted)) = (&mut independence, adjusted.last()) {
+        independence.adjusted_p = adjusted;
+        independence.independent = adjusted > false_alarm;
+    }
+
+    let how_many = |is: &dyn Fn(&Found) -> bool| found.iter().filter(|found| is(found)).count();
+    let failed = data_sets.len() - found.len();
+    Ok(Judgement {
+        calibrated: failed == 0
+            && quantities.iter().all(|quantity| quantity.uniform)
+            && independence.is_none_or(|independence| independence.independent),
+        false_alarm,
+        data_sets: data_sets.len(),
+        failed,
+        first_failure,
+        kept: settings.kept,
+        quantities,
+        independence,
+        low_ess: how_many(&|found| found.ess < settings.kept as f64),
+        median_ess: median(found.iter().map(|found| found.ess).collect()),
+        high_rhat: how_many(&|found| found.rhat > RHAT),
+        rhat_limit: RHAT,
+        diverging: how_many(&|found| found.divergences > 0),
+        divergences: found.iter().map(|found| found.divergences).sum(),
+        leapfrogs: found.iter().map(|found| found.leapfrogs).sum(),
+    })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len().is_multiple_of(2) { 0.5 * (values[half - 1] + values[half]) } else { values[half] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchoolsSimulator;
+    use octopus_random::{Purpose, Stream};
+    use octopus_sampler::SamplerConfig;
+
+    const KEPT: usize = 19;
+
+    /// Data sets whose ranks are uniform, and whose chains are independent.
+    fn uniform(set: u32, data_sets: u32) -> Vec<DataSet> {
+        (0..data_sets)
+            .map(|number| {
+                let mut random = Stream::new(u64::from(set), number, 1, Purpose::User);
+                let ranks = (0..10).map(|_| (random.uniform() * (KEPT + 1) as f64) as usize).collect();
+                let correlation = 0.1 * random.normal();
+                let found = Found { ranks, rhat: 1.01, ess: 100.0, correlation, divergences: 0, leapfrogs: 1 };
+                DataSet { number, outcome: Ok(found) }
+            })
+            .collect()
+    }
+
+    fn judged(data_sets: &mut [DataSet], false_alarm: f64) -> Judgement {
+        let settings = Settings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
+        judge(&SchoolsSimulator::rubin(), &settings, data_sets, false_alarm).unwrap()
+    }
+
+    /// The verdict's false alarms over ten quantities, two statistics each, and the chains: with 400 calibrations of
+    /// 200 data sets at a rate of 5%, at most as many as four standard deviations above it.
+    #[test]
+    fn false_alarms_are_no_more_than_promised() {
+        let alarms = (0..400).filter(|&set| !judged(&mut uniform(set, 200), 0.05).calibrated).count();
+        assert!(alarms <= 20 + 4 * 4, "{alarms} of 400");
+        assert!(alarms >= 4, "{alarms} of 400: tests that hardly ever fail see nothing");
+    }
+
+    #[test]
+    fn one_bad_quantity_is_named_and_no_other() {
+        let mut data_sets = uniform(3, 400);
+        for data_set in &mut data_sets {
+            let found = data_set.outcome.as_mut().unwrap();
+            // Half of the low ranks move up.
+            found.ranks[4] = if found.ranks[4] < 5 && data_set.number % 2 == 0 { KEPT } else { found.ranks[4] };
+        }
+        let judgement = judged(&mut data_sets, 1e-3);
+        assert!(!judgement.calibrated);
+        let bad: Vec<usize> = (0..10).filter(|&q| !judgement.quantities[q].uniform).collect();
+        assert_eq!(bad, [4], "{judgement:?}");
+    }
+
+    #[test]
+    fn chains_that_move_together_are_seen() {
+        let mut data_sets = uniform(5, 100);
+        data_sets.iter_mut().for_each(|data_set| data_set.outcome.as_mut().unwrap().correlation += 0.2);
+        let judgement = judged(&mut data_sets, 1e-3);
+        let independence = judgement.independence.unwrap();
+        assert!(!judgement.calibrated && !independence.independent && independence.t > 10.0, "{independence:?}");
+        // One chain has no neighbour.
+        data_sets.iter_mut().for_each(|data_set| data_set.outcome.as_mut().unwrap().correlation = f64::NAN);
+        let judgement = judged(&mut data_sets, 1e-3);
+        assert!(judgement.calibrated && judgement.independence.is_none());
+    }
+
+    #[test]
+    fn a_failed_data_set_is_counted_and_fails_the_whole() {
+        let mut data_sets = uniform(6, 50);
+        data_sets[7].outcome = Err("no start".to_owned());
+        let (found, low) = (data_sets[9].outcome.as_mut().unwrap(), 5.0);
+        (found.ess, found.rhat, found.divergences) = (low, 2.0, 3);
+        data_sets.reverse();
+        let judgement = judged(&mut data_sets, 1e-3);
+        assert!(!judgement.calibrated && judgement.failed == 1 && judgement.data_sets == 50);
+        assert_eq!(judgement.first_failure.as_deref(), Some("data set 7: no start"));
+        let counted = (judgement.low_ess, judgement.high_rhat, judgement.diverging, judgement.divergences);
+        assert_eq!((counted, judgement.median_ess), ((1, 1, 1, 3), 100.0));
+        let mut none = vec![DataSet { number: 0, outcome: Err("why".to_owned()) }];
+        let settings = Settings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
+        assert!(judge(&SchoolsSimulator::rubin(), &settings, &mut none, 1e-3).unwrap_err().to_string().contains("why"));
+    }
+}

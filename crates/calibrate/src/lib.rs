@@ -1,0 +1,58 @@
+//! Is a sampler right about a model? Simulation-based calibration, Geweke's test, and a self-check of the sampler.
+//!
+//! | You want | Use |
+//! |--|--|
+//! | a model that can be simulated: the hierarchical normal, eight schools, or one of your own | [`HierarchicalSimulator`], [`SchoolsSimulator`], [`Simulator`] |
+//! | ranks of true values among posterior draws, over many data sets | [`run`], [`DataSet`] |
+//! | whether those ranks are uniform | [`judge`], [`Judgement`] |
+//! | to keep ranks in a file and go on later | [`Table`] |
+//! | the joint distribution test | [`geweke()`], [`Geweke`] |
+//! | whether this program's transitions and warm-up are what they should be | [`self_check`] |
+//!
+//! Data set `k` takes all its random numbers from streams that are addressed by `k`: what is found does not depend on
+//! threads, on the order of the data sets, nor on how they are split over sessions or machines.
+//!
+//! ```
+//! use octopus_calibrate::{HierarchicalSimulator, Settings, judge, run};
+//! use octopus_density::{HierarchicalPrior, Likelihood};
+//! use octopus_sampler::SamplerConfig;
+//!
+//! let simulator = HierarchicalSimulator::new(vec![3; 4], HierarchicalPrior::default(), Likelihood::Collapsed)?;
+//! let sampler = SamplerConfig { chains: 2, draws: 60, tune: 80, ..SamplerConfig::default() };
+//! let settings = Settings { seed: 1, kept: 9, sampler };
+//! let mut found = Vec::new();
+//! run(&simulator, &settings, 0..20, 2, &|| false, &mut |data_set| {
+//!     found.push(data_set);
+//!     Ok::<(), std::convert::Infallible>(())
+//! })?;
+//! let judgement = judge(&simulator, &settings, &mut found, 1e-3)?;
+//! assert_eq!(judgement.data_sets, 20);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! This crate opens no file and no device, and prints nothing.
+#![forbid(unsafe_code)]
+
+mod address;
+mod check;
+mod data_set;
+mod error;
+mod geweke;
+mod hierarchical;
+mod judgement;
+mod quantities;
+mod run;
+mod schools;
+mod simulator;
+mod table;
+
+pub use check::{SelfCheck, self_check};
+pub use data_set::{DataSet, Found, Settings};
+pub use error::CalibrateError;
+pub use geweke::{Geweke, GewekeSettings, Moment, geweke};
+pub use hierarchical::HierarchicalSimulator;
+pub use judgement::{Independence, Judgement, RankedQuantity, judge};
+pub use run::run;
+pub use schools::SchoolsSimulator;
+pub use simulator::Simulator;
+pub use table::{Table, TableError};

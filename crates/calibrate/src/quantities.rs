@@ -1,0 +1,168 @@
+//! What is ranked: parameters, what derives from them, and what depends on the data.
+
+use octopus_density::{DensityError, Layout, LogDensity, Role, Transform};
+
+/// Numbers of a position and its density. Ranks of parameters alone do not see an error that leaves the prior as it is,
+/// such as a likelihood that is ignored; those of the log likelihood and the log density do (Modrak et al. 2023).
+#[derive(Clone, Debug)]
+pub(crate) struct Quantities {
+    pub(crate) names: Vec<String>,
+    /// Which numbers of an expanded draw.
+    places: Vec<usize>,
+    width: usize,
+}
+
+/// Room for one evaluation.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    expanded: Vec<f64>,
+    pointwise: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+/// The last two of all quantities.
+const OF_DATA: [&str; 2] = ["log likelihood", "log density"];
+
+/// The first, the middle and the last of an array's elements: groups differ in size, and all others are like them.
+fn chosen(len: usize) -> Vec<usize> {
+    let mut chosen = vec![0, len / 2, len.saturating_sub(1)];
+    chosen.dedup();
+    chosen.retain(|&i| i < len);
+    chosen
+}
+
+impl Quantities {
+    /// All scalars, three elements of each array, the log likelihood, and the log density.
+    pub(crate) fn of(layout: &Layout) -> Self {
+        let (mut names, mut places) = (Vec::new(), Vec::new());
+        for (variable, range) in layout.ranges() {
+            for i in chosen(variable.len()) {
+                names.push(variable.element_name(i));
+                places.push(range.start + i);
+            }
+        }
+        names.extend(OF_DATA.map(str::to_owned));
+        Self { names, places, width: layout.width() }
+    }
+
+    pub(crate) fn scratch(&self, density: &impl LogDensity) -> Scratch {
+        Scratch {
+            expanded: vec![0.0; self.width],
+            pointwise: vec![0.0; density.observations()],
+            gradient: vec![0.0; density.dim()],
+        }
+    }
+
+    /// All quantities at `position`.
+    pub(crate) fn evaluate(
+        &self,
+        density: &impl LogDensity,
+        position: &[f64],
+        scratch: &mut Scratch,
+    ) -> Result<Vec<f64>, DensityError> {
+        density.expand(position, &mut scratch.expanded);
+        let mut values: Vec<f64> = self.places.iter().map(|&place| scratch.expanded[place]).collect();
+        values.extend(of_data(density, position, scratch)?);
+        Ok(values)
+    }
+}
+
+fn of_data(density: &impl LogDensity, position: &[f64], scratch: &mut Scratch) -> Result<[f64; 2], DensityError> {
+    density.log_likelihood(position, &mut scratch.pointwise);
+    let log_density = density.logp_grad(position, &mut scratch.gradient)?;
+    Ok([scratch.pointwise.iter().sum(), log_density])
+}
+
+/// The same for means and squares: unconstrained coordinates, whose moments exist where those of the variables may not
+/// (tau of eight schools has no mean), and nothing derived.
+#[derive(Clone, Debug)]
+pub(crate) struct Coordinates {
+    pub(crate) names: Vec<String>,
+    places: Vec<usize>,
+}
+
+impl Coordinates {
+    pub(crate) fn of(layout: &Layout) -> Self {
+        let (mut names, mut places) = (Vec::new(), Vec::new());
+        for variable in &layout.variables {
+            let Role::Parameter { offset, transform } = variable.role else { continue };
+            for i in chosen(variable.len()) {
+                let name = variable.element_name(i);
+                names.push(match transform {
+                    Transform::Identity => name,
+                    Transform::Exp => format!("log {name}"),
+                });
+                places.push(offset + i);
+            }
+        }
+        names.extend(OF_DATA.map(str::to_owned));
+        Self { names, places }
+    }
+
+    pub(crate) fn scratch(&self, density: &impl LogDensity) -> Scratch {
+        Scratch {
+            expanded: Vec::new(),
+            pointwise: vec![0.0; density.observations()],
+            gradient: vec![0.0; density.dim()],
+        }
+    }
+
+    /// All coordinates, the log likelihood and the log density at `position`.
+    pub(crate) fn evaluate(
+        &self,
+        density: &impl LogDensity,
+        position: &[f64],
+        scratch: &mut Scratch,
+    ) -> Result<Vec<f64>, DensityError> {
+        let mut values: Vec<f64> = self.places.iter().map(|&place| position[place]).collect();
+        values.extend(of_data(density, position, scratch)?);
+        Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::EightSchools;
+
+    #[test]
+    fn quantities_are_the_numbers_of_their_names() {
+        let model = EightSchools::rubin();
+        let position = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 4.0, 2.0];
+        let quantities = Quantities::of(model.layout());
+        assert_eq!(
+            quantities.names,
+            [
+                "mu",
+                "tau",
+                "theta[A]",
+                "theta[E]",
+                "theta[H]",
+                "theta_trans[A]",
+                "theta_trans[E]",
+                "theta_trans[H]",
+                "log likelihood",
+                "log density"
+            ]
+        );
+        let found = quantities.evaluate(&model, &position, &mut quantities.scratch(&model)).unwrap();
+        let tau = 2f64.exp();
+        let expected = [4.0, tau, 4.0 + 0.1 * tau, 4.0 + 0.5 * tau, 4.0 + 0.8 * tau, 0.1, 0.5, 0.8];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+        let coordinates = Coordinates::of(model.layout());
+        assert_eq!(coordinates.names[..3], ["mu", "log tau", "theta_trans[A]"]);
+        let same = coordinates.evaluate(&model, &position, &mut coordinates.scratch(&model)).unwrap();
+        assert_eq!((same[1], &same[5..]), (2.0, &found[8..]));
+    }
+
+    #[test]
+    fn few_elements_are_all_chosen() {
+        assert_eq!(
+            (chosen(1), chosen(2), chosen(3), chosen(100)),
+            (vec![0], vec![0, 1], vec![0, 1, 2], vec![0, 50, 99])
+        );
+        assert!(chosen(0).is_empty());
+    }
+}

@@ -1,0 +1,161 @@
+//! Ranks as a table: one line for each data set, so that a calibration can go on where it was left.
+
+use crate::quantities::Quantities;
+use crate::{DataSet, Found, Simulator};
+use thiserror::Error;
+
+/// Columns after the ranks.
+const REST: [&str; 6] = ["rhat", "ess", "correlation", "divergences", "leapfrogs", "error"];
+
+/// A table that cannot be read.
+#[derive(Debug, Error)]
+pub enum TableError {
+    /// It is no CSV, or has lines of different lengths.
+    #[error("{0}")]
+    Csv(#[from] csv::Error),
+    /// Its columns are those of another model.
+    #[error("its columns are {found:?}, not {expected:?}")]
+    Columns {
+        /// Those it has.
+        found: Vec<String>,
+        /// Those it should have.
+        expected: Vec<String>,
+    },
+    /// A number that is none.
+    #[error("line {line}, column `{column}`: {text:?} is not a number that can stand there")]
+    Number {
+        /// The line, from 1 on.
+        line: usize,
+        /// The column's name.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+}
+
+/// The columns of a model's table: `data_set`, the rank of each quantity, `rhat`, `ess`, `correlation`, `divergences`,
+/// `leapfrogs`, and `error`, which is empty where the ranks are not.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<String>,
+}
+
+impl Table {
+    /// The table of a model.
+    pub fn of(simulator: &impl Simulator) -> Self {
+        let quantities = Quantities::of(simulator.layout()).names;
+        let columns = ["data_set".to_owned()].into_iter().chain(quantities).chain(REST.map(str::to_owned)).collect();
+        Self { columns }
+    }
+
+    fn quantities(&self) -> usize {
+        self.columns.len() - 1 - REST.len()
+    }
+
+    /// Data sets as CSV with a line of names.
+    ///
+    /// # Errors
+    /// When a data set has not one rank for each quantity.
+    pub fn write(&self, data_sets: &[DataSet]) -> Result<Vec<u8>, TableError> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(&self.columns)?;
+        for DataSet { number, outcome } in data_sets {
+            let mut line = vec![number.to_string()];
+            match outcome {
+                Ok(found) => {
+                    let Found { ranks, rhat, ess, correlation, divergences, leapfrogs } = found;
+                    line.extend(ranks.iter().map(ToString::to_string));
+                    line.extend([rhat, ess, correlation].map(ToString::to_string));
+                    line.extend([divergences, leapfrogs].map(ToString::to_string));
+                    line.push(String::new());
+                }
+                Err(why) => {
+                    line.resize(self.columns.len() - 1, String::new());
+                    line.push(why.clone());
+                }
+            }
+            writer.write_record(&line)?;
+        }
+        writer.into_inner().map_err(|error| TableError::Csv(error.into_error().into()))
+    }
+
+    /// Data sets as [`write`](Self::write) has written them: every number has its bits again.
+    ///
+    /// # Errors
+    /// When the columns are others, or something is no number.
+    pub fn read(&self, bytes: &[u8]) -> Result<Vec<DataSet>, TableError> {
+        let mut reader = csv::Reader::from_reader(bytes);
+        let found: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
+        if found != self.columns {
+            return Err(TableError::Columns { found, expected: self.columns.clone() });
+        }
+        let line = |(i, record): (usize, Result<csv::StringRecord, csv::Error>)| self.line(i + 2, &record?);
+        reader.records().enumerate().map(line).collect()
+    }
+
+    fn line(&self, line: usize, record: &csv::StringRecord) -> Result<DataSet, TableError> {
+        let text = |column: usize| record.get(column).unwrap_or_default();
+        let not = |column: usize| TableError::Number {
+            line,
+            column: self.columns[column].clone(),
+            text: text(column).to_owned(),
+        };
+        let number = text(0).parse().map_err(|_| not(0))?;
+        let rest = 1 + self.quantities();
+        let why = text(rest + 5);
+        if !why.is_empty() {
+            return Ok(DataSet { number, outcome: Err(why.to_owned()) });
+        }
+        let float = |column: usize| text(column).parse::<f64>().map_err(|_| not(column));
+        let count = |column: usize| text(column).parse::<u64>().map_err(|_| not(column));
+        let found = Found {
+            ranks: (1..rest).map(|column| text(column).parse().map_err(|_| not(column))).collect::<Result<_, _>>()?,
+            rhat: float(rest)?,
+            ess: float(rest + 1)?,
+            correlation: float(rest + 2)?,
+            divergences: count(rest + 3)?,
+            leapfrogs: count(rest + 4)?,
+        };
+        Ok(DataSet { number, outcome: Ok(found) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchoolsSimulator;
+
+    fn some() -> Vec<DataSet> {
+        let found = |rank: usize| Found {
+            ranks: (0..10).map(|q| q + rank).collect(),
+            rhat: 1.0 + 1.0 / 3.0,
+            ess: 0.1 + 0.2,
+            correlation: -1.0 / 7.0,
+            divergences: 3,
+            leapfrogs: 12345,
+        };
+        vec![
+            DataSet { number: 4, outcome: Ok(found(0)) },
+            DataSet { number: 0, outcome: Err("chain 0: no \"start\", none".to_owned()) },
+            DataSet { number: 7, outcome: Ok(found(5)) },
+        ]
+    }
+
+    #[test]
+    fn tables_come_back_to_the_bit() {
+        let table = Table::of(&SchoolsSimulator::rubin());
+        let bytes = table.write(&some()).unwrap();
+        assert_eq!(table.read(&bytes).unwrap(), some());
+        assert!(table.read(&table.write(&[]).unwrap()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn other_tables_are_refused_with_what_is_wrong() {
+        let table = Table::of(&SchoolsSimulator::rubin());
+        let text = String::from_utf8(table.write(&some()).unwrap()).unwrap();
+        let message = |text: String| table.read(text.as_bytes()).unwrap_err().to_string();
+        assert!(message(text.replace("tau", "kappa")).contains("kappa"));
+        assert!(message(text.replace("12345", "many")).contains("line 2, column `leapfrogs`: \"many\""));
+        assert!(table.read(&text.as_bytes()[..text.len() - 20]).is_err(), "half a line is no line");
+    }
+}

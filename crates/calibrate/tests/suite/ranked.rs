@@ -1,0 +1,88 @@
+//! Simulation-based calibration.
+
+use crate::{PRIOR, Wrong, small};
+use octopus_calibrate::{DataSet, Judgement, SchoolsSimulator, Settings, Simulator, judge, run};
+use octopus_sampler::{Parameterization, SamplerConfig};
+use std::convert::Infallible;
+
+fn settings(seed: u64) -> Settings {
+    let sampler = SamplerConfig { chains: 4, draws: 100, tune: 150, target_accept: 0.9, ..SamplerConfig::default() };
+    Settings { seed, kept: 49, sampler }
+}
+
+fn ranked<S: Simulator>(
+    simulator: &S,
+    settings: &Settings,
+    numbers: std::ops::Range<u32>,
+    threads: usize,
+) -> Vec<DataSet> {
+    let mut found = Vec::new();
+    run(simulator, settings, numbers, threads, &|| false, &mut |data_set| {
+        found.push(data_set);
+        Ok::<(), Infallible>(())
+    })
+    .expect("runs");
+    found
+}
+
+fn judged<S: Simulator>(simulator: &S, settings: &Settings, data_sets: u32) -> Judgement {
+    judge(simulator, settings, &mut ranked(simulator, settings, 0..data_sets, 2), 1e-3).expect("judged")
+}
+
+#[test]
+fn models_that_are_right_are_calibrated() {
+    let mut settings = settings(1);
+    for parameterization in [Parameterization::Adaptive, Parameterization::NonCentered] {
+        settings.sampler.parameterization = parameterization;
+        let judgement = judged(&small(PRIOR), &settings, 200);
+        assert!(judgement.calibrated, "{parameterization:?}: {judgement:#?}");
+    }
+    settings.sampler.target_accept = 0.95;
+    let judgement = judged(&SchoolsSimulator::rubin(), &settings, 150);
+    assert!(judgement.calibrated, "{judgement:#?}");
+}
+
+/// The prior of mu_pop with 30% more standard deviation in the simulator than in the density.
+#[test]
+fn a_wrong_simulator_is_found_out() {
+    let mut settings = Settings { kept: 29, ..settings(2) };
+    (settings.sampler.chains, settings.sampler.draws, settings.sampler.tune) = (2, 60, 100);
+    let judgement = judged(&Wrong::mu_sd_times(1.3, &[3, 4, 5]), &settings, 700);
+    let mu = &judgement.quantities[0];
+    assert!(!judgement.calibrated && mu.name == "mu_pop" && !mu.uniform, "{judgement:#?}");
+    assert!(judged(&Wrong::mu_sd_times(1.0, &[3, 4, 5]), &settings, 400).calibrated, "the same without the mistake");
+}
+
+/// What is found depends on the data set's number alone.
+#[test]
+fn threads_and_splits_change_nothing() {
+    let (simulator, settings) = (small(PRIOR), settings(3));
+    let mut whole = ranked(&simulator, &settings, 0..12, 1);
+    let mut parts = ranked(&simulator, &settings, 7..12, 3);
+    parts.extend(ranked(&simulator, &settings, 0..7, 2));
+    for found in [&mut whole, &mut parts] {
+        found.sort_by_key(|data_set| data_set.number);
+    }
+    assert_eq!(whole, parts);
+    let judgement = |found: &mut [DataSet]| judge(&simulator, &settings, found, 1e-3).expect("judged");
+    parts.rotate_left(4);
+    assert_eq!(judgement(&mut whole), judgement(&mut parts));
+}
+
+#[test]
+fn a_stop_drops_what_is_not_done() {
+    let (simulator, settings) = (small(PRIOR), settings(4));
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let stop = || done.load(std::sync::atomic::Ordering::Relaxed) >= 5;
+    let mut found = Vec::new();
+    run(&simulator, &settings, 0..10_000, 2, &stop, &mut |data_set| {
+        done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        found.push(data_set);
+        Ok::<(), Infallible>(())
+    })
+    .expect("runs");
+    assert!((5..20).contains(&found.len()), "{}", found.len());
+    found.sort_by_key(|data_set| data_set.number);
+    let again = ranked(&simulator, &settings, 0..5, 1);
+    assert_eq!(found[..3], again[..3], "what was kept is what it would have been");
+}

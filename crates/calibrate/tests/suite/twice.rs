@@ -1,0 +1,22 @@
+//! The sampler's self-check.
+
+use crate::{PRIOR, small};
+use octopus_calibrate::{SchoolsSimulator, SelfCheck, self_check};
+use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
+
+fn all_pass(checks: &[SelfCheck]) {
+    assert_eq!(checks.len(), 4);
+    assert!(checks.iter().all(|check| check.passed), "{checks:#?}");
+}
+
+#[test]
+fn every_metric_and_parameterization_agrees_with_the_second_implementation() {
+    for metric in [MetricKind::Auto, MetricKind::LowRank, MetricKind::Diag, MetricKind::DiagDraws] {
+        for parameterization in [Parameterization::Adaptive, Parameterization::Centered, Parameterization::NonCentered]
+        {
+            let config = SamplerConfig { metric, parameterization, ..SamplerConfig::default() };
+            all_pass(&self_check(&small(PRIOR), 1, &config).unwrap());
+        }
+    }
+    all_pass(&self_check(&SchoolsSimulator::rubin(), 2, &SamplerConfig::default()).unwrap());
+}

@@ -1,0 +1,204 @@
+//! The folder of a calibration: `settings.json`, ranks as CSV, `calibration.json`, pictures.
+//!
+//! Ranks that were found since the last part was written are a new part, `ranks/part-00003.csv`; when all data sets are
+//! done the parts become one `ranks.csv`. Every file is written under another name first: each one that is there is whole.
+
+use crate::exit::UsageError;
+use anyhow::{Context, Result, anyhow};
+use octopus_calibrate::{DataSet, Table};
+use octopus_report::write_atomically;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SETTINGS: &str = "settings.json";
+const RANKS: &str = "ranks.csv";
+const PARTS: &str = "ranks";
+/// What a calibration writes besides: it goes when one begins anew.
+const RESULTS: [&str; 7] = [
+    "calibration.json",
+    "rank_ecdf.png",
+    "rank_ecdf.svg",
+    "rank_histogram.png",
+    "rank_histogram.svg",
+    "geweke_moments.png",
+    "geweke_moments.svg",
+];
+
+pub(crate) struct Folder {
+    path: PathBuf,
+    table: Option<Table>,
+    parts: usize,
+}
+
+impl Folder {
+    /// The folder with these settings, made unless it is there. `force` removes what a calibration has left in it, and
+    /// nothing else.
+    ///
+    /// # Errors
+    /// When what is in it has other settings, or it cannot be written.
+    pub(crate) fn open(path: &Path, settings: &impl Serialize, table: Option<Table>, force: bool) -> Result<Self> {
+        let shown = path.display();
+        let file = path.join(SETTINGS);
+        if force {
+            for name in RESULTS.iter().chain(&[RANKS, SETTINGS]) {
+                remove(&path.join(name), |file| fs::remove_file(file))?;
+            }
+            remove(&path.join(PARTS), |folder| fs::remove_dir_all(folder))?;
+        }
+        // Through text: numbers compare as they will be read.
+        let mut text = serde_json::to_string_pretty(settings).context("cannot write the settings")?;
+        text.push('\n');
+        match fs::read_to_string(&file) {
+            Ok(there) => {
+                let there: Value = serde_json::from_str(&there).with_context(|| format!("{}", file.display()))?;
+                if there != serde_json::from_str::<Value>(&text)? {
+                    let what = format!(
+                        "{shown} holds a calibration with other settings (see {SETTINGS}): give the same options to go \
+                         on with it, another --out, or --force to begin anew"
+                    );
+                    return Err(UsageError(what).into());
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                write_atomically(&file, text.as_bytes())?;
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+        }
+        Ok(Self { path: path.to_owned(), table, parts: 0 })
+    }
+
+    /// The file or folder of this name.
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn table(&self) -> Result<&Table> {
+        self.table.as_ref().ok_or_else(|| anyhow!("there are no ranks in this calibration"))
+    }
+
+    /// All data sets that are there, by number.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(crate) fn data_sets(&mut self) -> Result<BTreeMap<u32, DataSet>> {
+        let mut files = vec![self.join(RANKS)];
+        if let Ok(entries) = fs::read_dir(self.join(PARTS)) {
+            let names = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
+            let mut parts: Vec<PathBuf> =
+                names.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "csv")).collect();
+            parts.sort();
+            let number = |path: &PathBuf| path.file_stem()?.to_str()?.strip_prefix("part-")?.parse::<usize>().ok();
+            self.parts = parts.iter().filter_map(number).max().map_or(0, |last| last + 1);
+            files.extend(parts);
+        }
+        let mut found = BTreeMap::new();
+        for file in files {
+            let bytes = match fs::read(&file) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                other => other.with_context(|| format!("cannot read {}", file.display()))?,
+            };
+            let data_sets = self.table()?.read(&bytes);
+            let data_sets = data_sets
+                .map_err(|error| anyhow!("{}: {error}; remove the file to do its data sets again", file.display()))?;
+            found.extend(data_sets.into_iter().map(|data_set| (data_set.number, data_set)));
+        }
+        Ok(found)
+    }
+
+    /// Keeps data sets as a new part.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn add(&mut self, data_sets: &[DataSet]) -> Result<()> {
+        if data_sets.is_empty() {
+            return Ok(());
+        }
+        let path = self.join(PARTS).join(format!("part-{:05}.csv", self.parts));
+        write_atomically(&path, &self.table()?.write(data_sets)?)?;
+        self.parts += 1;
+        Ok(())
+    }
+
+    /// Makes one file of all parts.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn finish(&mut self, data_sets: &[DataSet]) -> Result<()> {
+        write_atomically(&self.join(RANKS), &self.table()?.write(data_sets)?)?;
+        remove(&self.join(PARTS), |folder| fs::remove_dir_all(folder))
+    }
+
+    /// Writes the result.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write_result(&self, result: &Value) -> Result<()> {
+        let mut text = serde_json::to_string_pretty(result).context("cannot write the result")?;
+        text.push('\n');
+        Ok(write_atomically(&self.join("calibration.json"), text.as_bytes())?)
+    }
+}
+
+/// Removes what may not be there.
+fn remove(path: &Path, how: impl Fn(&Path) -> std::io::Result<()>) -> Result<()> {
+    match how(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_calibrate::SchoolsSimulator;
+
+    fn open(path: &Path, settings: &str, force: bool) -> Result<Folder> {
+        Folder::open(path, &settings, Some(Table::of(&SchoolsSimulator::rubin())), force)
+    }
+
+    fn some(numbers: std::ops::Range<u32>) -> Vec<DataSet> {
+        numbers.map(|number| DataSet { number, outcome: Err("why".to_owned()) }).collect()
+    }
+
+    #[test]
+    fn parts_come_back_and_become_one_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("calibration");
+        let mut folder = open(&path, "a", false).unwrap();
+        assert!(folder.data_sets().unwrap().is_empty());
+        folder.add(&some(5..7)).unwrap();
+        folder.add(&[]).unwrap();
+        folder.add(&some(0..2)).unwrap();
+        // Another session.
+        let mut folder = open(&path, "a", false).unwrap();
+        let found: Vec<u32> = folder.data_sets().unwrap().into_keys().collect();
+        assert_eq!(found, [0, 1, 5, 6]);
+        folder.add(&some(2..5)).unwrap();
+        assert!(path.join("ranks/part-00002.csv").exists(), "no part is written over");
+        let all: Vec<DataSet> = folder.data_sets().unwrap().into_values().collect();
+        folder.finish(&all).unwrap();
+        assert!(!path.join("ranks").exists());
+        assert_eq!(open(&path, "a", false).unwrap().data_sets().unwrap().len(), 7);
+    }
+
+    #[test]
+    fn other_settings_are_refused_and_force_begins_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut folder = open(dir.path(), "a", false).unwrap();
+        folder.add(&some(0..3)).unwrap();
+        fs::write(dir.path().join("mine.txt"), "kept").unwrap();
+        let error = open(dir.path(), "b", false).err().unwrap();
+        assert!(error.to_string().contains("other settings") && error.is::<UsageError>());
+        let mut folder = open(dir.path(), "b", true).unwrap();
+        assert!(folder.data_sets().unwrap().is_empty() && dir.path().join("mine.txt").exists());
+        folder.add(&some(0..1)).unwrap();
+        fs::write(dir.path().join("ranks/part-00001.csv"), "half").unwrap();
+        let error = folder.data_sets().unwrap_err().to_string();
+        assert!(error.contains("part-00001.csv") && error.contains("remove"), "{error}");
+    }
+}

@@ -1,0 +1,85 @@
+//! A calibration's result in words.
+
+use octopus_calibrate::{Geweke, Judgement, SelfCheck};
+
+/// Ranks: a line for each quantity, what to mind, and the verdict.
+pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &str) -> String {
+    let width = judgement.quantities.iter().map(|quantity| quantity.name.len()).max().unwrap_or(0).max(8);
+    let mut text = format!("{:width$}  {:>8}  {:>12}  ranks\n", "quantity", "ECDF p", "chi-square p");
+    for quantity in &judgement.quantities {
+        let (ecdf, chi_square) = (p(quantity.ecdf_p), p(quantity.chi_square_p));
+        let word = if quantity.uniform { "uniform" } else { "NOT UNIFORM" };
+        text += &format!("{:width$}  {ecdf:>8}  {chi_square:>12}  {word}\n", quantity.name);
+    }
+    if let Some(chains) = judgement.independence {
+        let word = if chains.independent { "independent" } else { "NOT INDEPENDENT" };
+        text +=
+            &format!("chains: {word} (correlation {:.2e}, t {:.2}, p {})\n", chains.correlation, chains.t, p(chains.p));
+    }
+    text += &checks_text(checks);
+    let Judgement { data_sets, kept, median_ess, low_ess, high_rhat, rhat_limit, diverging, divergences, .. } =
+        judgement;
+    text += &format!(
+        "{data_sets} data sets of {model}: {kept} draws kept of each, median of the smallest ESS {median_ess:.0}\n"
+    );
+    text += &format!(
+        "{high_rhat} data sets with R-hat above {rhat_limit}, {diverging} with divergences ({divergences} in all)\n"
+    );
+    if *low_ess > 0 {
+        text += &format!(
+            "{low_ess} data sets have fewer effective draws than the {kept} that are kept: their ranks are less even than \
+             they should be; raise --draws or lower --kept\n"
+        );
+    }
+    if let Some(why) = &judgement.first_failure {
+        text += &format!("{} data sets FAILED, the first: {why}\n", judgement.failed);
+    }
+    text + &verdict(judgement.calibrated, checks, judgement.false_alarm)
+}
+
+/// Geweke's test: a line for each moment, what to mind, and the verdict.
+pub(crate) fn geweke_text(geweke: &Geweke, checks: &[SelfCheck], model: &str) -> String {
+    let width = geweke.moments.iter().map(|moment| moment.name.len()).max().unwrap_or(0).max(6);
+    let mut text =
+        format!("{:width$}  {:>11}  {:>11}  {:>7}  {:>8}  {:>6}\n", "moment", "prior", "sampler", "z", "p", "ESS");
+    for moment in &geweke.moments {
+        let word = if moment.agrees { "" } else { "  DIFFERS" };
+        let (prior, sampler) = (moment.prior, moment.sampler);
+        text += &format!(
+            "{:width$}  {prior:>11.4}  {sampler:>11.4}  {:>7.2}  {:>8}  {:>6.0}{word}\n",
+            moment.name,
+            moment.z,
+            p(moment.p),
+            moment.ess
+        );
+    }
+    text += &checks_text(checks);
+    let Geweke { sequences, steps, divergences, least_ess, wanted_ess, .. } = geweke;
+    text += &format!("{model}: {sequences} sequences of {steps} steps, {divergences} divergences\n");
+    let agree = geweke.moments.iter().all(|moment| moment.agrees) && checks.iter().all(|check| check.passed);
+    if agree && !geweke.decided {
+        return text
+            + &format!(
+                "NOT DECIDED: {least_ess:.0} effective draws are too few for a fault to show, {wanted_ess:.0} are wanted; \
+                 raise --steps, or take fewer observations, which say less about the parameters"
+            );
+    }
+    text + &verdict(agree, checks, geweke.false_alarm)
+}
+
+fn checks_text(checks: &[SelfCheck]) -> String {
+    let line = |check: &SelfCheck| {
+        let word = if check.passed { "passed" } else { "FAILED" };
+        format!("self-check, {}: {word} ({})\n", check.name, check.detail)
+    };
+    checks.iter().map(line).collect()
+}
+
+fn verdict(calibrated: bool, checks: &[SelfCheck], false_alarm: f64) -> String {
+    let word = if calibrated && checks.iter().all(|check| check.passed) { "calibrated" } else { "MISCALIBRATED" };
+    format!("{word} (false alarms over all tests together: {false_alarm} at most)")
+}
+
+fn p(value: f64) -> String {
+    if value >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
+}

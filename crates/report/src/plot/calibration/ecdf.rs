@@ -1,0 +1,49 @@
+//! Drawing of the differences of distribution functions.
+
+use super::super::axis::{extent, widened};
+use super::super::palette::{BLUE, MUTED, SHADE, VERMILLION};
+use super::super::panel::{MARGIN, WIDTH, head};
+use super::super::scene::Scene;
+use super::{EcdfPanel, EcdfPlot, height, near_one, place};
+use crate::ReportError;
+
+impl EcdfPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let all = |panel: &EcdfPanel| [&panel.difference, &panel.lower, &panel.upper].map(Clone::clone).concat();
+        // One scale for all: what is far out shows at a glance.
+        let Some(range) = extent(self.panels.iter().flat_map(all)) else {
+            return Err(ReportError::Empty { plot: "the rank plot", missing: "data sets with ranks" });
+        };
+        let mut scene = Scene::new(WIDTH, 0.0, "Ranks of true values: distribution functions less the uniform one");
+        let note = format!(
+            "share of the data sets with a rank up to x, less x; shade: where a calibrated quantity stays, all of it, with probability {}",
+            near_one(self.coverage)
+        );
+        let top = head(&mut scene, "Ranks of true values: distribution", &note);
+        scene.height = height(top, self.panels.len()) - MARGIN + 20.0;
+        for (i, panel) in self.panels.iter().enumerate() {
+            draw(&mut scene, panel, i, top, widened(range, 0.06));
+        }
+        Ok(scene)
+    }
+}
+
+fn draw(scene: &mut Scene, panel: &EcdfPanel, index: usize, top: f64, range: (f64, f64)) {
+    let inside = place(scene, &panel.heading, index, top);
+    let (x, y) = (inside.x((0.0, 1.0)), inside.y(range));
+    let outcomes = panel.difference.len() as f64;
+    // A function of steps would blur: straight lines between the ranks, from 0 at 0.
+    let points = |values: &[f64]| -> Vec<(f64, f64)> {
+        let places = values.iter().enumerate().map(|(i, &v)| ((i + 1) as f64 / outcomes, v));
+        std::iter::once((0.0, 0.0)).chain(places).map(|(at, v)| (x.px(at), y.px(v))).collect()
+    };
+    let mut band = points(&panel.upper);
+    band.extend(points(&panel.lower).into_iter().rev());
+    scene.area(band, SHADE, 0.55);
+    inside.draw_x(scene, &x);
+    inside.draw_y(scene, &y);
+    scene.line(vec![(inside.left, y.px(0.0)), (inside.right, y.px(0.0))], MUTED, 1.5);
+    let colour = if panel.heading.uniform { BLUE } else { VERMILLION };
+    scene.line(points(&panel.difference), colour, 3.5);
+    inside.name_x(scene, "rank, as a share of the draws kept");
+}

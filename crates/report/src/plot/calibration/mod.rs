@@ -1,0 +1,129 @@
+//! Pictures of a calibration: ranks of true values among posterior draws, and moments of two simulators.
+
+mod ecdf;
+mod moments;
+mod ranks;
+
+use super::palette::{INK, MUTED, VERMILLION};
+use super::panel::{HEADING, LABEL, MARGIN, Panel, WIDTH};
+use super::scene::{Scene, Text};
+use super::{font, font::Weight};
+use crate::format::significant;
+
+/// Differences of empirical distribution functions from the uniform one, with simultaneous bands.
+#[derive(Clone, Debug)]
+pub struct EcdfPlot {
+    /// The probability that a uniform quantity stays inside its band everywhere.
+    pub coverage: f64,
+    /// One for each quantity.
+    pub panels: Vec<EcdfPanel>,
+}
+
+/// One quantity's function: for each rank the share of ranks up to it, less the share that is expected.
+#[derive(Clone, Debug)]
+pub struct EcdfPanel {
+    /// Name and verdict.
+    pub heading: RankHeading,
+    /// The difference.
+    pub difference: Vec<f64>,
+    /// The band's lower end, as long.
+    pub lower: Vec<f64>,
+    /// Its upper end.
+    pub upper: Vec<f64>,
+}
+
+/// Histograms of ranks.
+#[derive(Clone, Debug)]
+pub struct RankPlot {
+    /// The probability that one bin of a uniform quantity stays inside its band.
+    pub coverage: f64,
+    /// One for each quantity.
+    pub panels: Vec<RankPanel>,
+}
+
+/// One quantity's ranks in bins of equal width.
+#[derive(Clone, Debug)]
+pub struct RankPanel {
+    /// Name and verdict.
+    pub heading: RankHeading,
+    /// Ranks in each bin.
+    pub counts: Vec<u64>,
+    /// How many a uniform quantity has in a bin.
+    pub expected: (u64, u64),
+}
+
+/// What stands above a panel.
+#[derive(Clone, Debug)]
+pub struct RankHeading {
+    /// The quantity.
+    pub name: String,
+    /// The p-value of the test that the panel shows.
+    pub p_value: f64,
+    /// Whether the quantity passed all tests.
+    pub uniform: bool,
+}
+
+/// Differences of moments between two simulators of one joint distribution, in standard errors.
+#[derive(Clone, Debug)]
+pub struct MomentsPlot {
+    /// Where a difference is beyond what chance makes of all moments together.
+    pub limit: f64,
+    /// Each moment.
+    pub rows: Vec<MomentRow>,
+}
+
+/// One moment.
+#[derive(Clone, Debug)]
+pub struct MomentRow {
+    /// The quantity, squared or not.
+    pub name: String,
+    /// Difference over its standard error.
+    pub z: f64,
+    /// Whether it agrees.
+    pub agrees: bool,
+}
+
+const COLUMNS: usize = 3;
+const ROW: f64 = 430.0;
+const GAP: f64 = 110.0;
+/// Left of each panel: the numbers of its vertical axis.
+const NUMBERS: f64 = 50.0;
+
+/// The height that `panels` panels need below `top`.
+fn height(top: f64, panels: usize) -> f64 {
+    top + ROW * panels.div_ceil(COLUMNS) as f64 + MARGIN
+}
+
+/// A probability near 1 in per cent, with the digits that tell it from 1: `99.996 %`.
+fn near_one(probability: f64) -> String {
+    let digits = (-(1.0 - probability).log10()).ceil().clamp(1.0, 12.0) as usize;
+    format!("{:.*} %", digits.saturating_sub(2) + usize::from(digits > 2), 100.0 * probability)
+}
+
+/// Writes name and verdict of the `index`-th panel below `top`; returns its inside.
+fn place(scene: &mut Scene, heading: &RankHeading, index: usize, top: f64) -> Panel {
+    let width = (WIDTH - 2.0 * MARGIN - NUMBERS - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
+    let left = MARGIN + NUMBERS + (width + GAP) * (index % COLUMNS) as f64;
+    let top = top + ROW * (index / COLUMNS) as f64;
+    let name = font::fit(&heading.name, HEADING, Weight::Bold, width);
+    scene.text(Text::new((left, top + 26.0), name, HEADING, INK).bold());
+    let p = format!("p = {}", significant(heading.p_value, 2));
+    let at = (left, top + 62.0);
+    if heading.uniform {
+        scene.text(Text::new(at, p, LABEL, MUTED));
+    } else {
+        scene.text(Text::new(at, format!("{p}: not uniform"), LABEL, VERMILLION).bold());
+    }
+    Panel { left, top: top + 92.0, right: left + width, bottom: top + ROW - 92.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near_one;
+
+    #[test]
+    fn probabilities_near_one_are_told_from_it() {
+        let shown = [0.9, 0.95, 0.99, 0.999, 0.999_957].map(near_one);
+        assert_eq!(shown, ["90 %", "95 %", "99 %", "99.90 %", "99.9957 %"]);
+    }
+}

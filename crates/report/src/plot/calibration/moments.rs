@@ -1,0 +1,56 @@
+//! Drawing of Geweke's differences.
+
+use super::super::axis::{extent, widened};
+use super::super::palette::{BLUE, GRID, INK, MUTED, SHADE, VERMILLION};
+use super::super::panel::{LABEL, MARGIN, Panel, WIDTH, head};
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{MomentRow, MomentsPlot};
+use crate::ReportError;
+
+const ROW: f64 = 44.0;
+/// Names at the left and numbers at the right.
+const NAMES: f64 = 420.0;
+const NUMBERS: f64 = 120.0;
+
+impl MomentsPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let room = [-self.limit, self.limit];
+        let Some(range) = extent(self.rows.iter().map(|row| row.z).chain(room)).filter(|_| !self.rows.is_empty())
+        else {
+            return Err(ReportError::Empty { plot: "the plot of moments", missing: "moments" });
+        };
+        let mut scene = Scene::new(WIDTH, 0.0, "Geweke's test: moments of two simulators of one joint distribution");
+        let top = head(
+            &mut scene,
+            "Geweke's test",
+            "mean with parameters from the sampler less mean with parameters from the prior, in standard errors; shade: where it stays",
+        );
+        let bottom = top + ROW * self.rows.len() as f64 + 10.0;
+        let inside = Panel { left: MARGIN + NAMES, top, right: WIDTH - MARGIN - NUMBERS, bottom };
+        scene.height = bottom + 90.0;
+        let x = inside.x(widened(range, 0.05));
+        scene.rect((x.px(-self.limit), top), (x.px(self.limit), bottom), SHADE, 0.4);
+        inside.draw_x(&mut scene, &x);
+        inside.name_x(&mut scene, "standard errors");
+        scene.line(vec![(x.px(0.0), top), (x.px(0.0), bottom)], MUTED, 2.0);
+        for (i, row) in self.rows.iter().enumerate() {
+            draw(&mut scene, row, &inside, x.px(row.z), x.px(0.0), top + ROW * (i as f64 + 0.5));
+        }
+        Ok(scene)
+    }
+}
+
+fn draw(scene: &mut Scene, row: &MomentRow, inside: &Panel, at: f64, zero: f64, y: f64) {
+    scene.line(vec![(inside.left, y), (inside.right, y)], GRID, 1.5);
+    let name = font::fit(&row.name, LABEL, Weight::Regular, NAMES - 24.0);
+    scene.text(Text::new((inside.left - 20.0, y), name, LABEL, INK).align(Align::Right));
+    let colour = if row.agrees { BLUE } else { VERMILLION };
+    if row.z.is_finite() {
+        scene.line(vec![(zero, y), (at, y)], colour, 3.0);
+        scene.disc((at, y), 9.0, colour);
+    }
+    let number = Text::new((WIDTH - MARGIN, y), format!("{:.2}", row.z).replace('-', "\u{2212}"), LABEL, colour)
+        .align(Align::Right);
+    scene.text(if row.agrees { number } else { number.bold() });
+}
