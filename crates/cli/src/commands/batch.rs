@@ -42,7 +42,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     if !global.quiet {
         device.notes.iter().for_each(output::note);
         output::note(format!("data: {} data sets ({})", sets.len(), source.display()));
-        output::note(format!("each run: {}, and others", run::describe(&config.sampler)));
+        output::note(format!("each run: {}, from which each has its own", run::describe(&config.sampler)));
         if complete > 0 {
             output::note(format!("{complete} data sets are complete: they are not drawn again"));
         }

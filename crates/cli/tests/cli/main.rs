@@ -1,6 +1,7 @@
 //! The command as its users meet it: every test starts the program.
 
 mod bad_input;
+mod batch;
 mod calibrate;
 mod commands;
 mod double;

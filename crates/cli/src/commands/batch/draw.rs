@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::place::Place;
 use crate::run::{Pace, adaptation, add_time};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use octopus_density::HierarchicalNormal;
 use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
 use octopus_trace::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
@@ -20,6 +20,10 @@ const SHARE: u32 = 20;
 const PROGRESS: Duration = Duration::from_secs(10);
 /// Data sets on the CPU at once, for each thread: enough that none is idle while a long one ends.
 const SETS_OF_A_THREAD: usize = 4;
+
+/// What is to be done where all runs have stopped.
+const STOPPED: &str =
+    "the batch stopped; what was drawn until the last checkpoints is kept, and the same command goes on";
 
 /// How a batch is carried out; nothing here changes a draw.
 pub(super) struct Session<'a> {
@@ -82,7 +86,9 @@ impl Session<'_> {
                 return Ok(true);
             }
             let begin = Instant::now();
-            let Some(moved) = self.pool.install(|| batch.advance(pace.limit))? else { return Ok(false) };
+            let Some(moved) = self.pool.install(|| batch.advance(pace.limit)).context(STOPPED)? else {
+                return Ok(false);
+            };
             let took = begin.elapsed();
             let longest = moved.iter().filter_map(|one| Some(one.block.as_ref().ok()?.draws)).max();
             pace.learn(longest.unwrap_or(1), took);

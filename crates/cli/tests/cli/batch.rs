@@ -1,0 +1,93 @@
+//! Many data sets in one command: a run folder for each, one summary, and what happens when one fails.
+
+use crate::support::{fingerprints, run};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+const OPTIONS: &str = "--group city --value y --draws 600 --tune 300 --device cpu --quiet";
+
+/// Tables of different sizes, in a folder and in one file; numbers that need no generator.
+fn tables(dir: &Path) {
+    fs::create_dir(dir.join("in")).unwrap();
+    let mut all = "study,city,y\n".to_owned();
+    for (name, groups, each) in [("10", 6, 8), ("2", 9, 4), ("oslo", 12, 3)] {
+        let mut own = "city,y\n".to_owned();
+        for j in 0..groups {
+            for i in 0..each {
+                let y = 50.0 + f64::from(j * 37 % 11) * 2.5 + f64::from((i * 29 + j * 13) % 17) * 0.7;
+                writeln!(own, "c{j},{y}").unwrap();
+                writeln!(all, "{name},c{j},{y}").unwrap();
+            }
+        }
+        fs::write(dir.join(format!("in/{name}.csv")), own).unwrap();
+    }
+    fs::write(dir.join("all.csv"), all).unwrap();
+}
+
+#[test]
+fn a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    fs::write(dir.path().join("in/torn.csv"), "city,y\na,1\nb,two\n").unwrap();
+    let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/out {OPTIONS}");
+    let found = run(dir.path(), &format!("{words} --json"));
+    assert_eq!(found.code, Some(1), "{found:#?}");
+    let found = found.json();
+    assert_eq!(found["failed"], 1, "{found}");
+    let sets = found["sets"].as_array().unwrap();
+    let names: Vec<&str> = sets.iter().map(|set| set["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["2", "10", "oslo", "torn"], "numbers in their order");
+    assert_eq!((&sets[1]["observations"], &sets[1]["groups"]), (&48.into(), &6.into()));
+    assert!(sets[3]["error"].as_str().unwrap().contains("torn.csv: row 3"), "{found}");
+    let own: Vec<&str> =
+        sets[0]["parameters"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(own, ["mu_pop", "sigma_pop", "sigma_obs"]);
+    let csv = fs::read_to_string(dir.path().join("out/summary.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+    assert!(csv.starts_with("name,status,seed,") && csv.lines().nth(4).unwrap().starts_with("torn,failed,"), "{csv}");
+    let kept: serde_json::Value =
+        serde_json::from_slice(&fs::read(dir.path().join("out/batch.json")).unwrap()).unwrap();
+    assert_eq!(kept["sets"], found["sets"]);
+
+    // Each is an ordinary run, which its seed gives alone too.
+    let expected = fingerprints(&dir.path().join("out/sets/oslo"));
+    let seed = &sets[2]["seed"];
+    let alone = format!(
+        "sample hierarchical-normal --data {{}}/in/oslo.csv --out {{}}/alone {OPTIONS} --seed {seed} --threads 1"
+    );
+    run(dir.path(), &alone).succeeds();
+    assert_eq!(fingerprints(&dir.path().join("alone")), expected);
+
+    // Given again, what is complete stays and what is missing is drawn, to the same bits.
+    let record = |name: &str| fs::read_to_string(dir.path().join(format!("out/sets/{name}/run.toml"))).unwrap();
+    let before = record("2");
+    fs::remove_dir_all(dir.path().join("out/sets/oslo")).unwrap();
+    assert_eq!(run(dir.path(), &format!("{words} --threads 3")).code, Some(1));
+    assert_eq!(record("2"), before);
+    assert_eq!(fingerprints(&dir.path().join("out/sets/oslo")), expected);
+    run(dir.path(), &words.replace("--draws 600", "--draws 7")).fails(2, &["other settings", "--force"]);
+}
+
+#[test]
+fn one_table_of_many_data_sets() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let of = |source: &str, out: &str| {
+        format!("sample hierarchical-normal --batch {{}}/{source} --out {{}}/{out} {OPTIONS}")
+    };
+    let folder = run(dir.path(), &of("in", "folder"));
+    let table = run(dir.path(), &format!("{} --batch-by study", of("all.csv", "table")));
+    assert_eq!(table.code, folder.code, "{table:#?}");
+    assert!(table.stdout.contains("3 data sets: ") && table.stdout.contains("mu_pop "), "{}", table.stdout);
+    for name in ["2", "10", "oslo"] {
+        let run = |kind: &str| fingerprints(&dir.path().join(format!("{kind}/sets/{name}")));
+        assert_eq!(run("table"), run("folder"), "{name}");
+    }
+    // Whatever reads a run's data again reads its rows only.
+    run(dir.path(), "plot {}/table/sets/oslo --out {}/plots").succeeds();
+    run(dir.path(), &of("all.csv", "x")).fails(2, &["--batch-by"]);
+    run(dir.path(), &format!("{} --batch-by study", of("in", "x"))).fails(2, &["is a folder"]);
+    run(dir.path(), &format!("{} --target-ess 100", of("in", "x"))).fails(2, &["--target-ess"]);
+    assert!(!dir.path().join("x").exists());
+}
