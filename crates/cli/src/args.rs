@@ -453,9 +453,9 @@ pub(crate) struct CalibrateArgs {
     /// Sequences of Geweke's test, each from a draw of its own
     #[arg(long, value_name = "N", default_value_t = 64, requires = "geweke")]
     pub(crate) sequences: usize,
-    /// Steps of each sequence: new data, and transitions given them
-    #[arg(long, value_name = "N", default_value_t = 500, requires = "geweke")]
-    pub(crate) steps: usize,
+    /// Steps of each sequence: new data, and transitions given them [default: 500, of eight-schools 1000]
+    #[arg(long, value_name = "N", requires = "geweke")]
+    pub(crate) steps: Option<usize>,
     /// The probability that a sampler without fault is called miscalibrated, over all tests together
     #[arg(long, value_name = "P", default_value_t = 1e-3, allow_negative_numbers = true)]
     pub(crate) false_alarm: f64,

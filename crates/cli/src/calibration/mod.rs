@@ -38,6 +38,14 @@ pub(crate) enum Model {
 }
 
 impl Model {
+    /// Steps in which sequences of Geweke's test get about: tau of eight schools may be so large that the data pin it.
+    pub(crate) fn geweke_steps(&self) -> usize {
+        match self {
+            Self::EightSchools => 1000,
+            Self::HierarchicalNormal { .. } => 500,
+        }
+    }
+
     /// In words.
     pub(crate) fn describe(&self) -> String {
         match self {

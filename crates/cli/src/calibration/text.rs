@@ -12,7 +12,11 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
         text += &format!("{:width$}  {ecdf:>8}  {chi_square:>12}  {word}\n", quantity.name);
     }
     if let Some(chains) = judgement.independence {
-        let word = if chains.independent { "independent" } else { "NOT INDEPENDENT" };
+        let word = if chains.independent {
+            "independent"
+        } else {
+            "NOT INDEPENDENT, they share random numbers or all still drift"
+        };
         text +=
             &format!("chains: {word} (correlation {:.2e}, t {:.2}, p {})\n", chains.correlation, chains.t, p(chains.p));
     }

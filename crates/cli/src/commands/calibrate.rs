@@ -119,7 +119,7 @@ impl Work<'_> {
         let settings = GewekeSettings {
             seed: sampler.seed,
             sequences: args.sequences,
-            steps: args.steps,
+            steps: args.steps.unwrap_or_else(|| model.geweke_steps()),
             sampler: sampler.clone(),
             false_alarm: args.false_alarm,
         };
@@ -129,11 +129,11 @@ impl Work<'_> {
             "model": model,
             "sampler": sampler,
             "sequences": args.sequences,
-            "steps": args.steps,
+            "steps": settings.steps,
         });
         let folder = Folder::open(&args.out, &record, None, args.force)?;
         if !self.global.quiet {
-            output::note(format!("{} sequences of {} steps of {}", args.sequences, args.steps, model.describe()));
+            output::note(format!("{} sequences of {} steps of {}", args.sequences, settings.steps, model.describe()));
         }
         let Some(found) = geweke(simulator, &settings, self.threads(), &|| interrupt.asked()).map_err(in_options)?
         else {

@@ -24,7 +24,7 @@ impl MomentsPlot {
         let top = head(
             &mut scene,
             "Geweke's test",
-            "mean with parameters from the sampler less mean with parameters from the prior, in standard errors; shade: where it stays",
+            "mean with parameters from the sampler less mean with parameters from the prior, in standard errors; shade: where it stays when calibrated",
         );
         let bottom = top + ROW * self.rows.len() as f64 + 10.0;
         let inside = Panel { left: MARGIN + NAMES, top, right: WIDTH - MARGIN - NUMBERS, bottom };
