@@ -1,11 +1,12 @@
 //! The command line: one definition drives parsing, help and completions.
 
+use crate::config::StrategyChoice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus_density::Likelihood;
 use octopus_device::DeviceChoice;
-use octopus_sampler::{MetricKind, Parameterization, Precision, Strategy};
+use octopus_sampler::{MetricKind, Parameterization, Precision};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::path::PathBuf;
@@ -313,9 +314,10 @@ pub(crate) struct SamplerArgs {
     #[arg(long, value_name = "N")]
     pub(crate) tune: Option<usize>,
     /// four-long: chains that warm up each for itself, for --tune iterations; many-short: a few warm up together, until that
-    /// has settled, and each then becomes many [default: four-long]
-    #[arg(long, value_parser = words::<Strategy>(&["four-long", "many-short"]))]
-    pub(crate) strategy: Option<Strategy>,
+    /// has settled, and each then becomes many; auto: as many draws as --chains x --draws, or as --target-ess needs, by the
+    /// strategy, chains and device that are predicted to be done first [default: four-long]
+    #[arg(long, value_parser = words::<StrategyChoice>(&["four-long", "many-short", "auto"]))]
+    pub(crate) strategy: Option<StrategyChoice>,
     /// Chains; with many-short 1024 [default: 4]
     #[arg(long, value_name = "N")]
     pub(crate) chains: Option<usize>,

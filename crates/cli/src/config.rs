@@ -1,14 +1,17 @@
 //! Everything that describes a run, as one value that files and options fill.
 
 use crate::args::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
-use crate::device::choice_text;
+use crate::auto::{Costs, Plan, Wanted, plan};
+use crate::device::{Machine, choice_text};
 use crate::exit::UsageError;
+use crate::work::Demand;
 use anyhow::{Context, Result, anyhow};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{DataError, HierarchicalPrior, Likelihood};
+use octopus_density::{DataError, HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::{Chosen, DeviceChoice, Source};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use octopus_trace::Goal;
+use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +64,24 @@ pub(crate) struct RunConfig {
     pub(crate) sampler: SamplerConfig,
     /// When it ends before its last draw.
     pub(crate) goal: Goal,
+    /// Whether strategy and chains are still to be chosen, and if so whether the number of draws was given.
+    #[serde(skip)]
+    pub(crate) auto: Option<DrawsGiven>,
+}
+
+/// Whether the user has said how many draws there are to be.
+pub(crate) type DrawsGiven = bool;
+
+/// What `--strategy` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StrategyChoice {
+    /// [`Strategy::FourLong`]
+    FourLong,
+    /// [`Strategy::ManyShort`]
+    ManyShort,
+    /// Whichever is done first.
+    Auto,
 }
 
 impl Default for RunConfig {
@@ -74,6 +95,7 @@ impl Default for RunConfig {
             prior: HierarchicalPrior::default(),
             sampler: prd_sampler(),
             goal: Goal::default(),
+            auto: None,
         }
     }
 }
@@ -93,7 +115,8 @@ impl RunConfig {
     /// # Errors
     /// When the file given with --config cannot be used, or a value is out of range.
     pub(crate) fn from_args(args: &SampleArgs) -> Result<Self> {
-        let file = args.config.as_deref().map(read_table).transpose()?;
+        let mut file = args.config.as_deref().map(read_table).transpose()?;
+        let in_file = file.as_mut().is_some_and(take_auto);
         let mut config = match (&args.config, &file) {
             (Some(path), Some(file)) => Self::over_defaults(path, file.clone())?,
             _ => Self::default(),
@@ -101,9 +124,13 @@ impl RunConfig {
         config.set_data(&args.data);
         config.set_model(&args.model_settings);
         config.set_sampler(&args.sampler);
-        if config.sampler.strategy == Strategy::ManyShort {
-            config.fill_many_short(&args.sampler, file.as_ref());
-        } else if args.sampler.superchains.is_some() {
+        let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
+        if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
+            config.auto = Some(given("draws", args.sampler.draws.is_some()));
+        } else if config.sampler.strategy == Strategy::ManyShort {
+            config.fill_many_short(&args.sampler, &given);
+        }
+        if args.sampler.superchains.is_some() && config.sampler.strategy != Strategy::ManyShort {
             return Err(UsageError("--superchains: needs --strategy many-short".into()).into());
         }
         config.set_goal(&args.goal);
@@ -155,7 +182,11 @@ impl RunConfig {
         set(&mut sampler.draws, args.draws);
         set(&mut sampler.tune, args.tune);
         set(&mut sampler.chains, args.chains);
-        set(&mut sampler.strategy, args.strategy);
+        sampler.strategy = match args.strategy {
+            Some(StrategyChoice::ManyShort) => Strategy::ManyShort,
+            Some(StrategyChoice::FourLong | StrategyChoice::Auto) => Strategy::FourLong,
+            None => sampler.strategy,
+        };
         set(&mut sampler.superchains, args.superchains);
         set(&mut sampler.target_accept, args.target_accept);
         set(&mut sampler.seed, args.seed);
@@ -167,11 +198,9 @@ impl RunConfig {
     }
 
     /// What neither file nor options say of many short chains: the PRD's defaults are those of four long ones.
-    fn fill_many_short(&mut self, args: &SamplerArgs, file: Option<&toml::Table>) {
+    fn fill_many_short(&mut self, args: &SamplerArgs, given: &dyn Fn(&str, bool) -> bool) {
         const CHAINS: usize = 1024;
         const LEAST_DRAWS: usize = 4;
-        let file = file.and_then(|file| file.get("sampler")?.as_table());
-        let given = |name: &str, option: bool| option || file.is_some_and(|sampler| sampler.contains_key(name));
         let sampler = &mut self.sampler;
         if !given("chains", args.chains.is_some()) {
             sampler.chains = CHAINS;
@@ -201,9 +230,32 @@ impl RunConfig {
         Ok(Chosen { choice: asked, ..chosen })
     }
 
+    /// Chooses strategy and chains, if that was left to the machine, among runs of which `demand` says what they take; what
+    /// was chosen and why.
+    ///
+    /// # Errors
+    /// When the model cannot be sampled, or no run can draw as much as is wanted.
+    pub(crate) fn settle_strategy(
+        &mut self,
+        model: &HierarchicalNormal,
+        machine: &Machine,
+        pool: &ThreadPool,
+        demand: &dyn Fn(&SamplerConfig) -> Demand,
+    ) -> Result<Option<Plan>> {
+        let Some(draws_given) = self.auto else { return Ok(None) };
+        let wanted = Wanted::of(&self.sampler, &self.goal, draws_given);
+        let plan = plan(&self.sampler, wanted, machine.asked(), demand, &Costs::measure(model, pool, machine)?)?;
+        self.sampler = plan.config.clone();
+        Ok(Some(plan))
+    }
+
     /// Checks every value, whether it came from a file or the command line.
     pub(crate) fn validate(&self) -> Result<()> {
         self.sampler.validate().map_err(|error| config_error(&error))?;
+        if self.keep_warmup && self.auto.is_some() {
+            let why = "--keep-warmup: needs --strategy four-long, auto may choose another";
+            return Err(UsageError(why.into()).into());
+        }
         if self.keep_warmup && self.sampler.strategy == Strategy::ManyShort {
             let why = "--keep-warmup: warm-up of many short chains is that of a few, whose draws are not kept";
             return Err(UsageError(why.into()).into());
@@ -232,6 +284,21 @@ fn read_table(path: &Path) -> Result<toml::Table> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings in {shown}"))?;
     toml::from_str(&text).map_err(|error| anyhow!("{shown} is no TOML file: {}", error.to_string().trim()))
+}
+
+/// Whether the strategy in a file is to be chosen, which the sampler's settings have no word for: takes it out.
+fn take_auto(file: &mut toml::Table) -> bool {
+    let Some(sampler) = file.get_mut("sampler").and_then(toml::Value::as_table_mut) else { return false };
+    let auto = sampler.get("strategy").and_then(toml::Value::as_str) == Some("auto");
+    if auto {
+        sampler.remove("strategy");
+    }
+    auto
+}
+
+/// Whether a file has a setting of the sampler.
+fn sets_sampler(file: &toml::Table, name: &str) -> bool {
+    file.get("sampler").and_then(toml::Value::as_table).is_some_and(|sampler| sampler.contains_key(name))
 }
 
 /// The device that the command line, else the environment asks for.

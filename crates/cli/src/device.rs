@@ -35,25 +35,50 @@ impl Sampling {
     }
 }
 
-/// Chooses the device for a run.
-///
-/// # Errors
-/// [`HardwareError`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks;
-/// [`UsageError`](crate::exit::UsageError) when the device cannot do the run.
-pub(crate) fn choose(chosen: &Chosen, demand: &Demand, no_fallback: bool) -> anyhow::Result<Sampling> {
-    // Asking a driver takes time, and starts the device: only where the answer matters.
-    let probe = (chosen.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
-    let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
-    let version = probe.as_ref().and_then(|probe| probe.nvml.as_ref().ok()?.driver_version.clone());
-    let mut calibration = |ordinal| match CalibrationCache::of_user() {
-        Ok(cache) => cache.load_for_device(ordinal, version.as_deref()),
-        Err(error) => Err(CalibrationMiss::Missing { path: error.to_string().into() }),
-    };
-    let mut sampling =
-        decide(chosen.choice, &accelerators, demand, no_fallback, &mut calibration).map_err(HardwareError)?;
-    demand.fits(sampling.device)?;
-    sampling.notes.splice(0..0, chosen.note.clone());
-    Ok(sampling)
+/// The devices among which a choice is made.
+pub(crate) struct Machine {
+    asked: Chosen,
+    pub(crate) accelerators: Accelerators,
+    driver_version: Option<String>,
+}
+
+impl Machine {
+    /// Looks at what there is, as far as it matters for what is asked for.
+    pub(crate) fn look(asked: Chosen) -> Self {
+        // Asking a driver takes time, and starts the device: only where the answer matters.
+        let probe = (asked.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
+        let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
+        let driver_version = probe.and_then(|probe| probe.nvml.ok()?.driver_version);
+        Self { asked, accelerators, driver_version }
+    }
+
+    /// What is asked for.
+    pub(crate) fn asked(&self) -> DeviceChoice {
+        self.asked.choice
+    }
+
+    /// The measured costs of a device.
+    pub(crate) fn calibration(&self, ordinal: u32) -> Result<Calibration, CalibrationMiss> {
+        match CalibrationCache::of_user() {
+            Ok(cache) => cache.load_for_device(ordinal, self.driver_version.as_deref()),
+            Err(error) => Err(CalibrationMiss::Missing { path: error.to_string().into() }),
+        }
+    }
+
+    /// Chooses the device for a run.
+    ///
+    /// # Errors
+    /// [`HardwareError`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks;
+    /// [`UsageError`](crate::exit::UsageError) when the device cannot do the run.
+    pub(crate) fn choose(&self, demand: &Demand, no_fallback: bool) -> anyhow::Result<Sampling> {
+        let mut calibration = |ordinal| self.calibration(ordinal);
+        let Self { asked: Chosen { choice, note, .. }, accelerators, .. } = self;
+        let mut sampling =
+            decide(*choice, accelerators, demand, no_fallback, &mut calibration).map_err(HardwareError)?;
+        demand.fits(sampling.device)?;
+        sampling.notes.splice(0..0, note.clone());
+        Ok(sampling)
+    }
 }
 
 /// The device, or why the one that is asked for cannot sample.

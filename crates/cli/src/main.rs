@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod auto;
 mod calibration;
 mod collect;
 mod commands;

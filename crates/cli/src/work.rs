@@ -4,14 +4,8 @@ use crate::exit::UsageError;
 use octopus_density::gpu::{GpuDensity, Precision};
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::{Device, Work};
-use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError, Strategy};
-
-/// Leapfrog steps of a transition, for a prediction: what trajectories of well-adapted chains mostly take.
-const LEAPFROGS: u64 = 15;
-
-/// Iterations that many short chains mostly take to learn together, by one of each superchain, and then to spread.
-const LEARNING: usize = 45;
-const SPREADING: u64 = 4;
+use octopus_sampler::plan::stages;
+use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
 
 /// Groups of the models whose leapfrog steps `octopus device calibrate` times.
 pub(crate) const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
@@ -35,25 +29,25 @@ impl Demand {
     /// Of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel `nuts_leapfrog_...`
     /// stands for one step of every chain, its unit is one step of one chain.
     pub(crate) fn of_run(model: &HierarchicalNormal, config: &SamplerConfig) -> Self {
-        let chains = config.chains as u64;
-        // Iterations of a chain from first to last, and those of all chains.
-        let (iterations, transitions) = match config.strategy {
-            Strategy::FourLong => {
-                let iterations = (config.tune + config.draws) as u64;
-                (iterations, iterations * chains)
-            }
-            Strategy::ManyShort => {
-                let alone = config.tune.min(LEARNING) as u64;
-                let together = config.draws as u64 + SPREADING;
-                (alone + together, alone * config.superchains as u64 + together * chains)
-            }
-        };
-        let steps = iterations * LEAPFROGS;
-        let bytes = transitions * model.dim() as u64 * 8;
-        let work = Work::new(format!("{} chains x {iterations} iterations", config.chains))
-            .step(kernel_name(model, config.precision), steps, (transitions * LEAPFROGS) as f64)
-            .download(steps.div_ceil(1000), bytes)
-            .in_parts(u32::try_from(config.chains).unwrap_or(u32::MAX));
+        Self::of_runs(model, config, 1)
+    }
+
+    /// Of as many such runs side by side.
+    fn of_runs(model: &HierarchicalNormal, config: &SamplerConfig, count: usize) -> Self {
+        let stages = stages(config, model.dim());
+        let iterations: usize = stages.iter().map(|stage| stage.transitions).sum();
+        let name = format!("{} chains x {iterations} iterations", config.chains.saturating_mul(count));
+        let (mut work, mut bytes, mut steps) = (Work::new(name), 0, 0);
+        for stage in &stages {
+            let chains = stage.chains.saturating_mul(count);
+            let parts = u32::try_from(chains).unwrap_or(u32::MAX);
+            let launches = stage.steps.round() as u64;
+            let kernel = kernel_name(model, config.precision);
+            work = work.step(kernel, launches, stage.steps * chains as f64).in_parts(parts);
+            bytes += (stage.transitions * model.dim() * 8) as u64 * chains as u64;
+            steps += launches;
+        }
+        let work = work.download(steps.div_ceil(1000), bytes);
         let no_gpu = match GpuMemory::of(model, config, &GpuConfig::default()) {
             Err(SamplerError::NoKernel { dim, precision, why, .. }) => {
                 Some(format!("no GPU kernel takes {dim} coordinates in {precision}: {why}"))
@@ -70,13 +64,11 @@ impl Demand {
         let Some(largest) = models.iter().max_by_key(|model| model.dim()) else {
             return Self { work: Work::new("no run"), no_gpu: None, precision: config.precision };
         };
-        let one = Self::of_run(largest, config);
-        let (chains, superchains) = (config.chains.saturating_mul(count), config.superchains.saturating_mul(count));
-        let Self { work, .. } = Self::of_run(largest, &SamplerConfig { chains, superchains, ..config.clone() });
+        let Self { work, no_gpu, .. } = Self::of_runs(largest, config, count);
         let shared = models.iter().any(|model| model.team_work().is_some());
         let shared =
             shared.then(|| "a data set has so many observations that a GPU takes it by itself only".to_owned());
-        Self { work, no_gpu: one.no_gpu.or(shared), precision: config.precision }
+        Self { work, no_gpu: no_gpu.or(shared), precision: config.precision }
     }
 
     /// Whether the device can do it.

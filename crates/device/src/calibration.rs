@@ -32,7 +32,7 @@ mod model;
 mod work;
 
 pub use cache::{CalibrationCache, CalibrationCacheError, CalibrationMiss};
-pub use choice::{Choice, Prediction, choose};
+pub use choice::{Choice, Prediction, Seconds, choose};
 pub use key::CalibrationKey;
 pub use measure::{CalibrationConfig, calibrate};
 pub use model::{Calibration, KernelCost, LinearCost, TransferCost};

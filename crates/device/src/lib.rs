@@ -70,7 +70,7 @@ mod visible;
 pub use array::{Array, ArrayError, Engine, Matrix, Scalar, cpu};
 pub use calibration::{
     Calibration, CalibrationCache, CalibrationCacheError, CalibrationConfig, CalibrationKey, CalibrationMiss, Choice,
-    KernelCost, LinearCost, Prediction, TransferCost, Work, WorkStep, calibrate, choose,
+    KernelCost, LinearCost, Prediction, Seconds, TransferCost, Work, WorkStep, calibrate, choose,
 };
 pub use check::CHECK_IDS;
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};

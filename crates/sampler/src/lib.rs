@@ -12,6 +12,7 @@ mod engine;
 mod gpu;
 mod low_rank;
 mod metric;
+pub mod plan;
 mod pool;
 mod pooled;
 #[doc(hidden)]

@@ -97,6 +97,11 @@ impl Schedule {
         Self { start, ends }
     }
 
+    /// The iteration at which the window of this number, counted from 1, ends; the last's, if there are fewer.
+    pub(crate) fn end_of(&self, window: usize) -> usize {
+        self.ends.get(window.saturating_sub(1)).or(self.ends.last()).copied().unwrap_or(self.start)
+    }
+
     /// The end of the round that is open, or opens next, with `done` iterations done, where chains share a step size:
     /// rounds double every other time, and end with their window.
     pub(crate) fn round_end(&self, done: usize) -> Option<usize> {

@@ -1,5 +1,7 @@
 //! Whether chains have forgotten where they began.
 
+use octopus_random::exact;
+
 /// One-way analysis of variance over `groups` groups of as many consecutive chains, for each coordinate of the chains'
 /// points: the variance of the groups' means, relative to the one that it would have if all chains were alike; then it is
 /// near 1. With n chains in a group, 1 + (ratio - 1) / n is about the square of nested R-hat of one draw from each chain
@@ -25,13 +27,31 @@ pub(crate) fn variance_ratios(points: &[&[f64]], groups: usize) -> Vec<f64> {
 }
 
 /// Whether groups of chains that began together can no longer be told apart: no coordinate's [`variance_ratios`] is
-/// larger than chance makes it or than makes nested R-hat differ by a hundredth.
+/// larger than chance makes the largest of all of them, or than makes nested R-hat differ by a hundredth.
 pub(crate) fn are_mixed(points: &[&[f64]], groups: usize) -> bool {
     const EXCESS: f64 = 0.02;
-    const DEVIATIONS: f64 = 5.0;
-    let size = points.len() / groups;
-    let limit = (EXCESS * size as f64).max(DEVIATIONS * (2.0 / (groups as f64 - 1.0)).sqrt());
-    variance_ratios(points, groups).into_iter().all(|ratio| ratio - 1.0 < limit)
+    /// Of chains that are alike, so many are told apart by chance.
+    const FALSE_ALARMS: f64 = 0.01;
+    let (size, dim) = (points.len() / groups, points.first().map_or(0, |x| x.len()));
+    let chance = f_quantile(FALSE_ALARMS / dim as f64, (groups - 1) as f64, (groups * (size - 1)) as f64);
+    let limit = chance.max(1.0 + EXCESS * size as f64);
+    variance_ratios(points, groups).into_iter().all(|ratio| ratio < limit)
+}
+
+/// What a variable with the distribution F(d1, d2) exceeds with probability `p`, by Paulson's approximation (1942, Annals of
+/// Mathematical Statistics 13): with u^3 = F, (b u - a) / sqrt(c2 u^2 + c1) is normal. A little too large, the more so the
+/// fewer degrees of freedom there are; infinite where they are too few for any limit.
+fn f_quantile(p: f64, d1: f64, d2: f64) -> f64 {
+    let z = exact::normal_quantile(1.0 - p);
+    let (c1, c2) = (2.0 / (9.0 * d1), 2.0 / (9.0 * d2));
+    let (a, b) = (1.0 - c1, 1.0 - c2);
+    // (b^2 - z^2 c2) u^2 - 2 a b u + a^2 - z^2 c1 = 0
+    let (square, linear, constant) = (b * b - z * z * c2, a * b, a * a - z * z * c1);
+    if square <= 0.0 {
+        return f64::INFINITY;
+    }
+    let u = (linear + (linear * linear - square * constant).sqrt()) / square;
+    u * u * u
 }
 
 #[cfg(test)]
@@ -47,6 +67,32 @@ mod tests {
         let points: Vec<&[f64]> = points.iter().map(|x| x.as_slice()).collect();
         let ratios = variance_ratios(&points, 3);
         assert!(ratios.iter().all(|ratio| (ratio - 4.5).abs() < 1e-12), "{ratios:?}");
+    }
+
+    /// R 4.2.2: qf(p, d1, d2, lower.tail = FALSE).
+    #[test]
+    fn quantiles_of_f_are_those_of_r_or_somewhat_larger() {
+        for (p, d1, d2, exact) in [
+            (0.01 / 203.0, 63.0, 960.0, 1.901399),
+            (0.01 / 1003.0, 15.0, 48.0, 4.977281),
+            (0.01 / 203.0, 3.0, 28.0, 11.30589),
+            (0.01 / 1003.0, 3.0, 12.0, 28.31651),
+        ] {
+            let ratio = f_quantile(p, d1, d2) / exact;
+            assert!((1.0..1.11).contains(&ratio), "{p} {d1} {d2}: {ratio}");
+        }
+        assert_eq!(f_quantile(0.001, 1.0, 2.0), f64::INFINITY);
+    }
+
+    /// A few groups of many coordinates are no rare sight, and chance must not keep them in warm-up.
+    #[test]
+    fn chance_is_as_rare_for_few_groups_of_many_coordinates() {
+        let mixed = (0..200).filter(|&seed| {
+            let mut random = Stream::new(seed, 0, 0, Purpose::User);
+            let points: Vec<Vec<f64>> = (0..16).map(|_| (0..300).map(|_| random.normal()).collect()).collect();
+            are_mixed(&points.iter().map(Vec::as_slice).collect::<Vec<_>>(), 4)
+        });
+        assert!(mixed.count() >= 195);
     }
 
     /// Independent points are mixed, whatever the number of groups and their size; shifted groups are not.

@@ -9,7 +9,7 @@ pub(crate) use pictures::{of_moments, of_ranks};
 pub(crate) use text::{geweke_text, ranks_text};
 
 use crate::args::{CalibrateArgs, ModelArgs};
-use crate::config::{RunConfig, setting_error};
+use crate::config::{RunConfig, StrategyChoice, setting_error};
 use crate::exit::UsageError;
 use anyhow::Result;
 use octopus_calibrate::HierarchicalSimulator;
@@ -98,6 +98,10 @@ pub(crate) fn default_sampler(geweke: bool) -> SamplerConfig {
 pub(crate) fn asked(args: &CalibrateArgs) -> Result<(Model, SamplerConfig)> {
     let mut config = RunConfig { sampler: default_sampler(args.geweke), ..RunConfig::default() };
     config.set_model(&args.model_settings);
+    if args.sampler.strategy == Some(StrategyChoice::Auto) {
+        let what = "--strategy auto: which chains to calibrate must be said: four-long or many-short";
+        return Err(UsageError(what.to_owned()).into());
+    }
     config.set_sampler(&args.sampler);
     config.validate()?;
     if !(args.false_alarm > 0.0 && args.false_alarm < 1.0) {

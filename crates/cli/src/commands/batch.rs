@@ -7,11 +7,14 @@ mod summary;
 use super::sample::read_back;
 use crate::args::{Global, SampleArgs};
 use crate::config::RunConfig;
+use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::work::Demand;
-use crate::{device, output, run};
+use crate::{output, run};
 use anyhow::Result;
+use octopus_density::LogDensity;
+use octopus_sampler::SamplerConfig;
 use octopus_trace::Goal;
 use rayon::prelude::*;
 use sets::{Set, State};
@@ -23,7 +26,7 @@ use summary::Summary;
 /// # Errors
 /// When there are no data sets, the folder holds others, or it cannot be written; and when the device fails.
 pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Exit> {
-    let config = RunConfig::from_args(args)?;
+    let mut config = RunConfig::from_args(args)?;
     if config.goal != Goal::default() {
         let why = "--batch: all draws are drawn of each data set; leave the goal out of the settings";
         return Err(UsageError(why.into()).into());
@@ -31,15 +34,22 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let mut sets = sets::read(source, args, &config, out)?;
     let models: Vec<_> = sets.iter().filter_map(Set::model).collect();
-    let asked = config.device(&args.machine)?;
-    let device = device::choose(&asked, &Demand::of_batch(&models, &config.sampler), args.machine.no_fallback)?;
+    let machine = Machine::look(config.device(&args.machine)?);
     let pool = run::pool(args.machine.threads)?;
+    let demand = |sampler: &SamplerConfig| Demand::of_batch(&models, sampler);
+    let largest = models.iter().max_by_key(|model| model.dim());
+    let plan = match largest {
+        Some(model) => config.settle_strategy(model, &machine, &pool, &demand)?,
+        None => None,
+    };
+    let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;
     let interrupt = Interrupt::install()?;
     // Before any folder is made: what cannot start leaves nothing behind.
     let place = device.open()?;
     sets::take_up(&mut sets, args.force)?;
     let complete = sets.iter().filter(|set| matches!(set.state, State::Complete(_))).count();
     if !global.quiet {
+        plan.iter().for_each(|plan| output::note(format!("strategy: {}", plan.reason)));
         device.notes.iter().for_each(output::note);
         output::note(format!("data: {} data sets ({})", sets.len(), source.display()));
         output::note(format!("each run: {}, from which each has its own", run::describe(&config.sampler)));

@@ -2,12 +2,13 @@
 
 use super::sample::conclude;
 use crate::args::{Global, ResumeArgs};
+use crate::device::Machine;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::output;
 use crate::problem::Problem;
 use crate::run::{self, Session};
 use crate::work::Demand;
-use crate::{device, output};
 use anyhow::{Context, Result, bail};
 use octopus_device::fallback::FallbackStep;
 use octopus_device::{Chosen, Source};
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let recorded = folder.record().device.parse().context("run.toml: field `device`")?;
     let chosen = Chosen { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
     let problem = Problem::of_run(folder.record())?;
-    let sampling = device::choose(&chosen, &Demand::of_run(&problem.model, &folder.record().sampler), true)?;
+    let sampling = Machine::look(chosen).choose(&Demand::of_run(&problem.model, &folder.record().sampler), true)?;
     let place = sampling.open()?;
     let pool = run::pool(args.threads)?;
     let interrupt = Interrupt::install()?;

@@ -3,17 +3,18 @@
 use super::{batch, dry_run};
 use crate::args::{Global, SampleArgs};
 use crate::config::{RunConfig, config_error};
+use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::run::{self, Outcome, Session};
 use crate::trace::diagnose_options;
 use crate::work::Demand;
-use crate::{device, goal, output};
+use crate::{goal, output};
 use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_diag::{Diagnosis, Rows, diagnose};
-use octopus_sampler::SamplerError;
+use octopus_sampler::{SamplerConfig, SamplerError};
 use octopus_trace::{CreateOptions, EndedBy, Goal, RunFolder, RunRecord, RunWriter};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -30,15 +31,20 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     if let Some(source) = &args.batch.batch {
         return batch::run(source, args, global);
     }
-    let config = RunConfig::from_args(args)?;
-    let asked = config.device(&args.machine)?;
+    let mut config = RunConfig::from_args(args)?;
+    let machine = Machine::look(config.device(&args.machine)?);
     let problem = Problem::new(&config)?;
-    let device = device::choose(&asked, &Demand::of_run(&problem.model, &config.sampler), args.machine.no_fallback)?;
+    let pool = run::pool(args.machine.threads)?;
+    let demand = |sampler: &SamplerConfig| Demand::of_run(&problem.model, sampler);
+    let plan = config.settle_strategy(&problem.model, &machine, &pool, &demand)?;
+    let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;
+    if let Some(plan) = plan.as_ref().filter(|_| !global.quiet) {
+        output::note(format!("strategy: {}", plan.reason));
+    }
     if args.dry_run {
         return dry_run::run(&config, &problem, &device, global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
-    let pool = run::pool(args.machine.threads)?;
     let interrupt = Interrupt::install()?;
     // Before the folder is made: what cannot start leaves nothing behind.
     let place = device.open()?;
@@ -48,6 +54,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let mut record = RunRecord::new(problem.model_record()?, config.sampler.clone(), problem.model.layout().clone());
     record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     (record.device, record.device_reason) = (device.name(), device.reason.clone());
+    record.strategy_reason = plan.map(|plan| plan.reason).unwrap_or_default();
     record.data = Some(problem.data.clone());
     record.goal = (config.goal != Goal::default()).then_some(config.goal);
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
@@ -122,6 +129,7 @@ fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Outcome) -
         "status": record.status,
         "device": record.device,
         "device_reason": record.device_reason,
+        "strategy_reason": record.strategy_reason,
         "usage": record.usage,
         "data": record.data,
         "sampler": record.sampler,

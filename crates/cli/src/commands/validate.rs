@@ -2,12 +2,13 @@
 
 use crate::args::{Global, ValidateArgs};
 use crate::config::{DataSource, RunConfig, chosen, config_error, prd_sampler};
+use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::phase0::{self, Options, Outcome};
 use crate::problem::Problem;
 use crate::work::Demand;
-use crate::{device, output, run};
+use crate::{output, run};
 use anyhow::Result;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_report::{Charset, Outcome as Overall, Status};
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     let asked = chosen(&args.machine)?;
     let spec = HierarchicalSpec { groups: args.groups, ..HierarchicalSpec::default() };
     let model = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?.model;
-    let device = device::choose(&asked, &Demand::of_run(&model, &sampler), args.machine.no_fallback)?;
+    let device = Machine::look(asked.clone()).choose(&Demand::of_run(&model, &sampler), args.machine.no_fallback)?;
     if !global.quiet {
         device.notes.iter().for_each(output::note);
     }

@@ -4,10 +4,14 @@ use super::Options;
 use super::diagnose::{MAX_RHAT, MIN_ESS};
 use super::gpu::OnGpu;
 use super::gpu_benchmark::GpuBenchmarks;
+use super::planned;
 use super::speedup::{speedups, whole_device};
 use super::strategies::strategies;
+use super::target::{Engine, Reached};
+use crate::auto::{Costs, Plan};
 use crate::collect::{self, InMemory};
 use crate::config::{DataSource, RunConfig};
+use crate::device::Machine;
 use crate::interrupt::Interrupt;
 use crate::place::Place;
 use crate::problem::Problem;
@@ -15,6 +19,7 @@ use crate::run;
 use anyhow::{Context, Result};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
+use octopus_device::{Chosen, Device, DeviceChoice, Source};
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
 use octopus_sampler::{SamplerConfig, Strategy};
@@ -24,6 +29,8 @@ use std::time::Instant;
 /// Repeats of each engine; fewer with --quick.
 const REPEATS: usize = 5;
 const QUICK_REPEATS: usize = 2;
+/// Repeats of each strategy.
+const STRATEGY_REPEATS: usize = 3;
 /// The least work in one repeat, in seconds: shorter runs are batched. Where the times vary too much, because of a
 /// neighbour on the machine most likely, all is timed again with longer repeats, and that counts.
 const REPEAT_SECONDS: [f64; 3] = [0.25, 0.5, 1.0];
@@ -79,10 +86,14 @@ impl Quality {
 pub(super) struct Benchmarks {
     /// Both forms of the likelihood, one thread and all, with repeats.
     pub(super) engines: Vec<Measurement>,
-    /// Chain strategies and configurations of the sampler, each once.
+    /// Chain strategies and configurations of the sampler; the first is what `--strategy auto` chooses.
     pub(super) strategies: Vec<Measurement>,
     /// The PRD's other sizes, each once.
     pub(super) sizes: Vec<Measurement>,
+    /// What `--strategy auto` chooses on each engine that is there.
+    pub(super) plans: Vec<Plan>,
+    /// The time to the quality target on each of them.
+    pub(super) targets: Vec<Reached>,
     /// The GPU's, or why there are none.
     pub(super) gpu: std::result::Result<GpuBenchmarks, String>,
 }
@@ -100,7 +111,7 @@ pub(super) fn run(
 ) -> Result<Option<Benchmarks>> {
     let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
     let reason = gpu.as_ref().err().cloned().unwrap_or_default();
-    let mut found = Benchmarks { engines: Vec::new(), strategies: Vec::new(), sizes: Vec::new(), gpu: Err(reason) };
+    let mut found = Benchmarks { gpu: Err(reason), ..Benchmarks::default() };
     let one = run::pool(Some(1))?;
     let threads = pool.current_num_threads();
     for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
@@ -122,18 +133,27 @@ pub(super) fn run(
             found.engines.push(measured);
         }
     }
-    for (label, config) in strategies(&options.sampler) {
+    let machine = Machine::look(Chosen { choice: options.asked, source: Source::Flag, note: None });
+    let costs = Costs::measure(&problem.model, pool, &machine)?;
+    let plan = planned::choose(&problem.model, &options.sampler, DeviceChoice::Cpu, &costs)?;
+    let auto = (planned::label(&plan.config), plan.config.clone());
+    found.plans.push(plan);
+    let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
+    for (label, config) in std::iter::once(auto).chain(strategies(&options.sampler)) {
         if interrupt.asked() {
             return Ok(None);
         }
         let case = Case { setting: label, model: &problem.model, config: &config, place: &Place::Cpu, pool };
-        found.strategies.push(case.measure(1, 0.0, &mut None)?);
+        found.strategies.push(case.measure(repeats, 0.0, &mut None)?);
     }
+    let on_cpu = Engine { name: "CPU", place: &Place::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
+    found.targets = on_cpu.measure(&problem.model, &options.sampler, options.quick)?;
     // A GPU's many chains make so many draws that warm-up hardly counts: the CPU's best is then a long run, too.
     let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
     let long = against_gpu.then(|| SamplerConfig { draws: LONG * options.sampler.draws, ..options.sampler.clone() });
     let once = |model: &HierarchicalNormal, config: &SamplerConfig| {
-        let setting = format!("{}, {} draws a chain", setting(pool, model.likelihood()), config.draws);
+        let SamplerConfig { chains, draws, .. } = config;
+        let setting = format!("{}, {chains} chains x {draws}", setting(pool, model.likelihood()));
         Case { setting, model, config, place: &Place::Cpu, pool }.measure(1, 0.0, &mut None)
     };
     if let Some(long) = &long {
@@ -141,7 +161,8 @@ pub(super) fn run(
     }
     for groups in other_sizes(options) {
         let problem = of_size(groups)?;
-        for config in std::iter::once(&options.sampler).chain(&long) {
+        let auto = planned::choose(&problem.model, &options.sampler, DeviceChoice::Cpu, &costs)?.config;
+        for config in std::iter::once(&options.sampler).chain(&long).chain([&auto]) {
             if interrupt.asked() {
                 return Ok(None);
             }
@@ -149,7 +170,20 @@ pub(super) fn run(
         }
     }
     if let Ok(gpu) = gpu {
-        let Some(measured) = GpuBenchmarks::run(options, problem, gpu, pool, interrupt)? else { return Ok(None) };
+        let mut auto = None;
+        if let (Ok(_), Device::Cuda(ordinal)) = (&gpu.run, gpu.device) {
+            let choice = DeviceChoice::Cuda(Some(ordinal));
+            let plan = planned::choose(&problem.model, &options.sampler, choice, &costs)?;
+            auto = Some(plan.config.clone());
+            found.plans.push(plan);
+            if !gpu.test_double {
+                let on_gpu = Engine { name: "GPU", place: &gpu.place, choice, costs: &costs, pool };
+                found.targets.extend(on_gpu.measure(&problem.model, &options.sampler, options.quick)?);
+            }
+        }
+        let Some(measured) = GpuBenchmarks::run(options, problem, gpu, auto.as_ref(), pool, interrupt)? else {
+            return Ok(None);
+        };
         found.gpu = Ok(measured);
     }
     Ok(Some(found))
@@ -168,6 +202,14 @@ pub(super) fn other_sizes(options: &Options) -> impl Iterator<Item = usize> {
 pub(super) fn of_size(groups: usize) -> Result<Problem> {
     let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
     Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })
+}
+
+impl Default for Benchmarks {
+    fn default() -> Self {
+        let gpu = Err(String::new());
+        let (plans, targets) = (Vec::new(), Vec::new());
+        Self { engines: Vec::new(), strategies: Vec::new(), sizes: Vec::new(), plans, targets, gpu }
+    }
 }
 
 impl Benchmarks {
@@ -270,7 +312,7 @@ impl Case<'_> {
     }
 }
 
-fn quality_of(model: &impl LogDensity, run: &InMemory, config: &SamplerConfig) -> Result<Quality> {
+pub(super) fn quality_of(model: &impl LogDensity, run: &InMemory, config: &SamplerConfig) -> Result<Quality> {
     let posterior = collect::posterior(model, &run.blocks);
     let summary = match config.strategy {
         Strategy::FourLong => summary(&posterior, DEFAULT_PROB)?,

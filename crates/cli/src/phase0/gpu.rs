@@ -26,6 +26,8 @@ pub(super) struct OnGpu {
     pub(super) name: String,
     /// Whether it is the software GPU of the tests.
     pub(super) test_double: bool,
+    /// Which it is.
+    pub(super) device: Device,
     /// For further runs.
     pub(super) place: Place,
     /// What it did in words, or its error.
@@ -70,6 +72,7 @@ pub(super) fn run(
     let mut found = OnGpu {
         test_double: before.is_test_double(),
         name: before.device_name,
+        device,
         place,
         run: Err(String::new()),
         memory: Measured::missing("the run on the GPU failed"),

@@ -19,8 +19,8 @@ const REPEATS: usize = 5;
 const QUICK_REPEATS: usize = 2;
 const REPEAT_SECONDS: f64 = 0.25;
 
-/// Many short chains that fill a device, and draws of each.
-const MANY: [(usize, usize); 4] = [(64, 400), (1024, 64), (4096, 16), (16384, 8)];
+/// Short chains, from few to so many that they fill a device, and draws of each.
+const MANY: [(usize, usize); 6] = [(16, 1000), (32, 500), (64, 400), (1024, 64), (4096, 16), (16384, 8)];
 /// The same for the PRD's other sizes: of their many parameters the host could not hold more draws.
 const MANY_OF_OTHER_SIZES: [(usize, usize); 2] = [(64, 400), (4096, 16)];
 
@@ -39,12 +39,15 @@ pub(super) struct GpuBenchmarks {
 impl GpuBenchmarks {
     /// Measures; `None` when the user stopped it.
     ///
+    /// `auto` is what `--strategy auto` chooses there.
+    ///
     /// # Errors
     /// When a run fails.
     pub(super) fn run(
         options: &Options,
         problem: &Problem,
         gpu: &OnGpu,
+        auto: Option<&SamplerConfig>,
         pool: &ThreadPool,
         interrupt: Interrupt,
     ) -> Result<Option<Self>> {
@@ -71,7 +74,7 @@ impl GpuBenchmarks {
                 found.engines.push(bench.case(&model, &config).measure(repeats, REPEAT_SECONDS, &mut None)?);
             }
         }
-        for config in many(options, &MANY) {
+        for config in auto.cloned().into_iter().chain(many(options, &MANY)) {
             if interrupt.asked() {
                 return Ok(None);
             }

@@ -10,6 +10,7 @@ mod diagnose;
 mod facts;
 mod gpu;
 mod gpu_benchmark;
+mod planned;
 mod plots;
 mod predict;
 mod report;
@@ -17,6 +18,7 @@ mod sample;
 mod speedup;
 mod strategies;
 mod tables;
+mod target;
 mod verify;
 
 pub(crate) use predict::check as check_predictive;

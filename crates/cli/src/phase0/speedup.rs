@@ -1,7 +1,8 @@
 //! How many times faster the GPU is, by each of the three definitions.
 
 use super::benchmark::{Benchmarks, Measurement};
-use octopus_report::{EngineTimes, Measured, Speedup, SpeedupDefinition};
+use super::tables::words;
+use octopus_report::{Comparison, EngineTimes, Measured, Speedup, SpeedupDefinition};
 
 /// All three definitions, for each size that was timed.
 pub(super) fn speedups(found: &Benchmarks) -> Vec<Speedup> {
@@ -66,6 +67,38 @@ pub(super) fn whole_device(found: &Benchmarks, groups: usize) -> Speedup {
     }
 }
 
+/// Where the GPU begins to pay: for each size the fewest chains with which it makes more effective draws a second than the
+/// CPU with its best.
+pub(super) fn break_even(found: &Benchmarks) -> Comparison {
+    let gpu = found.gpu_figures();
+    let row = |groups: usize| {
+        let own = |m: &&Measurement| m.run.groups == groups && m.quality.converged();
+        let rate = |m: &Measurement| time(m, EngineTimes::min_ess_per_s);
+        let best = cpu(found).chain(&found.strategies).filter(own).max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let of_gpu = match (&gpu, best) {
+            (Err(reason), _) => format!("SKIPPED: {reason}"),
+            (Ok(_), None) => "any: no run on the CPU meets R-hat and effective sample sizes".into(),
+            (Ok(gpu), Some(best)) => {
+                let faster = gpu.all().filter(own).filter(|m| rate(m) > rate(best));
+                match faster.min_by_key(|m| m.run.chains) {
+                    Some(m) => format!("{} chains: {:.0} ({})", m.run.chains, rate(m), m.run.setting),
+                    None => "no number of chains that was measured".into(),
+                }
+            }
+        };
+        let of_cpu = best.map_or_else(|| "-".into(), |m| format!("{:.0} ({})", rate(m), m.run.setting));
+        vec![groups.to_string(), of_cpu, of_gpu]
+    };
+    Comparison {
+        title: "Where the GPU begins to pay".into(),
+        note: "Effective draws a second (the smallest bulk ESS of all parameters, warm-up included) of the CPU's best run \
+               that meets R-hat and effective sample sizes, and the fewest chains with which the GPU makes more."
+            .into(),
+        columns: words(&["groups", "CPU, ESS/s", "GPU, ESS/s"]),
+        rows: sizes(found).into_iter().map(row).collect(),
+    }
+}
+
 fn cpu(found: &Benchmarks) -> impl Iterator<Item = &Measurement> {
     found.engines.iter().chain(&found.sizes)
 }
@@ -125,6 +158,7 @@ mod tests {
             strategies: vec![measured(false, 100, 16, 2.0, 1600.0, 1.0)],
             sizes: vec![measured(false, 500, 4, 3.0, 900.0, 1.0)],
             gpu: Ok(gpu),
+            ..Benchmarks::default()
         }
     }
 
@@ -144,6 +178,15 @@ mod tests {
         assert_eq!(b[1], ("500 groups", None));
         assert_eq!(of(SpeedupDefinition::Baselines)[0].1, None);
         assert_eq!(found(false).whole_device(), Measured::Value(5.0));
+    }
+
+    #[test]
+    fn the_fewest_chains_that_beat_the_cpu() {
+        let rows = break_even(&found(false)).rows;
+        // 1000 / 4 s with 4 chains is less than 1600 / 2 s; at 500 groups the four chains of the GPU have not converged.
+        assert_eq!(rows[0], ["100", "800 (16 chains)", "64 chains: 4000 (64 chains)"]);
+        assert_eq!(rows[1], ["500", "300 (4 chains)", "no number of chains that was measured"]);
+        assert!(break_even(&found(true)).rows.iter().all(|row| row[2].starts_with("SKIPPED: a test double")));
     }
 
     #[test]

@@ -3,17 +3,28 @@
 use super::Stages;
 use super::benchmark::Measurement;
 use super::gpu_benchmark::GpuBenchmarks;
+use super::speedup::break_even;
+use super::{planned, target};
 use octopus_report::{Comparison, EngineTimes};
 
 /// All tables.
 pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
     let strategies: Vec<&Measurement> = stages.benchmark.strategies.iter().collect();
+    let benchmark = &stages.benchmark;
+    let note = planned::against_best(&benchmark.strategies).unwrap_or_default();
+    let note = format!("On all threads, collapsed likelihood; the median of three runs, with --quick one. {note}");
+    let plans: Vec<_> = benchmark.plans.iter().collect();
+    let missing = benchmark.gpu_figures().err();
     let mut tables = vec![
         exact(stages),
-        runs("Strategies and configurations", "One run each, on all threads, collapsed likelihood.", &strategies, true),
+        runs("Strategies and configurations", &note, &strategies, true),
+        planned::table(&plans),
+        target::table(&benchmark.targets, missing.as_deref()),
+        break_even(benchmark),
     ];
     if !stages.benchmark.sizes.is_empty() {
-        let note = "The same model and settings on the PRD's other sizes, one run each.";
+        let note =
+            "The same model and settings on the PRD's other sizes, and as --strategy auto chooses, one run each.";
         let sizes: Vec<&Measurement> = stages.benchmark.sizes.iter().collect();
         tables.push(runs("Sizes", note, &sizes, true));
     }

@@ -91,6 +91,37 @@ fn what_makes_no_sense_is_refused() {
     assert!(!dir.path().join("run").exists());
 }
 
+/// What is chosen depends on the machine, the draws of what was chosen do not.
+#[test]
+fn auto_chooses_says_why_and_draws_what_was_chosen() {
+    let dir = tempfile::tempdir().unwrap();
+    let auto = format!("{GOAL}auto --chains 4 --draws 300 --strategy auto --threads 2").replace("--tune 200", "");
+    let found = run(dir.path(), &auto).succeeds().json();
+    let reason = found["strategy_reason"].as_str().unwrap();
+    assert!(
+        reason.contains("predicted to be done first: on cpu after") && reason.contains("against four-long"),
+        "{reason}"
+    );
+    let of = |name: &str| found["sampler"][name].as_u64().unwrap();
+    let (chains, draws, superchains) = (of("chains"), of("draws"), of("superchains"));
+    assert!(found["sampler"]["strategy"] == "many-short" && chains * draws >= 1200, "{found}");
+    assert!(fs::read_to_string(dir.path().join("auto/run.toml")).unwrap().contains(reason));
+    let named = format!("--strategy many-short --chains {chains} --superchains {superchains} --draws {draws}");
+    run(dir.path(), &format!("{GOAL}named {named}").replace("--tune 200", "")).succeeds();
+    assert_eq!(fingerprints(&dir.path().join("auto")), fingerprints(&dir.path().join("named")));
+
+    let loud = format!("{GOAL}target --strategy auto --target-ess 500")
+        .replace("--quiet --json", "")
+        .replace("--tune 200", "");
+    let target = run(dir.path(), &loud);
+    target.succeeds();
+    assert!(target.stderr.contains("strategy: many-short with"), "{}", target.stderr);
+    run(dir.path(), &format!("{GOAL}none --strategy auto --keep-warmup")).fails(2, &["--keep-warmup", "four-long"]);
+    run(dir.path(), &format!("{GOAL}none --strategy auto --superchains 4")).fails(2, &["--superchains"]);
+    run(dir.path(), "calibrate hierarchical-normal --strategy auto --out {}/c")
+        .fails(2, &["--strategy auto", "must be said"]);
+}
+
 /// A settings file says what options say.
 #[test]
 fn settings_of_a_file() {
@@ -102,4 +133,8 @@ fn settings_of_a_file() {
     let found = run(dir.path(), words).json();
     assert_eq!((&found["sampler"]["superchains"], &found["sampler"]["draws"]), (&8.into(), &5.into()));
     assert_eq!(found["goal"]["target_ess"], 50.0);
+    let settings = settings.replace("many-short", "auto");
+    fs::write(dir.path().join("settings.toml"), settings).unwrap();
+    let found = run(dir.path(), &format!("{words} --force")).json();
+    assert!(found["strategy_reason"].as_str().unwrap().contains("predicted"), "{found}");
 }

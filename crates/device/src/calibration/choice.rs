@@ -1,6 +1,6 @@
 //! The processor or the device: whichever would be done first.
 
-use super::{Calibration, LinearCost, Work};
+use super::{Calibration, LinearCost, Work, WorkStep};
 use crate::Device;
 use std::fmt;
 
@@ -24,33 +24,20 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// Compares the predicted times of `work` on the processor and on the CUDA device `ordinal`.
-///
-/// On the processor the steps share `min(cpu_parts, cpu_threads)` threads evenly: parts that do not divide by the
-/// threads leave some idle, so the time is that of the thread with the most parts. The device adds its start-up
-/// (unless the process has used it before) and all copies. Equal times go to the processor.
+/// Compares the predicted times of `work` on the processor and on the CUDA device `ordinal`; see [`Work::predict`]. Equal
+/// times go to the processor.
 #[must_use]
 pub fn choose(work: &Work, calibration: &Calibration, ordinal: u32) -> Choice {
-    let mut prediction = Prediction { cpu_seconds: 0.0, device_seconds: 0.0 };
-    for step in &work.steps {
-        let Some(cost) = calibration.kernels.get(&step.kernel) else {
-            let reason = format!(
-                "{}: CPU, since the cost of {} was never measured on this machine; \
-                 `octopus device calibrate` measures, `--device cuda` decides",
-                work.name, step.kernel
-            );
-            return Choice { device: Device::Cpu, predicted: None, reason };
-        };
-        prediction.cpu_seconds += cost.cpu.seconds(step.launches as f64, step.units);
-        prediction.device_seconds += cost.device.seconds(step.launches as f64, step.units);
-    }
-    prediction.cpu_seconds *= share(work.cpu_parts, calibration.cpu_threads);
-    let copies = |cost: &LinearCost, (count, bytes): (u64, u64)| cost.seconds(count as f64, bytes as f64);
-    prediction.device_seconds += copies(&calibration.transfer.upload, work.uploads);
-    prediction.device_seconds += copies(&calibration.transfer.download, work.downloads);
-    if !work.device_started {
-        prediction.device_seconds += calibration.startup_seconds;
-    }
+    let Some(prediction) = work.predict(calibration) else {
+        let unknown = work.steps.iter().find(|step| !calibration.kernels.contains_key(&step.kernel));
+        let reason = format!(
+            "{}: CPU, since the cost of {} was never measured on this machine; \
+             `octopus device calibrate` measures, `--device cuda` decides",
+            work.name,
+            unknown.map_or("it", |step| &step.kernel)
+        );
+        return Choice { device: Device::Cpu, predicted: None, reason };
+    };
     let device = if prediction.device_seconds < prediction.cpu_seconds { Device::Cuda(ordinal) } else { Device::Cpu };
     let reason = format!(
         "{}: {device}, predicted {} on the CPU and {} on cuda:{ordinal}",
@@ -61,6 +48,39 @@ pub fn choose(work: &Work, calibration: &Calibration, ordinal: u32) -> Choice {
     Choice { device, predicted: Some(prediction), reason }
 }
 
+impl Work {
+    /// Its times by measured costs; `None` where a kernel of it was never measured.
+    ///
+    /// The device adds its start-up (unless the process has used it before) and all copies.
+    #[must_use]
+    pub fn predict(&self, calibration: &Calibration) -> Option<Prediction> {
+        let cost = |kernel: &str| calibration.kernels.get(kernel);
+        let cpu_seconds = self.cpu_seconds(calibration.cpu_threads, |kernel| Some(cost(kernel)?.cpu))?;
+        let copies = |cost: &LinearCost, (count, bytes): (u64, u64)| cost.seconds(count as f64, bytes as f64);
+        let mut device_seconds = copies(&calibration.transfer.upload, self.uploads);
+        device_seconds += copies(&calibration.transfer.download, self.downloads);
+        for step in &self.steps {
+            device_seconds += cost(&step.kernel)?.device.seconds(step.launches as f64, step.units);
+        }
+        if !self.device_started {
+            device_seconds += calibration.startup_seconds;
+        }
+        Some(Prediction { cpu_seconds, device_seconds })
+    }
+
+    /// Its time on `threads` threads of the processor, where one of them has these costs; `None` where one is unknown.
+    ///
+    /// The parts of a step share the threads evenly: parts that do not divide by the threads leave some idle, so the time
+    /// is that of the thread with the most parts.
+    pub fn cpu_seconds(&self, threads: u32, cost: impl Fn(&str) -> Option<LinearCost>) -> Option<f64> {
+        let seconds = |step: &WorkStep| {
+            let all = cost(&step.kernel)?.seconds(step.launches as f64, step.units);
+            Some(all * share(step.cpu_parts, threads))
+        };
+        self.steps.iter().map(seconds).sum()
+    }
+}
+
 /// The share of all parts that the busiest thread does.
 fn share(parts: u32, threads: u32) -> f64 {
     let parts = parts.max(1);
@@ -68,7 +88,8 @@ fn share(parts: u32, threads: u32) -> f64 {
 }
 
 /// Seconds in the unit that fits, to two or three digits.
-struct Seconds(f64);
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seconds(pub f64);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

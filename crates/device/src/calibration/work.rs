@@ -23,8 +23,6 @@ pub struct Work {
     pub uploads: (u64, u64),
     /// Copies from the device, and their bytes in all.
     pub downloads: (u64, u64),
-    /// Parts that the processor can do at the same time, e.g. chains.
-    pub cpu_parts: u32,
     /// Whether this process has used the device before, and so pays no start-up.
     pub device_started: bool,
 }
@@ -38,26 +36,21 @@ pub struct WorkStep {
     pub launches: u64,
     /// Its units in all launches together.
     pub units: f64,
+    /// Parts of it that the processor can do at the same time, e.g. chains.
+    pub cpu_parts: u32,
 }
 
 impl Work {
     /// Nothing to do yet.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            steps: vec![],
-            uploads: (0, 0),
-            downloads: (0, 0),
-            cpu_parts: 1,
-            device_started: false,
-        }
+        Self { name: name.into(), steps: vec![], uploads: (0, 0), downloads: (0, 0), device_started: false }
     }
 
     /// With so many launches of a kernel, of so many units together.
     #[must_use]
     pub fn step(mut self, kernel: impl Into<String>, launches: u64, units: f64) -> Self {
-        self.steps.push(WorkStep { kernel: kernel.into(), launches, units });
+        self.steps.push(WorkStep { kernel: kernel.into(), launches, units, cpu_parts: 1 });
         self
     }
 
@@ -75,10 +68,13 @@ impl Work {
         self
     }
 
-    /// With so many parts that the processor can do at the same time.
+    /// With so many parts of the last step that the processor can do at the same time.
     #[must_use]
-    pub fn in_parts(self, cpu_parts: u32) -> Self {
-        Self { cpu_parts, ..self }
+    pub fn in_parts(mut self, cpu_parts: u32) -> Self {
+        if let Some(step) = self.steps.last_mut() {
+            step.cpu_parts = cpu_parts;
+        }
+        self
     }
 
     /// In a process that has used the device before.

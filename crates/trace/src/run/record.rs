@@ -9,8 +9,8 @@ use std::path::Path;
 
 /// The schema that this program writes; it reads this one and earlier ones.
 ///
-/// 2: the device's reason and usage. 3: chain strategies, and runs that end at a goal.
-pub const RECORD_SCHEMA: u32 = 3;
+/// 2: the device's reason and usage. 3: chain strategies, and runs that end at a goal. 4: why a strategy.
+pub const RECORD_SCHEMA: u32 = 4;
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,6 +131,9 @@ pub struct RunRecord {
     /// Why that device, in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub device_reason: String,
+    /// Why these chains, in one line, where that was not asked for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub strategy_reason: String,
     /// Whether warm-up draws are kept.
     pub keep_warmup: bool,
     /// The model.
@@ -174,6 +177,7 @@ impl RunRecord {
             status: Status::Running,
             device: "cpu".to_owned(),
             device_reason: String::new(),
+            strategy_reason: String::new(),
             keep_warmup: false,
             model,
             data: None,
@@ -302,8 +306,8 @@ mod tests {
         check("status = \"running\"", "", &["status", "missing"]);
         check("device = \"cpu\"", "device = \"cpu\"\ncolour = 1", &["colour"]);
         check("observations = 3", "observations = -3", &["`data.observations`", "-3"]);
-        check("schema = 3", "schema = 4", &["schema 4", "newer octopus"]);
-        check("schema = 3", "schema = [", &["runs/a/run.toml", "line 2"]);
+        check("schema = 4", "schema = 5", &["schema 5", "newer octopus"]);
+        check("schema = 4", "schema = [", &["runs/a/run.toml", "line 2"]);
         check("seed = \"18446744073709551615\"", "seed = \"forty-two\"", &["sampler", "forty-two"]);
     }
 }

@@ -4,6 +4,7 @@
 //! On the device a single chain tells how long the chains wait for each other's slowest part, and many chains tell
 //! what each of them costs once the device is full.
 
+use crate::auto::seconds_a_step;
 use crate::place::Place;
 use crate::work::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, kernel_name};
 use crate::{output, run};
@@ -12,9 +13,7 @@ use octopus_density::gpu::Precision;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::{Calibration, Device, KernelCost, LinearCost};
-use octopus_sampler::{Phase, SamplerConfig};
-use rayon::ThreadPool;
-use std::time::Instant;
+use octopus_sampler::SamplerConfig;
 
 /// What is timed.
 pub(super) struct Runs {
@@ -108,19 +107,4 @@ impl Pair {
         }
         Ok(())
     }
-}
-
-/// Seconds of a draw's leapfrog step of one chain, of all the run's draws and chains.
-fn seconds_a_step(model: &HierarchicalNormal, config: &SamplerConfig, place: &Place, pool: &ThreadPool) -> Result<f64> {
-    pool.install(|| {
-        let mut sampler = place.start(model, config, &mut |step| output::warn(step.to_string()))?;
-        let (mut steps, mut begin) = (0, Instant::now());
-        while let Some(block) = sampler.advance(usize::MAX)? {
-            match block.phase {
-                Phase::Warmup => begin = Instant::now(),
-                Phase::Sampling => steps += block.leapfrogs(),
-            }
-        }
-        Ok(begin.elapsed().as_secs_f64() / steps.max(1) as f64)
-    })
 }

@@ -1,0 +1,294 @@
+//! `--strategy auto`: of all runs that draw as much as is asked for, the one that is predicted to be done first.
+
+use crate::device::Machine;
+use crate::exit::UsageError;
+use crate::place::Place;
+use crate::run;
+use crate::work::Demand;
+use anyhow::Result;
+use octopus_density::HierarchicalNormal;
+use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
+use octopus_sampler::plan::{alternatives, best, draws_for};
+use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
+use octopus_trace::Goal;
+use rayon::ThreadPool;
+use std::time::Instant;
+
+/// Chains on a GPU whose costs nobody has measured.
+const UNKNOWN_GPU: usize = 1024;
+/// Where a run ends at its target, times the draws that it is predicted to need, there may be at the most.
+const AT_MOST: usize = 4;
+
+/// What the machine's leapfrog steps cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Costs {
+    /// Threads of the processor.
+    pub(crate) threads: u32,
+    /// A step on one of them, where no calibration tells.
+    pub(crate) cpu: LinearCost,
+    /// Devices that were calibrated, by number.
+    pub(crate) gpus: Vec<(u32, Calibration)>,
+}
+
+/// A run, and how long it is predicted to take.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Predicted {
+    pub(crate) config: SamplerConfig,
+    pub(crate) device: Device,
+    pub(crate) seconds: f64,
+}
+
+/// What was chosen, and from what.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
+    /// The run.
+    pub(crate) config: SamplerConfig,
+    /// Why, in one line.
+    pub(crate) reason: String,
+    /// All that were considered, those of a device together.
+    pub(crate) considered: Vec<Predicted>,
+}
+
+/// Draws of all chains together that a run is to make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Wanted {
+    /// So many, predicted where a target says when they suffice.
+    pub(crate) draws: usize,
+    /// With a target: as many may be drawn.
+    pub(crate) limit: Option<usize>,
+}
+
+impl Wanted {
+    /// As many as `base` draws, or as the goal needs, which `base` limits if it was given its number of draws.
+    pub(crate) fn of(base: &SamplerConfig, goal: &Goal, draws_given: bool) -> Self {
+        let own = base.chains.saturating_mul(base.draws);
+        let Some(target) = goal.target_ess else { return Self { draws: own, limit: goal.target_rhat.map(|_| own) } };
+        let draws = draws_for(target).max(1);
+        let limit = if draws_given { own } else { draws.saturating_mul(AT_MOST) };
+        Self { draws: draws.min(limit), limit: Some(limit) }
+    }
+}
+
+/// Chooses.
+///
+/// # Errors
+/// When the settings are out of range, or no run can draw as much.
+pub(crate) fn plan(
+    base: &SamplerConfig,
+    wanted: Wanted,
+    device: DeviceChoice,
+    demand: &dyn Fn(&SamplerConfig) -> Demand,
+    costs: &Costs,
+) -> Result<Plan, UsageError> {
+    let runs = alternatives(base, wanted.draws, costs.threads as usize);
+    let runs: Vec<(SamplerConfig, Demand)> = runs
+        .into_iter()
+        .filter(|config| config.validate().is_ok())
+        .map(|config| (config.clone(), demand(&config)))
+        .collect();
+    let (on_cpu, on_gpu) = match device {
+        DeviceChoice::Auto => (base.precision == Precision::F64, None),
+        DeviceChoice::Cpu => (true, Some(u32::MAX)),
+        DeviceChoice::Cuda(ordinal) => (false, Some(ordinal.unwrap_or(0))),
+    };
+    let mut considered = Vec::new();
+    if on_cpu {
+        considered.extend(runs.iter().filter_map(|(config, demand)| {
+            let calibrated = costs.gpus.first().and_then(|(_, calibration)| demand.work.predict(calibration));
+            let seconds = match calibrated {
+                Some(predicted) => predicted.cpu_seconds,
+                None => demand.work.cpu_seconds(costs.threads, |_| Some(costs.cpu))?,
+            };
+            Some(Predicted { config: config.clone(), device: Device::Cpu, seconds })
+        }));
+    }
+    for (ordinal, calibration) in costs.gpus.iter().filter(|(number, _)| on_gpu.is_none_or(|only| only == *number)) {
+        considered.extend(runs.iter().filter(|(_, demand)| demand.no_gpu.is_none()).filter_map(|(config, demand)| {
+            let seconds = demand.work.predict(calibration)?.device_seconds;
+            Some(Predicted { config: config.clone(), device: Device::Cuda(*ordinal), seconds })
+        }));
+    }
+    let mut bests: Vec<Predicted> = Vec::new();
+    for of_device in considered.chunk_by(|a, b| a.device == b.device) {
+        let seconds: Vec<_> = of_device.iter().map(|run| (run.config.clone(), run.seconds)).collect();
+        let device = of_device[0].device;
+        bests.extend(best(&seconds).map(|(config, seconds)| Predicted {
+            config: config.clone(),
+            device,
+            seconds: *seconds,
+        }));
+    }
+    bests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let Some(first) = bests.first() else { return unknown(base, wanted, &runs) };
+    let long = considered.iter().find(|run| run.device == first.device && run.config.strategy == Strategy::FourLong);
+    let others = bests[1..].iter().chain(long.filter(|long| long.config != first.config));
+    let others: Vec<String> = others.map(|run| format!("{} on {}", words(&run.config), when(run))).collect();
+    let against = if others.is_empty() { String::new() } else { format!(", against {}", others.join(", ")) };
+    let reason = format!("{}, predicted to be done first: on {}{against}", words(&first.config), when(first));
+    Ok(Plan { config: limited(first.config.clone(), wanted), reason, considered })
+}
+
+/// On a device of which nothing is known: many chains, which is what it is for.
+fn unknown(base: &SamplerConfig, wanted: Wanted, runs: &[(SamplerConfig, Demand)]) -> Result<Plan, UsageError> {
+    let Some((config, _)) = runs.iter().find(|(config, _)| config.chains == UNKNOWN_GPU) else {
+        // Whatever is out of range is so for all of them.
+        let error = base.validate().err().map_or_else(|| "no run draws as much".to_owned(), |error| error.to_string());
+        return Err(UsageError(format!("--strategy auto: {error}")));
+    };
+    let reason = format!(
+        "{}, a guess: the GPU's costs were never measured, which `octopus device calibrate` does",
+        words(config)
+    );
+    Ok(Plan { config: limited(config.clone(), wanted), reason, considered: Vec::new() })
+}
+
+/// With as many draws as it may make.
+fn limited(config: SamplerConfig, wanted: Wanted) -> SamplerConfig {
+    let draws = wanted.limit.map_or(config.draws, |limit| limit.div_ceil(config.chains).max(1));
+    SamplerConfig { draws, ..config }
+}
+
+fn words(config: &SamplerConfig) -> String {
+    let SamplerConfig { chains, draws, superchains, .. } = config;
+    match config.strategy {
+        Strategy::FourLong => format!("four-long with {chains} chains x {draws} draws"),
+        Strategy::ManyShort => format!("many-short with {chains} chains in {superchains} superchains x {draws} draws"),
+    }
+}
+
+fn when(run: &Predicted) -> String {
+    format!("{} after {}", run.device, Seconds(run.seconds))
+}
+
+impl Costs {
+    /// Of this machine: from the calibrations of its devices, and of the processor by a short run of the model.
+    ///
+    /// # Errors
+    /// When the model cannot be sampled at all.
+    pub(crate) fn measure(model: &HierarchicalNormal, pool: &ThreadPool, machine: &Machine) -> Result<Self> {
+        let Accelerators { devices, unusable } = &machine.accelerators;
+        let usable = if unusable.is_none() { *devices } else { 0 };
+        let gpus = (0..usable).filter_map(|ordinal| Some((ordinal, machine.calibration(ordinal).ok()?))).collect();
+        let cpu = LinearCost { fixed_seconds: 0.0, unit_seconds: of_a_step(model)? };
+        let threads = u32::try_from(pool.current_num_threads()).unwrap_or(u32::MAX);
+        Ok(Self { threads, cpu, gpus })
+    }
+}
+
+/// Seconds of a leapfrog step of one chain on one thread: a short run with short trajectories.
+fn of_a_step(model: &HierarchicalNormal) -> Result<f64> {
+    let config = SamplerConfig { chains: 1, tune: 30, draws: 10, max_depth: 5, ..SamplerConfig::default() };
+    Ok(seconds_a_step(model, &config, &Place::Cpu, &run::pool(Some(1))?)?)
+}
+
+/// Seconds of a draw's leapfrog step of one chain, of all the run's draws and chains.
+///
+/// # Errors
+/// When the density or the device fails.
+pub(crate) fn seconds_a_step(
+    model: &HierarchicalNormal,
+    config: &SamplerConfig,
+    place: &Place,
+    pool: &ThreadPool,
+) -> Result<f64, SamplerError> {
+    pool.install(|| {
+        let mut sampler = place.start(model, config, &mut |step| crate::output::warn(step.to_string()))?;
+        let (mut steps, mut begin) = (0, Instant::now());
+        while let Some(block) = sampler.advance(usize::MAX)? {
+            match block.phase {
+                Phase::Warmup => begin = Instant::now(),
+                Phase::Sampling => steps += block.leapfrogs(),
+            }
+        }
+        Ok(begin.elapsed().as_secs_f64() / steps.max(1) as f64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::prd_sampler;
+    use crate::work::kernel_name;
+    use octopus_density::synthetic::HierarchicalSpec;
+    use octopus_density::{HierarchicalPrior, Likelihood};
+    use octopus_device::{CalibrationKey, KernelCost, TransferCost};
+
+    const CPU: LinearCost = LinearCost { fixed_seconds: 0.0, unit_seconds: 1e-6 };
+
+    fn model() -> HierarchicalNormal {
+        let data = HierarchicalSpec::default().generate().unwrap().data;
+        HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default()).unwrap()
+    }
+
+    /// A device that takes so long for a step, and a thousandth of that more for each chain.
+    fn gpu(model: &HierarchicalNormal, step: f64) -> Calibration {
+        let none = LinearCost { fixed_seconds: 0.0, unit_seconds: 0.0 };
+        let device = LinearCost { fixed_seconds: step, unit_seconds: step / 1000.0 };
+        Calibration {
+            key: CalibrationKey::new("GPU-0", "550.54.15"),
+            device_name: "a GPU".into(),
+            measured_at: 0,
+            cpu_threads: 2,
+            startup_seconds: 0.01,
+            launch_seconds: 0.0,
+            transfer: TransferCost { upload: none, download: none },
+            device_bytes_per_second: 1e12,
+            kernels: [(kernel_name(model, Precision::F64), KernelCost { cpu: CPU, device })].into(),
+        }
+    }
+
+    fn of(draws: usize, device: &str, gpus: Vec<(u32, Calibration)>) -> Plan {
+        let (model, wanted) = (model(), Wanted { draws, limit: None });
+        let costs = Costs { threads: 2, cpu: CPU, gpus };
+        plan(&prd_sampler(), wanted, device.parse().unwrap(), &|config| Demand::of_run(&model, config), &costs).unwrap()
+    }
+
+    #[test]
+    fn warm_up_together_pays_on_the_processor_too() {
+        let plan = of(8000, "auto", vec![]);
+        assert_eq!(plan.config.strategy, Strategy::ManyShort);
+        // More superchains than threads would each wait for the others.
+        assert!(plan.config.chains <= 64 && plan.config.chains * plan.config.draws >= 8000, "{:?}", plan.config);
+        // 8000 draws of 15 leapfrog steps on two threads at a microsecond each.
+        let chosen = plan.considered.iter().find(|run| run.config == plan.config).unwrap();
+        assert!((0.06..0.075).contains(&chosen.seconds), "{chosen:?}");
+        assert!(
+            plan.reason.contains("against four-long with 4 chains x 2000 draws on cpu after 90.0 ms"),
+            "{}",
+            plan.reason
+        );
+        assert_eq!(of(8000, "cpu", vec![(0, gpu(&model(), 1e-9))]).config, plan.config);
+    }
+
+    #[test]
+    fn a_gpu_has_many_chains_where_it_pays() {
+        let fast = || gpu(&model(), 1e-6);
+        let large = of(1_000_000, "auto", vec![(0, fast())]);
+        assert!(large.config.chains >= 1024 && large.reason.contains("on cuda:0 after"), "{large:?}");
+        assert!(large.reason.contains("on cpu after"), "{}", large.reason);
+        let slow = gpu(&model(), 1e-4);
+        let small = of(1000, "auto", vec![(0, slow.clone())]);
+        assert!(small.reason.contains("predicted to be done first: on cpu"), "{}", small.reason);
+        // The faster of two, and the one that is asked for.
+        let two = || vec![(0, slow.clone()), (1, fast())];
+        assert!(of(1_000_000, "auto", two()).reason.contains("first: on cuda:1"));
+        assert!(of(1_000_000, "cuda:0", two()).reason.contains("first: on cuda:0"));
+        let unknown = of(8000, "cuda", vec![]);
+        assert_eq!((unknown.config.chains, unknown.considered.len()), (1024, 0));
+        assert!(unknown.reason.contains("device calibrate"), "{}", unknown.reason);
+    }
+
+    #[test]
+    fn a_target_says_how_many_draws_and_the_user_how_many_at_most() {
+        let base = prd_sampler();
+        let target = |ess| Goal { target_ess: Some(ess), ..Goal::default() };
+        assert_eq!(Wanted::of(&base, &Goal::default(), false), Wanted { draws: 8000, limit: None });
+        assert_eq!(Wanted::of(&base, &target(1100.0), false), Wanted { draws: 2000, limit: Some(8000) });
+        assert_eq!(Wanted::of(&base, &target(11_000.0), true), Wanted { draws: 8000, limit: Some(8000) });
+        let rhat = Goal { target_rhat: Some(1.01), ..Goal::default() };
+        assert_eq!(Wanted::of(&base, &rhat, false), Wanted { draws: 8000, limit: Some(8000) });
+        let config = SamplerConfig { chains: 64, draws: 32, ..base };
+        assert_eq!(limited(config.clone(), Wanted { draws: 2000, limit: Some(8000) }).draws, 125);
+        assert_eq!(limited(config, Wanted { draws: 2000, limit: None }).draws, 32);
+    }
+}

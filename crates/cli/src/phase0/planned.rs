@@ -1,0 +1,93 @@
+//! What `--strategy auto` chooses for as many draws as the run's, on each engine, and how good that was.
+
+use super::benchmark::Measurement;
+use super::tables::words;
+use crate::auto::{Costs, Plan, Wanted, plan};
+use crate::work::Demand;
+use anyhow::Result;
+use octopus_density::HierarchicalNormal;
+use octopus_device::{DeviceChoice, Seconds};
+use octopus_report::{Comparison, EngineTimes};
+use octopus_sampler::{SamplerConfig, Strategy};
+
+/// Rows of the table for each engine: those that are predicted to be done first.
+const ROWS: usize = 8;
+
+/// The choice on one engine.
+///
+/// # Errors
+/// When the settings are out of range.
+pub(super) fn choose(
+    model: &HierarchicalNormal,
+    base: &SamplerConfig,
+    choice: DeviceChoice,
+    costs: &Costs,
+) -> Result<Plan> {
+    let wanted = Wanted { draws: base.chains * base.draws, limit: None };
+    Ok(plan(base, wanted, choice, &|config| Demand::of_run(model, config), costs)?)
+}
+
+/// How the choice is called among others.
+pub(super) fn label(config: &SamplerConfig) -> String {
+    let strategy = match config.strategy {
+        Strategy::FourLong => "four-long",
+        Strategy::ManyShort => "many-short",
+    };
+    format!("auto: {} chains x {} draws ({strategy})", config.chains, config.draws)
+}
+
+/// What was weighed.
+pub(super) fn table(plans: &[&Plan]) -> Comparison {
+    let mut rows = Vec::new();
+    for plan in plans {
+        let mut shown: Vec<_> = plan.considered.iter().collect();
+        shown.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let long = shown.iter().position(|run| run.config.strategy == Strategy::FourLong);
+        let long = long.filter(|&at| at >= ROWS).map(|at| shown[at]);
+        for run in shown.into_iter().take(ROWS).chain(long) {
+            let SamplerConfig { chains, superchains, draws, .. } = run.config;
+            let (strategy, superchains) = match run.config.strategy {
+                Strategy::FourLong => ("four-long", "-".to_owned()),
+                Strategy::ManyShort => ("many-short", superchains.to_string()),
+            };
+            let chosen = if run.config == plan.config { "chosen" } else { "" };
+            let [chains, draws] = [chains, draws].map(|number| number.to_string());
+            let device = run.device.to_string();
+            let seconds = Seconds(run.seconds).to_string();
+            rows.push(vec![device, strategy.into(), chains, superchains, draws, seconds, chosen.into()]);
+        }
+    }
+    let reasons: Vec<&str> = plans.iter().map(|plan| plan.reason.as_str()).collect();
+    Comparison {
+        title: "What --strategy auto weighed".into(),
+        note: format!(
+            "{}. Predicted from measured costs of a leapfrog step; of those that take hardly longer than the fastest, the one \
+             with the most chains is taken.",
+            reasons.join("; ")
+        ),
+        columns: words(&["device", "strategy", "chains", "superchains", "draws", "predicted", ""]),
+        rows,
+    }
+}
+
+/// Effective draws a second of the parameter that has the fewest, in bulk or tails: what `--target-ess` waits for.
+fn rate(m: &Measurement) -> f64 {
+    let ess = m.quality.min_ess_bulk.min(m.quality.min_ess_tail);
+    m.run.result.value().map_or(f64::NAN, |times| ess / EngineTimes::wall_s(times))
+}
+
+/// In words, how much slower than the best of the others auto's choice was; none where it was not measured.
+pub(super) fn against_best(all: &[Measurement]) -> Option<String> {
+    let is_auto = |m: &&Measurement| m.run.setting.starts_with("auto: ");
+    let own = all.iter().find(is_auto)?;
+    let best = all.iter().filter(|m| !is_auto(m)).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let (own, most) = (rate(own), rate(best));
+    let ratio = own / most;
+    let verb = if ratio >= 1.0 { "more" } else { "fewer" };
+    Some(format!(
+        "The choice of --strategy auto made {own:.0} effective draws a second (the fewest of any parameter's bulk and \
+         tails), {:.0}% {verb} than the best other: {}, {most:.0}.",
+        100.0 * (ratio - 1.0).abs(),
+        best.run.setting
+    ))
+}

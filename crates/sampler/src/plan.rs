@@ -1,0 +1,139 @@
+//! What a run will take, before it begins, and which other runs draw as much.
+//!
+//! The figures are those of well-adapted chains on hierarchical models, measured: they rank strategies, and tell the times
+//! of runs that nobody has seen yet to within a factor of two.
+
+use crate::config::{SamplerConfig, Strategy};
+use crate::schedule::{SPREADING, Schedule};
+
+/// Leapfrog steps of a transition: trajectories grow with the fourth root of the dimension, in powers of two.
+const LEAPFROGS: (f64, f64) = (15.0, 31.0);
+/// Beyond so many coordinates the second.
+const FEW_COORDINATES: usize = 256;
+/// While chains learn together, a transition takes so many times as long: trajectories are longer before the metric is
+/// known, and threads wait for what is learned.
+const LEARNING: f64 = 1.5;
+/// Windows after which what many chains learn has mostly settled, and iterations that this takes at the least.
+const WINDOWS: usize = 3;
+const SETTLED: usize = 40;
+/// Draws of each chain, times those in its superchain, from which on nested R-hat is below 1.01 where chains mix well: it
+/// has a bias of about the reciprocal of twice that.
+const DRAWS_OF_SUPERCHAIN: usize = 250;
+/// Effective draws of the tails, which have the fewest, for each draw.
+const TAIL_EFFICIENCY: f64 = 0.55;
+/// More chains than this hardly draw faster anywhere.
+const MOST_CHAINS: usize = 16_384;
+
+/// A part of a run in which so many chains move side by side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// Chains.
+    pub chains: usize,
+    /// Leapfrog steps that each of them makes, about.
+    pub steps: f64,
+    /// Transitions of each.
+    pub transitions: usize,
+}
+
+/// The stages of a run of a density with `dim` coordinates: what a strategy costs is, for each of them, the time of a
+/// step of so many chains side by side, times the steps.
+pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
+    let leapfrogs = if dim > FEW_COORDINATES { LEAPFROGS.1 } else { LEAPFROGS.0 };
+    let of = |chains, transitions: usize, times| Stage {
+        chains,
+        transitions,
+        steps: transitions as f64 * leapfrogs * times,
+    };
+    match config.strategy {
+        Strategy::FourLong => vec![of(config.chains, config.tune + config.draws, 1.0)],
+        Strategy::ManyShort => {
+            let schedule = Schedule::of(config);
+            let settled = schedule.end_of(WINDOWS).max(SETTLED).min(config.tune);
+            vec![of(config.superchains, settled, LEARNING), of(config.chains, config.draws + SPREADING, 1.0)]
+        }
+    }
+}
+
+/// Draws, of all chains together, that make so many effective draws of every parameter's bulk and tails, about.
+pub fn draws_for(effective: f64) -> usize {
+    (effective / TAIL_EFFICIENCY).ceil() as usize
+}
+
+/// Runs that draw at least `draws` draws in all: the chains of `base` as they are, if they warm up each for itself, and more
+/// and more chains that warm up together. `threads` is how many chains the processor moves at once, which their number
+/// should divide into. All else is as in `base`.
+pub fn alternatives(base: &SamplerConfig, draws: usize, threads: usize) -> Vec<SamplerConfig> {
+    let long = SamplerConfig { strategy: Strategy::FourLong, ..base.clone() };
+    let long = SamplerConfig { draws: draws.div_ceil(long.chains.max(1)), ..long };
+    let powers = |first: usize| std::iter::successors(Some(first), |chains| Some(2 * chains));
+    let counts = |first| powers(first).skip_while(|&chains| chains < 4).take_while(|&chains| chains <= MOST_CHAINS);
+    let mut chains: Vec<usize> = counts(4).chain(counts(threads.max(1))).collect();
+    chains.sort_unstable();
+    chains.dedup();
+    let many = chains.into_iter().flat_map(|chains| {
+        let most = SamplerConfig::many_short(chains).superchains;
+        let fewer = (most > 16 && chains.is_multiple_of(16)).then_some(16);
+        [Some(most), fewer].into_iter().flatten().map(move |superchains| {
+            let honest = (DRAWS_OF_SUPERCHAIN * superchains).div_ceil(chains);
+            let draws = draws.div_ceil(chains).max(honest);
+            SamplerConfig { strategy: Strategy::ManyShort, chains, superchains, draws, ..base.clone() }
+        })
+    });
+    std::iter::once(long).chain(many).collect()
+}
+
+/// The one to take of runs that are said to take these seconds: of all that take hardly longer than the fastest the one
+/// with the most chains, since chains that differ are seen to differ. None of an empty list.
+pub fn best(seconds: &[(SamplerConfig, f64)]) -> Option<&(SamplerConfig, f64)> {
+    /// As much as predictions are worth.
+    const HARDLY: f64 = 1.1;
+    let fastest = seconds.iter().map(|(_, seconds)| *seconds).min_by(f64::total_cmp)?;
+    seconds.iter().filter(|(_, seconds)| *seconds <= HARDLY * fastest).max_by_key(|(config, _)| config.chains)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prd() -> SamplerConfig {
+        SamplerConfig { chains: 4, draws: 2000, tune: 1000, ..SamplerConfig::default() }
+    }
+
+    #[test]
+    fn alternatives_can_be_run_and_draw_enough() {
+        for (draws, threads) in [(8000, 2), (8000, 6), (100, 1), (1, 64), (1_000_000, 0)] {
+            let all = alternatives(&prd(), draws, threads);
+            assert!(all.len() > 12 && all[0].strategy == Strategy::FourLong);
+            for config in all {
+                assert_eq!(config.validate(), Ok(()), "{config:?}");
+                assert!(config.chains * config.draws >= draws, "{config:?}");
+                let own = config.chains / config.superchains * config.draws;
+                assert!(config.strategy == Strategy::FourLong || own >= DRAWS_OF_SUPERCHAIN, "{config:?}");
+            }
+        }
+        let six: Vec<usize> = alternatives(&prd(), 8000, 6).iter().map(|config| config.chains).collect();
+        assert!([6, 12, 8, 16_384].iter().all(|chains| six.contains(chains)), "{six:?}");
+    }
+
+    /// Warm-up as it was measured with 4, 8, 16 and 64 superchains: 108 to 140 iterations, 60 to 76, 44 to 60, 44 to 50, the
+    /// spreading of 4 included.
+    #[test]
+    fn warm_up_takes_as_long_as_it_did() {
+        for (superchains, measured) in [(4, 104..=136), (8, 56..=72), (16, 40..=56), (64, 40..=46)] {
+            let config = SamplerConfig { superchains, ..SamplerConfig::many_short(1024) };
+            let stages = stages(&config, 103);
+            assert!(measured.contains(&stages[0].transitions), "{stages:?}");
+            assert_eq!((stages[0].chains, stages[1].chains, stages[1].transitions), (superchains, 1024, 1004));
+        }
+        let long = stages(&prd(), 1003);
+        assert_eq!(long, [Stage { chains: 4, transitions: 3000, steps: 93_000.0 }]);
+    }
+
+    #[test]
+    fn the_most_chains_of_the_fastest() {
+        let of = |chains, seconds| (SamplerConfig { chains, ..SamplerConfig::default() }, seconds);
+        let all = [of(4, 1.0), of(16, 1.05), of(64, 1.2), of(8, 1.09)];
+        assert_eq!(best(&all).map(|(config, _)| config.chains), Some(16));
+        assert_eq!(best(&[]), None);
+    }
+}
