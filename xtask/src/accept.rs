@@ -1,5 +1,6 @@
 //! `cargo xtask accept`: judges the results of `run-acceptance.sh` and makes a machine's report of them.
 
+mod many;
 mod ncu;
 mod report;
 mod results;
@@ -148,7 +149,8 @@ fn whole_runs(exact: &Value) -> Vec<String> {
         .collect();
     let begins =
         |run: &Value, what: &str| run.get("name").and_then(Value::as_str).is_some_and(|name| name.starts_with(what));
-    let missing = ["expand-", "predict-"].into_iter().filter(|what| !runs.iter().any(|run| begins(run, what)));
+    let missing =
+        ["expand-", "predict-", "batch-"].into_iter().filter(|what| !runs.iter().any(|run| begins(run, what)));
     objections.extend(missing.map(|what| format!("exact_runs: nothing that is called {what}...")));
     for problem in rows(exact, "problems") {
         objections.push(format!("exact_runs: {problem}"));

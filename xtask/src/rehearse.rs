@@ -9,9 +9,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The density of the runs, and what expands the draws of any; other kernels are not needed, and each takes seconds to
-/// build.
+/// The density of the runs, and what expands the draws of any, by the beginnings of their names; other kernels are not
+/// needed, and each takes seconds to build.
 const UNITS: [&str; 2] = ["nuts_hierarchical_normal_", "nuts_expand_"];
+/// Of the kernels for batches of data sets those that the bundle's batches take, by beginning and end.
+const BATCHES: (&str, [&str; 2]) = ("nuts_batch_hierarchical_normal_", ["_32x1", "_128x8"]);
 
 /// Makes the bundle of the release binary that is there, runs both parts on the software GPU and judges the results.
 ///
@@ -50,7 +52,11 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
 /// # Errors
 /// When there is no C++ compiler, or it refuses a source.
 pub(crate) fn software_gpu() -> Result<SoftwareGpu, Unavailable> {
-    let needed = |unit: &String| UNITS.iter().any(|beginning| unit.starts_with(beginning));
+    let (batches, shapes) = BATCHES;
+    let needed = |unit: &String| {
+        UNITS.iter().any(|beginning| unit.starts_with(beginning))
+            || unit.starts_with(batches) && shapes.iter().any(|shape| unit.ends_with(shape))
+    };
     let units: Vec<String> = sampler_units()?.into_iter().filter(needed).collect();
     SoftwareGpu::build()?.with_sampler(Lanes::Arrays, &units)
 }

@@ -1,5 +1,6 @@
 //! The sampler's figures: what must be there, and `sampler.md`.
 
+use super::many;
 use super::ncu;
 use super::report::commit;
 use super::results::{json, optional_json};
@@ -26,6 +27,10 @@ pub(super) fn objections(sampler: &Value) -> Vec<String> {
         if on(place) == 0 {
             objections.push(format!("sampler: nothing was measured on the {name}"));
         }
+    }
+    for batch in rows(sampler, "batches").iter().filter(|batch| number(batch, "/failed") != Some(0.0)) {
+        let [failed, all] = ["/failed", "/data_sets"].map(|pointer| show_whole(batch, pointer));
+        objections.push(format!("sampler: {failed} of {all} data sets failed on the {}", word(batch, "/place")));
     }
     for cell in cells.iter().filter(|cell| cell.get("error").is_none_or(Value::is_null)) {
         let positive = |pointer| number(cell, pointer).is_some_and(|value| value > 0.0 && value.is_finite());
@@ -54,7 +59,7 @@ fn name(cell: &Value) -> String {
     )
 }
 
-fn show_whole(value: &Value, pointer: &str) -> String {
+pub(super) fn show_whole(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).map_or_else(|| "-".into(), Value::to_string)
 }
 
@@ -67,6 +72,7 @@ pub(super) fn report(results: &Path, device: &str) -> Result<String> {
     let mut text = head(results, &sampler, device)?;
     text += &latency(&sampler);
     text += &starts(&sampler);
+    text += &many::report(&sampler);
     text += &teams(&sampler);
     text += &throughput(&sampler);
     text += &repeats(&sampler, results);
@@ -239,8 +245,8 @@ fn throughput(sampler: &Value) -> String {
         ]);
     }
     format!(
-        "\n## Throughput by chains\n\nA run is ended after about a second; 4 chains are the PRD's run (1000 + 2000, \
-         0.95), more chains share what they learn and draw less (0.8).\n\n{}\n\
+        "\n## Throughput by chains\n\nA run is ended after about a second; 4 chains are the PRD's run (1000 + 2000), \
+         more warm up together (many-short) and draw less each.\nR-hat of these is nested.\n\n{}\n\
          ## From how many chains on the GPU does more than all cores\n\n{}",
         table.or("Not measured."),
         even.or("Not measured on both.")

@@ -1,6 +1,7 @@
 //! `octopus device exact --runs`: whole runs on the device and what draws mean there, bit for bit those of the CPU and of
 //! the record.
 
+mod batches;
 mod bits;
 mod cases;
 mod expansions;
@@ -11,6 +12,7 @@ use crate::args::DeviceExactArgs;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::{Result, bail};
+use batches::batches;
 use bits::Bits;
 use cases::{Case, cases};
 use expansions::expansions;
@@ -75,6 +77,9 @@ pub(super) fn run(args: &DeviceExactArgs, json: bool, quiet: bool) -> Result<Exi
     };
     for case in cases(args.small) {
         take(make(case, &context)?);
+    }
+    for batch in batches(args.small) {
+        batch.make(&context)?.into_iter().for_each(&mut take);
     }
     for expansion in expansions(args.small) {
         expansion.make(&context)?.into_iter().for_each(&mut take);

@@ -3,7 +3,9 @@
 //! The figures of most interest come first, and what has been measured is written after each measurement.
 
 mod answer;
+mod batch;
 mod cell;
+mod goal;
 mod launch;
 mod machine;
 mod plan;
@@ -77,6 +79,21 @@ impl Bench<'_> {
             if self.in_time(&launch.name()) {
                 let cost = launch.measure(&self.context)?;
                 self.answer.launches.push(cost);
+                self.keep()?;
+            }
+        }
+        for goal in &plan.goals {
+            if self.in_time(&goal.name()) {
+                let model = model(goal.groups, Likelihood::Collapsed)?;
+                let reached = goal.measure(&model, &self.context)?;
+                self.answer.goals.push(reached);
+                self.keep()?;
+            }
+        }
+        for batch in &plan.batches {
+            if self.in_time(&batch.name()) {
+                let cost = batch.measure(&self.context)?;
+                self.answer.batches.push(cost);
                 self.keep()?;
             }
         }

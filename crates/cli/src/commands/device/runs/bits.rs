@@ -60,16 +60,24 @@ pub(super) struct Trail {
 }
 
 impl Bits {
-    /// Samples to the end.
+    /// Samples to the end. Of many short chains those iterations count that all of them make: what a few have learned
+    /// before is in each of their draws.
     ///
     /// # Errors
     /// When the density or the device fails.
     pub(super) fn of(mut sampler: Sampler<'_, HierarchicalNormal>, model: &HierarchicalNormal) -> Result<Self> {
-        let mut bits = Self { names: Names::RUN, numbers: model.dim(), chains: Vec::new() };
+        let (mut bits, chains) = (Self::empty(model), sampler.config().chains);
         while let Some(block) = sampler.advance(usize::MAX)? {
-            bits.add(&block);
+            if block.chains.len() == chains {
+                bits.add(&block);
+            }
         }
         Ok(bits)
+    }
+
+    /// Of a run that has not begun.
+    pub(super) fn empty(model: &HierarchicalNormal) -> Self {
+        Self { names: Names::RUN, numbers: model.dim(), chains: Vec::new() }
     }
 
     /// Of `chains` chains of rows of `numbers` numbers, one chain after the other.
@@ -79,7 +87,8 @@ impl Bits {
         Self { names, numbers, chains: rows.chunks(each).map(words).collect() }
     }
 
-    fn add(&mut self, block: &Block) {
+    /// Adds what a run has drawn.
+    pub(super) fn add(&mut self, block: &Block) {
         self.chains.resize(block.chains.len(), Vec::new());
         for (all, chain) in self.chains.iter_mut().zip(&block.chains) {
             for (x, stats) in chain.positions.chunks_exact(self.numbers).zip(&chain.stats) {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig};
+use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use std::time::Duration;
 
 /// One run: data, settings, and how it is cut into launches.
@@ -15,6 +15,8 @@ pub(super) struct Case {
     metric: MetricKind,
     parameterization: Parameterization,
     chains: usize,
+    /// Superchains, if chains warm up together.
+    superchains: Option<usize>,
     /// Iterations of a launch and chains on the device at once, at most: they must not change a bit.
     most_iterations: usize,
     chains_at_once: usize,
@@ -38,6 +40,8 @@ const GROUPS: [usize; 5] = [10, 100, 200, 500, 1000];
 const LARGE: usize = 500;
 /// Those of a small run: one for each number of lanes.
 const SMALL: [usize; 2] = [100, 500];
+/// For many short chains, of which eight warm up; the smaller alone in a small run.
+const MANY: [usize; 2] = [50, 300];
 /// For teams: one for each of their shapes.
 const TEAMS: [usize; 2] = [20, 300];
 
@@ -66,12 +70,28 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
                 likelihood,
                 metric,
                 parameterization,
+                superchains: None,
                 chains: if groups < LARGE { chains } else { chains.min(8) },
                 most_iterations,
                 chains_at_once,
                 precision,
             });
         }
+    }
+    let many = if small { &MANY[..1] } else { &MANY[..] };
+    for (groups, precision) in many.iter().flat_map(|&groups| Precision::ALL.map(|precision| (groups, precision))) {
+        cases.push(Case {
+            groups,
+            sizes: Unbalanced,
+            likelihood: Collapsed,
+            metric: LowRank,
+            parameterization: Adaptive,
+            chains: 48,
+            superchains: Some(8),
+            most_iterations: 5,
+            chains_at_once: 20,
+            precision,
+        });
     }
     cases
 }
@@ -82,7 +102,11 @@ impl Case {
         let words = [format!("{:?}", self.sizes), format!("{:?}", self.likelihood), format!("{:?}", self.metric)];
         let [sizes, likelihood, metric] = words.map(|word| word.to_lowercase());
         let coordinates = format!("{:?}", self.parameterization).to_lowercase();
-        format!("{}-{sizes}-{likelihood}-{metric}-{coordinates}-{}-{}", self.groups, self.chains, self.precision)
+        let chains = match self.superchains {
+            Some(superchains) => format!("{}-of-{superchains}", self.chains),
+            None => self.chains.to_string(),
+        };
+        format!("{}-{sizes}-{likelihood}-{metric}-{coordinates}-{chains}-{}", self.groups, self.precision)
     }
 
     /// The density.
@@ -101,10 +125,16 @@ impl Case {
 
     /// Long enough for a window of warm-up, a restart with what was learned there, and draws with it.
     pub(super) fn config(&self) -> SamplerConfig {
+        let (strategy, superchains) = match self.superchains {
+            Some(superchains) => (Strategy::ManyShort, superchains),
+            None => (Strategy::FourLong, SamplerConfig::default().superchains),
+        };
         SamplerConfig {
             draws: 8,
             tune: 60,
             chains: self.chains,
+            strategy,
+            superchains,
             max_depth: 6,
             seed: 42,
             metric: self.metric,

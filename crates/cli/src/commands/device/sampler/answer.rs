@@ -1,6 +1,8 @@
 //! All that is measured, as JSON has it.
 
+use super::batch::Batch;
 use super::cell::Cell;
+use super::goal::Goal;
 use super::launch::LaunchCost;
 use super::machine::Machine;
 use super::ratios::{BreakEven, Ratio, break_even, ratios};
@@ -25,6 +27,10 @@ pub(super) struct Answer {
     pub(super) not_measured: Vec<String>,
     pub(super) starts: Vec<Start>,
     pub(super) launches: Vec<LaunchCost>,
+    /// The shortest runs to a number of effective draws.
+    pub(super) goals: Vec<Goal>,
+    /// Many data sets at once.
+    pub(super) batches: Vec<Batch>,
     pub(super) teams: Vec<TeamCost>,
     pub(super) cells: Vec<Cell>,
     /// From how many chains on the GPU does more leapfrogs a second than all cores.
@@ -35,7 +41,7 @@ pub(super) struct Answer {
 impl Answer {
     pub(super) fn new(device: DeviceIdentity, seconds_allowed: u64) -> Self {
         Self {
-            schema: 1,
+            schema: 2,
             test_double: device.test_double,
             machine: Machine::read(&device),
             device: DeviceIdentity { uuid: None, ..device },
@@ -45,6 +51,8 @@ impl Answer {
             not_measured: Vec::new(),
             starts: Vec::new(),
             launches: Vec::new(),
+            goals: Vec::new(),
+            batches: Vec::new(),
             teams: Vec::new(),
             cells: Vec::new(),
             break_even: Vec::new(),

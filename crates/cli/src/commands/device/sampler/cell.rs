@@ -4,7 +4,7 @@ use super::quality::{Quality, quality};
 use anyhow::Result;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::CudaContext;
-use octopus_sampler::{Block, GpuConfig, GpuMemory, Phase, Precision, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{Block, GpuConfig, GpuMemory, Phase, Precision, Sampler, SamplerConfig, SamplerError, Strategy};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -37,13 +37,14 @@ pub(super) struct Cell {
     pub(super) precision: Precision,
     pub(super) chains: usize,
     pub(super) target_accept: f64,
-    /// Iterations of each chain that were planned.
+    pub(super) strategy: Strategy,
+    /// Iterations of each chain that were planned, of chains that warm up together the most that there may be.
     pub(super) tune: usize,
+    /// Those that it took; none when it was not done in the time of a cell.
+    pub(super) warm_up: Option<usize>,
     pub(super) planned_draws: usize,
     /// Draws of each chain that were made in the time of a cell.
     pub(super) draws: usize,
-    /// Whether warm-up was done in that time.
-    pub(super) warmed_up: bool,
     /// Starting points, buffers, and the module, which the driver has compiled before.
     pub(super) setup_seconds: f64,
     pub(super) warmup_seconds: f64,
@@ -96,21 +97,21 @@ impl CellPlan {
         format!("{place:?}, {groups} groups, {likelihood:?}, {precision}, {chains} chains").to_lowercase()
     }
 
-    /// Four chains are the PRD's run. Many chains share what they learn, so that each needs less warm-up and fewer
-    /// draws; they accept at Stan's rate.
+    /// Four chains are the PRD's run. More warm up together, and each draws less; all accept as the PRD's.
     fn config(&self) -> SamplerConfig {
-        let (tune, draws, target_accept): (usize, usize, f64) = match self.chains {
-            0..=1 => (500, 1500, 0.95),
-            2..=4 => (1000, 2000, 0.95),
-            5..=64 => (300, 500, 0.8),
-            65..=1024 => (150, 48, 0.8),
-            1025..=4096 => (100, 24, 0.8),
-            4097..=16_384 => (60, 12, 0.8),
-            _ => (60, 8, 0.8),
+        let (tune, draws): (usize, usize) = match self.chains {
+            0..=1 => (500, 1500),
+            2..=4 => (1000, 2000),
+            5..=64 => (500, 500),
+            65..=1024 => (500, 48),
+            1025..=4096 => (500, 24),
+            4097..=16_384 => (500, 12),
+            _ => (500, 8),
         };
         let (tune, draws) = if self.short { (tune.div_ceil(5), draws.div_ceil(5)) } else { (tune, draws) };
         let (chains, precision) = (self.chains, self.precision);
-        SamplerConfig { tune, draws, chains, target_accept, precision, seed: 42, ..SamplerConfig::default() }
+        let base = if chains > 4 { SamplerConfig::many_short(chains) } else { SamplerConfig::default() };
+        SamplerConfig { tune, draws, chains, target_accept: 0.95, precision, seed: 42, ..base }
     }
 
     /// Runs it for at most about `time`. A failure of memory or of the density stands in the cell.
@@ -148,10 +149,11 @@ impl CellPlan {
             precision: self.precision,
             chains: self.chains,
             target_accept: config.target_accept,
+            strategy: config.strategy,
             tune: config.tune,
+            warm_up: None,
             planned_draws: config.draws,
             draws: 0,
-            warmed_up: false,
             setup_seconds: 0.0,
             warmup_seconds: 0.0,
             sampling_seconds: 0.0,
@@ -205,14 +207,14 @@ fn fill(
             blocks.push(block);
         }
     }
+    cell.warm_up = sampler.warm_up();
     drop(sampler);
-    cell.warmed_up = warmup.iterations == config.tune;
     (cell.warmup_seconds, cell.sampling_seconds) = (warmup.seconds, sampling.seconds);
     cell.draws = sampling.iterations;
     cell.divergences = sampling.divergences;
     cell.device_bytes = context.map(|context| context.usage().peak_device_bytes);
     cell.speed(if sampling.iterations > 0 { sampling } else { warmup }, context.is_some());
-    cell.quality = quality(model, &blocks);
+    cell.quality = quality(model, &blocks, config);
     let seconds = cell.setup_seconds + cell.warmup_seconds + cell.sampling_seconds;
     let converged = cell.quality.as_ref().filter(|quality| quality.converged());
     cell.min_ess_per_second = converged.map(|quality| quality.min_ess / seconds);
@@ -290,7 +292,7 @@ mod tests {
         let plan = CellPlan::new(Where::Cpu, 10, Likelihood::Collapsed, Precision::F64, 4);
         let model = model(10, Likelihood::Collapsed).unwrap();
         let cell = plan.measure(&model, None, Duration::from_secs(60)).unwrap();
-        assert!(cell.warmed_up && cell.finished() && cell.error.is_none(), "{cell:?}");
+        assert!(cell.warm_up == Some(1000) && cell.finished() && cell.error.is_none(), "{cell:?}");
         assert_eq!((cell.draws, cell.tune, cell.target_accept), (2000, 1000, 0.95));
         let by_hand = cell.leapfrogs as f64 / cell.sampling_seconds;
         assert!((cell.leapfrogs_per_second / by_hand - 1.0).abs() < 1e-9);
@@ -306,7 +308,9 @@ mod tests {
         let plan = CellPlan::new(Where::Cpu, 100, Likelihood::Pointwise, Precision::F64, 64);
         let model = model(100, Likelihood::Pointwise).unwrap();
         let cell = plan.measure(&model, None, Duration::from_millis(1)).unwrap();
-        assert!(!cell.warmed_up && !cell.finished() && cell.quality.is_none() && cell.min_ess_per_second.is_none());
+        assert!(
+            cell.warm_up.is_none() && !cell.finished() && cell.quality.is_none() && cell.min_ess_per_second.is_none()
+        );
         assert!(cell.leapfrogs > 0 && cell.leapfrogs_per_second > 0.0, "{cell:?}");
     }
 }

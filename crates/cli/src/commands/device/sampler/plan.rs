@@ -1,6 +1,8 @@
 //! What is measured, most important first.
 
+use super::batch::BatchPlan;
 use super::cell::{CellPlan, Where};
+use super::goal::GoalPlan;
 use super::launch::LaunchPlan;
 use super::start::StartPlan;
 use super::team::TeamPlan;
@@ -16,6 +18,8 @@ pub(super) struct Plan {
     pub(super) starts: Vec<StartPlan>,
     pub(super) cells: Vec<CellPlan>,
     pub(super) launches: Vec<LaunchPlan>,
+    pub(super) goals: Vec<GoalPlan>,
+    pub(super) batches: Vec<BatchPlan>,
     pub(super) teams: Vec<TeamPlan>,
     /// The time of a cell, after which it is ended with what it has.
     pub(super) cell_time: Duration,
@@ -48,6 +52,8 @@ impl Plan {
             starts: starts.into_iter().flat_map(|(groups, precision)| StartPlan::both(groups, precision)).collect(),
             cells,
             launches: vec![LaunchPlan::new(10, Precision::F64, 2000), LaunchPlan::new(100, Precision::F64, 2000)],
+            goals: GoalPlan::all(),
+            batches: BatchPlan::all(),
             teams: teams(),
             cell_time: Duration::from_secs(1),
         }
@@ -68,6 +74,8 @@ impl Plan {
             starts: StartPlan::both(10, Precision::F64).into(),
             cells: cells.into_iter().map(|cell| CellPlan { short: true, ..cell }).collect(),
             launches: vec![LaunchPlan::new(10, Precision::F64, 200)],
+            goals: GoalPlan::small(),
+            batches: BatchPlan::small(),
             teams: vec![TeamPlan {
                 groups: 10,
                 per_group: 3000,

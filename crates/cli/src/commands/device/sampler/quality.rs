@@ -1,8 +1,9 @@
 //! Whether a run has converged, and what its draws are worth.
 
 use octopus_density::{HierarchicalNormal, LogDensity};
-use octopus_diag::{Chains, ess_bulk, rhat};
-use octopus_sampler::Block;
+use octopus_diag::{DEFAULT_PROB, ParameterSummary, summary, summary_of_many};
+use octopus_sampler::{Block, SamplerConfig, Strategy};
+use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -14,8 +15,10 @@ const MOST_NUMBERS: usize = 8_000_000;
 /// The worst of the quantities that were looked at.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Quality {
-    /// Bulk effective sample size of Vehtari et al. (2021).
+    /// Bulk effective sample size.
     pub(super) min_ess: f64,
+    /// Tail effective sample size.
+    pub(super) min_ess_tail: f64,
     pub(super) max_rhat: f64,
     /// Quantities that were looked at, evenly spread over all `quantities`; scalars always.
     pub(super) looked_at: usize,
@@ -23,17 +26,18 @@ pub(super) struct Quality {
 }
 
 impl Quality {
-    /// What the PRD asks for.
+    /// What the PRD asks for, of many short chains by nested R-hat.
     pub(super) fn converged(&self) -> bool {
-        self.max_rhat < 1.01 && self.min_ess > 400.0
+        self.max_rhat < 1.01 && self.min_ess > 400.0 && self.min_ess_tail > 400.0
     }
 }
 
 /// None when there are too few draws.
-pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block]) -> Option<Quality> {
+pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &SamplerConfig) -> Option<Quality> {
     let chains = blocks.first()?.chains.len();
     let draws: usize = blocks.iter().map(|block| block.draws).sum();
-    if draws < FEWEST_DRAWS {
+    let many = config.strategy == Strategy::ManyShort;
+    if draws < FEWEST_DRAWS && !many {
         return None;
     }
     let (dim, width) = (model.dim(), model.layout().width());
@@ -50,17 +54,26 @@ pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block]) -> Option<Qu
             values
         })
         .collect();
-    let judged = (0..chosen.len()).into_par_iter().map(|at| {
-        let values: Vec<f64> =
-            expanded.iter().flat_map(|chain| chain.iter().skip(at).step_by(chosen.len())).copied().collect();
-        Chains::new(&values, chains, draws).map_or((f64::NAN, f64::NAN), |chains| (ess_bulk(&chains), rhat(&chains)))
-    });
+    let mut looked_at = Dataset::default();
+    let axes = [("chain", chains), ("draw", draws), ("quantity", chosen.len())];
+    looked_at.insert("quantities", Array::new(axes, Values::F64(expanded.concat())));
+    let found = if many {
+        summary_of_many(&looked_at, DEFAULT_PROB, config.superchains)
+    } else {
+        summary(&looked_at, DEFAULT_PROB)
+    };
     // NaN is the worst of all, and must not be lost on the way.
-    let worst =
-        |a: f64, b: f64, pick: fn(f64, f64) -> f64| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) };
-    let (min_ess, max_rhat) =
-        judged.reduce(|| (f64::INFINITY, 0.0), |a, b| (worst(a.0, b.0, f64::min), worst(a.1, b.1, f64::max)));
-    Some(Quality { min_ess, max_rhat, looked_at: chosen.len(), quantities: width })
+    let worst = |of: fn(&ParameterSummary) -> f64, pick: fn(f64, f64) -> f64| {
+        let all = found.iter().flat_map(|found| &found.parameters).map(of);
+        all.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) }).unwrap_or(f64::NAN)
+    };
+    Some(Quality {
+        min_ess: worst(|p| p.ess_bulk, f64::min),
+        min_ess_tail: worst(|p| p.ess_tail, f64::min),
+        max_rhat: worst(|p| p.rhat, f64::max),
+        looked_at: chosen.len(),
+        quantities: width,
+    })
 }
 
 /// The places in an expanded draw of all scalars and of at most about `most` elements, evenly spread.
@@ -79,26 +92,31 @@ mod tests {
     use super::*;
     use crate::commands::device::sampler::model;
     use octopus_density::Likelihood;
-    use octopus_sampler::{Sampler, SamplerConfig};
+    use octopus_sampler::Sampler;
 
     #[test]
     fn the_worst_of_all_is_that_of_the_diagnosis() {
         let model = model(10, Likelihood::Collapsed).unwrap();
-        let config = SamplerConfig { draws: 200, tune: 200, seed: 3, ..SamplerConfig::default() };
-        let mut sampler = Sampler::new(&model, config).unwrap();
-        let mut blocks = Vec::new();
-        while let Some(block) = sampler.advance(usize::MAX).unwrap() {
-            if block.phase == octopus_sampler::Phase::Sampling {
-                blocks.push(block);
+        for config in [SamplerConfig { draws: 200, ..SamplerConfig::default() }, SamplerConfig::many_short(64)] {
+            let config = SamplerConfig { draws: config.draws.min(200), tune: 200, seed: 3, ..config };
+            let mut sampler = Sampler::new(&model, config.clone()).unwrap();
+            let mut blocks = Vec::new();
+            while let Some(block) = sampler.advance(usize::MAX).unwrap() {
+                if block.phase == octopus_sampler::Phase::Sampling {
+                    blocks.push(block);
+                }
             }
+            let own = quality(&model, &blocks, &config).unwrap();
+            let posterior = crate::collect::posterior(&model, &blocks);
+            let table = match config.strategy {
+                Strategy::FourLong => summary(&posterior, DEFAULT_PROB).unwrap(),
+                Strategy::ManyShort => summary_of_many(&posterior, DEFAULT_PROB, config.superchains).unwrap(),
+            };
+            let expected = (table.min_ess_bulk(), table.min_ess_tail(), table.max_rhat());
+            assert_eq!((own.min_ess, own.min_ess_tail, own.max_rhat), expected);
+            assert_eq!(own.looked_at, own.quantities);
+            assert!(quality(&model, &blocks[..0], &config).is_none());
         }
-        let own = quality(&model, &blocks).unwrap();
-        let posterior = crate::collect::posterior(&model, &blocks);
-        let table = octopus_diag::summary(&posterior, octopus_diag::DEFAULT_PROB).unwrap();
-        let ess = table.parameters.iter().map(|row| row.ess_bulk).fold(f64::INFINITY, f64::min);
-        let rhat = table.parameters.iter().map(|row| row.rhat).fold(0.0, f64::max);
-        assert_eq!((own.min_ess, own.max_rhat, own.looked_at), (ess, rhat, own.quantities));
-        assert_eq!(quality(&model, &blocks[..0]).map(|_| ()), None);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(super) fn text(answer: &Answer) -> String {
     let _ = writeln!(text, "\n{cpu}, {} threads; {:.0} s in all", answer.machine.threads, answer.seconds);
     starts(answer, &mut text);
     launches(answer, &mut text);
+    goals(answer, &mut text);
+    batches(answer, &mut text);
     teams(answer, &mut text);
     cells(answer, &mut text);
     conclusions(answer, &mut text);
@@ -54,6 +56,46 @@ fn launches(answer: &Answer, text: &mut String) {
             cost.device_us_per_leapfrog,
             cost.wall_us_per_launch,
             cost.wall_us_per_leapfrog
+        );
+    }
+}
+
+fn goals(answer: &Answer, text: &mut String) {
+    for goal in &answer.goals {
+        let word = if goal.reached { "" } else { " not reached:" };
+        let _ = writeln!(
+            text,
+            "\n{:.0} effective draws of {} groups, {} chains, {}, on the {}:{word} {} + {} transitions, set-up {:.1} ms, \
+             warm-up {:.1} ms, sampling {:.1} ms",
+            goal.target_ess,
+            goal.groups,
+            goal.chains,
+            goal.precision,
+            goal.place,
+            goal.warm_up,
+            goal.draws,
+            goal.setup_seconds * 1e3,
+            goal.warmup_seconds * 1e3,
+            goal.sampling_seconds * 1e3
+        );
+    }
+}
+
+fn batches(answer: &Answer, text: &mut String) {
+    for batch in &answer.batches {
+        let _ = writeln!(
+            text,
+            "\n{} data sets of {} groups, {} chains x ({} + {}), {}, on the {}: {:.3} s, {:.0} data sets a second, {} failed",
+            batch.data_sets,
+            batch.groups,
+            batch.chains,
+            batch.tune,
+            batch.draws,
+            batch.precision,
+            batch.place,
+            batch.seconds,
+            batch.data_sets_per_second,
+            batch.failed
         );
     }
 }
@@ -128,7 +170,7 @@ fn line(cell: &Cell) -> String {
         or_dash(cell.min_ess_per_second.map(|rate| format!("{rate:.0}"))),
         or_dash(cell.device_bytes.map(|bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))),
     );
-    if !cell.warmed_up {
+    if cell.warm_up.is_none() {
         line += "  (in warm-up)";
     }
     line

@@ -1,0 +1,89 @@
+//! Data sets of several sizes in one launch, each of which must draw what it draws alone.
+
+use super::bits::Bits;
+use super::{Made, of_sampler};
+use anyhow::{Context, Result};
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_device::CudaContext;
+use octopus_sampler::{BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig};
+use std::time::{Duration, Instant};
+
+/// Groups of the data sets; the first batch alone is small. The second takes the kernels of 128 lanes.
+const GROUPS: [&[usize]; 2] = [&[25, 9, 17], &[300, 12, 450]];
+/// Of a batch on the device at once: one waits for its turn.
+const AT_ONCE: usize = 2;
+
+/// A batch in one precision.
+pub(super) struct Batch {
+    groups: &'static [usize],
+    precision: Precision,
+}
+
+/// All batches, or those that are little enough for tools that slow kernels down a hundredfold.
+pub(super) fn batches(small: bool) -> Vec<Batch> {
+    let chosen = if small { &GROUPS[..1] } else { &GROUPS[..] };
+    chosen.iter().flat_map(|&groups| Precision::ALL.map(|precision| Batch { groups, precision })).collect()
+}
+
+impl Batch {
+    fn config(&self) -> SamplerConfig {
+        let precision = self.precision;
+        SamplerConfig { draws: 6, tune: 40, chains: 3, max_depth: 6, seed: 42, precision, ..SamplerConfig::default() }
+    }
+
+    fn name(&self, set: usize) -> String {
+        format!("batch-{}-groups-{}-of-{}-{}", self.groups[set], set + 1, self.groups.len(), self.precision)
+    }
+
+    fn models(&self) -> Result<Vec<HierarchicalNormal>> {
+        let model = |&groups: &usize| {
+            let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.unbalanced()?.data;
+            Ok(HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise)?)
+        };
+        self.groups.iter().map(model).collect()
+    }
+
+    /// Samples the data sets together on the device, and in f64 each by itself on the CPU.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub(super) fn make(&self, context: &CudaContext) -> Result<Vec<Made>> {
+        let (models, config, clock) = (self.models()?, self.config(), Instant::now());
+        let of = |density| DataSet { density, begin: Begin::Anew(config.clone()) };
+        let sets: Vec<_> = models.iter().map(of).collect();
+        // By their number, not by the clock: a slow device launches as a fast one.
+        let gpu = GpuConfig { launch_time: Duration::from_secs(3600), most_iterations: 7, ..GpuConfig::default() };
+        let failed = |error| of_sampler(error).context(self.name(0));
+        let mut sampler = BatchSampler::on_gpu(&sets, AT_ONCE, context, &gpu).map_err(failed)?;
+        let mut drawn: Vec<Bits> = models.iter().map(Bits::empty).collect();
+        while let Some(moved) = sampler.advance(usize::MAX).map_err(failed)? {
+            for moved in moved {
+                drawn[moved.set].add(&moved.block.map_err(failed)?);
+            }
+        }
+        let seconds = clock.elapsed().as_secs_f64() / models.len() as f64;
+        let made = |(set, (device, model)): (usize, (Bits, &HierarchicalNormal))| {
+            let alone = || Bits::of(Sampler::new(model, config.clone())?, model).context(self.name(set));
+            let cpu = (self.precision == Precision::F64).then(alone).transpose()?;
+            Ok(Made { name: self.name(set), precision: self.precision, device, cpu, seconds })
+        };
+        drawn.into_iter().zip(&models).enumerate().map(made).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_data_set_has_a_name() {
+        let names = |small| -> BTreeSet<String> {
+            let all = batches(small);
+            all.iter().flat_map(|batch| (0..batch.groups.len()).map(|set| batch.name(set))).collect()
+        };
+        assert_eq!((names(true).len(), names(false).len()), (9, 18));
+        assert!(names(true).is_subset(&names(false)) && names(true).contains("batch-9-groups-2-of-3-f64"));
+    }
+}

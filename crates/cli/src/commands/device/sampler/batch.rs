@@ -1,0 +1,110 @@
+//! Many data sets at once: how many of them a second, on the GPU and on all cores.
+
+use super::model;
+use anyhow::Result;
+use octopus_density::Likelihood;
+use octopus_device::CudaContext;
+use octopus_sampler::{BatchSampler, Begin, DataSet, GpuConfig, Precision, SamplerConfig};
+use serde::Serialize;
+use std::time::Instant;
+
+/// What is to be run: the PRD's model on as many data sets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BatchPlan {
+    pub(super) on_gpu: bool,
+    pub(super) groups: usize,
+    pub(super) data_sets: usize,
+    pub(super) precision: Precision,
+    /// Iterations of warm-up, and draws, of each of four chains.
+    pub(super) iterations: (usize, usize),
+}
+
+/// What it took.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Batch {
+    pub(super) place: &'static str,
+    pub(super) groups: usize,
+    pub(super) data_sets: usize,
+    pub(super) chains: usize,
+    pub(super) precision: Precision,
+    pub(super) tune: usize,
+    pub(super) draws: usize,
+    pub(super) leapfrogs: u64,
+    /// Starting points and buffers included.
+    pub(super) seconds: f64,
+    pub(super) data_sets_per_second: f64,
+    /// Data sets that failed.
+    pub(super) failed: usize,
+}
+
+const CHAINS: usize = 4;
+
+impl BatchPlan {
+    pub(super) fn all() -> Vec<Self> {
+        let of =
+            |on_gpu, data_sets, precision| Self { on_gpu, groups: 100, data_sets, precision, iterations: (300, 200) };
+        vec![
+            of(true, 1000, Precision::F64),
+            of(true, 1000, Precision::F32),
+            of(false, 200, Precision::F64),
+            of(true, 100, Precision::F64),
+        ]
+    }
+
+    /// Enough to run the code.
+    pub(super) fn small() -> Vec<Self> {
+        let of = |on_gpu| Self { on_gpu, groups: 10, data_sets: 3, precision: Precision::F64, iterations: (40, 10) };
+        [true, false].map(of).into()
+    }
+
+    pub(super) fn name(&self) -> String {
+        let Self { on_gpu, groups, data_sets, precision, .. } = self;
+        let place = if *on_gpu { "gpu" } else { "cpu" };
+        format!("{data_sets} data sets of {groups} groups, {precision} on the {place}")
+    }
+
+    /// # Errors
+    /// When the device fails.
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<Batch> {
+        let (model, (tune, draws)) = (model(self.groups, Likelihood::Collapsed)?, self.iterations);
+        let base = SamplerConfig {
+            chains: CHAINS,
+            tune,
+            draws,
+            target_accept: 0.9,
+            precision: self.precision,
+            ..Default::default()
+        };
+        // The data are the same, and the seeds are not: so are the trajectories, and the work is that of other data.
+        let set = |seed| DataSet { density: &model, begin: Begin::Anew(SamplerConfig { seed, ..base.clone() }) };
+        let sets: Vec<_> = (0..self.data_sets as u64).map(set).collect();
+        let clock = Instant::now();
+        let mut sampler = match self.on_gpu {
+            true => BatchSampler::on_gpu(&sets, sets.len(), context, &GpuConfig::default())?,
+            false => BatchSampler::new(&sets, rayon::current_num_threads()),
+        };
+        let (mut leapfrogs, mut failed) = (0, 0);
+        while let Some(moved) = sampler.advance(usize::MAX)? {
+            for moved in moved {
+                match moved.block {
+                    Ok(block) => leapfrogs += block.leapfrogs(),
+                    Err(_) => failed += 1,
+                }
+            }
+        }
+        let seconds = clock.elapsed().as_secs_f64();
+        Ok(Batch {
+            place: if self.on_gpu { "gpu" } else { "cpu" },
+            groups: self.groups,
+            data_sets: self.data_sets,
+            chains: CHAINS,
+            precision: self.precision,
+            tune,
+            draws,
+            leapfrogs,
+            seconds,
+            data_sets_per_second: self.data_sets as f64 / seconds,
+            failed,
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! The shortest run: how long so many chains take to so many effective draws of everything, warm-up included.
+
+use super::quality::{Quality, quality};
+use anyhow::Result;
+use octopus_density::{HierarchicalNormal, Likelihood};
+use octopus_device::CudaContext;
+use octopus_sampler::{GpuConfig, Phase, Precision, Sampler, SamplerConfig};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// Effective draws of bulk and tails of every quantity, and what R-hat must be below.
+const ESS: f64 = 8000.0;
+const RHAT: f64 = 1.01;
+/// Most draws of all chains together: a run that needs more has failed.
+const MOST_DRAWS: usize = 100_000;
+/// A run is done so often with another seed; the median counts.
+const SEEDS: u64 = 3;
+
+/// What is to be run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GoalPlan {
+    pub(super) on_gpu: bool,
+    pub(super) groups: usize,
+    pub(super) precision: Precision,
+    pub(super) chains: usize,
+    /// A tenth of the effective draws, once: to try things out.
+    pub(super) short: bool,
+}
+
+/// What it took; of several seeds the run with the median time.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Goal {
+    pub(super) place: &'static str,
+    pub(super) groups: usize,
+    pub(super) precision: Precision,
+    pub(super) chains: usize,
+    pub(super) superchains: usize,
+    pub(super) target_ess: f64,
+    pub(super) target_rhat: f64,
+    /// Whether every seed met both.
+    pub(super) reached: bool,
+    /// Iterations of warm-up, and draws, of each chain.
+    pub(super) warm_up: usize,
+    pub(super) draws: usize,
+    /// Starting points, buffers, the module.
+    pub(super) setup_seconds: f64,
+    pub(super) warmup_seconds: f64,
+    pub(super) sampling_seconds: f64,
+    pub(super) quality: Option<Quality>,
+}
+
+impl GoalPlan {
+    /// The PRD's size with more and more chains, on the GPU and, with fewer, on the processor.
+    pub(super) fn all() -> Vec<Self> {
+        let of = |on_gpu, precision, chains| Self { on_gpu, groups: 100, precision, chains, short: false };
+        let on_gpu = [1024, 4096, 256, 16_384, 64]
+            .map(|chains| [Precision::F64, Precision::F32].map(|precision| of(true, precision, chains)));
+        let on_cpu = [64, 1024].map(|chains| of(false, Precision::F64, chains));
+        on_gpu.into_iter().flatten().chain(on_cpu).collect()
+    }
+
+    /// Enough to run the code.
+    pub(super) fn small() -> Vec<Self> {
+        let of = |on_gpu| Self { on_gpu, groups: 10, precision: Precision::F64, chains: 64, short: true };
+        [true, false].map(of).into()
+    }
+
+    pub(super) fn name(&self) -> String {
+        let Self { on_gpu, groups, precision, chains, .. } = self;
+        format!("goal of {chains} chains, {groups} groups, {precision} on the {}", if *on_gpu { "gpu" } else { "cpu" })
+    }
+
+    /// # Errors
+    /// When the device fails.
+    pub(super) fn measure(&self, model: &HierarchicalNormal, context: &CudaContext) -> Result<Goal> {
+        debug_assert_eq!(model.likelihood(), Likelihood::Collapsed);
+        let seeds = if self.short { 1 } else { SEEDS };
+        let mut all = (0..seeds).map(|seed| self.once(model, context, 42 + seed)).collect::<Result<Vec<_>>>()?;
+        let reached = all.iter().all(|goal| goal.reached);
+        all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        Ok(Goal { reached, ..all.swap_remove(all.len() / 2) })
+    }
+
+    /// The clock stands still while the draws are looked at: a run with a goal looks at them beside the sampling.
+    fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<Goal> {
+        let (chains, precision) = (self.chains, self.precision);
+        let draws = MOST_DRAWS.div_ceil(chains);
+        let base = SamplerConfig::many_short(chains);
+        let config = SamplerConfig { tune: 1000, draws, target_accept: 0.95, seed, precision, ..base };
+        let target = if self.short { ESS / 10.0 } else { ESS };
+        let clock = Instant::now();
+        let mut sampler = match self.on_gpu {
+            true => Sampler::on_gpu(model, config.clone(), context, &GpuConfig::default())?,
+            false => Sampler::new(model, config.clone())?,
+        };
+        let setup_seconds = clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        while sampler.warm_up().is_none() && sampler.advance(usize::MAX)?.is_some() {}
+        let warmup_seconds = clock.elapsed().as_secs_f64();
+        let (mut blocks, mut drawn, mut look, mut sampling) = (Vec::new(), 0, 1, Duration::ZERO);
+        let mut found = None;
+        let mut reached = false;
+        while !reached && drawn < draws {
+            let clock = Instant::now();
+            let block = sampler.advance(look - drawn)?;
+            sampling += clock.elapsed();
+            let Some(block) = block.filter(|block| block.phase == Phase::Sampling) else { break };
+            drawn += block.draws;
+            blocks.push(block);
+            // Fewer draws than effective ones are wished for need no look.
+            if drawn == look {
+                look += look.div_ceil(8);
+                if (drawn * chains) as f64 >= target / 2.0 {
+                    found = quality(model, &blocks, &config);
+                    let enough = |q: &Quality| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < RHAT;
+                    reached = found.as_ref().is_some_and(enough);
+                }
+            }
+        }
+        Ok(Goal {
+            place: if self.on_gpu { "gpu" } else { "cpu" },
+            groups: self.groups,
+            precision,
+            chains,
+            superchains: config.superchains,
+            target_ess: target,
+            target_rhat: RHAT,
+            reached,
+            warm_up: sampler.warm_up().unwrap_or(0),
+            draws: drawn,
+            setup_seconds,
+            warmup_seconds,
+            sampling_seconds: sampling.as_secs_f64(),
+            quality: found,
+        })
+    }
+}
+
+impl Goal {
+    pub(super) fn seconds(&self) -> f64 {
+        self.setup_seconds + self.warmup_seconds + self.sampling_seconds
+    }
+}
