@@ -5,8 +5,8 @@ use octopus_softgpu::{Lanes, SoftwareGpu};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Those of small runs: 10, 100 and 500 groups; and what expands draws.
-const UNITS: [&str; 18] = [
+/// Those of small runs: 10, 100 and 500 groups, and of data sets together; and what expands draws.
+const UNITS: [&str; 21] = [
     "nuts_expand_eight_schools_f32",
     "nuts_expand_eight_schools_f64",
     "nuts_expand_eight_schools_mixed",
@@ -25,6 +25,9 @@ const UNITS: [&str; 18] = [
     "nuts_hierarchical_normal_f64_32x8_team",
     "nuts_hierarchical_normal_f32_32x8_team",
     "nuts_hierarchical_normal_mixed_32x8_team",
+    "nuts_batch_hierarchical_normal_f64_32x1",
+    "nuts_batch_hierarchical_normal_f32_32x1",
+    "nuts_batch_hierarchical_normal_mixed_32x1",
 ];
 
 fn double() -> Option<Double> {
@@ -44,8 +47,9 @@ fn small_runs_are_exact_and_as_recorded() {
     let json = exact.json();
     assert_eq!(exact.code, Some(0), "kernels/expected-runs.json is not current: `cargo xtask record`; {json:#}");
     let runs = json["runs"].as_array().unwrap();
-    // Two sizes of runs, and one of a team; variables and replicates of two models: each in three precisions.
-    assert_eq!(runs.len(), 3 * (2 + 1 + 2 * 2));
+    // Two sizes of runs, one of a team, many short chains, three data sets at once; variables and replicates of two models:
+    // each in three precisions.
+    assert_eq!(runs.len(), 3 * (2 + 1 + 1 + 3 + 2 * 2));
     for run in runs {
         assert!(run["hash"] == run["expected"] && run["equal"] == true && run["difference"].is_null(), "{run}");
         let cpu = if run["precision"] == "f64" { run["hash"].clone() } else { Value::Null };
@@ -87,7 +91,7 @@ fn what_differs_from_the_record_is_told() {
         assert!(exact.stdout.contains(words), "{words}: {}", exact.stdout);
     }
     assert!(
-        exact.stdout.contains("18 of 21 runs and expansions") && exact.stdout.contains("test double"),
+        exact.stdout.contains("30 of 33 runs and expansions") && exact.stdout.contains("test double"),
         "{}",
         exact.stdout
     );
@@ -109,13 +113,23 @@ fn the_sampler_s_figures_are_there_and_say_that_they_are_none() {
     }
     let text = std::fs::read_to_string(double.scratch().join("sampler.json")).unwrap();
     let json: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&json["test_double"], &json["complete"], &json["schema"]), (&true.into(), &true.into(), &1.into()));
+    assert_eq!((&json["test_double"], &json["complete"], &json["schema"]), (&true.into(), &true.into(), &2.into()));
     assert!(!text.contains("GPU-4f63"), "a UUID is no figure");
     for cell in json["cells"].as_array().unwrap() {
         assert!(cell["error"].is_null() && cell["leapfrogs_per_second"].as_f64().unwrap() > 0.0, "{cell}");
         assert_eq!(cell["device_bytes"], cell["foretold_bytes"], "{cell}");
         assert_eq!(cell["device_us_per_leapfrog"].is_f64(), cell["place"] == "gpu", "{cell}");
     }
+    let many = json["cells"].as_array().unwrap().iter().filter(|cell| cell["chains"].as_u64() > Some(4));
+    assert!(many.clone().count() > 0 && many.clone().all(|cell| cell["strategy"] == "many-short"));
+    for (goal, place) in json["goals"].as_array().unwrap().iter().zip(["gpu", "cpu"]) {
+        assert_eq!((&goal["place"], &goal["reached"]), (&place.into(), &true.into()), "{goal}");
+        assert!(goal["quality"]["max_rhat"].as_f64().unwrap() < 1.01, "{goal}");
+    }
+    // Both engines count the same leapfrogs.
+    let batches = &json["batches"];
+    assert_eq!((&batches[0]["place"], &batches[0]["failed"]), (&"gpu".into(), &0.into()), "{batches}");
+    assert!(batches[0]["leapfrogs"] == batches[1]["leapfrogs"] && batches[0]["draws"] == 10, "{batches}");
     let team = &json["teams"][0];
     assert_eq!((&team["observations"], team["points"].as_array().unwrap().len()), (&30_000.into(), 3), "{team}");
     assert!(team["cpu_us_per_leapfrog"].as_f64().unwrap() > 0.0, "{team}");
