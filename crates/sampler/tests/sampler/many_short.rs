@@ -34,6 +34,25 @@ fn chains_64() {
     meets_the_exact_posterior(&[100, 500, 1000], 64, 16);
 }
 
+/// As `--strategy auto` takes on a few threads.
+#[test]
+fn chains_16_and_4() {
+    meets_the_exact_posterior(&[100, 1000], 16, 4);
+    meets_the_exact_posterior(&[100], 4, 4);
+}
+
+/// Of a thousand coordinates one always differs between four superchains by chance.
+#[test]
+fn few_superchains_of_many_groups_end_their_warm_up() {
+    let model = model(1000);
+    for seed in 0..3 {
+        let config = SamplerConfig { draws: 1, seed, ..prd(16, 4) };
+        let mut sampler = Sampler::new(&model, config).expect("starts");
+        while sampler.advance(usize::MAX).expect("runs").is_some() {}
+        assert!(sampler.warm_up().is_some_and(|end| end < 300), "{:?}", sampler.warm_up());
+    }
+}
+
 #[test]
 fn chains_1024() {
     meets_the_exact_posterior(&[100, 500], 1024, 64);
