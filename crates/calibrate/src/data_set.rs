@@ -1,22 +1,23 @@
 //! One data set: parameters from the prior, data, draws, and where the truth ranks among them.
 
 use crate::address::{Part, sampler_seed, stream};
-use crate::quantities::Quantities;
+use crate::kept::kept;
+use crate::likeness::{neighbours, together};
+use crate::quantities::{Quantities, Scratch};
 use crate::{CalibrateError, Simulator};
-use octopus_density::gpu::Precision;
 use octopus_density::{DensityError, LogDensity};
-use octopus_diag::{Chains, ess_bulk, ess_tail, rank, rhat};
-use octopus_sampler::{ConfigError, Phase, Sampler, SamplerConfig};
-
-/// Iterations between two looks at whether to stop.
-const TURN: usize = 100;
+use octopus_diag::{
+    Chains, DiagError, ess_bulk, ess_bulk_of_chains, ess_tail, ess_tail_of_chains, rank, rhat, rhat_nested,
+};
+use octopus_sampler::{Block, Phase, SamplerConfig, Strategy};
 
 /// What every data set of a calibration shares.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Draws kept of each data set, evenly of all its chains: ranks go from 0 to `kept`.
+    /// Draws kept of each data set, evenly of all its chains: ranks go from 0 to `kept`. Of many short chains
+    /// ([`Strategy::ManyShort`]) each gives one at the most where there are as many, evenly of its first to its last.
     pub kept: usize,
     /// The sampler's settings; its seed is replaced for each data set.
     pub sampler: SamplerConfig,
@@ -27,11 +28,6 @@ impl Settings {
     /// When a setting of the sampler is out of range, or more draws are to be kept than there are.
     pub fn validate(&self) -> Result<(), CalibrateError> {
         self.sampler.validate()?;
-        if self.sampler.precision != Precision::F64 {
-            let value = self.sampler.precision.to_string();
-            let expected = "data sets are sampled on the CPU, which computes in f64";
-            return Err(ConfigError { field: "precision", value, expected }.into());
-        }
         let all = self.sampler.chains.saturating_mul(self.sampler.draws);
         if self.kept == 0 || self.kept > all {
             let expected = format!("at least 1 and at most the {all} draws of all chains");
@@ -55,136 +51,135 @@ pub struct DataSet {
 pub struct Found {
     /// The rank of the true value of each quantity among the kept draws.
     pub ranks: Vec<usize>,
-    /// The largest R-hat of all quantities; NaN for one chain.
+    /// The largest R-hat of all quantities, of many short chains nested R-hat; NaN for one chain.
     pub rhat: f64,
-    /// The smallest effective sample size, bulk or tail, of all quantities, in draws.
+    /// The smallest effective sample size, bulk or tail, of all quantities, in draws. Of many short chains that of the
+    /// spread of superchains.
     pub ess: f64,
-    /// Correlation of neighbouring chains at equal iterations, the mean over pairs and quantities; NaN for one chain.
+    /// Correlation of chains at equal iterations that share nothing, the mean over pairs and quantities: of neighbours, of
+    /// many short chains of those in neighbouring superchains. NaN for one chain, and for fewer than three draws.
     pub correlation: f64,
+    /// Correlation of draws, at equal iterations, of many short chains that began together, the mean over quantities; none
+    /// of other chains.
+    pub together: Option<f64>,
     /// Divergent transitions after warm-up.
     pub divergences: u64,
     /// Leapfrog steps of all chains, warm-up included.
     pub leapfrogs: u64,
 }
 
-/// Does data set `number`; `None` when `stop` says so before it is done.
-pub(crate) fn data_set<S: Simulator>(
-    simulator: &S,
-    settings: &Settings,
-    quantities: &Quantities,
-    number: u32,
-    stop: &dyn Fn() -> bool,
-) -> Option<DataSet> {
-    let outcome = match found(simulator, settings, quantities, number, stop) {
-        Ok(found) => Ok(found?),
-        // One line, which a table can keep.
-        Err(error) => Err(error.to_string().replace(['\n', '\r'], " ")),
-    };
-    Some(DataSet { number, outcome })
+/// A data set that waits for its draws.
+pub(crate) struct Posed<D> {
+    pub(crate) number: u32,
+    pub(crate) density: D,
+    /// What its run shall be.
+    pub(crate) config: SamplerConfig,
+    /// The true value of each quantity.
+    truth: Vec<f64>,
 }
 
-fn found<S: Simulator>(
-    simulator: &S,
-    settings: &Settings,
-    quantities: &Quantities,
-    number: u32,
-    stop: &dyn Fn() -> bool,
-) -> Result<Option<Found>, CalibrateError> {
-    let truth = simulator.draw_parameters(&mut stream(settings.seed, number, Part::Parameters));
-    let density = simulator.simulate(&truth, &mut stream(settings.seed, number, Part::Data))?;
-    let config = SamplerConfig { seed: sampler_seed(settings.seed, number), ..settings.sampler.clone() };
-    let mut scratch = quantities.scratch(&density);
-    let truth = quantities.evaluate(&density, &truth, &mut scratch)?;
+impl<D: LogDensity> Posed<D> {
+    /// Draws parameters, and data from them.
+    ///
+    /// # Errors
+    /// When that gives no data that the density takes.
+    pub(crate) fn new<S: Simulator<Density = D>>(
+        simulator: &S,
+        settings: &Settings,
+        quantities: &Quantities,
+        number: u32,
+    ) -> Result<Self, CalibrateError> {
+        let truth = simulator.draw_parameters(&mut stream(settings.seed, number, Part::Parameters));
+        let density = simulator.simulate(&truth, &mut stream(settings.seed, number, Part::Data))?;
+        let config = SamplerConfig { seed: sampler_seed(settings.seed, number), ..settings.sampler.clone() };
+        let truth = quantities.evaluate(&density, &truth, &mut quantities.scratch(&density))?;
+        Ok(Self { number, density, config, truth })
+    }
+}
 
-    let mut sampler = Sampler::new(&density, config)?;
-    // One list for each quantity and chain.
-    let mut values: Vec<Vec<Vec<f64>>> = vec![Vec::new(); truth.len()];
-    let (mut divergences, mut leapfrogs) = (0, 0);
-    while let Some(block) = sampler.advance(TURN)? {
-        if stop() {
-            return Ok(None);
-        }
-        leapfrogs += block.leapfrogs();
+/// What the draws of a data set have been so far.
+pub(crate) struct Drawn<'a, D> {
+    posed: &'a Posed<D>,
+    quantities: &'a Quantities,
+    scratch: Scratch,
+    /// One list for each quantity and chain.
+    values: Vec<Vec<Vec<f64>>>,
+    divergences: u64,
+    leapfrogs: u64,
+}
+
+impl<'a, D: LogDensity> Drawn<'a, D> {
+    pub(crate) fn new(posed: &'a Posed<D>, quantities: &'a Quantities) -> Self {
+        let (scratch, values) = (quantities.scratch(&posed.density), vec![Vec::new(); posed.truth.len()]);
+        Self { posed, quantities, scratch, values, divergences: 0, leapfrogs: 0 }
+    }
+
+    /// Takes what the chains have drawn.
+    ///
+    /// # Errors
+    /// When the density has no value at a draw.
+    pub(crate) fn take(&mut self, block: &Block) -> Result<(), DensityError> {
+        self.leapfrogs += block.leapfrogs();
         if block.phase == Phase::Warmup {
-            continue;
+            return Ok(());
         }
-        values.iter_mut().for_each(|chains| chains.resize(block.chains.len(), Vec::new()));
+        let density = &self.posed.density;
+        self.values.iter_mut().for_each(|chains| chains.resize(block.chains.len(), Vec::new()));
         for (c, chain) in block.chains.iter().enumerate() {
-            divergences += chain.stats.iter().filter(|stats| stats.diverging).count() as u64;
+            self.divergences += chain.stats.iter().filter(|stats| stats.diverging).count() as u64;
             for position in chain.positions.chunks_exact(density.dim()) {
-                let found = quantities.evaluate(&density, position, &mut scratch)?;
-                found.into_iter().zip(&mut values).for_each(|(value, chains)| chains[c].push(value));
+                let found = self.quantities.evaluate(density, position, &mut self.scratch)?;
+                found.into_iter().zip(&mut self.values).for_each(|(value, chains)| chains[c].push(value));
             }
         }
+        Ok(())
     }
-    let mut ties = stream(settings.seed, number, Part::Ties);
-    let mut found =
-        Found { ranks: Vec::new(), rhat: f64::NAN, ess: f64::INFINITY, correlation: 0.0, divergences, leapfrogs };
-    for (truth, of_chains) in truth.into_iter().zip(&values) {
-        let (chains, draws) = (of_chains.len(), of_chains.first().map_or(0, Vec::len));
-        let all = of_chains.concat();
-        let kept: Vec<f64> = kept(all.len(), settings.kept).map(|i| all[i]).collect();
-        let rank = rank(truth, &kept, ties.uniform()).ok_or(DensityError::NotFinite { value: f64::NAN })?;
-        found.ranks.push(rank);
-        let view = Chains::new(&all, chains, draws)?;
-        found.rhat = found.rhat.max(rhat(&view));
-        // NaN, where it is not defined, must not look like enough.
-        let ess = ess_bulk(&view).min(ess_tail(&view));
-        found.ess = if ess.is_nan() { 0.0 } else { found.ess.min(ess) };
-        found.correlation += neighbours(of_chains) / values.len() as f64;
+
+    /// Ranks the truth among all draws.
+    ///
+    /// # Errors
+    /// When a quantity is not a number.
+    pub(crate) fn found(self, settings: &Settings) -> Result<Found, CalibrateError> {
+        let Self { posed, values, divergences, leapfrogs, .. } = self;
+        let mut ties = stream(settings.seed, posed.number, Part::Ties);
+        let quantities = values.len() as f64;
+        let (rhat, ess) = (f64::NAN, f64::INFINITY);
+        let mut found =
+            Found { ranks: Vec::new(), rhat, ess, correlation: 0.0, together: None, divergences, leapfrogs };
+        let superchains = (settings.sampler.strategy == Strategy::ManyShort).then_some(settings.sampler.superchains);
+        for (&truth, chains) in posed.truth.iter().zip(&values) {
+            let kept: Vec<f64> = kept(settings).map(|(chain, draw)| chains[chain][draw]).collect();
+            let rank = rank(truth, &kept, ties.uniform()).ok_or(DensityError::NotFinite { value: f64::NAN })?;
+            found.ranks.push(rank);
+            let (rhat, ess) = convergence(chains, superchains)?;
+            found.rhat = found.rhat.max(rhat);
+            // NaN, where it is not defined, must not look like enough.
+            found.ess = if ess.is_nan() { 0.0 } else { found.ess.min(ess) };
+            let size = superchains.map_or(1, |groups| chains.len() / groups);
+            found.correlation += neighbours(chains, size) / quantities;
+            if size > 1 {
+                *found.together.get_or_insert(0.0) += together(chains, size) / quantities;
+            }
+        }
+        Ok(found)
     }
-    Ok(Some(found))
 }
 
-/// `kept` places among `all`, evenly from the middle of the first share to that of the last.
-fn kept(all: usize, kept: usize) -> impl Iterator<Item = usize> {
-    (0..kept).map(move |k| (2 * k + 1) * all / (2 * kept))
-}
-
-/// The mean correlation of each chain with the next.
-fn neighbours(chains: &[Vec<f64>]) -> f64 {
-    let pairs = chains.len().saturating_sub(1);
-    if pairs == 0 {
-        return f64::NAN;
-    }
-    chains.windows(2).map(|pair| correlation(&pair[0], &pair[1])).sum::<f64>() / pairs as f64
-}
-
-/// Pearson's correlation; 0 where one of them does not move.
-fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-    let (mean_a, mean_b) = (mean(a), mean(b));
-    let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
-    for (a, b) in a.iter().zip(b) {
-        let (a, b) = (a - mean_a, b - mean_b);
-        ab += a * b;
-        aa += a * a;
-        bb += b * b;
-    }
-    if aa > 0.0 && bb > 0.0 { ab / (aa * bb).sqrt() } else { 0.0 }
+/// R-hat, and the effective sample size: with superchains nested R-hat, and what the spread of superchains' means says,
+/// which counts in that their chains began together.
+fn convergence(chains: &[Vec<f64>], superchains: Option<usize>) -> Result<(f64, f64), DiagError> {
+    let (all, draws) = (chains.concat(), chains.first().map_or(0, Vec::len));
+    let view = Chains::new(&all, chains.len(), draws)?;
+    let Some(groups) = superchains else { return Ok((rhat(&view), ess_bulk(&view).min(ess_tail(&view)))) };
+    let size = chains.len() / groups;
+    let ids: Vec<usize> = (0..chains.len()).map(|chain| chain / size).collect();
+    let of_groups = Chains::new(&all, groups, size * draws)?;
+    Ok((rhat_nested(&view, &ids)?, ess_bulk_of_chains(&of_groups).min(ess_tail_of_chains(&of_groups))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn kept_draws_are_spread_evenly() {
-        assert_eq!(kept(1600, 4).collect::<Vec<_>>(), [200, 600, 1000, 1400]);
-        assert_eq!(kept(5, 5).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
-        let places: Vec<usize> = kept(1600, 99).collect();
-        assert!(places.windows(2).all(|pair| (16..=17).contains(&(pair[1] - pair[0]))));
-    }
-
-    #[test]
-    fn correlations_by_hand() {
-        assert!((correlation(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]) - 1.0).abs() < 1e-15);
-        assert!((correlation(&[1.0, 2.0, 3.0], &[1.0, 3.0, 2.0]) - 0.5).abs() < 1e-15);
-        assert_eq!(correlation(&[1.0, 1.0], &[1.0, 2.0]), 0.0);
-        let same = vec![1.0, 5.0, 2.0];
-        assert!((neighbours(&[same.clone(), same.clone(), same]) - 1.0).abs() < 1e-15);
-        assert!(neighbours(&[vec![1.0, 2.0]]).is_nan());
-    }
 
     #[test]
     fn settings_are_checked() {

@@ -220,7 +220,9 @@ fn compare(
     independent: &[Vec<f64>],
     sequences: &[Sequence],
 ) -> Geweke {
-    let names = coordinates.names.iter().cloned().chain(coordinates.names.iter().map(|name| format!("{name}^2")));
+    // The square of a logarithm is not the logarithm of a square.
+    let squared = |name: &String| if name.contains(' ') { format!("({name})^2") } else { format!("{name}^2") };
+    let names = coordinates.names.iter().cloned().chain(coordinates.names.iter().map(squared));
     let mut found = Vec::new();
     for (m, name) in names.enumerate() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

@@ -3,10 +3,14 @@
 use crate::quantities::Quantities;
 use crate::{CalibrateError, DataSet, Found, Settings, Simulator};
 use octopus_diag::{MeanTest, RankCounts, holm, mean_zero};
+use octopus_sampler::{SamplerConfig, Strategy};
 use serde::Serialize;
 
 /// An R-hat above which chains have not agreed. Chains of a calibration are short: 1.01 is for the draws of an analysis.
 const RHAT: f64 = 1.05;
+/// Of superchains: a nested R-hat that chance makes of one draw of each chain, whose variance between the means of
+/// superchains is so many standard deviations above that of chains that are all alike.
+const DEVIATIONS: f64 = 5.0;
 
 /// What the data sets of a calibration say together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,8 +30,10 @@ pub struct Judgement {
     pub kept: usize,
     /// Each quantity.
     pub quantities: Vec<RankedQuantity>,
-    /// Whether chains are independent of each other; none for one chain.
+    /// Whether chains are independent of each other; none for one chain, and for fewer than three draws.
     pub independence: Option<Independence>,
+    /// What many short chains that began together still share; else none.
+    pub together: Option<Together>,
     /// Data sets whose smallest effective sample size is below `kept`: their ranks are less even than those of
     /// independent draws.
     pub low_ess: usize,
@@ -84,6 +90,26 @@ pub struct Independence {
     pub independent: bool,
 }
 
+/// Many short chains that began together ought to have forgotten it when their draws count: the correlation of their
+/// draws, over data sets. It does not decide: what they remember costs effective draws, and where they remember a point
+/// that is none of the posterior's, ranks say so.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Together {
+    /// The mean over data sets.
+    pub correlation: f64,
+    /// That over its standard error.
+    pub t: f64,
+}
+
+/// The R-hat above which chains have not agreed.
+fn rhat_limit(sampler: &SamplerConfig) -> f64 {
+    if sampler.strategy != Strategy::ManyShort {
+        return RHAT;
+    }
+    let (superchains, size) = (sampler.superchains as f64, (sampler.chains / sampler.superchains) as f64);
+    (1.0 + (1.0 + DEVIATIONS * (2.0 / (superchains - 1.0)).sqrt()) / size).sqrt()
+}
+
 /// Judges the data sets; they are sorted by number first, so that the order in which they were done does not matter.
 ///
 /// Each quantity has two tests, the empirical distribution function and chi-square, and chains a third: the verdict
@@ -132,6 +158,12 @@ pub fn judge(
         Independence { correlation: mean, t, p: p_value, adjusted_p: f64::NAN, independent: false }
     });
 
+    let of_superchains: Vec<f64> = found.iter().filter_map(|found| found.together).collect();
+    let together = (of_superchains.len() > 1).then(|| {
+        let MeanTest { mean, t, .. } = mean_zero(&of_superchains);
+        Together { correlation: mean, t }
+    });
+
     let of_ranks = quantities.iter().flat_map(|q| [q.ecdf_p, q.chi_square_p]);
     let adjusted = holm(&of_ranks.chain(independence.iter().map(|i| i.p)).collect::<Vec<_>>());
     for (quantity, both) in quantities.iter_mut().zip(adjusted.chunks(2)) {
@@ -145,6 +177,7 @@ pub fn judge(
 
     let how_many = |is: &dyn Fn(&Found) -> bool| found.iter().filter(|found| is(found)).count();
     let failed = data_sets.len() - found.len();
+    let rhat_limit = rhat_limit(&settings.sampler);
     Ok(Judgement {
         calibrated: failed == 0
             && quantities.iter().all(|quantity| quantity.uniform)
@@ -156,10 +189,11 @@ pub fn judge(
         kept: settings.kept,
         quantities,
         independence,
+        together,
         low_ess: how_many(&|found| found.ess < settings.kept as f64),
         median_ess: median(found.iter().map(|found| found.ess).collect()),
-        high_rhat: how_many(&|found| found.rhat > RHAT),
-        rhat_limit: RHAT,
+        high_rhat: how_many(&|found| found.rhat > rhat_limit),
+        rhat_limit,
         diverging: how_many(&|found| found.divergences > 0),
         divergences: found.iter().map(|found| found.divergences).sum(),
         leapfrogs: found.iter().map(|found| found.leapfrogs).sum(),
@@ -188,7 +222,8 @@ mod tests {
                 let mut random = Stream::new(u64::from(set), number, 1, Purpose::User);
                 let ranks = (0..10).map(|_| (random.uniform() * (KEPT + 1) as f64) as usize).collect();
                 let correlation = 0.1 * random.normal();
-                let found = Found { ranks, rhat: 1.01, ess: 100.0, correlation, divergences: 0, leapfrogs: 1 };
+                let (rhat, ess, together) = (1.01, 100.0, None);
+                let found = Found { ranks, rhat, ess, correlation, together, divergences: 0, leapfrogs: 1 };
                 DataSet { number, outcome: Ok(found) }
             })
             .collect()
@@ -233,6 +268,21 @@ mod tests {
         data_sets.iter_mut().for_each(|data_set| data_set.outcome.as_mut().unwrap().correlation = f64::NAN);
         let judgement = judged(&mut data_sets, 1e-3);
         assert!(judgement.calibrated && judgement.independence.is_none());
+    }
+
+    #[test]
+    fn what_superchains_share_is_said_and_does_not_decide() {
+        let mut data_sets = uniform(8, 100);
+        assert!(judged(&mut data_sets, 1e-3).together.is_none());
+        for data_set in &mut data_sets {
+            data_set.outcome.as_mut().unwrap().together = Some(0.1 + 0.01 * f64::from(data_set.number % 2));
+        }
+        let judgement = judged(&mut data_sets, 1e-3);
+        let together = judgement.together.unwrap();
+        assert!(judgement.calibrated && (together.correlation - 0.105).abs() < 1e-12 && together.t > 100.0);
+        let many = SamplerConfig { superchains: 16, ..SamplerConfig::many_short(64) };
+        assert!((rhat_limit(&many) - (1.0 + (1.0 + 5.0 * (2.0f64 / 15.0).sqrt()) / 4.0).sqrt()).abs() < 1e-15);
+        assert_eq!(rhat_limit(&SamplerConfig::default()), RHAT);
     }
 
     #[test]

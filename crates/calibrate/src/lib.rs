@@ -3,17 +3,17 @@
 //! | You want | Use |
 //! |--|--|
 //! | a model that can be simulated: the hierarchical normal, eight schools, or one of your own | [`HierarchicalSimulator`], [`SchoolsSimulator`], [`Simulator`] |
-//! | ranks of true values among posterior draws, over many data sets | [`run`], [`DataSet`] |
+//! | ranks of true values among posterior draws, over many data sets, on threads or in batches on a GPU | [`run`], [`Mover`], [`DataSet`] |
 //! | whether those ranks are uniform | [`judge`], [`Judgement`] |
 //! | to keep ranks in a file and go on later | [`Table`] |
 //! | the joint distribution test | [`geweke()`], [`Geweke`] |
 //! | whether this program's transitions and warm-up are what they should be | [`self_check`] |
 //!
 //! Data set `k` takes all its random numbers from streams that are addressed by `k`: what is found does not depend on
-//! threads, on the order of the data sets, nor on how they are split over sessions or machines.
+//! threads, on the order of the data sets, nor on how they are split over sessions, machines or devices.
 //!
 //! ```
-//! use octopus_calibrate::{HierarchicalSimulator, Settings, judge, run};
+//! use octopus_calibrate::{HierarchicalSimulator, Mover, Settings, judge, run};
 //! use octopus_density::{HierarchicalPrior, Likelihood};
 //! use octopus_sampler::SamplerConfig;
 //!
@@ -21,7 +21,7 @@
 //! let sampler = SamplerConfig { chains: 2, draws: 60, tune: 80, ..SamplerConfig::default() };
 //! let settings = Settings { seed: 1, kept: 9, sampler };
 //! let mut found = Vec::new();
-//! run(&simulator, &settings, 0..20, 2, &|| false, &mut |data_set| {
+//! run(&simulator, &settings, 0..20, Mover::Threads(2), &|| false, &mut |data_set| {
 //!     found.push(data_set);
 //!     Ok::<(), std::convert::Infallible>(())
 //! })?;
@@ -40,6 +40,8 @@ mod error;
 mod geweke;
 mod hierarchical;
 mod judgement;
+mod kept;
+mod likeness;
 mod quantities;
 mod run;
 mod schools;
@@ -51,8 +53,8 @@ pub use data_set::{DataSet, Found, Settings};
 pub use error::CalibrateError;
 pub use geweke::{Geweke, GewekeSettings, Moment, geweke};
 pub use hierarchical::HierarchicalSimulator;
-pub use judgement::{Independence, Judgement, RankedQuantity, judge};
-pub use run::run;
+pub use judgement::{Independence, Judgement, RankedQuantity, Together, judge};
+pub use run::{Begin, Mover, run};
 pub use schools::SchoolsSimulator;
 pub use simulator::Simulator;
 pub use table::{Table, TableError};

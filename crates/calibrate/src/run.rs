@@ -1,61 +1,72 @@
-//! Data sets over threads, each data set on one of them.
+//! Data sets, and what moves their runs: threads, each data set on one of them, or batches, as a GPU moves them.
 
-use crate::data_set::data_set;
+mod batches;
+mod threads;
+
 use crate::quantities::Quantities;
 use crate::{CalibrateError, DataSet, Settings, Simulator};
-use rayon::ThreadPoolBuilder;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, mpsc};
+use octopus_density::gpu::Precision;
+use octopus_sampler::{BatchSampler, ConfigError, DataSet as Run, SamplerError};
 
-/// Does the data sets of these numbers on `threads` threads, and hands each to `keep` on this one as soon as it is done,
-/// in any order. `stop` is asked often: when it says so, data sets that are not done are dropped.
+/// What begins the runs of some data sets, wherever their chains are: [`BatchSampler::on_gpu`].
+pub type Begin<'a, D> = dyn for<'d> FnMut(&[Run<'d, D>]) -> Result<BatchSampler<'d, D>, SamplerError> + Send + 'a;
+
+/// What moves the runs of the data sets. In f64 the ranks are the same to the bit.
+pub enum Mover<'a, D: 'static> {
+    /// So many threads of the CPU.
+    Threads(usize),
+    /// Batches.
+    Batches {
+        /// Data sets of one batch, at the most.
+        at_once: usize,
+        /// What begins their runs.
+        begin: &'a mut Begin<'a, D>,
+        /// Threads that make data sets and rank what is drawn.
+        threads: usize,
+    },
+}
+
+/// What is done of each data set.
+struct Task<'a, S> {
+    simulator: &'a S,
+    settings: &'a Settings,
+    quantities: Quantities,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// What became of a data set, on one line, which a table can keep.
+fn ended<T>(number: u32, outcome: Result<T, CalibrateError>) -> Result<T, DataSet> {
+    let one_line = |error: CalibrateError| error.to_string().replace(['\n', '\r'], " ");
+    outcome.map_err(|error| DataSet { number, outcome: Err(one_line(error)) })
+}
+
+/// Does the data sets of these numbers and hands each to `keep` on this thread as soon as it is done, in any order. `stop`
+/// is asked often: when it says so, data sets that are not done are dropped.
 ///
-/// Chains of one data set share a thread: with many data sets that leaves no thread idle, and none waits for another.
+/// On threads the chains of one data set share one: with many data sets that leaves no thread idle, and none waits for
+/// another.
 ///
 /// # Errors
-/// When settings are out of range, no thread can be started, or `keep` fails, which ends it. A data set that fails does
-/// not: its outcome says why.
-pub fn run<S: Simulator, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+/// When settings are out of range, no thread can be started, a device fails or has no kernels for the model, or `keep`
+/// fails, which ends it. A data set that fails does not: its outcome says why.
+pub fn run<S: Simulator<Density: 'static>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     simulator: &S,
     settings: &Settings,
     numbers: impl IntoIterator<Item = u32, IntoIter: Send>,
-    threads: usize,
+    mover: Mover<'_, S::Density>,
     stop: &(dyn Fn() -> bool + Sync),
     keep: &mut dyn FnMut(DataSet) -> Result<(), E>,
 ) -> Result<(), CalibrateError> {
     settings.validate()?;
-    let quantities = Quantities::of(simulator.layout());
-    let numbers = Mutex::new(numbers.into_iter());
-    let failed = AtomicBool::new(false);
-    let ends = || failed.load(Ordering::Relaxed) || stop();
-    let pools =
-        (0..threads.max(1)).map(|_| ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<Vec<_>, _>>()?;
-    let next = || numbers.lock().map_or(None, |mut numbers| numbers.next());
-    std::thread::scope(|scope| {
-        let (sender, results) = mpsc::channel();
-        for pool in &pools {
-            let sender = sender.clone();
-            let (ends, next, quantities) = (&ends, &next, &quantities);
-            scope.spawn(move || {
-                // The sampler's parallel loops stay in the pool that they are called in.
-                pool.install(|| {
-                    while !ends() {
-                        let Some(number) = next() else { break };
-                        let Some(done) = data_set(simulator, settings, quantities, number, ends) else { break };
-                        if sender.send(done).is_err() {
-                            break;
-                        }
-                    }
-                });
-            });
+    let task = Task { simulator, settings, quantities: Quantities::of(simulator.layout()), stop };
+    let numbers = numbers.into_iter();
+    let mut keep = |data_set| keep(data_set).map_err(|error| CalibrateError::Keep(error.into()));
+    match mover {
+        Mover::Threads(_) if settings.sampler.precision != Precision::F64 => {
+            let value = settings.sampler.precision.to_string();
+            Err(ConfigError { field: "precision", value, expected: "the CPU computes in f64" }.into())
         }
-        drop(sender);
-        for done in results {
-            if let Err(error) = keep(done) {
-                failed.store(true, Ordering::Relaxed);
-                return Err(CalibrateError::Keep(error.into()));
-            }
-        }
-        Ok(())
-    })
+        Mover::Threads(threads) => threads::run(&task, numbers, threads, &mut keep),
+        Mover::Batches { at_once, begin, threads } => batches::run(&task, numbers, at_once, begin, threads, &mut keep),
+    }
 }

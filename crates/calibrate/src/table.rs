@@ -5,7 +5,7 @@ use crate::{DataSet, Found, Simulator};
 use thiserror::Error;
 
 /// Columns after the ranks.
-const REST: [&str; 6] = ["rhat", "ess", "correlation", "divergences", "leapfrogs", "error"];
+const REST: [&str; 7] = ["rhat", "ess", "correlation", "together", "divergences", "leapfrogs", "error"];
 
 /// A table that cannot be read.
 #[derive(Debug, Error)]
@@ -33,8 +33,8 @@ pub enum TableError {
     },
 }
 
-/// The columns of a model's table: `data_set`, the rank of each quantity, `rhat`, `ess`, `correlation`, `divergences`,
-/// `leapfrogs`, and `error`, which is empty where the ranks are not.
+/// The columns of a model's table: `data_set`, the rank of each quantity, `rhat`, `ess`, `correlation`, `together`
+/// (empty where there are no superchains), `divergences`, `leapfrogs`, and `error`, which is empty where the ranks are not.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<String>,
@@ -63,9 +63,10 @@ impl Table {
             let mut line = vec![number.to_string()];
             match outcome {
                 Ok(found) => {
-                    let Found { ranks, rhat, ess, correlation, divergences, leapfrogs } = found;
+                    let Found { ranks, rhat, ess, correlation, together, divergences, leapfrogs } = found;
                     line.extend(ranks.iter().map(ToString::to_string));
                     line.extend([rhat, ess, correlation].map(ToString::to_string));
+                    line.push(together.map(|together| together.to_string()).unwrap_or_default());
                     line.extend([divergences, leapfrogs].map(ToString::to_string));
                     line.push(String::new());
                 }
@@ -102,7 +103,7 @@ impl Table {
         };
         let number = text(0).parse().map_err(|_| not(0))?;
         let rest = 1 + self.quantities();
-        let why = text(rest + 5);
+        let why = text(rest + REST.len() - 1);
         if !why.is_empty() {
             return Ok(DataSet { number, outcome: Err(why.to_owned()) });
         }
@@ -113,8 +114,9 @@ impl Table {
             rhat: float(rest)?,
             ess: float(rest + 1)?,
             correlation: float(rest + 2)?,
-            divergences: count(rest + 3)?,
-            leapfrogs: count(rest + 4)?,
+            together: if text(rest + 3).is_empty() { None } else { Some(float(rest + 3)?) },
+            divergences: count(rest + 4)?,
+            leapfrogs: count(rest + 5)?,
         };
         Ok(DataSet { number, outcome: Ok(found) })
     }
@@ -131,6 +133,7 @@ mod tests {
             rhat: 1.0 + 1.0 / 3.0,
             ess: 0.1 + 0.2,
             correlation: -1.0 / 7.0,
+            together: (rank > 0).then_some(1e-3 / 3.0),
             divergences: 3,
             leapfrogs: 12345,
         };

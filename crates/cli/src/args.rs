@@ -446,7 +446,8 @@ pub(crate) struct CalibrateArgs {
     /// Data sets
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..1 << 30))]
     pub(crate) datasets: u32,
-    /// Draws kept of each data set: ranks go from 0 to N [default: 99, or what fewer draws allow]
+    /// Draws kept of each data set: ranks go from 0 to N [default: 99, or what fewer draws allow, with many-short one of
+    /// each chain]
     #[arg(long, value_name = "N")]
     pub(crate) kept: Option<usize>,
     /// Geweke's test instead of ranks
@@ -482,9 +483,9 @@ pub(crate) struct CalibrateArgs {
     /// Sampler.
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,
-    /// CPU threads; the result does not depend on it [default: all]
-    #[arg(long, value_name = "N", value_parser = thread_count, help_heading = "Machine")]
-    pub(crate) threads: Option<usize>,
+    /// Machine.
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
     /// File formats of the pictures
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
     pub(crate) format: Vec<PictureFormat>,
@@ -492,15 +493,13 @@ pub(crate) struct CalibrateArgs {
 
 /// The defaults of a calibration in place of a run's.
 fn calibration_default(arg: Arg) -> Arg {
-    let default = match arg.get_id().as_str() {
-        "draws" => "200, with --geweke 5",
-        "tune" => "300, with --geweke 50",
-        "chains" => "8, with --geweke 1",
-        "target_accept" => "0.9",
+    let (said, default) = match arg.get_id().as_str() {
+        "draws" => ("Draws of each chain", "200, with --geweke 5, with many-short 8"),
+        "tune" => ("Warm-up iterations of each chain, with many-short the most", "300, with --geweke 50"),
+        "chains" => ("Chains", "8, with --geweke 1, with many-short 64"),
+        "target_accept" => ("Target of the acceptance rate", "0.9"),
         _ => return arg,
     };
-    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let said = help.split(" [default").next().unwrap_or_default();
     arg.help(format!("{said} [default: {default}]"))
 }
 
@@ -665,5 +664,8 @@ mod tests {
             }
             assert!(said("--target-accept").contains(&format!("[default: {}]", sampler.target_accept)));
         }
+        let (chains, draws) = crate::calibration::MANY_SHORT;
+        assert!(said("--chains").contains(&format!("with many-short {chains}]")), "{}", said("--chains"));
+        assert!(said("--draws").contains(&format!("with many-short {draws}]")), "{}", said("--draws"));
     }
 }

@@ -123,15 +123,12 @@ impl RunConfig {
         };
         config.set_data(&args.data);
         config.set_model(&args.model_settings);
-        config.set_sampler(&args.sampler);
+        config.set_sampler(&args.sampler)?;
         let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
             config.auto = Some(given("draws", args.sampler.draws.is_some()));
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given);
-        }
-        if args.sampler.superchains.is_some() && config.sampler.strategy != Strategy::ManyShort {
-            return Err(UsageError("--superchains: needs --strategy many-short".into()).into());
         }
         config.set_goal(&args.goal);
         config.keep_warmup |= args.keep_warmup;
@@ -177,7 +174,9 @@ impl RunConfig {
         set(&mut self.prior.sigma_obs_scale, args.sigma_obs_scale);
     }
 
-    pub(crate) fn set_sampler(&mut self, args: &SamplerArgs) {
+    /// # Errors
+    /// When superchains are asked for of a strategy that has none.
+    pub(crate) fn set_sampler(&mut self, args: &SamplerArgs) -> Result<(), UsageError> {
         let sampler = &mut self.sampler;
         set(&mut sampler.draws, args.draws);
         set(&mut sampler.tune, args.tune);
@@ -195,6 +194,10 @@ impl RunConfig {
         set(&mut sampler.precision, args.precision);
         set(&mut sampler.max_depth, args.max_depth);
         set(&mut sampler.init_radius, args.init_radius);
+        if sampler.strategy != Strategy::ManyShort && args.superchains.is_some() {
+            return Err(UsageError("--superchains: needs --strategy many-short".into()));
+        }
+        Ok(())
     }
 
     /// What neither file nor options say of many short chains: the PRD's defaults are those of four long ones.

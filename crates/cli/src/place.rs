@@ -3,6 +3,7 @@
 use crate::exit::HardwareError;
 use anyhow::Result;
 use octopus_density::HierarchicalNormal;
+use octopus_density::gpu::GpuDensity;
 use octopus_device::{CudaError, Device, fallback::Failure, fallback::FallbackError, fallback::FallbackStep};
 use octopus_sampler::{BatchSampler, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError};
 
@@ -58,12 +59,12 @@ impl Place {
     ///
     /// # Errors
     /// When the device fails.
-    pub(crate) fn batch<'d>(
+    pub(crate) fn batch<'d, D: GpuDensity>(
         &self,
-        sets: &[DataSet<'d, HierarchicalNormal>],
+        sets: &[DataSet<'d, D>],
         on_cpu: usize,
         say: &mut dyn FnMut(&FallbackStep),
-    ) -> Result<BatchSampler<'d, HierarchicalNormal>, SamplerError> {
+    ) -> Result<BatchSampler<'d, D>, SamplerError> {
         let Self::Gpu(Gpu { device, context, config }) = self else { return Ok(BatchSampler::new(sets, on_cpu)) };
         let mut at_once = sets.len();
         loop {

@@ -71,6 +71,13 @@ impl Demand {
         Self { work, no_gpu: no_gpu.or(shared), precision: config.precision }
     }
 
+    /// Of runs of a density whose leapfrog steps nobody times: `auto` is the CPU then.
+    pub(crate) fn of_untimed(density: &impl GpuDensity, config: &SamplerConfig) -> Self {
+        let precision = config.precision;
+        let kernel = format!("nuts_leapfrog_{}_{precision}_{}", density.kernel_name(), density.dim());
+        Self { work: Work::new(density.name()).step(kernel, 1, 1.0), no_gpu: None, precision }
+    }
+
     /// Whether the device can do it.
     ///
     /// # Errors

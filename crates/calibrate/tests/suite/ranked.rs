@@ -1,8 +1,9 @@
 //! Simulation-based calibration.
 
 use crate::{PRIOR, Wrong, small};
-use octopus_calibrate::{DataSet, Judgement, SchoolsSimulator, Settings, Simulator, judge, run};
-use octopus_sampler::{Parameterization, SamplerConfig};
+use octopus_calibrate::{DataSet, Judgement, Mover, SchoolsSimulator, Settings, Simulator, judge, run};
+use octopus_density::HierarchicalNormal;
+use octopus_sampler::{BatchSampler, DataSet as Run, Parameterization, SamplerConfig, SamplerError};
 use std::convert::Infallible;
 
 fn settings(seed: u64) -> Settings {
@@ -10,14 +11,23 @@ fn settings(seed: u64) -> Settings {
     Settings { seed, kept: 49, sampler }
 }
 
-fn ranked<S: Simulator>(
+fn ranked<S: Simulator<Density: 'static>>(
     simulator: &S,
     settings: &Settings,
     numbers: std::ops::Range<u32>,
     threads: usize,
 ) -> Vec<DataSet> {
+    ranked_by(simulator, settings, numbers, Mover::Threads(threads))
+}
+
+fn ranked_by<S: Simulator<Density: 'static>>(
+    simulator: &S,
+    settings: &Settings,
+    numbers: std::ops::Range<u32>,
+    mover: Mover<'_, S::Density>,
+) -> Vec<DataSet> {
     let mut found = Vec::new();
-    run(simulator, settings, numbers, threads, &|| false, &mut |data_set| {
+    run(simulator, settings, numbers, mover, &|| false, &mut |data_set| {
         found.push(data_set);
         Ok::<(), Infallible>(())
     })
@@ -25,7 +35,7 @@ fn ranked<S: Simulator>(
     found
 }
 
-fn judged<S: Simulator>(simulator: &S, settings: &Settings, data_sets: u32) -> Judgement {
+fn judged<S: Simulator<Density: 'static>>(simulator: &S, settings: &Settings, data_sets: u32) -> Judgement {
     judge(simulator, settings, &mut ranked(simulator, settings, 0..data_sets, 2), 1e-3).expect("judged")
 }
 
@@ -69,13 +79,46 @@ fn threads_and_splits_change_nothing() {
     assert_eq!(judgement(&mut whole), judgement(&mut parts));
 }
 
+/// A few chains of a few draws that warm up together.
+fn many_short(seed: u64) -> Settings {
+    let sampler = SamplerConfig { draws: 4, tune: 200, target_accept: 0.9, ..SamplerConfig::many_short(32) };
+    Settings { seed, kept: 31, sampler }
+}
+
+#[test]
+fn many_short_chains_are_calibrated() {
+    let judgement = judged(&small(PRIOR), &many_short(6), 200);
+    assert!(judgement.calibrated && judgement.independence.is_some(), "{judgement:#?}");
+    let together = judgement.together.expect("there are superchains");
+    assert!(together.correlation.abs() < 0.1, "they have forgotten most: {together:?}");
+}
+
+fn on_cpu<'d>(sets: &[Run<'d, HierarchicalNormal>]) -> Result<BatchSampler<'d, HierarchicalNormal>, SamplerError> {
+    Ok(BatchSampler::new(sets, 3))
+}
+
+/// Whether threads or batches move them, whatever the batches' size.
+#[test]
+fn batches_have_the_ranks_of_threads() {
+    let simulator = small(PRIOR);
+    for settings in [settings(7), many_short(7)] {
+        let expected = ranked(&simulator, &settings, 0..9, 1);
+        for (at_once, threads) in [(4, 2), (100, 1)] {
+            let mut found =
+                ranked_by(&simulator, &settings, 0..9, Mover::Batches { at_once, begin: &mut on_cpu, threads });
+            found.sort_by_key(|data_set| data_set.number);
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{at_once} at once");
+        }
+    }
+}
+
 #[test]
 fn a_stop_drops_what_is_not_done() {
     let (simulator, settings) = (small(PRIOR), settings(4));
     let done = std::sync::atomic::AtomicUsize::new(0);
     let stop = || done.load(std::sync::atomic::Ordering::Relaxed) >= 5;
     let mut found = Vec::new();
-    run(&simulator, &settings, 0..10_000, 2, &stop, &mut |data_set| {
+    run(&simulator, &settings, 0..10_000, Mover::Threads(2), &stop, &mut |data_set| {
         done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         found.push(data_set);
         Ok::<(), Infallible>(())

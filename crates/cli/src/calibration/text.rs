@@ -20,14 +20,21 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
         text +=
             &format!("chains: {word} (correlation {:.2e}, t {:.2}, p {})\n", chains.correlation, chains.t, p(chains.p));
     }
+    if let Some(superchains) = judgement.together {
+        text += &format!(
+            "chains that began together: correlation {:.2e} of their draws (t {:.2})\n",
+            superchains.correlation, superchains.t
+        );
+    }
     text += &checks_text(checks);
+    let nested = if judgement.together.is_some() { "nested " } else { "" };
     let Judgement { data_sets, kept, median_ess, low_ess, high_rhat, rhat_limit, diverging, divergences, .. } =
         judgement;
     text += &format!(
         "{data_sets} data sets of {model}: {kept} draws kept of each, median of the smallest ESS {median_ess:.0}\n"
     );
     text += &format!(
-        "{high_rhat} data sets with R-hat above {rhat_limit}, {diverging} with divergences ({divergences} in all)\n"
+        "{high_rhat} data sets with {nested}R-hat above {rhat_limit:.2}, {diverging} with divergences ({divergences} in all)\n"
     );
     if *low_ess > 0 {
         text += &format!(

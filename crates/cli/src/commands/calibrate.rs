@@ -2,17 +2,20 @@
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
-    Folder, Model, asked, default_kept, geweke_text, hierarchical, of_moments, of_ranks, ranks_text,
+    Folder, Machine, Model, any_data_set, asked, default_kept, geweke_text, hierarchical, of_moments, of_ranks,
+    only_cpu, ranks_text, threads,
 };
 use crate::config::config_error;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::work::Demand;
 use anyhow::Result;
 use octopus_calibrate::{
     CalibrateError, DataSet, GewekeSettings, SchoolsSimulator, SelfCheck, Settings, Simulator, Table, geweke, judge,
-    run as run_data_sets, self_check,
+    self_check,
 };
+use octopus_density::gpu::GpuDensity;
 use octopus_report::{Figure, Format, Plot, write_figures};
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
@@ -23,17 +26,22 @@ const PART: Duration = Duration::from_secs(2);
 /// Between two lines of progress.
 const LINE: Duration = Duration::from_secs(10);
 
+/// What is to be done where a calibration has ended before its last data set.
+const STOPPED: &str =
+    "the calibration stopped; data sets that are done are kept, and the same command goes on, with --device cpu too";
+
 /// Calibrates a model.
 ///
 /// # Errors
-/// When settings are out of range, or the folder holds another calibration or cannot be written.
+/// When settings are out of range, the folder holds another calibration or cannot be written, or a device fails.
 pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
     let (model, sampler) = asked(args)?;
     let work = Work { args, global, model: &model, sampler, interrupt: Interrupt::install()? };
     match &model {
-        Model::EightSchools => work.start(&SchoolsSimulator::rubin()),
+        Model::EightSchools => work.start(&SchoolsSimulator::rubin(), Demand::of_untimed),
         Model::HierarchicalNormal { group_sizes, prior, likelihood } => {
-            work.start(&hierarchical(group_sizes, *prior, *likelihood)?)
+            let all = |density: &_, sampler: &_| Demand::of_batch(&vec![density; args.datasets as usize], sampler);
+            work.start(&hierarchical(group_sizes, *prior, *likelihood)?, all)
         }
     }
 }
@@ -45,6 +53,7 @@ fn in_options(error: CalibrateError) -> anyhow::Error {
             UsageError(format!("--{field} {value}: {expected}")).into()
         }
         CalibrateError::Config(error) => config_error(&error).into(),
+        CalibrateError::Sampler(error) => anyhow::Error::from(error).context(STOPPED),
         other => other.into(),
     }
 }
@@ -58,20 +67,25 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn start<S: Simulator>(&self, simulator: &S) -> Result<Exit> {
-        if self.args.geweke { self.geweke(simulator) } else { self.ranks(simulator) }
+    fn start<S: Simulator<Density: GpuDensity + 'static>>(
+        &self,
+        simulator: &S,
+        demand: impl Fn(&S::Density, &SamplerConfig) -> Demand,
+    ) -> Result<Exit> {
+        if self.args.geweke {
+            only_cpu(&self.args.machine)?;
+            return self.geweke(simulator);
+        }
+        self.ranks(simulator, &demand(&any_data_set(simulator)?, &self.sampler))
     }
 
-    fn threads(&self) -> usize {
-        self.args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-    }
-
-    fn ranks<S: Simulator>(&self, simulator: &S) -> Result<Exit> {
+    fn ranks<S: Simulator<Density: GpuDensity + 'static>>(&self, simulator: &S, demand: &Demand) -> Result<Exit> {
         let Self { args, sampler, model, interrupt, .. } = self;
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = Settings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
-        let record = json!({ "schema": 1, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
+        let machine = Machine::open(&args.machine, demand, self.global.quiet)?;
+        let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
         let mut done = folder.data_sets()?;
         let missing: Vec<u32> = (0..args.datasets).filter(|number| !done.contains_key(number)).collect();
@@ -82,7 +96,7 @@ impl Work<'_> {
         let mut new: Vec<DataSet> = Vec::new();
         let (mut written, mut said, begin) = (Instant::now(), Instant::now(), Instant::now());
         let (all, mut finished) = (missing.len(), 0);
-        run_data_sets(simulator, &settings, missing, self.threads(), &|| interrupt.asked(), &mut |data_set| {
+        let run = machine.run(simulator, &settings, missing, &|| interrupt.asked(), &mut |data_set| {
             new.push(data_set);
             finished += 1;
             if written.elapsed() >= PART {
@@ -95,9 +109,11 @@ impl Work<'_> {
                 output::note(format!("{finished}/{all} data sets, {left:.0} s left"));
                 said = Instant::now();
             }
-            anyhow::Ok(())
-        })?;
+            Ok(())
+        });
+        // Also of a device that was lost.
         folder.add(&new)?;
+        run.map_err(in_options)?;
         done.extend(new.into_iter().map(|data_set| (data_set.number, data_set)));
         let there = (0..args.datasets).filter(|number| done.contains_key(number)).count();
         if there < args.datasets as usize {
@@ -135,7 +151,8 @@ impl Work<'_> {
         if !self.global.quiet {
             output::note(format!("{} sequences of {} steps of {}", args.sequences, settings.steps, model.describe()));
         }
-        let Some(found) = geweke(simulator, &settings, self.threads(), &|| interrupt.asked()).map_err(in_options)?
+        let Some(found) =
+            geweke(simulator, &settings, threads(&args.machine), &|| interrupt.asked()).map_err(in_options)?
         else {
             return self.interrupted("Geweke's sequences are not kept, the same command begins again");
         };

@@ -1,6 +1,8 @@
 //! `octopus calibrate`: verdicts and their exit codes, and a calibration that goes on where it was left.
 
+use crate::double::Double;
 use crate::support::{program, run};
+use octopus_softgpu::{Lanes, SoftwareGpu};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,6 +11,9 @@ use std::time::{Duration, Instant};
 
 const SMALL: &str = "calibrate hierarchical-normal --group-sizes 3,4,5 --mu-mean 3 --mu-sd 2 --sigma-pop-scale 1.5 \
                      --sigma-obs-scale 1 --chains 2 --draws 60 --tune 80 --quiet --json";
+
+/// The chains among them.
+const FEW: &str = "--chains 2 --draws 60";
 
 fn file(dir: &Path, name: &str) -> String {
     fs::read_to_string(dir.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -38,6 +43,49 @@ fn ranks_in_one_go_or_two_are_the_same() {
     small("--datasets 60 --seed 5 --out {}/parts").fails(2, &["other settings", "--force"]);
     small("--datasets 20 --seed 5 --out {}/parts --force").succeeds();
     assert_eq!(file(dir.path(), "parts/ranks.csv").lines().count(), 21);
+}
+
+#[test]
+fn many_short_chains_are_ranked_and_what_they_share_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = format!("{} --strategy many-short --datasets 20 --out {{}}/x", SMALL.replace(FEW, ""));
+    let found = run(dir.path(), &words.replace("--json", "")).succeeds().stdout.clone();
+    for said in ["63 draws kept of each", "chains that began together: correlation", "nested R-hat above 1.31"] {
+        assert!(found.contains(said), "{said}: {found}");
+    }
+    let ranks = run(dir.path(), &words).succeeds().json()["ranks"].clone();
+    assert!(ranks["together"]["correlation"].as_f64().unwrap().abs() < 0.3, "{ranks}");
+    assert_eq!((&ranks["kept"], &ranks["independence"]["independent"]), (&63.into(), &true.into()));
+}
+
+/// Begun on the one and ended on the other.
+#[test]
+fn a_gpu_gives_the_ranks_of_the_cpu() {
+    let unit = "nuts_batch_hierarchical_normal_f64_32x1";
+    let Some(gpu) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &[unit]) else { return };
+    let double = Double::of(gpu);
+    for chains in [FEW, "--strategy many-short --chains 16 --draws 6"] {
+        let small = |rest: &str| {
+            let words = format!("{} {rest}", SMALL.replace(FEW, chains));
+            double.run(&mut double.octopus(""), &words).succeeds().json()
+        };
+        small("--force --device cpu --datasets 12 --out {}/cpu");
+        small("--force --device cuda --datasets 5 --out {}/both");
+        small("--device cpu --datasets 7 --out {}/both");
+        let last = small("--device cuda --datasets 12 --out {}/both");
+        assert_eq!(last["ranks"]["failed"], 0, "{last}");
+        for name in ["ranks.csv", "calibration.json", "settings.json"] {
+            let of = |folder: &str| file(&double.scratch(), &format!("{folder}/{name}"));
+            assert_eq!(of("both"), of("cpu"), "{chains}: {name}");
+        }
+    }
+    let lost = format!("{SMALL} --force --datasets 12 --device cuda --out {{}}/lost");
+    double
+        .run(&mut double.octopus("lost=40"), &lost)
+        .fails(3, &["the GPU failed", "the same command goes on", "--device cpu"]);
+    double
+        .run(&mut double.octopus(""), "calibrate hierarchical-normal --groups 1100 --device cuda --out {}/large")
+        .fails(2, &["1103 coordinates", "--device cpu"]);
 }
 
 #[cfg(unix)]
@@ -83,7 +131,7 @@ fn geweke_needs_draws_to_decide() {
         "calibrate hierarchical-normal --geweke --groups 5 --per-group 20 --sequences 8 --steps 4 --out {}/few",
     );
     few.fails(1, &["8 sequences of 4 steps of hierarchical-normal"]);
-    assert!(few.stdout.contains("NOT DECIDED") && few.stdout.contains("log sigma_obs^2"), "{few:?}");
+    assert!(few.stdout.contains("NOT DECIDED") && few.stdout.contains("(log sigma_obs)^2"), "{few:?}");
     let result: serde_json::Value = serde_json::from_str(&file(dir.path(), "few/calibration.json")).unwrap();
     assert_eq!((&result["calibrated"], &result["geweke"]["decided"]), (&false.into(), &false.into()));
     assert!(dir.path().join("few/geweke_moments.png").exists());
@@ -100,6 +148,11 @@ fn options_without_sense_are_named() {
         ("hierarchical-normal --precision f32", "--precision f32"),
         ("hierarchical-normal --geweke --sequences 2", "--sequences 2: at least 8"),
         ("hierarchical-normal --draws 0", "--draws 0"),
+        ("hierarchical-normal --superchains 4", "--superchains: needs --strategy many-short"),
+        ("hierarchical-normal --strategy many-short --superchains 5", "--superchains 5"),
+        ("hierarchical-normal --strategy many-short --kept 513", "--kept 513: at least 1 and at most the 512 draws"),
+        ("hierarchical-normal --strategy many-short --geweke", "--strategy many-short: Geweke's test"),
+        ("hierarchical-normal --geweke --device cuda", "--device cpu"),
     ] {
         run(dir.path(), &format!("calibrate {words} --out {{}}/x")).fails(2, &[said]);
     }

@@ -16,7 +16,7 @@ impl EcdfPlot {
         };
         let mut scene = Scene::new(WIDTH, 0.0, "Ranks of true values: distribution functions less the uniform one");
         let note = format!(
-            "share of the data sets with a rank up to x, less x; shade: where a calibrated quantity stays, all of it, with probability {}",
+            "share of the data sets with a rank up to x, less x; shade: where all of a calibrated quantity stays with probability {}; dots: outside",
             near_one(self.coverage)
         );
         let top = head(&mut scene, "Ranks of true values: distribution", &note);
@@ -45,5 +45,10 @@ fn draw(scene: &mut Scene, panel: &EcdfPanel, index: usize, top: f64, range: (f6
     scene.line(vec![(inside.left, y.px(0.0)), (inside.right, y.px(0.0))], MUTED, 1.5);
     let colour = if panel.heading.uniform { BLUE } else { VERMILLION };
     scene.line(points(&panel.difference), colour, 3.5);
+    // Near 0 and 1 the band is so narrow that an exit is hard to see.
+    let exits = panel.difference.iter().zip(panel.lower.iter().zip(&panel.upper)).enumerate();
+    for (i, (&v, _)) in exits.filter(|(_, (v, (lower, upper)))| *v < lower || *v > upper) {
+        scene.disc((x.px((i + 1) as f64 / outcomes), y.px(v)), 6.0, VERMILLION);
+    }
     inside.name_x(scene, "rank, as a share of the draws kept");
 }

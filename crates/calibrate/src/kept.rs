@@ -1,0 +1,64 @@
+//! Which draws of a data set the truth is ranked among.
+//!
+//! The truth must be one of several independent draws from the posterior: so kept draws are far apart. Of a few long chains
+//! they are evenly spaced along the chains, one after the other (Talts et al. 2018, algorithm 2). Many short chains have
+//! few draws each, one after the other alike; their chains are what is independent, but for what those that began together
+//! remember. So each chain gives one draw at the most, and chains are chosen evenly over the superchains. The draw is in
+//! turn each of a chain's, not always the last: the first ones, nearest to the common point, are used by whoever uses the
+//! run, and must be draws from the posterior too.
+
+use crate::Settings;
+use octopus_sampler::{SamplerConfig, Strategy};
+
+/// The kept draws, as chain and draw.
+pub(crate) fn kept(settings: &Settings) -> impl Iterator<Item = (usize, usize)> {
+    let Settings { kept, sampler: SamplerConfig { chains, draws, strategy, .. }, .. } = settings;
+    let (kept, chains, draws) = (*kept, *chains, *draws);
+    let one_of_each = *strategy == Strategy::ManyShort && kept <= chains;
+    (0..kept).map(move |k| {
+        if one_of_each {
+            return (even(k, kept, chains), k % draws);
+        }
+        let place = even(k, kept, chains * draws);
+        (place / draws, place % draws)
+    })
+}
+
+/// The middle of share `k` when `all` places are divided into `shares`.
+fn even(k: usize, shares: usize, all: usize) -> usize {
+    (2 * k + 1) * all / (2 * shares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(strategy: Strategy, chains: usize, draws: usize, kept: usize) -> Vec<(usize, usize)> {
+        let sampler = SamplerConfig { strategy, chains, draws, ..Default::default() };
+        super::kept(&Settings { seed: 0, kept, sampler }).collect()
+    }
+
+    #[test]
+    fn long_chains_are_thinned_evenly() {
+        assert_eq!(of(Strategy::FourLong, 8, 200, 4), [(1, 0), (3, 0), (5, 0), (7, 0)]);
+        assert_eq!(of(Strategy::FourLong, 1, 5, 5), [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]);
+        let places: Vec<usize> = of(Strategy::FourLong, 8, 200, 99).iter().map(|(c, d)| 200 * c + d).collect();
+        assert!(places.windows(2).all(|pair| (16..=17).contains(&(pair[1] - pair[0]))));
+    }
+
+    #[test]
+    fn short_chains_give_one_draw_each_and_all_iterations_alike() {
+        for kept in [63, 64, 31] {
+            let places = of(Strategy::ManyShort, 64, 8, kept);
+            assert!(places.windows(2).all(|pair| pair[0].0 < pair[1].0), "{places:?}");
+            for draw in 0..8 {
+                let of_draw = places.iter().filter(|place| place.1 == draw).count();
+                assert!((kept / 8..=kept.div_ceil(8)).contains(&of_draw), "{places:?}");
+            }
+            let superchains: std::collections::BTreeSet<usize> = places.iter().map(|place| place.0 / 4).collect();
+            assert_eq!(superchains.len(), 16, "every superchain");
+        }
+        // More than there are chains: evenly of all draws.
+        assert_eq!(of(Strategy::ManyShort, 4, 2, 8).last(), Some(&(3, 1)));
+    }
+}

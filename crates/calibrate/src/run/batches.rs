@@ -1,0 +1,85 @@
+//! Batches of data sets, of which all chains move together.
+
+use super::{Begin, Task, ended};
+use crate::data_set::{Drawn, Posed};
+use crate::{CalibrateError, DataSet, Found, Simulator};
+use octopus_sampler::{Begin as From, Block, DataSet as Run, Moved, SamplerError};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+
+/// Iterations between two looks at whether to stop.
+const TURN: usize = 100;
+
+pub(super) fn run<S: Simulator>(
+    task: &Task<'_, S>,
+    mut numbers: impl Iterator<Item = u32>,
+    at_once: usize,
+    begin: &mut Begin<'_, S::Density>,
+    threads: usize,
+    keep: &mut dyn FnMut(DataSet) -> Result<(), CalibrateError>,
+) -> Result<(), CalibrateError> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build()?;
+    loop {
+        let of_batch: Vec<u32> = numbers.by_ref().take(at_once.max(1)).collect();
+        if of_batch.is_empty() || (task.stop)() {
+            return Ok(());
+        }
+        let pose = |&number: &u32| ended(number, Posed::new(task.simulator, task.settings, &task.quantities, number));
+        let made: Vec<Result<Posed<_>, DataSet>> = pool.install(|| of_batch.par_iter().map(pose).collect());
+        let mut posed = Vec::new();
+        for made in made {
+            match made {
+                Ok(one) => posed.push(one),
+                Err(failed) => keep(failed)?,
+            }
+        }
+        let runs: Vec<Run<'_, S::Density>> =
+            posed.iter().map(|one| Run { density: &one.density, begin: From::Anew(one.config.clone()) }).collect();
+        let mut batch = pool.install(|| begin(&runs))?;
+        let mut drawn: Vec<_> = posed.iter().map(|one| Some(Drawn::new(one, &task.quantities))).collect();
+        while let Some(moved) = pool.install(|| batch.advance(TURN))? {
+            if (task.stop)() {
+                return Ok(());
+            }
+            let mut steps = Vec::new();
+            for Moved { set, block } in moved {
+                // Where one data set has no kernels, none of the model's has.
+                if let Err(error @ SamplerError::NoKernel { .. }) = block {
+                    return Err(error.into());
+                }
+                steps.extend(drawn[set].take().map(|drawn| (set, drawn, block, batch.is_complete(set))));
+            }
+            let steps: Vec<_> = pool.install(|| {
+                let one = |(set, drawn, block, is_last): (usize, _, _, _)| {
+                    let number = posed[set].number;
+                    (set, ended(number, step(task, drawn, block, is_last)))
+                };
+                steps.into_par_iter().map(one).collect()
+            });
+            for (set, step) in steps {
+                match step {
+                    Ok(Step::Open(open)) => drawn[set] = Some(open),
+                    Ok(Step::Done(found)) => keep(DataSet { number: posed[set].number, outcome: Ok(found) })?,
+                    Err(failed) => keep(failed)?,
+                }
+            }
+        }
+    }
+}
+
+/// How a data set stands.
+enum Step<'a, D> {
+    Open(Drawn<'a, D>),
+    Done(Found),
+}
+
+/// Takes what the chains of a data set have drawn.
+fn step<'a, S: Simulator>(
+    task: &Task<'_, S>,
+    mut drawn: Drawn<'a, S::Density>,
+    block: Result<Block, SamplerError>,
+    is_last: bool,
+) -> Result<Step<'a, S::Density>, CalibrateError> {
+    drawn.take(&block?)?;
+    Ok(if is_last { Step::Done(drawn.found(task.settings)?) } else { Step::Open(drawn) })
+}

@@ -1,0 +1,75 @@
+//! Threads that take one data set after another.
+
+use super::{Task, ended};
+use crate::data_set::{Drawn, Posed};
+use crate::{CalibrateError, DataSet, Found, Simulator};
+use octopus_sampler::Sampler;
+use rayon::ThreadPoolBuilder;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
+
+/// Iterations between two looks at whether to stop.
+const TURN: usize = 100;
+
+pub(super) fn run<S: Simulator>(
+    task: &Task<'_, S>,
+    numbers: impl Iterator<Item = u32> + Send,
+    threads: usize,
+    keep: &mut dyn FnMut(DataSet) -> Result<(), CalibrateError>,
+) -> Result<(), CalibrateError> {
+    let numbers = Mutex::new(numbers);
+    let failed = AtomicBool::new(false);
+    let ends = || failed.load(Ordering::Relaxed) || (task.stop)();
+    let pools =
+        (0..threads.max(1)).map(|_| ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<Vec<_>, _>>()?;
+    let next = || numbers.lock().map_or(None, |mut numbers| numbers.next());
+    std::thread::scope(|scope| {
+        let (sender, results) = mpsc::channel();
+        for pool in &pools {
+            let sender = sender.clone();
+            let (ends, next) = (&ends, &next);
+            scope.spawn(move || {
+                // The sampler's parallel loops stay in the pool that they are called in.
+                pool.install(|| {
+                    while !ends() {
+                        let Some(number) = next() else { break };
+                        let done = match ended(number, found(task, number, ends)) {
+                            Ok(Some(found)) => DataSet { number, outcome: Ok(found) },
+                            Ok(None) => break,
+                            Err(failed) => failed,
+                        };
+                        if sender.send(done).is_err() {
+                            break;
+                        }
+                    }
+                });
+            });
+        }
+        drop(sender);
+        for done in results {
+            if let Err(error) = keep(done) {
+                failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Does data set `number`; `None` when `stop` says so before it is done.
+fn found<S: Simulator>(
+    task: &Task<'_, S>,
+    number: u32,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Found>, CalibrateError> {
+    let posed = Posed::new(task.simulator, task.settings, &task.quantities, number)?;
+    let mut drawn = Drawn::new(&posed, &task.quantities);
+    let mut sampler = Sampler::new(&posed.density, posed.config.clone())?;
+    while let Some(block) = sampler.advance(TURN)? {
+        if stop() {
+            return Ok(None);
+        }
+        drawn.take(&block)?;
+    }
+    drawn.found(task.settings).map(Some)
+}

@@ -1,0 +1,87 @@
+//! What moves a calibration's data sets: the CPU's threads, or a device, in batches.
+
+use crate::args::MachineArgs;
+use crate::config::chosen;
+use crate::exit::UsageError;
+use crate::place::Place;
+use crate::work::Demand;
+use crate::{device, output};
+use anyhow::Result;
+use octopus_calibrate::{CalibrateError, DataSet, Mover, Settings, Simulator, run};
+use octopus_density::gpu::GpuDensity;
+use octopus_device::DeviceChoice;
+use octopus_random::{Purpose, Stream};
+
+/// Chains that a device moves at once, at the most: more than the largest runs at a time, so that long trajectories of a
+/// few leave no room idle, and few enough that what an interruption drops is little.
+const CHAINS_AT_ONCE: usize = 4096;
+
+/// Where data sets are sampled.
+pub(crate) struct Machine {
+    place: Place,
+    threads: usize,
+}
+
+/// Any data set of a model, which says how large they are.
+///
+/// # Errors
+/// When its data are none that the density takes.
+pub(crate) fn any_data_set<S: Simulator>(simulator: &S) -> Result<S::Density> {
+    let mut random = Stream::new(0, 0, 0, Purpose::User);
+    let position = simulator.draw_parameters(&mut random);
+    Ok(simulator.simulate(&position, &mut random)?)
+}
+
+impl Machine {
+    /// The device that is asked for, made ready, or else the one that suits the work; `quiet` keeps to oneself why.
+    ///
+    /// # Errors
+    /// When it cannot be had, or cannot do the work.
+    pub(crate) fn open(args: &MachineArgs, demand: &Demand, quiet: bool) -> Result<Self> {
+        let device = device::Machine::look(chosen(args)?).choose(demand, args.no_fallback)?;
+        if !quiet {
+            device.notes.iter().for_each(output::note);
+        }
+        Ok(Self { place: device.open()?, threads: threads(args) })
+    }
+
+    /// Does data sets, as [`run`].
+    ///
+    /// # Errors
+    /// Those of [`run`].
+    pub(crate) fn run<S: Simulator<Density: GpuDensity + 'static>>(
+        &self,
+        simulator: &S,
+        settings: &Settings,
+        numbers: Vec<u32>,
+        stop: &(dyn Fn() -> bool + Sync),
+        keep: &mut dyn FnMut(DataSet) -> Result<()>,
+    ) -> Result<(), CalibrateError> {
+        let Self { place, threads } = self;
+        if matches!(place, Place::Cpu) {
+            return run(simulator, settings, numbers, Mover::Threads(*threads), stop, keep);
+        }
+        let at_once = (CHAINS_AT_ONCE / settings.sampler.chains).max(1);
+        let mut say = |step: &_| output::warn(format!("data sets: {step}"));
+        let mover =
+            Mover::Batches { at_once, threads: *threads, begin: &mut |sets| place.batch(sets, at_once, &mut say) };
+        run(simulator, settings, numbers, mover, stop, keep)
+    }
+}
+
+/// The threads that are asked for, else all.
+pub(crate) fn threads(args: &MachineArgs) -> usize {
+    args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// # Errors
+/// When a GPU is asked for, of what is done on the CPU only.
+pub(crate) fn only_cpu(args: &MachineArgs) -> Result<()> {
+    match chosen(args)?.choice {
+        DeviceChoice::Cuda(_) => {
+            let what = "--geweke: its chains move one by one, on the CPU: `--device cpu`";
+            Err(UsageError(what.to_owned()).into())
+        }
+        _ => Ok(()),
+    }
+}
