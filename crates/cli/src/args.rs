@@ -366,7 +366,7 @@ pub(crate) struct GoalArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct MachineArgs {
-    /// auto, cpu, cuda or cuda:N; without it, the environment's OCTOPUS_DEVICE counts [default: auto]
+    /// auto, cpu, cuda, cuda:N, or several GPUs: cuda:0,1 or cuda:all; else OCTOPUS_DEVICE counts [default: auto]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
     /// Fail where a GPU is there and cannot be used, instead of going on with the CPU
@@ -382,7 +382,7 @@ pub(crate) struct MachineArgs {
 pub(crate) struct ResumeArgs {
     /// The run folder
     pub(crate) run: PathBuf,
-    /// Go on elsewhere: auto, cpu, cuda or cuda:N; in f64 the draws stay the same [default: where it was]
+    /// Go on elsewhere: auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; in f64 the draws stay the same [default: where it was]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
     /// CPU threads; the draws do not depend on it [default: all]

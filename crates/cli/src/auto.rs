@@ -90,6 +90,8 @@ pub(crate) fn plan(
         DeviceChoice::Auto => (base.precision == Precision::F64, None),
         DeviceChoice::Cpu => (true, Some(u32::MAX)),
         DeviceChoice::Cuda(ordinal) => (false, Some(ordinal.unwrap_or(0))),
+        // By what one of them does: the others take their shares of its chains.
+        DeviceChoice::Several(_) | DeviceChoice::All => (false, None),
     };
     let mut considered = Vec::new();
     if on_cpu {

@@ -6,14 +6,16 @@ use crate::work::Demand;
 use octopus_density::gpu::Precision;
 use octopus_device::{
     Accelerators, Calibration, CalibrationCache, CalibrationMiss, Chosen, Device, DeviceChoice, Overall, Probe,
-    SystemProvider, VerifyReport, resolve,
+    SystemProvider, VerifyReport, device_names, resolve,
 };
 
 /// What will sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
-    /// Where.
+    /// Where; of several devices, the first.
     pub(crate) device: Device,
+    /// Where else, if several were asked for.
+    pub(crate) others: Vec<Device>,
     /// Why, in one line.
     pub(crate) reason: String,
     /// Lines for the user; none when the user left no choice.
@@ -21,17 +23,24 @@ pub(crate) struct Sampling {
 }
 
 impl Sampling {
-    /// Its name in records: `cpu`, `cuda:0`.
+    /// Its name in records: `cpu`, `cuda:0`, `cuda:0,1`.
     pub(crate) fn name(&self) -> String {
-        self.device.to_string()
+        device_names(&self.devices())
     }
 
-    /// Makes the device ready.
+    fn devices(&self) -> Vec<Device> {
+        std::iter::once(self.device).chain(self.others.iter().copied()).collect()
+    }
+
+    /// Makes the devices ready.
     ///
     /// # Errors
-    /// [`HardwareError`] when it cannot be had.
+    /// [`HardwareError`] when one cannot be had.
     pub(crate) fn open(&self) -> anyhow::Result<Place> {
-        Place::open(self.device)
+        match self.others.as_slice() {
+            [] => Place::open(self.device),
+            _ => Place::open_all(&self.devices()),
+        }
     }
 }
 
@@ -103,12 +112,14 @@ fn decide(
         };
         if let Some((device, reason)) = only {
             let notes = vec![format!("device: {device} ({reason})")];
-            return Ok(Sampling { device, reason, notes });
+            return Ok(Sampling { device, others: vec![], reason, notes });
         }
     }
     let selection = resolve(choice, accelerators, &demand.work, calibration).map_err(|error| match choice {
-        DeviceChoice::Cuda(_) => format!("{error}, and see `octopus verify`"),
-        _ => error.to_string(),
+        DeviceChoice::Auto | DeviceChoice::Cpu => error.to_string(),
+        DeviceChoice::Cuda(_) | DeviceChoice::Several(_) | DeviceChoice::All => {
+            format!("{error}, and see `octopus verify`")
+        }
     })?;
     // What was asked for and is there needs no words.
     let quiet = choice != DeviceChoice::Auto;
@@ -116,7 +127,7 @@ fn decide(
     let reason = selection.reason.splitn(2, ": ").last().unwrap_or_default().to_owned();
     let named = (!quiet).then(|| format!("device: {} ({reason})", selection.device));
     let notes = named.into_iter().chain(selection.notes).collect();
-    Ok(Sampling { device: selection.device, reason, notes })
+    Ok(Sampling { device: selection.device, others: selection.others, reason, notes })
 }
 
 /// Why no GPU samples on this machine, as a clause.

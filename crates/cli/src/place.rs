@@ -1,11 +1,11 @@
-//! Where a run's chains are: on the CPU's threads, or on a GPU.
+//! Where a run's chains are: on the CPU's threads, on a GPU, or on several.
 
 use crate::exit::HardwareError;
 use anyhow::Result;
 use octopus_density::HierarchicalNormal;
 use octopus_density::gpu::GpuDensity;
 use octopus_device::{CudaError, Device, fallback::Failure, fallback::FallbackError, fallback::FallbackStep};
-use octopus_sampler::{BatchSampler, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{BatchSampler, DataSet, GpuConfig, GpuNote, Sampler, SamplerConfig, SamplerError};
 
 /// A place that can be asked for chains.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub(crate) enum Place {
     Cpu,
     /// A GPU.
     Gpu(Gpu),
+    /// Several GPUs, over which chains or data sets are divided.
+    Gpus(Vec<octopus_device::CudaContext>, GpuConfig),
 }
 
 /// A GPU that is ready.
@@ -30,9 +32,17 @@ impl Place {
     /// # Errors
     /// [`HardwareError`] when it cannot be had.
     pub(crate) fn open(device: Device) -> Result<Self> {
-        let failed = |error: CudaError| HardwareError(format!("{device}: {error}; see `octopus verify`"));
-        let context = device.context().map_err(failed)?;
+        let context = context_on(device)?;
         Ok(context.map_or(Self::Cpu, |context| Self::Gpu(Gpu { device, context, config: GpuConfig::default() })))
+    }
+
+    /// Makes several GPUs ready.
+    ///
+    /// # Errors
+    /// [`HardwareError`] when one cannot be had.
+    pub(crate) fn open_all(devices: &[Device]) -> Result<Self> {
+        let contexts = devices.iter().filter_map(|&device| context_on(device).transpose()).collect::<Result<_>>()?;
+        Ok(Self::Gpus(contexts, GpuConfig::default()))
     }
 
     /// Chains at their starting points. Where the device's memory is too small for all at once, they take turns, and
@@ -51,6 +61,7 @@ impl Place {
             Self::Gpu(gpu) => {
                 gpu.in_turns(config.chains, say, |context, gpu| Sampler::on_gpu(model, config.clone(), context, gpu))
             }
+            Self::Gpus(contexts, gpu) => Sampler::on_gpus(model, config.clone(), contexts, gpu),
         }
     }
 
@@ -65,7 +76,11 @@ impl Place {
         on_cpu: usize,
         say: &mut dyn FnMut(&FallbackStep),
     ) -> Result<BatchSampler<'d, D>, SamplerError> {
-        let Self::Gpu(Gpu { device, context, config }) = self else { return Ok(BatchSampler::new(sets, on_cpu)) };
+        let Gpu { device, context, config } = match self {
+            Self::Cpu => return Ok(BatchSampler::new(sets, on_cpu)),
+            Self::Gpus(contexts, gpu) => return BatchSampler::on_gpus(sets, sets.len(), contexts, gpu),
+            Self::Gpu(gpu) => gpu,
+        };
         let mut at_once = sets.len();
         loop {
             let error = match BatchSampler::on_gpu(sets, at_once, context, config) {
@@ -94,6 +109,7 @@ impl Place {
             Self::Gpu(gpu) => {
                 gpu.in_turns(chains, say, |context, gpu| Sampler::resume_on_gpu(model, state, context, gpu))
             }
+            Self::Gpus(contexts, gpu) => Sampler::resume_on_gpus(model, state, contexts, gpu),
         }
     }
 }
@@ -106,13 +122,13 @@ impl Gpu {
         say: &mut dyn FnMut(&FallbackStep),
         mut attempt: impl FnMut(&octopus_device::CudaContext, &GpuConfig) -> Result<R, SamplerError>,
     ) -> Result<R, SamplerError> {
-        let mut config = first_turn(&self.config, chains);
+        let mut config = self.config.first_turn(chains);
         loop {
             let error = match attempt(&self.context, &config) {
                 Err(SamplerError::Device(error)) if error.failure() == Failure::TooLarge => error,
                 other => return other,
             };
-            let Some(next) = shorter_turn(&config) else { return Err(error.into()) };
+            let Some(next) = config.shorter_turn() else { return Err(error.into()) };
             let (from, to) = (config.chains_at_once as u64, next.chains_at_once as u64);
             say(&FallbackStep::SmallerBatches { device: self.device, from, to, cause: error.to_string() });
             config = next;
@@ -122,15 +138,26 @@ impl Gpu {
 
 /// What is tried one after the other when memory does not suffice.
 pub(crate) fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfig> {
-    std::iter::successors(Some(first_turn(config, chains)), shorter_turn)
+    std::iter::successors(Some(config.first_turn(chains)), GpuConfig::shorter_turn)
 }
 
-fn first_turn(config: &GpuConfig, chains: usize) -> GpuConfig {
-    GpuConfig { chains_at_once: config.chains_at_once.min(chains), ..config.clone() }
+fn context_on(device: Device) -> Result<Option<octopus_device::CudaContext>> {
+    Ok(device
+        .context()
+        .map_err(|error: CudaError| HardwareError(format!("{device}: {error}; see `octopus verify`")))?)
 }
 
-/// Half as many of the chains at once, and half the buffers for draws.
-fn shorter_turn(last: &GpuConfig) -> Option<GpuConfig> {
-    let (chains_at_once, slot_bytes) = (last.chains_at_once / 2, last.slot_bytes / 2);
-    (chains_at_once > 0).then(|| GpuConfig { chains_at_once, slot_bytes, ..last.clone() })
+/// What became of one of several devices, in words that other steps away from a plan have too.
+pub(crate) fn step(note: GpuNote) -> FallbackStep {
+    match note {
+        GpuNote::Turns { device, from, to, cause } => FallbackStep::SmallerBatches {
+            device: Device::Cuda(device),
+            from: from as u64,
+            to: to as u64,
+            cause: cause.to_string(),
+        },
+        GpuNote::GivenUp { device, cause } => {
+            FallbackStep::OtherDevices { from: Device::Cuda(device), cause: cause.to_string() }
+        }
+    }
 }

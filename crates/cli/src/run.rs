@@ -3,11 +3,12 @@
 use crate::goal::{Step, Watch};
 use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Tally};
+use crate::{output, place};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
-use octopus_device::Monitor;
-use octopus_sampler::{Adaptation, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
+use octopus_device::{Monitor, devices_named};
+use octopus_sampler::{Adaptation, GpuNote, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
 use octopus_trace::{EndedBy, RECORD_SCHEMA, RunRecord, RunWriter, Timing};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
@@ -93,7 +94,8 @@ pub(crate) fn to_folder<D: LogDensity>(
     session: &Session<'_>,
 ) -> Result<Outcome> {
     let config = sampler.config().clone();
-    let monitor = Monitor::start(writer.record().device.parse().context("run.toml: field `device`")?)?;
+    let devices = devices_named(&writer.record().device).context("run.toml: field `device`")?;
+    let monitors = devices.into_iter().map(Monitor::start).collect::<Result<Vec<_>, _>>()?;
     let mut timing = writer.record().timing;
     let mut tally = Tally::default();
     let mut progress = Progress::new(&config, sampler.done(), session.quiet);
@@ -102,6 +104,7 @@ pub(crate) fn to_folder<D: LogDensity>(
     let mut ended = EndedBy::Draws;
     let mut last_time = Instant::now();
     let mut last_done = sampler.done();
+    tell(&mut sampler, &mut writer)?;
     // A run that is interrupted before its first checkpoint could only begin again: make one at once.
     writer.checkpoint(&sampler.checkpoint()?)?;
     loop {
@@ -112,7 +115,7 @@ pub(crate) fn to_folder<D: LogDensity>(
             }
             writer.checkpoint(&sampler.checkpoint()?)?;
             progress.finish();
-            let usage = usage(&monitor)?;
+            let usage = usage(&monitors)?;
             let record = writer.interrupt(|record| {
                 (record.schema, record.timing, record.usage) = (RECORD_SCHEMA, timing, usage);
             })?;
@@ -124,7 +127,9 @@ pub(crate) fn to_folder<D: LogDensity>(
         };
         let limit = limit.min(watch.limit());
         let begin = Instant::now();
-        let block = match session.pool.install(|| sampler.advance(limit)) {
+        let block = session.pool.install(|| sampler.advance(limit));
+        tell(&mut sampler, &mut writer)?;
+        let block = match block {
             Ok(Some(block)) => block,
             Ok(None) => break,
             Err(error) => {
@@ -168,7 +173,7 @@ pub(crate) fn to_folder<D: LogDensity>(
     progress.finish();
     // Also in the record of a run whose warm-up another session has done.
     let adaptation = of_sampler(&sampler);
-    let usage = usage(&monitor)?;
+    let usage = usage(&monitors)?;
     let record = writer.finish(|record| {
         (record.schema, record.ending) = (RECORD_SCHEMA, watch.ending(ended));
         (record.adaptation, record.timing, record.usage) = (adaptation, timing, usage);
@@ -201,9 +206,29 @@ pub(crate) fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
     }
 }
 
-/// What the device was used for, for `run.toml`.
-fn usage(monitor: &Monitor) -> Result<toml::Table> {
-    toml::Table::try_from(monitor.usage()).context("cannot write the device's usage")
+/// What the devices were used for, for `run.toml`: of several, a list `devices`.
+fn usage(monitors: &[Monitor]) -> Result<toml::Table> {
+    let of_all = monitors.iter().map(|monitor| toml::Table::try_from(monitor.usage())).collect::<Result<Vec<_>, _>>();
+    let mut of_all = of_all.context("cannot write the device's usage")?;
+    if of_all.len() == 1 {
+        return Ok(of_all.remove(0));
+    }
+    let devices = of_all.into_iter().map(toml::Value::Table).collect();
+    Ok(toml::Table::from_iter([("devices".to_owned(), toml::Value::Array(devices))]))
+}
+
+/// Tells what became of the devices, of which one that is given up is also in the run's record.
+fn tell<D: LogDensity>(sampler: &mut Sampler<'_, D>, writer: &mut RunWriter) -> Result<()> {
+    for note in sampler.take_notes() {
+        if let GpuNote::GivenUp { device, .. } = note {
+            let done = sampler.done();
+            writer.update(|record| {
+                record.device_reason += &format!("; cuda:{device} was given up by iteration {done}")
+            })?;
+        }
+        output::warn(place::step(note).to_string());
+    }
+    Ok(())
 }
 
 fn of_sampler<D: LogDensity>(sampler: &Sampler<'_, D>) -> toml::Table {

@@ -94,6 +94,14 @@ pub enum FallbackStep {
         /// What failed, in its own words.
         cause: String,
     },
+    /// One of several devices is given up; the others go on with what it had to do. [`run`] has one device and never
+    /// says this.
+    OtherDevices {
+        /// The device that is given up.
+        from: Device,
+        /// What failed, in its own words.
+        cause: String,
+    },
     /// The rest goes on on the CPU.
     Cpu {
         /// The device that is given up.
@@ -110,6 +118,9 @@ impl fmt::Display for FallbackStep {
         match self {
             Self::SmallerBatches { device, from, to, cause } => {
                 write!(f, "{device}: {from} at once is too much, going on with {to} at once ({cause})")
+            }
+            Self::OtherDevices { from, cause } => {
+                write!(f, "{from} is given up, the other devices go on with what it had to do ({cause})")
             }
             Self::Cpu { from, items, cause } => {
                 write!(f, "{from} is given up, the remaining {items} go to the CPU ({cause})")
@@ -209,6 +220,7 @@ pub fn run<R, E: FallbackError>(
         say(&step);
         (device, batch) = match step {
             FallbackStep::SmallerBatches { to, .. } => (device, to),
+            FallbackStep::OtherDevices { .. } => (device, batch),
             FallbackStep::Cpu { .. } => (Device::Cpu, items),
         };
         steps.push(step);

@@ -92,8 +92,8 @@ pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
 pub use ptx::{PtxHeader, PtxHeaderError, cuda_for_ptx};
 pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};
 pub use selection::{
-    Accelerators, ChoiceError, Chosen, DEVICE_VARIABLE, DeviceChoice, Selection, SelectionError, Source, Unusable,
-    resolve,
+    Accelerators, ChoiceError, Chosen, DEVICE_VARIABLE, DeviceChoice, DeviceSet, Selection, SelectionError, Source,
+    Unusable, device_names, devices_named, resolve,
 };
 pub use timing::{Benchmark, BenchmarkClock, BenchmarkConfig, benchmark_device};
 pub use version::Version;

@@ -6,10 +6,10 @@
 
 use crate::adaptation::Adaptation;
 use crate::config::SamplerConfig;
-use crate::course::Course;
+use crate::course::{Course, Next};
 use crate::draw::Block;
 use crate::engine::ChainState;
-use crate::gpu::{GpuConfig, OnGpu};
+use crate::gpu::{GpuConfig, GpuNote, OnGpu};
 use crate::run::{Sampler, SamplerError};
 use octopus_cuda::Context;
 use octopus_density::LogDensity;
@@ -98,7 +98,31 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     where
         D: GpuDensity,
     {
-        Ok(Self { runs: Box::new(OnGpu::new(begin_all(sets), at_once, context, gpu)?) })
+        Self::on_gpus(sets, at_once, std::slice::from_ref(context), gpu)
+    }
+
+    /// As [`on_gpu`](Self::on_gpu), divided over several GPUs, first by their multiprocessors and then as they are through
+    /// with what they had. Where the memory of one does not hold what it is to have at once, it takes fewer. A device that
+    /// fails is given up, and its data sets begin again on the others where they were looked at last, to the same bits:
+    /// [`take_notes`](Self::take_notes) tells of both.
+    ///
+    /// # Errors
+    /// As [`on_gpu`](Self::on_gpu), but of the devices only the last may fail; and when there are none.
+    pub fn on_gpus(
+        sets: &[DataSet<'d, D>],
+        at_once: usize,
+        contexts: &[Context],
+        gpu: &GpuConfig,
+    ) -> Result<Self, SamplerError>
+    where
+        D: GpuDensity,
+    {
+        Ok(Self { runs: Box::new(OnGpu::new(begin_all(sets), at_once, contexts, gpu)?) })
+    }
+
+    /// What has become of several GPUs since this was asked last: of one alone nothing is told but its error.
+    pub fn take_notes(&mut self) -> Vec<GpuNote> {
+        self.runs.take_notes()
     }
 
     /// Moves the data sets that are under way, each chain by at most `limit` iterations (fewer where chains learn from each
@@ -137,7 +161,7 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     }
 
     /// The state of this data set's run as bytes, for [`Begin::GoOn`] or [`Sampler::resume`]; `None` where there is
-    /// nothing to keep: it has not moved yet, is complete or has failed.
+    /// nothing to keep: it has not moved yet, waits for another device since its own has failed, is complete or has failed.
     ///
     /// # Errors
     /// When the state cannot be encoded.
@@ -158,14 +182,19 @@ pub(crate) trait Runs<'d, D: ?Sized>: Send {
 
     /// The chains of a run that is under way.
     fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError>;
+
+    /// See [`BatchSampler::take_notes`].
+    fn take_notes(&mut self) -> Vec<GpuNote> {
+        Vec::new()
+    }
 }
 
 /// A run that nobody has moved yet.
 pub(crate) struct Begun<'d, D: ?Sized> {
     pub(crate) course: Course<'d, D>,
     pub(crate) states: Vec<ChainState>,
-    /// Whether the chains are at their starting points, and not where a checkpoint has left them.
-    pub(crate) is_new: bool,
+    /// What must happen first: chains at their starting points search step sizes, those of a checkpoint go on.
+    pub(crate) due: Next,
 }
 
 impl<'d, D: LogDensity + ?Sized> Begun<'d, D> {
@@ -180,7 +209,7 @@ impl<'d, D: LogDensity + ?Sized> Begun<'d, D> {
             }
             Begin::GoOn(bytes) => Course::decode(density, bytes)?,
         };
-        Ok(Self { course, states, is_new })
+        Ok(Self { course, states, due: Next { restart: is_new, spread: false } })
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::adaptation::{Adaptation, Window};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
+use crate::gpu::GpuNote;
 use crate::pool::Pool;
 use crate::run::SamplerError;
 use crate::space::Space;
@@ -80,6 +81,11 @@ pub(crate) trait Engine<D: ?Sized>: Chains<D> {
     /// Evaluates every chain's point in coordinates and metric that are new, searches a step size there, and begins
     /// dual averaging with it.
     fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
+
+    /// What has become of several devices since it was asked last.
+    fn take_notes(&mut self) -> Vec<GpuNote> {
+        Vec::new()
+    }
 }
 
 /// A chain as a checkpoint has it.

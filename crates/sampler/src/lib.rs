@@ -32,7 +32,7 @@ pub use adaptation::Adaptation;
 pub use batch::{BatchSampler, Begin, DataSet, Moved};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
-pub use gpu::{GpuConfig, GpuExpander, GpuMemory};
+pub use gpu::{GpuConfig, GpuExpander, GpuMemory, GpuNote};
 pub use metric::MetricEstimate;
 pub use octopus_density::gpu::Precision;
 pub use run::{Sampler, SamplerError};

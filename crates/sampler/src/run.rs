@@ -7,7 +7,7 @@ use crate::course::{Course, INIT_TRIES};
 use crate::cpu::CpuEngine;
 use crate::draw::Block;
 use crate::engine::{ChainState, Engine, Shared};
-use crate::gpu::{GpuConfig, GpuEngine};
+use crate::gpu::{GpuConfig, GpuEngine, GpuNote};
 use octopus_cuda::{Context, CudaError};
 use octopus_density::gpu::{GpuDensity, KernelTextError, Precision};
 use octopus_density::{DensityError, LogDensity};
@@ -103,17 +103,36 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     where
         D: GpuDensity,
     {
+        Self::on_gpus(density, config, std::slice::from_ref(context), gpu)
+    }
+
+    /// Chains at their starting points, divided over several GPUs by their multiprocessors. `gpu` is for each of them, but
+    /// on one whose memory is too small for its share, chains take turns; a device that fails is given up, and its chains
+    /// go on on the others, to the same bits: [`take_notes`](Self::take_notes) tells of both. What warm-up learns from is
+    /// then on the host.
+    ///
+    /// # Errors
+    /// As [`on_gpu`](Self::on_gpu), but of the devices only the last may fail; and when there are none.
+    pub fn on_gpus(
+        density: &'d D,
+        config: SamplerConfig,
+        contexts: &[Context],
+        gpu: &GpuConfig,
+    ) -> Result<Self, SamplerError>
+    where
+        D: GpuDensity,
+    {
         config.validate()?;
         Self::start(density, config, |config, states| {
-            Ok(Box::new(GpuEngine::new(density, config, context, gpu, states)?))
+            Ok(Box::new(GpuEngine::new(density, config, contexts, gpu, states)?))
         })
     }
 
     /// A run that has begun, on the CPU.
     pub(crate) fn on_cpu(begun: Begun<'d, D>) -> Result<Self, SamplerError> {
-        let Begun { course, states, is_new } = begun;
+        let Begun { course, states, due } = begun;
         computes_in_f64(course.config())?;
-        if !is_new {
+        if !due.restart {
             let engine = Box::new(CpuEngine::resume(&course.shared(), states)?);
             return Ok(Self { course, engine });
         }
@@ -158,6 +177,11 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// Iterations of each chain that warm-up took, once it is over: `tune`, or fewer where it has settled before.
     pub fn warm_up(&self) -> Option<usize> {
         self.course.warm_up()
+    }
+
+    /// What has become of several GPUs since this was asked last: of one alone nothing is told but its error.
+    pub fn take_notes(&mut self) -> Vec<GpuNote> {
+        self.engine.take_notes()
     }
 
     pub(crate) fn is_complete(&self) -> bool {
@@ -226,8 +250,24 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     where
         D: GpuDensity,
     {
+        Self::resume_on_gpus(density, bytes, std::slice::from_ref(context), gpu)
+    }
+
+    /// As [`resume`](Self::resume), on several GPUs.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume) and [`on_gpus`](Self::on_gpus).
+    pub fn resume_on_gpus(
+        density: &'d D,
+        bytes: &[u8],
+        contexts: &[Context],
+        gpu: &GpuConfig,
+    ) -> Result<Self, SamplerError>
+    where
+        D: GpuDensity,
+    {
         Self::go_on(density, bytes, |shared, states| {
-            let mut engine = GpuEngine::new(density, shared.config, context, gpu, states)?;
+            let mut engine = GpuEngine::new(density, shared.config, contexts, gpu, states)?;
             engine.resume(shared)?;
             Ok(Box::new(engine))
         })

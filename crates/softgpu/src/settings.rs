@@ -63,7 +63,14 @@ impl Settings {
 
     /// Memory of each device, and what of it is free at the start, both in MiB.
     pub fn memory(self, total_mb: u64, free_mb: u64) -> Self {
-        self.with("total_mb", total_mb).with("free_mb", free_mb)
+        self.memory_of(&[(total_mb, free_mb)])
+    }
+
+    /// The same of device after device; those that follow are as the last.
+    pub fn memory_of(self, devices: &[(u64, u64)]) -> Self {
+        let list = |values: Vec<String>| values.join(",");
+        self.with("total_mb", list(devices.iter().map(|(total, _)| total.to_string()).collect()))
+            .with("free_mb", list(devices.iter().map(|(_, free)| free.to_string()).collect()))
     }
 
     /// The library of host-compiled kernels. `SoftwareGpu::command` sets it where it is not set, several with `:`
@@ -87,10 +94,20 @@ impl Settings {
         self.with("processes", count)
     }
 
-    /// From this driver call on (the first is 1), every driver call gives 719 and every NVML call about a device 15; 0:
+    /// All devices are lost: from this driver call on (the first is 1), every driver call gives 719 and every NVML call about a device 15; 0:
     /// from the start.
     pub fn lost(self, call: u64) -> Self {
         self.with("lost", call)
+    }
+
+    /// This device is lost, and no other: from this driver call in a context of it on (the first is 1; 0: from the start),
+    /// these calls and the asking for a context give 719, and every NVML call about it 15. What the driver knows of the
+    /// device from its start it still tells.
+    pub fn lost_device(mut self, device: u32, call: u64) -> Self {
+        let one = format!("{device}:{call}");
+        let old = self.keys.iter().position(|(name, _)| *name == "lost").map(|at| self.keys.remove(at).1);
+        self.keys.push(("lost", old.map_or(one.clone(), |old| format!("{old},{one}"))));
+        self
     }
 
     /// The launch of this number (the first is 1) gives `code`, and so does each driver call after it but for the start
@@ -202,6 +219,8 @@ mod tests {
         let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
         assert_eq!(settings.to_string(), expected);
         assert_eq!(Settings::new().to_string(), "");
+        let several = Settings::new().memory_of(&[(64, 60), (8, 2)]).lost_device(1, 40).lost_device(0, 0);
+        assert_eq!(several.to_string(), "total_mb=64,8;free_mb=60,2;lost=1:40,0:0");
     }
 
     #[test]

@@ -37,6 +37,10 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     let spec = HierarchicalSpec { groups: args.groups, ..HierarchicalSpec::default() };
     let model = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?.model;
     let device = Machine::look(asked.clone()).choose(&Demand::of_run(&model, &sampler), args.machine.no_fallback)?;
+    if !device.others.is_empty() {
+        let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
+        return Err(UsageError(why).into());
+    }
     if !global.quiet {
         device.notes.iter().for_each(output::note);
     }

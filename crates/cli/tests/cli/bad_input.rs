@@ -107,7 +107,7 @@ fn options_out_of_range() {
     usage("--checkpoint-every 0", &["--checkpoint-every"]);
     usage("--draws many", &["--draws", "many"]);
     usage("--metric dense", &["--metric", "dense", "low-rank"]);
-    usage("--device gpu", &["--device", "gpu", "`auto`, `cpu`, `cuda`, or `cuda:N`"]);
+    usage("--device gpu", &["--device", "gpu", "`auto`, `cpu`, `cuda`, `cuda:N` with", "`cuda:0,1`"]);
     usage("--data x.csv", &["--group"]);
     usage("--data x.csv --group g --value y --groups 3", &["cannot be used with"]);
 }

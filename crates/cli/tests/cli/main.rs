@@ -6,6 +6,7 @@ mod calibrate;
 mod commands;
 mod double;
 mod folders;
+mod gpu_devices;
 mod gpu_faults;
 mod gpu_sampler;
 mod gpu_sampling;

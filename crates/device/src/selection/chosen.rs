@@ -1,5 +1,6 @@
 //! What the user asks for.
 
+use super::devices::{DeviceSet, device_names};
 use crate::Device;
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +9,7 @@ use thiserror::Error;
 /// The environment variable that chooses the device where no flag does.
 pub const DEVICE_VARIABLE: &str = "OCTOPUS_DEVICE";
 
-/// What was asked for: `auto`, `cpu`, `cuda` or `cuda:N`.
+/// What was asked for: `auto`, `cpu`, `cuda`, `cuda:N`, `cuda:N,M` or `cuda:all`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// Whichever is faster for the work.
@@ -18,6 +19,10 @@ pub enum DeviceChoice {
     Cpu,
     /// A CUDA device: the first, or that of this number.
     Cuda(Option<u32>),
+    /// These CUDA devices, two at least.
+    Several(DeviceSet),
+    /// All CUDA devices that this process may use.
+    All,
 }
 
 /// Where a choice came from.
@@ -44,7 +49,10 @@ pub struct Chosen {
 
 /// A flag or variable that asks for nothing that exists.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{origin}: {text:?} is no choice of a device; use `auto`, `cpu`, `cuda`, or `cuda:N` with N counted from 0")]
+#[error(
+    "{origin}: {text:?} is no choice of a device; use `auto`, `cpu`, `cuda`, `cuda:N` with N counted from 0, or several: \
+     `cuda:0,1` with each once, or `cuda:all`"
+)]
 pub struct ChoiceError {
     /// Who says so: `--device`, [`DEVICE_VARIABLE`], or `device`.
     pub origin: &'static str,
@@ -114,6 +122,8 @@ impl fmt::Display for DeviceChoice {
             Self::Cpu => f.pad("cpu"),
             Self::Cuda(None) => f.pad("cuda"),
             Self::Cuda(Some(ordinal)) => Device::Cuda(*ordinal).fmt(f),
+            Self::Several(set) => f.pad(&device_names(&set.devices())),
+            Self::All => f.pad("cuda:all"),
         }
     }
 }
@@ -125,6 +135,11 @@ impl FromStr for DeviceChoice {
         match text {
             "auto" => Ok(Self::Auto),
             "cuda" => Ok(Self::Cuda(None)),
+            "cuda:all" => Ok(Self::All),
+            _ if text.contains(',') => match DeviceSet::read(text) {
+                Some(set) => Ok(Self::Several(set)),
+                None => Err(ChoiceError { origin: "device", text: text.to_owned() }),
+            },
             _ => match text.parse() {
                 Ok(Device::Cpu) => Ok(Self::Cpu),
                 Ok(Device::Cuda(ordinal)) => Ok(Self::Cuda(Some(ordinal))),
@@ -140,13 +155,19 @@ mod tests {
 
     #[test]
     fn choices_are_read_and_written_alike() {
-        for text in ["auto", "cpu", "cuda", "cuda:0", "cuda:12"] {
+        for text in ["auto", "cpu", "cuda", "cuda:0", "cuda:12", "cuda:0,1", "cuda:2,3,63", "cuda:all"] {
             assert_eq!(text.parse::<DeviceChoice>().unwrap().to_string(), text);
+        }
+        assert_eq!("cuda:1,0".parse::<DeviceChoice>().unwrap().to_string(), "cuda:0,1");
+        for text in ["cuda:0,0", "cuda:0,", "cuda:,1", "cuda:0, 1", "cuda:0,64", "0,1", "cuda:0,cuda:1", "cuda:All"] {
+            let error = text.parse::<DeviceChoice>().unwrap_err().to_string();
+            assert!(error.contains(text) && error.contains("`cuda:0,1` with each once"), "{error}");
         }
         let error = "gpu".parse::<DeviceChoice>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "device: \"gpu\" is no choice of a device; use `auto`, `cpu`, `cuda`, or `cuda:N` with N counted from 0"
+            "device: \"gpu\" is no choice of a device; use `auto`, `cpu`, `cuda`, `cuda:N` with N counted from 0, or several: \
+             `cuda:0,1` with each once, or `cuda:all`"
         );
     }
 

@@ -1,6 +1,6 @@
 //! From a choice to a device.
 
-use super::{Accelerators, DeviceChoice, Unusable};
+use super::{Accelerators, DeviceChoice, Unusable, device_names};
 use crate::Device;
 use crate::calibration::{Calibration, CalibrationMiss, Choice, Work, choose};
 use thiserror::Error;
@@ -8,8 +8,10 @@ use thiserror::Error;
 /// The device for a piece of work, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selection {
-    /// The device.
+    /// The device; of several, the first.
     pub device: Device,
+    /// The further devices, where several were asked for.
+    pub others: Vec<Device>,
     /// Why this one, in one line.
     pub reason: String,
     /// Further lines for the user: what could not be used or known, and what to do about it.
@@ -77,24 +79,34 @@ pub fn resolve(
     calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
 ) -> Result<Selection, SelectionError> {
     match choice {
-        DeviceChoice::Cpu => Ok(Selection { device: Device::Cpu, reason: "cpu: asked for".into(), notes: vec![] }),
-        DeviceChoice::Cuda(ordinal) => cuda(choice, ordinal.unwrap_or(0), accelerators),
+        DeviceChoice::Cpu => {
+            Ok(Selection { device: Device::Cpu, others: vec![], reason: "cpu: asked for".into(), notes: vec![] })
+        }
+        DeviceChoice::Cuda(ordinal) => cuda(choice, &[Device::Cuda(ordinal.unwrap_or(0))], accelerators),
+        DeviceChoice::Several(set) => cuda(choice, &set.devices(), accelerators),
+        DeviceChoice::All => {
+            let all: Vec<Device> = (0..accelerators.devices).map(Device::Cuda).collect();
+            cuda(choice, &all, accelerators)
+        }
         DeviceChoice::Auto => Ok(auto(accelerators, work, calibration)),
     }
 }
 
-fn cuda(choice: DeviceChoice, ordinal: u32, accelerators: &Accelerators) -> Result<Selection, SelectionError> {
+fn cuda(choice: DeviceChoice, asked: &[Device], accelerators: &Accelerators) -> Result<Selection, SelectionError> {
     let Accelerators { devices, unusable } = accelerators;
-    if *devices == 0 {
+    let (1.., Some((&device, others))) = (*devices, asked.split_first()) else {
         let unknown = || Unusable { reason: "none was found".into(), fix: "see `octopus verify`".into() };
         return Err(SelectionError::NoDevice { choice, unusable: unusable.clone().unwrap_or_else(unknown) });
+    };
+    for &device in asked {
+        if let Device::Cuda(ordinal) = device
+            && ordinal >= *devices
+        {
+            return Err(SelectionError::DeviceMissing { ordinal, devices: *devices });
+        }
     }
-    if ordinal >= *devices {
-        return Err(SelectionError::DeviceMissing { ordinal, devices: *devices });
-    }
-    let device = Device::Cuda(ordinal);
     let notes = unusable.iter().map(|unusable| format!("a check failed and may spoil the run: {unusable}")).collect();
-    Ok(Selection { device, reason: format!("{device}: asked for"), notes })
+    Ok(Selection { device, others: others.to_vec(), reason: format!("{}: asked for", device_names(asked)), notes })
 }
 
 fn auto(
@@ -102,7 +114,7 @@ fn auto(
     work: &Work,
     calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
 ) -> Selection {
-    let on_cpu = |reason: String, notes| Selection { device: Device::Cpu, reason, notes };
+    let on_cpu = |reason: String, notes| Selection { device: Device::Cpu, others: vec![], reason, notes };
     match (accelerators.devices, &accelerators.unusable) {
         (0, None) => return on_cpu("cpu: there is no CUDA device".into(), vec![]),
         (0, Some(unusable)) => return on_cpu(format!("cpu: {}", unusable.reason), vec![unusable.fix.clone()]),
@@ -125,7 +137,7 @@ fn auto(
     let seconds = |choice: &Choice| choice.predicted.map_or(f64::INFINITY, |predicted| predicted.device_seconds);
     // The processor where every device says so: where one is faster than it, so is the fastest.
     match choices.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) {
-        Some(Choice { device, reason, .. }) => Selection { device, reason, notes },
+        Some(Choice { device, reason, .. }) => Selection { device, others: vec![], reason, notes },
         None => on_cpu(format!("{}: cpu, since no GPU of this machine was calibrated", work.name), notes),
     }
 }
@@ -172,6 +184,25 @@ mod tests {
         let automatic = resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap();
         assert_eq!((automatic.device, automatic.notes[0].as_str()), (Device::Cpu, "cool it"));
         assert!(automatic.reason.contains("Clocks: low"));
+    }
+
+    #[test]
+    fn several_devices_are_used_or_refused_together() {
+        let accelerators = Accelerators { devices: 3, unusable: None };
+        let of = |choice: &str| resolve(choice.parse().unwrap(), &accelerators, &Work::new("work"), &mut missing);
+        let two = of("cuda:2,0").unwrap();
+        assert_eq!(
+            (two.device, two.others, two.reason.as_str()),
+            (Device::Cuda(0), vec![Device::Cuda(2)], "cuda:0,2: asked for")
+        );
+        let all = of("cuda:all").unwrap();
+        assert_eq!((all.device, all.others), (Device::Cuda(0), vec![Device::Cuda(1), Device::Cuda(2)]));
+        let error = of("cuda:0,5").unwrap_err();
+        assert!(error.to_string().starts_with("--device cuda:5: this process may use 3 CUDA devices"), "{error}");
+        assert_eq!(error.exit_code(), 4);
+        let none = Accelerators::none("no NVIDIA device on this machine", "buy one");
+        assert!(refuse("cuda:all", &none).starts_with("--device cuda:all: no CUDA device can be used"));
+        assert!(refuse("cuda:0,1", &none).starts_with("--device cuda:0,1: no CUDA device can be used"));
     }
 
     #[test]

@@ -114,20 +114,21 @@ pub(super) fn team_work<D: GpuDensity + ?Sized>(density: &D) -> Option<NutsTeamW
     density.team_work().map(|TeamWork { tasks, answers }| NutsTeamWork { tasks, answers })
 }
 
-/// Room for `chains` chains, each with as many blocks as there are for it: all blocks of a team must be on the device.
+/// Room for `chains` chains of `dim` coordinates, each with as many blocks as there are for it where they share work: all
+/// blocks of a team must be on the device.
 ///
 /// # Errors
 /// When the device or its memory fails.
-pub(super) fn chains<D: GpuDensity + ?Sized>(
-    density: &D,
+pub(super) fn chains(
+    team: Option<NutsTeamWork>,
     kernels: &NutsKernels,
     context: &Context,
-    chains: usize,
+    (chains, dim): (usize, usize),
     max_depth: u32,
     most_blocks: usize,
 ) -> Result<NutsChains, SamplerError> {
-    let device = NutsChains::new(context, kernels.format(), chains, density.dim(), max_depth)?;
-    let Some(work) = team_work(density) else { return Ok(device) };
+    let device = NutsChains::new(context, kernels.format(), chains, dim, max_depth)?;
+    let Some(work) = team else { return Ok(device) };
     let blocks = (kernels.blocks_at_once()? / chains.max(1)).min(most_blocks);
     Ok(device.by_teams(context, work, blocks)?)
 }

@@ -11,7 +11,8 @@ use octopus_density::gpu::{GpuDensity, KernelField};
 /// Directions that a metric may have.
 pub(super) const MOST_DIRECTIONS: usize = MAX_RANK;
 
-/// Bytes of device memory that a run takes at the most: draws that have left the device do not count.
+/// Bytes of device memory that a run takes at the most, on one device: draws that have left it do not count. Each of
+/// several has room for its share of the chains, and none for windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpuMemory {
     /// What the density reads.

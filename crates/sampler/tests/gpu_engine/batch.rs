@@ -8,7 +8,7 @@ use octopus_sampler::{
     BatchSampler, Begin, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
 };
 
-const BATCH: &str = "nuts_batch_hierarchical_normal_f64_32x1";
+pub(crate) const BATCH: &str = "nuts_batch_hierarchical_normal_f64_32x1";
 
 /// Number `k` of data sets that differ in all that they may differ in.
 fn density(k: usize) -> HierarchicalNormal {
@@ -17,7 +17,7 @@ fn density(k: usize) -> HierarchicalNormal {
 }
 
 /// Settings of number `k`: other seeds, chains and lengths, and warm-ups that end when they have settled.
-fn config(k: usize) -> SamplerConfig {
+pub(crate) fn config(k: usize) -> SamplerConfig {
     let seed = 100 + k as u64;
     if k % 3 == 2 {
         let tune = [60, 200][k % 2];
@@ -27,7 +27,7 @@ fn config(k: usize) -> SamplerConfig {
     SamplerConfig { chains: 1 + k % 4, draws: 5 + k % 7, tune: 40 + k % 6, seed, windows, ..short() }
 }
 
-fn anew<D: ?Sized>(densities: &[Box<D>], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_, D>> {
+pub(crate) fn anew<D: ?Sized>(densities: &[Box<D>], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_, D>> {
     densities
         .iter()
         .zip(0..)
@@ -36,12 +36,12 @@ fn anew<D: ?Sized>(densities: &[Box<D>], config: impl Fn(usize) -> SamplerConfig
 }
 
 #[expect(clippy::vec_box, reason = "as the densities of different kinds, which need it")]
-fn boxed(count: usize) -> Vec<Box<HierarchicalNormal>> {
+pub(crate) fn boxed(count: usize) -> Vec<Box<HierarchicalNormal>> {
     (0..count).map(|k| Box::new(density(k))).collect()
 }
 
 /// What each data set still gives, or how it fails; `limit` iterations at a time.
-fn all<D: LogDensity + ?Sized>(
+pub(crate) fn all<D: LogDensity + ?Sized>(
     batch: &mut BatchSampler<'_, D>,
     count: usize,
     limit: usize,
@@ -66,11 +66,11 @@ fn all<D: LogDensity + ?Sized>(
     found
 }
 
-fn alone(density: &HierarchicalNormal, config: &SamplerConfig) -> Bits {
+pub(crate) fn alone(density: &HierarchicalNormal, config: &SamplerConfig) -> Bits {
     finish(&mut Sampler::new(density, config.clone()).expect("starts"), usize::MAX)
 }
 
-fn assert_all_same(found: Vec<Result<Bits, SamplerError>>, expected: &[Bits], what: &str) {
+pub(crate) fn assert_all_same(found: Vec<Result<Bits, SamplerError>>, expected: &[Bits], what: &str) {
     for (k, (found, expected)) in found.into_iter().zip(expected).enumerate() {
         found.expect("runs").assert_same(expected, &format!("{what}: data set {k}"));
     }

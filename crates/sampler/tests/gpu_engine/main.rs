@@ -2,6 +2,7 @@
 
 mod batch;
 mod bits;
+mod devices;
 mod eight_schools;
 mod expansions;
 mod many_short;

@@ -33,9 +33,25 @@ pub(crate) fn run_in(variant: Variant, path: &str, settings: &str, lanes: Lanes,
     if std::env::var_os(INSIDE).is_some() {
         return body();
     }
+    started(variant, path, settings, lanes, units);
+}
+
+/// Calls `body` once when this is a process for it, else starts one for each of these settings; what they have told, of
+/// each, nothing where there is no software GPU.
+pub(crate) fn run_with_each(path: &str, settings: &[String], units: &[&str], body: impl FnOnce()) -> Vec<String> {
+    if std::env::var_os(INSIDE).is_some() {
+        body();
+        return Vec::new();
+    }
+    let start = |settings: &String| started(Variant::Plain, path, settings, Lanes::Arrays, units);
+    settings.iter().filter_map(start).collect()
+}
+
+/// What the process has told that runs the test with a software GPU like this.
+fn started(variant: Variant, path: &str, settings: &str, lanes: Lanes, units: &[&str]) -> Option<String> {
     let built = SoftwareGpu::build_with(&KernelSources::of_workspace(), variant);
     let built = built.and_then(|gpu| gpu.with_sampler(lanes, units));
-    let Some(gpu) = SoftwareGpu::unless_absent(built) else { return };
+    let gpu = SoftwareGpu::unless_absent(built)?;
     // The harness names tests without the crate.
     let test = path.split_once("::").map_or(path, |(_, test)| test);
     let mut command = Command::new(std::env::current_exe().expect("tests know their file"));
@@ -43,16 +59,22 @@ pub(crate) fn run_in(variant: Variant, path: &str, settings: &str, lanes: Lanes,
     let output = gpu.command(&mut command, settings).env(INSIDE, "1").output().expect("the test starts again");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{test}: {}\n{stdout}\n{stderr}", output.status);
+    assert!(output.status.success(), "{test} ({settings}): {}\n{stdout}\n{stderr}", output.status);
     // A name that matches no test would pass in silence.
     assert!(stdout.contains("1 passed"), "{test} did not run:\n{stdout}");
     // What the body tells.
     eprint!("{stderr}");
+    Some(stderr)
 }
 
 /// The context of the first device.
 pub(crate) fn context() -> Context {
-    Context::primary(&Device::get(0).expect("a device")).expect("a context")
+    contexts(1).remove(0)
+}
+
+/// Those of the first `count` devices.
+pub(crate) fn contexts(count: u32) -> Vec<Context> {
+    (0..count).map(|device| Context::primary(&Device::get(device).expect("a device")).expect("a context")).collect()
 }
 
 /// The model of phase 0 on its data, or on groups of different sizes.

@@ -21,6 +21,7 @@ constexpr int NVML_GPU_IS_LOST = 15;
 struct Calls {
   std::mutex mutex;
   std::map<std::string, uint64_t> by_name;
+  std::map<int, uint64_t> by_device;
   uint64_t of_driver = 0;
   uint64_t launches = 0;
   bool lost = false;
@@ -67,6 +68,23 @@ int driver_fault(const char* name) {
   if (needs_no_device(name)) return 0;
   if (state.lost) return LAUNCH_FAILED;
   return is_remembered(name) ? 0 : state.broken;
+}
+
+int device_fault(int device) {
+  Calls& state = calls();
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    ++state.by_device[device];
+  }
+  return device_is_lost(device) ? LAUNCH_FAILED : 0;
+}
+
+bool device_is_lost(int device) {
+  const auto found = settings().lost_devices.find(device);
+  if (found == settings().lost_devices.end()) return false;
+  Calls& state = calls();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  return state.by_device[device] >= found->second;
 }
 
 int nvml_fault(const char* name) {

@@ -8,6 +8,10 @@ namespace octopus_softgpu {
 
 /// Counts a driver call. The CUresult that it must return at once, or 0.
 OCTOPUS_EXPORT int driver_fault(const char* name);
+/// Counts a driver call in a context of this device. The CUresult that it must return at once, or 0.
+OCTOPUS_EXPORT int device_fault(int device);
+/// Whether this device alone is lost.
+OCTOPUS_EXPORT bool device_is_lost(int device);
 /// Counts an NVML call. The nvmlReturn_t that it must return at once, or 0.
 OCTOPUS_EXPORT int nvml_fault(const char* name);
 

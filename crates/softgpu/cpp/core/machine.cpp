@@ -95,12 +95,14 @@ std::vector<int> visible_devices() {
 }
 
 uint64_t memory_taken(int device) { return taken[device]; }
-uint64_t memory_free(int device) { return settings().free - taken[device]; }
+uint64_t memory_free(int device) { return of_device(settings().free, static_cast<size_t>(device)) - taken[device]; }
+uint64_t memory_total(int device) { return of_device(settings().total, static_cast<size_t>(device)); }
 
 bool take_memory(int device, uint64_t bytes) {
+  const uint64_t free = of_device(settings().free, static_cast<size_t>(device));
   uint64_t now = taken[device];
   do {
-    if (bytes > settings().free - now) return false;
+    if (bytes > free - now) return false;
   } while (!taken[device].compare_exchange_weak(now, now + bytes));
   return true;
 }

@@ -41,6 +41,7 @@ OCTOPUS_EXPORT bool take_memory(int device, uint64_t bytes);
 OCTOPUS_EXPORT void return_memory(int device, uint64_t bytes);
 OCTOPUS_EXPORT uint64_t memory_taken(int device);
 OCTOPUS_EXPORT uint64_t memory_free(int device);
+OCTOPUS_EXPORT uint64_t memory_total(int device);
 
 /// Contexts that this process has on a device.
 OCTOPUS_EXPORT void count_contexts(int device, int change);

@@ -1,5 +1,6 @@
 #include "settings.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -72,13 +73,29 @@ void sticky(Settings& s, const std::string& text) {
   s.sticky_launch = number(text.substr(at + 1), UINT64_MAX);
 }
 
+/// `CALL` for all devices, or `DEVICE:CALL,DEVICE:CALL`.
+void lost(Settings& s, const std::string& text) {
+  for (const std::string& one : split(text, ',')) {
+    const size_t colon = one.find(':');
+    if (colon == std::string::npos) {
+      s.lost = number(one, UINT64_MAX);
+    } else {
+      s.lost_devices[static_cast<int>(number(one.substr(0, colon), 63))] = number(one.substr(colon + 1), UINT64_MAX);
+    }
+  }
+}
+
 using Set = std::function<void(Settings&, const std::string&)>;
 
 template <class T> Set to(T Settings::*field, uint64_t most) {
   return [=](Settings& s, const std::string& text) { s.*field = static_cast<T>(number(text, most)); };
 }
-Set to_mebibytes(uint64_t Settings::*field) {
-  return [=](Settings& s, const std::string& text) { s.*field = number(text, 1 << 30) << 20; };
+Set to_mebibytes(std::vector<uint64_t> Settings::*field) {
+  return [=](Settings& s, const std::string& text) {
+    (s.*field).clear();
+    for (const std::string& one : split(text, ',')) (s.*field).push_back(number(one, 1 << 30) << 20);
+    if ((s.*field).empty()) refuse("OCTOPUS_SOFTGPU: total_mb and free_mb need a number");
+  };
 }
 Set to(std::string Settings::*field) {
   return [=](Settings& s, const std::string& text) { s.*field = text; };
@@ -99,7 +116,7 @@ const std::map<std::string, Set>& keys() {
       {"processes", to(&Settings::processes, 1000)},
       {"fail", [](Settings& s, const std::string& text) { for (auto& one : split(text, ',')) s.faults.push_back(fault(one)); }},
       {"sticky", sticky},
-      {"lost", to(&Settings::lost, UINT64_MAX)},
+      {"lost", lost},
       {"trace", to(&Settings::trace)},
       {"report", to(&Settings::report)},
       {"threads", to(&Settings::threads, 64)},
@@ -124,7 +141,9 @@ Settings read() {
     if (equals == std::string::npos || key == keys().end()) refuse("OCTOPUS_SOFTGPU: `" + part + "` is no known key=value");
     key->second(settings, part.substr(equals + 1));
   }
-  if (settings.free > settings.total) refuse("OCTOPUS_SOFTGPU: free_mb is more than total_mb");
+  for (size_t i = 0; i < std::max(settings.free.size(), settings.total.size()); ++i) {
+    if (of_device(settings.free, i) > of_device(settings.total, i)) refuse("OCTOPUS_SOFTGPU: free_mb is more than total_mb");
+  }
   return settings;
 }
 

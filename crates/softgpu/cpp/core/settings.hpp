@@ -2,6 +2,7 @@
 // A key or a value that makes no sense ends the process: a test that is spelt wrong must not pass.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct Settings {
   std::string version = "550.90.07";
   int cc_major = 8, cc_minor = 6;
   int sms = 84;
-  uint64_t total = 48685ull << 20;
-  uint64_t free = 48000ull << 20;
+  /// Of device after device; those that follow are as the last.
+  std::vector<uint64_t> total = {48685ull << 20};
+  std::vector<uint64_t> free = {48000ull << 20};
   /// Libraries of host-compiled kernels.
   std::vector<std::string> kernels;
   /// 0 or 1; -1: as the architecture has it.
@@ -37,8 +39,10 @@ struct Settings {
   std::vector<Fault> faults;
   int sticky_code = 0;
   uint64_t sticky_launch = 0;
-  /// From this driver call on the device is lost; 0: from the start.
+  /// From this driver call on all devices are lost; 0: from the start.
   uint64_t lost = UINT64_MAX;
+  /// One device each: from this driver call in its contexts on it is lost; 0: from the start.
+  std::map<int, uint64_t> lost_devices;
   std::string trace;
   std::string report;
   unsigned threads = 0;
@@ -53,6 +57,11 @@ struct Settings {
 };
 
 OCTOPUS_EXPORT const Settings& settings();
+
+/// What a list says of a device.
+inline uint64_t of_device(const std::vector<uint64_t>& list, size_t device) {
+  return device < list.size() ? list[device] : list.back();
+}
 
 /// Prints the complaint and ends the process.
 [[noreturn]] OCTOPUS_EXPORT void refuse(const std::string& complaint);

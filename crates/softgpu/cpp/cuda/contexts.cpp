@@ -54,6 +54,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRetain(Context** context, CUdevice device) {
   return call(__func__, Needs::Init, LOCKED {
     if (!driver.has(device)) return INVALID_DEVICE;
     if (context == nullptr) return INVALID_VALUE;
+    if (device_is_lost(driver.physical(device))) return LAUNCH_FAILED;
     Context*& primary = driver.primary[device];
     if (primary == nullptr) {
       if (is_withheld(driver, device)) {

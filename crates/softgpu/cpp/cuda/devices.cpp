@@ -130,7 +130,7 @@ DRIVER_FUNCTION cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   return call(__func__, Needs::Init, LOCKED {
     if (!driver.has(device)) return INVALID_DEVICE;
     if (bytes == nullptr) return INVALID_VALUE;
-    *bytes = settings().total;
+    *bytes = memory_total(driver.physical(device));
     return SUCCESS;
   });
 }

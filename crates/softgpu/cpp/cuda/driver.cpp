@@ -52,7 +52,8 @@ CUresult admit(const char* name, Needs needs) {
   if (needs == Needs::Init) return SUCCESS;
   const Context* context = current_context();
   if (context == nullptr) return INVALID_CONTEXT;
-  return context->uses == 0 ? CONTEXT_IS_DESTROYED : SUCCESS;
+  if (context->uses == 0) return CONTEXT_IS_DESTROYED;
+  return device_fault(driver().physical(context->device));
 }
 
 const Allocation* Driver::holds(CUdeviceptr address, size_t bytes) const {

@@ -92,7 +92,7 @@ DRIVER_FUNCTION cuMemGetInfo_v2(size_t* free, size_t* total) {
   return call(__func__, Needs::Context, LOCKED {
     if (free == nullptr || total == nullptr) return INVALID_VALUE;
     *free = memory_free(driver.physical(current_context()->device));
-    *total = settings().total;
+    *total = memory_total(driver.physical(current_context()->device));
     return SUCCESS;
   });
 }

@@ -40,7 +40,7 @@ constexpr unsigned POWER_LIMIT_MW = 300000;
 
 NVML_FUNCTION nvmlDeviceGetMemoryInfo(Device* handle, Memory* memory) {
   return ask(__func__, handle, memory, [&](int number) {
-    memory->total = settings().total;
+    memory->total = memory_total(number);
     memory->free = memory_free(number);
     memory->used = memory->total - memory->free;
     return SUCCESS;
@@ -49,7 +49,7 @@ NVML_FUNCTION nvmlDeviceGetMemoryInfo(Device* handle, Memory* memory) {
 
 NVML_FUNCTION nvmlDeviceGetMemoryInfo_v2(Device* handle, MemoryV2* memory) {
   return ask(__func__, handle, memory, [&](int number) {
-    memory->total = settings().total;
+    memory->total = memory_total(number);
     memory->free = memory_free(number);
     memory->reserved = 0;
     memory->used = memory->total - memory->free;

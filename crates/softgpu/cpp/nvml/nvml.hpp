@@ -23,6 +23,7 @@ enum : nvmlReturn_t {
   NOT_SUPPORTED = 3,
   NOT_FOUND = 6,
   INSUFFICIENT_SIZE = 7,
+  GPU_IS_LOST = 15,
 };
 
 /// What a handle points at.
@@ -49,6 +50,7 @@ template <class F> nvmlReturn_t call(const char* name, F work) {
 template <class F> nvmlReturn_t ask(const char* name, const Device* handle, const void* out, F work) {
   return call(name, [&]() -> nvmlReturn_t {
     if (!is_device(handle) || out == nullptr) return INVALID_ARGUMENT;
+    if (device_is_lost(handle->number)) return GPU_IS_LOST;
     return work(handle->number);
   });
 }

@@ -85,6 +85,31 @@ scenario!(a_device_is_lost_from_the_start, Settings::new().lost(0), || {
     assert_eq!(driver().init(0), 719);
 });
 
+scenario!(one_of_two_devices_is_lost, Settings::new().devices(2).lost_device(1, 3), || {
+    let (driver, nvml) = (ready(), nvml());
+    assert_eq!(nvml.nvml_init(), 0);
+    let (mut first, mut second, mut handles) = (0, 0, [0; 2]);
+    assert_eq!((driver.retain(&mut first, 0), driver.retain(&mut second, 1)), (0, 0));
+    for (index, handle) in (0..).zip(&mut handles) {
+        assert_eq!(nvml.nvml_device(index, handle), 0);
+    }
+    // Calls in the other's context do not count.
+    assert_eq!(allocations(&driver, 5), [0; 5]);
+    assert_eq!(driver.set_current(second), 0);
+    assert_eq!(allocations(&driver, 2), [0, 0]);
+    assert_eq!(nvml.nvml_memory(handles[1], &mut [0; 5]), 0);
+    assert_eq!((driver.synchronize(), driver.synchronize()), (719, 719));
+    assert_eq!((driver.retain(&mut 0, 1), driver.device_count(&mut 0)), (719, 0));
+    assert_eq!((nvml.nvml_memory(handles[1], &mut [0; 5]), nvml.nvml_memory(handles[0], &mut [0; 5])), (15, 0));
+    assert_eq!((driver.set_current(first), driver.synchronize()), (0, 0));
+    assert_eq!(allocations(&driver, 1), [0]);
+});
+
+scenario!(one_of_two_devices_is_lost_from_the_start, Settings::new().devices(2).lost_device(0, 0), || {
+    let driver = driver();
+    assert_eq!((driver.init(0), driver.retain(&mut 0, 0), driver.retain(&mut 0, 1)), (0, 719, 0));
+});
+
 /// Settings that make no sense end the process with a message.
 fn refused(name: &'static str, settings: Settings, reason: &str) {
     let output = Scenario::new(name, settings).run(|| {
@@ -109,6 +134,7 @@ refused! {
     an_unknown_function: Settings::new().fail("cuMemAllok", 2), "fail=cuMemAllok: there is no such function here";
     a_function_of_nobody: Settings::new().fail("malloc", 2), "fail=malloc: neither a driver nor an NVML function";
     more_free_than_there_is: Settings::new().memory(10, 20), "free_mb is more than total_mb";
+    more_free_than_one_has: Settings::new().memory_of(&[(20, 10), (10, 20)]), "free_mb is more than total_mb";
     a_mode_that_is_none: Settings::new().compute_mode(7), "`7` is no number up to 3";
     kernels_that_are_not_there: Settings::new().version("1;nonsense=3"), "`nonsense=3` is no known key=value";
 }

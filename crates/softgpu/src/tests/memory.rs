@@ -1,7 +1,7 @@
 //! The account of a device's memory, and the register of allocations.
 
 use super::scenario::{Scenario, must_succeed, scenario};
-use super::session::{allocate, ready, to_device, to_host};
+use super::session::{allocate, nvml, ready, to_device, to_host};
 use crate::Settings;
 use crate::ffi::Double;
 
@@ -33,6 +33,23 @@ scenario!(memory_is_accounted, Settings::new().memory(1_000, 600), || {
     );
     assert_eq!(free_bytes(&driver), 599 << 20);
     assert_eq!((driver.free(managed), driver.free_pinned(pinned)), (0, 0));
+});
+
+scenario!(each_device_has_its_memory, Settings::new().devices(3).memory_of(&[(1_000, 600), (100, 50)]), || {
+    let (driver, nvml) = (ready(), nvml());
+    assert_eq!((free_bytes(&driver), nvml.nvml_init()), (600 << 20, 0));
+    // The third is as the last of the list.
+    for device in [1, 2] {
+        let (mut context, mut handle, mut memory, mut bytes, mut free) = (0, 0, [0; 5], 0, 0);
+        assert_eq!((driver.retain(&mut context, device), driver.set_current(context)), (0, 0));
+        assert_eq!((driver.memory(&mut free, &mut bytes), free, bytes), (0, 50 << 20, 100 << 20));
+        assert_eq!(driver.allocate(&mut 0, 51 << 20), 2);
+        allocate(&driver, 20 << 20);
+        assert_eq!((driver.total_memory(&mut bytes, device), bytes), (0, 100 << 20));
+        assert_eq!(nvml.nvml_device(device as u32, &mut handle), 0);
+        assert_eq!(nvml.nvml_memory(handle, &mut memory), 0);
+        assert_eq!((memory[1], memory[3]), (100 << 20, 30 << 20));
+    }
 });
 
 scenario!(wrong_addresses_are_refused, Settings::new(), || {

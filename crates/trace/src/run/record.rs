@@ -126,7 +126,7 @@ pub struct RunRecord {
     pub command: Vec<String>,
     /// How far it came.
     pub status: Status,
-    /// The device that sampled, e.g. `cpu`.
+    /// The device that sampled, e.g. `cpu`; of several together, all: `cuda:0,1`.
     pub device: String,
     /// Why that device, in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -156,7 +156,8 @@ pub struct RunRecord {
     /// What warm-up found: metric, rank, lambda, step sizes; empty before its end.
     #[serde(default)]
     pub adaptation: toml::Table,
-    /// What the last session used of its device: memory, kernels, copies; empty before its end.
+    /// What the last session used of its device: memory, kernels, copies; of several devices, a list `devices` of such
+    /// tables; empty before its end.
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub usage: toml::Table,
     /// The files of draws; filled when the run ends, in good order or interrupted.

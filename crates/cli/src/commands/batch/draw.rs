@@ -4,10 +4,11 @@ use super::sets::{Set, State};
 use crate::device::Sampling;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::place::Place;
+use crate::place::{Place, step};
 use crate::run::{Pace, adaptation, add_time};
 use anyhow::{Context, Result};
 use octopus_density::HierarchicalNormal;
+use octopus_device::fallback::FallbackStep;
 use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
 use octopus_trace::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
 use rayon::ThreadPool;
@@ -70,7 +71,7 @@ impl Session<'_> {
             return Ok(false);
         }
         let at_once = SETS_OF_A_THREAD * self.pool.current_num_threads();
-        let mut say = |step: &_| output::warn(format!("data sets: {step}"));
+        let mut say = |step: &FallbackStep| output::warn(format!("data sets: {step}"));
         let mut batch = self.pool.install(|| self.place.batch(&runs, at_once, &mut say))?;
         let (mut pace, mut ended) = (Pace { limit: 1 }, 0);
         let (mut kept, mut due, mut said) = (Instant::now(), CHECKPOINT, Instant::now());
@@ -86,7 +87,9 @@ impl Session<'_> {
                 return Ok(true);
             }
             let begin = Instant::now();
-            let Some(moved) = self.pool.install(|| batch.advance(pace.limit)).context(STOPPED)? else {
+            let moved = self.pool.install(|| batch.advance(pace.limit));
+            batch.take_notes().into_iter().for_each(|note| say(&step(note)));
+            let Some(moved) = moved.context(STOPPED)? else {
                 return Ok(false);
             };
             let took = begin.elapsed();

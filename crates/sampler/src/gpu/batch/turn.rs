@@ -3,7 +3,7 @@
 use super::super::host::HostChain;
 use super::super::pace::Pace;
 use super::super::{GpuConfig, kernel, launch, memory};
-use super::{Job, Run};
+use super::job::{Job, Run};
 use crate::batch::Begun;
 use crate::engine::Shared;
 use crate::run::SamplerError;
@@ -26,6 +26,22 @@ pub(super) struct Turn {
     compute: Stream,
     copies: Stream,
     pace: Pace,
+}
+
+/// How far the runs of a turn are on their ways through their spans.
+pub(super) struct Walk {
+    queued: Vec<usize>,
+    under_way: [Vec<Option<Range<usize>>>; 2],
+    launches: usize,
+    takes: usize,
+    pub(super) is_done: bool,
+}
+
+impl Walk {
+    pub(super) fn new<D: ?Sized>(jobs: &[Job<'_, '_, D>]) -> Self {
+        let queued: Vec<usize> = jobs.iter().map(|job| job.span.start).collect();
+        Self { is_done: queued.is_empty(), queued, under_way: Default::default(), launches: 0, takes: 0 }
+    }
 }
 
 /// Kernels, which the next turn may need again.
@@ -114,18 +130,28 @@ impl Turn {
         self.kernels
     }
 
+    /// Does what is due of the runs before they go on: takes them to new coordinates and metrics, makes several chains of
+    /// each, places those that are not here, and tells the device what else the host has changed.
+    pub(super) fn set_off<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+        self.restart(jobs)?;
+        jobs.iter_mut().for_each(Job::spread);
+        self.place(jobs, NutsRestart::Place, |job| job.place)?;
+        self.tell(jobs)
+    }
+
     /// Takes the runs that are due to new coordinates and metrics, and searches step sizes there.
-    pub(super) fn restart<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+    fn restart<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
         self.place(jobs, NutsRestart::Search, |job| job.next.restart)?;
         for job in jobs.iter_mut().filter(|job| job.next.restart && job.failed.is_none()) {
             let Run { course, chains, .. } = &mut *job.run;
             job.failed = course.restarted(chains).err();
+            job.next.restart = false;
         }
         Ok(())
     }
 
     /// Takes coordinates, metrics, states and points of the `chosen` runs to the device and evaluates the points there.
-    pub(super) fn place<'a, 'd, D: LogDensity + ?Sized>(
+    fn place<'a, 'd, D: LogDensity + ?Sized>(
         &mut self,
         jobs: &mut [Job<'a, 'd, D>],
         kind: NutsRestart,
@@ -137,7 +163,7 @@ impl Turn {
         }
         let (mut launches, mut states, mut points) = (Vec::new(), Vec::new(), Vec::new());
         for job in &jobs {
-            let Run { course, chains, item } = &*job.run;
+            let Run { course, chains, item, .. } = &*job.run;
             let shared = course.shared();
             kernel::set_geometry_of(&mut self.device, *item, &shared)?;
             let done = shared.done..shared.done;
@@ -164,7 +190,7 @@ impl Turn {
     }
 
     /// Tells the device what the host has changed.
-    pub(super) fn tell<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+    fn tell<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
         let changed = jobs.iter_mut().filter(|job| job.failed.is_none() && job.run.chains.changed);
         let states: Vec<(usize, Vec<NutsChain>)> = changed
             .map(|job| {
@@ -180,39 +206,48 @@ impl Turn {
         Ok(self.device.set_states(&states)?)
     }
 
-    /// Moves every run through its span, in launches of all that are not at its end.
-    pub(super) fn advance<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
-        let mut queued: Vec<usize> = jobs.iter().map(|job| job.span.start).collect();
-        let mut under_way: [Vec<Option<Range<usize>>>; 2] = Default::default();
-        let (mut launches, mut takes) = (0, 0);
-        loop {
-            // One launch ahead of what the host takes, in turns.
-            while launches < takes + 2 {
-                let next = |(job, &from): (&Job<'_, '_, D>, &usize)| {
-                    let left = job.span.end - from;
-                    (left > 0 && job.failed.is_none()).then(|| from..from + self.pace.next(left))
-                };
-                let spans: Vec<_> = jobs.iter().zip(&queued).map(next).collect();
-                if spans.iter().all(Option::is_none) {
-                    break;
-                }
-                self.queue(jobs, &spans, launches % 2)?;
-                for (queued, span) in queued.iter_mut().zip(&spans) {
-                    *queued = span.as_ref().map_or(*queued, |span| span.end);
-                }
-                under_way[launches % 2] = spans;
-                launches += 1;
+    /// Queues launches of all runs that are not at the end of their spans, one ahead of what the host takes.
+    pub(super) fn queue<D: LogDensity + ?Sized>(
+        &mut self,
+        jobs: &[Job<'_, '_, D>],
+        walk: &mut Walk,
+    ) -> Result<(), SamplerError> {
+        while walk.launches < walk.takes + 2 {
+            let next = |(job, &from): (&Job<'_, '_, D>, &usize)| {
+                let left = job.span.end - from;
+                (left > 0 && job.failed.is_none()).then(|| from..from + self.pace.next(left))
+            };
+            let spans: Vec<_> = jobs.iter().zip(&walk.queued).map(next).collect();
+            if spans.iter().all(Option::is_none) {
+                break;
             }
-            if takes == launches {
-                return Ok(());
+            self.queue_launch(jobs, &spans, walk.launches % 2)?;
+            for (queued, span) in walk.queued.iter_mut().zip(&spans) {
+                *queued = span.as_ref().map_or(*queued, |span| span.end);
             }
-            self.take(jobs, &under_way[takes % 2], takes % 2)?;
-            takes += 1;
+            walk.under_way[walk.launches % 2] = spans;
+            walk.launches += 1;
         }
+        Ok(())
+    }
+
+    /// Waits for the first launch that was queued, and takes what it has left; when there is none, all are at their ends.
+    pub(super) fn take<D: LogDensity + ?Sized>(
+        &mut self,
+        jobs: &mut [Job<'_, '_, D>],
+        walk: &mut Walk,
+    ) -> Result<(), SamplerError> {
+        if walk.takes == walk.launches {
+            walk.is_done = true;
+            return Ok(());
+        }
+        self.take_launch(jobs, &walk.under_way[walk.takes % 2], walk.takes % 2)?;
+        walk.takes += 1;
+        Ok(())
     }
 
     /// Queues these iterations of the runs into slot `at`, and the copy of what they leave.
-    fn queue<D: LogDensity + ?Sized>(
+    fn queue_launch<D: LogDensity + ?Sized>(
         &mut self,
         jobs: &[Job<'_, '_, D>],
         spans: &[Option<Range<usize>>],
@@ -235,7 +270,7 @@ impl Turn {
     }
 
     /// Waits for what slot `at` holds of these iterations of the runs, and takes it.
-    fn take<D: LogDensity + ?Sized>(
+    fn take_launch<D: LogDensity + ?Sized>(
         &mut self,
         jobs: &mut [Job<'_, '_, D>],
         spans: &[Option<Range<usize>>],

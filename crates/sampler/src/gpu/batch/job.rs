@@ -1,0 +1,136 @@
+//! The run of one data set on a device, and what it does until it is looked at next.
+
+use super::super::host::HostChains;
+use crate::batch::Begun;
+use crate::course::{Course, Next};
+use crate::draw::{Block, ChainBlock};
+use crate::engine::{ChainState, Chains, Shared, Tuning};
+use crate::pool::Pool;
+use crate::run::SamplerError;
+use octopus_density::LogDensity;
+use std::ops::Range;
+
+/// A run whose chains are on a device.
+pub(crate) struct Run<'d, D: ?Sized> {
+    pub(super) course: Course<'d, D>,
+    pub(super) chains: Placed,
+    /// The place of its device in the list, and its number there.
+    pub(super) berth: usize,
+    pub(super) item: usize,
+}
+
+impl<'d, D: LogDensity + ?Sized> Run<'d, D> {
+    pub(super) fn new(begun: Begun<'d, D>, berth: usize, item: usize) -> Self {
+        let host = HostChains::new(begun.course.density().dim(), begun.states);
+        Self { course: begun.course, chains: Placed { host, changed: false }, berth, item }
+    }
+
+    /// The run as it stands, to go on elsewhere once this has happened.
+    pub(super) fn leave(self, due: Next) -> Begun<'d, D> {
+        Begun { course: self.course, states: self.chains.host.states(), due }
+    }
+}
+
+/// Chains of one data set; what the host changes of them the device is told for all data sets together.
+pub(super) struct Placed {
+    pub(super) host: HostChains,
+    /// Whether the device does not know yet.
+    pub(super) changed: bool,
+}
+
+/// What a run does until it is looked at next.
+pub(super) struct Job<'a, 'd, D: ?Sized> {
+    pub(super) set: usize,
+    pub(super) run: &'a mut Run<'d, D>,
+    pub(super) span: Range<usize>,
+    pub(super) blocks: Vec<ChainBlock>,
+    /// What must still happen before its chains go on, and whether they must be placed.
+    pub(super) next: Next,
+    pub(super) place: bool,
+    pub(super) failed: Option<SamplerError>,
+    /// Numbers in each chain's window before.
+    window: usize,
+}
+
+impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
+    pub(super) fn new(set: usize, run: &'a mut Run<'d, D>, span: Range<usize>) -> Self {
+        let host = &run.chains.host;
+        let (blocks, window) = (host.blocks(span.len()), host.all.first().map_or(0, |c| c.window.positions.len()));
+        Self { set, run, span, blocks, next: Next::default(), place: false, failed: None, window }
+    }
+
+    /// Takes chains that are not through their span back to its beginning: points and states are still those.
+    pub(super) fn undo(&mut self) {
+        let is_through = self.blocks.iter().all(|block| block.stats.len() == self.span.len());
+        if is_through || self.failed.is_some() {
+            return;
+        }
+        for chain in &mut self.run.chains.host.all {
+            chain.window.positions.truncate(self.window);
+            chain.window.gradients.truncate(self.window);
+        }
+        self.span.end = self.span.start;
+        self.blocks.clear();
+    }
+
+    /// Learns from what was drawn.
+    pub(super) fn learn(&mut self) -> Block {
+        let Run { course, chains, .. } = &mut *self.run;
+        let (phase, first) = course.place(self.span.start);
+        let blocks = std::mem::take(&mut self.blocks);
+        if self.failed.is_none() && !self.span.is_empty() {
+            match course.take(&blocks, self.span.end, chains) {
+                Ok(next) => self.next = next,
+                Err(error) => self.failed = Some(error),
+            }
+        }
+        Block { phase, first, draws: self.span.len(), chains: blocks }
+    }
+
+    /// Makes several chains of each, if that is due.
+    pub(super) fn spread(&mut self) {
+        if std::mem::take(&mut self.next.spread) && self.failed.is_none() {
+            self.failed = self.run.course.spread(&mut self.run.chains).err();
+            self.place = true;
+        }
+    }
+}
+
+impl<D: LogDensity + ?Sized> Chains<D> for Placed {
+    fn pool(&mut self) -> Box<dyn Pool + '_> {
+        self.host.pool()
+    }
+
+    fn clear_windows(&mut self) {
+        self.host.clear_windows();
+    }
+
+    fn points(&mut self) -> Vec<&mut [f64]> {
+        self.host.points()
+    }
+
+    fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
+        self.host.set_step(step);
+        self.changed = true;
+        Ok(())
+    }
+
+    fn spread(&mut self, _shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+        self.host.spread(each);
+        Ok(())
+    }
+
+    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
+        self.host.settle(tuning);
+        self.changed = true;
+        Ok(())
+    }
+
+    fn step_sizes(&self) -> Vec<f64> {
+        self.host.step_sizes()
+    }
+
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
+        Ok(self.host.states())
+    }
+}

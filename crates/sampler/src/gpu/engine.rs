@@ -1,0 +1,339 @@
+//! All chains of a run, on one device or divided over several.
+//!
+//! One thread drives all devices: it queues launches on each, one ahead, and takes what they leave in turns. What a device
+//! that fails was about is done again by the others from where the span began, which the host knows.
+
+use super::host::{HostChain, HostChains};
+use super::note::{GpuNote, is_loss, loss};
+use super::part::{Part, Walk};
+use super::shares::shares;
+use super::windows::DevicePool;
+use super::{GpuConfig, kernel, windows};
+use crate::config::{ConfigError, SamplerConfig};
+use crate::draw::ChainBlock;
+use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
+use crate::pool::Pool;
+use crate::run::SamplerError;
+use octopus_cuda::{Context, CudaError, NutsRestart, NutsWindows};
+use octopus_density::LogDensity;
+use octopus_density::gpu::GpuDensity;
+use std::ops::Range;
+
+/// All chains of a run, and the devices that move them.
+pub(crate) struct GpuEngine {
+    chains: HostChains,
+    /// The devices that have not failed, in the order that they were given.
+    parts: Vec<Part>,
+    /// Their multiprocessors, by which chains are divided over them.
+    weights: Vec<u32>,
+    /// Chains of the run, of which there may be fewer yet.
+    most: usize,
+    notes: Vec<GpuNote>,
+    /// How the device failed that was given up last.
+    last: Option<CudaError>,
+}
+
+/// Devices by their places in the list, and how they failed.
+type Failed = Vec<(usize, CudaError)>;
+
+impl GpuEngine {
+    /// Chains that start or go on at these states; their points are not evaluated yet.
+    ///
+    /// # Errors
+    /// When no kernel is compiled for the density, or all devices or their memories fail.
+    pub(crate) fn new<D: GpuDensity + ?Sized>(
+        density: &D,
+        config: &SamplerConfig,
+        contexts: &[Context],
+        gpu: &GpuConfig,
+        states: Vec<ChainState>,
+    ) -> Result<Self, SamplerError> {
+        let (dim, most) = (density.dim(), config.chains);
+        let alone = match contexts {
+            [context] => {
+                let mut part = Part::new(density, config, context, gpu, most, None)?;
+                part.windows = windows::on_device(config, context, gpu, dim, &states)?;
+                Some(part)
+            }
+            _ => None,
+        };
+        let chains = HostChains::new(dim, states);
+        let mut engine = Self { chains, parts: vec![], weights: vec![], most, notes: vec![], last: None };
+        if let Some(part) = alone {
+            (engine.parts, engine.weights) = (vec![part], vec![1]);
+            return Ok(engine);
+        }
+        let weights: Vec<u32> = contexts.iter().map(weight).collect::<Result<_, _>>()?;
+        for ((context, &weight), count) in contexts.iter().zip(&weights).zip(shares(most, &weights)) {
+            let part = Part::new(density, config, context, gpu, count, Some(&mut engine.notes));
+            engine.keep(context.device().ordinal(), weight, part)?;
+        }
+        engine.make_room()?;
+        Ok(engine)
+    }
+
+    /// Evaluates the chains' points where a checkpoint has left them.
+    ///
+    /// # Errors
+    /// When the log density there is not what it was, or the devices fail.
+    pub(crate) fn resume<D: LogDensity + ?Sized>(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        let saved = self.chains.states();
+        self.set_geometry(shared)?;
+        self.place(shared, NutsRestart::Place)?;
+        self.chains.expect_same(&saved)
+    }
+
+    /// Tells every device what the host has changed of its chains.
+    fn set_states(&mut self) -> Result<(), SamplerError> {
+        let states = self.chains.on_device();
+        self.tell(|part| part.set_states(&states))
+    }
+
+    /// The open window, where it is on the device.
+    fn windows(&mut self) -> impl Iterator<Item = &mut NutsWindows> {
+        self.parts.iter_mut().filter_map(|part| part.windows.as_mut())
+    }
+
+    fn drop_windows(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.windows = None);
+    }
+
+    /// Takes coordinates and metric to every device.
+    fn set_geometry<D: LogDensity + ?Sized>(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        self.tell(|part| kernel::set_geometry(&mut part.geometry, shared))
+    }
+
+    /// Tells every device something; those that fail are given up.
+    fn tell(&mut self, mut one: impl FnMut(&mut Part) -> Result<(), SamplerError>) -> Result<(), SamplerError> {
+        let (mut failed, count) = (Failed::new(), self.parts.len());
+        for (at, part) in self.parts.iter_mut().enumerate() {
+            if let Err(error) = one(part) {
+                failed.push((at, loss(error, failed.len() + 1 < count)?));
+            }
+        }
+        self.give_up(failed)
+    }
+
+    /// Evaluates all chains' points and does what `kind` asks for.
+    fn place<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        kind: NutsRestart,
+    ) -> Result<(), SamplerError> {
+        let mut blocks = self.chains.blocks(0);
+        self.walk(shared, Some(kind), &(shared.done..shared.done), &mut blocks)
+    }
+
+    /// Places all chains in this way, or where that is needed only, and moves them through `span`. What a device that
+    /// fails has not done is done again by those that are left.
+    fn walk<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        kind: Option<NutsRestart>,
+        span: &Range<usize>,
+        blocks: &mut [ChainBlock],
+    ) -> Result<(), SamplerError> {
+        // All windows are equally long.
+        let window = self.chains.all.first().map_or(0, |chain| chain.window.positions.len());
+        let all = 0..self.chains.all.len();
+        let mut left = vec![all];
+        while !left.is_empty() {
+            let Self { parts, weights, chains, last, .. } = self;
+            if let (Some(last), true) = (last, parts.is_empty()) {
+                return Err(last.clone().into());
+            }
+            let mut walks: Vec<Walk<'_>> = parts.iter().map(|_| Walk::new(span.clone())).collect();
+            set_out(parts, weights, &left, kind, (&mut chains.all, blocks), &mut walks);
+            let failed = drive(parts, shared, &mut walks)?;
+            left = walks.into_iter().flat_map(|walk| walk.undo(window)).collect();
+            left.sort_unstable_by_key(|range| range.start);
+            self.give_up(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on without devices that have failed.
+    fn give_up(&mut self, mut failed: Failed) -> Result<(), SamplerError> {
+        if failed.is_empty() {
+            return Ok(());
+        }
+        failed.sort_by_key(|&(at, _)| at);
+        for (gone, (at, cause)) in failed.into_iter().enumerate() {
+            let part = self.parts.remove(at - gone);
+            self.weights.remove(at - gone);
+            self.note(part.number(), cause);
+        }
+        self.make_room()
+    }
+
+    fn note(&mut self, device: u32, cause: CudaError) {
+        self.last = Some(cause.clone());
+        self.notes.push(GpuNote::GivenUp { device, cause });
+    }
+
+    /// Keeps a device that is ready, and gives up one that is not.
+    ///
+    /// # Errors
+    /// When it is not the device that failed.
+    fn keep(&mut self, device: u32, weight: u32, part: Result<Part, SamplerError>) -> Result<(), SamplerError> {
+        match part {
+            Ok(part) => {
+                self.parts.push(part);
+                self.weights.push(weight);
+            }
+            Err(SamplerError::Device(cause)) if is_loss(&cause) || cause.is_out_of_memory() => self.note(device, cause),
+            Err(other) => return Err(other),
+        }
+        Ok(())
+    }
+
+    /// Makes room on each of the devices that are left for its share of all chains, which none has placed any more.
+    fn make_room(&mut self) -> Result<(), SamplerError> {
+        loop {
+            let (parts, weights) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.weights));
+            let (count, shares) = (parts.len(), shares(self.most, &weights));
+            for ((mut part, weight), share) in parts.into_iter().zip(weights).zip(shares) {
+                part.holds = None;
+                let (device, part) = (part.number(), part.with_room(share, &mut self.notes));
+                self.keep(device, weight, part)?;
+            }
+            match &self.last {
+                Some(last) if self.parts.is_empty() => return Err(last.clone().into()),
+                None if self.parts.is_empty() => return Err(no_device().into()),
+                _ if self.parts.len() == count => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// By which chains are divided over devices: how many multiprocessors one has.
+pub(super) fn weight(context: &Context) -> Result<u32, CudaError> {
+    Ok(context.device().multiprocessors()?.max(1))
+}
+
+/// That a run on devices was given none.
+pub(super) fn no_device() -> ConfigError {
+    ConfigError { field: "devices", value: "none".to_owned(), expected: "a run on GPUs needs at least one" }
+}
+
+/// Divides these chains over the devices, in order.
+fn set_out<'a>(
+    parts: &mut [Part],
+    weights: &[u32],
+    left: &[Range<usize>],
+    kind: Option<NutsRestart>,
+    (mut chains, mut blocks): (&'a mut [HostChain], &'a mut [ChainBlock]),
+    walks: &mut [Walk<'a>],
+) {
+    let mut first = 0;
+    for range in left {
+        (_, chains) = chains.split_at_mut(range.start - first);
+        (_, blocks) = blocks.split_at_mut(range.start - first);
+        first = range.start;
+        for ((part, walk), count) in parts.iter_mut().zip(&mut *walks).zip(shares(range.len(), weights)) {
+            let (own, own_blocks);
+            (own, chains) = chains.split_at_mut(count);
+            (own_blocks, blocks) = blocks.split_at_mut(count);
+            if count > 0 {
+                part.join(walk, first, own, own_blocks, kind);
+            }
+            first += count;
+        }
+    }
+}
+
+/// Moves all chains to the end of their walks but those of devices that fail, which come back.
+fn drive<D: LogDensity + ?Sized>(
+    parts: &mut [Part],
+    shared: &Shared<'_, '_, D>,
+    walks: &mut [Walk<'_>],
+) -> Result<Failed, SamplerError> {
+    let (mut failed, count) = (Failed::new(), parts.len());
+    loop {
+        let mut all_done = true;
+        // While one device is waited for, the others have work.
+        for wait in [false, true] {
+            for (at, (part, walk)) in parts.iter_mut().zip(&mut *walks).enumerate() {
+                if walk.is_done() || failed.iter().any(|&(gone, _)| gone == at) {
+                    continue;
+                }
+                all_done = false;
+                let done = if wait { part.take(shared, walk) } else { part.queue(shared, walk) };
+                if let Err(error) = done {
+                    failed.push((at, loss(error, failed.len() + 1 < count)?));
+                }
+            }
+        }
+        if all_done {
+            return Ok(failed);
+        }
+    }
+}
+
+impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
+    fn pool(&mut self) -> Box<dyn Pool + '_> {
+        let Self { parts, chains, .. } = self;
+        match parts.first_mut() {
+            Some(Part { windows: Some(windows), compute, .. }) => Box::new(DevicePool { windows, stream: compute }),
+            _ => chains.pool(),
+        }
+    }
+
+    fn clear_windows(&mut self) {
+        self.windows().for_each(NutsWindows::clear);
+        self.chains.clear_windows();
+    }
+
+    fn points(&mut self) -> Vec<&mut [f64]> {
+        self.chains.points()
+    }
+
+    fn set_step(&mut self, step: f64) -> Result<(), SamplerError> {
+        self.chains.set_step(step);
+        self.set_states()
+    }
+
+    fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+        self.chains.spread(each);
+        self.drop_windows();
+        self.place(shared, NutsRestart::Place)
+    }
+
+    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
+        self.chains.settle(tuning);
+        self.drop_windows();
+        self.set_states()
+    }
+
+    fn step_sizes(&self) -> Vec<f64> {
+        self.chains.step_sizes()
+    }
+
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
+        let mut states = self.chains.states();
+        if let Some(Part { windows: Some(windows), .. }) = self.parts.first() {
+            for (c, state) in states.iter_mut().enumerate() {
+                state.window = windows::read(windows, c)?;
+            }
+        }
+        Ok(states)
+    }
+}
+
+impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
+    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        let mut blocks = self.chains.blocks(span.len());
+        self.walk(shared, None, &span, &mut blocks)?;
+        Ok(blocks)
+    }
+
+    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        self.set_geometry(shared)?;
+        self.place(shared, NutsRestart::Search)
+    }
+
+    fn take_notes(&mut self) -> Vec<GpuNote> {
+        std::mem::take(&mut self.notes)
+    }
+}

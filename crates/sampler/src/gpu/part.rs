@@ -1,0 +1,371 @@
+//! One device and the chains that are there.
+
+use super::host::HostChain;
+use super::note::GpuNote;
+use super::pace::Pace;
+use super::{GpuConfig, kernel, launch, memory};
+use crate::config::SamplerConfig;
+use crate::draw::ChainBlock;
+use crate::engine::Shared;
+use crate::run::SamplerError;
+use octopus_cuda::{
+    Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsRestart, NutsSlot, NutsTeamWork,
+    NutsWindows, Stream,
+};
+use octopus_density::LogDensity;
+use octopus_density::gpu::GpuDensity;
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A device with all that moves chains there.
+pub(super) struct Part {
+    seats: Seats,
+    /// Launches of each slot: begun and done.
+    marks: [(Event, Event); 2],
+    /// The open window, if it is on the device.
+    pub(super) windows: Option<NutsWindows>,
+    pub(super) geometry: NutsGeometry,
+    data: NutsData,
+    kernels: NutsKernels,
+    pub(super) compute: Stream,
+    copies: Stream,
+    pace: Pace,
+    /// The chains whose vectors are there as the last launch has left them.
+    pub(super) holds: Option<Range<usize>>,
+    needs: Needs,
+    gpu: GpuConfig,
+}
+
+/// What sets the size of a chain's part of the device.
+struct Needs {
+    context: Context,
+    dim: usize,
+    max_depth: u32,
+    team: Option<NutsTeamWork>,
+}
+
+/// Room for chains: for their states and vectors, and for what one launch leaves for the host.
+struct Seats {
+    device: NutsChains,
+    slots: [NutsSlot; 2],
+    /// Chains on the device at once, and how many there were to be.
+    count: usize,
+    wanted: usize,
+    /// Iterations of a launch, at the most.
+    capacity: usize,
+}
+
+impl Seats {
+    fn new(needs: &Needs, kernels: &NutsKernels, count: usize, gpu: &GpuConfig) -> Result<Self, SamplerError> {
+        let Needs { context, dim, max_depth, team } = needs;
+        let wanted = count;
+        let count = count.min(gpu.chains_at_once).max(1);
+        let device = kernel::chains(*team, kernels, context, (count, *dim), *max_depth, gpu.blocks_per_chain)?;
+        let capacity = memory::slot_iterations(kernels.format(), count, *dim, gpu);
+        let slot = || NutsSlot::new(context, &device, capacity);
+        Ok(Self { slots: [slot()?, slot()?], device, count, wanted, capacity })
+    }
+
+    /// The same for half as many, and so on, where memory does not suffice.
+    fn in_turns(
+        needs: &Needs,
+        kernels: &NutsKernels,
+        count: usize,
+        gpu: &GpuConfig,
+        notes: &mut Vec<GpuNote>,
+    ) -> Result<Self, SamplerError> {
+        let mut turn = gpu.first_turn(count);
+        loop {
+            let cause = match Self::new(needs, kernels, count, &turn) {
+                Err(SamplerError::Device(cause)) if cause.is_out_of_memory() => cause,
+                other => return other,
+            };
+            let Some(next) = turn.shorter_turn() else { return Err(cause.into()) };
+            let (from, to) = (turn.chains_at_once, next.chains_at_once);
+            notes.push(GpuNote::Turns { device: needs.context.device().ordinal(), from, to, cause });
+            turn = next;
+        }
+    }
+}
+
+/// Chains of a device that are there at once.
+struct Group<'a> {
+    /// The number of the first.
+    first: usize,
+    chains: &'a mut [HostChain],
+    blocks: &'a mut [ChainBlock],
+    /// How they must be placed before they move.
+    due: Option<NutsRestart>,
+}
+
+impl Group<'_> {
+    fn range(&self) -> Range<usize> {
+        self.first..self.first + self.chains.len()
+    }
+}
+
+/// The way of a device's chains through a span, group after group.
+pub(super) struct Walk<'a> {
+    groups: VecDeque<Group<'a>>,
+    span: Range<usize>,
+    /// Of the first group.
+    queued: usize,
+    taken: usize,
+    launches: usize,
+    takes: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// No chains yet, through this span; an empty one is for chains that are only placed.
+    pub(super) fn new(span: Range<usize>) -> Self {
+        Self { groups: VecDeque::new(), queued: span.start, taken: span.start, span, launches: 0, takes: 0 }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Goes on with the next group.
+    fn next_group(&mut self) {
+        self.groups.pop_front();
+        (self.queued, self.taken, self.launches, self.takes) = (self.span.start, self.span.start, 0, 0);
+    }
+
+    /// Takes the chains that are not through back to where they were when their windows had so many numbers: points and
+    /// states are still those.
+    pub(super) fn undo(self, window: usize) -> impl Iterator<Item = Range<usize>> {
+        self.groups.into_iter().map(move |group| {
+            for (chain, block) in group.chains.iter_mut().zip(group.blocks.iter_mut()) {
+                chain.window.positions.truncate(window);
+                chain.window.gradients.truncate(window);
+                block.positions.clear();
+                block.stats.clear();
+            }
+            group.range()
+        })
+    }
+}
+
+impl Part {
+    /// Room for so many chains of a run on a device. With `turns` fewer will do where memory does not suffice, which is
+    /// noted there.
+    ///
+    /// # Errors
+    /// When no kernel is compiled for the density, or the device or its memory fails.
+    pub(super) fn new<D: GpuDensity + ?Sized>(
+        density: &D,
+        config: &SamplerConfig,
+        context: &Context,
+        gpu: &GpuConfig,
+        count: usize,
+        turns: Option<&mut Vec<GpuNote>>,
+    ) -> Result<Self, SamplerError> {
+        let chosen = kernel::choose(density, config.precision)?;
+        let format = kernel::format(chosen);
+        let kernels = kernel::load(density, chosen, context)?;
+        let data = kernel::upload(&kernel::fields(density), format, context)?;
+        let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
+        let (dim, team) = (density.dim(), kernel::team_work(density));
+        let needs = Needs { context: context.clone(), dim, max_depth: config.max_depth, team };
+        let seats = match turns {
+            None => Seats::new(&needs, &kernels, count, gpu)?,
+            Some(notes) => Seats::in_turns(&needs, &kernels, count, gpu, notes)?,
+        };
+        let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
+        Ok(Self {
+            marks: [marks()?, marks()?],
+            pace: Pace::new(gpu.launch_time, seats.capacity),
+            compute: Stream::new(context)?,
+            copies: Stream::new(context)?,
+            windows: None,
+            holds: None,
+            seats,
+            geometry,
+            data,
+            kernels,
+            needs,
+            gpu: gpu.clone(),
+        })
+    }
+
+    /// Makes room for so many chains, if they are more and memory has sufficed so far; where it does not now, for fewer,
+    /// which is noted.
+    ///
+    /// # Errors
+    /// When the device or its memory fails.
+    pub(super) fn with_room(self, count: usize, notes: &mut Vec<GpuNote>) -> Result<Self, SamplerError> {
+        let count = count.min(self.gpu.chains_at_once);
+        let Seats { count: has, wanted, .. } = self.seats;
+        if count <= wanted || has < wanted {
+            return Ok(self);
+        }
+        let Self { seats, needs, kernels, gpu, .. } = self;
+        // First what it has goes back.
+        drop(seats);
+        let seats = Seats::in_turns(&needs, &kernels, count, &gpu, notes)?;
+        let pace = Pace::new(gpu.launch_time, seats.capacity);
+        Ok(Self { seats, pace, needs, kernels, gpu, holds: None, ..self })
+    }
+
+    /// The device's number.
+    pub(super) fn number(&self) -> u32 {
+        self.needs.context.device().ordinal()
+    }
+
+    /// Tells the device what the host has changed of its chains; those that take turns bring their states with them.
+    pub(super) fn set_states(&mut self, all: &[NutsChain]) -> Result<(), SamplerError> {
+        match self.holds.clone().and_then(|range| all.get(range)) {
+            Some(own) => Ok(self.seats.device.set_states(own)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds chains to a walk, which begin with number `first`, after they are placed in this way; without one, as they are
+    /// where they are here already.
+    pub(super) fn join<'a>(
+        &mut self,
+        walk: &mut Walk<'a>,
+        first: usize,
+        chains: &'a mut [HostChain],
+        blocks: &'a mut [ChainBlock],
+        kind: Option<NutsRestart>,
+    ) {
+        let range = first..first + chains.len();
+        let alone = walk.groups.is_empty() && range.len() <= self.seats.count;
+        let stays = alone && self.holds.as_ref() == Some(&range);
+        let due = kind.or((!stays).then_some(NutsRestart::Place));
+        self.holds = alone.then_some(range);
+        let groups = chains.chunks_mut(self.seats.count).zip(blocks.chunks_mut(self.seats.count));
+        let mut first = first;
+        for (chains, blocks) in groups {
+            let next = first + chains.len();
+            walk.groups.push_back(Group { first, chains, blocks, due });
+            first = next;
+        }
+    }
+
+    /// Queues what is next of a walk: the group's placement, or launches, one ahead of what the host takes.
+    pub(super) fn queue<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        walk: &mut Walk<'_>,
+    ) -> Result<(), SamplerError> {
+        let Some(group) = walk.groups.front() else { return Ok(()) };
+        if let Some(kind) = group.due {
+            return self.queue_placement(shared, group, kind);
+        }
+        while walk.queued < walk.span.end && walk.launches < walk.takes + 2 {
+            let next = walk.queued + self.pace.next(walk.span.end - walk.queued);
+            self.queue_launch(shared, &group.range(), walk.queued..next, walk.launches % 2)?;
+            (walk.queued, walk.launches) = (next, walk.launches + 1);
+        }
+        Ok(())
+    }
+
+    /// Waits for the first of what was queued, and takes what it has left.
+    pub(super) fn take<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        walk: &mut Walk<'_>,
+    ) -> Result<(), SamplerError> {
+        let Some(group) = walk.groups.front_mut() else { return Ok(()) };
+        if group.due.is_some() {
+            self.take_placement(group, shared.done)?;
+            group.due = None;
+            if walk.span.is_empty() {
+                walk.next_group();
+            }
+            return Ok(());
+        }
+        walk.taken += self.take_launch(group, walk.taken, walk.span.end, walk.takes % 2)?;
+        walk.takes += 1;
+        if walk.taken == walk.span.end {
+            walk.next_group();
+        }
+        Ok(())
+    }
+
+    /// Takes the points of a group to the device and queues their evaluation there.
+    fn queue_placement<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        group: &Group<'_>,
+        kind: NutsRestart,
+    ) -> Result<(), SamplerError> {
+        let launch = launch(shared, &group.range(), shared.done..shared.done);
+        let Self { kernels, compute, data, geometry, seats, .. } = self;
+        let Seats { device, slots: [slot, _], .. } = seats;
+        let positions: Vec<f64> = group.chains.iter().flat_map(|chain| chain.x.iter().copied()).collect();
+        slot.place(&positions)?;
+        let states: Vec<NutsChain> = group.chains.iter().map(|chain| chain.state).collect();
+        device.set_states(&states)?;
+        Ok(kernels.restart(compute, kind, &launch, data, geometry, device, slot)?)
+    }
+
+    /// Waits for the placement of a group and takes what it has made of the chains.
+    fn take_placement(&self, group: &mut Group<'_>, iteration: usize) -> Result<(), SamplerError> {
+        let states = self.seats.device.states(group.chains.len())?;
+        for ((chain, own), state) in group.range().zip(group.chains.iter_mut()).zip(states) {
+            own.placed(state).map_err(|source| SamplerError::Density { chain, iteration, source })?;
+        }
+        Ok(())
+    }
+
+    /// Queues the iterations `span` of a group into slot `at`, and the copy of what they leave.
+    fn queue_launch<D: ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        group: &Range<usize>,
+        span: Range<usize>,
+        at: usize,
+    ) -> Result<(), SamplerError> {
+        let launch = launch(shared, group, span);
+        let Self { kernels, compute, copies, data, geometry, seats, windows, marks, .. } = self;
+        let (slot, (begun, done)) = (&mut seats.slots[at], &marks[at]);
+        begun.record(compute)?;
+        kernels.run(compute, &launch, data, geometry, &mut seats.device, slot)?;
+        if let Some(windows) = windows {
+            windows.append(compute, slot)?;
+        }
+        done.record(compute)?;
+        copies.wait_for(done)?;
+        slot.fetch(copies, windows.is_none())?;
+        Ok(())
+    }
+
+    /// Waits for what slot `at` holds of a group from iteration `first` on, and takes it; how many iterations that were.
+    /// Where the chains are is asked for at iteration `end` only.
+    fn take_launch(
+        &mut self,
+        group: &mut Group<'_>,
+        first: usize,
+        end: usize,
+        at: usize,
+    ) -> Result<usize, SamplerError> {
+        let Self { seats, marks, windows, pace, compute, needs, .. } = self;
+        let dim = needs.dim;
+        let output = seats.slots[at].wait()?;
+        let (begun, done) = &marks[at];
+        let time = done.elapsed_since(begun)?;
+        compute.context().count_measured(time);
+        pace.learn(output.iterations(), time);
+        if first + output.iterations() == end {
+            let (states, positions) = (output.end_states(), output.end_positions());
+            for ((chain, state), x) in group.chains.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
+                chain.state = state;
+                chain.x.copy_from_slice(x);
+            }
+        }
+        let keep = windows.is_none();
+        let start = group.first;
+        group.chains.par_iter_mut().zip(&mut *group.blocks).enumerate().try_for_each(|(c, (chain, block))| {
+            chain.take(&output, c, dim, keep, block).map_err(|(row, source)| SamplerError::Density {
+                chain: start + c,
+                iteration: first + row,
+                source,
+            })
+        })?;
+        Ok(output.iterations())
+    }
+}
