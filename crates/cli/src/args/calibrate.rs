@@ -1,0 +1,78 @@
+//! `octopus calibrate`
+
+use super::{MachineArgs, ModelArgs, PictureFormat, SamplerArgs};
+use clap::{Arg, Args};
+use std::path::PathBuf;
+
+/// `octopus calibrate`
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| calibration_default(arg)))]
+pub(crate) struct CalibrateArgs {
+    /// The model
+    #[arg(value_parser = ["hierarchical-normal", "eight-schools"])]
+    pub(crate) model: String,
+    /// The folder for ranks, pictures and calibration.json; what is in it goes on
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Begin anew in the folder
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Data sets
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..1 << 30))]
+    pub(crate) datasets: u32,
+    /// Draws kept of each data set: ranks go from 0 to N [default: 99, or what fewer draws allow, with many-short one of
+    /// each chain]
+    #[arg(long, value_name = "N")]
+    pub(crate) kept: Option<usize>,
+    /// Geweke's test instead of ranks
+    #[arg(long, conflicts_with_all = ["datasets", "kept"])]
+    pub(crate) geweke: bool,
+    /// Sequences of Geweke's test, each from a draw of its own
+    #[arg(long, value_name = "N", default_value_t = 64, requires = "geweke")]
+    pub(crate) sequences: usize,
+    /// Steps of each sequence: new data, and transitions given them [default: 500, of eight-schools 1000]
+    #[arg(long, value_name = "N", requires = "geweke")]
+    pub(crate) steps: Option<usize>,
+    /// The probability that a sampler without fault is called miscalibrated, over all tests together
+    #[arg(long, value_name = "P", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub(crate) false_alarm: f64,
+    /// Groups of each data set [default: 100, with --geweke 4]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub(crate) groups: Option<usize>,
+    /// Observations in each group [default: 10, with --geweke 1]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub(crate) per_group: Option<usize>,
+    /// Observations in each group, one number for each
+    #[arg(
+        long,
+        value_name = "N,N,...",
+        value_delimiter = ',',
+        conflicts_with_all = ["groups", "per_group"],
+        help_heading = "Data"
+    )]
+    pub(crate) group_sizes: Option<Vec<usize>>,
+    /// Model.
+    #[command(flatten)]
+    pub(crate) model_settings: ModelArgs,
+    /// Sampler.
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// Machine.
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// File formats of the pictures
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
+    pub(crate) format: Vec<PictureFormat>,
+}
+
+/// The defaults of a calibration in place of a run's.
+fn calibration_default(arg: Arg) -> Arg {
+    let (said, default) = match arg.get_id().as_str() {
+        "draws" => ("Draws of each chain", "200, with --geweke 5, with many-short 8"),
+        "tune" => ("Warm-up iterations of each chain, with many-short the most", "300, with --geweke 50"),
+        "chains" => ("Chains", "8, with --geweke 1, with many-short 64"),
+        "target_accept" => ("Target of the acceptance rate", "0.9"),
+        _ => return arg,
+    };
+    arg.help(format!("{said} [default: {default}]"))
+}

@@ -1,0 +1,97 @@
+//! `octopus device ...`
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `octopus device`
+#[derive(Debug, Subcommand)]
+pub(crate) enum DeviceCommand {
+    /// One line for each GPU
+    ///
+    /// Exit codes: 0 there is one, 4 there is none.
+    List,
+    /// Everything that is known of each GPU, or of one
+    ///
+    /// Exit codes: 0 there is one, 4 there is none.
+    Info(DeviceInfoArgs),
+    /// Time operations on the CPU and on the GPU, with and without copies between them
+    Benchmark(DeviceBenchmarkArgs),
+    /// Measure what work costs on CPU and GPU, for `--device auto`, and keep it in the cache
+    Calibrate(DeviceCalibrateArgs),
+    /// Run every kernel on fixed inputs and compare its bits with the CPU's, and with recorded ones
+    ///
+    /// Exit codes: 0 all are equal, 1 some differ, 4 there is no GPU.
+    Exact(DeviceExactArgs),
+    /// Time the sampler on the GPU and on all cores: latency, launches, start-up, throughput by size and chains
+    Sampler(DeviceSamplerArgs),
+}
+
+/// `octopus device info`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceInfoArgs {
+    /// Its number in `octopus device list`
+    #[arg(value_name = "N")]
+    pub(crate) device: Option<u32>,
+}
+
+/// `octopus device benchmark`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceBenchmarkArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// Small arrays only; the software GPU of the tests is never given others
+    #[arg(long)]
+    pub(crate) small: bool,
+}
+
+/// `octopus device calibrate`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceCalibrateArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// The folder that keeps measurements [default: octopus/calibration in the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
+/// `octopus device exact`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceExactArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// Compare whole runs of the sampler, and what draws mean, instead of single kernels: in f64 with the CPU's
+    #[arg(long)]
+    pub(crate) runs: bool,
+    /// Little work, for tools that slow kernels down (compute-sanitizer, ncu)
+    #[arg(long)]
+    pub(crate) small: bool,
+    /// Compare with the results in this file, too
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub(crate) expected: Option<PathBuf>,
+    /// Write the results to this file, for --expected
+    #[arg(long, value_name = "FILE", conflicts_with = "small")]
+    pub(crate) record: Option<PathBuf>,
+}
+
+/// `octopus device sampler`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceSamplerArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// Few and short runs; the software GPU of the tests is never given others
+    #[arg(long)]
+    pub(crate) small: bool,
+    /// Begin nothing after so many seconds; what was not measured then is said
+    #[arg(long, value_name = "S", default_value_t = 150)]
+    pub(crate) seconds: u64,
+    /// Write what is measured as JSON to this file after each measurement, so that a run that is cut off leaves it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Only start, draw once with so many groups and tell the times: what the command runs to measure a start
+    #[arg(long, hide = true, value_name = "GROUPS:PRECISION")]
+    pub(crate) first_draw: Option<String>,
+}

@@ -1,0 +1,209 @@
+//! `octopus sample`, and what other commands that sample take with it.
+
+use crate::config::StrategyChoice;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use octopus_density::Likelihood;
+use octopus_device::DeviceChoice;
+use octopus_sampler::{MetricKind, Parameterization, Precision};
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use std::path::PathBuf;
+
+/// `octopus sample`
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    /// The model
+    #[arg(value_parser = ["hierarchical-normal"])]
+    pub(crate) model: String,
+    /// The new run folder
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace the run in the folder
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Say how much memory the run would take on CPU and GPU; sample nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Settings as TOML (tables data.file, data.synthetic, prior, sampler; likelihood, device, ...); options
+    /// on the command line come first
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Data.
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Many data sets.
+    #[command(flatten)]
+    pub(crate) batch: BatchArgs,
+    /// Model.
+    #[command(flatten)]
+    pub(crate) model_settings: ModelArgs,
+    /// Sampler.
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// Goal.
+    #[command(flatten)]
+    pub(crate) goal: GoalArgs,
+    /// Machine.
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// Keep the draws of warm-up too
+    #[arg(long)]
+    pub(crate) keep_warmup: bool,
+    /// Checkpoint every N iterations [default: about every second]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) checkpoint_every: Option<u64>,
+}
+
+/// Where observations come from.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Data: a file, or made up as NumPy would")]
+pub(crate) struct DataArgs {
+    /// Observations: CSV with a header line, or Parquet
+    #[arg(long, value_name = "FILE", group = "table", requires = "group", requires = "value")]
+    pub(crate) data: Option<PathBuf>,
+    /// The column of group labels
+    #[arg(long, value_name = "COL", requires = "table")]
+    pub(crate) group: Option<String>,
+    /// The column of values
+    #[arg(long, value_name = "COL", requires = "table")]
+    pub(crate) value: Option<String>,
+    /// Groups of made-up data [default: 100]
+    #[arg(long, value_name = "N", conflicts_with = "data")]
+    pub(crate) groups: Option<usize>,
+    /// Observations in each group of made-up data [default: 10]
+    #[arg(long, value_name = "N", conflicts_with = "data")]
+    pub(crate) per_group: Option<usize>,
+    /// Seed of made-up data [default: 42]
+    #[arg(long, value_name = "N", conflicts_with = "data")]
+    pub(crate) data_seed: Option<u32>,
+}
+
+/// Many data sets of one model.
+#[derive(Debug, Default, Args)]
+#[command(
+    next_help_heading = "Many data sets, each with a run of its own below the folder of --out; exit code 1 where one \
+                               failed or should not be used"
+)]
+pub(crate) struct BatchArgs {
+    /// Sample every data set: each file of a folder, or with --batch-by the parts of one file; --group and --value as for
+    /// --data. Given again with the same --out, it goes on where it was interrupted
+    #[arg(long, value_name = "DIR|FILE", group = "table", requires = "group", requires = "value")]
+    #[arg(conflicts_with_all = ["groups", "per_group", "data_seed", "dry_run", "checkpoint_every"])]
+    #[arg(conflicts_with_all = ["target_ess", "target_rhat", "max_seconds"])]
+    pub(crate) batch: Option<PathBuf>,
+    /// The column that tells the data sets of the file apart
+    #[arg(long, value_name = "COL", requires = "batch")]
+    pub(crate) batch_by: Option<String>,
+}
+
+/// Priors and likelihood.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArgs {
+    /// How the likelihood is evaluated; both give the same value [default: collapsed]
+    #[arg(long, value_parser = words::<Likelihood>(&["collapsed", "pointwise"]))]
+    pub(crate) likelihood: Option<Likelihood>,
+    /// Mean of the normal prior of mu_pop [default: 50]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) mu_mean: Option<f64>,
+    /// Standard deviation of the normal prior of mu_pop [default: 20]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) mu_sd: Option<f64>,
+    /// Scale of the half-normal prior of sigma_pop [default: 15]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) sigma_pop_scale: Option<f64>,
+    /// Scale of the half-normal prior of sigma_obs [default: 5]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) sigma_obs_scale: Option<f64>,
+}
+
+/// Settings of NUTS.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Sampler")]
+pub(crate) struct SamplerArgs {
+    /// Draws of each chain, with a target the most; with many-short 16384 of all chains [default: 2000]
+    #[arg(long, value_name = "N")]
+    pub(crate) draws: Option<usize>,
+    /// Warm-up iterations of each chain, with many-short the most [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub(crate) tune: Option<usize>,
+    /// four-long: chains that warm up each for itself, for --tune iterations; many-short: a few warm up together, until that
+    /// has settled, and each then becomes many; auto: as many draws as --chains x --draws, or as --target-ess needs, by the
+    /// strategy, chains and device that are predicted to be done first [default: four-long]
+    #[arg(long, value_parser = words::<StrategyChoice>(&["four-long", "many-short", "auto"]))]
+    pub(crate) strategy: Option<StrategyChoice>,
+    /// Chains; with many-short 1024 [default: 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) chains: Option<usize>,
+    /// With many-short: chains that warm up, each then the start of as many [default: at most 64, by --chains]
+    #[arg(long, value_name = "N")]
+    pub(crate) superchains: Option<usize>,
+    /// Target of the acceptance rate [default: 0.95]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) target_accept: Option<f64>,
+    /// Seed of all random numbers of the run [default: 42]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Coordinates of the hierarchy; draws are always those of the non-centered model [default: adaptive]
+    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
+    pub(crate) parameterization: Option<Parameterization>,
+    /// Metric [default: auto]
+    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
+    pub(crate) metric: Option<MetricKind>,
+    /// What is computed in: f64 has the same bits on CPU and GPU, f32 and mixed are for GPUs only [default: f64]
+    #[arg(long, value_parser = words::<Precision>(&["f64", "f32", "mixed"]))]
+    pub(crate) precision: Option<Precision>,
+    /// Most doublings of a trajectory [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_depth: Option<u32>,
+    /// Half-width of the spread of the starting points [default: 2]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) init_radius: Option<f64>,
+}
+
+/// When a run ends before its last draw.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Goal: looked at while sampling; exit code 1 where --draws or --max-seconds comes first")]
+pub(crate) struct GoalArgs {
+    /// End when bulk- and tail-ESS of every parameter are at least N
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) target_ess: Option<f64>,
+    /// End when R-hat (many-short: nested R-hat) of every parameter is below X
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) target_rhat: Option<f64>,
+    /// End after so many seconds of warm-up and sampling, with at least one draw
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) max_seconds: Option<f64>,
+}
+
+/// Where the work is done.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Machine")]
+pub(crate) struct MachineArgs {
+    /// auto, cpu, cuda, cuda:N, or several GPUs: cuda:0,1 or cuda:all; else OCTOPUS_DEVICE counts [default: auto]
+    #[arg(long)]
+    pub(crate) device: Option<DeviceChoice>,
+    /// Fail where a GPU is there and cannot be used, instead of going on with the CPU
+    #[arg(long)]
+    pub(crate) no_fallback: bool,
+    /// CPU threads; the draws do not depend on it [default: all]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
+    pub(crate) threads: Option<usize>,
+}
+
+/// A parser of the words that serde knows for `T`, so that command line and files share them.
+pub(super) fn words<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names)
+        .try_map(|word| T::deserialize(StrDeserializer::<ValueError>::new(&word)).map_err(|error| error.to_string()))
+}
+
+pub(super) fn thread_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=4096) => Ok(count),
+        _ => Err("a number of threads from 1 to 4096 is needed".into()),
+    }
+}
