@@ -8,7 +8,7 @@ use crate::work::Demand;
 use anyhow::Result;
 use octopus_density::HierarchicalNormal;
 use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
-use octopus_sampler::plan::{alternatives, best, draws_for};
+use octopus_sampler::plan::{alternatives, best, draws_for, least_draws};
 use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
 use octopus_trace::Goal;
 use rayon::ThreadPool;
@@ -54,18 +54,30 @@ pub(crate) struct Plan {
 pub(crate) struct Wanted {
     /// So many, predicted where a target says when they suffice.
     pub(crate) draws: usize,
-    /// With a target: as many may be drawn.
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Limit,
+}
+
+/// How many draws there may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Limit {
+    /// As many as are wanted: there is no target.
+    Wanted,
+    /// Several times as many as it is predicted to take to the target.
+    Generous,
+    /// So many of all chains together.
+    Given(usize),
 }
 
 impl Wanted {
     /// As many as `base` draws, or as the goal needs, which `base` limits if it was given its number of draws.
     pub(crate) fn of(base: &SamplerConfig, goal: &Goal, draws_given: bool) -> Self {
         let own = base.chains.saturating_mul(base.draws);
-        let Some(target) = goal.target_ess else { return Self { draws: own, limit: goal.target_rhat.map(|_| own) } };
-        let draws = draws_for(target).max(1);
-        let limit = if draws_given { own } else { draws.saturating_mul(AT_MOST) };
-        Self { draws: draws.min(limit), limit: Some(limit) }
+        let draws = goal.target_ess.map_or(own, |target| draws_for(target).max(1));
+        match (goal.target_ess.is_some() || goal.target_rhat.is_some(), draws_given) {
+            (false, _) => Self { draws: own, limit: Limit::Wanted },
+            (true, true) => Self { draws: draws.min(own), limit: Limit::Given(own) },
+            (true, false) => Self { draws, limit: Limit::Generous },
+        }
     }
 }
 
@@ -76,11 +88,12 @@ impl Wanted {
 pub(crate) fn plan(
     base: &SamplerConfig,
     wanted: Wanted,
+    dim: usize,
     device: DeviceChoice,
     demand: &dyn Fn(&SamplerConfig) -> Demand,
     costs: &Costs,
 ) -> Result<Plan, UsageError> {
-    let runs = alternatives(base, wanted.draws, costs.threads as usize);
+    let runs = alternatives(base, wanted.draws, dim, costs.threads as usize);
     let runs: Vec<(SamplerConfig, Demand)> = runs
         .into_iter()
         .filter(|config| config.validate().is_ok())
@@ -121,17 +134,22 @@ pub(crate) fn plan(
         }));
     }
     bests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let Some(first) = bests.first() else { return unknown(base, wanted, &runs) };
+    let Some(first) = bests.first() else { return unknown(base, wanted, dim, &runs) };
     let long = considered.iter().find(|run| run.device == first.device && run.config.strategy == Strategy::FourLong);
     let others = bests[1..].iter().chain(long.filter(|long| long.config != first.config));
     let others: Vec<String> = others.map(|run| format!("{} on {}", words(&run.config), when(run))).collect();
     let against = if others.is_empty() { String::new() } else { format!(", against {}", others.join(", ")) };
     let reason = format!("{}, predicted to be done first: on {}{against}", words(&first.config), when(first));
-    Ok(Plan { config: limited(first.config.clone(), wanted), reason, considered })
+    Ok(Plan { config: limited(first.config.clone(), wanted, dim), reason, considered })
 }
 
 /// On a device of which nothing is known: many chains, which is what it is for.
-fn unknown(base: &SamplerConfig, wanted: Wanted, runs: &[(SamplerConfig, Demand)]) -> Result<Plan, UsageError> {
+fn unknown(
+    base: &SamplerConfig,
+    wanted: Wanted,
+    dim: usize,
+    runs: &[(SamplerConfig, Demand)],
+) -> Result<Plan, UsageError> {
     let Some((config, _)) = runs.iter().find(|(config, _)| config.chains == UNKNOWN_GPU) else {
         // Whatever is out of range is so for all of them.
         let error = base.validate().err().map_or_else(|| "no run draws as much".to_owned(), |error| error.to_string());
@@ -141,12 +159,16 @@ fn unknown(base: &SamplerConfig, wanted: Wanted, runs: &[(SamplerConfig, Demand)
         "{}, a guess: the GPU's costs were never measured, which `octopus device calibrate` does",
         words(config)
     );
-    Ok(Plan { config: limited(config.clone(), wanted), reason, considered: Vec::new() })
+    Ok(Plan { config: limited(config.clone(), wanted, dim), reason, considered: Vec::new() })
 }
 
 /// With as many draws as it may make.
-fn limited(config: SamplerConfig, wanted: Wanted) -> SamplerConfig {
-    let draws = wanted.limit.map_or(config.draws, |limit| limit.div_ceil(config.chains).max(1));
+fn limited(config: SamplerConfig, wanted: Wanted, dim: usize) -> SamplerConfig {
+    let draws = match wanted.limit {
+        Limit::Wanted => config.draws,
+        Limit::Generous => AT_MOST * config.draws.max(least_draws(&config, dim)),
+        Limit::Given(all) => all.div_ceil(config.chains).max(1),
+    };
     SamplerConfig { draws, ..config }
 }
 
@@ -240,9 +262,10 @@ mod tests {
     }
 
     fn of(draws: usize, device: &str, gpus: Vec<(u32, Calibration)>) -> Plan {
-        let (model, wanted) = (model(), Wanted { draws, limit: None });
+        let (model, wanted) = (model(), Wanted { draws, limit: Limit::Wanted });
         let costs = Costs { threads: 2, cpu: CPU, gpus };
-        plan(&prd_sampler(), wanted, device.parse().unwrap(), &|config| Demand::of_run(&model, config), &costs).unwrap()
+        plan(&prd_sampler(), wanted, 103, device.parse().unwrap(), &|config| Demand::of_run(&model, config), &costs)
+            .unwrap()
     }
 
     #[test]
@@ -284,13 +307,17 @@ mod tests {
     fn a_target_says_how_many_draws_and_the_user_how_many_at_most() {
         let base = prd_sampler();
         let target = |ess| Goal { target_ess: Some(ess), ..Goal::default() };
-        assert_eq!(Wanted::of(&base, &Goal::default(), false), Wanted { draws: 8000, limit: None });
-        assert_eq!(Wanted::of(&base, &target(1100.0), false), Wanted { draws: 2000, limit: Some(8000) });
-        assert_eq!(Wanted::of(&base, &target(11_000.0), true), Wanted { draws: 8000, limit: Some(8000) });
+        let of = |draws, limit| Wanted { draws, limit };
+        assert_eq!(Wanted::of(&base, &Goal::default(), true), of(8000, Limit::Wanted));
+        assert_eq!(Wanted::of(&base, &target(1100.0), false), of(2000, Limit::Generous));
+        assert_eq!(Wanted::of(&base, &target(11_000.0), true), of(8000, Limit::Given(8000)));
         let rhat = Goal { target_rhat: Some(1.01), ..Goal::default() };
-        assert_eq!(Wanted::of(&base, &rhat, false), Wanted { draws: 8000, limit: Some(8000) });
-        let config = SamplerConfig { chains: 64, draws: 32, ..base };
-        assert_eq!(limited(config.clone(), Wanted { draws: 2000, limit: Some(8000) }).draws, 125);
-        assert_eq!(limited(config, Wanted { draws: 2000, limit: None }).draws, 32);
+        assert_eq!(Wanted::of(&base, &rhat, false), of(8000, Limit::Generous));
+        let config = SamplerConfig { draws: 100, ..SamplerConfig::many_short(64) };
+        let draws = |limit| limited(config.clone(), of(2000, limit), 103).draws;
+        assert_eq!((draws(Limit::Wanted), draws(Limit::Generous), draws(Limit::Given(8000))), (100, 400, 125));
+        // Few draws of few chains would not let R-hat come below its limit.
+        let few = SamplerConfig { draws: 50, ..base };
+        assert!(limited(few, of(200, Limit::Generous), 103).draws > 4 * 400);
     }
 }

@@ -7,7 +7,7 @@ use crate::exit::UsageError;
 use crate::work::Demand;
 use anyhow::{Context, Result, anyhow};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{DataError, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_density::{DataError, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
 use octopus_device::{Chosen, DeviceChoice, Source};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use octopus_trace::Goal;
@@ -247,7 +247,8 @@ impl RunConfig {
     ) -> Result<Option<Plan>> {
         let Some(draws_given) = self.auto else { return Ok(None) };
         let wanted = Wanted::of(&self.sampler, &self.goal, draws_given);
-        let plan = plan(&self.sampler, wanted, machine.asked(), demand, &Costs::measure(model, pool, machine)?)?;
+        let plan =
+            plan(&self.sampler, wanted, model.dim(), machine.asked(), demand, &Costs::measure(model, pool, machine)?)?;
         self.sampler = plan.config.clone();
         Ok(Some(plan))
     }

@@ -5,6 +5,7 @@
 
 use crate::config::{SamplerConfig, Strategy};
 use crate::schedule::{SPREADING, Schedule};
+use crate::superchains::f_quantile;
 
 /// Leapfrog steps of a transition: trajectories grow with the fourth root of the dimension, in powers of two.
 const LEAPFROGS: (f64, f64) = (15.0, 31.0);
@@ -16,9 +17,9 @@ const LEARNING: f64 = 1.5;
 /// Windows after which what many chains learn has mostly settled, and iterations that this takes at the least.
 const WINDOWS: usize = 3;
 const SETTLED: usize = 40;
-/// Draws of each chain, times those in its superchain, from which on nested R-hat is below 1.01 where chains mix well: it
-/// has a bias of about the reciprocal of twice that.
-const DRAWS_OF_SUPERCHAIN: usize = 250;
+/// What R-hat must come below, and of chains that mix well the share that does not by chance.
+const RHAT: f64 = 1.01;
+const MISSED: f64 = 0.01;
 /// Effective draws of the tails, which have the fewest, for each draw.
 const TAIL_EFFICIENCY: f64 = 0.55;
 /// More chains than this hardly draw faster anywhere.
@@ -59,10 +60,30 @@ pub fn draws_for(effective: f64) -> usize {
     (effective / TAIL_EFFICIENCY).ceil() as usize
 }
 
+/// Draws of each chain from which on the largest R-hat of `dim` quantities is below 1.01 where chains mix well.
+///
+/// Of g superchains (or chains) of m effective draws R-hat is about 1 + F / (2 m), F the ratio of an analysis of variance
+/// with g - 1 degrees of freedom, of which the largest of all quantities counts.
+pub fn least_draws(config: &SamplerConfig, dim: usize) -> usize {
+    /// Draws are so many that their own degrees of freedom do not matter.
+    const MANY: f64 = 1e6;
+    let groups = match config.strategy {
+        Strategy::FourLong => config.chains,
+        Strategy::ManyShort => config.superchains,
+    };
+    if groups < 2 {
+        return 1;
+    }
+    let largest = f_quantile(MISSED / dim.max(1) as f64, (groups - 1) as f64, MANY);
+    let of_group = largest / (2.0 * (RHAT - 1.0) * TAIL_EFFICIENCY);
+    ((of_group * groups as f64 / config.chains as f64).ceil() as usize).max(1)
+}
+
 /// Runs that draw at least `draws` draws in all: the chains of `base` as they are, if they warm up each for itself, and more
 /// and more chains that warm up together. `threads` is how many chains the processor moves at once, which their number
-/// should divide into. All else is as in `base`.
-pub fn alternatives(base: &SamplerConfig, draws: usize, threads: usize) -> Vec<SamplerConfig> {
+/// should divide into, `dim` the number of coordinates: chains that warm up together make [`least_draws`] at the least. All
+/// else is as in `base`.
+pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usize) -> Vec<SamplerConfig> {
     let long = SamplerConfig { strategy: Strategy::FourLong, ..base.clone() };
     let long = SamplerConfig { draws: draws.div_ceil(long.chains.max(1)), ..long };
     let powers = |first: usize| std::iter::successors(Some(first), |chains| Some(2 * chains));
@@ -74,9 +95,9 @@ pub fn alternatives(base: &SamplerConfig, draws: usize, threads: usize) -> Vec<S
         let most = SamplerConfig::many_short(chains).superchains;
         let fewer = (most > 16 && chains.is_multiple_of(16)).then_some(16);
         [Some(most), fewer].into_iter().flatten().map(move |superchains| {
-            let honest = (DRAWS_OF_SUPERCHAIN * superchains).div_ceil(chains);
-            let draws = draws.div_ceil(chains).max(honest);
-            SamplerConfig { strategy: Strategy::ManyShort, chains, superchains, draws, ..base.clone() }
+            let draws = draws.div_ceil(chains);
+            let config = SamplerConfig { strategy: Strategy::ManyShort, chains, superchains, draws, ..base.clone() };
+            SamplerConfig { draws: draws.max(least_draws(&config, dim)), ..config }
         })
     });
     std::iter::once(long).chain(many).collect()
@@ -102,16 +123,18 @@ mod tests {
     #[test]
     fn alternatives_can_be_run_and_draw_enough() {
         for (draws, threads) in [(8000, 2), (8000, 6), (100, 1), (1, 64), (1_000_000, 0)] {
-            let all = alternatives(&prd(), draws, threads);
+            let all = alternatives(&prd(), draws, 103, threads);
             assert!(all.len() > 12 && all[0].strategy == Strategy::FourLong);
             for config in all {
                 assert_eq!(config.validate(), Ok(()), "{config:?}");
                 assert!(config.chains * config.draws >= draws, "{config:?}");
-                let own = config.chains / config.superchains * config.draws;
-                assert!(config.strategy == Strategy::FourLong || own >= DRAWS_OF_SUPERCHAIN, "{config:?}");
+                assert!(
+                    config.strategy == Strategy::FourLong || config.draws >= least_draws(&config, 103),
+                    "{config:?}"
+                );
             }
         }
-        let six: Vec<usize> = alternatives(&prd(), 8000, 6).iter().map(|config| config.chains).collect();
+        let six: Vec<usize> = alternatives(&prd(), 8000, 103, 6).iter().map(|config| config.chains).collect();
         assert!([6, 12, 8, 16_384].iter().all(|chains| six.contains(chains)), "{six:?}");
     }
 
@@ -127,6 +150,22 @@ mod tests {
         }
         let long = stages(&prd(), 1003);
         assert_eq!(long, [Stage { chains: 4, transitions: 3000, steps: 93_000.0 }]);
+    }
+
+    /// R-hat as it was measured (docs/performance.md, `octopus validate`): 1.0124 with 728 draws in each of 4 superchains
+    /// and 1000 groups, 1.0137 with 248 in each of 16, 1.0115 of 500 groups; 1.0093 with 500 in each of 8, 1.0075 with 192
+    /// in each of 64 of 100 groups, 1.0083 in 4 chains of 743.
+    #[test]
+    fn so_many_draws_have_an_r_hat_below_the_limit() {
+        let least = |superchains, dim| {
+            let config = SamplerConfig { chains: superchains, superchains, ..SamplerConfig::many_short(4) };
+            least_draws(&config, dim)
+        };
+        assert!(least(4, 1003) > 728 && least(16, 1003) > 248 && least(16, 503) > 248);
+        assert!(least(8, 503) < 550 && least(64, 103) < 192 && least(4, 103) < 743);
+        assert_eq!(least_draws(&SamplerConfig { chains: 1, ..prd() }, 103), 1);
+        let many = SamplerConfig::many_short(16_384);
+        assert!((1..=2).contains(&least_draws(&many, 103)), "{}", least_draws(&many, 103));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) fn are_mixed(points: &[&[f64]], groups: usize) -> bool {
 /// What a variable with the distribution F(d1, d2) exceeds with probability `p`, by Paulson's approximation (1942, Annals of
 /// Mathematical Statistics 13): with u^3 = F, (b u - a) / sqrt(c2 u^2 + c1) is normal. A little too large, the more so the
 /// fewer degrees of freedom there are; infinite where they are too few for any limit.
-fn f_quantile(p: f64, d1: f64, d2: f64) -> f64 {
+pub(crate) fn f_quantile(p: f64, d1: f64, d2: f64) -> f64 {
     let z = exact::normal_quantile(1.0 - p);
     let (c1, c2) = (2.0 / (9.0 * d1), 2.0 / (9.0 * d2));
     let (a, b) = (1.0 - c1, 1.0 - c2);

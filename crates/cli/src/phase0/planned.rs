@@ -2,10 +2,10 @@
 
 use super::benchmark::Measurement;
 use super::tables::words;
-use crate::auto::{Costs, Plan, Wanted, plan};
+use crate::auto::{Costs, Limit, Plan, Wanted, plan};
 use crate::work::Demand;
 use anyhow::Result;
-use octopus_density::HierarchicalNormal;
+use octopus_density::{HierarchicalNormal, LogDensity};
 use octopus_device::{DeviceChoice, Seconds};
 use octopus_report::{Comparison, EngineTimes};
 use octopus_sampler::{SamplerConfig, Strategy};
@@ -23,8 +23,8 @@ pub(super) fn choose(
     choice: DeviceChoice,
     costs: &Costs,
 ) -> Result<Plan> {
-    let wanted = Wanted { draws: base.chains * base.draws, limit: None };
-    Ok(plan(base, wanted, choice, &|config| Demand::of_run(model, config), costs)?)
+    let wanted = Wanted { draws: base.chains * base.draws, limit: Limit::Wanted };
+    Ok(plan(base, wanted, model.dim(), choice, &|config| Demand::of_run(model, config), costs)?)
 }
 
 /// How the choice is called among others.

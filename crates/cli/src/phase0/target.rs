@@ -11,7 +11,7 @@ use crate::place::Place;
 use crate::progress::Tally;
 use crate::work::Demand;
 use anyhow::{Context, Result};
-use octopus_density::HierarchicalNormal;
+use octopus_density::{HierarchicalNormal, LogDensity};
 use octopus_device::DeviceChoice;
 use octopus_report::Comparison;
 use octopus_sampler::{Phase, SamplerConfig, Strategy};
@@ -57,8 +57,11 @@ impl Engine<'_> {
     ) -> Result<Vec<Reached>> {
         let goal = Goal { target_ess: Some(MIN_ESS), target_rhat: Some(MAX_RHAT), ..Goal::default() };
         let wanted = Wanted::of(base, &goal, false);
-        let best = plan(base, wanted, self.choice, &|config| Demand::of_run(model, config), self.costs)?.config;
-        [base, &best].into_iter().map(|config| self.median(model, config, quick)).collect()
+        let best =
+            plan(base, wanted, model.dim(), self.choice, &|config| Demand::of_run(model, config), self.costs)?.config;
+        // As many draws as it takes, also where R-hat takes long.
+        let own = &SamplerConfig { draws: base.draws.max(best.draws), ..base.clone() };
+        [own, &best].into_iter().map(|config| self.median(model, config, quick)).collect()
     }
 
     fn median(&self, model: &HierarchicalNormal, config: &SamplerConfig, quick: bool) -> Result<Reached> {
