@@ -94,8 +94,11 @@ pub(crate) fn plan(
     costs: &Costs,
 ) -> Result<Plan, UsageError> {
     let runs = alternatives(base, wanted.draws, dim, costs.threads as usize);
+    // At a target for R-hat the PRD's chains arrive no sooner than it lets them; without one they draw as asked.
+    let least = |config: &SamplerConfig| if wanted.limit == Limit::Wanted { 1 } else { least_draws(config, dim) };
     let runs: Vec<(SamplerConfig, Demand)> = runs
         .into_iter()
+        .map(|config| SamplerConfig { draws: config.draws.max(least(&config)), ..config })
         .filter(|config| config.validate().is_ok())
         .map(|config| (config.clone(), demand(&config)))
         .collect();
@@ -283,6 +286,17 @@ mod tests {
             plan.reason
         );
         assert_eq!(of(8000, "cpu", vec![(0, gpu(&model(), 1e-9))]).config, plan.config);
+    }
+
+    #[test]
+    fn to_a_target_all_strategies_draw_as_r_hat_needs() {
+        let (model, costs) = (model(), Costs { threads: 2, cpu: CPU, gpus: vec![] });
+        let wanted = Wanted { draws: draws_for(400.0), limit: Limit::Generous };
+        let demand = |config: &SamplerConfig| Demand::of_run(&model, config);
+        let short = SamplerConfig { tune: 300, ..prd_sampler() };
+        let plan = plan(&short, wanted, 103, DeviceChoice::Cpu, &demand, &costs).unwrap();
+        assert_eq!(plan.config.strategy, Strategy::ManyShort, "{}", plan.reason);
+        assert!(plan.considered.iter().all(|run| run.config.draws >= least_draws(&run.config, 103)));
     }
 
     #[test]
