@@ -9,6 +9,7 @@ use octopus_sampler::{MetricKind, Parameterization, Precision};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// `octopus sample`
 #[derive(Debug, Args)]
@@ -95,6 +96,41 @@ pub(crate) struct BatchArgs {
     /// The column that tells the data sets of the file apart
     #[arg(long, value_name = "COL", requires = "batch")]
     pub(crate) batch_by: Option<String>,
+    /// Sample only the K-th of N parts of the data sets: processes or machines share a batch with one folder for all; the
+    /// same command without it then makes the summary of all
+    #[arg(long, value_name = "K/N", requires = "batch")]
+    pub(crate) batch_part: Option<BatchPart>,
+}
+
+/// One of several parts of a batch, each every so many-th data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BatchPart {
+    /// From 1.
+    part: usize,
+    parts: usize,
+}
+
+impl BatchPart {
+    /// Whether the data set of this number, from 0, is in it.
+    pub(crate) fn has(self, number: usize) -> bool {
+        number % self.parts == self.part - 1
+    }
+
+    /// What tells its files from those of others.
+    pub(crate) fn suffix(self) -> String {
+        format!("-{}-of-{}", self.part, self.parts)
+    }
+}
+
+impl FromStr for BatchPart {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "a part K/N is needed, K from 1 to N: 2/8".to_owned();
+        let (part, parts) = text.split_once('/').ok_or_else(wrong)?;
+        let (part, parts) = (part.parse().map_err(|_| wrong())?, parts.parse().map_err(|_| wrong())?);
+        if (1..=parts).contains(&part) { Ok(Self { part, parts }) } else { Err(wrong()) }
+    }
 }
 
 /// Priors and likelihood.

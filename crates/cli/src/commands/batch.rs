@@ -61,11 +61,12 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let interrupted = session.draw(&mut sets, config.keep_warmup)?;
     let rows = pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
     let summary = Summary::new(source, &config, &device, rows);
-    summary.write(out)?;
+    let suffix = args.batch.batch_part.map(|part| part.suffix()).unwrap_or_default();
+    summary.write(out, &suffix)?;
     if global.json {
         output::print_json(&summary)?;
     } else {
-        output::print(&summary.to_text(out))?;
+        output::print(&summary.to_text(out, &suffix))?;
     }
     if interrupted {
         output::note("interrupted: what is drawn is kept; the same command goes on");

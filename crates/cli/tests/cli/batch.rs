@@ -69,6 +69,38 @@ fn a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone() {
     run(dir.path(), &words.replace("--draws 600", "--draws 7")).fails(2, &["other settings", "--force"]);
 }
 
+/// Processes that share a batch draw what one would, and the whole is summed up without drawing again.
+#[test]
+fn parts_of_a_batch_are_the_batch() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let of = |out: &str| format!("sample hierarchical-normal --batch {{}}/in --out {{}}/{out} {OPTIONS}");
+    let whole = run(dir.path(), &format!("{} --json", of("whole"))).json();
+    for (part, own) in [("1/2", 2), ("2/2", 1)] {
+        let found = run(dir.path(), &format!("{} --batch-part {part} --threads 1 --json", of("parts"))).json();
+        assert_eq!(found["sets"].as_array().unwrap().len(), own, "{found}");
+    }
+    let record = || fs::read_to_string(dir.path().join("parts/sets/10/run.toml")).unwrap();
+    assert!(dir.path().join("parts/summary-2-of-2.csv").exists() && !dir.path().join("parts/summary.csv").exists());
+    let before = record();
+    let parts = run(dir.path(), &format!("{} --json", of("parts"))).json();
+    assert_eq!(record(), before, "it was complete");
+    for (one, other) in parts["sets"].as_array().unwrap().iter().zip(whole["sets"].as_array().unwrap()) {
+        assert_eq!(
+            (&one["name"], &one["seed"], &one["parameters"]),
+            (&other["name"], &other["seed"], &other["parameters"])
+        );
+    }
+    for name in ["2", "10", "oslo"] {
+        let of = |kind: &str| fingerprints(&dir.path().join(format!("{kind}/sets/{name}")));
+        assert_eq!(of("parts"), of("whole"), "{name}");
+    }
+    for wrong in ["0/2", "3/2", "1", "a/b", "1/0"] {
+        run(dir.path(), &format!("{} --batch-part {wrong}", of("x"))).fails(2, &["--batch-part", "K/N"]);
+    }
+    run(dir.path(), &format!("{} --batch-part 4/4", of("x"))).fails(2, &["--batch-part", "3 data sets"]);
+}
+
 #[test]
 fn one_table_of_many_data_sets() {
     let dir = tempfile::tempdir().unwrap();

@@ -53,7 +53,7 @@ fn seed(batch: u64, number: usize) -> u64 {
     (u64::from(high) << 32 | u64::from(low)) >> 11
 }
 
-/// The data sets of a folder or a table, in the order of their names.
+/// The data sets of a folder or a table, in the order of their names; of a part of them those that are in it.
 ///
 /// # Errors
 /// When there are none, or the folder or the table cannot be read.
@@ -105,7 +105,12 @@ pub(super) fn read(source: &Path, args: &SampleArgs, config: &RunConfig, out: &P
         };
         Set { dir: out.join("sets").join(folder(&name)), name, config: sampler, problem, state }
     };
-    Ok(found.into_iter().enumerate().map(set).collect())
+    let mine = |number| args.batch.batch_part.is_none_or(|part| part.has(number));
+    if !(0..found.len()).any(mine) {
+        let why = format!("--batch-part: there are {} data sets, and none is in this part", found.len());
+        return Err(UsageError(why).into());
+    }
+    Ok(found.into_iter().enumerate().filter(|(number, _)| mine(*number)).map(set).collect())
 }
 
 /// The files of a folder by their names without extension; hidden ones are left out.

@@ -152,15 +152,16 @@ impl<'a> Summary<'a> {
         self.fit == self.sets.len()
     }
 
-    /// Writes `batch.json` and `summary.csv`.
+    /// Writes `batch.json` and `summary.csv`, with a part's suffix in their names.
     ///
     /// # Errors
     /// When they cannot be written.
-    pub(super) fn write(&self, out: &Path) -> Result<()> {
+    pub(super) fn write(&self, out: &Path, suffix: &str) -> Result<()> {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create the folder {}", out.display()))?;
         let json = serde_json::to_vec_pretty(self).context("cannot write the result as JSON")?;
-        write_file(&out.join("batch.json"), &json)?;
-        Ok(write_file(&out.join("summary.csv"), &self.to_csv().context("cannot write the summary as CSV")?)?)
+        write_file(&out.join(format!("batch{suffix}.json")), &json)?;
+        let csv = self.to_csv().context("cannot write the summary as CSV")?;
+        Ok(write_file(&out.join(format!("summary{suffix}.csv")), &csv)?)
     }
 
     fn to_csv(&self) -> Result<Vec<u8>> {
@@ -191,7 +192,7 @@ impl<'a> Summary<'a> {
     }
 
     /// The table for people: what needs a look first.
-    pub(super) fn to_text(&self, out: &Path) -> String {
+    pub(super) fn to_text(&self, out: &Path, suffix: &str) -> String {
         let mut rows: Vec<&Row> = self.sets.iter().collect();
         rows.sort_by_key(|row| row.status);
         let width = rows.iter().take(ROWS).map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(8, 40);
@@ -224,7 +225,7 @@ impl<'a> Summary<'a> {
             text,
             "{} data sets: {fit} fit for use, {unfit} not, {failed} failed{open}\nsummary: {}\nrun folders: {}",
             rows.len(),
-            out.join("summary.csv").display(),
+            out.join(format!("summary{suffix}.csv")).display(),
             out.join("sets").display()
         );
         text
