@@ -5,6 +5,7 @@
 mod accept;
 mod bench;
 mod bundle;
+mod chromium;
 mod ci;
 mod ffi;
 mod mutants;

@@ -1,13 +1,10 @@
 //! `cargo xtask test`: every test of the workspace, in release.
 
 use crate::run::{self, Outcome, cargo, cargo_has};
-use crate::{skipped, venv};
+use crate::{chromium, skipped, venv};
 use anyhow::Result;
 use std::path::Path;
 use std::process::ExitStatus;
-
-/// The variable in which tests find a Python with ArviZ.
-pub(crate) const PYTHON: &str = "OCTOPUS_PYTHON";
 
 /// What the user asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -41,12 +38,15 @@ impl Options {
 /// # Errors
 /// When cargo cannot be started.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
-    let python = if options.no_python {
+    let pythons = if options.no_python {
         eprintln!("xtask: --no-python: tests that need ArviZ will be SKIPPED");
-        None
+        Vec::new()
     } else {
-        venv::python(root)
+        venv::pythons(root)
     };
+    if options.filters.is_empty() {
+        chromium::ensure();
+    }
     let nextest = cargo_has(root, "nextest");
     let mut outcomes = Vec::new();
     let (name, mut tests) = if nextest {
@@ -59,9 +59,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
         tests.args(&options.filters);
         ("tests and doctests", tests)
     };
-    if let Some(python) = &python {
-        tests.env(PYTHON, python);
-    }
+    tests.envs(pythons);
     skipped::forget(root);
     outcomes.push(run::step(name, &mut tests, test_code)?);
     if nextest {

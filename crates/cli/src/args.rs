@@ -12,6 +12,7 @@ pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, 
 
 use sample::{thread_count, words};
 
+use crate::pictures::Picture;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus_device::DeviceChoice;
@@ -63,12 +64,27 @@ pub(crate) enum Command {
     Sample(Box<SampleArgs>),
     /// Go on with a run that was interrupted or killed, to the same bits as if it had not been
     Resume(ResumeArgs),
-    /// Summarise and check draws: R-hat, effective sample sizes, divergences
+    /// Summarise and check draws of any program: R-hat, effective sample sizes, divergences
     ///
     /// Exit codes: 0 the draws can be used, 1 they should not be.
     Diagnose(DiagnoseArgs),
-    /// Draw pictures of a run or of a NetCDF file
+    /// Draw pictures of a trace of any program
     Plot(PlotArgs),
+    /// Compare two traces: posteriors, speed, settings
+    ///
+    /// The posteriors are the same when means are within 5 %, standard deviations within 10 %, and no difference of a mean, a
+    /// standard deviation or a quantile is larger than chance allows. Differences of means are relative to the larger of the
+    /// first's |mean| and its standard deviation.
+    ///
+    /// Exit codes: 0 the same as far as the draws can tell, 1 they differ.
+    Compare(CompareArgs),
+    /// Leave-one-out cross-validation of models by their traces, and their ranking
+    ///
+    /// Expected log predictive densities by Pareto smoothed importance sampling, as `az.loo` and `az.compare`. A trace needs a
+    /// group `log_likelihood`; a run folder's is made again from its model.
+    ///
+    /// Exit codes: 0 fine, 1 an estimate is not reliable (Pareto k too large).
+    Loo(LooArgs),
     /// Is the sampler right about a model? Simulation-based calibration, or Geweke's test
     ///
     /// Parameters come from the prior, data from the parameters, and draws from the posterior of the data: the ranks of
@@ -82,7 +98,7 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 calibrated, 1 not, 130 interrupted, all that was done being kept.
     Calibrate(Box<CalibrateArgs>),
-    /// Write a run as NetCDF or Zarr (for ArviZ), or as CSV
+    /// Write a trace in another format: NetCDF or Zarr (for ArviZ), Parquet, Stan CSV, or a CSV table
     Export(ExportArgs),
     /// Run the whole of phase 0: verify, data, sample, diagnose, compare with the exact posterior, benchmark, report
     ///
@@ -128,9 +144,9 @@ pub(crate) struct ResumeArgs {
 /// `octopus diagnose`
 #[derive(Debug, Args)]
 pub(crate) struct DiagnoseArgs {
-    /// A run folder, or a NetCDF file of ArviZ's
-    #[arg(value_name = "RUN|FILE.nc")]
-    pub(crate) trace: PathBuf,
+    /// A run folder; a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains
+    #[arg(value_name = "TRACE", required = true, num_args = 1..)]
+    pub(crate) trace: Vec<PathBuf>,
     /// Show every parameter
     #[arg(long)]
     pub(crate) all: bool,
@@ -139,15 +155,78 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) prob: f64,
 }
 
+/// `octopus compare`
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// A run folder, or a trace of another program: what the second is compared with
+    #[arg(value_name = "A")]
+    pub(crate) first: PathBuf,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub(crate) second: PathBuf,
+    /// Also write comparison.json and a picture into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Show every parameter
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The relative difference allowed of a mean, and of all means together (RMSE)
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
+    pub(crate) max_mean: f64,
+    /// The relative difference allowed of a standard deviation
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, allow_negative_numbers = true)]
+    pub(crate) max_sd: f64,
+    /// How often two runs of one posterior may be called different by chance
+    #[arg(long, value_name = "P", default_value_t = 0.001, allow_negative_numbers = true)]
+    pub(crate) alpha: f64,
+}
+
+/// `octopus loo`
+#[derive(Debug, Args)]
+pub(crate) struct LooArgs {
+    /// Traces of models of the same observations; the CSV files of CmdStan in a folder for each
+    #[arg(value_name = "TRACE", required = true, num_args = 1..)]
+    pub(crate) models: Vec<PathBuf>,
+    /// The widely applicable information criterion instead
+    #[arg(long)]
+    pub(crate) waic: bool,
+    /// The variables of `log_likelihood` [default: its only one]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) var: Vec<String>,
+    /// How the weights of several models are found
+    #[arg(long, value_enum, default_value_t = Weights::Stacking)]
+    pub(crate) weights: Weights,
+    /// Draws of each chain of a run folder whose log likelihoods are made
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) draws: usize,
+}
+
+/// How models are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Weights {
+    /// The mixture that predicts best
+    Stacking,
+    /// By elpd, averaged over bootstraps of the observations
+    BbPseudoBma,
+    /// By elpd
+    PseudoBma,
+}
+
 /// `octopus plot`
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// A run folder, or a NetCDF file of ArviZ's
-    #[arg(value_name = "RUN|FILE.nc")]
-    pub(crate) trace: PathBuf,
+    /// A run folder; a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains
+    #[arg(value_name = "TRACE", required = true, num_args = 1..)]
+    pub(crate) trace: Vec<PathBuf>,
     /// The folder for the pictures; those in it are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Which pictures [default: all that the trace has what is needed for]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) kind: Vec<Picture>,
+    /// Only these variables or elements; `*` stands for anything [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) var: Vec<String>,
     /// File formats
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
     pub(crate) format: Vec<PictureFormat>,
@@ -165,12 +244,13 @@ pub(crate) enum PictureFormat {
 /// `octopus export`
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The run folder
-    pub(crate) run: PathBuf,
+    /// A run folder; a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains
+    #[arg(value_name = "TRACE", required = true, num_args = 1..)]
+    pub(crate) trace: Vec<PathBuf>,
     /// The format
     #[arg(long, value_enum)]
     pub(crate) to: ExportFormat,
-    /// The new file (Zarr: folder)
+    /// The new file (Zarr, Parquet, Stan CSV: folder)
     #[arg(long, value_name = "PATH")]
     pub(crate) out: PathBuf,
     /// Replace the file
@@ -179,15 +259,24 @@ pub(crate) struct ExportArgs {
     /// Also write posterior predictive draws and log likelihoods, N of each chain (NetCDF and Zarr)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) predictive: usize,
+    /// Also write N draws of the prior, and observations made from them (NetCDF and Zarr)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) prior: usize,
 }
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// NetCDF-4, `arviz.from_netcdf`
+    /// NetCDF-4: `arviz.from_netcdf`
     Netcdf,
-    /// Zarr, `arviz.from_zarr`
+    /// Zarr 3: `xarray.open_datatree`, `arviz.from_zarr` of ArviZ 1
     Zarr,
+    /// Zarr 2: `arviz.from_zarr` of ArviZ 0.23
+    ZarrV2,
+    /// A folder of Parquet files, one for each group: DuckDB, Polars, pandas
+    Parquet,
+    /// A folder of CmdStan's CSV files, one for each chain: `arviz.from_cmdstan`, posterior, stansummary
+    StanCsv,
     /// One line for each draw
     Csv,
 }

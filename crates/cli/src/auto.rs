@@ -102,12 +102,12 @@ pub(crate) fn plan(
         .filter(|config| config.validate().is_ok())
         .map(|config| (config.clone(), demand(&config)))
         .collect();
-    let (on_cpu, on_gpu) = match device {
-        DeviceChoice::Auto => (base.precision == Precision::F64, None),
-        DeviceChoice::Cpu => (true, Some(u32::MAX)),
-        DeviceChoice::Cuda(ordinal) => (false, Some(ordinal.unwrap_or(0))),
-        // By what one of them does: the others take their shares of its chains.
-        DeviceChoice::Several(_) | DeviceChoice::All => (false, None),
+    let on_cpu = device == DeviceChoice::Cpu || device == DeviceChoice::Auto && base.precision == Precision::F64;
+    let on_gpu = |number: u32| match device {
+        DeviceChoice::Cpu => false,
+        DeviceChoice::Cuda(ordinal) => number == ordinal.unwrap_or(0),
+        // Of several by what one does: the others take their shares of its chains.
+        DeviceChoice::Auto | DeviceChoice::Several(_) | DeviceChoice::All => true,
     };
     let mut considered = Vec::new();
     if on_cpu {
@@ -120,7 +120,7 @@ pub(crate) fn plan(
             Some(Predicted { config: config.clone(), device: Device::Cpu, seconds })
         }));
     }
-    for (ordinal, calibration) in costs.gpus.iter().filter(|(number, _)| on_gpu.is_none_or(|only| only == *number)) {
+    for (ordinal, calibration) in costs.gpus.iter().filter(|(number, _)| on_gpu(*number)) {
         considered.extend(runs.iter().filter(|(_, demand)| demand.no_gpu.is_none()).filter_map(|(config, demand)| {
             let seconds = demand.work.predict(calibration)?.device_seconds;
             Some(Predicted { config: config.clone(), device: Device::Cuda(*ordinal), seconds })

@@ -19,6 +19,12 @@ const FIRST_LOOK: usize = 50;
 /// Of chains that are compared with each other instead.
 const FIRST_LOOK_OF_MANY: usize = 1;
 
+/// Draws of each chain at which a run is looked at, each a quarter more than the last.
+pub(crate) fn looks(of_many: bool) -> impl Iterator<Item = usize> {
+    let first = if of_many { FIRST_LOOK_OF_MANY } else { FIRST_LOOK };
+    std::iter::successors(Some(first), |&look| Some(look + look.div_ceil(4)))
+}
+
 /// Watches over a run with a goal; over one without, it lets everything pass.
 pub(crate) struct Watch {
     goal: Goal,
@@ -73,9 +79,9 @@ impl Watch {
 
     /// The first look at more than `drawn` draws.
     fn look_after(&self, drawn: usize) -> usize {
-        let first = if self.look.superchains.is_some() { FIRST_LOOK_OF_MANY } else { FIRST_LOOK };
-        let looks = std::iter::successors(Some(first), |&look| Some(look + look.div_ceil(4)));
-        looks.into_iter().find(|&look| look > drawn).map_or(self.total, |look| look.min(self.total))
+        looks(self.look.superchains.is_some())
+            .find(|&look| look > drawn)
+            .map_or(self.total, |look| look.min(self.total))
     }
 
     /// The most draws until the next look.

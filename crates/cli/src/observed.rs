@@ -1,6 +1,7 @@
 //! The groups beside the draws: observations, replicated observations, log likelihoods.
 
 use anyhow::{Context, Result, bail};
+use octopus_calibrate::{HierarchicalSimulator, Simulator};
 use octopus_density::{HierarchicalNormal, Labels, LogDensity, Role};
 use octopus_random::{Purpose, Stream};
 use octopus_trace::{Array, Dataset, InferenceData, Values};
@@ -80,6 +81,61 @@ impl Predictive {
             dataset.insert("y", Array::new(axes, Values::F64(rows.concat())));
             data.insert(group, dataset);
         }
+    }
+}
+
+/// Draws from the prior, and observations made from each.
+pub(crate) struct Prior {
+    /// The model's variables.
+    pub(crate) parameters: Dataset,
+    /// Observations.
+    predictive: Dataset,
+}
+
+impl Prior {
+    /// As ArviZ keeps them: one chain of `draws`, each addressed by its number.
+    ///
+    /// # Errors
+    /// Never for a model that has been built.
+    pub(crate) fn new(model: &HierarchicalNormal, seed: u64, draws: usize) -> Result<Self> {
+        let data = model.data();
+        let sizes = (0..data.groups()).map(|group| data.group(group).len()).collect();
+        let simulator = HierarchicalSimulator::new(sizes, *model.prior(), model.likelihood())?;
+        let layout = model.layout();
+        let mut expanded = vec![0.0; layout.width()];
+        let mut variables: Vec<Vec<f64>> = vec![Vec::new(); layout.variables.len()];
+        let mut observations = vec![0.0; model.observations()];
+        let mut replicated = Vec::with_capacity(draws * observations.len());
+        for draw in 0..draws {
+            let mut random = Stream::new(seed, 0, draw as u32, Purpose::Prior);
+            let position = simulator.draw_parameters(&mut random);
+            model.expand(&position, &mut expanded);
+            for ((_, range), values) in layout.ranges().zip(&mut variables) {
+                values.extend_from_slice(&expanded[range]);
+            }
+            model.predict(&position, &mut random, &mut observations);
+            replicated.extend_from_slice(&observations);
+        }
+        let mut parameters = Dataset::default();
+        for (variable, values) in layout.variables.iter().zip(variables) {
+            let dims = variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len()));
+            let axes = [("chain", 1), ("draw", draws)].into_iter().chain(dims);
+            for dim in &variable.dims {
+                parameters.coords.insert(dim.name.clone(), dim.labels.clone());
+            }
+            parameters.insert(&variable.name, Array::new(axes, Values::F64(values)));
+        }
+        let mut predictive = Dataset::default();
+        predictive.coords.insert(OBSERVATION.into(), Labels::Range(observations.len()));
+        let axes = [("chain", 1), ("draw", draws), (OBSERVATION, observations.len())];
+        predictive.insert("y", Array::new(axes, Values::F64(replicated)));
+        Ok(Self { parameters, predictive })
+    }
+
+    /// Adds `prior` and `prior_predictive`.
+    pub(crate) fn add_groups(self, data: &mut InferenceData) {
+        data.insert("prior", self.parameters);
+        data.insert("prior_predictive", self.predictive);
     }
 }
 

@@ -1,47 +1,55 @@
-//! Draws to look at: of a run folder, or of a file of another program.
+//! Draws to look at: of a run folder, or of another program.
 
 use crate::problem::Problem;
 use anyhow::{Context, Result, bail};
 use octopus_diag::{DiagnoseOptions, ParameterSummary};
 use octopus_report::SummaryRow;
 use octopus_sampler::Strategy;
-use octopus_trace::{Dataset, InferenceData, RunFolder, RunRecord, Status, read_netcdf};
+use octopus_trace::{Attribute, Dataset, InferenceData, RunFolder, RunRecord, Status, open_trace};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Draws, and the run they are of.
 pub(crate) struct Trace {
     /// All groups.
     pub(crate) data: InferenceData,
-    /// The run's record; none for a file.
+    /// The run's record; none for what another program wrote.
     pub(crate) record: Option<RunRecord>,
+    /// Where it was read, in words.
+    pub(crate) name: String,
 }
 
 impl Trace {
-    /// Reads a run folder or a NetCDF file.
+    /// Reads a trace of any format: a run folder, a file or store of another program, or the CSV files of CmdStan's
+    /// chains, which are several paths.
     ///
     /// # Errors
-    /// When the path is neither, or is damaged.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        if path.is_dir() {
+    /// When there is no trace at a path, or it is damaged.
+    pub(crate) fn open(paths: &[PathBuf]) -> Result<Self> {
+        let name = match paths {
+            [path] => path.display().to_string(),
+            [first, others @ ..] => format!("{} and {} more", first.display(), others.len()),
+            [] => String::new(),
+        };
+        if let [path] = paths
+            && RunFolder::is_run(path)
+        {
             let folder = RunFolder::open(path)?;
-            return Ok(Self { data: folder.read()?, record: Some(folder.record().clone()) });
+            return Ok(Self { data: folder.read()?, record: Some(folder.record().clone()), name });
         }
-        Ok(Self { data: read_netcdf(path)?, record: None })
+        Ok(Self { data: open_trace(paths)?, record: None, name })
     }
 
     /// The draws proper.
     ///
     /// # Errors
     /// When there are none, because the run is still in warm-up, or the file has no such group.
-    pub(crate) fn posterior(&self, path: &Path) -> Result<&Dataset> {
+    pub(crate) fn posterior(&self) -> Result<&Dataset> {
+        let name = &self.name;
         match (self.data.posterior(), &self.record) {
             (Some(posterior), _) => Ok(posterior),
-            (None, Some(_)) => {
-                let path = path.display();
-                bail!("the run in {path} is still in warm-up: continue it with `octopus resume {path}`")
-            }
-            (None, None) => bail!("{} has no group `posterior`: it is no trace of draws", path.display()),
+            (None, Some(_)) => bail!("the run in {name} is still in warm-up: continue it with `octopus resume {name}`"),
+            (None, None) => bail!("{name} has no group `posterior`: it is no trace of draws"),
         }
     }
 
@@ -84,4 +92,14 @@ pub(crate) fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>
         truth: truth.get(&p.name).copied(),
     };
     parameters.iter().map(row).collect()
+}
+
+/// An attribute in words.
+pub(crate) fn attribute_text(value: &Attribute) -> String {
+    match value {
+        Attribute::Text(text) => text.clone(),
+        Attribute::F64(value) => value.to_string(),
+        Attribute::I64(value) => value.to_string(),
+        Attribute::List(values) => values.iter().map(attribute_text).collect::<Vec<_>>().join(", "),
+    }
 }

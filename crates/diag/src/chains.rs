@@ -65,6 +65,32 @@ impl<'a> Chains<'a> {
         Self::new(buffer, chains, draws)
     }
 
+    /// Copies chains of equal length, one row each; `buffer` holds the copy.
+    ///
+    /// # Errors
+    /// [`DiagError::Unequal`] names the first chain whose length is not that of chain 0; [`DiagError::Empty`] without
+    /// chains or draws.
+    pub fn from_rows(rows: &[&[f64]], buffer: &'a mut Vec<f64>) -> Result<Self, DiagError> {
+        let expected = rows.first().map_or(0, |row| row.len());
+        if let Some((chain, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != expected) {
+            return Err(DiagError::Unequal { chain, found: row.len(), expected });
+        }
+        Ok(Self::cut_to_shortest(rows, buffer)?.0)
+    }
+
+    /// Copies the first draws of chains of any lengths, as many of each as the shortest has, and tells how many draws were
+    /// dropped in all; `buffer` holds the copy.
+    ///
+    /// # Errors
+    /// [`DiagError::Empty`] without chains, or when one has no draw.
+    pub fn cut_to_shortest(rows: &[&[f64]], buffer: &'a mut Vec<f64>) -> Result<(Self, usize), DiagError> {
+        let draws = rows.iter().map(|row| row.len()).min().unwrap_or(0);
+        buffer.clear();
+        rows.iter().for_each(|row| buffer.extend_from_slice(&row[..draws]));
+        let dropped = rows.iter().map(|row| row.len() - draws).sum();
+        Ok((Self::new(buffer, rows.len(), draws)?, dropped))
+    }
+
     /// All values, chain after chain.
     pub fn values(&self) -> &'a [f64] {
         self.values
@@ -151,6 +177,20 @@ mod tests {
         let mut buffer = Vec::new();
         assert_eq!(Chains::gather(&source, 2, 2, 3, 3, &mut buffer), Err(DiagError::Element { element: 3, width: 3 }));
         assert!(matches!(Chains::gather(&source, 2, 3, 3, 0, &mut buffer), Err(DiagError::Shape { .. })));
+    }
+
+    #[test]
+    fn unequal_rows_are_refused_or_cut() {
+        let (long, short) = ([1.0, 2.0, 3.0], [4.0, 5.0]);
+        let mut buffer = Vec::new();
+        let error = Chains::from_rows(&[&long, &short], &mut buffer).unwrap_err();
+        assert_eq!(error, DiagError::Unequal { chain: 1, found: 2, expected: 3 });
+        let (chains, dropped) = Chains::cut_to_shortest(&[&long, &short, &long], &mut buffer).unwrap();
+        assert_eq!((chains.values(), dropped), (&[1.0, 2.0, 4.0, 5.0, 1.0, 2.0][..], 2));
+        let mut buffer = Vec::new();
+        assert_eq!(Chains::from_rows(&[&short, &short], &mut buffer).unwrap().row(1), short);
+        assert!(matches!(Chains::cut_to_shortest(&[&short, &[]], &mut buffer), Err(DiagError::Empty { .. })));
+        assert!(matches!(Chains::from_rows(&[], &mut buffer), Err(DiagError::Empty { .. })));
     }
 
     #[test]

@@ -45,6 +45,52 @@ pub enum DiagError {
         /// The range allowed.
         expected: &'static str,
     },
+    /// Two probabilities that do not bound an interval.
+    #[error("{name} from {low} to {high}: two probabilities are needed, 0 <= low < high <= 1")]
+    Interval {
+        /// What the interval is for.
+        name: &'static str,
+        /// The lower probability.
+        low: f64,
+        /// The upper one.
+        high: f64,
+    },
+    /// Too few points for a curve, or more than there are draws.
+    #[error("a curve of {points} points over {draws} draws: at least 1 is needed, and no more than there are draws")]
+    Points {
+        /// The points asked for.
+        points: usize,
+        /// The draws of each chain.
+        draws: usize,
+    },
+    /// Chains of different lengths.
+    #[error(
+        "chain {chain} has {found} draws, chain 0 has {expected}: cut all to the shortest (Chains::cut_to_shortest), or finish the run"
+    )]
+    Unequal {
+        /// The chain that differs.
+        chain: usize,
+        /// Its draws.
+        found: usize,
+        /// The draws of the first chain.
+        expected: usize,
+    },
+    /// Arrays that belong together and differ in size.
+    #[error("{what}: {found} values where {expected} are needed")]
+    Size {
+        /// What was given.
+        what: &'static str,
+        /// The values found.
+        found: usize,
+        /// The values needed.
+        expected: usize,
+    },
+    /// Models that cannot be compared.
+    #[error("models cannot be compared: {what}")]
+    Models {
+        /// Why.
+        what: String,
+    },
     /// No rank, or no value that a rank may have.
     #[error("{ranks} ranks of {outcomes} possible values say nothing: at least one of each is needed")]
     Ranks {
@@ -68,6 +114,28 @@ pub enum DiagError {
         bins: usize,
         /// The values that a rank may have.
         outcomes: usize,
+    },
+    /// A number that must be positive.
+    #[error("{name} = {value}: must be above 0")]
+    Positive {
+        /// What the number is, e.g. `reff`.
+        name: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// A variable that a group does not have.
+    #[error("there is no variable `{variable}`; there are: {}", .known.join(", "))]
+    Variable {
+        /// The name asked for.
+        variable: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A group with no variable or several, where one is meant and none named.
+    #[error("name the variables that are meant; there are: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
+    Several {
+        /// The names that there are.
+        known: Vec<String>,
     },
     /// A group without variables.
     #[error("the posterior has no variable with values: nothing to summarise")]
@@ -96,6 +164,16 @@ pub enum DiagError {
         /// What was given.
         what: String,
     },
+    /// Two posteriors without a number of the same name.
+    #[error(
+        "no parameter is in both: the first begins with `{first}`, the second with `{second}`; rename the variables of one"
+    )]
+    NothingInCommon {
+        /// The first's first parameter.
+        first: String,
+        /// The second's first parameter.
+        second: String,
+    },
     /// Variables with different numbers of chains or draws.
     #[error(
         "variable `{variable}` has {} chains of {} draws, `{first}` has {} of {}: all variables of a group must agree",
@@ -119,6 +197,16 @@ pub(crate) fn open_probability(name: &'static str, value: f64) -> Result<(), Dia
         Ok(())
     } else {
         Err(DiagError::Probability { name, value, expected: "above 0 and below 1" })
+    }
+}
+
+/// Checks that `low` and `high` are probabilities in order.
+pub(crate) fn interval(name: &'static str, low: f64, high: f64) -> Result<(), DiagError> {
+    // The upper end of the last of n equal parts may exceed 1 by its rounding.
+    if low >= 0.0 && low < high && high <= 1.0 + f64::EPSILON {
+        Ok(())
+    } else {
+        Err(DiagError::Interval { name, low, high })
     }
 }
 

@@ -6,10 +6,10 @@
 
 use crate::autocov::{MeanAutocov, Transform};
 use crate::chains::has_nan;
-use crate::error::open_probability;
+use crate::error::{interval, open_probability};
 use crate::moments::{mean, sum_by, variance};
-use crate::order::{Sorted, quantile, range};
-use crate::rhat::rank_normalized;
+use crate::order::{Folder, Sorted, median, quantile, range};
+use crate::rhat::{rank_normalized, rank_normalized_folded};
 use crate::{Chains, DiagError};
 
 /// A range below which ArviZ takes all values for one (`np.finfo(float).resolution`).
@@ -75,6 +75,72 @@ pub fn ess_median(chains: &Chains) -> f64 {
     if chains.valid(1) { ess_below_quantile(chains, 0.5) } else { f64::NAN }
 }
 
+/// Effective sample size for the probability of the interval between the `low` and the `high` quantile, in draws: that of
+/// the mean of the indicator of lying in it. How well each part of the distribution is known. NaN as [`ess_bulk`].
+/// `az.ess(method="local", prob=(low, high))`.
+///
+/// # Errors
+/// [`DiagError::Interval`] unless `0 <= low < high <= 1`.
+pub fn ess_local(chains: &Chains, low: f64, high: f64) -> Result<f64, DiagError> {
+    interval("ess_local", low, high)?;
+    if !chains.valid(1) {
+        return Ok(f64::NAN);
+    }
+    let sorted = Sorted::of(chains.values()).values;
+    let (low, high) = (quantile(&sorted, low), quantile(&sorted, high));
+    Ok(ess_of(chains, |v| f64::from(u8::from(low <= v && v <= high))))
+}
+
+/// Effective sample size for the median absolute deviation, in draws: that of the normal scores of the indicator of lying
+/// within it of the median. NaN as [`ess_bulk`]. `az.ess(method="mad")`.
+pub fn ess_mad(chains: &Chains) -> f64 {
+    if !chains.valid(1) {
+        return f64::NAN;
+    }
+    let (sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
+    let center = median(&sorted.values);
+    // Where the median is infinite some distances are not defined, and none counts as small.
+    let width = if Folder::default().fold(&sorted, center, &mut folded) { median(&folded.values) } else { f64::NAN };
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    let within: Vec<f64> = split.values().iter().map(|v| f64::from(u8::from((v - center).abs() <= width))).collect();
+    Ess::new(split.draws()).estimate(&rank_normalized(split.with_values(&within)), split.chains())
+}
+
+/// Effective sample size of the split chains' normal scores, in draws: another name of [`ess_bulk`].
+/// `az.ess(method="z_scale")`.
+pub fn ess_z_scale(chains: &Chains) -> f64 {
+    ess_bulk(chains)
+}
+
+/// Effective sample size for the spread, in draws: of the normal scores of the split chains' distances from the median.
+/// NaN as [`ess_bulk`], and when the median is infinite. `az.ess(method="folded")`.
+pub fn ess_folded(chains: &Chains) -> f64 {
+    if !chains.valid(1) {
+        return f64::NAN;
+    }
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    rank_normalized_folded(split).map_or(f64::NAN, |z| Ess::new(split.draws()).estimate(&z, split.chains()))
+}
+
+/// Effective sample size for the mean, in draws, of the whole chains, not split. NaN as [`ess_bulk`].
+/// `az.ess(method="identity")`.
+pub fn ess_identity(chains: &Chains) -> f64 {
+    if !chains.valid(1) {
+        return f64::NAN;
+    }
+    Ess::new(chains.draws()).estimate(chains.values(), chains.chains())
+}
+
+/// Of valid chains, the effective sample size for the mean of `f`.
+fn ess_of(chains: &Chains, f: impl Fn(f64) -> f64) -> f64 {
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    let values: Vec<f64> = split.values().iter().map(|&v| f(v)).collect();
+    Ess::new(split.draws()).estimate(&values, split.chains())
+}
+
 /// `(x - mean)^2` of each value.
 pub(crate) fn squared_deviations(values: &[f64]) -> Vec<f64> {
     let center = mean(values);
@@ -83,12 +149,12 @@ pub(crate) fn squared_deviations(values: &[f64]) -> Vec<f64> {
 
 /// Of valid chains, the effective sample size for a quantile.
 pub(crate) fn ess_below_quantile(chains: &Chains, prob: f64) -> f64 {
-    let bound = quantile(&Sorted::of(chains.values()).values, prob);
-    let mut buffer = Vec::new();
-    let split = chains.split(&mut buffer);
-    let mut indicator = Vec::new();
-    indicate(split.values(), bound, &mut indicator);
-    Ess::new(split.draws()).estimate(&indicator, split.chains())
+    ess_below(chains, quantile(&Sorted::of(chains.values()).values, prob))
+}
+
+/// Of valid chains, the effective sample size for the probability of being at most `bound`.
+pub(crate) fn ess_below(chains: &Chains, bound: f64) -> f64 {
+    ess_of(chains, |v| f64::from(u8::from(v <= bound)))
 }
 
 /// Writes 1 where a value is at most `bound`, 0 elsewhere (also when `bound` is NaN).

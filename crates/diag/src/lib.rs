@@ -1,22 +1,48 @@
-//! Convergence diagnostics and summaries, equal to ArviZ to 1e-10.
+//! Convergence diagnostics, summaries and predictive checks, equal to ArviZ to 1e-10.
+//!
+//! Of the posterior:
 //!
 //! | You have | You want | Use |
 //! |--|--|--|
 //! | a trace (also another program's) | is it fit for use, and why not | [`diagnose`] |
 //! | a posterior group | the table of `az.summary` | [`summary`] |
-//! | `chains x draws` of one number | have the chains converged | [`rhat`] |
-//! | the same | what the draws are worth | [`ess_bulk`], [`ess_tail`], [`ess_mean`], [`ess_sd`], [`ess_median`], [`ess_quantile`] |
+//! | two posteriors | do they differ, by more than chance | [`posterior_difference`] |
+//! | `chains x draws` of one number ([`Chains`]) | have the chains converged | [`rhat`]; its parts [`rhat_z_scale`], [`rhat_folded`], and [`rhat_split`], [`rhat_identity`] |
+//! | the same | what the draws are worth | [`ess_bulk`], [`ess_tail`], [`ess_mean`], [`ess_sd`], [`ess_median`], [`ess_mad`], [`ess_quantile`], [`ess_local`], [`ess_folded`], [`ess_z_scale`], [`ess_identity`] |
 //! | the same | how far an estimate may be off | [`mcse_mean`], [`mcse_sd`], [`mcse_median`], [`mcse_quantile`] |
-//! | the same | where the posterior lies | [`hdi`], [`eti`] |
-//! | many chains of few draws each | the same two | [`rhat_nested`]; [`ess_bulk_of_chains`], [`ess_tail_of_chains`], [`ess_mean_of_chains`]; [`bfmi_of_chains`] |
+//! | the same | where the posterior lies | [`hdi`], [`hdi_multimodal`], [`eti`], [`kde`] |
+//! | the same | curves of these against draws and over the distribution | [`evolution`], [`ess_quantile_curve`], [`ess_local_curve`] |
+//! | chains of different lengths | the draws that all have | [`Chains::cut_to_shortest`] |
+//! | many chains of few draws each | the same | [`rhat_nested`]; [`ess_bulk_of_chains`], [`ess_tail_of_chains`], [`ess_mean_of_chains`]; [`bfmi_of_chains`] |
+//! | draws in chunks that are not kept | moments, nested R-hat, effective draws so far | [`RunningMoments`], [`RunningChains`] |
 //! | energies of the draws | does the momentum refresh suffice | [`bfmi`] |
 //! | ranks of true values among draws | are they uniform (simulation-based calibration) | [`rank`], [`RankCounts`], [`EcdfBand`] |
 //! | many tests at once | which of them fail | [`holm`] |
 //! | one series | how long it remembers | [`autocov`], [`autocorr`] |
 //!
+//! Of predictions:
+//!
+//! | You have | You want | Use |
+//! |--|--|--|
+//! | a group `log_likelihood`, or `samples x observations` ([`LogLikelihood`]) | how well the model predicts, and where that cannot be said | [`loo`] with [`relative_eff`], [`waic`] |
+//! | the [`Elpd`] of several models | which is best, and their weights | [`compare`] |
+//! | importance weights | smoothed ones, and can they be relied on | [`psis`], [`pareto_k_threshold`], [`pareto_min_ss`], [`pareto_convergence_rate`] |
+//! | predictions with the log likelihood | is each observation where the others say | [`loo_pit`] |
+//! | replicated data | does the model reproduce a statistic | [`bayesian_p_value`], [`bayesian_p_values`], [`bayesian_u_values`] |
+//!
 //! Names and definitions are those of ArviZ 0.23: rank-normalised split R-hat and bulk and tail effective
-//! sample sizes of Vehtari et al. (2021), Geyer's initial monotone sequence, a unimodal highest-density
-//! interval. What is not defined (one chain, fewer than 4 draws, NaN) is NaN, never an error or a guess.
+//! sample sizes of Vehtari et al. (2021), Geyer's initial monotone sequence. Where arviz-stats 0.8 or the R package
+//! posterior differ, [`Definition`] has a table of the differences and their estimators. What is not defined is NaN, never
+//! an error or a guess:
+//!
+//! | draws | R-hat | effective sample size | standard error |
+//! |--|--|--|--|
+//! | fewer than 4 of each chain, or a NaN | NaN | NaN | NaN |
+//! | one chain | NaN | defined | defined |
+//! | all equal | NaN | the number of draws | 0, of the sd NaN |
+//! | one infinite | of ranks only | of ranks only | of quantiles only |
+//!
+//! What was found to be doubtful is a value, too, with advice: [`Check::advice`], [`Elpd::advice`].
 //!
 //! ```
 //! use octopus_diag::{Chains, DiagnoseOptions, diagnose, ess_bulk, rhat};
@@ -48,19 +74,35 @@ mod beta;
 mod bfmi;
 mod chains;
 mod check;
+mod columns;
+mod compare;
+mod definition;
 mod diagnosis;
+mod difference;
 mod element;
+mod elpd;
 mod error;
 mod ess;
+mod evolution;
+mod exp;
+mod hdi_multimodal;
 mod interval;
 mod json;
+mod kde;
+mod likelihood;
+mod loo_pit;
 mod many;
 mod mcse;
 mod moments;
 mod normal;
 mod order;
+mod pool;
+mod psis;
+mod pvalue;
 mod ranks;
 mod rhat;
+mod spread;
+mod stream;
 mod summary;
 mod table;
 
@@ -68,13 +110,28 @@ pub use autocov::{autocorr, autocov};
 pub use bfmi::{bfmi, bfmi_of_chains};
 pub use chains::Chains;
 pub use check::{Check, Status};
+pub use compare::{Comparison, WeightMethod, compare};
+pub use definition::Definition;
 pub use diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
+pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifference, posterior_difference};
+pub use elpd::{Criterion, Elpd, loo, relative_eff, waic};
 pub use error::DiagError;
-pub use ess::{ess_bulk, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail};
+pub use ess::{
+    ess_bulk, ess_folded, ess_identity, ess_local, ess_mad, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail,
+    ess_z_scale,
+};
+pub use evolution::{Evolution, ess_local_curve, ess_quantile_curve, evolution};
+pub use hdi_multimodal::hdi_multimodal;
 pub use interval::{eti, hdi};
+pub use kde::{Bandwidth, Kde, KdeOptions, kde, kde_with};
+pub use likelihood::LogLikelihood;
+pub use loo_pit::{Ties, loo_pit};
 pub use many::{ess_bulk_of_chains, ess_mean_of_chains, ess_tail_of_chains, rhat_nested};
 pub use mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};
+pub use psis::{Psis, pareto_convergence_rate, pareto_k_threshold, pareto_min_ss, psis};
+pub use pvalue::{BayesianPValue, Statistic, bayesian_p_value, bayesian_p_values, bayesian_u_values};
 pub use ranks::{ChiSquare, EcdfBand, EcdfTest, MeanTest, RankCounts, holm, mean_zero, rank, student_limit};
-pub use rhat::{rhat, rhat_folded, rhat_identity, rhat_split};
+pub use rhat::{rhat, rhat_folded, rhat_identity, rhat_split, rhat_z_scale};
+pub use stream::{RunningChains, RunningMoments};
 pub use summary::{DEFAULT_PROB, ParameterSummary, Summary, summary, summary_of_many};
 pub use table::Rows;

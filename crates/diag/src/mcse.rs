@@ -54,7 +54,14 @@ pub fn mcse_median(chains: &Chains) -> f64 {
 }
 
 fn quantile_error(chains: &Chains, prob: f64) -> f64 {
-    let ess = ess_below_quantile(chains, prob);
+    quantile_error_with(chains, prob, ess_below_quantile(chains, prob))
+}
+
+/// The same, given the effective sample size for the quantile; NaN when that is.
+pub(crate) fn quantile_error_with(chains: &Chains, prob: f64, ess: f64) -> f64 {
+    if ess.is_nan() {
+        return f64::NAN;
+    }
     // The normal distribution function at -1 and 1, with the digits of ArviZ.
     let [low, high] = [0.158_655_3, 0.841_344_7].map(|p| beta_quantile(p, ess * prob + 1.0, ess * (1.0 - prob) + 1.0));
     let sorted = Sorted::of(chains.values()).values;

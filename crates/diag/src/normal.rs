@@ -122,9 +122,9 @@ impl NormalScores {
         if twice.is_multiple_of(2) { self.scores[twice / 2 - 1] } else { score(twice as f64 / 2.0, self.len()) }
     }
 
-    /// The score of the value at sorted place `place`, which is tied with no other.
-    pub(crate) fn untied(&self, place: usize) -> f64 {
-        self.scores[place]
+    /// The scores of values of which none are tied, by sorted place.
+    pub(crate) fn all(&self) -> &[f64] {
+        &self.scores
     }
 }
 
@@ -162,9 +162,9 @@ mod tests {
         let scores = NormalScores::new(7);
         assert_eq!(scores.len(), 7);
         for place in 0..7 {
-            assert!((scores.untied(place) + scores.untied(6 - place)).abs() < 1e-15);
+            assert!((scores.all()[place] + scores.all()[6 - place]).abs() < 1e-15);
         }
-        assert_eq!(scores.tied(0, 3), scores.untied(1));
+        assert_eq!(scores.tied(0, 3), scores.all()[1]);
         assert_eq!(scores.tied(0, 2), score(1.5, 7));
     }
 }

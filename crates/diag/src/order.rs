@@ -1,6 +1,8 @@
 //! Order: sorted values with their places, ranks, quantiles.
 
 use crate::normal::NormalScores;
+use crate::spread::{MANY, Spread};
+use pulp::{Arch, Simd, WithSimd};
 
 /// Values in ascending order, and the place that each came from.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +53,41 @@ impl Sorter {
     /// Two passes of a radix sort order the values by where they lie between the smallest and the largest,
     /// to 22 bits; few neighbours are then out of order, and insertion corrects them. Where many values
     /// crowd into few cells (heavy tails), a comparison sort takes over. Half the time of the latter.
+    ///
+    /// Of very many values those that are near each other are brought together first.
     pub(crate) fn sort(&mut self, values: &[f64], out: &mut Sorted) {
+        if values.len() < MANY || !self.sort_by_bin(values, out) {
+            self.sort_at_once(values, out);
+        }
+    }
+
+    /// False when too many values lie in one bin; `out` is then unfinished.
+    fn sort_by_bin(&mut self, values: &[f64], out: &mut Sorted) -> bool {
+        /// Most values of a bin are then in the second-level cache.
+        const BINS: usize = 256;
+        let (min, max) = range(values);
+        let scale = (BINS - 1) as f64 / (max - min);
+        if !(scale > 0.0 && scale.is_finite()) {
+            return false;
+        }
+        // Monotone in the value, as the cells are.
+        let bin = |v: f64| (((v - min) * scale) as usize).min(BINS - 1);
+        let spread = Spread::new(BINS, values.iter().enumerate().map(|(place, &v)| (bin(v), v, place as u32)));
+        if spread.bins().any(|(values_of, _)| values_of.len() > values.len() / 8) {
+            return false;
+        }
+        out.values.clear();
+        out.places.clear();
+        let mut sorted = Sorted::default();
+        for (values, places) in spread.bins() {
+            self.sort_at_once(values, &mut sorted);
+            out.values.extend_from_slice(&sorted.values);
+            out.places.extend(sorted.places.iter().map(|&place| places[place as usize]));
+        }
+        true
+    }
+
+    fn sort_at_once(&mut self, values: &[f64], out: &mut Sorted) {
         let (min, max) = range(values);
         let cells = f64::from((1u32 << (2 * BITS)) - 1);
         let scale = cells / (max - min);
@@ -133,43 +169,64 @@ fn distribute(from: &[u64], place: u32, counts: &mut [u32; RADIX], to: &mut [u64
 
 /// The smallest and the largest value; (inf, -inf) without values. NaN is ignored.
 pub(crate) fn range(values: &[f64]) -> (f64, f64) {
-    let mut low = [f64::INFINITY; 8];
-    let mut high = [f64::NEG_INFINITY; 8];
-    let eights = values.chunks_exact(8);
-    let rest = eights.remainder();
-    for eight in eights {
-        for k in 0..8 {
-            low[k] = if eight[k] < low[k] { eight[k] } else { low[k] };
-            high[k] = if eight[k] > high[k] { eight[k] } else { high[k] };
+    Arch::new().dispatch(Range { values })
+}
+
+struct Range<'a> {
+    values: &'a [f64],
+}
+
+impl WithSimd for Range<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (f64, f64) {
+        const LANES: usize = 32;
+        let mut low = [f64::INFINITY; LANES];
+        let mut high = [f64::NEG_INFINITY; LANES];
+        let rows = self.values.chunks_exact(LANES);
+        let rest = rows.remainder();
+        for row in rows {
+            for k in 0..LANES {
+                low[k] = if row[k] < low[k] { row[k] } else { low[k] };
+                high[k] = if row[k] > high[k] { row[k] } else { high[k] };
+            }
         }
+        let min = low.iter().chain(rest).fold(f64::INFINITY, |a, &b| a.min(b));
+        let max = high.iter().chain(rest).fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        (min, max)
     }
-    let min = low.iter().chain(rest).fold(f64::INFINITY, |a, &b| a.min(b));
-    let max = high.iter().chain(rest).fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-    (min, max)
 }
 
 /// Writes the normal scores of `sorted` to `out` at each value's place; ties share the score of their
 /// average rank (`scipy.stats.rankdata`, method `average`).
 pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [f64]) {
-    let mut first = 0;
-    let mut last = f64::NAN;
-    for (k, (&value, &place)) in sorted.values.iter().zip(&sorted.places).enumerate() {
-        out[place as usize] = scores.untied(k);
-        if value != last {
-            correct_ties(sorted, first, k, scores, out);
-            (first, last) = (k, value);
+    let scored = sorted.places.iter().zip(scores.all());
+    if out.len() < MANY {
+        scored.for_each(|(&place, &score)| out[place as usize] = score);
+    } else {
+        // Neighbouring places together, so many that their scores fit the second-level cache; not a power of two, whose
+        // bins would begin in the same lines of the cache.
+        const SHARE: usize = 33_000;
+        let items = scored.map(|(&place, &score)| (place as usize / SHARE, score, place));
+        for (values, places) in Spread::new(out.len().div_ceil(SHARE), items).bins() {
+            values.iter().zip(places).for_each(|(&score, &place)| out[place as usize] = score);
         }
     }
-    correct_ties(sorted, first, sorted.values.len(), scores, out);
+    let mut first = 0;
+    for run in sorted.values.chunk_by(|a, b| a == b) {
+        if run.len() > 1 {
+            correct_ties(sorted, first, first + run.len(), scores, out);
+        }
+        first += run.len();
+    }
 }
 
-/// Gives the equal values at `first..end` their common score, if they are more than one.
+/// Gives the equal values at `first..end` their common score.
 fn correct_ties(sorted: &Sorted, first: usize, end: usize, scores: &NormalScores, out: &mut [f64]) {
-    if end - first > 1 {
-        let score = scores.tied(first, end);
-        for &place in &sorted.places[first..end] {
-            out[place as usize] = score;
-        }
+    let score = scores.tied(first, end);
+    for &place in &sorted.places[first..end] {
+        out[place as usize] = score;
     }
 }
 
@@ -250,6 +307,15 @@ pub(crate) fn quantile(sorted: &[f64], prob: f64) -> f64 {
     (1.0 - gamma) * sorted[k - 1] + gamma * sorted[k]
 }
 
+/// The same quantile with the operations of `np.quantile`.
+pub(crate) fn quantile_linear(sorted: &[f64], prob: f64) -> f64 {
+    let place = (sorted.len() - 1) as f64 * prob;
+    let below = (place as usize).min(sorted.len() - 1);
+    let (low, high) = (sorted[below], sorted[(below + 1).min(sorted.len() - 1)]);
+    let gamma = place - below as f64;
+    if gamma >= 0.5 { high - (high - low) * (1.0 - gamma) } else { low + (high - low) * gamma }
+}
+
 /// The places in `size` sorted values that enclose the quantiles at probabilities `low` and `high`.
 pub(crate) fn quantile_index_bounds(low: f64, high: f64, size: usize) -> (usize, usize) {
     let n = size as f64;
@@ -311,6 +377,27 @@ mod tests {
             rank_normalize(&folded, &scores, &mut found);
             rank_normalize(&expected, &scores, &mut by_sort);
             prop_assert_eq!(found, by_sort);
+        }
+    }
+
+    #[test]
+    fn very_many_values() {
+        let hash = |i: usize| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as f64 / 2f64.powi(44) - 0.5;
+        let even: Vec<f64> = (0..MANY + 37).map(hash).collect();
+        let tied: Vec<f64> = even.iter().map(|v| (v * 1000.0).round()).collect();
+        let crowded: Vec<f64> = even.iter().map(|v| v.powi(-9)).collect();
+        for values in [even, tied, crowded] {
+            let sorted = Sorted::of(&values);
+            let mut expected = values.clone();
+            expected.sort_by(f64::total_cmp);
+            assert_eq!(sorted.values, expected);
+            assert!(sorted.values.iter().zip(&sorted.places).all(|(&v, &place)| values[place as usize] == v));
+            let scores = NormalScores::new(values.len());
+            let mut out = vec![f64::NAN; values.len()];
+            rank_normalize(&sorted, &scores, &mut out);
+            let first = |v: f64| expected.partition_point(|&e| e < v);
+            let end = |v: f64| expected.partition_point(|&e| e <= v);
+            assert!(values.iter().zip(&out).step_by(97).all(|(&v, &z)| z == scores.tied(first(v), end(v))));
         }
     }
 

@@ -24,6 +24,15 @@ pub fn rhat(chains: &Chains) -> f64 {
     greater(bulk, tail)
 }
 
+/// [`rhat`] of at least one valid chain, its distances being those from `center`.
+pub(crate) fn rhat_about(chains: &Chains, center: f64) -> f64 {
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    let distances: Vec<f64> = split.values().iter().map(|v| (v - center).abs()).collect();
+    let bulk = scale_reduction(&rank_normalized(split), split.draws());
+    greater(bulk, scale_reduction(&rank_normalized(split.with_values(&distances)), split.draws()))
+}
+
 /// R-hat of the split chains without ranks: the classical one, undefined where the variance is.
 /// NaN as [`rhat`]. `az.rhat(method="split")`.
 pub fn rhat_split(chains: &Chains) -> f64 {
@@ -33,6 +42,17 @@ pub fn rhat_split(chains: &Chains) -> f64 {
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
     scale_reduction(split.values(), split.draws())
+}
+
+/// R-hat of the rank-normalised split chains: sensitive to chains at different places. NaN as [`rhat`].
+/// `az.rhat(method="z_scale")`.
+pub fn rhat_z_scale(chains: &Chains) -> f64 {
+    if !chains.valid(2) {
+        return f64::NAN;
+    }
+    let mut buffer = Vec::new();
+    let split = chains.split(&mut buffer);
+    scale_reduction(&rank_normalized(split), split.draws())
 }
 
 /// R-hat of the rank-normalised distances from the median of the split chains: sensitive to chains with
@@ -64,7 +84,7 @@ pub(crate) fn rank_normalized(chains: Chains) -> Vec<f64> {
 }
 
 /// The same of the distances from the median; none when the median is infinite.
-fn rank_normalized_folded(chains: Chains) -> Option<Vec<f64>> {
+pub(crate) fn rank_normalized_folded(chains: Chains) -> Option<Vec<f64>> {
     let (sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
     if !Folder::default().fold(&sorted, median(&sorted.values), &mut folded) {
         return None;

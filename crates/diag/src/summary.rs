@@ -2,15 +2,14 @@
 
 use crate::element::{Statistics, Workspace};
 use crate::error::interval_probability;
-use crate::{Chains, DiagError};
+use crate::ess::ess_mean;
+use crate::pool::Pool;
+use crate::{Chains, DiagError, columns};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 
 /// The share of the draws inside the intervals of a summary, unless told otherwise.
 pub const DEFAULT_PROB: f64 = 0.89;
-
-/// Elements of a variable that are gathered together: their values of one draw fill a cache line.
-const BLOCK: usize = 8;
 
 /// The summary of one number of the posterior, over the draws of all chains. What is not defined is NaN.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,40 +125,68 @@ pub fn summary_of_many(posterior: &Dataset, prob: f64, superchains: usize) -> Re
 
 pub(crate) fn summarise(posterior: &Dataset, prob: f64, superchains: Option<usize>) -> Result<Summary, DiagError> {
     interval_probability("prob", prob)?;
-    let Some((chains, draws)) = common_shape(posterior)? else { return Err(DiagError::NoVariables) };
+    let (chains, draws) = common_shape(posterior)?;
     if let Some(groups) = superchains.filter(|&groups| groups < 2 || !chains.is_multiple_of(groups)) {
         return Err(DiagError::Superchains { what: format!("{groups} of {chains} chains") });
     }
+    let workspace = Workspace::new(chains, draws, superchains);
+    let parameters = for_each_element(
+        posterior,
+        chains * draws,
+        || workspace.clone(),
+        |workspace, name, element, values| {
+            let view = Chains::new(values, chains, draws)?;
+            let name = posterior.element_name(name, 2, element);
+            Ok(row(name, workspace.statistics(&view, prob)))
+        },
+    )?;
+    Ok(Summary { prob, chains, draws, superchains, parameters })
+}
+
+/// The effective sample size for the mean of each element, with the numbers of chains and draws.
+pub(crate) fn summarise_means(posterior: &Dataset) -> Result<(Vec<f64>, usize, usize), DiagError> {
+    let (chains, draws) = common_shape(posterior)?;
+    let found = for_each_element(
+        posterior,
+        chains * draws,
+        || (),
+        |(), _, _, values| Ok(ess_mean(&Chains::new(values, chains, draws)?)),
+    )?;
+    Ok((found, chains, draws))
+}
+
+/// What `f` makes of the `size` values of every element, in order and in parallel. `f` is given what `make` made for its
+/// thread, the variable's name and the element's place in a draw.
+fn for_each_element<W: Send, T: Send>(
+    posterior: &Dataset,
+    size: usize,
+    make: impl Fn() -> W + Sync,
+    f: impl Fn(&mut W, &str, usize, &[f64]) -> Result<T, DiagError> + Sync,
+) -> Result<Vec<T>, DiagError> {
+    let block = columns::block(size);
     let blocks: Vec<Block> = numeric(posterior)
         .flat_map(|(name, array)| {
             let width = array.elements(2);
-            (0..width).step_by(BLOCK).map(move |first| Block {
+            (0..width).step_by(block).map(move |first| Block {
                 name,
                 array,
                 width,
                 first,
-                count: BLOCK.min(width - first),
+                count: block.min(width - first),
             })
         })
         .collect();
-    let workspace = Workspace::new(chains, draws, superchains);
-    let rows: Vec<Vec<ParameterSummary>> = blocks
-        .par_iter()
-        .map_init(
-            || (workspace.clone(), Vec::new()),
-            |(workspace, buffer), block| {
-                block.gather(chains * draws, buffer);
-                (buffer.chunks_exact(chains * draws).zip(block.first..))
-                    .map(|(values, element)| {
-                        let view = Chains::new(values, chains, draws)?;
-                        let name = posterior.element_name(block.name, 2, element);
-                        Ok(row(name, workspace.statistics(&view, prob)))
-                    })
-                    .collect()
-            },
-        )
-        .collect::<Result<_, DiagError>>()?;
-    Ok(Summary { prob, chains, draws, superchains, parameters: rows.into_iter().flatten().collect() })
+    let pool = Pool::new(|| (make(), Vec::new()));
+    let work_through = |block: &Block| -> Result<Vec<T>, DiagError> {
+        pool.with(|(work, buffer)| {
+            block.gather(size, buffer);
+            (buffer.chunks_exact(size).zip(block.first..))
+                .map(|(values, element)| f(work, block.name, element, values))
+                .collect()
+        })
+    };
+    let found: Vec<Vec<T>> = blocks.par_iter().map(work_through).collect::<Result<_, DiagError>>()?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 fn row(name: String, statistics: Statistics) -> ParameterSummary {
@@ -181,19 +208,12 @@ impl Block<'_> {
     /// Writes the elements to `out`, one after the other, `size` values each.
     fn gather(&self, size: usize, out: &mut Vec<f64>) {
         out.resize(self.count * size, 0.0);
+        let (width, first, count) = (self.width, self.first, self.count);
         match &self.array.values {
-            Values::F64(values) => self.transpose(values, |v| v, size, out),
-            Values::I64(values) => self.transpose(values, |v| v as f64, size, out),
-            Values::Bool(values) => self.transpose(values, |v| f64::from(u8::from(v)), size, out),
+            Values::F64(values) => columns::gather(values, width, first, count, |v| v, out),
+            Values::I64(values) => columns::gather(values, width, first, count, |v| v as f64, out),
+            Values::Bool(values) => columns::gather(values, width, first, count, |v| f64::from(u8::from(v)), out),
             Values::Strings(_) => out.fill(f64::NAN),
-        }
-    }
-
-    fn transpose<T: Copy>(&self, values: &[T], real: impl Fn(T) -> f64, size: usize, out: &mut [f64]) {
-        for (i, draw) in values.chunks_exact(self.width).enumerate() {
-            for (k, &value) in draw[self.first..self.first + self.count].iter().enumerate() {
-                out[k * size + i] = real(value);
-            }
         }
     }
 }
@@ -203,8 +223,8 @@ fn numeric(group: &Dataset) -> impl Iterator<Item = (&String, &Array)> {
     group.variables.iter().filter(|(_, array)| array.values.is_numeric())
 }
 
-/// The chains and draws of all variables that have values; none where no variable has.
-fn common_shape(group: &Dataset) -> Result<Option<(usize, usize)>, DiagError> {
+/// The chains and draws of all variables that have values.
+fn common_shape(group: &Dataset) -> Result<(usize, usize), DiagError> {
     let mut common: Option<(&str, (usize, usize))> = None;
     for (name, array) in numeric(group) {
         let found = sampled_shape(name, array)?;
@@ -219,7 +239,7 @@ fn common_shape(group: &Dataset) -> Result<Option<(usize, usize)>, DiagError> {
             Some(_) => {}
         }
     }
-    Ok(common.map(|(_, shape)| shape))
+    common.map(|(_, shape)| shape).ok_or(DiagError::NoVariables)
 }
 
 /// The chains and draws of a sampled variable.

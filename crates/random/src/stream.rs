@@ -29,6 +29,8 @@ pub enum Purpose {
     User = 7,
     /// Parameters, data and seeds of a calibration.
     Calibration = 8,
+    /// Draws of a prior, and of observations from it.
+    Prior = 9,
 }
 
 /// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed

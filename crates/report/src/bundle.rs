@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::ReportError;
 use crate::benchmark::report_text;
 use crate::html::page;
+use crate::json;
 use crate::junit::junit;
-use crate::plot::{Format, Plot, render};
+use crate::plot::{EssRegions, Format, Plot, render};
 use crate::report::Report;
 use crate::text::Charset;
 use crate::verdict::Deliverable;
@@ -33,7 +34,7 @@ impl Figure {
             Plot::Trace(_) => (
                 "trace_plot",
                 "Trace",
-                "Draws of each chain in order, beside their densities. Good chains look alike and wander nowhere.",
+                "Draws of each chain in order, their densities, and their ranks among all draws. Good chains look alike, wander nowhere, and have flat ranks.",
             ),
             Plot::Posterior(_) => (
                 "posterior_plot",
@@ -69,6 +70,103 @@ impl Figure {
                 "geweke_moments",
                 "Geweke's test",
                 "Moments with parameters from the sampler less those with parameters from the prior, in standard errors.",
+            ),
+            Plot::PpcEcdf(_) => (
+                "ppc_ecdf_plot",
+                "Predictive check: distribution functions",
+                "The distribution function of the observed data among those of data drawn from the fitted model, and the same less the replicated one.",
+            ),
+            Plot::PpcStatistic(_) => (
+                "ppc_statistic_plot",
+                "Predictive check: statistics",
+                "Statistics of data drawn from the fitted model, with the observed value and the share of replicated values at or above it.",
+            ),
+            Plot::PriorPosterior(_) => (
+                "prior_posterior_plot",
+                "Prior and posterior",
+                "What was believed before and what the data left of it, with how many times narrower it became.",
+            ),
+            Plot::LooPit(_) => (
+                "loo_pit_plot",
+                "LOO-PIT",
+                "The probability of values at or below each observation, predicted from the others: uniform where predictions are calibrated, with a simultaneous 95% band.",
+            ),
+            Plot::ParetoK(_) => (
+                "pareto_k_plot",
+                "Pareto k",
+                "How far each observation moves the posterior; above the lines its leave-one-out estimate cannot be trusted.",
+            ),
+            Plot::Shrinkage(_) => (
+                "shrinkage_plot",
+                "Shrinkage",
+                "The posterior mean of each group against the mean of its own observations, and by how much it was pulled.",
+            ),
+            Plot::Scaling(_) => (
+                "scaling_plot",
+                "Scaling",
+                "Time or speed against the size of the problem, on logarithmic axes, with the power it grows with.",
+            ),
+            Plot::ParetoFront(_) => (
+                "pareto_front_plot",
+                "Speed against error",
+                "Effective draws a second against the error, with the settings that no other beats in both.",
+            ),
+            Plot::ForestComparison(_) => (
+                "forest_comparison_plot",
+                "Forest of several runs",
+                "Mean, 50% and 89% highest-density intervals of every variable, run beside run.",
+            ),
+            Plot::RunComparison(_) => (
+                "run_comparison_plot",
+                "Comparison of two runs",
+                "Differences of means and standard deviations in Monte Carlo standard errors, and the ratio of speeds.",
+            ),
+            Plot::ChainRanks(_) => (
+                "rank_plot",
+                "Ranks of chains",
+                "Where the draws of each chain stand among the draws of all; chains that draw from the same distribution are flat.",
+            ),
+            Plot::Energy(_) => (
+                "energy_plot",
+                "Energy",
+                "Energies of all draws against their steps, and E-BFMI of each chain: below 0.3 the tails may be missed.",
+            ),
+            Plot::Autocorr(_) => (
+                "autocorr_plot",
+                "Autocorrelation",
+                "How long each chain remembers: the sooner the correlation vanishes, the more each draw is worth.",
+            ),
+            Plot::EssEvolution(_) => (
+                "ess_evolution_plot",
+                "ESS by draws",
+                "Effective sample sizes of the first draws, more and more of them; they grow evenly where chains mix.",
+            ),
+            Plot::EssRegions(plot) => match plot.regions {
+                EssRegions::Quantiles => (
+                    "ess_quantile_plot",
+                    "ESS of quantiles",
+                    "How well each quantile is known; a valley is a region that chains reach seldom.",
+                ),
+                EssRegions::Intervals => (
+                    "ess_local_plot",
+                    "ESS of small intervals",
+                    "How well the probability of each twentieth of a distribution is known; a valley is a region that chains reach seldom.",
+                ),
+            },
+            Plot::Convergence(_) => (
+                "convergence_plot",
+                "Convergence",
+                "R-hat and effective sample sizes of every parameter while the run went on.",
+            ),
+            Plot::Pair(_) => (
+                "pair_plot",
+                "Pairs",
+                "Pairs of variables with the draws whose transitions diverged: where those gather, the posterior is hard to sample.",
+            ),
+            Plot::Parallel(_) => (
+                "parallel_plot",
+                "Divergences across variables",
+                "Each line is a draw; where divergent ones run together, something about the posterior is hard to sample.",
             ),
         };
         Self { stem: stem.to_owned(), title: title.to_owned(), caption: caption.to_owned(), plot }
@@ -106,10 +204,8 @@ pub fn write_figures(folder: &Path, figures: &[Figure], format: Format) -> Resul
 /// # Errors
 /// When a figure cannot be drawn for the page or a file cannot be written; no file is left half written.
 pub fn write_report(folder: &Path, report: &Report, figures: &[Figure]) -> Result<Vec<PathBuf>, ReportError> {
-    let mut json = serde_json::to_string_pretty(report)?;
-    json.push('\n');
     let files = [
-        ("report.json", json),
+        ("report.json", json::text(report)?),
         ("junit.xml", junit(&report.verdict, &report.title, &report.created)),
         ("benchmark_report.txt", report_text(report, Charset::Ascii)),
         ("index.html", page(report, figures)?),
@@ -176,7 +272,7 @@ mod tests {
     fn a_figure_that_cannot_be_drawn_is_named_and_the_others_are_written() {
         let folder = tempfile::tempdir().unwrap();
         let mut figures = figures(&Sample::new(SMALL));
-        figures[0].plot = Plot::Trace(crate::TracePlot { rows: vec![], divergences: vec![] });
+        figures[0].plot = Plot::Trace(crate::TracePlot { rows: vec![], divergences: vec![], parameters: 0 });
         let error = write_figures(folder.path(), &figures, Format::Svg).unwrap_err().to_string();
         assert!(error.contains("trace plot"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
@@ -245,10 +341,25 @@ mod tests {
         for figure in &figures {
             assert!(page.contains(&format!("<figure id=\"{}\"", figure.stem)));
         }
-        assert_eq!(page.matches("<svg").count() + page.matches("data:image/png;base64,").count(), figures.len());
-        for (id, _) in crate::html::CONTENTS {
+        let pictures =
+            ["svg ", "img src=\"data:image/png;base64,"].map(|kind| format!("<div class=\"picture\"><{kind}"));
+        assert_eq!(pictures.iter().map(|start| page.matches(start).count()).sum::<usize>(), figures.len());
+        let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(links.len(), 13, "{links:?}");
+        for id in links {
             assert!(page.contains(&format!("id=\"{id}\"")), "the link to {id} leads somewhere");
         }
+    }
+
+    #[test]
+    fn the_page_of_the_prd_run_stays_small_with_twenty_figures() {
+        let shape = Shape { groups: 100, chains: 4, draws: 2000, truth: true, divergences: false };
+        let sample = Sample::new(shape);
+        let five = figures(&sample);
+        let twenty: Vec<Figure> = (0..4).flat_map(|_| five.clone()).collect();
+        let page = page(&report(&sample, shape), &twenty).unwrap();
+        assert!(page.len() < 2_000_000, "{}", page.len());
+        assert!(!page.contains("data:image/png"), "pictures are sharp and have tips");
     }
 
     #[test]
@@ -259,6 +370,7 @@ mod tests {
         report.benchmark = None;
         report.predictive.clear();
         report.comparisons.clear();
+        report.settings.insert("windows".to_owned(), serde_json::json!({"base_window": 15}));
         report.parameters[0].name = "<script>alert(1)</script>".to_owned();
         report.parameters[0].rhat = f64::NAN;
         let page = page(&report, &[]).unwrap();
@@ -266,5 +378,6 @@ mod tests {
         assert!(page.contains("<td class=\"bad\">NaN</td>"));
         assert!(!page.contains(">truth<") && page.contains("Nothing was timed"));
         assert!(page.contains("64 chains"));
+        assert!(page.contains("<dt>windows.base_window</dt><dd>15</dd>"));
     }
 }

@@ -1,6 +1,6 @@
 //! Draws of single scalars out of a posterior's arrays.
 
-use octopus_trace::{Dataset, Values};
+use octopus_trace::{Array, Dataset, Values};
 
 /// One scalar of a dataset whose arrays start with the axes `chain` and `draw`.
 #[derive(Clone, Debug)]
@@ -10,29 +10,53 @@ pub(crate) struct Element<'a> {
     /// Whether the variable has no further axes.
     pub(crate) scalar: bool,
     values: &'a Values,
-    chains: usize,
-    draws: usize,
+    pub(crate) chains: usize,
+    pub(crate) draws: usize,
     index: usize,
     stride: usize,
 }
 
+/// The first `draws` draws of each chain of all variables of numbers; what has fewer keeps all it has.
+pub(crate) fn first_draws(posterior: &Dataset, draws: usize) -> Dataset {
+    fn cut<T: Copy>(values: &[T], draws: usize, array: &Array) -> Vec<T> {
+        let width: usize = array.elements(2);
+        let chains = values.chunks((array.shape[1] * width).max(1));
+        chains.flat_map(|chain| &chain[..(draws * width).min(chain.len())]).copied().collect()
+    }
+    let mut first = Dataset { coords: posterior.coords.clone(), ..Dataset::default() };
+    for (name, array) in posterior.variables.iter().filter(|(_, array)| array.shape.len() >= 2) {
+        let values = match &array.values {
+            Values::F64(values) => Values::F64(cut(values, draws, array)),
+            Values::I64(values) => Values::I64(cut(values, draws, array)),
+            Values::Bool(values) => Values::Bool(cut(values, draws, array)),
+            Values::Strings(_) => continue,
+        };
+        let mut shape = array.shape.clone();
+        shape[1] = shape[1].min(draws);
+        first.variables.insert(name.clone(), Array { dims: array.dims.clone(), shape, values });
+    }
+    first
+}
+
 /// All scalars, in the order of the dataset; what has no chains and draws is left out.
 pub(crate) fn elements(posterior: &Dataset) -> impl Iterator<Item = Element<'_>> {
-    posterior.variables.iter().filter(|(_, array)| array.shape.len() >= 2).flat_map(move |(variable, array)| {
-        let stride: usize = array.shape[2..].iter().product();
-        let (chains, draws) = (array.shape[0], array.shape[1]);
-        let complete = array.values.len() == chains * draws * stride;
-        (0..if complete { stride } else { 0 }).map(move |index| Element {
-            variable,
-            name: posterior.element_name(variable, 2, index),
-            scalar: array.shape.len() == 2,
-            values: &array.values,
-            chains,
-            draws,
-            index,
-            stride,
-        })
-    })
+    posterior.variables.iter().filter(|(_, array)| array.shape.len() >= 2 && array.values.is_numeric()).flat_map(
+        move |(variable, array)| {
+            let stride: usize = array.shape[2..].iter().product();
+            let (chains, draws) = (array.shape[0], array.shape[1]);
+            let complete = array.values.len() == chains * draws * stride;
+            (0..if complete { stride } else { 0 }).map(move |index| Element {
+                variable,
+                name: posterior.element_name(variable, 2, index),
+                scalar: array.shape.len() == 2,
+                values: &array.values,
+                chains,
+                draws,
+                index,
+                stride,
+            })
+        },
+    )
 }
 
 impl Element<'_> {
@@ -51,13 +75,18 @@ impl Element<'_> {
     }
 
     fn value(&self, at: usize) -> f64 {
-        match self.values {
-            Values::F64(values) => values[at],
-            Values::I64(values) => values[at] as f64,
-            Values::Bool(values) => f64::from(u8::from(values[at])),
-            // Words have no place on an axis.
-            Values::Strings(_) => f64::NAN,
-        }
+        number(self.values, at)
+    }
+}
+
+/// One of the values as a number.
+pub(crate) fn number(values: &Values, at: usize) -> f64 {
+    match values {
+        Values::F64(values) => values[at],
+        Values::I64(values) => values[at] as f64,
+        Values::Bool(values) => f64::from(u8::from(values[at])),
+        // Words have no place on an axis.
+        Values::Strings(_) => f64::NAN,
     }
 }
 
@@ -73,10 +102,17 @@ pub(crate) fn divergences(sample_stats: &Dataset) -> Vec<Vec<usize>> {
         .unwrap_or_default()
 }
 
+/// Of each draw, chain after chain, whether its transition diverged; empty without that statistic.
+pub(crate) fn diverging(sample_stats: &Dataset) -> Vec<bool> {
+    elements(sample_stats)
+        .find(|element| element.scalar && element.variable == "diverging")
+        .map(|element| element.pooled().iter().map(|&v| v != 0.0).collect())
+        .unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_trace::Array;
 
     #[test]
     fn picks_each_element_of_each_chain() {
@@ -95,11 +131,16 @@ mod tests {
         assert_eq!(found[1].chains(), [[1.0, 3.0, 5.0], [7.0, 9.0, 11.0]]);
         assert_eq!(found[2].pooled(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert!(found[2].scalar && !found[0].scalar);
+        let first = first_draws(&posterior, 2);
+        let of_x: Vec<_> = elements(&first).map(|element| element.chains()).collect();
+        assert_eq!(of_x, [[[0.0, 2.0], [6.0, 8.0]], [[1.0, 3.0], [7.0, 9.0]], [[1.0, 2.0], [4.0, 5.0]]]);
+        assert_eq!(first_draws(&posterior, 9).get("x"), posterior.get("x"));
 
         let flags = Values::Bool(vec![false, true, false, true, false, true]);
         let mut stats = Dataset::default();
         stats.variables.insert("diverging".into(), array(&["chain", "draw"], &[2, 3], flags));
         assert_eq!(divergences(&stats), [vec![1], vec![0, 2]]);
+        assert_eq!(diverging(&stats), [false, true, false, true, false, true]);
         assert!(divergences(&posterior).is_empty());
     }
 }

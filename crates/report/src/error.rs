@@ -37,6 +37,9 @@ pub enum ReportError {
         /// The path.
         path: PathBuf,
     },
+    /// The draws of a posterior could not be diagnosed.
+    #[error("cannot tell how the parameters converged: {0}")]
+    Diagnose(#[from] octopus_diag::DiagError),
     /// A report could not be turned into JSON.
     #[error("cannot write the report as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -2,7 +2,7 @@
 
 /// `value` with about `digits` significant digits, never in a form longer than needed:
 /// `49.0`, `0.00123`, `123456`, `1.2e-7`.
-pub(crate) fn significant(value: f64, digits: usize) -> String {
+pub fn significant(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
     }
@@ -27,7 +27,7 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
 }
 
 /// A duration in seconds with its unit: `850 us`, `62 ms`, `4.1 s`, `5 min 20 s`, `2 h 5 min`.
-pub(crate) fn seconds(value: f64) -> String {
+pub fn seconds(value: f64) -> String {
     if !value.is_finite() {
         return significant(value, 3);
     }
@@ -66,7 +66,7 @@ pub(crate) fn round_seconds(value: f64) -> String {
 }
 
 /// A whole number with a comma each three digits: `1,234,567`.
-pub(crate) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -79,7 +79,7 @@ pub(crate) fn count(value: u64) -> String {
 }
 
 /// A rate or other large positive number: whole with commas from 1000 on, three digits below.
-pub(crate) fn rate(value: f64) -> String {
+pub fn rate(value: f64) -> String {
     if value.is_finite() && (999.5..1e15).contains(&value) {
         count(value.round() as u64)
     } else {
@@ -88,7 +88,7 @@ pub(crate) fn rate(value: f64) -> String {
 }
 
 /// A fraction in per cent: `4.2 %`.
-pub(crate) fn percent(fraction: f64) -> String {
+pub fn percent(fraction: f64) -> String {
     format!("{} %", significant(fraction * 100.0, 2))
 }
 

@@ -2,16 +2,29 @@
 //!
 //! | Concept | What it is |
 //! |---|---|
-//! | [`SummaryRow`] | the numbers of one parameter, as the diagnostics computed them; everything here shows these, none computes them again |
+//! | [`SummaryRow`] | the numbers of one parameter, as the diagnostics computed them |
 //! | [`Plot`], [`render`] | a picture with its data, drawn as PNG (1800 pixels wide, 150 dots an inch) or SVG |
+//! | [`PpcPlot`], [`PpcEcdfPlot`], [`PpcStatisticPlot`] | do data drawn from the fitted model look like the observed ones: densities, distribution functions, statistics |
+//! | [`PriorPosteriorPlot`], [`ShrinkagePlot`] | what the data added to the prior, and how far groups are pulled together |
+//! | [`LooPitPlot`], [`ParetoKPlot`] | are predictions of each observation from the others calibrated, and can leave-one-out be trusted |
+//! | [`ForestComparisonPlot`], [`RunComparisonPlot`] | several runs or models side by side; two runs in Monte Carlo standard errors |
+//! | [`ScalingPlot`], [`ParetoFrontPlot`] | time or speed against the size of a problem, and speed against error |
+//! | [`TracePlot`], [`ChainRankPlot`], [`AutocorrPlot`], [`EnergyPlot`] | do chains agree and mix: draws, ranks, memory, energies |
+//! | [`ConvergencePlot`], [`EssEvolutionPlot`], [`EssRegionsPlot`] | R-hat and effective sample sizes along the run and over a distribution |
+//! | [`PairPlot`], [`ParallelPlot`] | where transitions diverge |
 //! | [`Evidence`], [`Verdict`] | what was measured, and each criterion judged: PASS, FAIL or SKIPPED with a reason |
+//! | [`Stories`] | how each parameter converged, by chain and by draws, for who asks of one |
 //! | [`Measured`] | a number, or why there is none |
 //! | [`Benchmark`] | times of engines, speed-ups by three definitions, and the PRD's expectations |
 //! | [`Report`] | all of it; `report.json` is this structure |
 //! | [`Figure`], [`write_figures`], [`write_report`] | the files: pictures; `report.json`, `junit.xml`, `benchmark_report.txt`, `index.html` |
 //!
 //! Fonts ship inside the program, and every file is written under a temporary name first: it appears whole or not at all.
-//! What this crate does not do: it computes no diagnostic, opens no device, reads no file, and prints nothing.
+//! What this crate does not do: it has no diagnostic of its own (those of `octopus-diag` are shown), opens no device, reads no
+//! file, and prints nothing.
+//!
+//! `index.html` is one file that asks for nothing from outside: the verdict first, each table sorts and filters, a row of the
+//! parameters opens that parameter's story, pictures tell what is pointed at, light and dark follow the reader, and it prints.
 //!
 //! # Example
 //! A posterior of two chains, drawn, judged and written as a page:
@@ -97,6 +110,7 @@
 //!     versions: Default::default(),
 //!     convergence: Convergence { chains: 2, draws: 200, ..Default::default() },
 //!     parameters,
+//!     stories: Stories::from_posterior(&posterior, None)?,
 //!     predictive: vec![],
 //!     benchmark: None,
 //!     comparisons: vec![],
@@ -115,11 +129,14 @@ mod error;
 mod estimate;
 mod format;
 mod html;
+mod json;
 mod junit;
 mod measured;
 mod nullable;
 mod plot;
+mod predictive;
 mod report;
+mod story;
 mod summary;
 mod text;
 mod verdict;
@@ -128,15 +145,25 @@ mod write;
 pub use benchmark::{Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition};
 pub use bundle::{Figure, deliverables, write_figures, write_report};
 pub use error::ReportError;
+pub use format::{count, percent, rate, seconds, significant};
 pub use measured::Measured;
+pub use plot::{
+    AutocorrPanel, AutocorrPlot, ChainRankPanel, ChainRankPlot, ChainRanks, ComparedRow, ComparedSection,
+    ConvergencePlot, ConvergenceSeries, EnergyPlot, EssEvolutionPanel, EssEvolutionPlot, EssRegions, EssRegionsPanel,
+    EssRegionsPlot, ForestComparisonPlot, FrontPoint, LooPitPlot, Narrowing, PairPlot, PairVariable, ParallelPlot,
+    ParallelVariable, ParetoFrontPlot, ParetoKPlot, PpcEcdfPlot, PpcStatisticPlot, PriorPosteriorPanel,
+    PriorPosteriorPlot, RunComparisonPlot, RunDifference, RunRatio, ScalingMeasure, ScalingPlot, ScalingSeries,
+    ShrinkagePlot, ShrunkGroup,
+};
 pub use plot::{
     EcdfPanel, EcdfPlot, ForestPlot, ForestRow, ForestSection, Format, MomentRow, MomentsPlot, PerformancePlot,
     PerformanceResult, PerformanceRow, Plot, PosteriorPanel, PosteriorPlot, PpcPlot, RankHeading, RankPanel, RankPlot,
     TracePlot, TraceRow, render,
 };
 pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
+pub use story::{ParameterStory, Stories};
 pub use summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
-pub use text::Charset;
+pub use text::{Charset, Column, text_table};
 pub use verdict::{
     CRITERIA, Criterion, Deliverable, Evidence, GpuMemory, Outcome, PosteriorMatch, Status, Verdict, VerdictRow,
 };

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
+use crate::story::Stories;
 use crate::summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
 use crate::verdict::Verdict;
 use crate::{Measured, nullable};
@@ -41,6 +42,9 @@ pub struct Report {
     pub convergence: Convergence,
     /// Every parameter.
     pub parameters: Vec<SummaryRow>,
+    /// How each parameter converged, by chain and by draws; empty if nobody asked.
+    #[serde(default)]
+    pub stories: Stories,
     /// Test statistics of the predictive check; empty if there was none.
     #[serde(default)]
     pub predictive: Vec<PredictiveStatistic>,

@@ -34,24 +34,26 @@ impl Charset {
 
 /// A heading of a column: its words, where cells stand, and the width from which they are wrapped.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) right: bool,
-    pub(crate) most: usize,
+pub struct Column<'a> {
+    name: &'a str,
+    right: bool,
+    most: usize,
 }
 
 impl<'a> Column<'a> {
-    pub(crate) fn left(name: &'a str, most: usize) -> Self {
+    /// Words, wrapped from `most` characters on.
+    pub fn left(name: &'a str, most: usize) -> Self {
         Self { name, right: false, most }
     }
 
-    pub(crate) fn right(name: &'a str) -> Self {
+    /// Numbers.
+    pub fn right(name: &'a str) -> Self {
         Self { name, right: true, most: 60 }
     }
 }
 
 /// `rows` under `columns`, aligned, each line indented by two.
-pub(crate) fn table(columns: &[Column<'_>], rows: &[Vec<String>], charset: Charset) -> String {
+pub fn text_table(columns: &[Column<'_>], rows: &[Vec<String>], charset: Charset) -> String {
     let wrapped: Vec<Vec<Vec<String>>> = rows
         .iter()
         .map(|row| row.iter().zip(columns).map(|(cell, column)| wrap(cell, column.most)).collect())
@@ -116,7 +118,7 @@ mod tests {
     fn aligns_and_wraps() {
         let columns = [Column::left("name", 10), Column::right("value")];
         let rows = [vec!["mu".to_owned(), "1.5".to_owned()], vec!["a name in four words".to_owned(), "10".to_owned()]];
-        let text = table(&columns, &rows, Charset::Ascii);
+        let text = text_table(&columns, &rows, Charset::Ascii);
         insta::assert_snapshot!(text, @r"
           name        value
           ----------  -----
@@ -125,7 +127,7 @@ mod tests {
           four words
         ");
         assert!(text.is_ascii());
-        assert!(table(&columns, &rows, Charset::Unicode).contains('─'));
+        assert!(text_table(&columns, &rows, Charset::Unicode).contains('─'));
     }
 
     #[test]

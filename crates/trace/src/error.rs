@@ -151,6 +151,22 @@ pub enum TraceError {
         /// What was found.
         what: String,
     },
+    /// Something that is no trace.
+    #[error("{} is no trace that octopus can read, but {found}; give a run folder, a NetCDF file, a Zarr store, a Parquet file or folder, or CmdStan's CSV files, one for each chain", path.display())]
+    UnknownFormat {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        found: String,
+    },
+    /// Several paths that are not the chains of one run.
+    #[error("several paths are one trace only as CSV files of CmdStan, one for each chain; {} is a {format}: give it alone", path.display())]
+    SeveralTraces {
+        /// The path that is none.
+        path: PathBuf,
+        /// What it is.
+        format: crate::TraceFormat,
+    },
     /// A library refused to encode a file.
     #[error("cannot encode {}: {what}", path.display())]
     Encode {

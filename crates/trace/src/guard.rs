@@ -2,6 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// No variable may claim more than this: a damaged header must not ask for all the memory there is.
+pub(crate) const MAX_VARIABLE_BYTES: usize = 8 << 30;
+
 /// Runs a decoder of a library on bytes that may be damaged. The parquet crate still panics on some of
 /// them (negative offsets, impossible lengths): that is a finding about the file, not the end of a program.
 /// Nothing that `work` touched may be used after a failure.

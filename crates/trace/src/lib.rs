@@ -1,14 +1,27 @@
-//! Traces in memory and on disk: run folders, Parquet, NetCDF, Zarr, CSV.
+//! Traces in memory and on disk: run folders, NetCDF, Zarr, Parquet, CSV of CmdStan.
 //!
 //! | task | begin with |
 //! |--|--|
 //! | keep the draws of a run while it samples | [`RunWriter::create`], [`RunWriter::append`], [`RunWriter::checkpoint`] |
 //! | go on with a run that was killed | [`RunWriter::resume`] |
 //! | read a run, also one that still grows | [`RunFolder::open`], [`RunFolder::read`] |
+//! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`open_trace`], [`TraceFormat::detect`] |
 //! | work with draws in memory | [`InferenceData`], [`Dataset`], [`Array`] |
-//! | hand draws to ArviZ or to a spreadsheet | [`write_netcdf`], [`write_zarr`], [`write_csv`] |
-//! | take draws from ArviZ, PyMC, xarray | [`read_netcdf`] |
+//! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below, [`write_csv`] |
+//! | take over a metric of CmdStan, or give it one | [`read_metric_json`], [`write_metric_json`] |
 //! | read a user's observations | [`observations::read_grouped`] |
+//!
+//! | format | write | read | keeps |
+//! |--|--|--|--|
+//! | NetCDF-4 | [`write_netcdf`] | [`read_netcdf`] | all but groups and dimensions of length 0 |
+//! | Zarr 3 | [`write_zarr`] | [`read_zarr`] | all |
+//! | Zarr 2, for ArviZ 0.23 | [`write_zarr_v2`] | [`read_zarr`] | all |
+//! | Parquet, a file for each group | [`write_parquet`] | [`read_parquet`] | all |
+//! | CSV of CmdStan, a file for each chain | [`write_stan_csv`] | [`read_stan_csv`] | numbers of the posterior, CmdStan's statistics |
+//!
+//! "All" are the groups, variables, dimensions, labels and attributes of [`InferenceData`], whose groups have
+//! ArviZ's names: `posterior`, `sample_stats`, `log_likelihood`, `observed_data`, ... Attributes that are not
+//! finite become words in Zarr and Parquet, whose metadata are JSON.
 //!
 //! A run is a folder:
 //!
@@ -82,26 +95,39 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod checked;
 mod chunks;
 mod error;
+mod format;
 mod guard;
+mod json;
+mod labels;
 mod model;
 mod netcdf;
 pub mod observations;
+mod parquet_files;
 mod run;
+mod stan;
 mod storage;
 mod table;
+#[cfg(test)]
+mod tests;
 mod timestamp;
 mod zarr;
 
 pub use error::TraceError;
+pub use format::{TraceFormat, open_trace};
 pub use model::{Array, Attribute, Dataset, InferenceData, Values};
 pub use netcdf::{read_netcdf, write_netcdf};
+pub use parquet_files::{read_parquet, write_parquet};
 pub use run::{
     CreateOptions, DataRecord, EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, Resumed, RunFolder,
     RunRecord, RunWriter, Status, Timing,
 };
+pub use stan::{
+    InverseMetric, StanCsv, StanMetric, read_metric_json, read_stan_csv, write_metric_json, write_stan_csv,
+};
 pub use storage::write_file;
 pub use table::write_csv;
 pub use timestamp::now_utc;
-pub use zarr::write_zarr;
+pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

@@ -114,6 +114,41 @@ pub(crate) fn export_file(path: &Path, overwrite: bool, fill: Fill) -> Result<()
     replace(&Disk, path, fill)
 }
 
+/// Writes one folder for a user, whole or not at all: `fill` makes it under a temporary name. What is at
+/// `path` is replaced if `overwrite` is set and `is_ours` recognises it; nothing else is ever removed.
+pub(crate) fn export_folder(
+    path: &Path,
+    overwrite: bool,
+    is_ours: impl FnOnce(&Path) -> bool,
+    fill: impl FnOnce(&Path) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    let exists = path.symlink_metadata().is_ok();
+    if exists && !(overwrite && is_ours(path)) {
+        return Err(TraceError::FileExists { path: path.to_owned() });
+    }
+    let folder = folder_of(path);
+    Disk.create_dir(folder).map_err(TraceError::io("create the folder", folder))?;
+    let fresh = temporary(path);
+    let write = || {
+        if fresh.exists() {
+            fs::remove_dir_all(&fresh).map_err(TraceError::io("remove", &fresh))?;
+        }
+        Disk.create_dir(&fresh).map_err(TraceError::io("create the folder", &fresh))?;
+        fill(&fresh)?;
+        if exists {
+            let former = temporary(&path.with_added_extension("former"));
+            fs::rename(path, &former).map_err(TraceError::io("rename", path))?;
+            fs::rename(&fresh, path).map_err(TraceError::io("write", path))?;
+            return fs::remove_dir_all(&former).map_err(TraceError::io("remove", &former));
+        }
+        fs::rename(&fresh, path).map_err(TraceError::io("write", path))
+    };
+    write().inspect_err(|_| {
+        // The first failure is the one to tell.
+        let _ = fs::remove_dir_all(&fresh);
+    })
+}
+
 #[cfg(test)]
 pub(crate) mod faulty;
 

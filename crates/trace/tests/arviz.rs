@@ -1,27 +1,29 @@
 //! Traces to and from the real ArviZ. Needs a Python with `tests/arviz/requirements.txt` installed, named in
-//! `OCTOPUS_PYTHON`; says aloud when there is none.
+//! `OCTOPUS_PYTHON`, and one with `tests/arviz/requirements-zarr3.txt` in `OCTOPUS_PYTHON_ZARR3` (ArviZ 0.23 refuses
+//! zarr 3); says aloud when there is none.
 
 use octopus_density::{DensityError, Dim, Labels, Layout, LogDensity, Role, Transform, Variable};
 use octopus_sampler::{Block, ChainBlock, DrawStats, Phase, SamplerConfig};
 use octopus_trace::{
-    Array, Attribute, CreateOptions, Dataset, InferenceData, ModelRecord, RunFolder, RunRecord, RunWriter, Values,
-    read_netcdf, write_netcdf, write_zarr,
+    Array, Attribute, CreateOptions, Dataset, InferenceData, InverseMetric, ModelRecord, RunFolder, RunRecord,
+    RunWriter, StanMetric, Values, open_trace, read_netcdf, write_netcdf, write_parquet, write_stan_csv, write_zarr,
+    write_zarr_v2,
 };
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// The Python to test with.
-fn python() -> Option<String> {
-    let python = std::env::var("OCTOPUS_PYTHON").ok().filter(|python| !python.is_empty());
+/// The Python to test with, of which `variable` has the path.
+fn python(variable: &str) -> Option<String> {
+    let python = std::env::var(variable).ok().filter(|python| !python.is_empty());
     if python.is_none() {
-        eprintln!("SKIPPED: no Python with ArviZ: set OCTOPUS_PYTHON (see crates/trace/tests/arviz/check.py)");
+        eprintln!("SKIPPED: no Python with ArviZ: set {variable} (see crates/trace/tests/arviz/check.py)");
     }
     python
 }
 
-fn run(python: &str, verb: &str, folder: &Path) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arviz/check.py");
+fn run(python: &str, script: &str, verb: &str, folder: &Path) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arviz").join(script);
     let output = Command::new(python).arg(script).arg(verb).arg(folder).output().expect("OCTOPUS_PYTHON cannot be run");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     print!("{}", text(&output.stdout));
@@ -152,22 +154,48 @@ fn describe(data: &InferenceData) -> Value {
     Value::Object(groups)
 }
 
+/// The trace in every format, and what a reader must find in them.
+fn write_all(folder: &Path) -> InferenceData {
+    let data = trace(folder);
+    write_netcdf(&folder.join("trace.nc"), &data, false).unwrap();
+    write_zarr(&folder.join("trace.zarr"), &data, false).unwrap();
+    write_zarr_v2(&folder.join("trace_v2.zarr"), &data, false).unwrap();
+    write_parquet(&folder.join("trace.parquet"), &data, false).unwrap();
+    let metric = |step_size| StanMetric {
+        step_size: Some(step_size),
+        inverse: InverseMetric::Diagonal(vec![0.5, 2.0, 1.0 / 3.0, 1e-9]),
+    };
+    write_stan_csv(&folder.join("stan"), &data, &[metric(0.1), metric(0.25)], false).unwrap();
+    std::fs::write(folder.join("expected.json"), describe(&data).to_string()).unwrap();
+    data
+}
+
 #[test]
 fn arviz_opens_our_files() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("OCTOPUS_PYTHON") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let data = trace(folder.path());
-    write_netcdf(&folder.path().join("trace.nc"), &data, false).unwrap();
-    write_zarr(&folder.path().join("trace.zarr"), &data, false).unwrap();
-    std::fs::write(folder.path().join("expected.json"), describe(&data).to_string()).unwrap();
-    run(&python, "open", folder.path());
+    write_all(folder.path());
+    run(&python, "check.py", "open", folder.path());
+}
+
+#[test]
+fn xarray_and_pandas_open_our_files() {
+    let Some(python) = python("OCTOPUS_PYTHON_ZARR3") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let data = write_all(folder.path());
+    run(&python, "check_zarr3.py", "open", folder.path());
+    // And back: xarray's copy of our store.
+    let copy = open_trace(&[folder.path().join("copy.zarr")]).unwrap();
+    // NaN is no reason to differ.
+    let shown = |data: &InferenceData| describe(data).to_string();
+    assert_eq!(shown(&copy), shown(&data));
 }
 
 #[test]
 fn we_open_the_files_of_arviz() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("OCTOPUS_PYTHON") else { return };
     let folder = tempfile::tempdir().unwrap();
-    run(&python, "write", folder.path());
+    run(&python, "check.py", "write", folder.path());
     let theirs: Value =
         serde_json::from_str(&std::fs::read_to_string(folder.path().join("theirs.json")).unwrap()).unwrap();
     let theirs = theirs.as_object().unwrap();

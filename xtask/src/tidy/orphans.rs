@@ -5,7 +5,7 @@ use super::{Complaint, Tree};
 /// Files that cargo or the compiler finds by themselves.
 const ROOTS: [&str; 4] = ["lib.rs", "main.rs", "build.rs", "mod.rs"];
 /// Folders of which every file is a crate of its own.
-const FOLDERS: [&str; 4] = ["tests", "benches", "examples", "bin"];
+const FOLDERS: [&str; 5] = ["tests", "benches", "examples", "bin", "fuzz_targets"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let orphan = |path: &str| Complaint::error(path, "no `mod` names it, so it is not compiled: name it, or delete it");

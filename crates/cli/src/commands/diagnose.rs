@@ -1,4 +1,4 @@
-//! `octopus diagnose RUN|FILE.nc`
+//! `octopus diagnose TRACE`
 
 use crate::args::{DiagnoseArgs, Global};
 use crate::exit::{Exit, UsageError};
@@ -13,7 +13,7 @@ use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
 /// When the draws cannot be read, or `--prob` is no probability.
 pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
     let trace = Trace::open(&args.trace)?;
-    let posterior = trace.posterior(&args.trace)?;
+    let posterior = trace.posterior()?;
     let options = trace.record.as_ref().map(diagnose_options).unwrap_or_default();
     let options = DiagnoseOptions { prob: args.prob, ..options };
     let diagnosis = match diagnose(posterior, trace.data.group("sample_stats"), &options) {
@@ -21,10 +21,10 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
         Err(DiagError::Probability { value, expected, .. }) => {
             return Err(UsageError(format!("--prob {value}: must be {expected}")).into());
         }
-        Err(error) => return Err(error).with_context(|| format!("{}", args.trace.display())),
+        Err(error) => return Err(error).with_context(|| trace.name.clone()),
     };
     if trace.unfinished() {
-        let run = args.trace.display();
+        let run = &trace.name;
         output::warn(format!("the run is not complete, this is what is drawn so far; `octopus resume {run}` goes on"));
     }
     if global.json {

@@ -1,38 +1,40 @@
-//! `octopus export RUN --to FORMAT --out PATH`
+//! `octopus export TRACE --to FORMAT --out PATH`
 
 use crate::args::{ExportArgs, ExportFormat, Global};
 use crate::exit::Exit;
-use crate::observed::{Predictive, add_observations};
+use crate::observed::{Predictive, Prior, add_observations};
 use crate::output;
-use crate::problem::Problem;
+use crate::trace::Trace;
 use anyhow::Result;
-use octopus_trace::{RunFolder, write_csv, write_netcdf, write_zarr};
+use octopus_trace::{
+    InferenceData, RunRecord, write_csv, write_netcdf, write_parquet, write_stan_csv, write_zarr, write_zarr_v2,
+};
 use serde_json::json;
 
-/// Writes the run's draws, its observations where they are still to be had, and predictions if asked for.
+/// Writes a trace in another format; of a run also its observations where they are still to be had, and predictions and
+/// prior draws if asked for.
 ///
 /// # Errors
-/// When the run cannot be read, or the file is there already or cannot be written.
+/// When the trace cannot be read, or the file is there already or cannot be written.
 pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
-    let folder = RunFolder::open(&args.run)?;
-    let mut data = folder.read()?;
-    if args.to != ExportFormat::Csv {
-        match Problem::of_run(folder.record()) {
-            Ok(problem) => {
-                if args.predictive > 0 {
-                    let seed = folder.record().sampler.seed;
-                    Predictive::new(&data, &problem.model, seed, args.predictive)?.add_groups(&mut data);
-                }
-                add_observations(&mut data, &problem.model);
-            }
-            Err(error) if args.predictive > 0 => return Err(error),
-            Err(error) => output::warn(format!("no observations in the file: {}", output::chain(&error))),
+    let mut trace = Trace::open(&args.trace)?;
+    let draws_only = matches!(args.to, ExportFormat::Csv | ExportFormat::StanCsv);
+    match &trace.record {
+        Some(record) if !draws_only => add_groups(&mut trace.data, record, args)?,
+        None if args.predictive > 0 || args.prior > 0 => {
+            trace.problem()?;
         }
+        _ => {}
     }
+    let data = &trace.data;
     match args.to {
-        ExportFormat::Netcdf => write_netcdf(&args.out, &data, args.force)?,
-        ExportFormat::Zarr => write_zarr(&args.out, &data, args.force)?,
-        ExportFormat::Csv => write_csv(&args.out, &data, args.force)?,
+        ExportFormat::Netcdf => write_netcdf(&args.out, data, args.force)?,
+        ExportFormat::Zarr => write_zarr(&args.out, data, args.force)?,
+        ExportFormat::ZarrV2 => write_zarr_v2(&args.out, data, args.force)?,
+        ExportFormat::Parquet => write_parquet(&args.out, data, args.force)?,
+        // The metric of a run is that of its own coordinates, in which Stan would not sample.
+        ExportFormat::StanCsv => write_stan_csv(&args.out, data, &[], args.force)?,
+        ExportFormat::Csv => write_csv(&args.out, data, args.force)?,
     }
     if global.json {
         let groups: Vec<&String> = data.groups.keys().collect();
@@ -41,4 +43,22 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
         output::print(&args.out.display().to_string())?;
     }
     Ok(Exit::Fine)
+}
+
+fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs) -> Result<()> {
+    match crate::problem::Problem::of_run(record) {
+        Ok(problem) => {
+            let seed = record.sampler.seed;
+            if args.prior > 0 {
+                Prior::new(&problem.model, seed, args.prior)?.add_groups(data);
+            }
+            if args.predictive > 0 {
+                Predictive::new(data, &problem.model, seed, args.predictive)?.add_groups(data);
+            }
+            add_observations(data, &problem.model);
+        }
+        Err(error) if args.predictive > 0 || args.prior > 0 => return Err(error),
+        Err(error) => output::warn(format!("no observations in the file: {}", output::chain(&error))),
+    }
+    Ok(())
 }

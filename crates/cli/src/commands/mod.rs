@@ -2,11 +2,13 @@
 
 mod batch;
 mod calibrate;
+mod compare;
 mod completions;
 mod device;
 mod diagnose;
 mod dry_run;
 mod export;
+mod loo;
 mod plot;
 mod resume;
 mod sample;
@@ -30,6 +32,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Resume(args) => resume::run(&args, global),
         Command::Diagnose(args) => diagnose::run(&args, global),
         Command::Plot(args) => plot::run(&args, global),
+        Command::Compare(args) => compare::run(&args, global),
+        Command::Loo(args) => loo::run(&args, global),
         Command::Calibrate(args) => calibrate::run(&args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(&args, global),

@@ -1,58 +1,59 @@
-//! `octopus plot RUN|FILE.nc --out DIR`
+//! `octopus plot TRACE --out DIR`
 
 use crate::args::{Global, PictureFormat, PlotArgs};
 use crate::exit::Exit;
-use crate::observed::Predictive;
-use crate::phase0::check_predictive;
-use crate::trace::{Trace, rows};
-use crate::{output, problem::Problem};
-use anyhow::{Context, Result};
-use octopus_density::LogDensity;
-use octopus_diag::{DEFAULT_PROB, summary};
-use octopus_report::{ForestPlot, Plot, PosteriorPlot, PpcPlot, TracePlot, render};
+use crate::likelihood;
+use crate::output;
+use crate::pictures::{Material, Picture};
+use crate::trace::Trace;
+use anyhow::Result;
+use clap::ValueEnum;
+use octopus_report::{Figure, write_figures};
 use serde_json::json;
-use std::collections::HashMap;
 
-/// Replicated data sets of each chain.
-const REPLICATES: usize = 25;
+/// Draws of each chain whose predictions and log likelihoods are made for a run.
+const PREDICTED: usize = 250;
 
-/// Draws trace, posterior, forest and, where the data are known, the posterior predictive check.
+/// Draws the pictures that were asked for, or all that the trace has what is needed for.
 ///
 /// # Errors
-/// When the draws cannot be read or a picture cannot be written.
+/// When the draws cannot be read, a picture that was asked for cannot be made, or a file cannot be written.
 pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
-    let trace = Trace::open(&args.trace)?;
-    let posterior = trace.posterior(&args.trace)?;
-    let problem = trace.problem();
-    let truth = match &problem {
-        Ok(Problem { model, truth: Some(truth), .. }) => truth.by_name(model.layout()),
-        _ => HashMap::new(),
-    };
-    let summary = summary(posterior, DEFAULT_PROB).with_context(|| format!("{}", args.trace.display()))?;
-    let rows = rows(&summary.parameters, &truth);
-    let mut plots = vec![
-        ("trace_plot", Plot::Trace(TracePlot::from_posterior(posterior, trace.data.group("sample_stats"), &rows))),
-        ("posterior_plot", Plot::Posterior(PosteriorPlot::from_posterior(posterior, &rows))),
-        ("forest_plot", Plot::Forest(ForestPlot::from_posterior(posterior, &rows))),
-    ];
-    match problem {
-        Ok(problem) => {
-            let seed = trace.record.as_ref().map_or(0, |record| record.sampler.seed);
-            let predictive = Predictive::new(&trace.data, &problem.model, seed, REPLICATES)?;
-            let observed = problem.model.data().values().to_vec();
-            let statistics = check_predictive(&observed, &predictive.replicates);
-            plots.push(("ppc_plot", Plot::Ppc(PpcPlot { observed, replicates: predictive.replicates, statistics })));
+    let mut trace = Trace::open(&args.trace)?;
+    // What cannot be completed is told by the pictures that need it.
+    let incomplete = likelihood::complete(&mut trace, PREDICTED).err();
+    let material = Material::new(&trace, &args.var)?;
+    let all = args.kind.is_empty();
+    let kinds = if all { Picture::value_variants() } else { args.kind.as_slice() };
+    let mut figures = Vec::new();
+    let mut left_out: Vec<(String, String)> = Vec::new();
+    for kind in kinds {
+        match kind.of(&material).and_then(|plot| Ok(plot.check().map(|()| Figure::new(plot))?)) {
+            Ok(figure) => figures.push(figure),
+            Err(why) if all => {
+                let name = kind.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
+                left_out.push((name, output::chain(&why)));
+            }
+            Err(why) => {
+                return Err(match incomplete {
+                    Some(cause) if trace.record.is_some() => why.context(output::chain(&cause)),
+                    _ => why,
+                });
+            }
         }
-        Err(why) if !global.quiet => output::note(format!("no ppc_plot: {}", output::chain(&why))),
-        Err(_) => {}
     }
-    let format = PictureFormat::all(&args.format);
-    let mut files = Vec::new();
-    for (name, plot) in &plots {
-        files.extend(render(plot, &args.out.join(name), format)?);
+    let files = write_figures(&args.out, &figures, PictureFormat::all(&args.format))?;
+    if !global.quiet {
+        for (name, why) in &left_out {
+            output::note(format!("no {name}: {why}"));
+        }
+        if let Some(why) = incomplete.filter(|_| !left_out.is_empty() && trace.record.is_some()) {
+            output::note(format!("the run's model cannot be made again: {}", output::chain(&why)));
+        }
     }
     if global.json {
-        output::print_json(&json!({ "schema": 1, "files": files }))?;
+        let left_out: Vec<_> = left_out.iter().map(|(name, why)| json!({ "kind": name, "why": why })).collect();
+        output::print_json(&json!({ "schema": 1, "files": files, "left_out": left_out }))?;
     } else {
         let lines: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         output::print(&lines.join("\n"))?;

@@ -1,6 +1,7 @@
 //! Timings: engines with repeats, strategies and sizes side by side. Nothing is written while the clock runs.
 
 use super::Options;
+use super::compare::error_of_means;
 use super::diagnose::{MAX_RHAT, MIN_ESS};
 use super::gpu::OnGpu;
 use super::gpu_benchmark::GpuBenchmarks;
@@ -17,12 +18,13 @@ use crate::place::Place;
 use crate::problem::Problem;
 use crate::run;
 use anyhow::{Context, Result};
+use octopus_density::exact::ExactPosterior;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::{Chosen, Device, DeviceChoice, Source};
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::{Block, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
 
@@ -73,6 +75,8 @@ pub(super) struct Quality {
     pub(super) max_rhat: f64,
     /// Divergent transitions.
     pub(super) divergences: u64,
+    /// Root mean square error of the means in exact standard deviations, where it was asked for.
+    pub(super) error: Option<f64>,
 }
 
 impl Quality {
@@ -105,6 +109,7 @@ pub(super) struct Benchmarks {
 pub(super) fn run(
     options: &Options,
     problem: &Problem,
+    exact: &ExactPosterior,
     gpu: &std::result::Result<OnGpu, String>,
     pool: &ThreadPool,
     interrupt: Interrupt,
@@ -144,7 +149,9 @@ pub(super) fn run(
             return Ok(None);
         }
         let case = Case { setting: label, model: &problem.model, config: &config, place: &Place::Cpu, pool };
-        found.strategies.push(case.measure(repeats, 0.0, &mut None)?);
+        let mut measured = None;
+        let strategy = case.measure_against(Some(exact), repeats, 0.0, &mut measured)?;
+        found.strategies.push(strategy);
     }
     let on_cpu = Engine { name: "CPU", place: &Place::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
     found.targets = on_cpu.measure(&problem.model, &options.sampler, options.quick)?;
@@ -263,6 +270,17 @@ impl Case<'_> {
     /// # Errors
     /// When a run fails.
     pub(super) fn measure(&self, repeats: usize, seconds: f64, quality: &mut Option<Quality>) -> Result<Measurement> {
+        self.measure_against(None, repeats, seconds, quality)
+    }
+
+    /// As [`measure`](Self::measure), and by how much the means are off.
+    fn measure_against(
+        &self,
+        exact: Option<&ExactPosterior>,
+        repeats: usize,
+        seconds: f64,
+        quality: &mut Option<Quality>,
+    ) -> Result<Measurement> {
         let mut batch = 1;
         if repeats > 1 {
             // Caches, clocks and allocator settle, and the batch is found.
@@ -287,7 +305,7 @@ impl Case<'_> {
         let run = last.context("no repeat was asked for")?;
         let quality = match quality {
             Some(quality) => *quality,
-            None => *quality.insert(quality_of(self.model, &run, self.config)?),
+            None => *quality.insert(quality_of(self.model, &run.blocks, self.config, exact)?),
         };
         let (config, gpu) = (self.config, matches!(self.place, Place::Gpu(_)));
         let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
@@ -312,8 +330,14 @@ impl Case<'_> {
     }
 }
 
-pub(super) fn quality_of(model: &impl LogDensity, run: &InMemory, config: &SamplerConfig) -> Result<Quality> {
-    let posterior = collect::posterior(model, &run.blocks);
+pub(super) fn quality_of(
+    model: &impl LogDensity,
+    blocks: &[Block],
+    config: &SamplerConfig,
+    exact: Option<&ExactPosterior>,
+) -> Result<Quality> {
+    let posterior = collect::posterior(model, blocks);
+    let draws = blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.stats);
     let summary = match config.strategy {
         Strategy::FourLong => summary(&posterior, DEFAULT_PROB)?,
         Strategy::ManyShort => summary_of_many(&posterior, DEFAULT_PROB, config.superchains)?,
@@ -322,7 +346,8 @@ pub(super) fn quality_of(model: &impl LogDensity, run: &InMemory, config: &Sampl
         min_ess_bulk: summary.min_ess_bulk(),
         min_ess_tail: summary.min_ess_tail(),
         max_rhat: summary.max_rhat(),
-        divergences: run.tally.divergences,
+        divergences: draws.filter(|draw| draw.diverging).count() as u64,
+        error: exact.map(|exact| error_of_means(model, &summary, exact)),
     })
 }
 

@@ -2,10 +2,11 @@
 
 use crate::problem::Problem;
 use anyhow::Result;
-use octopus_density::LogDensity;
-use octopus_density::exact::{ExactPosterior, Quantity};
-use octopus_diag::Diagnosis;
+use octopus_density::exact::{ExactPosterior, Moments, Quantity};
+use octopus_density::{Layout, LogDensity, Variable};
+use octopus_diag::{Diagnosis, Summary};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// Standard errors allowed for mu_pop, sigma_pop and sigma_obs.
 pub(super) const LIMIT_SCALAR: f64 = 4.0;
@@ -66,14 +67,9 @@ impl Comparison {
 pub(super) fn run(problem: &Problem, diagnosis: &Diagnosis) -> Result<Comparison> {
     let model = &problem.model;
     let exact = ExactPosterior::compute(model.data(), model.prior())?;
-    let variables = model.layout().variables.iter();
-    let elements = variables.flat_map(|variable| (0..variable.len()).map(move |index| (variable, index)));
     let mut deviations = Vec::new();
-    for (variable, index) in elements {
-        let name = variable.element_name(index);
-        let quantity = Quantity::named(&variable.name, index);
-        let (Some(quantity), Some(found)) = (quantity, diagnosis.summary.get(&name)) else { continue };
-        let truth = exact.moments(quantity);
+    for (variable, name, truth) in known(model.layout(), &exact) {
+        let Some(found) = diagnosis.summary.get(&name) else { continue };
         let limit = if variable.dims.is_empty() { LIMIT_SCALAR } else { LIMIT_ELEMENT };
         let rows = [("mean", found.mean, truth.mean, found.mcse_mean), ("sd", found.sd, truth.sd, found.mcse_sd)];
         deviations.extend(rows.map(|(what, estimate, exact, mcse)| {
@@ -84,4 +80,25 @@ pub(super) fn run(problem: &Problem, diagnosis: &Diagnosis) -> Result<Comparison
         }));
     }
     Ok(Comparison { exact, deviations })
+}
+
+/// Each number whose exact moments are known: its variable, its name, the moments.
+fn known<'a>(
+    layout: &'a Layout,
+    exact: &'a ExactPosterior,
+) -> impl Iterator<Item = (&'a Variable, String, Moments)> + 'a {
+    let elements = layout.variables.iter().flat_map(|variable| (0..variable.len()).map(move |index| (variable, index)));
+    elements.filter_map(|(variable, index)| {
+        let quantity = Quantity::named(&variable.name, index)?;
+        Some((variable, variable.element_name(index), exact.moments(quantity)))
+    })
+}
+
+/// Root mean square error of the means, in exact standard deviations.
+pub(super) fn error_of_means(model: &impl LogDensity, summary: &Summary, exact: &ExactPosterior) -> f64 {
+    let found: HashMap<&str, f64> = summary.parameters.iter().map(|p| (p.name.as_str(), p.mean)).collect();
+    let squares: Vec<f64> = known(model.layout(), exact)
+        .filter_map(|(_, name, truth)| Some(((found.get(name.as_str())? - truth.mean) / truth.sd).powi(2)))
+        .collect();
+    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }

@@ -11,7 +11,7 @@ use anyhow::Result;
 use octopus_density::HierarchicalNormal;
 use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
-use octopus_diag::{DEFAULT_PROB, Summary, summary};
+use octopus_diag::{ParameterDifference, posterior_difference};
 use octopus_report::{Comparison, GpuMemory, Measured, PosteriorMatch};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -152,26 +152,15 @@ fn posterior(
         Err(error) => return Ok(Measured::missing(format!("mixed precision: {}", crate::output::chain(&error)))),
     };
     let on_cpu = collect::sample(model, &config, &Place::Cpu, pool)?;
-    let of = |run: &InMemory| summary(&collect::posterior(model, &run.blocks), DEFAULT_PROB);
-    Ok(Measured::Value(compare(&of(&on_cpu)?, &of(&on_gpu)?)))
-}
-
-/// Differences of means in units of the larger of the CPU's mean and its standard deviation: `z` has means near 0, of
-/// which nothing is a small fraction. Standard deviations are never near 0.
-fn compare(cpu: &Summary, gpu: &Summary) -> PosteriorMatch {
-    let mut found = PosteriorMatch { rmse: 0.0, means: 0.0, sds: 0.0 };
-    let (mut squares, mut scales) = (0.0, 0.0);
-    for (a, b) in cpu.parameters.iter().zip(&gpu.parameters) {
-        let scale = a.mean.abs().max(a.sd);
+    let of = |run: &InMemory| collect::posterior(model, &run.blocks);
+    let found = posterior_difference(&of(&on_cpu), &of(&on_gpu), [None; 2])?;
+    let worst = |size: fn(&ParameterDifference) -> f64| {
         // NaN must not pass.
-        let relative = |difference: f64| if difference.is_nan() { f64::INFINITY } else { difference.abs() };
-        found.means = found.means.max(relative((b.mean - a.mean) / scale));
-        found.sds = found.sds.max(relative((b.sd - a.sd) / a.sd));
-        squares += (b.mean - a.mean).powi(2);
-        scales += scale.powi(2);
-    }
-    found.rmse = (squares / scales).sqrt();
-    found
+        let sizes = found.parameters.iter().map(|p| if size(p).is_nan() { f64::INFINITY } else { size(p).abs() });
+        sizes.fold(0.0, f64::max)
+    };
+    let (means, sds) = (worst(|p| p.relative_mean), worst(|p| p.relative_sd));
+    Ok(Measured::Value(PosteriorMatch { rmse: found.rmse, means, sds }))
 }
 
 impl OnGpu {

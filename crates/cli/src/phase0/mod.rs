@@ -5,6 +5,7 @@
 mod benchmark;
 mod compare;
 mod criteria;
+mod dashboard;
 mod data;
 mod diagnose;
 mod facts;
@@ -28,7 +29,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
 use octopus_device::DeviceChoice;
-use octopus_report::Report;
+use octopus_report::{Report, Stories};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::path::PathBuf;
@@ -75,6 +76,8 @@ struct Stages {
     /// The run again on the GPU, or why not.
     gpu: std::result::Result<gpu::OnGpu, String>,
     benchmark: benchmark::Benchmarks,
+    /// How each parameter converged, told while the draws are there.
+    stories: Stories,
     /// The statistics of the transitions, kept when the draws have gone into the file.
     stats: Option<octopus_trace::Dataset>,
 }
@@ -108,10 +111,12 @@ pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) ->
     let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
     let gpu = gpu::run(options, &data.problem, &machine, pool, &stage)?;
     stage("benchmark: engines, strategies, sizes");
-    let Some(benchmark) = benchmark::run(options, &data.problem, &gpu, pool, interrupt)? else {
+    let Some(benchmark) = benchmark::run(options, &data.problem, &comparison.exact, &gpu, pool, interrupt)? else {
         return Ok(Outcome::Interrupted);
     };
-    let mut stages = Stages { machine, data, sampled, diagnosis, comparison, predicted, gpu, benchmark, stats: None };
+    let (stories, stats) = (Stories::default(), None);
+    let mut stages =
+        Stages { machine, data, sampled, diagnosis, comparison, predicted, gpu, benchmark, stories, stats };
     stage("plot: pictures, and the trace for ArviZ");
     let figures = plots::run(options, &mut stages)?;
     stage("report: criteria, page, tables");

@@ -76,11 +76,11 @@ fn rate(m: &Measurement) -> f64 {
     m.run.result.value().map_or(f64::NAN, |times| ess / EngineTimes::wall_s(times))
 }
 
-/// In words, how much slower than the best of the others auto's choice was; none where it was not measured.
+/// In words, how much slower than the best of the others the first, auto's choice, was; none where nothing was measured, or
+/// no other meets R-hat and effective sample sizes.
 pub(super) fn against_best(all: &[Measurement]) -> Option<String> {
-    let is_auto = |m: &&Measurement| m.run.setting.starts_with("auto: ");
-    let own = all.iter().find(is_auto)?;
-    let best = all.iter().filter(|m| !is_auto(m)).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let (own, others) = all.split_first()?;
+    let best = others.iter().filter(|m| m.quality.converged()).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let (own, most) = (rate(own), rate(best));
     let ratio = own / most;
     let verb = if ratio >= 1.0 { "more" } else { "fewer" };

@@ -1,15 +1,20 @@
 //! The pictures, and the trace that ArviZ opens.
 
-use super::{Options, Stages};
-use crate::observed::add_observations;
-use crate::trace::rows;
+use super::{Options, Stages, dashboard};
+use crate::observed::{Prior, add_observations};
+use crate::pictures::{Material, Picture};
+use crate::trace::{Trace, rows};
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use octopus_density::LogDensity;
-use octopus_report::{Figure, ForestPlot, Format, Plot, PosteriorPlot, PpcPlot, SummaryRow, TracePlot, write_figures};
-use octopus_trace::write_netcdf;
+use octopus_report::{Figure, Format, Plot, Stories, SummaryRow, write_figures};
+use octopus_trace::{InferenceData, write_netcdf};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+
+/// Draws of the prior in the trace.
+const PRIOR_DRAWS: usize = 500;
 
 /// Where the trace goes.
 pub(super) const TRACE: &str = "traces/phase0_test_trace.nc";
@@ -27,12 +32,33 @@ pub(super) const DELIVERABLES: [&str; 10] = [
     TRACE,
 ];
 
+/// The pictures beside them; some need divergences, or other sizes.
+const PICTURES: [&str; 17] = [
+    "rank_plot.png",
+    "pair_plot.png",
+    "parallel_plot.png",
+    "energy_plot.png",
+    "autocorr_plot.png",
+    "ess_evolution_plot.png",
+    "ess_quantile_plot.png",
+    "ess_local_plot.png",
+    "convergence_plot.png",
+    "ppc_ecdf_plot.png",
+    "ppc_statistic_plot.png",
+    "prior_posterior_plot.png",
+    "loo_pit_plot.png",
+    "pareto_k_plot.png",
+    "shrinkage_plot.png",
+    "scaling_plot.png",
+    "pareto_front_plot.png",
+];
+
 /// Removes the files of an earlier validation.
 ///
 /// # Errors
 /// When a file cannot be removed.
 pub(super) fn clear(out: &Path) -> Result<()> {
-    for name in DELIVERABLES {
+    for name in DELIVERABLES.into_iter().chain(PICTURES) {
         let path = out.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -44,30 +70,34 @@ pub(super) fn clear(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Draws the pictures and writes the trace.
+/// Draws the pictures and writes the trace, into whose groups the draws move: nobody needs them afterwards.
 ///
 /// # Errors
 /// When a file cannot be written.
 pub(super) fn run(options: &Options, stages: &mut Stages) -> Result<Vec<Figure>> {
-    let rows = summary_rows(stages);
-    let draws = &stages.sampled.draws;
-    let posterior = draws.posterior().context("the run holds no draws")?;
-    let ppc = PpcPlot {
-        observed: stages.data.problem.model.data().values().to_vec(),
-        replicates: stages.predicted.predictive.replicates.clone(),
-        statistics: stages.predicted.statistics.clone(),
-    };
-    let figures = [
-        Plot::Trace(TracePlot::from_posterior(posterior, draws.group("sample_stats"), &rows)),
-        Plot::Posterior(PosteriorPlot::from_posterior(posterior, &rows)),
-        Plot::Forest(ForestPlot::from_posterior(posterior, &rows)),
-        Plot::Ppc(ppc),
-        Plot::Performance(stages.benchmark.summary().plot()),
-    ]
-    .map(Figure::new);
+    let model = &stages.data.problem.model;
+    let mut data = std::mem::take(&mut stages.sampled.draws);
+    stages.predicted.predictive.add_groups(&mut data);
+    Prior::new(model, options.sampler.seed, PRIOR_DRAWS)?.add_groups(&mut data);
+    add_observations(&mut data, model);
+    stages.stats = data.group("sample_stats").cloned();
+    let name = options.out.join("run").display().to_string();
+    let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
+    let material = Material::with_rows(&trace, summary_rows(stages))?;
+    let mut figures: Vec<Figure> = Vec::new();
+    for kind in Picture::value_variants() {
+        figures.push(Figure::new(kind.of(&material)?));
+    }
+    figures.push(Figure::new(Plot::Performance(stages.benchmark.summary().plot())));
+    figures.extend(dashboard::plots(stages, options).into_iter().map(Figure::new));
+    // Without divergences, say, there is nothing to draw of them.
+    figures.retain(|figure| figure.plot.check().is_ok());
+    stages.stories = Stories::from_posterior(trace.posterior()?, stages.diagnosis.summary.superchains)?;
     write_figures(&options.out, &figures, Format::Png)?;
-    write_trace(options, stages)?;
-    Ok(figures.into())
+    // Half of the file, and everything in it follows from the posterior.
+    trace.data.groups.shift_remove("unconstrained_posterior");
+    write_trace(options, &trace.data)?;
+    Ok(figures)
 }
 
 /// Every parameter with its truth.
@@ -77,18 +107,11 @@ pub(super) fn summary_rows(stages: &Stages) -> Vec<SummaryRow> {
     rows(&stages.diagnosis.summary.parameters, &truth)
 }
 
-/// The draws move into the file's groups: nobody needs them afterwards.
-fn write_trace(options: &Options, stages: &mut Stages) -> Result<()> {
-    let mut data = std::mem::take(&mut stages.sampled.draws);
-    stages.stats = data.group("sample_stats").cloned();
-    // Half of the file, and everything in it follows from the posterior.
-    data.groups.shift_remove("unconstrained_posterior");
-    stages.predicted.predictive.add_groups(&mut data);
-    add_observations(&mut data, &stages.data.problem.model);
+fn write_trace(options: &Options, data: &InferenceData) -> Result<()> {
     let path = options.out.join(TRACE);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    write_netcdf(&path, &data, true)?;
+    write_netcdf(&path, data, true)?;
     Ok(())
 }

@@ -43,6 +43,7 @@ fn compose(options: &Options, stages: &Stages, made: &[Deliverable]) -> Result<R
         versions: [("octopus".to_owned(), version.to_owned())].into_iter().collect(),
         convergence: facts::convergence(stages, stages.stats.as_ref()),
         parameters: summary_rows(stages),
+        stories: stages.stories.clone(),
         predictive: stages.predicted.statistics.clone(),
         benchmark: Some(stages.benchmark.summary()),
         comparisons: tables::all(stages),

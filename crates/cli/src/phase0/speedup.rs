@@ -138,7 +138,7 @@ mod tests {
                 result: Measured::Value(result),
             },
             likelihood: Likelihood::Collapsed,
-            quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, divergences: 0 },
+            quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, divergences: 0, error: None },
             leapfrogs_per_draw: 7.0,
             batch: 1,
             again: 0,

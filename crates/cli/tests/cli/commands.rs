@@ -29,17 +29,22 @@ fn sample_diagnose_plot_and_export() {
 
     let plots = run(dir.path(), "plot {}/run --out {}/plots --format png,svg");
     let files = plots.succeeds().stdout.lines().count();
-    assert_eq!((files, tree(&dir.path().join("plots")).len()), (8, 8), "four pictures in two formats");
-    let json = run(dir.path(), "plot {}/run --out {}/again --json").succeeds().json();
-    assert_eq!(json["files"].as_array().unwrap().len(), 4);
+    assert_eq!((files, tree(&dir.path().join("plots")).len()), (38, 38), "each kind in two formats: {plots:?}");
+    let json = run(dir.path(), "plot {}/run --out {}/again --kind trace,pareto-k --var mu*,sigma_obs --json");
+    let json = json.succeeds().json();
+    let names: Vec<&str> =
+        json["files"].as_array().unwrap().iter().filter_map(|file| file.as_str()?.rsplit('/').next()).collect();
+    assert_eq!(names, ["pareto_k_plot.png", "trace_plot.png"]);
+    run(dir.path(), "plot {}/run --out {}/none --var nu").fails(3, &["--var nu", "mu_group", "sigma_obs"]);
 
-    run(dir.path(), "export {}/run --to netcdf --out {}/run.nc --predictive 20").succeeds();
+    run(dir.path(), "export {}/run --to netcdf --out {}/run.nc --predictive 20 --prior 30").succeeds();
     let of_file = run(dir.path(), "diagnose {}/run.nc --json");
     let own = run(dir.path(), "diagnose {}/run --json");
     assert_eq!(of_file.succeeds().json()["parameters"], own.json()["parameters"], "the file holds the same draws");
     let plots = run(dir.path(), "plot {}/run.nc --out {}/of_file");
-    assert_eq!(plots.succeeds().stdout.lines().count(), 3);
-    assert!(plots.stderr.contains("no ppc_plot"));
+    assert_eq!(plots.succeeds().stdout.lines().count(), 18);
+    assert!(plots.stderr.contains("no shrinkage: "), "{}", plots.stderr);
+    run(dir.path(), "plot {}/run.nc --out {}/no --kind shrinkage").fails(3, &["which group"]);
     let json = run(dir.path(), "export {}/run --to zarr --out {}/run.zarr --json").succeeds().json();
     assert!(json["groups"].as_array().unwrap().iter().any(|group| group == "observed_data"));
 }

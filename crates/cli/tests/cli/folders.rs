@@ -32,8 +32,9 @@ fn what_is_no_run_is_never_replaced() {
 #[test]
 fn what_is_no_run_cannot_be_read() {
     let dir = tempfile::tempdir().unwrap();
-    for command in ["resume {}", "diagnose {}", "export {} --to csv --out {}/x.csv", "plot {} --out {}/plots"] {
-        run(dir.path(), command).fails(3, &["not a run folder", "run.toml", "octopus sample"]);
+    run(dir.path(), "resume {}").fails(3, &["not a run folder", "run.toml", "octopus sample"]);
+    for command in ["diagnose {}", "export {} --to csv --out {}/x.csv", "plot {} --out {}/plots"] {
+        run(dir.path(), command).fails(3, &["no trace", "run.toml", "give a run folder, a NetCDF file"]);
     }
     run(dir.path(), "diagnose {}/none.nc").fails(3, &["none.nc"]);
     fs::write(dir.path().join("text.nc"), "no NetCDF").unwrap();
@@ -171,7 +172,7 @@ fn a_run_that_hit_a_limit_goes_on_later_to_the_same_bits() {
 fn exports_do_not_overwrite_and_leave_nothing_half_written() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), SMALL).succeeds();
-    for format in ["netcdf", "zarr", "csv"] {
+    for format in ["netcdf", "zarr", "zarr-v2", "parquet", "stan-csv", "csv"] {
         let export = format!("export {{}}/run --to {format} --out {{}}/{format}");
         run(dir.path(), &export).succeeds();
         run(dir.path(), &export).fails(3, &[format, "exists", "--force"]);

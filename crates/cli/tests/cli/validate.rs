@@ -18,6 +18,18 @@ fn a_quick_validation_passes_and_leaves_every_deliverable() {
         "posterior_plot.png",
         "forest_plot.png",
         "ppc_plot.png",
+        "rank_plot.png",
+        "energy_plot.png",
+        "pair_plot.png",
+        "autocorr_plot.png",
+        "ess_evolution_plot.png",
+        "convergence_plot.png",
+        "ppc_ecdf_plot.png",
+        "prior_posterior_plot.png",
+        "loo_pit_plot.png",
+        "pareto_k_plot.png",
+        "shrinkage_plot.png",
+        "pareto_front_plot.png",
         "performance_comparison.png",
         "benchmark_report.txt",
         "report.json",
@@ -28,6 +40,8 @@ fn a_quick_validation_passes_and_leaves_every_deliverable() {
     ] {
         assert!(files.iter().any(|file| file == name), "{name} is not in {files:?}");
     }
+    let page = fs::metadata(dir.path().join("phase0/index.html")).unwrap().len();
+    assert!(page < 3_000_000, "{page} bytes");
     let text = fs::read_to_string(dir.path().join("phase0/report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     let rows = report["verdict"]["rows"].as_array().unwrap();

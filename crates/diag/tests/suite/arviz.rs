@@ -1,72 +1,31 @@
 //! Every estimator against ArviZ 0.23.4, to 1e-10 relative: see `arviz/make_expected.py`.
 
+use crate::expected::{Differences, array, expected, file, number, report, schools};
 use octopus_diag::{
-    Chains, autocorr, autocov, bfmi, ess_bulk, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail, eti, hdi,
-    mcse_mean, mcse_median, mcse_quantile, mcse_sd, rhat, rhat_folded, rhat_identity, rhat_split,
+    Bandwidth, Chains, Definition, KdeOptions, autocorr, autocov, bfmi, ess_bulk, ess_folded, ess_identity, ess_local,
+    ess_local_curve, ess_mad, ess_mean, ess_median, ess_quantile, ess_quantile_curve, ess_sd, ess_tail, ess_z_scale,
+    eti, evolution, hdi, hdi_multimodal, kde, kde_with, mcse_mean, mcse_median, mcse_quantile, mcse_sd, rhat,
+    rhat_folded, rhat_identity, rhat_split, rhat_z_scale,
 };
 use serde_json::Value;
-use std::path::Path;
-
-const TOLERANCE: f64 = 1e-10;
-
-fn file(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arviz").join(name);
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn expected() -> Value {
-    serde_json::from_slice(&file("expected.json")).expect("expected.json is JSON")
-}
-
-/// A number, or NaN and infinities as Python writes them.
-fn number(value: &Value) -> f64 {
-    match value {
-        Value::String(word) => word.parse().unwrap_or_else(|_| panic!("{word} is not a number")),
-        _ => value.as_f64().unwrap_or_else(|| panic!("{value} is not a number")),
-    }
-}
-
-/// What differs from ArviZ; empty when all agrees.
-#[derive(Default)]
-struct Differences {
-    lines: Vec<String>,
-    compared: usize,
-    worst: f64,
-}
-
-impl Differences {
-    fn compare(&mut self, label: &str, found: f64, expected: f64, scale: f64) {
-        self.compared += 1;
-        let same = found == expected || (found.is_nan() && expected.is_nan());
-        let error = (found - expected).abs() / expected.abs().max(scale);
-        if !same {
-            self.worst = self.worst.max(error);
-        }
-        if !(same || error <= TOLERANCE) {
-            self.lines.push(format!("{label}: {found} here, {expected} in ArviZ"));
-        }
-    }
-
-    fn all(&mut self, label: &str, found: &[f64], expected: &Value, scale: f64) {
-        let Some(expected) = expected.as_array() else { return };
-        assert!(found.len() >= expected.len(), "{label}");
-        for (i, (&found, expected)) in found.iter().zip(expected).enumerate() {
-            self.compare(&format!("{label}[{i}]"), found, number(expected), scale);
-        }
-    }
-}
 
 fn check(label: &str, chains: &Chains, expected: &Value, differences: &mut Differences) {
     let estimates = [
         ("rhat", rhat(chains)),
         ("rhat_split", rhat_split(chains)),
         ("rhat_folded", rhat_folded(chains)),
+        ("rhat_z_scale", rhat_z_scale(chains)),
         ("rhat_identity", rhat_identity(chains)),
         ("ess_bulk", ess_bulk(chains)),
         ("ess_tail", ess_tail(chains)),
         ("ess_mean", ess_mean(chains)),
         ("ess_sd", ess_sd(chains)),
         ("ess_median", ess_median(chains)),
+        ("ess_mad", ess_mad(chains)),
+        ("ess_z_scale", ess_z_scale(chains)),
+        ("ess_folded", ess_folded(chains)),
+        ("ess_identity", ess_identity(chains)),
+        ("ess_local", ess_local(chains, 0.3, 0.45).unwrap()),
         ("ess_quantile_10", ess_quantile(chains, 0.1).unwrap()),
         ("ess_quantile_75", ess_quantile(chains, 0.75).unwrap()),
         ("mcse_mean", mcse_mean(chains)),
@@ -90,46 +49,108 @@ fn check(label: &str, chains: &Chains, expected: &Value, differences: &mut Diffe
     differences.all(&format!("{label} autocorr"), &autocorr(row), &expected["autocorr"], 1e-2);
 }
 
-fn report(differences: Differences, at_least: usize) {
-    assert!(differences.compared >= at_least, "only {} numbers were compared", differences.compared);
-    assert!(
-        differences.lines.is_empty(),
-        "{} of {} differ:\n{}",
-        differences.lines.len(),
-        differences.compared,
-        differences.lines.join("\n")
-    );
-    println!("{} numbers agree, largest relative difference {:.1e}", differences.compared, differences.worst);
-}
-
 #[test]
 fn generated_arrays() {
     let mut differences = Differences::default();
     for case in expected()["cases"].as_array().unwrap() {
-        let (kind, seed) = (case["kind"].as_str().unwrap(), case["seed"].as_u64().unwrap());
-        let (chains, draws) = (case["chains"].as_u64().unwrap() as usize, case["draws"].as_u64().unwrap() as usize);
-        let values = crate::support::make(kind, chains, draws, seed);
+        let (label, values, chains, draws) = array(case);
         let last = format!("{:016x}", values[values.len() - 1].to_bits());
-        assert_eq!(Some(last.as_str()), case["last"].as_str(), "{kind} is not the array that ArviZ saw");
-        let label = format!("{kind} {chains}x{draws}");
+        assert_eq!(Some(last.as_str()), case["last"].as_str(), "{label} is not the array that ArviZ saw");
         check(&label, &Chains::new(&values, chains, draws).unwrap(), case, &mut differences);
     }
-    report(differences, 2000);
+    report(differences, 2400);
 }
 
 #[test]
 fn eight_schools() {
     let document = expected();
-    let schools = &document["eight_schools"];
-    let (chains, draws) = (schools["chains"].as_u64().unwrap() as usize, schools["draws"].as_u64().unwrap() as usize);
-    let values: Vec<f64> =
-        file("eight_schools.f64").chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
+    let stored = &document["eight_schools"];
+    let (chains, draws) = (stored["chains"].as_u64().unwrap() as usize, stored["draws"].as_u64().unwrap() as usize);
     let mut differences = Differences::default();
-    let arrays = schools["arrays"].as_array().unwrap();
-    assert_eq!(values.len(), arrays.len() * chains * draws);
-    for (expected, values) in arrays.iter().zip(values.chunks_exact(chains * draws)) {
-        let label = expected["name"].as_str().unwrap();
+    for ((label, values), expected) in schools(&document).iter().zip(stored["arrays"].as_array().unwrap()) {
         check(label, &Chains::new(values, chains, draws).unwrap(), expected, &mut differences);
     }
-    report(differences, 700);
+    report(differences, 800);
+}
+
+/// What arviz-stats 0.8 defines in its own way.
+#[test]
+fn arviz_stats() {
+    let document: Value = serde_json::from_slice(&file("expected_stats.json")).unwrap();
+    let mut differences = Differences::default();
+    let stats = Definition::ArvizStats;
+    for case in document["cases"].as_array().unwrap() {
+        let (label, values, chains, draws) = array(case);
+        let x = Chains::new(&values, chains, draws).unwrap();
+        for (name, found) in [
+            ("rhat", stats.rhat(&x)),
+            ("ess_bulk", stats.ess_bulk(&x)),
+            ("ess_tail", stats.ess_tail(&x)),
+            ("ess_mean", stats.ess_mean(&x)),
+            ("ess_quantile_10", stats.ess_quantile(&x, 0.1).unwrap()),
+            ("mcse_mean", stats.mcse_mean(&x)),
+            ("mcse_sd", stats.mcse_sd(&x)),
+            ("mcse_quantile_75", stats.mcse_quantile(&x, 0.75).unwrap()),
+        ] {
+            differences.compare(&format!("{label} {name}"), found, number(&case[name]), 0.0);
+        }
+    }
+    report(differences, 400);
+}
+
+#[test]
+fn densities_and_their_regions() {
+    let mut differences = Differences::default();
+    for case in expected()["densities"].as_array().unwrap() {
+        let (label, values, chains, draws) = array(case);
+        let bandwidth =
+            |bandwidth| kde_with(&values, &KdeOptions { bandwidth, ..Default::default() }).unwrap().bandwidth;
+        for (name, rule) in [
+            ("bandwidth", Bandwidth::Experimental),
+            ("isj", Bandwidth::Isj),
+            ("silverman", Bandwidth::Silverman),
+            ("scott", Bandwidth::Scott),
+        ] {
+            differences.compare(&format!("{label} {name}"), bandwidth(rule), number(&case[name]), 0.0);
+        }
+        let density = kde(&values).unwrap();
+        let places: Vec<usize> =
+            case["places"].as_array().unwrap().iter().map(|p| p.as_u64().unwrap() as usize).collect();
+        let at = |values: &[f64]| places.iter().map(|&place| values[place]).collect::<Vec<f64>>();
+        let total: f64 = density.density.iter().sum();
+        let span = density.grid[511] - density.grid[0];
+        differences.compare(&format!("{label} total"), total, number(&case["total"]), 0.0);
+        differences.all(&format!("{label} grid"), &at(&density.grid), &case["grid"], span);
+        differences.all(&format!("{label} density"), &at(&density.density), &case["density"], total * 1e-3);
+        let chains = Chains::new(&values, chains, draws).unwrap();
+        for (i, prob) in [0.5, 0.89].into_iter().enumerate() {
+            let found = hdi_multimodal(&chains, prob).unwrap().concat();
+            let expected = &case["hdi_multimodal"][i];
+            assert_eq!(found.len(), expected.as_array().unwrap().len(), "{label} {prob}: {found:?} {expected}");
+            differences.all(&format!("{label} hdi_multimodal {prob}"), &found, expected, span);
+        }
+    }
+    report(differences, 400);
+}
+
+#[test]
+fn curves() {
+    let mut differences = Differences::default();
+    for case in expected()["curves"].as_array().unwrap() {
+        let (label, values, chains, draws) = array(case);
+        let x = Chains::new(&values, chains, draws).unwrap();
+        let found = evolution(&x, 20).unwrap();
+        let second = |pairs: Vec<(f64, f64)>| pairs.into_iter().map(|pair| pair.1).collect();
+        for (name, found) in [
+            ("ess_bulk", found.ess_bulk),
+            ("ess_tail", found.ess_tail),
+            ("rhat", found.rhat),
+            ("quantile", second(ess_quantile_curve(&x, 20).unwrap())),
+            ("local", second(ess_local_curve(&x, 20).unwrap())),
+        ] {
+            assert_eq!(found.len(), 20);
+            differences.all(&format!("{label} {name}"), &found, &case[name], 0.0);
+        }
+    }
+    report(differences, 400);
 }

@@ -1,4 +1,4 @@
-//! The arrays of `arviz/make_expected.py`, made again bit for bit.
+//! The arrays of `arviz/arrays.py`, made again bit for bit.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 pub(crate) struct SplitMix(pub(crate) u64);
@@ -51,6 +51,12 @@ impl SplitMix {
         .take(draws)
         .collect()
     }
+}
+
+/// Bells, `rows x columns`, row-major.
+pub(crate) fn matrix(rows: usize, columns: usize, seed: u64) -> Vec<f64> {
+    let mut rng = SplitMix(seed);
+    (0..rows * columns).map(|_| rng.bell()).collect()
 }
 
 /// The array of one case, row-major.

@@ -1,5 +1,7 @@
 //! Renders every picture and the whole report on synthetic data, to look at: `cargo run --example gallery -- DIR`.
 
+mod checks;
+mod convergence;
 mod sample;
 
 use std::path::PathBuf;
@@ -9,6 +11,7 @@ use sample::{Sample, Shape};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
+    checks::draw(&out)?;
     let usual = Shape { groups: 100, chains: 4, draws: 2000, truth: true, divergences: false };
     for (name, shape) in [
         ("3-groups", Shape { groups: 3, divergences: true, ..usual }),
@@ -19,7 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = std::time::Instant::now();
         let sample = Sample::new(shape);
         println!("{name}: sample {:.2} s", start.elapsed().as_secs_f64());
+        let start = std::time::Instant::now();
         let report = sample::report(&sample, shape);
+        println!("{name}: stories {:.2} s", start.elapsed().as_secs_f64());
         let figures = [
             Plot::Trace(sample.trace()),
             Plot::Posterior(sample.posterior_plot()),
@@ -36,5 +41,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{name}: report {:.2} s", start.elapsed().as_secs_f64());
         println!("{}", report.verdict.text(Charset::from_environment()));
     }
+    convergence::draw(&out)?;
     Ok(())
 }

@@ -4,7 +4,7 @@
 use octopus_report::{
     Benchmark, Comparison, Convergence, DataFacts, Deliverable, EngineRun, EngineTimes, Evidence, ForestPlot, Machine,
     Measured, ModelFacts, PosteriorPlot, PpcPlot, PredictiveStatistic, Repeat, Report, SCHEMA, Speedup,
-    SpeedupDefinition, SummaryRow, TracePlot,
+    SpeedupDefinition, Stories, SummaryRow, TracePlot,
 };
 use octopus_trace::{Array, Dataset, Values};
 
@@ -277,6 +277,7 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
             n_steps: per_chain(15.2),
         },
         parameters: sample.summary.clone(),
+        stories: Stories::from_posterior(&sample.posterior, None).expect("a whole posterior"),
         predictive: sample.statistics.clone(),
         benchmark: Some(benchmark),
         comparisons: vec![Comparison {

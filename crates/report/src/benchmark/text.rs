@@ -2,7 +2,7 @@
 
 use super::{Benchmark, EXPECTATIONS, EngineTimes, SpeedupDefinition};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
-use crate::text::{Charset, Column, heading, table};
+use crate::text::{Charset, Column, heading, text_table};
 use crate::{Measured, Report};
 
 /// The whole report as text.
@@ -38,13 +38,20 @@ pub(crate) fn machine_facts(report: &Report) -> Vec<(String, String)> {
     ]
 }
 
-/// Names and values of the settings.
+/// Names and values of the settings; those of a table in the settings by its name, a dot and theirs.
 pub(crate) fn settings_facts(report: &Report) -> Vec<(String, String)> {
-    let show = |value: &serde_json::Value| match value {
-        serde_json::Value::String(word) => word.clone(),
-        other => other.to_string(),
-    };
-    report.settings.iter().map(|(name, value)| (name.clone(), show(value))).collect()
+    fn add(facts: &mut Vec<(String, String)>, name: &str, value: &serde_json::Value) {
+        match value {
+            serde_json::Value::Object(table) => {
+                table.iter().for_each(|(inner, value)| add(facts, &format!("{name}.{inner}"), value));
+            }
+            serde_json::Value::String(word) => facts.push((name.to_owned(), word.clone())),
+            other => facts.push((name.to_owned(), other.to_string())),
+        }
+    }
+    let mut facts = Vec::new();
+    report.settings.iter().for_each(|(name, value)| add(&mut facts, name, value));
+    facts
 }
 
 /// Names and values of the data.
@@ -95,7 +102,7 @@ impl Benchmark {
             .enumerate()
             .map(|(i, name)| if i == 0 { Column::left(name, 40) } else { Column::right(name) })
             .collect();
-        text += &table(&columns, &self.timing_rows(), charset);
+        text += &text_table(&columns, &self.timing_rows(), charset);
         for run in &self.runs {
             if let Measured::NotMeasured(reason) = &run.result {
                 text += &format!("  {} at {} groups: not measured: {reason}\n", run.engine, run.groups);
@@ -114,7 +121,7 @@ impl Benchmark {
         text.push('\n');
         text += &heading("What the PRD expects (on an RTX A6000, 48 GB, CUDA 12.4) beside this machine", charset);
         let columns: Vec<Column<'_>> = EXPECTATION_COLUMNS.iter().map(|&name| Column::right(name)).collect();
-        text += &table(&columns, &self.expectation_rows(), charset);
+        text += &text_table(&columns, &self.expectation_rows(), charset);
         text
     }
 

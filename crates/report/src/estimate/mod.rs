@@ -2,6 +2,8 @@
 
 mod interval;
 mod kde;
+mod smirnov;
 
 pub(crate) use interval::{quantile, shortest_interval};
 pub(crate) use kde::Density;
+pub(crate) use smirnov::smirnov;

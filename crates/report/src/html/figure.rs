@@ -1,4 +1,4 @@
-//! Pictures inside the page.
+//! Pictures inside the page, in groups that fold.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,27 +6,97 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::ReportError;
 use crate::bundle::Figure;
+use crate::plot::Plot;
 
 /// Up to here a picture goes in as SVG, which stays sharp and follows the dark mode; beyond it, as the smaller of both.
 const LARGEST_SVG: usize = 300_000;
 
+/// What a picture is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Posterior,
+    Convergence,
+    Predictive,
+    Performance,
+    Calibration,
+}
+
+impl Group {
+    const ALL: [(Self, &'static str, &'static str); 5] = [
+        (Self::Posterior, "Posterior", "What the data say about each parameter."),
+        (Self::Convergence, "Convergence", "Whether the draws can be trusted."),
+        (Self::Predictive, "Predictive", "Whether the model could have made these data."),
+        (Self::Performance, "Performance", "What the draws cost."),
+        (Self::Calibration, "Calibration", "Whether the sampler is right over many data sets."),
+    ];
+
+    fn of(plot: &Plot) -> Self {
+        match plot {
+            Plot::Posterior(_)
+            | Plot::Forest(_)
+            | Plot::ForestComparison(_)
+            | Plot::Pair(_)
+            | Plot::PriorPosterior(_)
+            | Plot::Shrinkage(_) => Self::Posterior,
+            Plot::Trace(_)
+            | Plot::ChainRanks(_)
+            | Plot::Energy(_)
+            | Plot::Autocorr(_)
+            | Plot::EssEvolution(_)
+            | Plot::EssRegions(_)
+            | Plot::Convergence(_)
+            | Plot::Parallel(_) => Self::Convergence,
+            Plot::Ppc(_) | Plot::PpcEcdf(_) | Plot::PpcStatistic(_) | Plot::LooPit(_) | Plot::ParetoK(_) => {
+                Self::Predictive
+            }
+            Plot::Performance(_) | Plot::Scaling(_) | Plot::ParetoFront(_) | Plot::RunComparison(_) => {
+                Self::Performance
+            }
+            Plot::Ecdf(_) | Plot::Ranks(_) | Plot::Moments(_) => Self::Calibration,
+        }
+    }
+}
+
+/// All figures, by group.
+pub(super) fn content(figures: &[Figure]) -> Result<Markup, ReportError> {
+    let drawn = figures.iter().map(embedded).collect::<Result<Vec<_>, _>>()?;
+    let of = |group: Group| {
+        let drawn = figures.iter().zip(&drawn).filter(move |(figure, _)| Group::of(&figure.plot) == group);
+        drawn.map(|(_, markup)| markup).collect::<Vec<_>>()
+    };
+    let groups = Group::ALL.map(|(group, name, words)| (of(group), name, words));
+    Ok(html! {
+        @if figures.is_empty() { p { "Nothing was drawn in this run." } }
+        @for (drawn, name, words) in groups.iter().filter(|(drawn, ..)| !drawn.is_empty()) {
+            details open {
+                summary { h3 { (name) } " " span.muted { (words) } }
+                @for figure in drawn { (figure) }
+            }
+        }
+    })
+}
+
 /// The figure with its heading and caption; its picture is part of the page.
-pub(super) fn embedded(figure: &Figure) -> Result<Markup, ReportError> {
+fn embedded(figure: &Figure) -> Result<Markup, ReportError> {
     let svg = figure.plot.svg()?;
+    // Inside HTML the name space goes without saying, and the page has the size.
+    let inline = || {
+        let (_, drawing) = svg.split_once(" viewBox=").unwrap_or(("", &svg));
+        PreEscaped(format!("<svg viewBox={}", drawing.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1)))
+    };
     let picture = if svg.len() <= LARGEST_SVG {
-        // Inside HTML the name space goes without saying.
-        PreEscaped(svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1))
+        inline()
     } else {
         let png = figure.plot.png()?;
         if svg.len() <= png.len() / 3 * 4 {
-            PreEscaped(svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1))
+            inline()
         } else {
             html! { img src={ "data:image/png;base64," (STANDARD.encode(png)) } alt=(figure.caption); }
         }
     };
     Ok(html! {
         figure id=(figure.stem) {
-            (picture)
+            div.picture { (picture) }
             figcaption { b { (figure.title) ". " } (figure.caption) }
         }
     })

@@ -1,33 +1,60 @@
 //! `index.html`: the whole report on one page that needs nothing else, on screen, in the dark, and on paper.
+//!
+//! One file for each part of the page. The script (`script/`, joined here) sorts, filters, shows what a picture says and
+//! tells a parameter's story; without it the page holds the same facts.
 
+mod device;
+mod facts;
 mod figure;
+mod glossary;
+mod overview;
 mod parameters;
 mod sections;
+mod stories;
+mod table;
+mod verdict;
 
-#[cfg(test)]
-pub(crate) use sections::CONTENTS;
-
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::ReportError;
 use crate::bundle::Figure;
-use crate::plot::dark_rules;
+use crate::plot::theme_rules;
 use crate::report::Report;
 use crate::verdict::Outcome;
 
 /// Allows nothing from outside, whatever the page holds.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
+/// Before anything is painted: the reader's choice of light or dark.
+const CHOSEN_THEME: &str = "try{const t=localStorage.getItem('octopus-theme');\
+    if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
+
+/// The script, a block for each part; within one function, so that nothing of it is global.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("script/theme.js"),
+    include_str!("script/table.js"),
+    include_str!("script/story.js"),
+    include_str!("script/tip.js"),
+    include_str!("script/page.js"),
+    "})();\n"
+);
+
+/// One part of the page: its anchor, its name in the contents, and what it holds.
+struct Part {
+    id: &'static str,
+    name: &'static str,
+    content: Markup,
+}
+
 /// The page as HTML.
 pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, ReportError> {
-    let dark = dark_rules("figure svg");
-    let dark = format!("@media screen and (prefers-color-scheme: dark) {{{dark}}}");
     let (badge, word) = match report.verdict.outcome {
         Outcome::Passed => ("pass", "PASSED"),
         Outcome::Failed => ("fail", "FAILED"),
         Outcome::GpuMissing => ("fail", "NO GPU"),
     };
-    let figures = figures.iter().map(figure::embedded).collect::<Result<Vec<_>, _>>()?;
+    let parts = parts(report, figures)?;
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -37,30 +64,49 @@ pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, Report
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (report.title) ": " (word) }
-                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(dark)) }
+                style {
+                    (PreEscaped(include_str!("style/page.css"))) (PreEscaped(include_str!("style/table.css")))
+                    (PreEscaped(include_str!("style/figure.css"))) (PreEscaped(theme_rules("figure svg")))
+                    (PreEscaped(include_str!("style/print.css")))
+                }
+                script { (PreEscaped(CHOSEN_THEME)) }
             }
             body {
                 header {
+                    button #theme type="button" hidden title="light or dark" {}
                     h1 { (report.title) " " span class={ "badge " (badge) } { (word) } }
                     p.muted { (report.created) " · " (report.program) " · " (report.machine.cpu) }
                 }
-                nav {
-                    @for (id, name) in sections::CONTENTS { a href={ "#" (id) } { (name) } " " }
-                }
+                nav aria-label="contents" { @for part in &parts { a href={ "#" (part.id) } { (part.name) } " " } }
                 main {
-                    (sections::verdict(report))
-                    (sections::data_and_model(report))
-                    (parameters::section(report))
-                    section #pictures { h2 { "Pictures" } @for figure in &figures { (figure) } }
-                    (sections::convergence(report))
-                    (sections::benchmark(report))
-                    (sections::comparisons(report))
-                    (sections::machine(report))
-                    (sections::reproduce(report))
+                    @for part in &parts {
+                        section id=(part.id) { h2 { (part.name) } (part.content) }
+                    }
                 }
-                script { (PreEscaped(include_str!("script.js"))) }
+                (stories::data(report))
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     };
     Ok(markup.into_string())
+}
+
+/// All parts, in order.
+fn parts(report: &Report, figures: &[Figure]) -> Result<Vec<Part>, ReportError> {
+    let part = |id, name, content| Part { id, name, content };
+    Ok(vec![
+        part("verdict", "Verdict", verdict::content(report)),
+        part("data", "Data", facts::table(&crate::benchmark::data_facts(report))),
+        part("model", "Model", sections::model(report)),
+        part("settings", "Settings", sections::settings(report)),
+        part("parameters", "Parameters", parameters::content(report)),
+        part("convergence", "Convergence", sections::convergence(report)),
+        part("figures", "Figures", figure::content(figures)?),
+        part("device", "CPU against GPU", device::content(report)),
+        part("benchmark", "Benchmark", sections::benchmark(report)),
+        part("comparisons", "Comparisons", sections::comparisons(report)),
+        part("machine", "Machine", sections::machine(report)),
+        part("glossary", "Glossary", glossary::content()),
+        part("reproduce", "Reproduce", sections::reproduce(report)),
+    ])
 }

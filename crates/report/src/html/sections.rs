@@ -1,76 +1,25 @@
-//! The parts of the page but for pictures and parameters.
+//! Model, settings, convergence, benchmark, comparisons, machine, and how to make it all again.
 
 use maud::{Markup, html};
 
-use crate::benchmark::{
-    EXPECTATION_COLUMNS, SpeedupDefinition, TIMING_COLUMNS, data_facts, machine_facts, settings_facts,
-};
+use super::facts;
+use super::table::{Column, of_words};
+use crate::benchmark::{TIMING_COLUMNS, machine_facts, settings_facts};
 use crate::format::{count, rate, significant};
 use crate::report::Report;
 use crate::summary::SummaryRow;
-use crate::verdict::Status;
 
-/// The sections' ids and names, in order.
-pub(crate) const CONTENTS: [(&str, &str); 9] = [
-    ("verdict", "Verdict"),
-    ("data", "Data and model"),
-    ("parameters", "Parameters"),
-    ("pictures", "Pictures"),
-    ("convergence", "Convergence"),
-    ("benchmark", "Benchmark"),
-    ("comparisons", "Comparisons"),
-    ("machine", "Machine"),
-    ("reproduce", "Do it again"),
-];
-
-pub(super) fn verdict(report: &Report) -> Markup {
+pub(super) fn model(report: &Report) -> Markup {
+    let model = &report.model;
     html! {
-        section #verdict {
-            h2 { "Verdict" }
-            p.lead { (report.verdict.sentence()) }
-            div.wide { table.verdict {
-                thead { tr { th { "id" } th { "status" } th { "criterion" } th { "threshold" } th { "value" } } }
-                tbody {
-                    @for row in &report.verdict.rows {
-                        @let class = row.status.word().to_lowercase();
-                        tr {
-                            td { b { (row.id) } }
-                            td { span class={ "badge " (class) } { (row.status.word()) } }
-                            td { (row.criterion) }
-                            td { (row.threshold) }
-                            td {
-                                @match &row.status {
-                                    Status::Skipped { reason } => {
-                                        @if row.value != "not measured" { (row.value) br; }
-                                        span.muted { (reason) }
-                                    }
-                                    _ => { (row.value) }
-                                }
-                                @if let Some(advice) = &row.advice { br; span.advice { "To do: " (advice) } }
-                            }
-                        }
-                    }
-                }
-            } }
-        }
+        p { code { (model.name) } ", " (model.likelihood) " likelihood, " (count(model.dimension as u64)) " unconstrained dimensions." }
+        pre { (model.statements.join("\n")) }
     }
 }
 
-pub(super) fn data_and_model(report: &Report) -> Markup {
-    let model = &report.model;
+pub(super) fn settings(report: &Report) -> Markup {
     html! {
-        section #data {
-            h2 { "Data and model" }
-            div.columns {
-                div { h3 { "Data" } (facts(&data_facts(report))) }
-                div {
-                    h3 { "Model " code { (model.name) } }
-                    pre { (model.statements.join("\n")) }
-                    p.muted { "likelihood: " (model.likelihood) "; " (model.dimension) " unconstrained dimensions" }
-                }
-                div { h3 { "Settings" } (facts(&settings_facts(report))) }
-            }
-        }
+        dl.settings { @for (name, value) in settings_facts(report) { div { dt { (name) } dd { (value) } } } }
     }
 }
 
@@ -89,56 +38,61 @@ pub(super) fn convergence(report: &Report) -> Markup {
     .map(|(name, value)| (name.to_owned(), value));
     let chains: Vec<Vec<String>> = (0..found.chains)
         .map(|chain| {
-            let cell = |values: &[f64], digits| values.get(chain).map_or(String::new(), |v| significant(*v, digits));
-            vec![
-                chain.to_string(),
-                cell(&found.step_size, 3),
-                cell(&found.acceptance_rate, 3),
-                cell(&found.n_steps, 3),
-                cell(&found.bfmi, 3),
-            ]
+            let cell = |values: &[f64]| values.get(chain).map_or("-".to_owned(), |v| significant(*v, 3));
+            let figures = [&found.step_size, &found.acceptance_rate, &found.n_steps, &found.bfmi];
+            std::iter::once(chain.to_string()).chain(figures.map(|values| cell(values))).collect()
         })
         .collect();
+    let columns = [
+        Column::of("chain"),
+        Column::of("step size"),
+        Column::of("acceptance rate"),
+        Column { unit: "leapfrogs", ..Column::of("work a draw") },
+        Column { title: "below 0.3 the momenta explore the energy badly", ..Column::of("E-BFMI") },
+    ];
     html! {
-        section #convergence {
-            h2 { "Convergence" }
-            p { (found.chains) " chains, each " (count(found.draws as u64)) " draws after " (count(found.tune as u64)) " of warm-up." }
-            (facts(&list))
-            div.scroll { (plain_table(&["chain", "step size", "acceptance rate", "leapfrogs a draw", "E-BFMI"], &chains)) }
-            @if !report.predictive.is_empty() {
-                h3 { "Posterior predictive test statistics" }
-                @let rows: Vec<Vec<String>> = report.predictive.iter().map(|s| {
-                    vec![s.name.clone(), significant(s.observed, 4), significant(s.p_value, 2)]
-                }).collect();
-                (plain_table(&["statistic", "observed", "p"], &rows))
-            }
+        p { (found.chains) " chains, each " (count(found.draws as u64)) " draws after " (count(found.tune as u64)) " of warm-up." }
+        (facts::table(&list))
+        h3 { "Chains" }
+        (of_words("chains", &columns, &chains, &[]))
+        @if !report.predictive.is_empty() {
+            h3 { "Posterior predictive test statistics" }
+            @let rows: Vec<Vec<String>> = report.predictive.iter().map(|s| {
+                vec![s.name.clone(), significant(s.observed, 4), significant(s.p_value, 2)]
+            }).collect();
+            (of_words("test statistics", &["statistic", "observed", "p"].map(Column::of), &rows, &[]))
         }
     }
 }
 
+/// What the columns of the timings count, beyond their names.
+const TIMING_TITLES: [(&str, &str); 8] = [
+    ("wall", "median of the repeats, from the start of warm-up to the last draw"),
+    ("warm-up", "the part of it before the first kept draw"),
+    ("sampling", "the rest"),
+    ("samples/s", "kept draws of all chains for each second of wall time"),
+    ("time/1000", "wall time for 1000 kept draws"),
+    ("leapfrogs", "of one run, all chains, warm-up included"),
+    ("min ESS/s", "smallest bulk effective sample size for each second of wall time"),
+    ("variation", "standard deviation over mean of the repeats' wall times (number of repeats)"),
+];
+
 pub(super) fn benchmark(report: &Report) -> Markup {
+    let Some(benchmark) = &report.benchmark else {
+        return html! { p { "Nothing was timed in this run." } };
+    };
+    let columns = TIMING_COLUMNS.map(|name| {
+        let title = TIMING_TITLES.iter().find(|(column, _)| *column == name).map_or("", |(_, title)| title);
+        Column { title, ..Column::of(name) }
+    });
+    // A run without times has a dash in every column of times.
+    let choices = [("all", ""), ("measured", "td:nth-child(4):not(.none)"), ("not measured", "td.none:nth-child(4)")];
     html! {
-        section #benchmark {
-            h2 { "Benchmark" }
-            @match &report.benchmark {
-                None => { p { "Nothing was timed in this run." } }
-                Some(benchmark) => {
-                    div.wide { (plain_table(&TIMING_COLUMNS, &benchmark.timing_rows())) }
-                    @for run in &benchmark.runs {
-                        @if let crate::Measured::NotMeasured(reason) = &run.result {
-                            p.muted { (run.engine) " at " (run.groups) " groups: not measured: " (reason) }
-                        }
-                    }
-                    h3 { "Speed-up of the GPU" }
-                    dl {
-                        @for definition in SpeedupDefinition::ALL {
-                            dt { (definition.words()) }
-                            @for (what, value) in benchmark.speedup_lines(definition) { dd { (what) ": " (value) } }
-                        }
-                    }
-                    h3 { "What the PRD expects, on an RTX A6000, beside this machine" }
-                    div.wide { (plain_table(&EXPECTATION_COLUMNS, &benchmark.expectation_rows())) }
-                }
+        p { "Wall times count warm-up; they are medians of repeats, and the variation is between repeats." }
+        (of_words("timings", &columns, &benchmark.timing_rows(), &choices))
+        @for run in &benchmark.runs {
+            @if let crate::Measured::NotMeasured(reason) = &run.result {
+                p.muted { (run.engine) " at " (run.groups) " groups: not measured: " (reason) }
             }
         }
     }
@@ -146,15 +100,12 @@ pub(super) fn benchmark(report: &Report) -> Markup {
 
 pub(super) fn comparisons(report: &Report) -> Markup {
     html! {
-        section #comparisons {
-            h2 { "Comparisons" }
-            @if report.comparisons.is_empty() { p { "Nothing was compared in this run." } }
-            @for comparison in &report.comparisons {
-                h3 { (comparison.title) }
-                @if !comparison.note.is_empty() { p.muted { (comparison.note) } }
-                @let columns: Vec<&str> = comparison.columns.iter().map(String::as_str).collect();
-                div.wide { (plain_table(&columns, &comparison.rows)) }
-            }
+        @if report.comparisons.is_empty() { p { "Nothing was compared in this run." } }
+        @for comparison in &report.comparisons {
+            h3 { (comparison.title) }
+            @if !comparison.note.is_empty() { p.muted { (comparison.note) } }
+            @let columns: Vec<Column<'_>> = comparison.columns.iter().map(|name| Column::of(name)).collect();
+            (of_words(&comparison.title, &columns, &comparison.rows, &[]))
         }
     }
 }
@@ -163,37 +114,20 @@ pub(super) fn machine(report: &Report) -> Markup {
     let versions: Vec<(String, String)> =
         report.versions.iter().map(|(name, version)| (name.clone(), version.clone())).collect();
     html! {
-        section #machine {
-            h2 { "Machine" }
-            div.columns {
-                div { h3 { "Hardware" } (facts(&machine_facts(report))) }
-                div { h3 { "Versions" } (facts(&versions)) }
-            }
+        div.columns {
+            div { h3 { "Hardware" } (facts::table(&machine_facts(report))) }
+            div { h3 { "Versions" } (facts::table(&versions)) }
         }
     }
 }
 
 pub(super) fn reproduce(report: &Report) -> Markup {
     html! {
-        section #reproduce {
-            h2 { "Do it again" }
-            pre { (report.reproduce.join("\n")) }
-            p.muted { "The same seed gives the same draws, to the bit, on any number of threads." }
-        }
-    }
-}
-
-fn facts(facts: &[(String, String)]) -> Markup {
-    html! {
-        table.facts { tbody { @for (name, value) in facts { tr { th { (name) } td { (value) } } } } }
-    }
-}
-
-fn plain_table(columns: &[&str], rows: &[Vec<String>]) -> Markup {
-    html! {
-        table {
-            thead { tr { @for column in columns { th { (column) } } } }
-            tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+        pre { (report.reproduce.join("\n")) }
+        p {
+            "The same seed gives the same draws, to the bit, on any number of threads. The data must have the SHA-256 "
+            code.long { (report.data.sha256) } "; settings, versions and machine are above, and all numbers of this page in "
+            code { "report.json" } " (schema " (report.schema) ")."
         }
     }
 }

@@ -1,29 +1,67 @@
 //! Pictures: data prepared by each plot's `prepare`, laid out as a scene, and drawn as PNG or SVG.
 
+mod autocorr;
 mod axis;
 mod bitmap;
 mod calibration;
+mod chain_ranks;
+mod choose;
+mod convergence;
+mod energy;
+mod ess;
 mod font;
 mod forest;
+mod forest_compared;
+mod front;
+mod grid;
+mod label;
+mod loo_pit;
+mod pair;
 mod palette;
 mod panel;
+mod parallel;
+mod pareto_k;
 mod performance;
 mod posterior;
 mod ppc;
+mod ppc_ecdf;
+mod ppc_statistic;
+mod prior_posterior;
+mod run_comparison;
+mod scaling;
 mod scene;
+mod shrinkage;
+mod spread;
 mod svg;
 mod trace;
 
 use std::path::{Path, PathBuf};
 
+pub use autocorr::{AutocorrPanel, AutocorrPlot};
 pub use calibration::{EcdfPanel, EcdfPlot, MomentRow, MomentsPlot, RankHeading, RankPanel, RankPlot};
+pub use chain_ranks::{ChainRankPanel, ChainRankPlot, ChainRanks};
+pub use convergence::{ConvergencePlot, ConvergenceSeries};
+pub use energy::EnergyPlot;
+pub use ess::{EssEvolutionPanel, EssEvolutionPlot, EssRegions, EssRegionsPanel, EssRegionsPlot};
 pub use forest::{ForestPlot, ForestRow, ForestSection};
+pub use forest_compared::{ComparedRow, ComparedSection, ForestComparisonPlot};
+pub use front::{FrontPoint, ParetoFrontPlot};
+pub use loo_pit::LooPitPlot;
+pub use pair::{PairPlot, PairVariable};
+pub use parallel::{ParallelPlot, ParallelVariable};
+pub use pareto_k::ParetoKPlot;
 pub use performance::{PerformancePlot, PerformanceResult, PerformanceRow};
 pub use posterior::{PosteriorPanel, PosteriorPlot};
 pub use ppc::PpcPlot;
+pub use ppc_ecdf::PpcEcdfPlot;
+pub use ppc_statistic::PpcStatisticPlot;
+pub use prior_posterior::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
+pub use run_comparison::{RunComparisonPlot, RunDifference, RunRatio};
+pub use scaling::{ScalingMeasure, ScalingPlot, ScalingSeries};
+pub use shrinkage::{ShrinkagePlot, ShrunkGroup};
 pub use trace::{TracePlot, TraceRow};
 
-pub(crate) use svg::dark_rules;
+pub(crate) use svg::theme_rules;
 
 use crate::ReportError;
 use crate::write::write_atomically;
@@ -42,7 +80,7 @@ pub enum Format {
 /// One picture with its data.
 #[derive(Clone, Debug)]
 pub enum Plot {
-    /// Draws of each chain in order, beside their densities: do the chains agree, do they wander?
+    /// Draws of each chain in order, their densities and ranks: do the chains agree, do they wander?
     Trace(TracePlot),
     /// Densities of single variables with mean, 89% HDI and truth.
     Posterior(PosteriorPlot),
@@ -58,6 +96,42 @@ pub enum Plot {
     Ranks(RankPlot),
     /// Geweke's differences of moments.
     Moments(MomentsPlot),
+    /// Observations against replicated observations: distribution functions.
+    PpcEcdf(PpcEcdfPlot),
+    /// Observations against replicated observations: statistics.
+    PpcStatistic(PpcStatisticPlot),
+    /// Prior beside posterior.
+    PriorPosterior(PriorPosteriorPlot),
+    /// Leave-one-out probabilities of the observations against the uniform distribution.
+    LooPit(LooPitPlot),
+    /// Pareto k of each observation.
+    ParetoK(ParetoKPlot),
+    /// Groups' raw means against their posterior means.
+    Shrinkage(ShrinkagePlot),
+    /// Time or speed against the size of the problem.
+    Scaling(ScalingPlot),
+    /// Speed against error of samplers and settings.
+    ParetoFront(ParetoFrontPlot),
+    /// Intervals of several runs or models.
+    ForestComparison(ForestComparisonPlot),
+    /// Differences of two runs in Monte Carlo standard errors.
+    RunComparison(RunComparisonPlot),
+    /// Ranks of each chain's draws among the draws of all chains.
+    ChainRanks(ChainRankPlot),
+    /// Energies and their steps, and E-BFMI of each chain.
+    Energy(EnergyPlot),
+    /// How long chains remember.
+    Autocorr(AutocorrPlot),
+    /// Effective sample sizes while the run went on.
+    EssEvolution(EssEvolutionPlot),
+    /// Effective sample sizes for quantiles, or for small intervals.
+    EssRegions(EssRegionsPlot),
+    /// R-hat and effective sample sizes of all parameters while the run went on.
+    Convergence(ConvergencePlot),
+    /// Pairs of variables, with the divergent transitions.
+    Pair(PairPlot),
+    /// Divergent draws across many variables.
+    Parallel(ParallelPlot),
 }
 
 impl Plot {
@@ -71,7 +145,33 @@ impl Plot {
             Self::Ecdf(plot) => plot.scene(),
             Self::Ranks(plot) => plot.scene(),
             Self::Moments(plot) => plot.scene(),
+            Self::PpcEcdf(plot) => plot.scene(),
+            Self::PpcStatistic(plot) => plot.scene(),
+            Self::PriorPosterior(plot) => plot.scene(),
+            Self::LooPit(plot) => plot.scene(),
+            Self::ParetoK(plot) => plot.scene(),
+            Self::Shrinkage(plot) => plot.scene(),
+            Self::Scaling(plot) => plot.scene(),
+            Self::ParetoFront(plot) => plot.scene(),
+            Self::ForestComparison(plot) => plot.scene(),
+            Self::RunComparison(plot) => plot.scene(),
+            Self::ChainRanks(plot) => plot.scene(),
+            Self::Energy(plot) => plot.scene(),
+            Self::Autocorr(plot) => plot.scene(),
+            Self::EssEvolution(plot) => plot.scene(),
+            Self::EssRegions(plot) => plot.scene(),
+            Self::Convergence(plot) => plot.scene(),
+            Self::Pair(plot) => plot.scene(),
+            Self::Parallel(plot) => plot.scene(),
         }
+    }
+
+    /// Whether there is something to draw.
+    ///
+    /// # Errors
+    /// [`ReportError::Empty`] with what is missing.
+    pub fn check(&self) -> Result<(), ReportError> {
+        self.scene().map(drop)
     }
 
     /// The bytes of a PNG file, 1800 pixels wide, 150 dots an inch.
@@ -87,7 +187,7 @@ impl Plot {
     /// # Errors
     /// As [`png`](Self::png).
     pub fn svg(&self) -> Result<String, ReportError> {
-        svg::svg(&self.scene()?)
+        Ok(svg::svg(&self.scene()?))
     }
 }
 
@@ -111,9 +211,17 @@ pub fn render(plot: &Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, 
     }
     if matches!(format, Format::Svg | Format::PngAndSvg) {
         files.push(path(".svg"));
-        write_atomically(&files[files.len() - 1], svg::svg(&scene)?.as_bytes())?;
+        write_atomically(&files[files.len() - 1], svg::svg(&scene).as_bytes())?;
     }
     Ok(files)
+}
+
+/// Fails when a reader would stumble over the picture.
+#[cfg(test)]
+#[track_caller]
+fn sound(what: &str, scene: Result<scene::Scene, ReportError>) {
+    let flaws = scene::flaws(&scene.unwrap());
+    assert!(flaws.is_empty(), "{what}: {flaws:#?}");
 }
 
 #[cfg(test)]
@@ -167,8 +275,7 @@ mod tests {
 
     #[track_caller]
     fn check(what: &str, plot: &Plot) {
-        let flaws = scene::flaws(&plot.scene().unwrap());
-        assert!(flaws.is_empty(), "{what}: {flaws:#?}");
+        sound(what, plot.scene());
     }
 
     #[test]
@@ -250,7 +357,7 @@ mod tests {
     #[test]
     fn nothing_to_draw_is_an_error_that_says_what_is_missing() {
         for (plot, missing) in [
-            (Plot::Trace(TracePlot { rows: vec![], divergences: vec![] }), "draws"),
+            (Plot::Trace(TracePlot { rows: vec![], divergences: vec![], parameters: 0 }), "draws"),
             (Plot::Posterior(PosteriorPlot { panels: vec![] }), "draws"),
             (Plot::Forest(ForestPlot { sections: vec![] }), "draws"),
             (Plot::Ppc(PpcPlot { observed: vec![], replicates: vec![], statistics: vec![] }), "observations"),

@@ -73,6 +73,15 @@ pub(crate) enum Shape {
     Text(Text),
 }
 
+/// What a reader is told who points at a rectangle of an SVG picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tip {
+    /// Two opposite corners.
+    pub(crate) corners: (Point, Point),
+    /// The words, in lines.
+    pub(crate) text: String,
+}
+
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scene {
@@ -81,11 +90,18 @@ pub(crate) struct Scene {
     /// What it shows, for readers who do not see it.
     pub(crate) title: String,
     pub(crate) shapes: Vec<Shape>,
+    /// The later ones lie above the earlier ones.
+    pub(crate) tips: Vec<Tip>,
 }
 
 impl Scene {
     pub(crate) fn new(width: f64, height: f64, title: impl Into<String>) -> Self {
-        Self { width, height, title: title.into(), shapes: Vec::new() }
+        Self { width, height, title: title.into(), shapes: Vec::new(), tips: Vec::new() }
+    }
+
+    /// Who points between the corners `a` and `b` reads `text`; a bitmap does not show it.
+    pub(crate) fn tip(&mut self, a: Point, b: Point, text: impl Into<String>) {
+        self.tips.push(Tip { corners: (a, b), text: text.into() });
     }
 
     pub(crate) fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64) {
@@ -168,12 +184,13 @@ pub(crate) fn flaws(scene: &Scene) -> Vec<String> {
             }
         }
     }
-    for shape in &scene.shapes {
-        let points: Vec<Point> = match shape {
-            Shape::Line { points, .. } | Shape::Area { points, .. } => points.clone(),
-            Shape::Disc { at, .. } => vec![*at],
-            Shape::Text(text) => vec![text.at],
-        };
+    let tips = scene.tips.iter().map(|tip| vec![tip.corners.0, tip.corners.1]);
+    let shapes = scene.shapes.iter().map(|shape| match shape {
+        Shape::Line { points, .. } | Shape::Area { points, .. } => points.clone(),
+        Shape::Disc { at, .. } => vec![*at],
+        Shape::Text(text) => vec![text.at],
+    });
+    for points in shapes.chain(tips) {
         if let Some(point) = points.iter().find(|(x, y)| !x.is_finite() || !y.is_finite()) {
             flaws.push(format!("{point:?} is no place"));
         }

@@ -3,7 +3,7 @@
 use super::{CRITERIA, Criterion, Status, Verdict, VerdictRow};
 use crate::Measured;
 use crate::format::{bytes, percent, rate, significant};
-use crate::summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
+use crate::summary::{ESS_LIMIT, PredictiveStatistic, RHAT_LIMIT, SummaryRow, by_worst_rhat};
 
 /// A thing that phase 0 must deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl Evidence<'_> {
             rate(tail.ess_tail),
             tail.name
         );
-        if worst.rhat < 1.01 && bulk.ess_bulk > 400.0 && tail.ess_tail > 400.0 {
+        if worst.rhat < RHAT_LIMIT && bulk.ess_bulk > ESS_LIMIT && tail.ess_tail > ESS_LIMIT {
             return pass(value);
         }
         let advice = if self.divergences > 0 {

@@ -1,7 +1,7 @@
 //! The verdict as a table for terminals and logs.
 
 use super::{Status, Verdict};
-use crate::text::{Charset, Column, table, wrap};
+use crate::text::{Charset, Column, text_table, wrap};
 
 impl Verdict {
     /// An aligned table, then the reasons and the advice, then the outcome in one line.
@@ -32,7 +32,7 @@ impl Verdict {
                 ]
             })
             .collect();
-        let mut text = table(&columns, &rows, charset);
+        let mut text = text_table(&columns, &rows, charset);
         let mut notes = String::new();
         for row in &self.rows {
             let note = match &row.status {

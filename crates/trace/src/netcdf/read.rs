@@ -1,13 +1,10 @@
 //! NetCDF to InferenceData: files of ArviZ, xarray, PyMC, and our own.
 
-use crate::guard;
+use crate::guard::{self, MAX_VARIABLE_BYTES};
+use crate::labels::labels_of;
 use crate::{Array, Attribute, Dataset, InferenceData, TraceError, Values};
 use netcdf_reader::{Error, NcAttrValue, NcFile, NcGroup, NcOpenOptions, NcReadable, NcType, NcValue, NcVariable};
-use octopus_density::Labels;
 use std::path::Path;
-
-/// No variable may claim more than this: a damaged header must not ask for all the memory there is.
-const MAX_VARIABLE_BYTES: usize = 8 << 30;
 
 /// Reads every group of a NetCDF-4 file.
 ///
@@ -154,27 +151,6 @@ fn is_packed_or_masked(variable: &NcVariable) -> bool {
     let packed = ["scale_factor", "add_offset"].iter().any(|name| number(name).is_some());
     let masked = ["_FillValue", "missing_value"].iter().any(|name| number(name).is_some_and(|value| !value.is_nan()));
     packed || masked
-}
-
-fn labels_of(values: Values) -> Labels {
-    let of_integers = |values: Vec<i64>| {
-        let is_range = values.iter().enumerate().all(|(index, &value)| i64::try_from(index) == Ok(value));
-        if is_range { Labels::Range(values.len()) } else { Labels::Integers(values) }
-    };
-    match values {
-        Values::Strings(words) => Labels::Strings(words),
-        Values::I64(values) => of_integers(values),
-        Values::Bool(flags) => Labels::Strings(flags.iter().map(ToString::to_string).collect()),
-        Values::F64(values) => {
-            // Below 2^53 every whole number is exact.
-            let whole = |value: &f64| value.fract() == 0.0 && value.abs() < 9.0e15;
-            if values.iter().all(whole) {
-                of_integers(values.iter().map(|&value| value as i64).collect())
-            } else {
-                Labels::Strings(values.iter().map(ToString::to_string).collect())
-            }
-        }
-    }
 }
 
 fn attribute_of(value: &NcAttrValue) -> Attribute {

@@ -1,13 +1,14 @@
 //! InferenceData to NetCDF-4: one HDF5 group for each group.
 
+use crate::checked;
 use crate::chunks::chunk_shape;
+use crate::labels::label_values;
 use crate::storage::export_file;
 use crate::{Array, Attribute, Dataset, InferenceData, TraceError, Values};
 use indexmap::IndexMap;
 use netcdf_writer::{
     DimensionId, Error, NcAttrValue, NcFileBuilder, NcWriteFormat, NcWriteOptions, NcWriteType, VariableId,
 };
-use octopus_density::Labels;
 use std::io;
 use std::path::Path;
 
@@ -15,7 +16,8 @@ use std::path::Path;
 const DEFLATE_LEVEL: u8 = 1;
 
 /// Writes `data` as NetCDF-4 that `arviz.from_netcdf` opens: coordinate variables for labels, flags as
-/// xarray stores them (int8 with the attribute `dtype = "bool"`), deflated with shuffled bytes.
+/// xarray stores them (int8 with the attribute `dtype = "bool"`), deflated with shuffled bytes. A group with
+/// nothing in it is left out.
 ///
 /// # Errors
 /// When `path` exists and `overwrite` is false, when a group contradicts itself, or when the file cannot
@@ -23,8 +25,9 @@ const DEFLATE_LEVEL: u8 = 1;
 pub fn write_netcdf(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), TraceError> {
     let mut file = NcFileBuilder::new();
     for (name, dataset) in &data.groups {
+        let sizes = checked::dimensions(name, dataset)?;
         let invalid = |what: String| TraceError::Invalid { group: name.clone(), what };
-        add_group(&mut file, name, dataset).map_err(invalid)?;
+        add_group(&mut file, name, dataset, &sizes).map_err(invalid)?;
     }
     let options = NcWriteOptions { format: NcWriteFormat::Nc4 };
     export_file(path, overwrite, &mut |writer| match file.write(writer, options) {
@@ -34,37 +37,27 @@ pub fn write_netcdf(path: &Path, data: &InferenceData, overwrite: bool) -> Resul
     })
 }
 
-fn add_group(file: &mut NcFileBuilder, group: &str, dataset: &Dataset) -> Result<(), String> {
-    let sizes = dataset.dimensions()?;
-    check_names(group, dataset)?;
+fn add_group(
+    file: &mut NcFileBuilder,
+    group: &str,
+    dataset: &Dataset,
+    sizes: &IndexMap<&str, usize>,
+) -> Result<(), String> {
     let text = |error: Error| error.to_string();
     for (name, attribute) in &dataset.attrs {
         file.add_group_attribute(group, name, attribute_value(attribute)).map_err(text)?;
     }
     let mut dims: IndexMap<&str, DimensionId> = IndexMap::new();
-    for (&dim, &len) in &sizes {
+    for (&dim, &len) in sizes {
         if len == 0 {
             return Err(format!("dimension {dim} has length 0, which NetCDF cannot hold"));
         }
         dims.insert(dim, file.add_dimension_path(format!("{group}/{dim}"), len as u64).map_err(text)?);
     }
     for (dim, labels) in &dataset.coords {
-        let path = format!("{group}/{dim}");
-        let own = [dims[dim.as_str()]];
-        match labels {
-            Labels::Range(n) => {
-                let variable = file.add_variable_path::<i64>(path, &own).map_err(text)?;
-                file.write_variable(variable, &(0..*n as i64).collect::<Vec<_>>()).map_err(text)?;
-            }
-            Labels::Integers(values) => {
-                let variable = file.add_variable_path::<i64>(path, &own).map_err(text)?;
-                file.write_variable(variable, values).map_err(text)?;
-            }
-            Labels::Strings(values) => {
-                let variable = file.add_string_variable_path(path, &own).map_err(text)?;
-                file.write_string_variable(variable, values).map_err(text)?;
-            }
-        }
+        let labels = Array::new([(dim.as_str(), labels.len())], label_values(labels));
+        add_variable(file, format!("{group}/{dim}"), &[dims[dim.as_str()]], &labels)
+            .map_err(|error| format!("labels of {dim}: {error}"))?;
     }
     for (name, array) in &dataset.variables {
         let own: Vec<DimensionId> = array.dims.iter().map(|dim| dims[dim.as_str()]).collect();
@@ -72,20 +65,6 @@ fn add_group(file: &mut NcFileBuilder, group: &str, dataset: &Dataset) -> Result
         add_variable(file, path, &own, array).map_err(|error| format!("variable {name}: {error}"))?;
     }
     Ok(())
-}
-
-/// Names that HDF5 would take for paths, or that two things claim.
-fn check_names(group: &str, dataset: &Dataset) -> Result<(), String> {
-    let names = dataset.variables.keys().chain(dataset.coords.keys());
-    for name in names.map(String::as_str).chain([group]) {
-        if name.is_empty() || name.contains('/') {
-            return Err(format!("the name `{name}` is empty or contains `/`"));
-        }
-    }
-    match dataset.variables.keys().find(|name| dataset.coords.contains_key(*name)) {
-        Some(name) => Err(format!("`{name}` is both a variable and a dimension with labels")),
-        None => Ok(()),
-    }
 }
 
 fn add_variable(

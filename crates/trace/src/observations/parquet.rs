@@ -1,6 +1,7 @@
 //! Observations from Parquet.
 
 use super::{CellProblem, Columns, ObservationsError, Rows, find_column};
+use crate::parquet_files::unknown_codec;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -10,7 +11,6 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
-use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 use std::fs::File;
 use std::path::Path;
@@ -50,14 +50,9 @@ fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Resu
     let schema = metadata.file_metadata().schema_descr();
     for group in metadata.row_groups() {
         for (leaf, column) in group.columns().iter().enumerate() {
-            let known = match column.compression() {
-                Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => true,
-                Compression::ZSTD(_) => cfg!(feature = "zstd"),
-                _ => false,
-            };
-            if !known && roots.contains(&schema.get_column_root_idx(leaf)) {
-                let codec = format!("{:?}", column.compression());
-                let codec = codec.split('(').next().unwrap_or_default().to_owned();
+            if let Some(codec) = unknown_codec(column.compression())
+                && roots.contains(&schema.get_column_root_idx(leaf))
+            {
                 return Err(ObservationsError::Codec { path: path.to_owned(), codec });
             }
         }

@@ -35,6 +35,17 @@ pub(super) const STATS: [(&str, Read); 11] = [
     ("reached_max_treedepth", Read::Bool(|s| s.reached_max_treedepth)),
 ];
 
+/// Their names.
+pub(crate) const STATISTICS: [&str; STATS.len()] = {
+    let mut names = [""; STATS.len()];
+    let mut at = 0;
+    while at < STATS.len() {
+        names[at] = STATS[at].0;
+        at += 1;
+    }
+    names
+};
+
 impl Read {
     /// The statistic of many transitions.
     pub(super) fn values(self, stats: &[DrawStats]) -> Values {

@@ -8,6 +8,7 @@ mod read;
 mod record;
 mod writer;
 
+pub(crate) use columns::STATISTICS;
 pub use read::RunFolder;
 pub use record::{
     DataRecord, EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing,
@@ -15,4 +16,4 @@ pub use record::{
 pub use writer::{CreateOptions, Resumed, RunWriter};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

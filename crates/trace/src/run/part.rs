@@ -1,16 +1,14 @@
 //! Draws on their way to a Parquet part: gathered column by column, then encoded.
 
 use super::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
+use crate::parquet_files::{list, properties};
 use crate::{TraceError, Values};
-use arrow_array::{ArrayRef, BooleanArray, FixedSizeListArray, Float64Array, Int32Array, Int64Array, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch};
+use arrow_schema::{Field, Schema};
 use octopus_density::{Layout, LogDensity};
 use octopus_sampler::{Block, DrawStats, Phase};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use std::sync::Arc;
 
 /// Rows that wait to be written, all of one phase.
@@ -91,11 +89,11 @@ impl PartBuffer {
             if variable.dims.is_empty() {
                 columns.push((variable.name.clone(), Arc::new(Float64Array::from(values.clone()))));
             } else if !variable.is_empty() {
-                columns.push((variable.name.clone(), list(values, variable.len())?));
+                columns.push((variable.name.clone(), list(reals(values), variable.len())?));
             }
         }
         if !self.unconstrained.is_empty() {
-            columns.push((UNCONSTRAINED.into(), list(&self.unconstrained, self.unconstrained.len() / rows)?));
+            columns.push((UNCONSTRAINED.into(), list(reals(&self.unconstrained), self.unconstrained.len() / rows)?));
         }
         for (name, read) in STATS {
             columns.push((name.into(), stat(read, &self.stats)));
@@ -104,17 +102,14 @@ impl PartBuffer {
             columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), false)).collect();
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect())?;
-        let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties(layout, self.phase)?))?;
+        let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties(&metadata(layout, self.phase))))?;
         writer.write(&batch)?;
         writer.into_inner()
     }
 }
 
-/// A column with `width` numbers in each row.
-fn list(values: &[f64], width: usize) -> Result<ArrayRef, ArrowError> {
-    let width = i32::try_from(width).map_err(|_| ArrowError::InvalidArgumentError("a draw is too wide".into()))?;
-    let element = Arc::new(Field::new("element", DataType::Float64, false));
-    Ok(Arc::new(FixedSizeListArray::try_new(element, width, Arc::new(Float64Array::from(values.to_vec())), None)?))
+fn reals(values: &[f64]) -> ArrayRef {
+    Arc::new(Float64Array::from(values.to_vec()))
 }
 
 fn stat(read: Read, stats: &[DrawStats]) -> ArrayRef {
@@ -124,21 +119,6 @@ fn stat(read: Read, stats: &[DrawStats]) -> ArrayRef {
         Values::Bool(values) => Arc::new(BooleanArray::from(values)),
         Values::Strings(values) => Arc::new(arrow_array::StringArray::from(values)),
     }
-}
-
-/// Plain pages: all but the leading bits of a draw are random, so that neither a dictionary nor Snappy makes
-/// them smaller (pyarrow, 8000 x 306 normal draws: 19.6 MB with and without), and statistics of them help nobody.
-fn properties(layout: &Layout, phase: Phase) -> Result<WriterProperties, ParquetError> {
-    let external = |error: serde_json::Error| ParquetError::External(Box::new(error));
-    let metadata = serde_json::to_string(&metadata(layout, phase)).map_err(external)?;
-    Ok(WriterProperties::builder()
-        .set_compression(Compression::UNCOMPRESSED)
-        .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::None)
-        .set_offset_index_disabled(true)
-        .set_created_by(format!("octopus {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(Some(vec![KeyValue::new("octopus".to_owned(), metadata)]))
-        .build())
 }
 
 /// What the columns mean, for readers that have only this file.

@@ -94,6 +94,18 @@ fn record(toy: &Toy) -> RunRecord {
     RunRecord::new(ModelRecord { name: "toy".into(), settings: toml::Table::new() }, config, toy.0.clone())
 }
 
+/// A run of one part for each phase, for the tests of other modules.
+pub(crate) fn write_example(dir: &Path) {
+    let toy = Toy::new(2);
+    let options = CreateOptions { keep_warmup: true, ..Default::default() };
+    let mut writer = RunWriter::create(dir, record(&toy), options).unwrap();
+    writer.append(&block(Phase::Warmup, 0, 4, CHAINS, toy.dim()), &toy).unwrap();
+    writer.append(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy).unwrap();
+    writer.checkpoint(b"a state").unwrap();
+    fs::copy(super::folder::checkpoint_path(dir), dir.join("checkpoint")).unwrap();
+    writer.finish(|_| ()).unwrap();
+}
+
 /// Goes on after `done` iterations of the whole run (4 of warm-up, 9 proper) to its end.
 fn go_on(mut writer: RunWriter, toy: &Toy, mut done: usize) -> Result<RunRecord, TraceError> {
     while done < 13 {

@@ -8,6 +8,7 @@ use super::super::{font, font::Weight};
 use super::{ForestPlot, ForestRow, ForestSection, many};
 use crate::ReportError;
 use crate::format::significant;
+use crate::summary::RHAT_LIMIT;
 
 /// Arrays with more rows are drawn without a label for each.
 const MOST_LABELS: usize = 60;
@@ -19,8 +20,6 @@ const LIST_ROW: f64 = 36.0;
 /// From the start of a block to its panel, and from its panel to its end.
 const ABOVE: f64 = 70.0;
 const BELOW: f64 = 70.0;
-/// R-hat from which convergence is in doubt (Vehtari et al. 2021).
-pub(super) const RHAT_LIMIT: f64 = 1.01;
 
 impl ForestPlot {
     pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
@@ -79,6 +78,18 @@ fn draw_row(scene: &mut Scene, row: &ForestRow, x: &Axis, y: f64, weight: f64) {
     }
     if row.mean.is_finite() {
         scene.disc((x.px(row.mean), y), 6.5 * weight, INK);
+        let (low, high) = row.hdi89;
+        let (left, right) = (x.px(low).min(x.px(row.mean)), x.px(high).max(x.px(row.mean)));
+        scene.tip((left - 8.0, y - 12.0), (right + 8.0, y + 12.0), row.tip());
+    }
+}
+
+impl ForestRow {
+    pub(in crate::plot) fn tip(&self) -> String {
+        let number = |value| significant(value, 4);
+        let (mean, (low, high), rhat) = (number(self.mean), self.hdi89, number(self.rhat));
+        let truth = self.truth.map_or(String::new(), |truth| format!("\ntruth {}", number(truth)));
+        format!("{}\nmean {mean}, 89% HDI {} to {}\nR-hat {rhat}{truth}", self.label, number(low), number(high))
     }
 }
 

@@ -8,9 +8,10 @@ use super::super::palette::{BLUE, Colour, INK, MUTED, PALE, SKY, VERMILLION};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{font, font::Weight};
-use super::draw::{RHAT_LIMIT, draw_key};
+use super::draw::draw_key;
 use super::{ForestRow, ForestSection};
 use crate::format::{count, significant};
+use crate::summary::RHAT_LIMIT;
 
 const VALUES: f64 = 330.0;
 const AROUND: f64 = 290.0;
@@ -35,6 +36,12 @@ pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 
     let truth = section.rows.iter().any(|row| row.truth.is_some());
     draw_key(scene, (MARGIN, top + 78.0), colours(shown.len(), &upper), truth);
     draw_intervals(scene, &upper, &shown, &x, section.range());
+    // Of more than these nobody can point at one.
+    if shown.len() <= MOST_TIPS {
+        for (i, row) in shown.iter().enumerate() {
+            scene.tip((x.px(i as f64), upper.top), (x.px(i as f64 + 1.0), middle.bottom), row.tip());
+        }
+    }
     let around: Vec<ForestRow> = shown.iter().map(|row| row.around_mean()).collect();
     let range = ForestSection { name: String::new(), rows: around.clone() }.range();
     draw_intervals(scene, &middle, &around.iter().collect::<Vec<_>>(), &x, range);
@@ -62,6 +69,9 @@ pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 
     lower.bottom - top + 70.0
 }
 
+/// Rows that can be pointed at.
+const MOST_TIPS: usize = 300;
+
 /// Rows closer than this join to a band.
 const BAND: f64 = 4.0;
 
@@ -78,15 +88,15 @@ fn draw_intervals(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axi
     // Lines too close to be told apart join to a band, without the stripes of half-filled pixels.
     let (thin, thick) =
         if pitch < BAND { (pitch + 0.4, pitch + 0.4) } else { ((0.3 * pitch).min(3.0), (0.6 * pitch).min(7.0)) };
-    for (i, row) in rows.iter().enumerate() {
-        let at = x.px(i as f64 + 0.5);
-        for ((low, high), colour, width) in [(row.hdi89, pale, thin), (row.hdi50, full, thick)] {
+    // Each kind of mark in a pass of its own: the wide intervals under all narrow ones, lines under points under truths.
+    for (wide, colour, width) in [(true, pale, thin), (false, full, thick)] {
+        for (i, row) in rows.iter().enumerate() {
+            let (at, (low, high)) = (x.px(i as f64 + 0.5), if wide { row.hdi89 } else { row.hdi50 });
             if low.is_finite() && high.is_finite() {
                 scene.line(vec![(at, y.px(low)), (at, y.px(high).min(y.px(low) - 1.0))], colour, width);
             }
         }
     }
-    // Lines under points under truths: three passes.
     if pitch >= 8.0 {
         for (i, row) in rows.iter().enumerate().filter(|(_, row)| row.mean.is_finite()) {
             scene.disc((x.px(i as f64 + 0.5), y.px(row.mean)), (0.3 * pitch).min(5.0), INK);

@@ -57,11 +57,29 @@ impl PerformancePlot {
             y += PROBLEM;
             for row in rows {
                 draw_row(&mut scene, row, y + 0.5 * ROW, left, time.as_ref(), ess.as_ref());
+                scene.tip((MARGIN, y), (WIDTH - MARGIN, y + ROW), row.tip());
                 y += ROW;
             }
         }
         scene.height = times.bottom + 60.0;
         Ok(scene)
+    }
+}
+
+impl PerformanceRow {
+    /// All of its words, which the picture may have to cut.
+    fn tip(&self) -> String {
+        let told = match &self.result {
+            PerformanceResult::Run { wall_s: Measured::NotMeasured(reason), .. } => format!("not measured: {reason}"),
+            PerformanceResult::Run { wall_s: Measured::Value(wall), min_ess_per_s, .. } => {
+                let rate = min_ess_per_s.map_or(String::new(), |value| format!(", min ESS / s {}", rate(value)));
+                format!("wall time {}{rate}", seconds(*wall))
+            }
+            PerformanceResult::Expected { wall_s: (low, high) } => {
+                format!("wall time {} to {}", round_seconds(*low), round_seconds(*high))
+            }
+        };
+        format!("{}, {}\n{told}", self.label, self.problem)
     }
 }
 

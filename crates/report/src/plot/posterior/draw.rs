@@ -8,7 +8,7 @@ use super::super::{font, font::Weight};
 use super::{PosteriorPanel, PosteriorPlot};
 use crate::ReportError;
 use crate::estimate::Density;
-use crate::format::significant;
+use crate::format::{percent, significant};
 
 const COLUMNS: usize = 3;
 const ROW: f64 = 560.0;
@@ -89,6 +89,22 @@ fn draw_density(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, top: f64, b
     if x.contains(panel.mean) {
         let at = x.px(panel.mean);
         scene.line(vec![(at, base), (at, y.px(density.at(panel.mean)))], BLUE, 3.0);
+    }
+    tell_shares(scene, panel, x, top, base);
+}
+
+/// Who points at a value is told how much of the posterior lies below it.
+fn tell_shares(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, top: f64, base: f64) {
+    const STRIPS: usize = 30;
+    let mut sorted: Vec<f64> = panel.draws.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = x.range();
+    let at = |strip: f64| low + (high - low) * strip / STRIPS as f64;
+    for strip in 0..STRIPS {
+        let value = at(strip as f64 + 0.5);
+        let share = sorted.partition_point(|&v| v <= value) as f64 / sorted.len() as f64;
+        let words = format!("{} = {}\n{} of the draws lie below", panel.name, significant(value, 4), percent(share));
+        scene.tip((x.px(at(strip as f64)), top), (x.px(at(strip as f64 + 1.0)), base), words);
     }
 }
 

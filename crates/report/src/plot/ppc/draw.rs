@@ -62,7 +62,8 @@ fn draw_densities(scene: &mut Scene, panel: &Panel, observed: &[f64], curves: &[
         scene.faint_line(line(&mut curve.points().step_by(2)), SKY, 1.5, 0.45);
     }
     let mean = mean_curve(curves, range);
-    dashed_curve(scene, &line(&mut mean.into_iter()), VERMILLION);
+    dashed_curve(scene, &line(&mut mean.iter().copied()), VERMILLION);
+    tell_counts(scene, panel, observed, &mean, &x);
     match own {
         Some(own) => scene.line(line(&mut own.points()), INK, 4.0),
         None => {
@@ -70,6 +71,31 @@ fn draw_densities(scene: &mut Scene, panel: &Panel, observed: &[f64], curves: &[
                 scene.line(vec![(x.px(*value), panel.bottom), (x.px(*value), panel.top)], INK, 4.0);
             }
         }
+    }
+}
+
+/// Who points at a span of values is told how many observations it has, and how many such data should have.
+fn tell_counts(scene: &mut Scene, panel: &Panel, observed: &[f64], mean: &[(f64, f64)], x: &Axis) {
+    const STRIPS: usize = 40;
+    let (low, high) = x.range();
+    let counts = histogram(observed, (low, high), STRIPS);
+    let width = (high - low) / STRIPS as f64;
+    // The mean density is on an even grid, so that its mean in a strip is that of its points there.
+    let expected = |from: f64| {
+        let inside = mean.iter().filter(|(v, _)| (from..from + width).contains(v));
+        let (points, sum) = inside.fold((0.0, 0.0), |(points, sum), (_, density)| (points + 1.0, sum + density));
+        observed.len() as f64 * width * sum / points
+    };
+    for (strip, count) in counts.into_iter().enumerate() {
+        let from = low + width * strip as f64;
+        let (low, high, expected) = (significant(from, 3), significant(from + width, 3), expected(from));
+        let replicated = if mean.is_empty() {
+            String::new()
+        } else {
+            format!(", {} replicated on average", significant(expected, 3))
+        };
+        let words = format!("{low} to {high}\n{count} observed{replicated}");
+        scene.tip((x.px(from), panel.top), (x.px(from + width), panel.bottom), words);
     }
 }
 
@@ -105,6 +131,11 @@ fn draw_statistic(scene: &mut Scene, statistic: &PredictiveStatistic, left: f64,
     for (i, &height) in counts.iter().enumerate().filter(|&(_, &height)| height > 0) {
         let from = panel.left + step * i as f64;
         scene.rect((from + 1.0, y.px(height as f64)), (from + step - 1.0, panel.bottom), BLUE, 0.45);
+        let edge = |bin: usize| significant(range.0 + (range.1 - range.0) * bin as f64 / BINS as f64, 4);
+        let of = statistic.replicated.len();
+        let words =
+            format!("{} of {} to {}\n{height} of {of} replicated data sets", statistic.name, edge(i), edge(i + 1));
+        scene.tip((from, panel.top), (from + step, panel.bottom), words);
     }
     scene.line(vec![(panel.left, panel.bottom), (panel.right, panel.bottom)], SHADE, 2.0);
     if statistic.observed.is_finite() {

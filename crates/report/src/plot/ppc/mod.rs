@@ -48,7 +48,7 @@ fn mean_curve(curves: &[Density], (low, high): (f64, f64)) -> Vec<(f64, f64)> {
 }
 
 /// Counts of the finite values in `bins` equal bins of the range.
-fn histogram(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<usize> {
+pub(in crate::plot) fn histogram(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<usize> {
     let mut counts = vec![0; bins];
     for value in values.iter().filter(|v| v.is_finite()) {
         let share = (value - low) / (high - low);

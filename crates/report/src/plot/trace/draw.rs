@@ -1,6 +1,8 @@
 //! Drawing of the trace plot.
 
 use super::super::axis::{Axis, extent, widened};
+use super::super::chain_ranks::draw_ranks;
+use super::super::choose;
 use super::super::palette::{Colour, GRID, INK, MUTED, VERMILLION, series};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Align, Scene, Text};
@@ -11,8 +13,10 @@ use crate::estimate::Density;
 use crate::format::{count, rate, significant};
 
 const ROW: f64 = 270.0;
-const DENSITY_RIGHT: f64 = 560.0;
-const TRACE_LEFT: f64 = 690.0;
+const DENSITY_RIGHT: f64 = 460.0;
+const TRACE_LEFT: f64 = 580.0;
+const TRACE_RIGHT: f64 = 1300.0;
+const RANKS_LEFT: f64 = 1376.0;
 /// More chains than this are not told apart by colour in the key.
 const MOST_KEYS: usize = 8;
 /// More traces than this are a blot; the densities still show all chains.
@@ -25,15 +29,12 @@ impl TracePlot {
         if chains == 0 || draws == 0 {
             return Err(ReportError::Empty { plot: "the trace plot", missing: "a variable with draws" });
         }
-        let height = 190.0 + ROW * self.rows.len() as f64 + 50.0;
-        let mut scene = Scene::new(WIDTH, height, "Trace plot: draws of each chain and their densities");
-        let mut top = head(
-            &mut scene,
-            "Trace",
-            "left: density of each chain; right: its draws in order. Chains that agree lie on top of each other.",
-        );
+        let mut scene = Scene::new(WIDTH, 0.0, "Trace plot: draws of each chain, their densities and ranks");
+        let top = head(&mut scene, "Trace", &note(chains));
+        let mut top = choose::second_note(&mut scene, top, choose::words(self.rows.len(), self.parameters));
         self.draw_key(&mut scene, top + 10.0, chains);
         top += 40.0;
+        scene.height = top + ROW * self.rows.len() as f64 + 60.0;
         for (i, row) in self.rows.iter().enumerate() {
             self.draw_row(&mut scene, row, top + ROW * i as f64, draws, i + 1 == self.rows.len());
         }
@@ -71,7 +72,8 @@ impl TracePlot {
 
     fn draw_row(&self, scene: &mut Scene, row: &TraceRow, top: f64, draws: usize, last: bool) {
         let left = Panel { left: MARGIN, top: top + 50.0, right: DENSITY_RIGHT, bottom: top + ROW - 50.0 };
-        let right = Panel { left: TRACE_LEFT, right: WIDTH - MARGIN, ..left };
+        let middle = Panel { left: TRACE_LEFT, right: TRACE_RIGHT, ..left };
+        let right = Panel { left: RANKS_LEFT, right: WIDTH - MARGIN, ..left };
         let name = font::fit(&row.name, HEADING, Weight::Bold, DENSITY_RIGHT - MARGIN);
         scene.text(Text::new((MARGIN, top + 22.0), name, HEADING, INK).bold());
         let figures = format!("R-hat {} · bulk ESS {}", significant(row.rhat, 4), rate(row.ess_bulk));
@@ -80,7 +82,12 @@ impl TracePlot {
         let values = row.chains.iter().flatten().copied().chain(row.truth);
         let range = widened(extent(values).unwrap_or((0.0, 1.0)), 0.04);
         draw_densities(scene, row, &left, &left.x(range));
-        self.draw_draws(scene, row, &right, &right.y(range), draws, last);
+        self.draw_draws(scene, row, &middle, &middle.y(range), draws, last);
+        if last {
+            right.draw_x(scene, &right.x((0.0, 1.0)));
+            right.name_x(scene, "rank, as a share of all draws");
+        }
+        draw_ranks(scene, &row.ranks, &right, MOST_KEYS);
     }
 
     fn draw_draws(&self, scene: &mut Scene, row: &TraceRow, panel: &Panel, y: &Axis, draws: usize, last: bool) {
@@ -109,6 +116,16 @@ impl TracePlot {
             scene.line(vec![(at, panel.bottom - 14.0), (at, panel.bottom)], VERMILLION, 2.0);
         }
     }
+}
+
+/// How to read the picture: of many chains the ranks are summed up.
+fn note(chains: usize) -> String {
+    let ranks = if chains <= MOST_KEYS {
+        "ranks of its draws among the draws of all chains, flat where chains agree".to_owned()
+    } else {
+        format!("ranks: median, 5% to 95% and range of the {chains} chains; dashes: 99% by chance")
+    };
+    format!("left: density of each chain; middle: its draws in order; right: {ranks}")
 }
 
 fn ordinal(number: usize) -> String {

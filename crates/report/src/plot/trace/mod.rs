@@ -1,11 +1,13 @@
-//! Trace plot: the draws of each chain in order, beside their densities.
+//! Trace plot: the draws of each chain in order, between their densities and their ranks.
 
 mod draw;
 
 use octopus_trace::Dataset;
 
+use super::chain_ranks::ChainRanks;
+use super::choose;
 use crate::draws;
-use crate::summary::{SummaryRow, by_worst_rhat};
+use crate::summary::SummaryRow;
 
 /// Rows that fit one picture.
 const MOST_ROWS: usize = 6;
@@ -20,6 +22,8 @@ pub struct TracePlot {
     pub rows: Vec<TraceRow>,
     /// For each chain the draws whose transition diverged; may be empty.
     pub divergences: Vec<Vec<usize>>,
+    /// How many parameters the rows were chosen from.
+    pub parameters: usize,
 }
 
 /// One scalar of a trace plot.
@@ -29,6 +33,8 @@ pub struct TraceRow {
     pub name: String,
     /// Draws of each chain in order.
     pub chains: Vec<Vec<f64>>,
+    /// Their ranks among the draws of all chains.
+    pub ranks: ChainRanks,
     /// R-hat, NaN where it is not defined.
     pub rhat: f64,
     /// Bulk effective sample size, NaN where it is not defined.
@@ -43,39 +49,24 @@ impl TracePlot {
     /// `posterior` holds arrays over `chain`, `draw`, ...; `sample_stats`, if given, holds `diverging`. Draws without
     /// a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, sample_stats: Option<&Dataset>, summary: &[SummaryRow]) -> Self {
-        let names = choose(summary);
-        let found: Vec<_> = draws::elements(posterior).filter(|e| names.contains(&e.name.as_str())).collect();
-        let rows = names.iter().filter_map(|&name| {
-            let element = found.iter().find(|element| element.name == name)?;
-            let row = summary.iter().find(|row| row.name == name)?;
-            Some(TraceRow {
-                name: name.to_owned(),
-                chains: element.chains(),
+        let chosen = choose::choose(summary, MOST_ROWS, MOST_ELEMENTS);
+        let rows = choose::found(posterior, &chosen).into_iter().map(|(element, row)| {
+            let chains = element.chains();
+            TraceRow {
+                name: row.name.clone(),
+                ranks: ChainRanks::of(&chains, row.ess_bulk),
+                chains,
                 rhat: row.rhat,
                 ess_bulk: row.ess_bulk,
                 truth: row.truth,
-            })
+            }
         });
-        Self { rows: rows.collect(), divergences: sample_stats.map(draws::divergences).unwrap_or_default() }
+        Self {
+            rows: rows.collect(),
+            divergences: sample_stats.map(draws::divergences).unwrap_or_default(),
+            parameters: summary.len(),
+        }
     }
-}
-
-/// The names to show, scalars first.
-fn choose(summary: &[SummaryRow]) -> Vec<&str> {
-    let (elements, scalars): (Vec<&SummaryRow>, Vec<&SummaryRow>) = summary.iter().partition(|row| row.is_element());
-    let mut chosen = worst(scalars, MOST_ROWS);
-    let room = if chosen.is_empty() { MOST_ROWS } else { (MOST_ROWS - chosen.len()).min(MOST_ELEMENTS) };
-    chosen.extend(worst(elements, room));
-    chosen.into_iter().map(|row| row.name.as_str()).collect()
-}
-
-/// The `count` rows with the worst R-hat, in the order of the model.
-fn worst(mut rows: Vec<&SummaryRow>, count: usize) -> Vec<&SummaryRow> {
-    let mut sorted = rows.clone();
-    sorted.sort_by(|a, b| by_worst_rhat(a, b));
-    sorted.truncate(count);
-    rows.retain(|row| sorted.iter().any(|kept| kept.name == row.name));
-    rows
 }
 
 /// The lowest and highest point of each of `columns` equal spans of draws, in order: drawn, it looks like all draws.
@@ -105,39 +96,6 @@ fn thinned(chain: &[f64], columns: usize) -> Vec<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn row(name: &str, rhat: f64) -> SummaryRow {
-        SummaryRow {
-            name: name.to_owned(),
-            mean: 0.0,
-            sd: 1.0,
-            hdi89: (-1.6, 1.6),
-            eti89: (-1.6, 1.6),
-            rhat,
-            ess_bulk: 1000.0,
-            ess_tail: 1000.0,
-            mcse_mean: 0.03,
-            truth: None,
-        }
-    }
-
-    #[test]
-    fn scalars_first_then_the_worst_elements() {
-        let mut summary = vec![row("mu_pop", 1.0), row("sigma_pop", 1.0)];
-        summary.extend((0..50).map(|j| row(&format!("z[{j}]"), 1.0 + 0.001 * f64::from((j * 7) % 50))));
-        summary.push(row("sigma_obs", 1.2));
-        summary.push(row("mu_group[9]", f64::NAN));
-        assert_eq!(choose(&summary), ["mu_pop", "sigma_pop", "sigma_obs", "z[7]", "z[14]", "mu_group[9]"]);
-    }
-
-    #[test]
-    fn many_scalars_or_none() {
-        let many: Vec<_> = (0..20).map(|j| row(&format!("a{j}"), 1.0 + 0.01 * f64::from(j))).collect();
-        assert_eq!(choose(&many), ["a14", "a15", "a16", "a17", "a18", "a19"]);
-        let arrays: Vec<_> = (0..20).map(|j| row(&format!("z[{j}]"), 1.0)).collect();
-        assert_eq!(choose(&arrays).len(), MOST_ROWS);
-        assert!(choose(&[]).is_empty());
-    }
 
     #[test]
     fn thinning_keeps_extremes_and_order() {

@@ -1,12 +1,13 @@
 //! The shortest run: how long so many chains take to so many effective draws of everything, warm-up included.
 
 use super::quality::{Quality, quality};
+use crate::reach::{Reach, reach};
 use anyhow::Result;
 use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_device::CudaContext;
-use octopus_sampler::{GpuConfig, Phase, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Effective draws of bulk and tails of every quantity, and what R-hat must be below.
 const ESS: f64 = 8000.0;
@@ -81,7 +82,6 @@ impl GoalPlan {
         Ok(Goal { reached, ..all.swap_remove(all.len() / 2) })
     }
 
-    /// The clock stands still while the draws are looked at: a run with a goal looks at them beside the sampling.
     fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<Goal> {
         let (chains, precision) = (self.chains, self.precision);
         let draws = MOST_DRAWS.div_ceil(chains);
@@ -94,29 +94,14 @@ impl GoalPlan {
             false => Sampler::new(model, config.clone())?,
         };
         let setup_seconds = clock.elapsed().as_secs_f64();
-        let clock = Instant::now();
-        while sampler.warm_up().is_none() && sampler.advance(usize::MAX)?.is_some() {}
-        let warmup_seconds = clock.elapsed().as_secs_f64();
-        let (mut blocks, mut drawn, mut look, mut sampling) = (Vec::new(), 0, 1, Duration::ZERO);
         let mut found = None;
-        let mut reached = false;
-        while !reached && drawn < draws {
-            let clock = Instant::now();
-            let block = sampler.advance(look - drawn)?;
-            sampling += clock.elapsed();
-            let Some(block) = block.filter(|block| block.phase == Phase::Sampling) else { break };
-            drawn += block.draws;
-            blocks.push(block);
-            // Fewer draws than effective ones are wished for need no look.
-            if drawn == look {
-                look += look.div_ceil(8);
-                if (drawn * chains) as f64 >= target / 2.0 {
-                    found = quality(model, &blocks, &config);
-                    let enough = |q: &Quality| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < RHAT;
-                    reached = found.as_ref().is_some_and(enough);
-                }
-            }
-        }
+        let enough = |q: &Quality| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < RHAT;
+        let Reach { met, warm_up, draws, warmup_s, sampling_s } = reach(&mut sampler, |blocks| {
+            // Far fewer draws than effective ones are wished for need no look.
+            let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();
+            found = (drawn as f64 >= target / 2.0).then(|| quality(model, blocks, &config)).flatten();
+            Ok(found.as_ref().is_some_and(enough))
+        })?;
         Ok(Goal {
             place: if self.on_gpu { "gpu" } else { "cpu" },
             groups: self.groups,
@@ -125,12 +110,12 @@ impl GoalPlan {
             superchains: config.superchains,
             target_ess: target,
             target_rhat: RHAT,
-            reached,
-            warm_up: sampler.warm_up().unwrap_or(0),
-            draws: drawn,
+            reached: met,
+            warm_up,
+            draws,
             setup_seconds,
-            warmup_seconds,
-            sampling_seconds: sampling.as_secs_f64(),
+            warmup_seconds: warmup_s,
+            sampling_seconds: sampling_s,
             quality: found,
         })
     }

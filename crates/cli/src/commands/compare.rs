@@ -1,0 +1,49 @@
+//! `octopus compare A B`
+
+use crate::args::{CompareArgs, Global};
+use crate::comparison::{Comparison, Limits};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::trace::{Trace, rows};
+use anyhow::{Context, Result};
+use octopus_report::{Figure, ForestPlot, Format, Plot, write_figures};
+use octopus_trace::write_file;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// Compares two posteriors, and what they cost.
+///
+/// # Errors
+/// When draws cannot be read, have no parameter in common, or a file cannot be written.
+pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
+    let limits = Limits { mean: args.max_mean, sd: args.max_sd, alpha: args.alpha };
+    for (option, value) in [("--max-mean", limits.mean), ("--max-sd", limits.sd), ("--alpha", limits.alpha)] {
+        if value.is_nan() || value < 0.0 {
+            return Err(UsageError(format!("{option} {value}: must be a number, 0 or more")).into());
+        }
+    }
+    let open = |path: &PathBuf| Trace::open(std::slice::from_ref(path));
+    let traces = [open(&args.first)?, open(&args.second)?];
+    for trace in traces.iter().filter(|trace| trace.unfinished()) {
+        output::warn(format!("{} is not complete, this compares what is drawn so far", trace.name));
+    }
+    let comparison = Comparison::new(&traces, limits)?;
+    if let Some(out) = &args.out {
+        std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+        let json = serde_json::to_vec_pretty(&comparison).context("cannot write the comparison as JSON")?;
+        write_file(&out.join("comparison.json"), &json)?;
+        let [first, second] =
+            traces.each_ref().map(|trace| Ok::<_, anyhow::Error>((trace.name.as_str(), trace.posterior()?)));
+        let (first, second) = (first?, second?);
+        let rows = comparison.posterior.summaries.each_ref().map(|summary| rows(&summary.parameters, &HashMap::new()));
+        let forest = ForestPlot::compared(&[(first.0, first.1, &rows[0]), (second.0, second.1, &rows[1])]);
+        let figures = [Plot::RunComparison(comparison.plot()), Plot::ForestComparison(forest)].map(Figure::new);
+        write_figures(out, &figures, Format::Png)?;
+    }
+    if global.json {
+        output::print_json(&comparison)?;
+    } else {
+        output::print(&comparison.to_text(args.all))?;
+    }
+    Ok(if comparison.same { Exit::Fine } else { Exit::Bad })
+}

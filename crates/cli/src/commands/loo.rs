@@ -1,0 +1,145 @@
+//! `octopus loo MODEL...`
+
+use crate::args::{Global, LooArgs, Weights};
+use crate::exit::{Exit, UsageError};
+use crate::likelihood::{self, Judged};
+use crate::output;
+use crate::trace::Trace;
+use anyhow::Result;
+use octopus_diag::{Comparison, Elpd, WeightMethod, compare, loo, waic};
+use octopus_report::{Charset, Column, count, significant, text_table};
+use serde_json::{Value, json};
+
+/// Bootstraps of BB-pseudo-BMA, as ArviZ draws.
+const BOOTSTRAPS: u32 = 1000;
+
+/// Expected log predictive densities of models, and their ranking where there are several.
+///
+/// # Errors
+/// When a trace cannot be read, has no log likelihoods and no model that makes them, or the models' observations differ.
+pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
+    if args.draws == 0 {
+        return Err(UsageError("--draws 0: at least one of each chain is needed".into()).into());
+    }
+    let names: Vec<&str> = args.var.iter().map(String::as_str).collect();
+    let mut models = Vec::new();
+    for path in &args.models {
+        let mut trace = Trace::open(std::slice::from_ref(path))?;
+        if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
+            likelihood::complete(&mut trace, args.draws)?;
+        }
+        let judged = Judged::of(&trace, &names)?;
+        let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
+        models.push((trace.name.clone(), elpd));
+    }
+    let ranked = match models.len() {
+        1 => Vec::new(),
+        _ => {
+            let models: Vec<(&str, &Elpd)> = models.iter().map(|(name, elpd)| (name.as_str(), elpd)).collect();
+            compare(&models, method(args.weights))?
+        }
+    };
+    if global.json {
+        output::print_json(&json!({
+            "schema": 1,
+            "models": models.iter().map(|(name, elpd)| model_json(name, elpd)).collect::<Vec<_>>(),
+            "comparison": ranked.iter().map(row_json).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        let mut text: String = models.iter().map(|(name, elpd)| model_text(name, elpd)).collect();
+        if !ranked.is_empty() {
+            text += &ranking_text(&ranked);
+        }
+        output::print(&text)?;
+    }
+    let doubtful = models.iter().any(|(_, elpd)| elpd.warning() || elpd.elpd.is_nan());
+    Ok(if doubtful { Exit::Bad } else { Exit::Fine })
+}
+
+fn method(weights: Weights) -> WeightMethod {
+    match weights {
+        Weights::Stacking => WeightMethod::Stacking,
+        Weights::BbPseudoBma => WeightMethod::BbPseudoBma { samples: BOOTSTRAPS, seed: 0 },
+        Weights::PseudoBma => WeightMethod::PseudoBma,
+    }
+}
+
+fn model_text(name: &str, elpd: &Elpd) -> String {
+    let criterion = elpd.criterion.name();
+    let mut text = format!(
+        "{name}: {} samples of {} observations\n  elpd_{criterion} {} +- {}\n  p_{criterion} {}\n",
+        count(elpd.n_samples as u64),
+        count(elpd.n_data_points as u64),
+        significant(elpd.elpd, 6),
+        significant(elpd.se, 3),
+        significant(elpd.p, 4)
+    );
+    match elpd.advice() {
+        Some(advice) => text += &format!("WARN  {advice}\n"),
+        None => text += &format!("PASS  reliable for every observation (limit {})\n", significant(elpd.good, 2)),
+    }
+    text
+}
+
+fn ranking_text(ranked: &[Comparison]) -> String {
+    let columns = [
+        Column::left("model", 60),
+        Column::right("rank"),
+        Column::right("elpd"),
+        Column::right("p"),
+        Column::right("elpd_diff"),
+        Column::right("dse"),
+        Column::right("weight"),
+        Column::right("se"),
+        Column::left("", 10),
+    ];
+    let rows: Vec<Vec<String>> = ranked
+        .iter()
+        .map(|row| {
+            vec![
+                row.name.clone(),
+                row.rank.to_string(),
+                format!("{:.2}", row.elpd),
+                format!("{:.2}", row.p),
+                format!("{:.2}", row.elpd_diff),
+                format!("{:.2}", row.dse),
+                format!("{:.3}", row.weight),
+                format!("{:.2}", row.se),
+                if row.warning { "doubtful".into() } else { String::new() },
+            ]
+        })
+        .collect();
+    format!("\n{}", text_table(&columns, &rows, Charset::from_environment()))
+}
+
+fn model_json(name: &str, elpd: &Elpd) -> Value {
+    json!({
+        "name": name,
+        "criterion": elpd.criterion.name(),
+        "elpd": elpd.elpd,
+        "se": elpd.se,
+        "p": elpd.p,
+        "samples": elpd.n_samples,
+        "observations": elpd.n_data_points,
+        "limit": elpd.good,
+        "unreliable": elpd.unreliable().collect::<Vec<_>>(),
+        "warning": elpd.warning(),
+        "pointwise": elpd.pointwise,
+        "reliability": elpd.reliability,
+        "advice": elpd.advice(),
+    })
+}
+
+fn row_json(row: &Comparison) -> Value {
+    json!({
+        "name": row.name,
+        "rank": row.rank,
+        "elpd": row.elpd,
+        "p": row.p,
+        "elpd_diff": row.elpd_diff,
+        "weight": row.weight,
+        "se": row.se,
+        "dse": row.dse,
+        "warning": row.warning,
+    })
+}

@@ -1,0 +1,276 @@
+//! Two traces beside each other: their posteriors, their speed, their settings.
+
+mod settings;
+mod speed;
+mod text;
+
+use crate::trace::{Trace, diagnose_options};
+use anyhow::{Context, Result};
+use octopus_diag::{Check, ParameterDifference, PosteriorDifference, Status, posterior_difference};
+use octopus_report::{RunComparisonPlot, RunDifference, RunRatio, percent, significant};
+use serde::{Serialize, Serializer};
+
+pub(crate) use settings::Setting;
+pub(crate) use speed::Speed;
+
+/// Above this R-hat standard errors, and with them z, mean little.
+const CONVERGED: f64 = 1.01;
+
+/// From when on two posteriors differ.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Limits {
+    /// Relative difference of a mean, and of all together (the PRD's 5 %).
+    pub(crate) mean: f64,
+    /// Relative difference of a standard deviation (the PRD's 10 %).
+    pub(crate) sd: f64,
+    /// The probability of calling two runs of one posterior different by chance.
+    pub(crate) alpha: f64,
+}
+
+/// One of the two.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Side {
+    /// Where it was read.
+    pub(crate) name: String,
+    /// Number of chains.
+    pub(crate) chains: usize,
+    /// Draws of each.
+    pub(crate) draws: usize,
+    /// How fast it was.
+    pub(crate) speed: Speed,
+}
+
+/// All that is to be said.
+#[derive(Debug, Serialize)]
+pub(crate) struct Comparison {
+    schema: u32,
+    /// Whether no check failed.
+    pub(crate) same: bool,
+    /// Whether chance alone would make differences as large as all that were found.
+    by_chance: bool,
+    runs: [Side; 2],
+    limits: Limits,
+    /// The checks, in order.
+    pub(crate) checks: Vec<Check>,
+    /// Every parameter that both have.
+    #[serde(serialize_with = "parameters")]
+    pub(crate) posterior: PosteriorDifference,
+    only_first: Vec<String>,
+    only_second: Vec<String>,
+    settings: Vec<Setting>,
+}
+
+impl Comparison {
+    /// Compares two traces.
+    ///
+    /// # Errors
+    /// When one has no draws, or they have no parameter in common.
+    pub(crate) fn new(traces: &[Trace; 2], limits: Limits) -> Result<Self> {
+        let posteriors = [traces[0].posterior()?, traces[1].posterior()?];
+        let superchains = [0, 1].map(|i| traces[i].record.as_ref().and_then(|r| diagnose_options(r).superchains));
+        let posterior = posterior_difference(posteriors[0], posteriors[1], superchains)
+            .with_context(|| format!("{} and {}", traces[0].name, traces[1].name))?;
+        let side = |i: usize| {
+            let summary = &posterior.summaries[i];
+            let speed = Speed::of(&traces[i], summary.min_ess_bulk());
+            Side { name: traces[i].name.clone(), chains: summary.chains, draws: summary.draws, speed }
+        };
+        let checks = checks(&posterior, traces, limits);
+        Ok(Self {
+            schema: 1,
+            by_chance: posterior.p_value() >= limits.alpha,
+            same: checks.iter().all(|check| check.status != Status::Fail),
+            runs: [side(0), side(1)],
+            limits,
+            checks,
+            only_first: posterior.only_first.clone(),
+            only_second: posterior.only_second.clone(),
+            settings: settings::differing(traces),
+            posterior,
+        })
+    }
+}
+
+impl Comparison {
+    /// The differences as a picture, with the ratios of speed that both tell.
+    pub(crate) fn plot(&self) -> RunComparisonPlot {
+        let [first, second] = &self.runs;
+        let ratio = |name: &str, of: fn(&Speed) -> Option<f64>| {
+            let (a, b) = (of(&first.speed)?, of(&second.speed)?);
+            (a > 0.0).then(|| RunRatio { name: name.to_owned(), ratio: b / a })
+        };
+        let row = |p: &ParameterDifference| RunDifference {
+            name: p.name.clone(),
+            z_mean: p.z_mean,
+            z_sd: p.z_sd,
+            relative_mean: p.relative_mean,
+            relative_sd: p.relative_sd,
+            wasserstein: p.wasserstein_sds(),
+        };
+        let ratios = [
+            ratio("effective draws a second", |speed| speed.min_ess_per_s),
+            ratio("effective draws of 1000 gradients", |speed| speed.min_ess_per_1000_gradients),
+        ];
+        RunComparisonPlot {
+            runs: (first.name.clone(), second.name.clone()),
+            rows: self.posterior.parameters.iter().map(row).collect(),
+            ratios: ratios.into_iter().flatten().collect(),
+        }
+    }
+}
+
+fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: Limits) -> Vec<Check> {
+    let judge = |id: &'static str, observed: f64, threshold: f64, good: bool, message: String, advice: &str| Check {
+        id,
+        status: if good { Status::Pass } else { Status::Fail },
+        observed: Some(observed),
+        threshold: Some(threshold),
+        message,
+        advice: (!good).then(|| advice.to_owned()),
+    };
+    let worst = |size: fn(&ParameterDifference) -> f64| {
+        found.largest(size).map_or((0.0, "none"), |p| (size(p).abs(), p.name.as_str()))
+    };
+    let p_value = found.p_value();
+    // NaN must not pass.
+    let chance = p_value >= limits.alpha;
+    let within = |value: f64, limit: f64| value <= limit;
+    let far = if chance {
+        "draw more, and compare again"
+    } else {
+        "the posteriors differ: compare data, model and settings below"
+    };
+    let (mean, of_mean) = worst(|p| p.relative_mean);
+    let (sd, of_sd) = worst(|p| p.relative_sd);
+    let (z, of_z) = worst(ParameterDifference::worst_z);
+    let limit = |limit: f64| format!("limit {}", percent(limit));
+    let mut checks = vec![
+        judge(
+            "means",
+            mean,
+            limits.mean,
+            within(mean, limits.mean),
+            format!("largest difference of a mean {} ({of_mean}), {}", percent(mean), limit(limits.mean)),
+            far,
+        ),
+        judge(
+            "sds",
+            sd,
+            limits.sd,
+            within(sd, limits.sd),
+            format!("largest difference of a standard deviation {} ({of_sd}), {}", percent(sd), limit(limits.sd)),
+            far,
+        ),
+        judge(
+            "rmse",
+            found.rmse,
+            limits.mean,
+            within(found.rmse, limits.mean),
+            format!("RMSE of all means {}, {}", percent(found.rmse), limit(limits.mean)),
+            far,
+        ),
+        judge(
+            "chance",
+            p_value,
+            limits.alpha,
+            chance,
+            format!(
+                "largest difference {} standard errors ({of_z}); chance makes one as large with probability {}",
+                significant(z, 3),
+                significant(p_value, 2)
+            ),
+            "more than chance: the posteriors differ, or chains of one have not converged",
+        ),
+    ];
+    checks.extend(warnings(found, traces));
+    checks
+}
+
+/// What makes a comparison doubtful without deciding it.
+fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
+    let warn = |id: &'static str, message: String, advice: &str| Check {
+        id,
+        status: Status::Warn,
+        observed: None,
+        threshold: None,
+        message,
+        advice: Some(advice.to_owned()),
+    };
+    let mut checks = Vec::new();
+    let worst = found.summaries.iter().map(|summary| summary.max_rhat()).fold(f64::NAN, f64::max);
+    // Of one chain there is none.
+    if worst >= CONVERGED {
+        let message = format!("R-hat up to {}: standard errors mean little", significant(worst, 4));
+        checks.push(warn("converged", message, "see `octopus diagnose` on each, and draw longer"));
+    }
+    let data = |i: usize| traces[i].record.as_ref()?.data.as_ref().map(|data| data.sha256.as_str());
+    if let (Some(a), Some(b)) = (data(0), data(1))
+        && a != b
+    {
+        checks.push(warn("data", "the two runs are of different data".into(), "expect their posteriors to differ"));
+    }
+    for (names, side) in [(&found.only_first, "first"), (&found.only_second, "second")] {
+        if let Some(name) = names.first() {
+            let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+            let message = format!("{name}{more}: only in the {side}");
+            checks.push(warn("names", message, "parameters of one only are not compared"));
+        }
+    }
+    checks
+}
+
+/// A number that JSON can hold.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// For JSON: what is not finite is `null`.
+fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        name: &'a str,
+        mean: [Option<f64>; 2],
+        sd: [Option<f64>; 2],
+        q5: [Option<f64>; 2],
+        q50: [Option<f64>; 2],
+        q95: [Option<f64>; 2],
+        relative_mean: Option<f64>,
+        relative_sd: Option<f64>,
+        z_mean: Option<f64>,
+        z_sd: Option<f64>,
+        z_quantiles: [Option<f64>; 3],
+        wasserstein: Option<f64>,
+        p_value: Option<f64>,
+    }
+    #[derive(Serialize)]
+    struct Posterior<'a> {
+        rmse: Option<f64>,
+        p_value: Option<f64>,
+        parameters: Vec<Row<'a>>,
+    }
+    let row = |p: &ParameterDifference| {
+        let quantile = |k: usize| [finite(p.quantiles[0][k]), finite(p.quantiles[1][k])];
+        (p.mean.map(finite), p.sd.map(finite), [quantile(0), quantile(1), quantile(2)])
+    };
+    let rows = found.parameters.iter().map(|p| {
+        let (mean, sd, [q5, q50, q95]) = row(p);
+        Row {
+            name: &p.name,
+            mean,
+            sd,
+            q5,
+            q50,
+            q95,
+            relative_mean: finite(p.relative_mean),
+            relative_sd: finite(p.relative_sd),
+            z_mean: finite(p.z_mean),
+            z_sd: finite(p.z_sd),
+            z_quantiles: p.z_quantiles.map(finite),
+            wasserstein: finite(p.wasserstein),
+            p_value: finite(p.p_value),
+        }
+    });
+    let posterior =
+        Posterior { rmse: finite(found.rmse), p_value: finite(found.p_value()), parameters: rows.collect() };
+    posterior.serialize(serializer)
+}

@@ -1,0 +1,81 @@
+//! In which settings two traces differ.
+
+use crate::trace::Trace;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Fields of a record that are no settings but what came of them.
+const OUTCOMES: [&str; 12] = [
+    "schema",
+    "created",
+    "command",
+    "status",
+    "device_reason",
+    "strategy_reason",
+    "ending",
+    "timing",
+    "adaptation",
+    "usage",
+    "parts",
+    "layout",
+];
+
+/// A setting that differs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Setting {
+    /// Its place in `run.toml`, e.g. `sampler.seed`; of a file an attribute.
+    pub(crate) name: String,
+    /// The first's value, then the second's; none where it has no such setting.
+    pub(crate) values: [Option<String>; 2],
+}
+
+/// The settings in which they differ, by name.
+pub(super) fn differing(traces: &[Trace; 2]) -> Vec<Setting> {
+    let [first, mut second] = [of(&traces[0]), of(&traces[1])];
+    let mut found: BTreeMap<String, [Option<String>; 2]> =
+        first.into_iter().map(|(name, value)| (name.clone(), [Some(value), second.remove(&name)])).collect();
+    found.extend(second.into_iter().map(|(name, value)| (name, [None, Some(value)])));
+    found.retain(|_, values| values[0] != values[1]);
+    found.into_iter().map(|(name, values)| Setting { name, values }).collect()
+}
+
+fn of(trace: &Trace) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    match &trace.record {
+        Some(record) => {
+            // A record that has been read can be written.
+            if let Ok(Value::Object(mut fields)) = serde_json::to_value(record) {
+                fields.retain(|name, _| !OUTCOMES.contains(&name.as_str()));
+                flatten("", &Value::Object(fields), &mut found);
+            }
+        }
+        None => {
+            let attrs = trace.data.posterior().map(|posterior| &posterior.attrs);
+            for name in ["inference_library", "inference_library_version", "tuning_steps"] {
+                if let Some(value) = attrs.and_then(|attrs| attrs.get(name)) {
+                    found.insert(name.to_owned(), crate::trace::attribute_text(value));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn flatten(place: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                flatten(&place, value, found);
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => {
+            found.insert(place.to_owned(), text.clone());
+        }
+        other => {
+            found.insert(place.to_owned(), other.to_string());
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a trace tells of its speed.
+
+use super::finite;
+use crate::trace::Trace;
+use octopus_trace::{Attribute, InferenceData};
+use serde::Serialize;
+
+/// Names that samplers give to the leapfrog steps of a draw, ArviZ's first.
+const STEPS: [&str; 3] = ["n_steps", "n_leapfrog__", "num_steps"];
+
+/// How fast draws came; none where the trace does not say.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Speed {
+    /// Wall-clock seconds of warm-up and sampling.
+    pub(crate) seconds: Option<f64>,
+    /// The smallest bulk effective sample size.
+    pub(crate) min_ess_bulk: Option<f64>,
+    /// The one over the other.
+    pub(crate) min_ess_per_s: Option<f64>,
+    /// Gradients of the draws, without those of warm-up.
+    pub(crate) gradients: Option<u64>,
+    /// Effective draws of a thousand of them.
+    pub(crate) min_ess_per_1000_gradients: Option<f64>,
+}
+
+impl Speed {
+    pub(super) fn of(trace: &Trace, min_ess_bulk: f64) -> Self {
+        let timing = trace.record.as_ref().map(|record| record.timing.warmup_s + record.timing.sampling_s);
+        let seconds = timing.or_else(|| told(&trace.data)).filter(|&seconds| seconds > 0.0);
+        let gradients = gradients(&trace.data);
+        let min_ess_bulk = finite(min_ess_bulk);
+        let ratio = |unit: Option<f64>| Some(min_ess_bulk? / unit.filter(|&unit| unit > 0.0)?);
+        Self {
+            min_ess_per_s: ratio(seconds),
+            min_ess_per_1000_gradients: ratio(gradients.map(|count| 1e-3 * count as f64)),
+            seconds,
+            min_ess_bulk,
+            gradients,
+        }
+    }
+}
+
+/// ArviZ's attribute `sampling_time`, which PyMC writes.
+fn told(data: &InferenceData) -> Option<f64> {
+    ["posterior", "sample_stats"].iter().find_map(|group| match data.group(group)?.attrs.get("sampling_time")? {
+        Attribute::F64(seconds) => Some(*seconds),
+        Attribute::I64(seconds) => Some(*seconds as f64),
+        _ => None,
+    })
+}
+
+fn gradients(data: &InferenceData) -> Option<u64> {
+    let stats = data.group("sample_stats")?;
+    let steps = STEPS.iter().find_map(|name| stats.get(name)).filter(|array| array.is_sampled())?;
+    let total: f64 = steps.values.to_f64().iter().sum();
+    (total.is_finite() && total >= 0.0).then_some(total as u64)
+}

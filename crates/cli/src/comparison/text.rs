@@ -1,0 +1,145 @@
+//! A comparison in words.
+
+use super::{Comparison, Side};
+use octopus_diag::{ParameterDifference, Status};
+use octopus_report::{Charset, Column, count, rate, seconds, significant, text_table};
+
+/// More parameters than this are shown by their worst.
+const MOST: usize = 20;
+
+impl Comparison {
+    /// Tables, checks and advice; every parameter when `all`.
+    pub(crate) fn to_text(&self, all: bool) -> String {
+        let charset = Charset::from_environment();
+        let mut text = String::new();
+        for (letter, side) in ["A", "B"].into_iter().zip(&self.runs) {
+            text += &format!(
+                "{letter}  {}: {} chains of {} draws\n",
+                side.name,
+                count(side.chains as u64),
+                count(side.draws as u64)
+            );
+        }
+        text += &self.parameters_text(all, charset);
+        text += &self.speed_text(charset);
+        text += &self.settings_text(charset);
+        text.push('\n');
+        for check in &self.checks {
+            let word = match check.status {
+                Status::Pass => "PASS",
+                Status::Warn => "WARN",
+                Status::Fail => "FAIL",
+                Status::Skipped => "SKIPPED",
+            };
+            text += &format!("{word:<7}  {:<9}  {}\n", check.id, check.message);
+        }
+        let mut said: Vec<&str> = Vec::new();
+        for advice in self.checks.iter().filter_map(|check| check.advice.as_deref()) {
+            if !said.contains(&advice) {
+                text += &format!("-> {advice}\n");
+                said.push(advice);
+            }
+        }
+        let verdict = match (self.same, self.by_chance) {
+            (true, _) => "the same posterior, as far as these draws can tell",
+            (false, true) => "not within the limits; chance alone may have made the difference",
+            (false, false) => "they differ",
+        };
+        text + verdict + "\n"
+    }
+
+    fn parameters_text(&self, all: bool, charset: Charset) -> String {
+        let columns = [
+            Column::left("", 40),
+            Column::right("mean A"),
+            Column::right("mean B"),
+            Column::right("apart"),
+            Column::right("z"),
+            Column::right("sd A"),
+            Column::right("sd B"),
+            Column::right("apart"),
+            Column::right("z"),
+            Column::right("5% z"),
+            Column::right("50% z"),
+            Column::right("95% z"),
+            Column::right("Wasserstein/sd"),
+        ];
+        let mut shown: Vec<&ParameterDifference> = self.posterior.parameters.iter().collect();
+        let mut note = String::new();
+        if !all && shown.len() > MOST {
+            let size = |p: &ParameterDifference| if p.worst_z().is_nan() { f64::INFINITY } else { p.worst_z().abs() };
+            shown.sort_by(|a, b| size(b).total_cmp(&size(a)));
+            note = format!(
+                "... the {MOST} of {} parameters that differ most in standard errors; --all shows all\n",
+                shown.len()
+            );
+            shown.truncate(MOST);
+        }
+        let share = |share: f64| format!("{:.2} %", 100.0 * share);
+        let z = |z: f64| if z.is_nan() { String::new() } else { format!("{z:.1}") };
+        let rows: Vec<Vec<String>> = shown
+            .into_iter()
+            .map(|p| {
+                vec![
+                    p.name.clone(),
+                    significant(p.mean[0], 4),
+                    significant(p.mean[1], 4),
+                    share(p.relative_mean),
+                    z(p.z_mean),
+                    significant(p.sd[0], 4),
+                    significant(p.sd[1], 4),
+                    share(p.relative_sd),
+                    z(p.z_sd),
+                    z(p.z_quantiles[0]),
+                    z(p.z_quantiles[1]),
+                    z(p.z_quantiles[2]),
+                    significant(p.wasserstein_sds(), 2),
+                ]
+            })
+            .collect();
+        format!("\n{}{note}", text_table(&columns, &rows, charset))
+    }
+
+    fn speed_text(&self, charset: Charset) -> String {
+        let columns = [Column::left("", 60), Column::right("A"), Column::right("B"), Column::right("B over A")];
+        type Figure = (&'static str, fn(&Side) -> Option<f64>, fn(f64) -> String);
+        let figures: [Figure; 5] = [
+            ("warm-up and sampling", |side| side.speed.seconds, seconds),
+            ("smallest bulk-ESS", |side| side.speed.min_ess_bulk, rate),
+            ("smallest bulk-ESS each second", |side| side.speed.min_ess_per_s, rate),
+            ("gradients of the draws", |side| side.speed.gradients.map(|n| n as f64), |v| count(v as u64)),
+            (
+                "smallest bulk-ESS of 1000 gradients",
+                |side| side.speed.min_ess_per_1000_gradients,
+                |v| significant(v, 3),
+            ),
+        ];
+        let rows: Vec<Vec<String>> = figures
+            .into_iter()
+            .map(|(what, of, show)| {
+                let [a, b] = [0, 1].map(|i| of(&self.runs[i]));
+                let cell = |value: Option<f64>| value.map_or("not told".to_owned(), show);
+                let ratio = match (a, b) {
+                    (Some(a), Some(b)) if a > 0.0 => significant(b / a, 3),
+                    _ => String::new(),
+                };
+                vec![what.to_owned(), cell(a), cell(b), ratio]
+            })
+            .collect();
+        format!("\n{}", text_table(&columns, &rows, charset))
+    }
+
+    fn settings_text(&self, charset: Charset) -> String {
+        if self.settings.is_empty() {
+            return "\nno setting differs\n".into();
+        }
+        let columns = [Column::left("settings that differ", 40), Column::left("A", 40), Column::left("B", 40)];
+        let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
+        let rows: Vec<Vec<String>> = self
+            .settings
+            .iter()
+            .map(|setting| vec![setting.name.clone(), cell(&setting.values[0]), cell(&setting.values[1])])
+            .collect();
+        format!("\n{}", text_table(&columns, &rows, charset))
+    }
+}

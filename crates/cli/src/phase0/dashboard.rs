@@ -1,0 +1,62 @@
+//! Pictures of speed: over the sizes of the problem, and against the error of the draws.
+
+use super::benchmark::Measurement;
+use super::{Options, Stages};
+use octopus_report::{FrontPoint, Measured, ParetoFrontPlot, Plot, ScalingMeasure, ScalingPlot, ScalingSeries};
+
+/// Effective draws a second by groups, and by the error of the means.
+pub(super) fn plots(stages: &Stages, options: &Options) -> Vec<Plot> {
+    let mut plots = vec![front(&stages.benchmark.strategies)];
+    plots.extend(scaling(stages, options));
+    plots
+}
+
+/// None where only one size was measured.
+fn scaling(stages: &Stages, options: &Options) -> Option<Plot> {
+    let (benchmark, sampler) = (&stages.benchmark, &options.sampler);
+    if benchmark.sizes.is_empty() {
+        return None;
+    }
+    let (auto, others) = benchmark.strategies.split_first()?;
+    let own = |m: &&Measurement| (m.run.chains, m.run.draws) == (sampler.chains, sampler.draws);
+    let point = |m: &Measurement| Some((m.run.groups as f64, ess_per_s(m)?));
+    // The first strategy after auto's is the run's own.
+    let prds = others.first().into_iter().chain(benchmark.sizes.iter().filter(own));
+    let chosen = std::iter::once(auto).chain(benchmark.sizes.iter().filter(|m| !own(m)));
+    let (chains, draws) = (sampler.chains, sampler.draws);
+    let series = [
+        ScalingSeries {
+            name: format!("CPU, {chains} chains x {draws} draws"),
+            points: prds.filter_map(point).collect(),
+        },
+        ScalingSeries { name: "CPU, --strategy auto".into(), points: chosen.filter_map(point).collect() },
+    ];
+    let measured = ScalingMeasure::EssPerSecond;
+    Some(Plot::Scaling(ScalingPlot { along: "groups".into(), measured, series: series.into() }))
+}
+
+fn front(strategies: &[Measurement]) -> Plot {
+    let point = |m: &Measurement| {
+        Some(FrontPoint {
+            label: short(&m.run.setting),
+            sampler: m.run.engine.clone(),
+            error: m.quality.error?,
+            ess_per_s: ess_per_s(m)?,
+        })
+    };
+    Plot::ParetoFront(ParetoFrontPlot {
+        error: "root mean square error of the means, in posterior sds".into(),
+        points: strategies.iter().filter_map(point).collect(),
+    })
+}
+
+fn ess_per_s(m: &Measurement) -> Option<f64> {
+    let Measured::Value(times) = &m.run.result else { return None };
+    let wall: f64 = times.repeats.iter().map(|repeat| repeat.wall_s).sum();
+    Some(times.min_ess_bulk / (wall / times.repeats.len() as f64))
+}
+
+/// A setting in the few words that a picture has room for.
+fn short(setting: &str) -> String {
+    setting.replace(" chains x ", " x ").replace(" draws", "").replace(" metric", "")
+}

@@ -1,0 +1,85 @@
+//! Traces of any format and of any program.
+
+use crate::support::run;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Traces that PyMC, nutpie, NumPyro and CmdStan have written.
+fn theirs(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/data").join(name)
+}
+
+/// Parameters by name: stores do not keep the order of variables.
+fn rows(diagnosis: &serde_json::Value) -> BTreeMap<String, serde_json::Value> {
+    let rows = diagnosis["parameters"].as_array().unwrap().iter();
+    rows.map(|row| (row["name"].as_str().unwrap().to_owned(), row.clone())).collect()
+}
+
+#[test]
+fn every_format_is_diagnosed_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "sample hierarchical-normal --groups 3 --draws 100 --tune 100 --device cpu --quiet --out {}/run");
+    let diagnose = |trace: &str| run(dir.path(), &format!("diagnose {{}}/{trace} --json")).json();
+    let own = diagnose("run");
+    for format in ["netcdf", "zarr", "zarr-v2", "parquet", "stan-csv"] {
+        run(dir.path(), &format!("export {{}}/run --to {format} --out {{}}/{format}")).succeeds();
+        let found = diagnose(format);
+        assert_eq!(rows(&found), rows(&own), "{format}");
+        assert_eq!((&found["divergences"], &found["bfmi"]), (&own["divergences"], &own["bfmi"]), "{format}");
+    }
+    // From one format to another, without the run.
+    run(dir.path(), "export {}/parquet --to zarr --out {}/again").succeeds();
+    assert_eq!(rows(&diagnose("again")), rows(&own));
+    run(dir.path(), "export {}/parquet --to netcdf --out {}/x.nc --prior 5").fails(3, &["model"]);
+    run(dir.path(), "diagnose {}/netcdf {}/parquet").fails(3, &["netcdf"]);
+}
+
+#[test]
+fn other_programs_traces_are_diagnosed_plotted_and_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["pymc/schools.nc", "nutpie/schools.nc", "numpyro/schools.nc", "cmdstan/dense.csv"] {
+        let path = theirs(name);
+        let path = path.to_str().unwrap();
+        let found = run(dir.path(), &format!("diagnose {path}"));
+        // A handful of draws is not enough, and that is what is said.
+        assert_eq!(found.code, Some(1), "{name}: {found:?}");
+        assert!(found.stdout.contains("rhat") && found.stdout.contains("divergences"), "{name}: {}", found.stdout);
+        assert!(!found.stdout.contains("SKIPPED  divergences"), "{name}: {}", found.stdout);
+    }
+    let (first, second) = (theirs("cmdstan/warmup_1.csv"), theirs("cmdstan/warmup_2.csv"));
+    let (first, second) = (first.to_str().unwrap(), second.to_str().unwrap());
+    let both = run(dir.path(), &format!("diagnose {first} {second}"));
+    assert!(both.stdout.contains("2 chains of"), "{}", both.stdout);
+    let schools = theirs("pymc/schools.nc");
+    let plots = run(dir.path(), &format!("plot {} --out {{}}/plots --kind forest,energy", schools.display()));
+    assert_eq!(plots.succeeds().stdout.lines().count(), 2);
+    let others = theirs("nutpie/schools.nc");
+    let compared = run(dir.path(), &format!("compare {} {} --out {{}}/both", schools.display(), others.display()));
+    assert!(compared.stdout.contains("inference_library"), "{compared:?}");
+    assert!(dir.path().join("both/run_comparison_plot.png").is_file());
+}
+
+#[test]
+fn leave_one_out_of_a_run_and_of_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = "sample hierarchical-normal --groups 12 --draws 400 --tune 300 --device cpu --quiet";
+    run(dir.path(), &format!("{sample} --out {{}}/a")).succeeds();
+    // A scale of observations that the prior forbids: the worse model.
+    run(dir.path(), &format!("{sample} --sigma-obs-scale 0.05 --out {{}}/b")).succeeds();
+    let one = run(dir.path(), "loo {}/a --json").succeeds().json();
+    let elpd = one["models"][0]["elpd"].as_f64().unwrap();
+    run(dir.path(), "export {}/a --to netcdf --out {}/a.nc --predictive 400").succeeds();
+    let file = run(dir.path(), "loo {}/a.nc --json").succeeds().json();
+    assert_eq!(file["models"][0]["elpd"].as_f64(), Some(elpd), "the file's log likelihoods are the model's");
+    let ranked = run(dir.path(), "loo {}/b {}/a --json").json();
+    assert!(ranked["comparison"][0]["name"].as_str().unwrap().ends_with("/a"), "{}", ranked["comparison"]);
+    let text = run(dir.path(), "loo {}/a {}/b");
+    assert!(text.stdout.contains("elpd_diff") && text.stdout.contains("weight"), "{}", text.stdout);
+    let waic = run(dir.path(), "loo {}/a --waic");
+    // Of so few observations a group some move the posterior too much for it.
+    assert_eq!(waic.code, Some(1), "{waic:?}");
+    assert!(waic.stdout.contains("elpd_waic") && waic.stdout.contains("WARN"), "{}", waic.stdout);
+    run(dir.path(), "loo {}/a --draws 0").fails(2, &["--draws 0"]);
+    run(dir.path(), "export {}/a --to parquet --out {}/p").succeeds();
+    run(dir.path(), "loo {}/p").fails(3, &["log_likelihood"]);
+}

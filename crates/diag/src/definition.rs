@@ -1,0 +1,141 @@
+//! The same estimators as other programs define them.
+
+use crate::ess::{ess_below, lesser};
+use crate::mcse::{quantile_error_with, sd_error};
+use crate::moments::{mean, sum_by};
+use crate::order::{Sorted, quantile_linear, range};
+use crate::{Chains, DiagError};
+
+/// Whose definition of an estimator is meant, where programs differ. The functions of this crate are
+/// [`Arviz`](Self::Arviz)'s; the methods here are those of the program named.
+///
+/// | | ArviZ 0.23 | arviz-stats 0.8 | posterior (R) 1.6 |
+/// |--|--|--|--|
+/// | `mcse_sd` rests on the effective sample size of | `(x - mean)^2` | `x` | `(x - mean)^2` |
+/// | all values equal: effective sample size, standard error | number of draws, 0 | number of draws, 0 | not defined |
+/// | a value is infinite | ranks are used where they can be | as ArviZ 0.23 | not defined |
+/// | one chain: R-hat | not defined | not defined | of its two halves |
+/// | R-hat folds about the median of | the halves | the halves | the whole chains |
+/// | quantiles (the same but for the last bit) | `mquantiles` | `np.quantile` | type 7 |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Definition {
+    /// ArviZ 0.23.
+    #[default]
+    Arviz,
+    /// arviz-stats 0.8, of ArviZ 1.
+    ArvizStats,
+    /// The R package posterior 1.6.
+    Posterior,
+}
+
+impl Definition {
+    /// As [`rhat`](crate::rhat).
+    pub fn rhat(self, chains: &Chains) -> f64 {
+        if self != Self::Posterior {
+            return crate::rhat(chains);
+        }
+        if !chains.valid(1) || not_for_posterior(chains) {
+            return f64::NAN;
+        }
+        let whole = Sorted::of(chains.values()).values;
+        crate::rhat::rhat_about(chains, crate::order::median(&whole))
+    }
+
+    /// As [`ess_bulk`](crate::ess_bulk).
+    pub fn ess_bulk(self, chains: &Chains) -> f64 {
+        self.guard(chains, crate::ess_bulk)
+    }
+
+    /// As [`ess_mean`](crate::ess_mean).
+    pub fn ess_mean(self, chains: &Chains) -> f64 {
+        self.guard(chains, crate::ess_mean)
+    }
+
+    /// As [`ess_tail`](crate::ess_tail).
+    pub fn ess_tail(self, chains: &Chains) -> f64 {
+        if self == Self::Arviz {
+            return crate::ess_tail(chains);
+        }
+        if !chains.valid(1) {
+            return f64::NAN;
+        }
+        lesser(self.below_quantile(chains, 0.05), self.below_quantile(chains, 0.95))
+    }
+
+    /// As [`ess_quantile`](crate::ess_quantile).
+    ///
+    /// # Errors
+    /// As [`ess_quantile`](crate::ess_quantile).
+    pub fn ess_quantile(self, chains: &Chains, prob: f64) -> Result<f64, DiagError> {
+        let found = crate::ess_quantile(chains, prob)?;
+        Ok(if self == Self::Arviz || !chains.valid(1) { found } else { self.below_quantile(chains, prob) })
+    }
+
+    /// As [`mcse_mean`](crate::mcse_mean).
+    pub fn mcse_mean(self, chains: &Chains) -> f64 {
+        self.guard(chains, crate::mcse_mean)
+    }
+
+    /// As [`mcse_sd`](crate::mcse_sd).
+    pub fn mcse_sd(self, chains: &Chains) -> f64 {
+        if self != Self::ArvizStats || !chains.valid(1) {
+            return self.guard(chains, crate::mcse_sd);
+        }
+        let squares = crate::ess::squared_deviations(chains.values());
+        let fourth = sum_by(&squares, |square| square * square) / squares.len() as f64;
+        sd_error(mean(&squares), fourth, crate::ess_mean(chains))
+    }
+
+    /// As [`mcse_quantile`](crate::mcse_quantile).
+    ///
+    /// # Errors
+    /// As [`mcse_quantile`](crate::mcse_quantile).
+    pub fn mcse_quantile(self, chains: &Chains, prob: f64) -> Result<f64, DiagError> {
+        let found = crate::mcse_quantile(chains, prob)?;
+        if self == Self::Arviz || !chains.valid(1) {
+            return Ok(found);
+        }
+        Ok(quantile_error_with(chains, prob, self.below_quantile(chains, prob)))
+    }
+
+    fn below_quantile(self, chains: &Chains, prob: f64) -> f64 {
+        self.guard(chains, |chains| ess_below(chains, quantile_linear(&Sorted::of(chains.values()).values, prob)))
+    }
+
+    fn guard(self, chains: &Chains, f: impl Fn(&Chains) -> f64) -> f64 {
+        if self == Self::Posterior && not_for_posterior(chains) { f64::NAN } else { f(chains) }
+    }
+}
+
+/// Values of which posterior says nothing: all equal, or one of them infinite.
+fn not_for_posterior(chains: &Chains) -> bool {
+    let (low, high) = range(chains.values());
+    low == high || !low.is_finite() || !high.is_finite()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn posterior_judges_one_chain_and_no_constant() {
+        let values: Vec<f64> = (0..400).map(|i| f64::from(i * 7919 % 1009)).collect();
+        let (one, halves) = (Chains::new(&values, 1, 400).unwrap(), Chains::new(&values, 2, 200).unwrap());
+        assert!(Definition::Arviz.rhat(&one).is_nan() && Definition::ArvizStats.rhat(&one).is_nan());
+        let by_halves = crate::rhat::scale_reduction(&crate::rhat::rank_normalized(halves), 200);
+        assert!(Definition::Posterior.rhat(&one) >= by_halves && Definition::Posterior.rhat(&one) < 1.02);
+        let even = Chains::new(&values, 4, 100).unwrap();
+        assert_eq!(Definition::Posterior.rhat(&even), crate::rhat(&even));
+        assert_eq!(Definition::Posterior.mcse_sd(&even), crate::mcse_sd(&even));
+        assert_ne!(Definition::ArvizStats.mcse_sd(&even), crate::mcse_sd(&even));
+
+        let constant = Chains::new(&[1.5; 40], 2, 20).unwrap();
+        let p = Definition::Posterior;
+        let none = [p.rhat(&constant), p.ess_bulk(&constant), p.ess_mean(&constant), p.ess_tail(&constant)];
+        assert!(none.iter().all(|v| v.is_nan()) && p.mcse_mean(&constant).is_nan());
+        assert!(p.ess_quantile(&constant, 0.5).unwrap().is_nan() && p.mcse_quantile(&constant, 0.5).unwrap().is_nan());
+        assert_eq!(Definition::ArvizStats.ess_tail(&constant), 40.0);
+        let infinite = Chains::new(&[1.0, 2.0, f64::INFINITY, 3.0, 4.0, 5.0, 6.0, 7.0], 2, 4).unwrap();
+        assert!(p.ess_bulk(&infinite).is_nan() && crate::ess_bulk(&infinite).is_finite());
+    }
+}

@@ -1,0 +1,287 @@
+//! Two posteriors side by side: how far apart they are, and whether chance explains it.
+
+use crate::chains::has_nan;
+use crate::mcse::mcse_quantile;
+use crate::order::{Sorted, quantile};
+use crate::ranks::holm;
+use crate::summary::{DEFAULT_PROB, ParameterSummary, Summary, summarise};
+use crate::{Chains, DiagError};
+use octopus_trace::{Array, Dataset, Values};
+use rayon::prelude::*;
+use statrs::distribution::{ContinuousCDF, Normal};
+use std::collections::HashMap;
+
+/// The quantiles that are compared.
+pub const COMPARED_QUANTILES: [f64; 3] = [0.05, 0.5, 0.95];
+
+/// What two posteriors say of one number; differences are of the second less the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterDifference {
+    /// The element's name, e.g. `mu_group[berlin]`.
+    pub name: String,
+    /// The means.
+    pub mean: [f64; 2],
+    /// The standard deviations.
+    pub sd: [f64; 2],
+    /// The [quantiles](COMPARED_QUANTILES) of the first and of the second.
+    pub quantiles: [[f64; 3]; 2],
+    /// Difference of the means over the larger of the first's |mean| and standard deviation: of a mean near 0 nothing is a
+    /// small fraction.
+    pub relative_mean: f64,
+    /// Difference of the standard deviations over the first.
+    pub relative_sd: f64,
+    /// Difference of the means in its Monte Carlo standard errors; 0 where both are constant and equal.
+    pub z_mean: f64,
+    /// Difference of the standard deviations in its Monte Carlo standard errors.
+    pub z_sd: f64,
+    /// Differences of the quantiles in their Monte Carlo standard errors; NaN where chains are too short to tell them.
+    pub z_quantiles: [f64; 3],
+    /// Wasserstein distance of order 1, in units of the quantity: how far a draw of one must be moved on average to make the
+    /// other. `scipy.stats.wasserstein_distance`.
+    pub wasserstein: f64,
+    /// The smallest p-value of its z, adjusted for all of all parameters ([`holm`](crate::holm)).
+    pub p_value: f64,
+}
+
+impl ParameterDifference {
+    /// The z that is farthest from 0; NaN where there is none.
+    pub fn worst_z(&self) -> f64 {
+        self.all_z().filter(|z| !z.is_nan()).fold(f64::NAN, |worst, z| if z.abs() <= worst.abs() { worst } else { z })
+    }
+
+    /// The Wasserstein distance in standard deviations of the first.
+    pub fn wasserstein_sds(&self) -> f64 {
+        over(self.wasserstein, self.sd[0])
+    }
+
+    fn all_z(&self) -> impl Iterator<Item = f64> {
+        [self.z_mean, self.z_sd].into_iter().chain(self.z_quantiles)
+    }
+}
+
+/// How two posteriors differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PosteriorDifference {
+    /// The summaries of both.
+    pub summaries: [Summary; 2],
+    /// The parameters that both have, in the order of the first.
+    pub parameters: Vec<ParameterDifference>,
+    /// Parameters that only the first has.
+    pub only_first: Vec<String>,
+    /// Parameters that only the second has.
+    pub only_second: Vec<String>,
+    /// Root mean square difference of the means over that of their scales, each the larger of |mean| and standard deviation.
+    pub rmse: f64,
+}
+
+impl PosteriorDifference {
+    /// The parameter where `size` is largest; NaN counts as largest.
+    pub fn largest(&self, size: impl Fn(&ParameterDifference) -> f64) -> Option<&ParameterDifference> {
+        let key = |p: &ParameterDifference| if size(p).is_nan() { f64::INFINITY } else { size(p).abs() };
+        self.parameters.iter().max_by(|a, b| key(a).total_cmp(&key(b)))
+    }
+
+    /// The smallest adjusted p-value: what chance would do as far as this or farther anywhere.
+    pub fn p_value(&self) -> f64 {
+        self.parameters.iter().map(|p| p.p_value).fold(1.0, |least, p| if p >= least { least } else { p })
+    }
+}
+
+/// Compares the numbers that two posteriors of independent draws have in common, by name. With `superchains` the first or
+/// the second is a run of many short chains, as in [`summary_of_many`](crate::summary_of_many).
+///
+/// Standard errors are those of [`mcse_mean`](crate::mcse_mean), [`mcse_sd`](crate::mcse_sd) and
+/// [`mcse_quantile`](crate::mcse_quantile), added in squares; they mean something only of chains that have converged.
+/// A number that is constant in both and the same has z = 0.
+///
+/// # Errors
+/// As [`summary`](crate::summary); [`DiagError::NothingInCommon`] when no name is in both.
+pub fn posterior_difference(
+    first: &Dataset,
+    second: &Dataset,
+    superchains: [Option<usize>; 2],
+) -> Result<PosteriorDifference, DiagError> {
+    let summaries = [summarise(first, DEFAULT_PROB, superchains[0])?, summarise(second, DEFAULT_PROB, superchains[1])?];
+    let [ours, theirs] = [elements(first), elements(second)];
+    let rows: HashMap<&str, &ParameterSummary> = summaries[1].parameters.iter().map(|p| (p.name.as_str(), p)).collect();
+    let common: Vec<[&ParameterSummary; 2]> =
+        summaries[0].parameters.iter().filter_map(|a| Some([a, *rows.get(a.name.as_str())?])).collect();
+    if common.is_empty() {
+        let [first, second] = [0, 1].map(|i| summaries[i].parameters.first().map_or(String::new(), |p| p.name.clone()));
+        return Err(DiagError::NothingInCommon { first, second });
+    }
+    let parameters: Vec<ParameterDifference> = common
+        .par_iter()
+        .map(|&pair| {
+            let name = &pair[0].name;
+            difference(pair, [&ours[name].draws(), &theirs[name].draws()], &summaries)
+        })
+        .collect::<Result<_, DiagError>>()?;
+    let alone = |summary: &Summary, other: &HashMap<String, Element>| -> Vec<String> {
+        let names = summary.parameters.iter().map(|p| &p.name);
+        names.filter(|name| !other.contains_key(*name)).cloned().collect()
+    };
+    let (only_first, only_second) = (alone(&summaries[0], &theirs), alone(&summaries[1], &ours));
+    let rmse = rmse(&parameters);
+    Ok(PosteriorDifference { parameters: adjusted(parameters), only_first, only_second, rmse, summaries })
+}
+
+/// One number of a posterior: its place within a variable.
+struct Element<'a> {
+    array: &'a Array,
+    index: usize,
+}
+
+impl Element<'_> {
+    /// Its draws, chain after chain.
+    fn draws(&self) -> Vec<f64> {
+        fn pick<T: Copy>(values: &[T], index: usize, width: usize, real: impl Fn(T) -> f64) -> Vec<f64> {
+            values.iter().skip(index).step_by(width).map(|&value| real(value)).collect()
+        }
+        let width = self.array.elements(2);
+        match &self.array.values {
+            Values::F64(values) => pick(values, self.index, width, |v| v),
+            Values::I64(values) => pick(values, self.index, width, |v| v as f64),
+            Values::Bool(values) => pick(values, self.index, width, |v| f64::from(u8::from(v))),
+            Values::Strings(_) => Vec::new(),
+        }
+    }
+}
+
+/// The numbers of a posterior by name.
+fn elements(posterior: &Dataset) -> HashMap<String, Element<'_>> {
+    let numeric = posterior.variables.iter().filter(|(_, array)| array.values.is_numeric());
+    numeric
+        .flat_map(|(name, array)| {
+            (0..array.elements(2)).map(|index| (posterior.element_name(name, 2, index), Element { array, index }))
+        })
+        .collect()
+}
+
+fn difference(
+    rows: [&ParameterSummary; 2],
+    draws: [&[f64]; 2],
+    summaries: &[Summary; 2],
+) -> Result<ParameterDifference, DiagError> {
+    let sorted = draws.map(|values| (!has_nan(values)).then(|| Sorted::of(values).values));
+    let quantiles = [0, 1].map(|i| match &sorted[i] {
+        Some(sorted) => COMPARED_QUANTILES.map(|prob| quantile(sorted, prob)),
+        None => [f64::NAN; 3],
+    });
+    let mut z_quantiles = [f64::NAN; 3];
+    // The error of a quantile comes from the correlations of draws, which short chains do not tell.
+    if summaries.iter().all(|summary| summary.superchains.is_none()) {
+        for (k, prob) in COMPARED_QUANTILES.into_iter().enumerate() {
+            let mut errors = [0.0; 2];
+            for i in 0..2 {
+                errors[i] = mcse_quantile(&Chains::new(draws[i], summaries[i].chains, summaries[i].draws)?, prob)?;
+            }
+            z_quantiles[k] = z(quantiles[1][k] - quantiles[0][k], errors);
+        }
+    }
+    let [a, b] = rows;
+    let apart = b.mean - a.mean;
+    // The error of a constant's standard deviation is 0 / 0.
+    let error_of_sd = |row: &ParameterSummary| if row.constant { 0.0 } else { row.mcse_sd };
+    Ok(ParameterDifference {
+        name: a.name.clone(),
+        mean: [a.mean, b.mean],
+        sd: [a.sd, b.sd],
+        quantiles,
+        relative_mean: over(apart, scale(a.mean, a.sd)),
+        relative_sd: over(b.sd - a.sd, a.sd),
+        z_mean: z(apart, [a.mcse_mean, b.mcse_mean]),
+        z_sd: z(b.sd - a.sd, [error_of_sd(a), error_of_sd(b)]),
+        z_quantiles,
+        wasserstein: match &sorted {
+            [Some(a), Some(b)] => wasserstein(a, b),
+            _ => f64::NAN,
+        },
+        p_value: f64::NAN,
+    })
+}
+
+fn scale(mean: f64, sd: f64) -> f64 {
+    mean.abs().max(sd)
+}
+
+fn z(difference: f64, errors: [f64; 2]) -> f64 {
+    over(difference, errors[0].hypot(errors[1]))
+}
+
+/// A quotient in which nothing of nothing is nothing.
+fn over(difference: f64, unit: f64) -> f64 {
+    if difference == 0.0 { 0.0 } else { difference / unit }
+}
+
+fn rmse(parameters: &[ParameterDifference]) -> f64 {
+    let sum = |f: &dyn Fn(&ParameterDifference) -> f64| parameters.iter().map(|p| f(p) * f(p)).sum::<f64>();
+    over(sum(&|p| p.mean[1] - p.mean[0]).sqrt(), sum(&|p| scale(p.mean[0], p.sd[0])).sqrt())
+}
+
+/// With p-values, of which there are as many as z that are defined. A mean or a standard deviation without a z
+/// (too few draws, NaN) counts as different; a quantile is then left out.
+fn adjusted(mut parameters: Vec<ParameterDifference>) -> Vec<ParameterDifference> {
+    let normal = Normal::standard();
+    let mut owners = Vec::new();
+    let mut p_values = Vec::new();
+    for (owner, parameter) in parameters.iter().enumerate() {
+        for (k, z) in parameter.all_z().enumerate() {
+            if k < 2 || !z.is_nan() {
+                owners.push(owner);
+                p_values.push(2.0 * normal.cdf(-z.abs()));
+            }
+        }
+    }
+    for (owner, p) in owners.into_iter().zip(holm(&p_values)) {
+        let least = &mut parameters[owner].p_value;
+        *least = least.min(p);
+    }
+    parameters
+}
+
+/// The area between the distribution functions of two sorted samples.
+fn wasserstein(a: &[f64], b: &[f64]) -> f64 {
+    let (mut i, mut j) = (0, 0);
+    let mut area = 0.0;
+    let mut from = a[0].min(b[0]);
+    while i < a.len() || j < b.len() {
+        let next = match (a.get(i), b.get(j)) {
+            (Some(x), Some(y)) => x.min(*y),
+            (Some(x), None) | (None, Some(x)) => *x,
+            (None, None) => from,
+        };
+        let gap = i as f64 / a.len() as f64 - j as f64 / b.len() as f64;
+        // Infinite values lie nowhere apart when both samples have them.
+        if gap != 0.0 {
+            area += gap.abs() * (next - from);
+        }
+        from = next;
+        i += usize::from(a.get(i) == Some(&next));
+        j += usize::from(b.get(j) == Some(&next));
+    }
+    area
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_scipys() {
+        let sort = |values: Vec<f64>| Sorted::of(&values).values;
+        // scipy.stats.wasserstein_distance (SciPy 1.17.1).
+        assert_eq!(
+            wasserstein(&sort(vec![0.5, 1.0, 1.0, 2.5, -3.0]), &sort(vec![0.0, 1.0, 4.0])),
+            1.400_000_000_000_000_1
+        );
+        let x = (0..800u32).map(|k| f64::from(k * 7919 % 1009) / 1009.0).collect();
+        let y = (0..600u32).map(|k| f64::from((k * 6151 + 17) % 997) / 997.0 * 1.3 + 0.1).collect();
+        let found = wasserstein(&sort(x), &sort(y));
+        assert!((found - 0.242_856_274_721_090_98).abs() < 1e-14, "{found}");
+        let infinite = [f64::NEG_INFINITY, 0.0, f64::INFINITY];
+        assert_eq!(wasserstein(&infinite, &infinite), 0.0);
+        assert_eq!(wasserstein(&infinite, &[f64::NEG_INFINITY, 1.0, f64::INFINITY]), 1.0 / 3.0);
+        assert_eq!(wasserstein(&[0.0], &[f64::INFINITY]), f64::INFINITY);
+    }
+}

@@ -1,0 +1,52 @@
+//! Buffers that jobs running in parallel take and give back.
+
+use std::sync::Mutex;
+
+/// As many of `W` as jobs have run at the same time. (`map_init` of rayon makes one for each time that it divides the work,
+/// and large buffers are costly to make: the system must clear their pages.)
+pub(crate) struct Pool<W, M> {
+    make: M,
+    idle: Mutex<Vec<W>>,
+}
+
+impl<W, M: Fn() -> W> Pool<W, M> {
+    /// An empty pool; `make` makes what it lacks.
+    pub(crate) fn new(make: M) -> Self {
+        Self { make, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// What `f` makes of one that no other job has.
+    pub(crate) fn with<T>(&self, f: impl FnOnce(&mut W) -> T) -> T {
+        let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
+        let mut one = idle.unwrap_or_else(&self.make);
+        let found = f(&mut one);
+        // Where a job panicked meanwhile, the lock is poisoned and nothing will be taken any more.
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push(one);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn makes_only_what_it_lacks() {
+        let made = Cell::new(0);
+        let pool = Pool::new(|| {
+            made.set(made.get() + 1);
+            Vec::new()
+        });
+        pool.with(|first| {
+            first.push(1);
+            pool.with(|second| second.push(2));
+        });
+        let mut left: Vec<Vec<i32>> = Vec::new();
+        pool.with(|one| pool.with(|other| left = vec![one.clone(), other.clone()]));
+        left.sort();
+        assert_eq!((left, made.get()), (vec![vec![1], vec![2]], 2));
+    }
+}

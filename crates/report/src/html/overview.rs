@@ -1,0 +1,87 @@
+//! The few numbers that a reader in a hurry looks for.
+
+use maud::{Markup, html};
+
+use crate::Measured;
+use crate::benchmark::{Benchmark, SpeedupDefinition};
+use crate::format::{count, rate, seconds, significant};
+use crate::report::Report;
+use crate::summary::{ESS_LIMIT, RHAT_LIMIT};
+
+/// A number with what it is, and whether it is as it should be, where that can be said.
+struct Card {
+    value: String,
+    what: String,
+    good: Option<bool>,
+}
+
+pub(super) fn content(report: &Report) -> Markup {
+    html! {
+        ul.cards {
+            @for card in cards(report) {
+                li.good[card.good == Some(true)].bad[card.good == Some(false)] { b { (card.value) } " " span { (card.what) } }
+            }
+        }
+    }
+}
+
+fn cards(report: &Report) -> Vec<Card> {
+    let card = |value: String, what: String, good| Card { value, what, good };
+    let found = &report.convergence;
+    let mut cards = Vec::new();
+    if let Some(row) = report.worst_rhat() {
+        let what =
+            format!("largest R-hat of {} parameters (below {RHAT_LIMIT})", count(report.parameters.len() as u64));
+        cards.push(card(significant(row.rhat, 4), what, Some(row.rhat < RHAT_LIMIT)));
+    }
+    if let Some(row) = report.least(|row| row.ess_bulk.min(row.ess_tail)) {
+        let (value, draws) = (row.ess_bulk.min(row.ess_tail), count((found.chains * found.draws) as u64));
+        let what = format!("smallest effective sample of {draws} draws (above {ESS_LIMIT})");
+        cards.push(card(rate(value), what, Some(value > ESS_LIMIT)));
+    }
+    let what = if found.divergences == 1 { "divergent transition" } else { "divergent transitions" };
+    cards.push(card(count(found.divergences), what.to_owned(), Some(found.divergences == 0)));
+    let inside: Vec<bool> = report.parameters.iter().filter_map(|row| row.truth_inside()).collect();
+    if !inside.is_empty() {
+        let share =
+            format!("{} of {}", count(inside.iter().filter(|&&is| is).count() as u64), count(inside.len() as u64));
+        cards.push(card(share, "true values inside their 89% interval".to_owned(), None));
+    }
+    if let Some((wall, what)) = report.benchmark.as_ref().and_then(|benchmark| fastest(benchmark, report.data.groups)) {
+        cards.push(card(seconds(wall), what, None));
+    }
+    cards.push(speedup(report));
+    cards
+}
+
+/// The shortest wall time on these data.
+fn fastest(benchmark: &Benchmark, groups: usize) -> Option<(f64, String)> {
+    let runs = benchmark.runs.iter().filter(|run| run.groups == groups);
+    let timed = runs.filter_map(|run| Some((run.result.value()?.wall_s(), run)));
+    let (wall, run) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let setting = if run.setting.is_empty() { String::new() } else { format!(", {}", run.setting) };
+    Some((wall, format!("best wall time with warm-up: {}{setting}", run.engine)))
+}
+
+/// The speed-up that decides, or that there is none.
+fn speedup(report: &Report) -> Card {
+    let speedups = report.benchmark.iter().flat_map(|benchmark| &benchmark.speedups);
+    let ratio = speedups
+        .filter(|speedup| speedup.definition == SpeedupDefinition::WholeDevice)
+        .find_map(|speedup| speedup.ratio.value());
+    match (ratio, &report.machine.gpu) {
+        (Some(ratio), _) => Card {
+            value: format!("{}x", significant(*ratio, 3)),
+            what: "effective draws a second, whole GPU over all CPU cores".to_owned(),
+            good: None,
+        },
+        (None, Measured::Value(name)) => Card {
+            value: "SKIPPED".to_owned(),
+            what: format!("speed-up of {name}: not measured in this run"),
+            good: None,
+        },
+        (None, Measured::NotMeasured(reason)) => {
+            Card { value: "SKIPPED".to_owned(), what: format!("speed-up of a GPU: {reason}"), good: None }
+        }
+    }
+}

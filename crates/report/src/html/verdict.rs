@@ -1,0 +1,58 @@
+//! The verdict: the numbers that matter, and each criterion, those that failed first.
+
+use maud::{Markup, html};
+
+use super::overview;
+use super::table::{Column, Table};
+use crate::report::Report;
+use crate::verdict::{Status, VerdictRow};
+
+const COLUMNS: [&str; 5] = ["id", "status", "criterion", "threshold", "value"];
+
+pub(super) fn content(report: &Report) -> Markup {
+    let mut rows: Vec<&VerdictRow> = report.verdict.rows.iter().collect();
+    // A stable sort: within a status the rows stay in the order of their ids.
+    rows.sort_by_key(|row| match row.status {
+        Status::Fail => 0,
+        Status::Pass => 1,
+        Status::Skipped { .. } => 2,
+    });
+    let body = html! { @for row in &rows { (line(row)) } };
+    let choices = [("all", ""), ("FAIL", ".badge.fail"), ("PASS", ".badge.pass"), ("SKIPPED", ".badge.skipped")];
+    let table = Table {
+        label: "criteria",
+        id: Some("criteria"),
+        columns: &COLUMNS.map(Column::of),
+        numbers: &[false; 5],
+        by_name: false,
+        choices: &choices,
+        framed: false,
+    };
+    html! {
+        p.lead { (report.verdict.sentence()) }
+        (overview::content(report))
+        (table.markup(rows.len(), &body))
+    }
+}
+
+fn line(row: &VerdictRow) -> Markup {
+    let class = row.status.word().to_lowercase();
+    html! {
+        tr {
+            td { b { (row.id) } }
+            td { span class={ "badge " (class) } { (row.status.word()) } }
+            td { (row.criterion) }
+            td { (row.threshold) }
+            td {
+                @match &row.status {
+                    Status::Skipped { reason } => {
+                        @if row.value != "not measured" { (row.value) br; }
+                        span.muted { (reason) }
+                    }
+                    _ => { (row.value) }
+                }
+                @if let Some(advice) = &row.advice { br; span.advice { "To do: " (advice) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Drawing of the autocorrelation plot.
+
+use super::super::axis::extent;
+use super::super::choose;
+use super::super::grid::{Grid, say};
+use super::super::palette::{INK, MUTED, SHADE, series};
+use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::scene::{Scene, Text};
+use super::super::spread::{Spread, spread_key};
+use super::{AutocorrPanel, AutocorrPlot};
+use crate::ReportError;
+use crate::format::{rate, significant};
+
+const INSIDE: f64 = 240.0;
+/// More chains than this are not told apart by colour; their range is shown.
+const MOST_KEYS: usize = 8;
+
+impl AutocorrPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let chains = self.panels.iter().map(|panel| panel.chains.len()).max().unwrap_or(0);
+        if chains == 0 || self.draws == 0 {
+            return Err(ReportError::Empty { plot: "the autocorrelation plot", missing: "a variable with draws" });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Autocorrelation of each chain by lag");
+        let note = "correlation of draws with those some draws later, in each chain: the sooner it vanishes, the more each draw is worth";
+        let top = head(&mut scene, "Autocorrelation", note);
+        let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
+        draw_key(&mut scene, top + 8.0, chains);
+        let all = self.panels.iter().flat_map(|panel| panel.chains.iter().flatten().copied());
+        // One scale for all panels: what remembers long shows at a glance.
+        let lowest = extent(all).map_or(0.0, |(low, _)| low).min(-1.6 * self.band()).max(-1.0);
+        let grid = Grid::new(self.panels.len(), top + 36.0, INSIDE);
+        for (i, panel) in self.panels.iter().enumerate() {
+            let figures = format!("bulk ESS {}", rate(panel.ess_bulk));
+            let place = grid.place(&mut scene, i, &panel.name, &figures);
+            self.draw_panel(&mut scene, panel, &place, lowest);
+            if grid.is_lowest(i) {
+                place.name_x(&mut scene, "lag, in draws");
+            }
+        }
+        scene.height = grid.bottom();
+        Ok(scene)
+    }
+
+    fn draw_panel(&self, scene: &mut Scene, panel: &AutocorrPanel, place: &Panel, lowest: f64) {
+        let lags = self.lags();
+        let (x, y) = (place.x((0.0, lags.max(1) as f64)), place.y((lowest - 0.02, 1.0)));
+        let band = self.band().min(1.0);
+        scene.rect((place.left, y.px(band)), (place.right, y.px(-band)), SHADE, 0.55);
+        place.draw_x(scene, &x);
+        place.draw_y(scene, &y);
+        scene.line(vec![(place.left, y.px(0.0)), (place.right, y.px(0.0))], MUTED, 1.5);
+        if panel.chains.iter().flatten().all(|rho| rho.is_nan()) {
+            say(scene, place, "not defined: constant or not finite");
+            return;
+        }
+        let pixels: Vec<f64> = (0..=lags).map(|lag| x.px(lag as f64)).collect();
+        if panel.chains.len() > MOST_KEYS {
+            Spread::of(panel.chains.iter().map(Vec::as_slice), lags + 1).draw(scene, &pixels, &y);
+            // Where the chains' range hides the band.
+            for edge in [-band, band] {
+                scene.dashed((place.left, y.px(edge)), (place.right, y.px(edge)), MUTED, 1.5);
+            }
+        } else {
+            for (chain, values) in panel.chains.iter().enumerate() {
+                let points = pixels.iter().zip(values).filter(|(_, rho)| !rho.is_nan());
+                scene.line(points.map(|(&x, &rho)| (x, y.px(rho))).collect(), series(chain), 2.5);
+            }
+        }
+        let at = |lag: usize| extent(panel.chains.iter().filter_map(|chain| chain.get(lag).copied()));
+        let lines = [1, 2, 5, 10, 20, 50, 100].into_iter().filter(|&lag| lag <= lags).filter_map(|lag| {
+            let (low, high) = at(lag)?;
+            Some(format!("\nlag {lag}: {} to {}", significant(low, 2), significant(high, 2)))
+        });
+        let words = format!("{}{}", panel.name, lines.collect::<String>());
+        scene.tip((place.left, place.top), (place.right, place.bottom), words);
+    }
+}
+
+fn draw_key(scene: &mut Scene, y: f64, chains: usize) {
+    let mut x = MARGIN;
+    if chains <= MOST_KEYS {
+        for chain in 0..chains {
+            x = key(scene, (x, y), series(chain), false, &format!("chain {chain}")) + 28.0;
+        }
+    } else {
+        x = spread_key(scene, (x, y), &format!("{chains} chains")) + 28.0;
+    }
+    scene.rect((x, y - 10.0), (x + 36.0, y + 10.0), SHADE, 0.55);
+    scene.text(Text::new((x + 46.0, y), "95% of independent draws", SMALL, INK));
+}

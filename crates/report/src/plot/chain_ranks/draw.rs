@@ -1,0 +1,69 @@
+//! Drawing of the rank plot.
+
+use super::super::choose;
+use super::super::grid::Grid;
+use super::super::palette::{INK, SHADE, series};
+use super::super::panel::{MARGIN, SMALL, WIDTH, head, key};
+use super::super::scene::{Scene, Text};
+use super::super::spread::spread_key;
+use super::{COVERAGE, ChainRankPlot, draw_ranks};
+use crate::ReportError;
+use crate::format::{count, significant};
+
+/// More chains than this have no strip of their own.
+const MOST_STRIPS: usize = 16;
+/// More chains than this are not told apart by colour in the key.
+const MOST_KEYS: usize = 8;
+
+impl ChainRankPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let chains = self.panels.iter().map(|panel| panel.ranks.counts.len()).max().unwrap_or(0);
+        if chains == 0 {
+            return Err(ReportError::Empty { plot: "the rank plot of chains", missing: "a variable with draws" });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Rank plot: ranks of each chain's draws among the draws of all chains");
+        let note = "histograms of the ranks of each chain's draws among the draws of all chains; chains that draw from the same distribution are flat";
+        let top = head(&mut scene, "Ranks of chains", note);
+        let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
+        draw_key(&mut scene, top + 8.0, chains);
+        let inside = if chains > MOST_STRIPS { 260.0 } else { (72.0 * chains as f64).clamp(180.0, 560.0) };
+        let grid = Grid::new(self.panels.len(), top + 36.0, inside).without_numbers();
+        for (i, panel) in self.panels.iter().enumerate() {
+            let mut figures = format!("R-hat {}", significant(panel.rhat, 4));
+            if panel.ranks.not_a_number > 0 {
+                figures += &format!(" · {} draws are NaN", count(panel.ranks.not_a_number as u64));
+            }
+            let place = grid.place(&mut scene, i, &panel.name, &figures);
+            place.draw_x(&mut scene, &place.x((0.0, 1.0)));
+            draw_ranks(&mut scene, &panel.ranks, &place, MOST_STRIPS);
+            if grid.is_lowest(i) {
+                place.name_x(&mut scene, "rank, as a share of all draws");
+            }
+        }
+        scene.height = grid.bottom();
+        Ok(scene)
+    }
+}
+
+fn draw_key(scene: &mut Scene, y: f64, chains: usize) {
+    let mut x = MARGIN;
+    if chains <= MOST_KEYS {
+        for chain in 0..chains {
+            x = key(scene, (x, y), series(chain), false, &format!("chain {chain}")) + 28.0;
+        }
+    } else if chains <= MOST_STRIPS {
+        let text = Text::new((x, y), format!("{chains} chains, the first at the top"), SMALL, INK);
+        x += text.width() + 28.0;
+        scene.text(text);
+    } else {
+        x = spread_key(scene, (x, y), &format!("{chains} chains")) + 28.0;
+    }
+    x = key(scene, (x, y), INK, true, "expected") + 28.0;
+    if chains <= MOST_STRIPS {
+        scene.rect((x, y - 10.0), (x + 36.0, y + 10.0), SHADE, 0.6);
+        scene.text(Text::new((x + 46.0, y), format!("{COVERAGE}% of the bars by chance"), SMALL, INK));
+    } else {
+        let words = format!("outer dashes: {COVERAGE}% of the bars by chance");
+        scene.text(Text::new((x, y), words, SMALL, INK));
+    }
+}

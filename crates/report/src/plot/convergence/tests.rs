@@ -1,0 +1,72 @@
+//! Numbers are those of the summary, and the picture for every shape.
+
+use super::*;
+use crate::ReportError;
+use crate::plot::sound;
+use crate::sample::{Sample, Shape};
+
+fn sample(groups: usize, chains: usize, draws: usize) -> Sample {
+    Sample::new(Shape { groups, chains, draws, truth: false, divergences: false })
+}
+
+fn plot(sample: &Sample) -> ConvergencePlot {
+    ConvergencePlot::from_posterior(&sample.posterior, &sample.summary, None).unwrap()
+}
+
+#[test]
+fn the_last_point_is_the_summary_of_all_draws() {
+    let sample = sample(4, 2, 99);
+    let found = plot(&sample);
+    assert_eq!((found.draws.first(), found.draws.last(), found.draws.len()), (Some(&8), Some(&99), 12));
+    let all = octopus_diag::summary(&sample.posterior, 0.89).unwrap();
+    assert_eq!(found.parameters.len(), 11);
+    for (series, row) in found.parameters.iter().zip(&all.parameters) {
+        assert_eq!((&series.name, series.rhat[11]), (&row.name, row.rhat));
+        assert_eq!((series.ess_bulk[11], series.ess_tail[11]), (row.ess_bulk, row.ess_tail));
+    }
+    let half: Vec<f64> = (0..2)
+        .flat_map(|chain| {
+            let draws = crate::draws::elements(&sample.posterior).next().unwrap().chains();
+            draws[chain][..49].to_vec()
+        })
+        .collect();
+    let rhat = octopus_diag::rhat(&octopus_diag::Chains::new(&half, 2, 49).unwrap());
+    assert!((found.parameters[0].rhat[5] - rhat).abs() < 1e-12);
+}
+
+#[test]
+fn only_parameters_with_a_row_and_superchains() {
+    let mut sample = sample(5, 8, 40);
+    sample.summary.retain(|row| row.name == "z[1]" || row.name == "mu_pop");
+    assert_eq!(plot(&sample).parameters.len(), 2);
+    let nested = ConvergencePlot::from_posterior(&sample.posterior, &sample.summary, Some(4)).unwrap();
+    assert_ne!(nested.parameters[0].rhat.last(), plot(&sample).parameters[0].rhat.last());
+    sound("nested", nested.scene());
+    assert!(ConvergencePlot::from_posterior(&sample.posterior, &sample.summary, Some(3)).is_err());
+}
+
+#[test]
+fn every_shape_is_drawn_without_flaws() {
+    for (groups, chains, draws) in [(1, 1, 60), (3, 4, 60), (500, 4, 40), (3, 64, 20), (2, 2, 4)] {
+        sound("convergence", plot(&sample(groups, chains, draws)).scene());
+    }
+    let mut odd = plot(&sample(3, 2, 60));
+    odd.parameters[0].rhat.fill(f64::NAN);
+    odd.parameters[1].rhat = vec![1e7; 12];
+    odd.parameters[1].ess_bulk.fill(f64::NAN);
+    odd.parameters[2].ess_tail[3] = f64::INFINITY;
+    odd.parameters[1].name = "a_very_long_name".repeat(9);
+    sound("odd values", odd.scene());
+    odd.parameters.truncate(2);
+    sound("odd values of few", odd.scene());
+    odd.parameters.iter_mut().for_each(|one| one.rhat.fill(f64::NAN));
+    sound("not defined", odd.scene());
+}
+
+#[test]
+fn nothing_to_draw_says_what_is_missing() {
+    let none = ConvergencePlot::from_posterior(&Dataset::default(), &[], None).unwrap();
+    assert!(matches!(none.scene().unwrap_err(), ReportError::Empty { .. }));
+    let error = plot(&sample(1, 2, 3)).scene().unwrap_err().to_string();
+    assert!(error.contains("four draws"), "{error}");
+}

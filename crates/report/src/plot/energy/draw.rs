@@ -1,0 +1,138 @@
+//! Drawing of the energy plot.
+
+use super::super::axis::{Axis, extent, widened};
+use super::super::grid::say;
+use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, VERMILLION};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::EnergyPlot;
+use crate::ReportError;
+use crate::estimate::{Density, quantile};
+use crate::format::{count, significant};
+
+/// Below it the tails may be missed (Betancourt 2016).
+const LIMIT: f64 = 0.3;
+const INSIDE: f64 = 480.0;
+const DENSITY_RIGHT: f64 = 1120.0;
+const BFMI_LEFT: f64 = 1270.0;
+/// More chains than this have no tip each.
+const MOST_TIPS: usize = 128;
+
+impl EnergyPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        if self.chains.iter().all(Vec::is_empty) {
+            return Err(ReportError::Empty { plot: "the energy plot", missing: "the statistic `energy`" });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Energy plot: energies, their steps, and E-BFMI of each chain");
+        let note = "energies of all draws against what one refresh of the momentum changes: where the steps are much narrower, chains reach the tails slowly";
+        let top = head(&mut scene, "Energy", note);
+        let left = Panel { left: MARGIN, top: top + 96.0, right: DENSITY_RIGHT, bottom: top + 96.0 + INSIDE };
+        let right = Panel { left: BFMI_LEFT, right: WIDTH - MARGIN, ..left };
+        self.draw_densities(&mut scene, &left);
+        self.draw_bfmi(&mut scene, &right, top);
+        scene.height = left.bottom + 96.0;
+        Ok(scene)
+    }
+
+    fn draw_densities(&self, scene: &mut Scene, panel: &Panel) {
+        let (marginal, steps) = self.marginal_and_steps();
+        let y = panel.top - 56.0;
+        let mut end = key(scene, (MARGIN, y), BLUE, false, "energy less its mean") + 28.0;
+        end = key(scene, (end, y), ORANGE, false, "step from one draw to the next");
+        let odd = self.chains.iter().flatten().filter(|v| !v.is_finite()).count();
+        if odd > 0 {
+            let words = format!("{} energies are not finite", count(odd as u64));
+            scene.text(Text::new((end + 28.0, y), words, SMALL, VERMILLION));
+        }
+        let densities = [(Density::of(&marginal), BLUE), (Density::of(&steps), ORANGE)];
+        let peak = densities.iter().filter_map(|(density, _)| density.as_ref()).map(Density::peak).fold(0.0, f64::max);
+        if peak == 0.0 {
+            say(scene, panel, if marginal.is_empty() { "no energy is finite" } else { "all energies are equal" });
+            return;
+        }
+        let (x, y) = (panel.x(range(&marginal, &steps)), panel.y((0.0, 1.06 * peak)));
+        panel.draw_x(scene, &x);
+        panel.name_x(scene, "energy");
+        let inside = densities.iter().filter_map(|(density, colour)| Some((density.as_ref()?, *colour)));
+        let curves: Vec<_> = inside.map(|(density, colour)| (curve(density, &x, &y, panel), colour)).collect();
+        for (points, colour) in &curves {
+            scene.area(points.clone(), *colour, 0.22);
+        }
+        for (points, colour) in curves {
+            scene.line(points, colour, 3.5);
+        }
+    }
+
+    fn draw_bfmi(&self, scene: &mut Scene, panel: &Panel, top: f64) {
+        scene.text(Text::new((panel.left - 60.0, top + 20.0), "E-BFMI of each chain", HEADING, INK).bold());
+        let lowest = self.bfmi.iter().copied().enumerate().filter(|(_, v)| !v.is_nan());
+        let lowest = lowest.min_by(|a, b| a.1.total_cmp(&b.1));
+        let words = match lowest {
+            Some((chain, value)) => {
+                format!(
+                    "lowest {} (chain {chain}) · together {}",
+                    significant(value, 2),
+                    significant(self.bfmi_of_all, 2)
+                )
+            }
+            None => "not defined".to_owned(),
+        };
+        let words = font::fit(&words, LABEL, Weight::Regular, panel.right - panel.left + 60.0);
+        scene.text(Text::new((panel.left - 60.0, top + 54.0), words, LABEL, MUTED));
+        let highest = extent(self.bfmi.iter().copied()).map_or(1.0, |(_, high)| high).max(1.0);
+        let y = panel.y((0.0, 1.1 * highest));
+        panel.draw_y(scene, &y);
+        scene.line(vec![(panel.left, panel.bottom), (panel.right, panel.bottom)], MUTED, 2.0);
+        scene.dashed((panel.left, y.px(LIMIT)), (panel.right, y.px(LIMIT)), VERMILLION, 2.5);
+        let label = Text::new((panel.right, y.px(LIMIT) + 20.0), "0.3: tails may be missed", SMALL, VERMILLION);
+        scene.text(label.align(Align::Right));
+        self.draw_chains(scene, panel, &y);
+        panel.name_x(scene, "chain");
+    }
+
+    fn draw_chains(&self, scene: &mut Scene, panel: &Panel, y: &Axis) {
+        let chains = self.bfmi.len().max(1);
+        let x = panel.x((-0.5, chains as f64 - 0.5));
+        let pitch = (panel.right - panel.left) / chains as f64;
+        // Chains are counted: no tick between two.
+        let every = chains.div_ceil(8);
+        for chain in (0..chains).step_by(every) {
+            let at = (x.px(chain as f64), panel.bottom + 24.0);
+            scene.text(Text::new(at, chain.to_string(), SMALL, MUTED).align(Align::Center));
+        }
+        for (chain, &value) in self.bfmi.iter().enumerate().filter(|(_, v)| v.is_finite()) {
+            let at = (x.px(chain as f64), y.px(value));
+            let colour: Colour = if value < LIMIT { VERMILLION } else { BLUE };
+            if pitch > 14.0 {
+                scene.line(vec![(at.0, panel.bottom), at], colour, 2.5);
+            }
+            scene.disc(at, (0.35 * pitch).clamp(2.0, 9.0), colour);
+            if chains <= MOST_TIPS {
+                let half = 0.5 * pitch.min(40.0);
+                let words = format!("chain {chain}\nE-BFMI {}", significant(value, 3));
+                scene.tip((at.0 - half, panel.top), (at.0 + half, panel.bottom), words);
+            }
+        }
+    }
+}
+
+/// All but the outermost 0.1% of either kind, so that one far energy does not squeeze the rest.
+fn range(marginal: &[f64], steps: &[f64]) -> (f64, f64) {
+    let ends = [marginal, steps].map(|values| {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        [quantile(&sorted, 0.0005), quantile(&sorted, 0.9995)]
+    });
+    widened(extent(ends.concat()).unwrap_or((-1.0, 1.0)), 0.04)
+}
+
+fn curve(density: &Density, x: &Axis, y: &Axis, panel: &Panel) -> Vec<(f64, f64)> {
+    let inside = density.points().filter(|&(v, _)| x.contains(v));
+    let mut points: Vec<(f64, f64)> = inside.map(|(v, d)| (x.px(v), y.px(d))).collect();
+    if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) {
+        points.insert(0, (first.0, panel.bottom));
+        points.push((last.0, panel.bottom));
+    }
+    points
+}

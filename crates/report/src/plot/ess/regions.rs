@@ -1,0 +1,91 @@
+//! Drawing of effective sample sizes over the regions of a distribution.
+
+use super::super::axis::extent;
+use super::super::choose;
+use super::super::grid::{Grid, say};
+use super::super::palette::{BLUE, VERMILLION};
+use super::super::panel::{MARGIN, Panel, WIDTH, head, key};
+use super::super::scene::Scene;
+use super::evolution::INSIDE;
+use super::{EssRegions, EssRegionsPanel, EssRegionsPlot};
+use crate::ReportError;
+use crate::format::rate;
+
+impl EssRegionsPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        if self.panels.is_empty() {
+            return Err(ReportError::Empty { plot: "the plot of ESS by region", missing: "a variable with draws" });
+        }
+        let (title, note, word) = match self.regions {
+            EssRegions::Quantiles => (
+                "ESS of quantiles",
+                "how well each quantile is known, in effective draws: a valley is a region that chains reach seldom",
+                "ESS of a quantile",
+            ),
+            EssRegions::Intervals => (
+                "ESS of small intervals",
+                "how well the probability of each twentieth of the distribution is known, in effective draws: a valley is a region that chains reach seldom",
+                "ESS of an interval",
+            ),
+        };
+        let mut scene = Scene::new(WIDTH, 0.0, title);
+        let top = head(&mut scene, title, note);
+        let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
+        let y = top + 8.0;
+        let x = key(&mut scene, (MARGIN, y), BLUE, false, word) + 28.0;
+        let least = format!("least to ask for, 100 for each chain: {}", rate(self.least));
+        key(&mut scene, (x, y), VERMILLION, true, &least);
+        let grid = Grid::new(self.panels.len(), top + 36.0, INSIDE);
+        for (i, panel) in self.panels.iter().enumerate() {
+            let defined = panel.ess.iter().filter(|(.., ess)| !ess.is_nan());
+            let lowest = defined.min_by(|a, b| a.2.total_cmp(&b.2));
+            let figures = match lowest {
+                Some(&(low, high, ess)) => format!("lowest {} at {}", rate(ess), region(low, high)),
+                None => String::new(),
+            };
+            let place = grid.place(&mut scene, i, &panel.name, &figures);
+            self.draw_panel(&mut scene, panel, &place);
+            if grid.is_lowest(i) {
+                place.name_x(&mut scene, "quantile");
+            }
+        }
+        scene.height = grid.bottom();
+        Ok(scene)
+    }
+
+    fn draw_panel(&self, scene: &mut Scene, panel: &EssRegionsPanel, place: &Panel) {
+        let highest = extent(panel.ess.iter().map(|&(.., ess)| ess).chain([self.least])).map_or(1.0, |r| r.1);
+        let (x, y) = (place.x((0.0, 1.0)), place.y((0.0, 1.06 * highest)));
+        place.draw_x(scene, &x);
+        place.draw_y(scene, &y);
+        let defined: Vec<&(f64, f64, f64)> = panel.ess.iter().filter(|(.., ess)| ess.is_finite()).collect();
+        if defined.is_empty() {
+            say(scene, place, "not defined: too few draws, or one not finite");
+        } else if self.regions == EssRegions::Quantiles {
+            scene.line(defined.iter().map(|(p, _, ess)| (x.px(*p), y.px(*ess))).collect(), BLUE, 2.0);
+        }
+        for &&(low, high, ess) in &defined {
+            let colour = if ess < self.least { VERMILLION } else { BLUE };
+            let tip = format!("{}\n{}: ESS {}", panel.name, region(low, high), rate(ess));
+            match self.regions {
+                EssRegions::Quantiles => {
+                    let at = (x.px(low), y.px(ess));
+                    scene.disc(at, 6.0, colour);
+                    scene.tip((at.0 - 10.0, place.top), (at.0 + 10.0, place.bottom), tip);
+                }
+                EssRegions::Intervals => {
+                    let (left, right) = (x.px(low) + 1.0, x.px(high) - 1.0);
+                    scene.rect((left, y.px(ess)), (right, place.bottom), colour, 0.3);
+                    scene.line(vec![(left, y.px(ess)), (right, y.px(ess))], colour, 3.5);
+                    scene.tip((left, place.top), (right, place.bottom), tip);
+                }
+            }
+        }
+        scene.dashed((place.left, y.px(self.least)), (place.right, y.px(self.least)), VERMILLION, 2.0);
+    }
+}
+
+fn region(low: f64, high: f64) -> String {
+    let percent = |p: f64| format!("{:.0}%", 100.0 * p);
+    if low == high { percent(low) } else { format!("{} to {}", percent(low), percent(high)) }
+}

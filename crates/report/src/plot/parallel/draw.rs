@@ -1,0 +1,111 @@
+//! Drawing of parallel coordinates. Rows run down the picture, so that names stand upright beside them.
+
+use super::super::choose;
+use super::super::palette::{GRID, INK, MUTED, VERMILLION};
+use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::scene::{Align, Point, Scene, Text};
+use super::super::{font, font::Weight};
+use super::ParallelPlot;
+use crate::ReportError;
+use crate::estimate::quantile;
+use crate::format::{count, significant};
+
+const ROW: f64 = 46.0;
+/// Fewer rows than this are further apart.
+const TALL: f64 = 380.0;
+const WIDEST_NAME: f64 = 380.0;
+/// Standard deviations to either side; what lies further out lies at the edge.
+const REACH: f64 = 4.0;
+
+impl ParallelPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        if self.variables.is_empty() || self.draws == 0 {
+            return Err(ReportError::Empty {
+                plot: "the plot of parallel coordinates",
+                missing: "a variable with draws",
+            });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Parallel coordinates: divergent draws across variables");
+        let note =
+            "each line is a draw; where divergent draws run together, something about the posterior is hard to sample";
+        let top = head(&mut scene, "Divergences across variables", note);
+        let words = choose::related_words(self.variables.len(), self.parameters, self.divergences);
+        let top = choose::second_note(&mut scene, top, words);
+        self.draw_key(&mut scene, top + 8.0);
+        let names: Vec<String> =
+            self.variables.iter().map(|v| font::fit(&v.name, SMALL, Weight::Regular, WIDEST_NAME)).collect();
+        let widest = names.iter().map(|name| font::width(name, SMALL, Weight::Regular)).fold(0.0, f64::max);
+        let row = ROW.max(TALL / names.len() as f64);
+        let top = top + 40.0;
+        let panel =
+            Panel { left: MARGIN + widest + 24.0, top, right: WIDTH - MARGIN, bottom: top + row * names.len() as f64 };
+        let y = |i: usize| panel.top + row * (i as f64 + 0.5);
+        let x = panel.x((-REACH, REACH));
+        panel.draw_x(&mut scene, &x);
+        panel.name_x(&mut scene, "standard deviations from the mean of all draws; further out at the edge");
+        for (i, name) in names.into_iter().enumerate() {
+            scene.line(vec![(panel.left, y(i)), (panel.right, y(i))], GRID, 1.5);
+            scene.text(Text::new((panel.left - 16.0, y(i)), name, SMALL, INK).align(Align::Right));
+        }
+        let points = |values: &[f64]| -> Vec<Point> {
+            // A value that is NaN is passed over.
+            let places = values.iter().enumerate().filter(|(_, v)| !v.is_nan());
+            places.map(|(i, &v)| (x.px(v), y(i))).collect()
+        };
+        for values in &self.others {
+            draw_line(&mut scene, points(values), MUTED, 1.2, 0.22);
+        }
+        for values in &self.divergent {
+            // Many lines on top of each other would be a blot.
+            let opacity = if self.divergent.len() > 60 { 0.35 } else { 0.65 };
+            draw_line(&mut scene, points(values), VERMILLION, 2.0, opacity);
+        }
+        for (i, variable) in self.variables.iter().enumerate() {
+            let (mean, sd) = (significant(variable.mean, 4), significant(variable.sd, 3));
+            let words = format!("{}\nmean {mean}, sd {sd}{}", variable.name, self.divergent_quantiles(i));
+            let half = 0.5 * row;
+            scene.tip((MARGIN, y(i) - half), (panel.right, y(i) + half), words);
+        }
+        scene.height = panel.bottom + 92.0;
+        Ok(scene)
+    }
+
+    /// Where the middle half of the divergent draws lies, for who points at a row.
+    fn divergent_quantiles(&self, variable: usize) -> String {
+        let mut values: Vec<f64> = self.divergent.iter().filter_map(|line| line.get(variable).copied()).collect();
+        values.retain(|v| !v.is_nan());
+        values.sort_by(f64::total_cmp);
+        if values.is_empty() {
+            return String::new();
+        }
+        let [low, high] = [0.25, 0.75].map(|p| significant(quantile(&values, p), 2));
+        format!("\nhalf of the divergent draws: {low} to {high} standard deviations from it")
+    }
+
+    fn draw_key(&self, scene: &mut Scene, y: f64) {
+        let mut x = MARGIN;
+        let others = self.draws - self.divergences;
+        let of = |shown: usize, all: usize| match shown < all {
+            true => format!("{} of {}", count(shown as u64), count(all as u64)),
+            false => count(all as u64),
+        };
+        let divergent = match self.divergences {
+            0 => "no transition diverged".to_owned(),
+            all => format!("{} divergent draws", of(self.divergent.len(), all)),
+        };
+        let other = if self.divergences > 0 { "other " } else { "" };
+        let others = format!("{} {other}draws", of(self.others.len(), others));
+        for (colour, words) in [(VERMILLION, divergent), (MUTED, others)] {
+            x = super::super::panel::key(scene, (x, y), colour, false, &words) + 28.0;
+        }
+    }
+}
+
+/// A line down the rows; of a single row a point.
+fn draw_line(scene: &mut Scene, points: Vec<Point>, colour: super::super::palette::Colour, width: f64, opacity: f64) {
+    match points[..] {
+        [] => {}
+        [at] => scene.disc(at, 3.0, colour),
+        _ => scene.faint_line(points, colour, width, opacity),
+    }
+}

@@ -1,0 +1,196 @@
+//! Drawing of Pareto k against the observations, with their distribution at the right.
+
+use super::super::axis::Axis;
+use super::super::label::{Labels, spread};
+use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, PALE, VERMILLION};
+use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::ppc::histogram;
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{COLUMNS, Class, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot, RELIABLE};
+use crate::ReportError;
+use crate::format::{count, significant};
+
+const HEIGHT: f64 = 620.0;
+const NUMBERS: f64 = 70.0;
+/// The histogram's width, and the room for the lines' names right of it.
+const SIDE: f64 = 170.0;
+const NAMES: f64 = 210.0;
+const BINS: usize = 50;
+/// Names of observations.
+const MOST_LABELS: usize = 12;
+const WIDEST_LABEL: f64 = 320.0;
+const MOST_TIPS: usize = 300;
+
+impl ParetoKPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        if self.k.is_empty() {
+            return Err(ReportError::Empty { plot: "the plot of Pareto k", missing: "an observation with a k" });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Pareto k of each observation: can leave-one-out be trusted?");
+        let many = self.k.len() > MOST_POINTS;
+        let note = if many {
+            let each = count(self.k.len().div_ceil(COLUMNS) as u64);
+            format!(
+                "above the lines leave-one-out cannot be trusted; pale: smallest to largest k of {each} neighbouring observations, line: their median"
+            )
+        } else {
+            "how far each observation moves the posterior; above the lines leave-one-out estimates from its draws cannot be trusted".to_owned()
+        };
+        let top = head(&mut scene, "Pareto k", &note);
+        self.draw_counts(&mut scene, top + 8.0);
+        let panel = Panel {
+            left: MARGIN + NUMBERS,
+            top: top + 74.0,
+            right: WIDTH - MARGIN - NAMES - SIDE,
+            bottom: top + 74.0 + HEIGHT,
+        };
+        let x = panel.x((-0.5, self.k.len() as f64 - 0.5));
+        let y = panel.y(self.range());
+        panel.draw_x(&mut scene, &x);
+        panel.draw_y(&mut scene, &y);
+        let mut labels = Labels::new(Panel { top: panel.top - 10.0, ..panel });
+        self.draw_lines(&mut scene, &panel, &y, &mut labels);
+        if many {
+            self.draw_columns(&mut scene, &x, &y);
+        } else {
+            self.draw_points(&mut scene, &panel, &x, &y, &mut labels);
+        }
+        self.draw_worst(&mut scene, &x, &y, &mut labels, many);
+        self.draw_side(&mut scene, &Panel { left: panel.right + 8.0, right: panel.right + SIDE, ..panel }, &y);
+        panel.name_x(&mut scene, "observation");
+        scene.height = panel.bottom + 90.0;
+        Ok(scene)
+    }
+
+    fn colour(&self, k: f64) -> Colour {
+        match self.class(k) {
+            Class::Good => BLUE,
+            Class::Bad => ORANGE,
+            Class::VeryBad | Class::Undefined => VERMILLION,
+        }
+    }
+
+    /// How many are of which class, in the key.
+    fn draw_counts(&self, scene: &mut Scene, y: f64) {
+        let threshold = significant(self.threshold, 2);
+        let all = self.k.len();
+        let mut at = MARGIN;
+        for (class, colour, words) in [
+            (Class::Good, BLUE, format!("good, up to {threshold}")),
+            (Class::Bad, ORANGE, "bad, up to 1".to_owned()),
+            (Class::VeryBad, VERMILLION, "very bad, above 1".to_owned()),
+            (Class::Undefined, MUTED, "not defined".to_owned()),
+        ] {
+            let n = self.number(class);
+            if n == 0 && class == Class::Undefined {
+                continue;
+            }
+            scene.disc((at + 8.0, y), 8.0, colour);
+            // 99.8 % must not become 100 %.
+            let share = 100.0 * n as f64 / all as f64;
+            let share = format!("{} %", significant(share, if share < 10.0 { 2 } else { 3 }));
+            let ink = if n > 0 { INK } else { MUTED };
+            let parts = [
+                Text::new((0.0, 0.0), count(n as u64), SMALL, ink).bold(),
+                Text::new((0.0, 0.0), format!("({share}) {words}"), SMALL, ink),
+            ];
+            at = scene.texts((at + 26.0, y), 8.0, parts) + 44.0;
+        }
+    }
+
+    /// The lines of 0.7, of the threshold where it is lower, and of 1.
+    fn draw_lines(&self, scene: &mut Scene, panel: &Panel, y: &Axis, labels: &mut Labels) {
+        let mut lines = vec![(NO_MEAN, VERMILLION, "1: no mean".to_owned())];
+        if self.threshold.is_nan() || self.threshold < RELIABLE {
+            lines.push((RELIABLE, ORANGE, "0.7: bad above".to_owned()));
+        }
+        if self.threshold.is_finite() {
+            lines.push((self.threshold, BLUE, format!("{}: good below", significant(self.threshold, 2))));
+        }
+        let heights: Vec<f64> = lines.iter().map(|line| y.px(line.0)).collect();
+        let places = spread(&heights, 1.2 * SMALL, (panel.top, panel.bottom));
+        for (((_, colour, words), at), place) in lines.into_iter().zip(heights).zip(places) {
+            scene.dashed((panel.left, at), (panel.right + SIDE, at), colour, 2.0);
+            labels.keep_free((panel.left, at - 2.0), (panel.right, at + 2.0));
+            let words = font::fit(&words, SMALL, Weight::Regular, NAMES - 12.0);
+            scene.text(Text::new((panel.right + SIDE + 12.0, place), words, SMALL, INK));
+        }
+    }
+
+    fn draw_points(&self, scene: &mut Scene, panel: &Panel, x: &Axis, y: &Axis, labels: &mut Labels) {
+        let pitch = (panel.right - panel.left) / self.k.len() as f64;
+        let radius = (0.45 * pitch).clamp(3.0, 8.0);
+        for (i, &k) in self.k.iter().enumerate() {
+            // An infinite one stands at the upper edge; one that is not defined nowhere.
+            if k.is_nan() {
+                continue;
+            }
+            let at = (x.px(i as f64), y.px(k));
+            let radius = if self.class(k) == Class::Good { radius } else { radius.max(6.0) };
+            scene.disc(at, radius, self.colour(k));
+            labels.keep_point(at, radius);
+        }
+        if self.k.len() <= MOST_TIPS {
+            for (i, &k) in self.k.iter().enumerate().filter(|(_, k)| !k.is_nan()) {
+                self.tip(scene, i, k, (x.px(i as f64), y.px(k)));
+            }
+        }
+    }
+
+    fn draw_columns(&self, scene: &mut Scene, x: &Axis, y: &Axis) {
+        let columns = self.columns();
+        let mut band: Vec<_> = columns.iter().map(|c| (x.px(c.at), y.px(c.high))).collect();
+        band.extend(columns.iter().rev().map(|c| (x.px(c.at), y.px(c.low))));
+        scene.area(band, PALE, 1.0);
+        scene.line(columns.iter().map(|c| (x.px(c.at), y.px(c.median))).collect(), BLUE, 2.5);
+    }
+
+    /// Names of the worst; in a picture of many also their points.
+    fn draw_worst(&self, scene: &mut Scene, x: &Axis, y: &Axis, labels: &mut Labels, many: bool) {
+        let worst = self.worst();
+        let place = |i: usize| (x.px(i as f64), y.px(self.k[i]));
+        if many {
+            for &i in worst.iter().take(MOST_SINGLE).rev() {
+                scene.disc(place(i), 4.0, self.colour(self.k[i]));
+                labels.keep_point(place(i), 4.0);
+            }
+        }
+        if many || self.k.len() > MOST_TIPS {
+            for &i in worst.iter().take(MOST_TIPS) {
+                self.tip(scene, i, self.k[i], place(i));
+            }
+        }
+        for &i in worst.iter().take(MOST_LABELS) {
+            let name = font::fit(&self.label(i), SMALL, Weight::Regular, WIDEST_LABEL);
+            labels.place(scene, place(i), Text::new((0.0, 0.0), name, SMALL, INK));
+        }
+    }
+
+    fn tip(&self, scene: &mut Scene, index: usize, k: f64, (x, y): (f64, f64)) {
+        let words = format!("observation {}\nk {}", self.label(index), significant(k, 3));
+        scene.tip((x - 8.0, y - 8.0), (x + 8.0, y + 8.0), words);
+    }
+
+    /// The distribution of all k, lying on its side.
+    fn draw_side(&self, scene: &mut Scene, panel: &Panel, y: &Axis) {
+        let (low, high) = y.range();
+        let counts = histogram(&self.k, (low, high), BINS);
+        let highest = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+        let step = (panel.bottom - panel.top) / BINS as f64;
+        for (i, &n) in counts.iter().enumerate().filter(|&(_, &n)| n > 0) {
+            let lower = panel.bottom - step * i as f64;
+            let middle = low + (high - low) * (i as f64 + 0.5) / BINS as f64;
+            // A single observation among thousands is still a line.
+            let to = panel.left + ((panel.right - panel.left - 12.0) * n as f64 / highest).max(2.0);
+            scene.rect((panel.left, lower - 1.0), (to, lower - step + 1.0), self.colour(middle), 0.55);
+            let edge = |i: usize| significant(low + (high - low) * i as f64 / BINS as f64, 2);
+            let words = format!("{} observations\nk {} to {}", count(n as u64), edge(i), edge(i + 1));
+            scene.tip((panel.left, lower - step), (panel.right, lower), words);
+        }
+        scene.line(vec![(panel.left, panel.top), (panel.left, panel.bottom)], MUTED, 1.5);
+        let name = Text::new((0.5 * (panel.left + panel.right), panel.bottom + 24.0), "how many", SMALL, MUTED);
+        scene.text(name.align(Align::Center));
+        scene.text(Text::new((MARGIN, panel.top - 24.0), "k", LABEL, INK).bold());
+    }
+}

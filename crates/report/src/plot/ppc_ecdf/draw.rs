@@ -1,0 +1,109 @@
+//! Drawing of the distribution functions, and of the same less the replicated one.
+
+use super::super::axis::{Axis, extent, widened};
+use super::super::palette::{BLUE, INK, MUTED, SKY, VERMILLION};
+use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::scene::{Point, Scene, Text};
+use super::{Functions, PpcEcdfPlot};
+use crate::ReportError;
+use crate::format::{percent, significant};
+
+const LEFT: f64 = 80.0;
+const WHOLE: f64 = 430.0;
+const DIFFERENCE: f64 = 360.0;
+/// Rectangles with words about the values in them.
+const TIPS: usize = 60;
+
+impl PpcEcdfPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let Some(functions) = self.functions() else {
+            return Err(ReportError::Empty {
+                plot: "the predictive check by distribution functions",
+                missing: "finite observations and replicates of them",
+            });
+        };
+        let mut scene =
+            Scene::new(WIDTH, 0.0, "Predictive check: distribution functions of observed and replicated data");
+        let top = head(
+            &mut scene,
+            "Predictive check: distribution functions",
+            "the share of the values at or below y; below, the same less the share of all replicated values, where differences show",
+        );
+        let curves = functions.curves().count();
+        let mut x = key(&mut scene, (MARGIN, top + 8.0), INK, false, "observed") + 28.0;
+        x = key(&mut scene, (x, top + 8.0), SKY, false, &format!("{curves} replicated data sets")) + 28.0;
+        key(&mut scene, (x, top + 8.0), BLUE, false, "95% of the replicated, at each y");
+        let upper = Panel { left: MARGIN + LEFT, top: top + 46.0, right: WIDTH - MARGIN, bottom: top + 46.0 + WHOLE };
+        let lower = Panel { top: upper.bottom + 96.0, bottom: upper.bottom + 96.0 + DIFFERENCE, ..upper };
+        let words = match functions.outside() {
+            0.0 => Text::new((0.0, 0.0), "the observed function stays inside everywhere", SMALL, MUTED),
+            share => {
+                let words = format!("the observed function lies outside over {} of the range", percent(share));
+                let colour = if share > 0.05 { VERMILLION } else { MUTED };
+                Text::new((0.0, 0.0), words, SMALL, colour)
+            }
+        };
+        let name = Text::new((0.0, 0.0), "less the replicated", SMALL, INK).bold();
+        scene.texts((lower.left, lower.top - 24.0), 24.0, [name, words]);
+        let range = (functions.x[0], functions.x[functions.x.len() - 1]);
+        let x = upper.x(range);
+        draw(&mut scene, &functions, &upper, &x, (0.0, 1.0), false);
+        let less =
+            |function: &Vec<f64>| -> Vec<f64> { function.iter().zip(&functions.mean).map(|(v, m)| v - m).collect() };
+        let ends = functions.replicated.iter().chain([&functions.observed]).flat_map(less);
+        let reach = extent(ends).map_or(0.0, |(low, high)| high.max(-low)).max(1e-3);
+        draw(&mut scene, &functions, &lower, &x, widened((-reach, reach), 0.04), true);
+        lower.name_x(&mut scene, "y");
+        tips(&mut scene, &functions, &upper, &lower, &x);
+        scene.height = lower.bottom + 90.0;
+        Ok(scene)
+    }
+}
+
+/// All functions, less their mean if so asked.
+fn draw(scene: &mut Scene, functions: &Functions, panel: &Panel, x: &Axis, range: (f64, f64), less: bool) {
+    let y = panel.y(range);
+    panel.draw_x(scene, x);
+    panel.draw_y(scene, &y);
+    let points = |values: &mut dyn Iterator<Item = f64>| -> Vec<Point> {
+        let base = functions.mean.iter().map(|&m| if less { m } else { 0.0 });
+        values.zip(base).zip(&functions.x).map(|((v, base), &at)| (x.px(at), y.px(v - base))).collect()
+    };
+    // In the whole functions single replicates lie on top of each other: only their differences are drawn singly.
+    if less {
+        for curve in functions.curves() {
+            let curve = points(&mut curve.iter().copied());
+            scene.faint_line(curve.into_iter().step_by(2).collect(), SKY, 1.5, 0.4);
+        }
+    }
+    let low = points(&mut functions.envelope.iter().map(|ends| ends.0));
+    let high = points(&mut functions.envelope.iter().map(|ends| ends.1));
+    if !less {
+        scene.area(low.iter().chain(high.iter().rev()).copied().collect(), SKY, 0.45);
+    }
+    scene.line(low, BLUE, 2.0);
+    scene.line(high, BLUE, 2.0);
+    if less {
+        scene.line(vec![(panel.left, y.px(0.0)), (panel.right, y.px(0.0))], MUTED, 1.5);
+    }
+    scene.line(points(&mut functions.observed.iter().copied()), INK, 4.0);
+}
+
+fn tips(scene: &mut Scene, functions: &Functions, upper: &Panel, lower: &Panel, x: &Axis) {
+    let every = functions.x.len().div_ceil(TIPS);
+    for i in (0..functions.x.len() - every).step_by(every) {
+        let (low, high) = functions.envelope[i + every / 2];
+        let words = format!(
+            "y {}\nobserved {}\nreplicated {} ({} to {})",
+            significant(functions.x[i + every / 2], 4),
+            percent(functions.observed[i + every / 2]),
+            percent(functions.mean[i + every / 2]),
+            percent(low),
+            percent(high)
+        );
+        for panel in [upper, lower] {
+            let (from, to) = (x.px(functions.x[i]), x.px(functions.x[i + every]));
+            scene.tip((from, panel.top), (to, panel.bottom), words.clone());
+        }
+    }
+}

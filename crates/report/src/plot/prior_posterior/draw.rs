@@ -1,0 +1,176 @@
+//! Drawing of prior and posterior densities, and of how much long arrays were narrowed.
+
+use super::super::axis::{Axis, extent};
+use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, VERMILLION};
+use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::ppc::histogram;
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
+use crate::ReportError;
+use crate::estimate::{Density, quantile};
+use crate::format::{count, significant};
+
+const COLUMNS: usize = 3;
+const ROW: f64 = 440.0;
+const GAP: f64 = 60.0;
+const BINS: usize = 40;
+
+impl PriorPosteriorPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        let number = self.panels.len() + self.narrowings.len();
+        if number == 0 {
+            return Err(ReportError::Empty {
+                plot: "the plot of prior and posterior",
+                missing: "a variable with draws from the prior and from the posterior",
+            });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Prior and posterior densities");
+        let mut top = head(
+            &mut scene,
+            "Prior and posterior",
+            "how narrow and how far off the posterior is from what was believed before; prior × 20: drawn 20 times as high, to be seen",
+        );
+        let mut x = key(&mut scene, (MARGIN, top + 8.0), ORANGE, false, "prior") + 28.0;
+        x = key(&mut scene, (x, top + 8.0), BLUE, false, "posterior") + 28.0;
+        if self.panels.iter().any(|panel| panel.truth.is_some()) {
+            key(&mut scene, (x, top + 8.0), VERMILLION, true, "the value that made the data");
+        }
+        top += 44.0;
+        let columns = number.min(COLUMNS);
+        let width = (WIDTH - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
+        let place = |i: usize| {
+            let left = MARGIN + (width + GAP) * (i % columns) as f64;
+            let top = top + ROW * (i / columns) as f64;
+            Panel { left, top: top + 96.0, right: left + width, bottom: top + ROW - 70.0 }
+        };
+        for (i, panel) in self.panels.iter().enumerate() {
+            draw_panel(&mut scene, panel, &place(i));
+        }
+        for (i, narrowing) in self.narrowings.iter().enumerate() {
+            draw_narrowing(&mut scene, narrowing, &place(self.panels.len() + i));
+        }
+        scene.height = top + ROW * number.div_ceil(columns) as f64;
+        Ok(scene)
+    }
+}
+
+fn title(scene: &mut Scene, place: &Panel, name: &str, parts: Vec<Text>) {
+    let name = font::fit(name, HEADING, Weight::Bold, place.right - place.left);
+    scene.text(Text::new((place.left, place.top - 70.0), name, HEADING, INK).bold());
+    scene.texts((place.left, place.top - 32.0), 20.0, parts);
+}
+
+fn draw_panel(scene: &mut Scene, panel: &PriorPosteriorPanel, place: &Panel) {
+    let words = |text: String, colour| Text::new((0.0, 0.0), text, SMALL, colour);
+    let sds = format!("sd {} to {}", significant(panel.prior_sd, 3), significant(panel.posterior_sd, 3));
+    title(scene, place, &panel.name, vec![words(panel.change(), BLUE).bold(), words(sds.clone(), MUTED)]);
+    let x = place.x(panel.range());
+    place.draw_x(scene, &x);
+    let densities = [(&panel.prior, ORANGE), (&panel.posterior, BLUE)].map(|(v, colour)| (v, Density::of(v), colour));
+    let [prior, posterior] = [0, 1].map(|i: usize| densities[i].1.as_ref().map_or(0.0, Density::peak));
+    let times = magnification(prior, posterior);
+    let peak = posterior.max(times * prior);
+    let height = if peak > 0.0 { 1.06 * peak } else { 1.0 };
+    if times > 1.0 {
+        // At the side where the posterior is not.
+        let mode = densities[1].1.as_ref().and_then(|d| d.points().max_by(|a, b| a.1.total_cmp(&b.1)));
+        let right = mode.is_some_and(|(at, _)| x.px(at) > 0.5 * (place.left + place.right));
+        let (at, align) = if right { (place.left + 6.0, Align::Left) } else { (place.right - 6.0, Align::Right) };
+        let words = format!("prior × {}", count(times as u64));
+        scene.text(Text::new((at, place.top + 14.0), words, SMALL, MUTED).align(align));
+    }
+    for ((values, density, colour), times) in densities.iter().zip([times, 1.0]) {
+        match density {
+            Some(density) => curve(scene, density, place, &x, &place.y((0.0, height / times)), *colour),
+            None => spike(scene, values, place, &x, *colour),
+        }
+    }
+    if densities.iter().all(|(values, ..)| values.iter().all(|v| !v.is_finite())) {
+        let at = (0.5 * (place.left + place.right), 0.5 * (place.top + place.bottom));
+        scene.text(Text::new(at, "no finite draw", SMALL, VERMILLION).align(Align::Center));
+    }
+    if let Some(truth) = panel.truth.filter(|&truth| x.contains(truth)) {
+        scene.dashed((x.px(truth), place.top), (x.px(truth), place.bottom), VERMILLION, 3.0);
+    }
+    let words = format!("{}\n{}\n{sds}", panel.name, panel.change());
+    scene.tip((place.left, place.top), (place.right, place.bottom), words);
+}
+
+fn curve(scene: &mut Scene, density: &Density, place: &Panel, x: &Axis, y: &Axis, colour: Colour) {
+    let (low, high) = x.range();
+    // Its own points, and a grid of the panel: a prior that reaches far beyond it has few points of its own inside.
+    const POINTS: usize = 200;
+    let grid = (0..POINTS).map(|i| low + (high - low) * i as f64 / (POINTS - 1) as f64);
+    let own = density.points().map(|(v, _)| v).step_by(2).filter(|&v| x.contains(v));
+    let mut values: Vec<f64> = grid.chain(own).collect();
+    values.sort_by(f64::total_cmp);
+    let points: Vec<_> = values.into_iter().map(|v| (x.px(v), y.px(density.at(v)))).collect();
+    let mut outline = points.clone();
+    outline.insert(0, (place.left, place.bottom));
+    outline.push((place.right, place.bottom));
+    scene.area(outline, colour, 0.2);
+    scene.line(points, colour, 3.5);
+}
+
+/// How many times as high as it is a prior is drawn beside a posterior that would leave it no height: 1, or the largest
+/// of 2, 5, 10, 20, 50, ... that keeps it below a third of the posterior.
+fn magnification(prior: f64, posterior: f64) -> f64 {
+    let room = posterior / (3.0 * prior);
+    if !(room.is_finite() && prior > 0.0 && prior < 0.08 * posterior) {
+        return 1.0;
+    }
+    let power = 10f64.powf(room.log10().floor());
+    [5.0, 2.0].into_iter().map(|digit| digit * power).find(|&times| times <= room).unwrap_or(power).clamp(1.0, 1e9)
+}
+
+/// All draws equal: a line at their value.
+fn spike(scene: &mut Scene, values: &[f64], place: &Panel, x: &Axis, colour: Colour) {
+    let Some(&value) = values.iter().find(|v| v.is_finite()) else { return };
+    scene.line(vec![(x.px(value), place.bottom), (x.px(value), place.top)], colour, 4.0);
+}
+
+fn draw_narrowing(scene: &mut Scene, narrowing: &Narrowing, place: &Panel) {
+    let mut sorted: Vec<f64> = narrowing.ratios.iter().copied().filter(|v| v.is_finite() && *v > 0.0).collect();
+    sorted.sort_by(f64::total_cmp);
+    let median = quantile(&sorted, 0.5);
+    let elements = format!("{} elements", count(narrowing.ratios.len() as u64));
+    let middle = format!("median {}", significant(median, 3));
+    let words = |text: String, colour| Text::new((0.0, 0.0), text, SMALL, colour);
+    title(scene, place, &narrowing.name, vec![words(middle.clone(), BLUE).bold(), words(elements.clone(), MUTED)]);
+    let Some((low, high)) = extent(sorted.iter().copied().chain([1.0])).filter(|_| !sorted.is_empty()) else {
+        let at = (0.5 * (place.left + place.right), 0.5 * (place.top + place.bottom));
+        scene.text(Text::new(at, "no ratio is defined", SMALL, VERMILLION).align(Align::Center));
+        return;
+    };
+    // From the nearest powers of the square root of ten, so that 1 stands where readers expect it.
+    let half = |v: f64| 2.0 * v.log10();
+    let (from, to) = (half(low * 0.9).floor(), half(high * 1.1).ceil());
+    let x = Axis::log((10f64.powf(0.5 * from), 10f64.powf(0.5 * to)), place.left, place.right);
+    place.draw_x(scene, &x);
+    place.name_x(scene, "posterior sd / prior sd");
+    let logs: Vec<f64> = sorted.iter().map(|&v| half(v)).collect();
+    let counts = histogram(&logs, (from, to), BINS);
+    let highest = counts.iter().copied().max().unwrap_or(0).max(1);
+    let y = Axis::linear((0.0, 1.06 * highest as f64), place.bottom, place.top);
+    let step = (place.right - place.left) / BINS as f64;
+    for (i, &height) in counts.iter().enumerate().filter(|&(_, &height)| height > 0) {
+        let left = place.left + step * i as f64;
+        scene.rect((left + 1.0, y.px(height as f64)), (left + step - 1.0, place.bottom), BLUE, 0.5);
+    }
+    scene.dashed((x.px(1.0), place.top), (x.px(1.0), place.bottom), MUTED, 2.5);
+    let range = format!("from {} to {}", significant(sorted[0], 3), significant(sorted[sorted.len() - 1], 3));
+    let words = format!("{}: {elements}\nposterior sd / prior sd\n{middle}, {range}", narrowing.name);
+    scene.tip((place.left, place.top), (place.right, place.bottom), words);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::magnification;
+
+    #[test]
+    fn a_flat_prior_is_drawn_higher_by_a_round_number() {
+        let shown = [0.5, 0.05, 0.01, 0.001, 0.0, f64::NAN].map(|prior| magnification(prior, 1.0));
+        assert_eq!(shown, [1.0, 5.0, 20.0, 200.0, 1.0, 1.0]);
+    }
+}

@@ -1,0 +1,229 @@
+//! Prior beside posterior: what the data added.
+
+mod draw;
+
+use std::collections::HashMap;
+
+use octopus_trace::Dataset;
+
+use super::axis::{extent, widened};
+use crate::draws;
+use crate::estimate::quantile;
+use crate::format::significant;
+use crate::summary::SummaryRow;
+
+/// Panels that fit one picture.
+const MOST_PANELS: usize = 12;
+/// Elements of an array that get a panel each; of a longer one a histogram shows how much each was narrowed.
+const MOST_ELEMENTS: usize = 6;
+
+/// The data of a comparison of prior and posterior.
+#[derive(Clone, Debug)]
+pub struct PriorPosteriorPlot {
+    /// One for each scalar.
+    pub panels: Vec<PriorPosteriorPanel>,
+    /// One for each array that is too long for panels.
+    pub narrowings: Vec<Narrowing>,
+}
+
+/// Prior and posterior draws of one scalar. Its numbers are taken as given, so that the picture and the table agree.
+#[derive(Clone, Debug)]
+pub struct PriorPosteriorPanel {
+    /// Its name.
+    pub name: String,
+    /// Draws from the prior in any order.
+    pub prior: Vec<f64>,
+    /// Draws from the posterior in any order.
+    pub posterior: Vec<f64>,
+    /// Prior standard deviation.
+    pub prior_sd: f64,
+    /// Posterior standard deviation.
+    pub posterior_sd: f64,
+    /// The value that made the data.
+    pub truth: Option<f64>,
+}
+
+/// How much each element of an array was narrowed.
+#[derive(Clone, Debug)]
+pub struct Narrowing {
+    /// The variable.
+    pub name: String,
+    /// Posterior over prior standard deviation of each element.
+    pub ratios: Vec<f64>,
+}
+
+impl PriorPosteriorPlot {
+    /// Every variable that both groups have draws of, and both summaries rows of: scalars and short arrays as panels
+    /// (at most twelve), of longer arrays how much each element was narrowed.
+    pub fn from_groups(
+        prior: &Dataset,
+        prior_summary: &[SummaryRow],
+        posterior: &Dataset,
+        summary: &[SummaryRow],
+    ) -> Self {
+        let by_name = |rows: &[SummaryRow]| -> HashMap<String, SummaryRow> {
+            rows.iter().map(|row| (row.name.clone(), row.clone())).collect()
+        };
+        let (before, after) = (by_name(prior_summary), by_name(summary));
+        let priors: HashMap<String, draws::Element<'_>> =
+            draws::elements(prior).map(|element| (element.name.clone(), element)).collect();
+        let mut plot = Self { panels: Vec::new(), narrowings: Vec::new() };
+        for (variable, array) in &posterior.variables {
+            let of_variable = draws::elements(posterior).filter(|element| element.variable == variable.as_str());
+            let pairs = of_variable.filter_map(|element| {
+                let (prior_row, row) = (before.get(&element.name)?, after.get(&element.name)?);
+                Some((priors.get(&element.name)?, element, prior_row, row))
+            });
+            if array.elements(2) > MOST_ELEMENTS {
+                let ratios: Vec<f64> = pairs.map(|(_, _, prior_row, row)| row.sd / prior_row.sd).collect();
+                if !ratios.is_empty() {
+                    plot.narrowings.push(Narrowing { name: variable.clone(), ratios });
+                }
+                continue;
+            }
+            plot.panels.extend(pairs.map(|(prior, posterior, prior_row, row)| PriorPosteriorPanel {
+                name: posterior.name.clone(),
+                prior: prior.pooled(),
+                posterior: posterior.pooled(),
+                prior_sd: prior_row.sd,
+                posterior_sd: row.sd,
+                truth: row.truth,
+            }));
+        }
+        // Scalars first: they are what priors are argued about.
+        plot.panels.sort_by_key(|panel| panel.name.ends_with(']'));
+        plot.panels.truncate(MOST_PANELS);
+        plot
+    }
+}
+
+impl PriorPosteriorPanel {
+    /// The values to show: the posterior, and the prior as far as the posterior stays wider than a line.
+    fn range(&self) -> (f64, f64) {
+        let (prior, posterior) = (bulk(&self.prior, 0.005), bulk(&self.posterior, 0.001));
+        let Some(own) = extent([posterior.0, posterior.1]) else {
+            return widened(extent([prior.0, prior.1]).unwrap_or((0.0, 1.0)), 0.04);
+        };
+        let length = own.1 - own.0;
+        let reach = if length > 0.0 { 30.0 * length } else { f64::INFINITY };
+        let low = if prior.0.is_nan() { own.0 } else { prior.0.max(own.0 - reach).min(own.0) };
+        let high = if prior.1.is_nan() { own.1 } else { prior.1.min(own.1 + reach).max(own.1) };
+        widened((low, high), 0.04)
+    }
+
+    /// `21.8 times narrower`.
+    fn change(&self) -> String {
+        match self.prior_sd / self.posterior_sd {
+            ratio if !ratio.is_finite() || ratio <= 0.0 => "change of width not defined".to_owned(),
+            ratio if ratio < 0.995 => format!("{} times wider", significant(1.0 / ratio, 3)),
+            ratio if ratio < 1.005 => "as wide as before".to_owned(),
+            ratio => format!("{} times narrower", significant(ratio, 3)),
+        }
+    }
+}
+
+/// All finite values but a share of `tail` at either end.
+fn bulk(values: &[f64], tail: f64) -> (f64, f64) {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    (quantile(&sorted, tail), quantile(&sorted, 1.0 - tail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Plot;
+    use super::super::scene::flaws;
+    use super::*;
+    use octopus_trace::{Array, Values};
+
+    fn row(name: &str, sd: f64) -> SummaryRow {
+        SummaryRow {
+            name: name.to_owned(),
+            mean: 0.0,
+            sd,
+            hdi89: (-1.0, 1.0),
+            eti89: (-1.0, 1.0),
+            rhat: 1.0,
+            ess_bulk: 1.0,
+            ess_tail: 1.0,
+            mcse_mean: 1.0,
+            truth: Some(0.5),
+        }
+    }
+
+    fn panel(prior: f64, posterior: f64) -> PriorPosteriorPanel {
+        let ramp = |sd: f64| (0..400).map(|i| (f64::from(i) / 199.5 - 1.0) * sd * 3f64.sqrt()).collect();
+        PriorPosteriorPanel {
+            name: "mu".to_owned(),
+            prior: ramp(prior),
+            posterior: ramp(posterior),
+            prior_sd: prior,
+            posterior_sd: posterior,
+            truth: None,
+        }
+    }
+
+    fn group(sizes: &[(&str, usize)]) -> Dataset {
+        let mut group = Dataset::default();
+        for &(name, n) in sizes {
+            let values = (0..20 * n).map(|i| ((i * 37) % 101) as f64).collect();
+            let axes = [("chain", 2), ("draw", 10), ("g", n)];
+            let axes = if n == 1 { &axes[..2] } else { &axes[..] };
+            group.insert(name, Array::new(axes.iter().copied(), Values::F64(values)));
+        }
+        group
+    }
+
+    #[test]
+    fn what_both_groups_have_is_paired() {
+        let prior = group(&[("mu", 1), ("few", 2), ("many", 7)]);
+        let posterior = group(&[("few", 2), ("mu", 1), ("many", 7), ("made", 1)]);
+        let names: Vec<String> = ["mu", "few[0]", "few[1]", "made"].map(str::to_owned).into();
+        let names: Vec<String> = names.into_iter().chain((0..7).map(|i| format!("many[{i}]"))).collect();
+        let before: Vec<SummaryRow> = names.iter().map(|name| row(name, 4.0)).collect();
+        let after: Vec<SummaryRow> = names.iter().map(|name| row(name, 1.0)).collect();
+        let plot = PriorPosteriorPlot::from_groups(&prior, &before, &posterior, &after);
+        assert_eq!(plot.panels.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["mu", "few[0]", "few[1]"]);
+        assert_eq!(plot.panels[0].prior.len(), 20);
+        assert_eq!(plot.panels[0].change(), "4.00 times narrower");
+        assert_eq!(plot.narrowings.len(), 1);
+        assert_eq!((plot.narrowings[0].name.as_str(), &plot.narrowings[0].ratios), ("many", &vec![0.25; 7]));
+        assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+    }
+
+    #[test]
+    fn a_posterior_a_thousand_times_narrower_can_still_be_seen() {
+        let (low, high) = panel(1000.0, 1.0).range();
+        let width = 2.0 * 3f64.sqrt();
+        assert!((high - low) / width < 66.0 && low < -10.0, "{low} {high}");
+        let (low, high) = panel(2.0, 1.0).range();
+        assert!(low < -3.4 && high < 3.8, "the prior is whole: {low} {high}");
+        assert_eq!(panel(1.0, 2.0).change(), "2.00 times wider");
+        assert_eq!(panel(1.0, 0.0).change(), "change of width not defined");
+    }
+
+    #[test]
+    fn odd_values_are_drawn_and_nothing_is_an_error() {
+        let mut panels = vec![panel(2.0, 1.0); 7];
+        panels[0].posterior.fill(1.0);
+        panels[1].prior.fill(f64::NAN);
+        panels[2].posterior = vec![];
+        panels[3].prior.fill(4.0);
+        panels[4].name = "a very long name of a variable ".repeat(5);
+        panels[5] = panel(1e6, 1e-6);
+        panels[6].truth = Some(1e12);
+        let narrowing = |ratios: Vec<f64>| Narrowing { name: "z".repeat(90), ratios };
+        let narrowings = vec![
+            narrowing(vec![f64::NAN; 3]),
+            narrowing(vec![0.2; 1000]),
+            narrowing((0..1003).map(|i| f64::from(i) / 500.0).collect()),
+            narrowing(vec![1e-8, f64::INFINITY, 3.0, 0.0, -1.0]),
+        ];
+        for (panels, narrowings) in [(panels.clone(), vec![]), (vec![], narrowings.clone()), (panels, narrowings)] {
+            assert_eq!(flaws(&PriorPosteriorPlot { panels, narrowings }.scene().unwrap()), [""; 0]);
+        }
+        let empty = PriorPosteriorPlot { panels: vec![], narrowings: vec![] };
+        let error = Plot::PriorPosterior(empty).png().unwrap_err().to_string();
+        assert!(error.contains("prior"), "{error}");
+    }
+}

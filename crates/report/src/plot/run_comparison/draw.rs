@@ -1,0 +1,224 @@
+//! Drawing of the differences of two runs, parameter by parameter, and of their speeds.
+
+use super::super::axis::{Axis, extent};
+use super::super::palette::{BLUE, Colour, GREEN, GRID, INK, MUTED, ORANGE, SHADE, VERMILLION};
+use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::scene::{Align, Scene, Text};
+use super::super::{font, font::Weight};
+use super::{MOST_ROWS, RunComparisonPlot, RunDifference, RunRatio, spread};
+use crate::ReportError;
+use crate::format::{count, significant};
+
+const ROW: f64 = 36.0;
+const WIDEST_NAME: f64 = 420.0;
+/// A column of numbers at the right.
+const COLUMN: f64 = 150.0;
+pub(super) const MEAN: Colour = BLUE;
+pub(super) const SD: Colour = ORANGE;
+
+impl RunComparisonPlot {
+    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+        if self.rows.is_empty() {
+            return Err(ReportError::Empty {
+                plot: "the comparison of two runs",
+                missing: "a parameter that both runs have draws of",
+            });
+        }
+        let mut scene = Scene::new(WIDTH, 0.0, "Two runs: differences of means and standard deviations, and of speed");
+        let name = |name: &str| font::fit(name, SMALL, Weight::Regular, 460.0);
+        let note = format!(
+            "{} less {}, in Monte Carlo standard errors of the difference",
+            name(&self.runs.1),
+            name(&self.runs.0)
+        );
+        let mut top = head(&mut scene, "Comparison of two runs", &note);
+        if !self.ratios.is_empty() {
+            top = self.draw_ratios(&mut scene, top);
+        }
+        top = self.draw_key(&mut scene, top + 8.0);
+        if self.rows.len() > MOST_ROWS {
+            top = spread::draw(&mut scene, self, top);
+        }
+        scene.height = self.draw_rows(&mut scene, top + 40.0);
+        Ok(scene)
+    }
+
+    fn draw_key(&self, scene: &mut Scene, y: f64) -> f64 {
+        let mut x = MARGIN;
+        for (colour, words) in [(MEAN, "mean"), (SD, "standard deviation")] {
+            scene.disc((x + 9.0, y), 9.0, colour);
+            let text = Text::new((x + 26.0, y), words, SMALL, INK);
+            x += 26.0 + text.width() + 32.0;
+            scene.text(text);
+        }
+        scene.rect((x, y - 12.0), (x + 72.0, y + 12.0), SHADE, 0.3);
+        scene.rect((x + 18.0, y - 12.0), (x + 54.0, y + 12.0), SHADE, 0.5);
+        let words = "2 and 4 standard errors: the outer one is left by chance once in 16,000 numbers";
+        scene.text(Text::new((x + 84.0, y), words, SMALL, INK));
+        y + 20.0
+    }
+
+    /// One row for each named parameter; returns where the picture ends.
+    fn draw_rows(&self, scene: &mut Scene, top: f64) -> f64 {
+        let rows = self.named();
+        let names: Vec<String> =
+            rows.iter().map(|row| font::fit(&row.name, SMALL, Weight::Regular, WIDEST_NAME)).collect();
+        let widest = names.iter().map(|name| font::width(name, SMALL, Weight::Regular)).fold(0.0, f64::max);
+        let mut top = top;
+        if rows.len() < self.rows.len() {
+            let words = format!("the {} that differ most", rows.len());
+            scene.text(Text::new((MARGIN, top), words, HEADING, INK).bold());
+            top += 34.0;
+        }
+        let panel = Panel {
+            left: MARGIN + widest + 20.0,
+            top: top + 40.0,
+            right: WIDTH - MARGIN - 3.0 * COLUMN - 20.0,
+            bottom: top + 40.0 + ROW * rows.len() as f64,
+        };
+        let column = |i: usize| WIDTH - MARGIN - COLUMN * (2 - i) as f64;
+        for (i, (first, second)) in
+            [("mean", "differs by"), ("sd", "differs by"), ("distance", "in sds")].iter().enumerate()
+        {
+            scene.text(Text::new((column(i), panel.top - 54.0), *first, SMALL, INK).align(Align::Right));
+            scene.text(Text::new((column(i), panel.top - 26.0), *second, SMALL, MUTED).align(Align::Right));
+        }
+        let x = panel.x((-self.reach(), self.reach()));
+        bands(scene, &panel, &x);
+        panel.draw_x(scene, &x);
+        panel.name_x(scene, "difference in Monte Carlo standard errors");
+        for (i, (row, name)) in rows.iter().zip(names).enumerate() {
+            let y = panel.top + ROW * (i as f64 + 0.5);
+            scene.line(vec![(panel.left, y), (panel.right, y)], GRID, 1.0);
+            scene.text(Text::new((panel.left - 16.0, y), name, SMALL, INK).align(Align::Right));
+            draw_row(scene, row, &panel, &x, y);
+            let numbers = [share(row.relative_mean), share(row.relative_sd), significant(row.wasserstein, 2)];
+            for (i, number) in numbers.into_iter().enumerate() {
+                scene.text(Text::new((column(i), y), number, SMALL, MUTED).align(Align::Right));
+            }
+        }
+        panel.bottom + 90.0
+    }
+
+    /// Bars from 1 to each ratio; returns where they end.
+    fn draw_ratios(&self, scene: &mut Scene, top: f64) -> f64 {
+        const VALUE: f64 = 110.0;
+        let (first, second) = (&self.runs.0, &self.runs.1);
+        let room = 0.5 * (WIDTH - 2.0 * MARGIN) - 200.0;
+        let fit = |name: &str| font::fit(name, SMALL, Weight::Regular, room);
+        let parts = [
+            Text::new((0.0, 0.0), "speed", HEADING, INK).bold(),
+            Text::new((0.0, 0.0), format!("right of 1: {} is better", fit(second)), SMALL, GREEN),
+            Text::new((0.0, 0.0), format!("left: {}", fit(first)), SMALL, VERMILLION),
+        ];
+        scene.texts((MARGIN, top + 12.0), 22.0, parts);
+        let names: Vec<String> =
+            self.ratios.iter().map(|ratio| font::fit(&ratio.name, SMALL, Weight::Regular, WIDEST_NAME)).collect();
+        let widest = names.iter().map(|name| font::width(name, SMALL, Weight::Regular)).fold(0.0, f64::max);
+        let panel = Panel {
+            left: MARGIN + widest + 20.0 + VALUE,
+            top: top + 40.0,
+            right: WIDTH - MARGIN - VALUE,
+            bottom: top + 40.0 + ROW * self.ratios.len() as f64,
+        };
+        let logs = self.ratios.iter().map(|ratio| ratio.ratio.ln().abs());
+        let reach = extent(logs).map_or(0.0, |range| range.1).clamp(2f64.ln(), 1e6f64.ln()).exp();
+        let x = Axis::log((1.0 / reach, reach), panel.left, panel.right);
+        panel.draw_x(scene, &x);
+        for (i, (ratio, name)) in self.ratios.iter().zip(names).enumerate() {
+            let y = panel.top + ROW * (i as f64 + 0.5);
+            scene.text(Text::new((MARGIN + widest, y), name, SMALL, INK).align(Align::Right));
+            draw_ratio(scene, ratio, &x, y);
+        }
+        scene.line(vec![(x.px(1.0), panel.top - 4.0), (x.px(1.0), panel.bottom)], INK, 2.5);
+        panel.bottom + 76.0
+    }
+}
+
+fn draw_ratio(scene: &mut Scene, ratio: &RunRatio, x: &Axis, y: f64) {
+    let words = match ratio.ratio {
+        r if r.is_finite() => format!("{} ×", significant(r, 3)),
+        _ => "not measured".to_owned(),
+    };
+    if !(ratio.ratio.is_finite() && ratio.ratio > 0.0) {
+        scene.text(Text::new((x.px(1.0) + 12.0, y), words, SMALL, MUTED));
+        return;
+    }
+    let better = ratio.ratio >= 1.0;
+    let (from, to) = (x.px(1.0), x.px(ratio.ratio));
+    scene.rect((from, y - 11.0), (to, y + 11.0), if better { GREEN } else { VERMILLION }, 0.85);
+    let (at, align) = if better { (to + 10.0, Align::Left) } else { (to - 10.0, Align::Right) };
+    scene.text(Text::new((at, y), words, SMALL, INK).align(align));
+}
+
+/// Shades of two and four standard errors, and a line at 0.
+pub(super) fn bands(scene: &mut Scene, panel: &Panel, x: &Axis) {
+    scene.rect((x.px(-4.0), panel.top), (x.px(4.0), panel.bottom), SHADE, 0.3);
+    scene.rect((x.px(-2.0), panel.top), (x.px(2.0), panel.bottom), SHADE, 0.5);
+    scene.line(vec![(x.px(0.0), panel.top), (x.px(0.0), panel.bottom)], MUTED, 1.5);
+}
+
+fn draw_row(scene: &mut Scene, row: &RunDifference, panel: &Panel, x: &Axis, y: f64) {
+    // The mean lies above: it is what most readers look for.
+    for (z, colour, radius) in [(row.z_sd, SD, 9.0), (row.z_mean, MEAN, 7.5)] {
+        if z.is_nan() {
+            continue;
+        }
+        let at = x.px(z);
+        if x.contains(z) {
+            scene.disc((at, y), radius, colour);
+            continue;
+        }
+        // Beyond the axis: a tip at its edge, with the number.
+        let outwards = z.signum();
+        let base = at - outwards * 14.0;
+        scene.area(vec![(at, y), (base, y - 9.0), (base, y + 9.0)], colour, 1.0);
+    }
+    let far = [(row.z_mean, "mean"), (row.z_sd, "sd")];
+    for side in [-1.0, 1.0] {
+        let words: Vec<String> = far
+            .iter()
+            .filter(|(z, _)| !z.is_nan() && !x.contains(*z) && z.signum() == side)
+            .map(|(z, what)| format!("{what} {}", significant(*z, 3)))
+            .collect();
+        let (at, align) =
+            if side > 0.0 { (panel.right - 22.0, Align::Right) } else { (panel.left + 22.0, Align::Left) };
+        scene
+            .text(Text::new((at, y), words.join(", ").replace('-', "\u{2212}"), SMALL, VERMILLION).bold().align(align));
+    }
+    let number = |value| significant(value, 3);
+    let words = format!(
+        "{}\nmean {} standard errors, {}\nsd {} standard errors, {}\ndistance {} sds",
+        row.name,
+        number(row.z_mean),
+        share(row.relative_mean),
+        number(row.z_sd),
+        share(row.relative_sd),
+        number(row.wasserstein)
+    );
+    scene.tip((panel.left, y - 0.5 * ROW), (panel.right, y + 0.5 * ROW), words);
+}
+
+/// A share in per cent with its sign: `+1.2 %`.
+fn share(fraction: f64) -> String {
+    let words = match 100.0 * fraction {
+        p if !p.is_finite() => significant(p, 2),
+        p if p.abs() >= 99_950.0 => format!("{p:+.0e} %"),
+        p if p.abs() >= 1000.0 => format!("{}{} %", if p > 0.0 { "+" } else { "-" }, count(p.abs().round() as u64)),
+        p if p.abs() < 0.005 => "0.00 %".to_owned(),
+        p if p.abs() < 9.995 => format!("{p:+.2} %"),
+        p => format!("{p:+.1} %"),
+    };
+    words.replace('-', "\u{2212}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_have_a_sign_and_few_digits() {
+        let shown = [0.0123, -0.5, 0.00001, 25.0, -4.2e7, f64::NAN].map(share);
+        assert_eq!(shown, ["+1.23 %", "−50.0 %", "0.00 %", "+2,500 %", "−4e9 %", "NaN"]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Many series in one panel: at each place their range, the middle nine tenths, and the median.
+
+use super::axis::Axis;
+use super::palette::{BLUE, PALE, SKY};
+use super::panel::key;
+use super::scene::{Point, Scene};
+use crate::estimate::quantile;
+
+/// At each place the lowest, the 5%, 50% and 95% quantiles, and the highest value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Spread(Vec<[f64; 5]>);
+
+impl Spread {
+    /// Of series of `places` values; values that are NaN are left out, and a place without any is NaN.
+    pub(super) fn of<'a>(series: impl Iterator<Item = &'a [f64]> + Clone, places: usize) -> Self {
+        let at = |place: usize| {
+            let mut values: Vec<f64> = series.clone().filter_map(|one| one.get(place).copied()).collect();
+            values.retain(|v| !v.is_nan());
+            values.sort_by(f64::total_cmp);
+            [0.0, 0.05, 0.5, 0.95, 1.0].map(|p| quantile(&values, p))
+        };
+        Self((0..places).map(at).collect())
+    }
+
+    /// The five numbers at each place.
+    pub(super) fn places(&self) -> &[[f64; 5]] {
+        &self.0
+    }
+
+    /// Two bands and a line above the places `x`, in pixels.
+    pub(super) fn draw(&self, scene: &mut Scene, x: &[f64], y: &Axis) {
+        for run in self.defined() {
+            let side = |which: usize| run.clone().map(move |i| (x[i], y.px(self.0[i][which])));
+            for (low, high, colour) in [(0, 4, PALE), (1, 3, SKY)] {
+                let band: Vec<Point> = side(high).chain(side(low).rev()).collect();
+                if run.len() > 1 {
+                    scene.area(band, colour, 1.0);
+                } else {
+                    scene.line(band, colour, 6.0);
+                }
+            }
+            match (run.len(), side(2).next()) {
+                (1, Some(at)) => scene.disc(at, 4.0, BLUE),
+                _ => scene.line(side(2).collect(), BLUE, 3.0),
+            }
+        }
+    }
+
+    /// Runs of places where there is a value.
+    fn defined(&self) -> Vec<std::ops::Range<usize>> {
+        let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
+        for i in (0..self.0.len()).filter(|&i| self.0[i].iter().all(|v| !v.is_nan())) {
+            match runs.last_mut() {
+                Some(run) if run.end == i => run.end = i + 1,
+                _ => runs.push(i..i + 1),
+            }
+        }
+        runs
+    }
+}
+
+/// What the colours mean, of `what`; returns where it ends.
+pub(super) fn spread_key(scene: &mut Scene, (x, y): Point, what: &str) -> f64 {
+    let mut end = key(scene, (x, y), BLUE, false, &format!("median of {what}"));
+    end = key(scene, (end + 28.0, y), SKY, false, "5% to 95% of them");
+    key(scene, (end + 28.0, y), PALE, false, "lowest to highest")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_at_each_place_leave_nan_out() {
+        let series = [vec![0.0, f64::NAN, 1.0], vec![1.0, f64::NAN, f64::NAN], vec![2.0, f64::NAN, 3.0]];
+        let spread = Spread::of(series.iter().map(Vec::as_slice), 3);
+        assert_eq!(spread.places()[0], [0.0, 0.1, 1.0, 1.9, 2.0]);
+        assert!(spread.places()[1][2].is_nan());
+        assert_eq!(spread.places()[2][2], 2.0);
+        assert_eq!(spread.defined(), [0..1, 2..3]);
+    }
+}

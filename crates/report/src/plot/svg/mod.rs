@@ -1,0 +1,89 @@
+//! A picture as SVG, for files and for the page: few and short elements, since a page holds many pictures.
+
+mod layer;
+mod path;
+
+use super::font::FAMILY;
+use super::palette::{BLUE, Colour, GRID, INK, MUTED, PAPER, SHADE};
+use super::scene::{Point, Scene, Tip};
+
+/// Units of the drawing for each pixel: places are whole numbers, and a half pixel shows on a curve.
+const UNITS: f64 = 2.0;
+
+/// The picture as an SVG document of its own (without an XML declaration, so that it also goes into a page).
+pub(crate) fn svg(scene: &Scene) -> String {
+    let (width, height) = (scene.width.ceil(), scene.height.ceil());
+    let (view_width, view_height) = (width * UNITS, height * UNITS);
+    let (title, paper, tips) = (escaped(&scene.title), hex(PAPER), tips(scene));
+    let elements = layer::elements(&scene.shapes);
+    format!(
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {view_width} {view_height}\" \
+         xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"{FAMILY}\" stroke-linejoin=\"round\">\n\
+         <title>{title}</title>\n<path d=\"M0 0h{view_width}v{view_height}H0z\" fill=\"{paper}\"/>\n{elements}{tips}</svg>\n"
+    )
+}
+
+fn units(length: f64) -> i32 {
+    (length * UNITS).round() as i32
+}
+
+fn scaled((x, y): Point) -> (i32, i32) {
+    (units(x), units(y))
+}
+
+fn hex(Colour(r, g, b): Colour) -> String {
+    format!("#{r:02X}{g:02X}{b:02X}")
+}
+
+/// Style rules that let a picture inside `scope` be light or dark as the page is: whatever has a colour of the page has a
+/// counterpart.
+pub(crate) fn theme_rules(scope: &str) -> String {
+    let turned = [(PAPER, "#171a1f"), (INK, "#e8eaed"), (MUTED, "#a3abb6"), (GRID, "#2c3138"), (SHADE, "#4a515b")];
+    let rule = |(colour, dark): (Colour, &str)| {
+        let light = hex(colour);
+        let of = |what| format!("{scope} [{what}=\"{light}\"]{{{what}:light-dark({light},{dark})}}\n");
+        of("fill") + &of("stroke")
+    };
+    // Of the series only words must be brighter in the dark: thin letters need more contrast than marks.
+    let words = format!("{scope} g[fill=\"{0}\"]{{fill:light-dark({0},#5db0e8)}}\n", hex(BLUE));
+    turned.map(rule).concat() + &words
+}
+
+/// Rectangles that cannot be seen, each with the words for who points at it.
+fn tips(scene: &Scene) -> String {
+    if scene.tips.is_empty() {
+        return String::new();
+    }
+    let tip = |tip: &Tip| {
+        let ((ax, ay), (bx, by)) = (scaled(tip.corners.0), scaled(tip.corners.1));
+        let (x, y, width, height) = (ax.min(bx), ay.min(by), (bx - ax).abs().max(1), (by - ay).abs().max(1));
+        let text = escaped(&tip.text);
+        format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"><title>{text}</title></rect>\n")
+    };
+    let tips: String = scene.tips.iter().map(tip).collect();
+    format!("<g class=\"tips\" fill=\"none\" pointer-events=\"all\">\n{tips}</g>\n")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tips_are_titles_of_rectangles_that_cannot_be_seen() {
+        let mut scene = Scene::new(100.0, 50.0, "a < b");
+        scene.disc((10.0, 10.0), 3.0, INK);
+        scene.tip((20.0, 15.0), (5.0, 5.0), "mu & tau\n1.5");
+        let text = svg(&scene);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let group = document.descendants().find(|node| node.has_attribute("class")).unwrap();
+        let rect = group.first_element_child().unwrap();
+        let sides = ["x", "y", "width", "height"].map(|name| rect.attribute(name).unwrap());
+        assert_eq!(sides, ["10", "10", "30", "20"]);
+        let title = rect.children().find(|node| node.has_tag_name("title")).unwrap();
+        assert_eq!(title.text(), Some("mu & tau\n1.5"));
+    }
+}
