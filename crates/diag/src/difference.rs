@@ -206,7 +206,16 @@ fn scale(mean: f64, sd: f64) -> f64 {
 }
 
 fn z(difference: f64, errors: [f64; 2]) -> f64 {
-    over(difference, errors[0].hypot(errors[1]))
+    over(difference, hypotenuse(errors[0], errors[1]))
+}
+
+/// The root of the sum of two squares, of any size.
+fn hypotenuse(a: f64, b: f64) -> f64 {
+    let largest = a.abs().max(b.abs());
+    if largest == 0.0 || largest.is_infinite() {
+        return largest;
+    }
+    largest * ((a / largest).powi(2) + (b / largest).powi(2)).sqrt()
 }
 
 /// A quotient in which nothing of nothing is nothing.
@@ -266,6 +275,19 @@ fn wasserstein(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "ours is held to that of the machine")]
+    fn hypotenuses_are_the_machines() {
+        let sizes = [0.0, 1e-310, 1e-200, 3.0, 4.0, 1e200, 1.5e308, f64::INFINITY];
+        for a in sizes {
+            for b in sizes {
+                let (found, expected) = (hypotenuse(a, -b), a.hypot(b));
+                assert!(found == expected || (found / expected - 1.0).abs() < 4e-16, "{a} {b}: {found} {expected}");
+            }
+        }
+        assert!(hypotenuse(f64::NAN, 1.0).is_nan() && hypotenuse(1.0, f64::NAN).is_nan());
+    }
 
     #[test]
     fn distances_are_scipys() {

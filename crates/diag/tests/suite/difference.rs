@@ -1,5 +1,7 @@
 //! Two posteriors against each other: what chance does must pass, and what it does not do must not.
 
+#![expect(clippy::disallowed_methods, reason = "the library's own hypotenuse is held to that of the machine")]
+
 use crate::support::SplitMix;
 use octopus_diag::{
     COMPARED_QUANTILES, Chains, DiagError, PosteriorDifference, mcse_mean, mcse_quantile, mcse_sd,

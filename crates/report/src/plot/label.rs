@@ -35,7 +35,7 @@ impl Labels {
     /// No label will cover the straight line between two points.
     pub(super) fn keep_line(&mut self, from: Point, to: Point) {
         const STEP: f64 = 12.0;
-        let steps = ((to.0 - from.0).hypot(to.1 - from.1) / STEP).ceil().max(1.0);
+        let steps = (((to.0 - from.0).powi(2) + (to.1 - from.1).powi(2)).sqrt() / STEP).ceil().max(1.0);
         let at = |i: f64| (from.0 + (to.0 - from.0) * i / steps, from.1 + (to.1 - from.1) * i / steps);
         for i in 0..steps as usize {
             self.keep_free(at(i as f64), at((i + 1) as f64));

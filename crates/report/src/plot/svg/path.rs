@@ -73,7 +73,7 @@ fn distance(place: Place, a: Place, b: Place) -> f64 {
     let ((abx, aby), (apx, apy)) = (vector(a, b), vector(a, place));
     let length = abx * abx + aby * aby;
     let along = if length > 0.0 { ((apx * abx + apy * aby) / length).clamp(0.0, 1.0) } else { 0.0 };
-    (apx - along * abx).hypot(apy - along * aby)
+    ((apx - along * abx).powi(2) + (apy - along * aby).powi(2)).sqrt()
 }
 
 /// Adds a dot: a step of no length, which round caps make a disc.
