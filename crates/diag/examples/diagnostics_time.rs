@@ -16,8 +16,9 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Repetitions, of which the fastest counts.
+/// Repetitions at least, and how long there may be more of them; the fastest counts.
 const RUNS: usize = 3;
+const ENOUGH: Duration = Duration::from_secs(1);
 
 /// Uniform numbers in [0, 1).
 struct Uniform(u64);
@@ -57,15 +58,30 @@ fn likelihood() -> Array {
     Array::new([("chain", 4), ("draw", 2000), ("obs", 1000)], Values::F64(values))
 }
 
-/// The fastest of some runs, and what the last one found.
-fn fastest(mut f: impl FnMut() -> Result<f64, Box<dyn Error>>) -> Result<(Duration, f64), Box<dyn Error>> {
-    let (mut best, mut found) = (Duration::MAX, f64::NAN);
-    for _ in 0..RUNS {
+/// What some runs of one task took and found.
+struct Measured {
+    /// Of the fastest.
+    seconds: f64,
+    /// After the first: what later ones leave behind is the allocator's.
+    peak_bytes: f64,
+    found: f64,
+}
+
+fn measure(mut f: impl FnMut() -> Result<f64, Box<dyn Error>>) -> Result<Measured, Box<dyn Error>> {
+    let mut measured = Measured { seconds: f64::INFINITY, peak_bytes: f64::NAN, found: f64::NAN };
+    let begin = Instant::now();
+    for run in 0.. {
+        if run >= RUNS && begin.elapsed() > ENOUGH {
+            break;
+        }
         let start = Instant::now();
-        found = black_box(f()?);
-        best = best.min(start.elapsed());
+        measured.found = black_box(f()?);
+        measured.seconds = measured.seconds.min(start.elapsed().as_secs_f64());
+        if run == 0 {
+            measured.peak_bytes = peak_memory().unwrap_or(0.0);
+        }
     }
-    Ok((best, found))
+    Ok(measured)
 }
 
 /// The largest resident memory of this process so far, in bytes; none where the system does not say.
@@ -78,35 +94,35 @@ fn peak_memory() -> Option<f64> {
 fn main() -> Result<(), Box<dyn Error>> {
     let task = std::env::args().nth(1).unwrap_or_else(|| "summary_2003".to_owned());
     let table = |chains, draws, width| group(variable(chains, draws, width));
-    let (data, (time, found)) = match task.as_str() {
+    let (data, measured) = match task.as_str() {
         "summary_203" | "summary_2003" => {
             let width = if task == "summary_203" { 203 } else { 2003 };
             let posterior = table(4, 2000, width);
-            (8 * 8000 * width, fastest(|| Ok(summary(&posterior, DEFAULT_PROB)?.max_rhat()))?)
+            (8 * 8000 * width, measure(|| Ok(summary(&posterior, DEFAULT_PROB)?.max_rhat()))?)
         }
         "summary_4096" => {
             let posterior = table(4096, 1000, 10);
-            (8 * 40_960_000, fastest(|| Ok(summary(&posterior, DEFAULT_PROB)?.max_rhat()))?)
+            (8 * 40_960_000, measure(|| Ok(summary(&posterior, DEFAULT_PROB)?.max_rhat()))?)
         }
         "summary_4096_nested" => {
             let posterior = table(4096, 1000, 10);
-            (8 * 40_960_000, fastest(|| Ok(summary_of_many(&posterior, DEFAULT_PROB, 64)?.max_rhat()))?)
+            (8 * 40_960_000, measure(|| Ok(summary_of_many(&posterior, DEFAULT_PROB, 64)?.max_rhat()))?)
         }
         "loo" => {
             let (posterior, log_likelihood) = (table(4, 2000, 9), group(likelihood()));
             let run = || Ok(loo(&LogLikelihood::of(&log_likelihood, &[])?, relative_eff(&posterior)?)?.elpd);
-            (8 * 8000 * 1009, fastest(run)?)
+            (8 * 8000 * 1009, measure(run)?)
         }
         "waic" => {
             let log_likelihood = group(likelihood());
-            (8 * 8000 * 1000, fastest(|| Ok(waic(&LogLikelihood::of(&log_likelihood, &[])?).elpd))?)
+            (8 * 8000 * 1000, measure(|| Ok(waic(&LogLikelihood::of(&log_likelihood, &[])?).elpd))?)
         }
         _ => return Err(format!("there is no task {task}: see the table at the top of this file").into()),
     };
+    let Measured { seconds, peak_bytes, found } = measured;
     println!(
-        "{{\"task\": \"{task}\", \"seconds\": {}, \"data_bytes\": {data}, \"peak_bytes\": {}, \"found\": {found}}}",
-        time.as_secs_f64(),
-        peak_memory().unwrap_or(0.0)
+        "{{\"task\": \"{task}\", \"seconds\": {seconds}, \"data_bytes\": {data}, \"peak_bytes\": {peak_bytes}, \
+         \"found\": {found}}}"
     );
     Ok(())
 }

@@ -1,15 +1,18 @@
 //! Columns of row-major matrices: draws are stored one after the other, and estimators read one quantity at a time.
 
-/// Rows that are transposed at once: so many values of a column fill two cache lines.
-const ROWS: usize = 16;
+use pulp::{Arch, Simd, WithSimd};
+
+/// Rows and columns that are transposed at once, in registers: so many values of a column fill a cache line.
+const SIDE: usize = 8;
 
 /// Values of all columns that are gathered together.
 const TOGETHER: usize = 1 << 18;
 
-/// How many neighbouring columns of `rows` values to gather together: whole cache lines of each row are read, unless the
-/// columns are so long that they would take much memory.
-pub(crate) fn block(rows: usize) -> usize {
-    (TOGETHER / rows.max(1)).clamp(1, 32)
+/// How many neighbouring ones of `width` columns of `rows` values to gather together: whole cache lines of each row are read,
+/// unless the columns are so long that they would take much memory, or so few that threads would have nothing to do.
+pub(crate) fn block(rows: usize, width: usize) -> usize {
+    let share = width.div_ceil(16 * rayon::current_num_threads()).next_multiple_of(SIDE);
+    (TOGETHER / rows.max(1)).clamp(1, 32).min(share.max(1))
 }
 
 /// Writes the columns `first..first + count` of a matrix with rows of `width` values to `out`, one after the other.
@@ -21,22 +24,53 @@ pub(crate) fn gather<T: Copy>(
     real: impl Fn(T) -> f64,
     out: &mut [f64],
 ) {
-    let rows = values.len() / width;
-    for (tile, part) in values.chunks(ROWS * width).enumerate() {
-        let start = tile * ROWS;
-        let cut = |row: usize| &part[row * width + first..row * width + first + count];
-        if part.len() < ROWS * width {
-            for row in 0..part.len() / width {
-                cut(row).iter().enumerate().for_each(|(k, &value)| out[k * rows + start + row] = real(value));
+    Arch::new().dispatch(Gather { values, width, first, count, real, out });
+}
+
+struct Gather<'a, T, F> {
+    values: &'a [T],
+    width: usize,
+    first: usize,
+    count: usize,
+    real: F,
+    out: &'a mut [f64],
+}
+
+impl<T: Copy, F: Fn(T) -> f64> WithSimd for Gather<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { values, width, first, count, real, out } = self;
+        let rows = values.len() / width;
+        let square = |lines: &[&[T]; SIDE], k: usize| -> [[f64; SIDE]; SIDE] {
+            std::array::from_fn(|row| {
+                let part: &[T] = &lines[row][k..k + SIDE];
+                std::array::from_fn(|column| real(part[column]))
+            })
+        };
+        let whole = count - count % SIDE;
+        let tiles = values.chunks_exact(SIDE * width);
+        let rest = tiles.remainder();
+        for (tile, part) in tiles.enumerate() {
+            let start = tile * SIDE;
+            let lines: [&[T]; SIDE] =
+                std::array::from_fn(|row| &part[row * width + first..row * width + first + count]);
+            for k in (0..whole).step_by(SIDE) {
+                let square = square(&lines, k);
+                for column in 0..SIDE {
+                    let line: [f64; SIDE] = std::array::from_fn(|row| square[row][column]);
+                    out[(k + column) * rows + start..][..SIDE].copy_from_slice(&line);
+                }
             }
-            continue;
+            for k in whole..count {
+                let line: [f64; SIDE] = std::array::from_fn(|row| real(lines[row][k]));
+                out[k * rows + start..][..SIDE].copy_from_slice(&line);
+            }
         }
-        // The rows cut to one known length: no index is left to check in the loop.
-        let lines: [&[T]; ROWS] = std::array::from_fn(cut);
-        for k in 0..count {
-            let column = &mut out[k * rows + start..k * rows + start + ROWS];
-            for (slot, line) in column.iter_mut().zip(&lines) {
-                *slot = real(line[k]);
+        for (row, line) in (rows - rest.len() / width..).zip(rest.chunks_exact(width)) {
+            for k in 0..count {
+                out[k * rows + row] = real(line[first + k]);
             }
         }
     }
@@ -55,6 +89,7 @@ mod tests {
             let expected: Vec<f64> = (2..5).flat_map(|k| (0..rows).map(move |i| f64::from(7 * i + k))).collect();
             assert_eq!(out, expected);
         }
-        assert_eq!((block(100), block(8000), block(4_000_000)), (32, 32, 1));
+        assert_eq!((block(100, 1 << 20), block(8000, 1 << 20), block(4_000_000, 1 << 20)), (32, 32, 1));
+        assert_eq!((block(100, 0), block(100, 1)), (1, SIDE));
     }
 }

@@ -1,14 +1,13 @@
 //! All statistics of one quantity at once: one sort serves ranks, folded ranks, quantiles and intervals.
 
-use crate::Chains;
 use crate::chains::has_nan;
-use crate::ess::{CONSTANT, Ess, indicate, lesser};
+use crate::ess::{Ess, lesser};
 use crate::interval::{eti_of_sorted, hdi_of_sorted, sorted_nan_last};
 use crate::many::{from_means, nested};
 use crate::mcse::sd_error;
 use crate::moments::{mean, sum_by};
 use crate::normal::NormalScores;
-use crate::order::{Folder, Sorted, Sorter, median, quantile, rank_normalize};
+use crate::order::{Sorted, Sorter, fold, median, quantile, rank_normalize};
 use crate::rhat::{greater, scale_reduction};
 use std::sync::Arc;
 
@@ -31,20 +30,20 @@ pub(crate) struct Statistics {
     pub(crate) constant: bool,
 }
 
-/// Buffers and tables for quantities of one shape; one for each thread.
+/// Buffers and tables for quantities of one shape; one for each thread. Of millions of values each buffer weighs, and so it
+/// serves for more than one thing: two `Sorted` and the values themselves are all there are.
 #[derive(Clone)]
 pub(crate) struct Workspace {
+    chains: usize,
+    draws: usize,
     /// Groups of chains that began together, for many chains of few draws.
     superchains: Option<usize>,
     scores: Arc<NormalScores>,
     ess: Ess,
     sorter: Sorter,
     sorted: Sorted,
-    halves: Sorted,
-    folder: Folder,
+    /// The folded values, sorted; until they are made, space for other work.
     folded: Sorted,
-    split: Vec<f64>,
-    series: Vec<f64>,
 }
 
 impl Workspace {
@@ -53,23 +52,22 @@ impl Workspace {
         let half = draws / 2;
         let ranked = superchains.map_or(2 * chains * half, |_| chains * draws);
         Self {
+            chains,
+            draws,
             superchains,
             scores: Arc::new(NormalScores::new(ranked)),
             ess: Ess::new(half.max(1)),
             sorter: Sorter::default(),
             sorted: Sorted::default(),
-            halves: Sorted::default(),
-            folder: Folder::default(),
             folded: Sorted::default(),
-            split: Vec::new(),
-            series: Vec::new(),
         }
     }
 
-    /// All statistics of `chains`, as `az.summary` defines them. (For an odd number of draws its R-hat
-    /// folds about the median of all draws; `az.rhat`, and [`rhat`](crate::rhat), leave the middle draw out.)
-    pub(crate) fn statistics(&mut self, chains: &Chains, prob: f64) -> Statistics {
-        let values = chains.values();
+    /// All statistics of `values` (`chains x draws`), as `az.summary` defines them; afterwards the values are without meaning.
+    /// (For an odd number of draws its R-hat folds about the median of all draws; `az.rhat`, and [`rhat`](crate::rhat),
+    /// leave the middle draw out.)
+    pub(crate) fn statistics(&mut self, values: &mut [f64], prob: f64) -> Statistics {
+        debug_assert_eq!(values.len(), self.chains * self.draws);
         let size = values.len() as f64;
         let mean = mean(values);
         let squares = |v: f64| (v - mean) * (v - mean);
@@ -93,119 +91,115 @@ impl Workspace {
             return found;
         }
         self.sorter.sort(values, &mut self.sorted);
-        let (min, max) = (self.sorted.values[0], self.sorted.values[values.len() - 1]);
-        found.constant = min == max;
-        found.hdi = hdi_of_sorted(&self.sorted.values, prob);
-        found.eti = eti_of_sorted(&self.sorted.values, prob);
-        if let Some(superchains) = self.superchains {
-            self.compare_chains(chains, superchains, squares, sum_of_squares, &mut found);
+        let sorted = &self.sorted.values;
+        found.constant = sorted[0] == sorted[sorted.len() - 1];
+        found.hdi = hdi_of_sorted(sorted, prob);
+        found.eti = eti_of_sorted(sorted, prob);
+        if self.draws < 4 && self.superchains.is_none() {
             return found;
         }
-        if chains.draws() < 4 {
-            return found;
-        }
+        let (center, tails) = (median(sorted), [0.05, 0.95].map(|prob| quantile(sorted, prob)));
 
-        let split = chains.split(&mut self.split);
-        self.series.clear();
-        self.series.extend(split.values().iter().map(|&v| squares(v)));
-        let ess_squares = self.ess.estimate(&self.series, split.chains());
         let fourth = sum_by(values, |v| squares(v) * squares(v)) / size;
+        let ess_squares = self.worth_of(values, squares);
         found.mcse_sd = sd_error(sum_of_squares / size, fourth, ess_squares);
-        let ess_mean = self.ess.estimate_known(split.values(), split.chains(), max - min < CONSTANT);
-        found.mcse_mean = (sum_of_squares / (size - 1.0) / ess_mean).sqrt();
-
-        let mut tail = [0.0; 2];
-        for (ess, prob) in tail.iter_mut().zip([0.05, 0.95]) {
-            indicate(split.values(), quantile(&self.sorted.values, prob), &mut self.series);
-            *ess = self.ess.estimate(&self.series, split.chains());
-        }
-        found.ess_tail = lesser(tail[0], tail[1]);
-
-        let center = median(&self.sorted.values);
-        let halves = halves(&self.sorted, chains.draws(), &mut self.halves);
-        self.series.resize(halves.values.len(), 0.0);
-        rank_normalize(halves, &self.scores, &mut self.series);
-        found.ess_bulk = self.ess.estimate(&self.series, split.chains());
-        if chains.chains() < 2 {
-            return found;
-        }
-        let bulk = scale_reduction(&self.series, split.draws());
-        found.rhat = if self.folder.fold(halves, center, &mut self.folded) {
-            rank_normalize(&self.folded, &self.scores, &mut self.series);
-            greater(bulk, scale_reduction(&self.series, split.draws()))
-        } else {
-            bulk
-        };
+        found.mcse_mean = (sum_of_squares / (size - 1.0) / self.worth_of(values, |v| v)).sqrt();
+        let [low, high] = tails.map(|bound| self.worth_of(values, |v| f64::from(u8::from(v <= bound))));
+        found.ess_tail = lesser(low, high);
+        self.compare(values, center, &mut found);
         found
     }
 
-    /// What superchains say about each other; the values are sorted. Effective sample sizes are those of the draws' own
-    /// correlations where a chain has enough draws to tell them.
-    fn compare_chains(
-        &mut self,
-        chains: &Chains,
-        superchains: usize,
-        squares: impl Fn(f64) -> f64,
-        sum_of_squares: f64,
-        found: &mut Statistics,
-    ) {
-        let (values, draws) = (chains.values(), chains.draws());
-        let size = values.len() as f64;
-        let Self { ess, split, series, sorted, scores, .. } = self;
-        let mut ess = |values: &[f64]| {
-            if draws < CORRELATED {
-                return from_means(values, draws);
-            }
-            let halves = chains.with_values(values).split(split);
-            ess.estimate(halves.values(), halves.chains())
+    /// What the ranks of the values, and of their distances from `center`, say; scores take the place of the values.
+    fn compare(&mut self, values: &mut [f64], center: f64, found: &mut Statistics) {
+        let comparable = match self.superchains {
+            Some(_) => !found.constant,
+            None => self.chains > 1,
         };
+        if self.superchains.is_none() {
+            drop_middles(&mut self.sorted, self.draws);
+        }
+        let scores = &mut values[..self.sorted.values.len()];
+        rank_normalize(&self.sorted, &self.scores, scores, &mut self.folded);
+        if comparable {
+            found.rhat = self.reduction(scores);
+        }
+        found.ess_bulk = self.worth(scores);
+        if comparable && fold(&mut self.sorted, center, &mut self.folded) {
+            rank_normalize(&self.folded, &self.scores, scores, &mut self.sorted);
+            found.rhat = greater(found.rhat, self.reduction(scores));
+        }
+    }
+
+    /// R-hat of scores: of halves of chains, or of superchains.
+    fn reduction(&self, scores: &[f64]) -> f64 {
+        match self.superchains {
+            Some(superchains) => nested(scores, self.draws, superchains),
+            None => scale_reduction(scores, self.draws / 2),
+        }
+    }
+
+    /// The effective sample size for the mean of `f`.
+    fn worth_of(&mut self, values: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+        self.folded.reserve(values.len());
+        let mut series = std::mem::take(&mut self.folded.values);
         series.clear();
-        series.extend(values.iter().map(|&v| squares(v)));
-        let fourth = sum_by(series, |square| square * square) / size;
-        found.mcse_sd = sd_error(sum_of_squares / size, fourth, ess(series));
-        found.mcse_mean = (sum_of_squares / (size - 1.0) / ess(values)).sqrt();
-        let [low, high] = [0.05, 0.95].map(|prob| {
-            indicate(values, quantile(&sorted.values, prob), series);
-            ess(series)
-        });
-        found.ess_tail = lesser(low, high);
-        series.resize(values.len(), 0.0);
-        rank_normalize(sorted, scores, series);
-        found.ess_bulk = ess(series);
-        if found.constant {
-            return;
+        series.extend(values.iter().map(|&v| f(v)));
+        let found = self.worth(&mut series);
+        self.folded.values = series;
+        found
+    }
+
+    /// The effective sample size for the mean of `series`, of whole chains or of their halves; afterwards it is without
+    /// meaning. It is that of the draws' own correlations where a chain has enough draws to tell them.
+    fn worth(&mut self, series: &mut [f64]) -> f64 {
+        if self.superchains.is_some() && self.draws < CORRELATED {
+            return from_means(series, self.draws);
         }
-        found.rhat = nested(&self.series, draws, superchains);
-        if self.folder.fold(&self.sorted, median(&self.sorted.values), &mut self.folded) {
-            rank_normalize(&self.folded, &self.scores, &mut self.series);
-            found.rhat = greater(found.rhat, nested(&self.series, draws, superchains));
-        }
+        let halves = if series.len() == self.chains * self.draws { halves(series, self.draws) } else { series };
+        self.ess.estimate_in_place(halves, 2 * self.chains)
     }
 }
 
-/// The sorted values of the split chains: all for an even number of draws, all but each chain's middle
-/// draw for an odd one, with their places in the split array.
-fn halves<'a>(sorted: &'a Sorted, draws: usize, buffer: &'a mut Sorted) -> &'a Sorted {
+/// The halves of chains: an odd chain loses its middle draw, and those behind it move up.
+fn halves(series: &mut [f64], draws: usize) -> &mut [f64] {
     if draws.is_multiple_of(2) {
-        return sorted;
+        return series;
     }
-    let half = draws / 2;
-    buffer.values.clear();
-    buffer.places.clear();
-    for (&value, &place) in sorted.values.iter().zip(&sorted.places) {
-        let (chain, draw) = (place as usize / draws, place as usize % draws);
-        if draw != half {
-            buffer.values.push(value);
-            buffer.places.push((chain * 2 * half + draw - usize::from(draw > half)) as u32);
+    let mut len = 0;
+    for from in (0..series.len()).step_by(draws) {
+        for range in [from..from + draws / 2, from + draws / 2 + 1..from + draws] {
+            let size = range.len();
+            series.copy_within(range, len);
+            len += size;
         }
     }
-    buffer
+    &mut series[..len]
+}
+
+/// Leaves the sorted values of the halves of chains: an odd chain loses its middle draw. Places are then those among them.
+fn drop_middles(sorted: &mut Sorted, draws: usize) {
+    if draws.is_multiple_of(2) {
+        return;
+    }
+    let half = draws / 2;
+    let mut len = 0;
+    for k in 0..sorted.values.len() {
+        let (chain, draw) = (sorted.places[k] as usize / draws, sorted.places[k] as usize % draws);
+        if draw != half {
+            sorted.values[len] = sorted.values[k];
+            sorted.places[len] = (chain * 2 * half + draw - usize::from(draw > half)) as u32;
+            len += 1;
+        }
+    }
+    sorted.values.truncate(len);
+    sorted.places.truncate(len);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ess_bulk, ess_tail, eti, hdi, mcse_mean, mcse_sd, rhat};
+    use crate::{Chains, ess_bulk, ess_tail, eti, hdi, mcse_mean, mcse_sd, rhat};
     use proptest::prelude::*;
 
     proptest! {
@@ -216,7 +210,8 @@ mod tests {
         ) {
             let draws = values.len() / chains / 2 * 2;
             let chains = Chains::new(&values[..chains * draws], chains, draws).unwrap();
-            let found = Workspace::new(chains.chains(), draws, None).statistics(&chains, 0.89);
+            let mut values = chains.values().to_vec();
+            let found = Workspace::new(chains.chains(), draws, None).statistics(&mut values, 0.89);
             let same = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * b.abs();
             prop_assert!(same(found.rhat, rhat(&chains)));
             prop_assert!(same(found.ess_bulk, ess_bulk(&chains)));
@@ -232,9 +227,11 @@ mod tests {
     #[test]
     fn odd_chains_lose_their_middle_place() {
         let places = vec![5, 0, 2, 9, 7, 1, 3, 4, 6, 8];
-        let sorted = Sorted { values: places.iter().copied().map(f64::from).collect(), places };
-        let mut buffer = Sorted::default();
-        let places = &halves(&sorted, 5, &mut buffer).places;
-        assert_eq!(*places, [4, 0, 7, 1, 2, 3, 5, 6]);
+        let mut sorted = Sorted { values: places.iter().copied().map(f64::from).collect(), places };
+        drop_middles(&mut sorted, 5);
+        assert_eq!(sorted.places, [4, 0, 7, 1, 2, 3, 5, 6]);
+        assert_eq!(sorted.values, [5.0, 0.0, 9.0, 1.0, 3.0, 4.0, 6.0, 8.0]);
+        let mut series: Vec<f64> = (0..10).map(f64::from).collect();
+        assert_eq!(halves(&mut series, 5), [0.0, 1.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0]);
     }
 }

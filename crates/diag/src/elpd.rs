@@ -1,14 +1,13 @@
-//! Expected log predictive densities: PSIS-LOO and WAIC.
+//! Expected log predictive densities, and WAIC.
 //!
 //! Vehtari, A., Gelman, A., Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out cross-validation and
 //! WAIC. Statistics and Computing 27, 1413-1432.
 
 use crate::DiagError;
-use crate::exp::{sum_exp, sum_exp_upto};
+use crate::exp::sum_exp;
 use crate::likelihood::LogLikelihood;
 use crate::moments::{mean, sum_by};
 use crate::order::range;
-use crate::psis::{Tail, pareto_k_threshold};
 use crate::summary::summarise_means;
 use octopus_trace::Dataset;
 
@@ -87,60 +86,13 @@ impl Elpd {
     }
 }
 
-/// Leave-one-out cross-validation by Pareto smoothed importance sampling. `reff` is the relative effective sample size of
-/// the draws, [`relative_eff`] of their posterior or 1 for independent ones; NaN when it is not known, a fifth of the draws
-/// then being the tail. An observation with a NaN or infinite log likelihood is NaN, and so are the sums. `az.loo`.
-///
-/// # Errors
-/// [`DiagError::Positive`] when `reff` is 0 or negative.
-pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError> {
-    crate::psis::check_reff(reff)?;
-    let samples = log_likelihood.samples() as f64;
-    let found = log_likelihood.map(Tail::default, |tail, _, column| {
-        let pointwise = leave_one_out(tail, column, reff);
-        (pointwise, tail.pareto_k, log_sum_exp(column, tail.range.1) - samples.ln())
-    });
-    let pointwise: Vec<f64> = found.iter().map(|found| found.0).collect();
-    let elpd = sum_by(&pointwise, |v| v);
-    let lppd: f64 = found.iter().map(|found| found.2).sum();
-    Ok(Elpd {
-        criterion: Criterion::Loo,
-        elpd,
-        se: standard_error(&pointwise),
-        p: lppd - elpd,
-        n_samples: log_likelihood.samples(),
-        n_data_points: pointwise.len(),
-        pointwise,
-        reliability: found.iter().map(|found| found.1).collect(),
-        good: pareto_k_threshold(log_likelihood.samples()),
-    })
-}
-
-/// The log predictive density of an observation left out, from its log likelihoods `l`: the weights are the smoothed
-/// `1 / exp(l)`, and `sum(w exp(l)) / sum(w)` is what is sought. A weight that was not smoothed contributes
-/// `w exp(l) = exp(-max)` to the first sum, a smoothed one as many times that as it was raised.
-fn leave_one_out(tail: &mut Tail, column: &[f64], reff: f64) -> f64 {
-    if !tail.fit(column, -1.0, reff) || tail.range.1 == f64::INFINITY {
-        return if column.len() == 1 { column[0] } else { f64::NAN };
-    }
-    // Where nothing was smoothed the tail is not told apart.
-    let smoothed = tail.pareto_k.is_finite();
-    let body = sum_exp_upto(column, -1.0, tail.max, if smoothed { tail.cutoff } else { f64::INFINITY });
-    if !smoothed {
-        return (column.len() as f64).ln() - body.ln() - tail.max;
-    }
-    let raised: f64 = tail.smoothed.iter().zip(&tail.raw).map(|(smoothed, raw)| smoothed / raw).sum();
-    let weights = body + tail.smoothed.iter().sum::<f64>();
-    ((column.len() - tail.raw.len()) as f64 + raised).ln() - weights.ln() - tail.max
-}
-
 /// `ln sum exp(x)` of values whose largest is `max`; NaN when no value is finite, or one is NaN or infinitely large.
-fn log_sum_exp(values: &[f64], max: f64) -> f64 {
+pub(crate) fn log_sum_exp(values: &[f64], max: f64) -> f64 {
     if max.is_finite() { sum_exp(values, 1.0, max).ln() + max } else { f64::NAN }
 }
 
 /// The widely applicable information criterion. An observation with a NaN or infinite log likelihood is NaN, and so are the
-/// sums. Prefer [`loo`], which is never less accurate and says where it fails. `az.waic`.
+/// sums. Prefer [`loo`](crate::loo()), which is never less accurate and says where it fails. `az.waic`.
 pub fn waic(log_likelihood: &LogLikelihood) -> Elpd {
     let samples = log_likelihood.samples() as f64;
     let found = log_likelihood.map(
@@ -185,6 +137,7 @@ pub fn relative_eff(posterior: &Dataset) -> Result<f64, DiagError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loo;
     use octopus_random::{Purpose, Stream};
 
     fn matrix(samples: usize, observations: usize, spread: f64) -> Vec<f64> {

@@ -5,15 +5,14 @@
 //! 16(2), 667-718. Truncation by Geyer's initial monotone sequence (Geyer 1992, 2011).
 
 use crate::autocov::{MeanAutocov, Transform};
-use crate::chains::has_nan;
 use crate::error::{interval, open_probability};
 use crate::moments::{mean, sum_by, variance};
-use crate::order::{Folder, Sorted, median, quantile, range};
+use crate::order::{Sorted, fold, median, quantile, range_and_nan};
 use crate::rhat::{rank_normalized, rank_normalized_folded};
 use crate::{Chains, DiagError};
 
 /// A range below which ArviZ takes all values for one (`np.finfo(float).resolution`).
-pub(crate) const CONSTANT: f64 = 1e-15;
+const CONSTANT: f64 = 1e-15;
 
 /// Bulk effective sample size, in draws: of the rank-normalised split chains. It says how well the center
 /// of the distribution (mean, median) is known. NaN with fewer than 4 draws or when a value is NaN; the
@@ -97,10 +96,10 @@ pub fn ess_mad(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
     }
-    let (sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
+    let (mut sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
     let center = median(&sorted.values);
     // Where the median is infinite some distances are not defined, and none counts as small.
-    let width = if Folder::default().fold(&sorted, center, &mut folded) { median(&folded.values) } else { f64::NAN };
+    let width = if fold(&mut sorted, center, &mut folded) { median(&folded.values) } else { f64::NAN };
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
     let within: Vec<f64> = split.values().iter().map(|v| f64::from(u8::from((v - center).abs() <= width))).collect();
@@ -173,7 +172,6 @@ pub(crate) fn lesser(a: f64, b: f64) -> f64 {
 pub(crate) struct Ess {
     draws: usize,
     transform: Transform,
-    centered: Vec<f64>,
     means: Vec<f64>,
     lags: Vec<f64>,
     rho: Vec<f64>,
@@ -182,27 +180,19 @@ pub(crate) struct Ess {
 impl Ess {
     /// For chains of `draws` draws (after any splitting), at least 2.
     pub(crate) fn new(draws: usize) -> Self {
-        Self {
-            draws,
-            transform: Transform::new(draws),
-            centered: Vec::new(),
-            means: Vec::new(),
-            lags: Vec::new(),
-            rho: Vec::new(),
-        }
+        Self { draws, transform: Transform::new(draws), means: Vec::new(), lags: Vec::new(), rho: Vec::new() }
     }
 
     /// The effective sample size of `values`, `chains x draws`, without splitting or ranking (`_ess` of
     /// ArviZ): `chains draws / tau`, with `tau = -1 + 2 sum_t rho_t` over Geyer's initial monotone sequence.
     pub(crate) fn estimate(&mut self, values: &[f64], chains: usize) -> f64 {
-        let (min, max) = range(values);
-        let constant = max - min < CONSTANT && !has_nan(values);
-        self.estimate_known(values, chains, constant)
+        self.estimate_in_place(&mut values.to_vec(), chains)
     }
 
-    /// The same of values that are known to be all equal, or not.
-    pub(crate) fn estimate_known(&mut self, values: &[f64], chains: usize, constant: bool) -> f64 {
-        if constant {
+    /// The same; afterwards the values are without meaning.
+    pub(crate) fn estimate_in_place(&mut self, values: &mut [f64], chains: usize) -> f64 {
+        let (min, max, nan) = range_and_nan(values);
+        if max - min < CONSTANT && !nan {
             return values.len() as f64;
         }
         self.center(values);
@@ -211,7 +201,7 @@ impl Ess {
             return f64::NAN;
         }
         let (size, n) = (values.len() as f64, self.draws as f64);
-        let mut autocov = MeanAutocov::new(&mut self.transform, &self.centered, &mut self.lags);
+        let mut autocov = MeanAutocov::new(&mut self.transform, values, &mut self.lags);
         let mean_var = autocov.at(0) * n / (n - 1.0);
         let mut var_plus = mean_var * (n - 1.0) / n;
         if chains > 1 {
@@ -224,13 +214,12 @@ impl Ess {
     }
 
     /// Subtracts each chain's mean.
-    fn center(&mut self, values: &[f64]) {
+    fn center(&mut self, values: &mut [f64]) {
         self.means.clear();
-        self.centered.clear();
-        for row in values.chunks_exact(self.draws) {
+        for row in values.chunks_exact_mut(self.draws) {
             let center = mean(row);
             self.means.push(center);
-            self.centered.extend(row.iter().map(|v| v - center));
+            row.iter_mut().for_each(|v| *v -= center);
         }
     }
 }

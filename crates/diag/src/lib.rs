@@ -90,6 +90,7 @@ mod interval;
 mod json;
 mod kde;
 mod likelihood;
+mod loo;
 mod loo_pit;
 mod many;
 mod mcse;
@@ -114,7 +115,7 @@ pub use compare::{Comparison, WeightMethod, compare};
 pub use definition::Definition;
 pub use diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifference, posterior_difference};
-pub use elpd::{Criterion, Elpd, loo, relative_eff, waic};
+pub use elpd::{Criterion, Elpd, relative_eff, waic};
 pub use error::DiagError;
 pub use ess::{
     ess_bulk, ess_folded, ess_identity, ess_local, ess_mad, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail,
@@ -125,6 +126,7 @@ pub use hdi_multimodal::hdi_multimodal;
 pub use interval::{eti, hdi};
 pub use kde::{Bandwidth, Kde, KdeOptions, kde, kde_with};
 pub use likelihood::LogLikelihood;
+pub use loo::loo;
 pub use loo_pit::{Ties, loo_pit};
 pub use many::{ess_bulk_of_chains, ess_mean_of_chains, ess_tail_of_chains, rhat_nested};
 pub use mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};

@@ -90,25 +90,51 @@ impl<'a> LogLikelihood<'a> {
         make: impl Fn() -> W + Sync,
         f: impl Fn(&mut W, usize, &[f64]) -> T + Sync,
     ) -> Vec<T> {
-        let block = columns::block(self.samples);
+        let make = || (make(), Vec::new());
+        let block = columns::block(self.samples, self.observations());
+        self.map_columns(block, make, |(work, buffer), first, columns| {
+            buffer.resize(columns.count * self.samples, 0.0);
+            columns::gather(columns.values, columns.width, columns.first, columns.count, |v| v, buffer);
+            (buffer.chunks_exact(self.samples).zip(first..))
+                .map(|(column, observation)| f(work, observation, column))
+                .collect()
+        })
+    }
+
+    /// The same of at most `block` neighbouring observations of one variable at a time, the first of which is given.
+    pub(crate) fn map_columns<W: Send, T: Send>(
+        &self,
+        block: usize,
+        make: impl Fn() -> W + Sync,
+        f: impl Fn(&mut W, usize, Columns) -> Vec<T> + Sync,
+    ) -> Vec<T> {
         let starts = self.parts.iter().scan(0, |start, part| Some(std::mem::replace(start, *start + part.width)));
-        let blocks: Vec<(usize, &Part, usize)> = (starts.zip(&self.parts))
-            .flat_map(|(start, part)| (0..part.width).step_by(block).map(move |first| (start, part, first)))
-            .collect();
-        let pool = Pool::new(|| (make(), Vec::new()));
-        let work_through = |(start, part, first): (usize, &Part, usize)| -> Vec<T> {
-            pool.with(|(work, buffer)| {
-                let count = block.min(part.width - first);
-                buffer.resize(count * self.samples, 0.0);
-                columns::gather(&part.values, part.width, first, count, |v| v, buffer);
-                (buffer.chunks_exact(self.samples).zip(start + first..))
-                    .map(|(column, observation)| f(work, observation, column))
-                    .collect()
+        let blocks: Vec<(usize, Columns)> = (starts.zip(&self.parts))
+            .flat_map(|(start, part)| {
+                let (values, width) = (&*part.values, part.width);
+                (0..width).step_by(block).map(move |first| {
+                    (start + first, Columns { values, width, first, count: block.min(width - first) })
+                })
             })
-        };
-        let found: Vec<Vec<T>> = blocks.into_par_iter().map(work_through).collect();
+            .collect();
+        let pool = Pool::new(make);
+        let found: Vec<Vec<T>> =
+            blocks.into_par_iter().map(|(first, columns)| pool.with(|work| f(work, first, columns))).collect();
         found.into_iter().flatten().collect()
     }
+}
+
+/// Neighbouring columns of a row-major matrix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns<'a> {
+    /// The whole matrix.
+    pub(crate) values: &'a [f64],
+    /// Its columns.
+    pub(crate) width: usize,
+    /// The first of these.
+    pub(crate) first: usize,
+    /// How many these are.
+    pub(crate) count: usize,
 }
 
 /// The values as real numbers, in place where they are.

@@ -76,7 +76,7 @@ pub fn ess_bulk_of_chains(chains: &Chains) -> f64 {
     }
     let sorted = Sorted::of(chains.values());
     let mut normal = vec![0.0; chains.values().len()];
-    rank_normalize(&sorted, &NormalScores::new(normal.len()), &mut normal);
+    rank_normalize(&sorted, &NormalScores::new(normal.len()), &mut normal, &mut Sorted::default());
     from_means(&normal, chains.draws())
 }
 

@@ -4,22 +4,30 @@
 //! decides between R-hat = NaN and R-hat = 1, so the sums here follow `np.add.reduce` addition by addition
 //! (blocks of 128, eight running sums, halves on a multiple of eight).
 
+use pulp::{Arch, Simd, WithSimd};
+
 /// Largest block that is summed without halving, as NumPy's.
 const BLOCK: usize = 128;
 
+/// Running sums of a block.
+const LANES: usize = 8;
+
+/// More halvings than any slice in memory takes.
+const DEPTH: usize = 40;
+
 /// The sum of `f(x)` over `values`, in NumPy's order of additions.
 pub(crate) fn sum_by(values: &[f64], f: impl Fn(f64) -> f64 + Copy) -> f64 {
-    let n = values.len();
-    if n < 8 {
+    if values.len() <= BLOCK { sum_block(values, f) } else { Arch::new().dispatch(Halves { values, f }) }
+}
+
+/// The sum of one block: eight running sums, which are added in pairs.
+#[inline(always)]
+fn sum_block(values: &[f64], f: impl Fn(f64) -> f64 + Copy) -> f64 {
+    if values.len() < LANES {
         return values.iter().fold(0.0, |sum, &v| sum + f(v));
     }
-    if n > BLOCK {
-        let half = n / 2 / 8 * 8;
-        let (left, right) = values.split_at(half);
-        return sum_by(left, f) + sum_by(right, f);
-    }
-    let mut sums = [0.0; 8];
-    let eights = values.chunks_exact(8);
+    let mut sums = [0.0; LANES];
+    let eights = values.chunks_exact(LANES);
     let rest = eights.remainder();
     for (i, eight) in eights.enumerate() {
         for (sum, &v) in sums.iter_mut().zip(eight) {
@@ -28,6 +36,52 @@ pub(crate) fn sum_by(values: &[f64], f: impl Fn(f64) -> f64 + Copy) -> f64 {
     }
     let total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
     rest.iter().fold(total, |sum, &v| sum + f(v))
+}
+
+/// The sum of one half and the other, each the same way, down to blocks; in vectors of whatever width the machine has.
+struct Halves<'a, F> {
+    values: &'a [f64],
+    f: F,
+}
+
+impl<F: Fn(f64) -> f64 + Copy> WithSimd for Halves<'_, F> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        // A recursion by hand: a function that called itself would not be compiled for the vectors.
+        let (mut rest, mut left) = ([self.values; DEPTH], [None; DEPTH]);
+        let mut depth = 0;
+        loop {
+            let values = rest[depth];
+            if values.len() > BLOCK {
+                let (first, second) = values.split_at(values.len() / 2 / LANES * LANES);
+                rest[depth] = second;
+                left[depth] = None;
+                depth += 1;
+                rest[depth] = first;
+                continue;
+            }
+            let mut sum = sum_block(values, self.f);
+            // The sum of a second half completes that of the whole; that of a first half waits for it.
+            loop {
+                if depth == 0 {
+                    return sum;
+                }
+                match left[depth - 1].take() {
+                    Some(first) => {
+                        sum += first;
+                        depth -= 1;
+                    }
+                    None => {
+                        left[depth - 1] = Some(sum);
+                        rest[depth] = rest[depth - 1];
+                        break;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The arithmetic mean; NaN without values.
@@ -48,6 +102,23 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// NumPy's own recursion.
+    fn pairwise(values: &[f64]) -> f64 {
+        if values.len() <= BLOCK {
+            return sum_block(values, |v| v);
+        }
+        let (first, second) = values.split_at(values.len() / 2 / LANES * LANES);
+        pairwise(first) + pairwise(second)
+    }
+
+    #[test]
+    fn halves_are_added_as_the_recursion_adds_them() {
+        let values: Vec<f64> = (0..70_000u32).map(|i| f64::from(i.wrapping_mul(2_654_435_761)) / 7.0).collect();
+        for n in (100..2000).chain([4095, 4096, 8000, 65_537, 70_000]) {
+            assert_eq!(sum_by(&values[..n], |v| v), pairwise(&values[..n]), "{n}");
+        }
+    }
 
     #[test]
     fn sums_in_numpys_order() {

@@ -19,7 +19,14 @@ impl Sorted {
         sorted
     }
 
-    fn resize(&mut self, n: usize) {
+    /// Makes room for `n` values and the two that [`fold`] needs besides: very many are not to move later.
+    pub(crate) fn reserve(&mut self, n: usize) {
+        self.values.reserve_exact((n + 2).saturating_sub(self.values.len()));
+        self.places.reserve_exact(n.saturating_sub(self.places.len()));
+    }
+
+    pub(crate) fn resize(&mut self, n: usize) {
+        self.reserve(n);
         self.values.resize(n, 0.0);
         self.places.resize(n, 0);
     }
@@ -72,18 +79,17 @@ impl Sorter {
         }
         // Monotone in the value, as the cells are.
         let bin = |v: f64| (((v - min) * scale) as usize).min(BINS - 1);
-        let spread = Spread::new(BINS, values.iter().enumerate().map(|(place, &v)| (bin(v), v, place as u32)));
-        if spread.bins().any(|(values_of, _)| values_of.len() > values.len() / 8) {
+        let mut spread = Spread::new(out, BINS, values.iter().enumerate().map(|(place, &v)| (bin(v), v, place as u32)));
+        if spread.largest() > values.len() / 8 {
             return false;
         }
-        out.values.clear();
-        out.places.clear();
         let mut sorted = Sorted::default();
-        for (values, places) in spread.bins() {
+        spread.for_each_bin(|values, places| {
             self.sort_at_once(values, &mut sorted);
-            out.values.extend_from_slice(&sorted.values);
-            out.places.extend(sorted.places.iter().map(|&place| places[place as usize]));
-        }
+            sorted.places.iter_mut().for_each(|place| *place = places[*place as usize]);
+            values.copy_from_slice(&sorted.values);
+            places.copy_from_slice(&sorted.places);
+        });
         true
     }
 
@@ -169,6 +175,12 @@ fn distribute(from: &[u64], place: u32, counts: &mut [u32; RADIX], to: &mut [u64
 
 /// The smallest and the largest value; (inf, -inf) without values. NaN is ignored.
 pub(crate) fn range(values: &[f64]) -> (f64, f64) {
+    let (min, max, _) = range_and_nan(values);
+    (min, max)
+}
+
+/// The same, and whether a value is NaN.
+pub(crate) fn range_and_nan(values: &[f64]) -> (f64, f64, bool) {
     Arch::new().dispatch(Range { values })
 }
 
@@ -177,30 +189,32 @@ struct Range<'a> {
 }
 
 impl WithSimd for Range<'_> {
-    type Output = (f64, f64);
+    type Output = (f64, f64, bool);
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> (f64, f64) {
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         const LANES: usize = 32;
         let mut low = [f64::INFINITY; LANES];
         let mut high = [f64::NEG_INFINITY; LANES];
+        let mut nan = [false; LANES];
         let rows = self.values.chunks_exact(LANES);
         let rest = rows.remainder();
         for row in rows {
             for k in 0..LANES {
                 low[k] = if row[k] < low[k] { row[k] } else { low[k] };
                 high[k] = if row[k] > high[k] { row[k] } else { high[k] };
+                nan[k] |= row[k].is_nan();
             }
         }
         let min = low.iter().chain(rest).fold(f64::INFINITY, |a, &b| a.min(b));
         let max = high.iter().chain(rest).fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        (min, max)
+        (min, max, nan.contains(&true) || rest.iter().any(|v| v.is_nan()))
     }
 }
 
 /// Writes the normal scores of `sorted` to `out` at each value's place; ties share the score of their
-/// average rank (`scipy.stats.rankdata`, method `average`).
-pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [f64]) {
+/// average rank (`scipy.stats.rankdata`, method `average`). `spare` is a buffer, used where there are very many values.
+pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [f64], spare: &mut Sorted) {
     let scored = sorted.places.iter().zip(scores.all());
     if out.len() < MANY {
         scored.for_each(|(&place, &score)| out[place as usize] = score);
@@ -209,16 +223,33 @@ pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [
         // bins would begin in the same lines of the cache.
         const SHARE: usize = 33_000;
         let items = scored.map(|(&place, &score)| (place as usize / SHARE, score, place));
-        for (values, places) in Spread::new(out.len().div_ceil(SHARE), items).bins() {
-            values.iter().zip(places).for_each(|(&score, &place)| out[place as usize] = score);
-        }
+        Spread::new(spare, out.len().div_ceil(SHARE), items).for_each_bin(|scores, places| {
+            scores.iter().zip(&*places).for_each(|(&score, &place)| out[place as usize] = score);
+        });
     }
+    share_ties(sorted, scores, out);
+}
+
+/// Gives equal values the score of their average rank.
+fn share_ties(sorted: &Sorted, scores: &NormalScores, out: &mut [f64]) {
+    /// Neighbours that are compared without a branch: most quantities have no ties.
+    const BLOCK: usize = 64;
+    let values = sorted.values.as_slice();
     let mut first = 0;
-    for run in sorted.values.chunk_by(|a, b| a == b) {
-        if run.len() > 1 {
-            correct_ties(sorted, first, first + run.len(), scores, out);
+    while first + 1 < values.len() {
+        let last = (first + BLOCK).min(values.len() - 1);
+        let pairs = values[first..last].iter().zip(&values[first + 1..=last]);
+        if !pairs.fold(false, |tied, (a, b)| tied | (a == b)) {
+            first = last;
+            continue;
         }
-        first += run.len();
+        while first < last {
+            let run = values[first..].iter().take_while(|&&value| value == values[first]).count();
+            if run > 1 {
+                correct_ties(sorted, first, first + run, scores, out);
+            }
+            first += run;
+        }
     }
 }
 
@@ -230,59 +261,59 @@ fn correct_ties(sorted: &Sorted, first: usize, end: usize, scores: &NormalScores
     }
 }
 
-/// Sorts distances from a center, keeping its buffer between calls.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Folder {
-    /// Distances in the order of the values, from index 1 on.
-    distances: Vec<f64>,
-}
-
-impl Folder {
-    /// Writes the distances `|v - center|` of `sorted` to `out`, sorted, with the values' places. False when
-    /// one is NaN (an infinite center), `out` being then without meaning.
-    ///
-    /// The distances below the center descend, those above ascend, and a merge puts them in order. Which
-    /// side comes next cannot be predicted, so it is selected without a branch, and the merge runs from
-    /// both ends at once to hide the time that this takes.
-    pub(crate) fn fold(&mut self, sorted: &Sorted, center: f64, out: &mut Sorted) -> bool {
-        let n = sorted.values.len();
-        self.distances.clear();
-        self.distances.push(f64::NAN);
-        self.distances.extend(sorted.values.iter().map(|v| (v - center).abs()));
-        self.distances.push(f64::NAN);
-        let d = self.distances.as_slice();
-        // NaN arises only from inf - inf, and infinite values stand at the ends.
-        if n > 0 && (d[1].is_nan() || d[n].is_nan()) {
-            return false;
-        }
-        out.resize(n);
-        let center = sorted.values.partition_point(|&v| v < center);
-        // Of equal distances the lower value comes first, seen from either end.
-        let (mut below, mut above) = (center, center + 1);
-        let (mut lowest, mut highest) = (1, n);
-        for k in 0..n / 2 {
-            let low = ((d[below] <= d[above]) | (above > n)) & (below > 0);
-            let from = select(low, below, above);
-            out.values[k] = d[from];
-            out.places[k] = sorted.places[from - 1];
-            below -= usize::from(low);
-            above += usize::from(!low);
-
-            let low = (d[lowest] > d[highest]) | (highest == center);
-            let from = select(low, lowest, highest);
-            out.values[n - 1 - k] = d[from];
-            out.places[n - 1 - k] = sorted.places[from - 1];
-            lowest += usize::from(low);
-            highest -= usize::from(!low);
-        }
-        if !n.is_multiple_of(2) {
-            // One is left, and both ends have come to it.
-            let from = if below >= lowest { below } else { above };
-            out.values[n / 2] = d[from];
-            out.places[n / 2] = sorted.places[from - 1];
-        }
-        true
+/// Writes the distances `|v - center|` of `sorted` to `out`, sorted, with the values' places. False when one is NaN (an
+/// infinite center), `out` being then without meaning; else `sorted` has lost its values to the work.
+///
+/// The distances below the center descend, those above ascend, and a merge puts them in order. Which side comes next cannot
+/// be predicted, so it is selected without a branch, and the merge runs from both ends at once to hide the time that this
+/// takes.
+pub(crate) fn fold(sorted: &mut Sorted, center: f64, out: &mut Sorted) -> bool {
+    let Sorted { values, places } = sorted;
+    let n = values.len();
+    // NaN arises only from inf - inf, and infinite values stand at the ends.
+    if [values.first(), values.last()].into_iter().flatten().any(|v| (v - center).is_nan()) {
+        return false;
     }
+    let middle = values.partition_point(|&v| v < center);
+    // In their own place, one further on: index 0 and n + 1 stand for "none is left".
+    values.reserve_exact(2);
+    values.resize(n + 2, f64::NAN);
+    values.copy_within(..n, 1);
+    values[1..=n].iter_mut().for_each(|v| *v = (*v - center).abs());
+    values[0] = f64::NAN;
+    values[n + 1] = f64::NAN;
+    let d = values.as_slice();
+    out.resize(n);
+    // Of equal distances the lower value comes first, seen from either end.
+    let (mut below, mut above) = (middle, middle + 1);
+    let (mut lowest, mut highest) = (1, n);
+    let (first_values, last_values) = out.values.split_at_mut(n / 2);
+    let (first_places, last_places) = out.places.split_at_mut(n / 2);
+    let first = first_values.iter_mut().zip(first_places);
+    let last = last_values.iter_mut().zip(last_places).rev();
+    for ((first_value, first_place), (last_value, last_place)) in first.zip(last) {
+        let low = ((d[below] <= d[above]) | (above > n)) & (below > 0);
+        let from = select(low, below, above);
+        *first_value = d[from];
+        *first_place = places[from - 1];
+        below -= usize::from(low);
+        above += usize::from(!low);
+
+        let low = (d[lowest] > d[highest]) | (highest == middle);
+        let from = select(low, lowest, highest);
+        *last_value = d[from];
+        *last_place = places[from - 1];
+        lowest += usize::from(low);
+        highest -= usize::from(!low);
+    }
+    if !n.is_multiple_of(2) {
+        // One is left, and both ends have come to it.
+        let from = if below >= lowest { below } else { above };
+        out.values[n / 2] = d[from];
+        out.places[n / 2] = places[from - 1];
+    }
+    values.clear();
+    true
 }
 
 /// `yes` or `no`, without a branch.
@@ -365,17 +396,17 @@ mod tests {
         fn folded_ranks_are_ranks_of_distances(
             values in prop::collection::vec(prop_oneof![-3.0..3.0f64, (-3i32..3).prop_map(f64::from)], 1..300),
         ) {
-            let sorted = Sorted::of(&values);
+            let mut sorted = Sorted::of(&values);
             let scores = NormalScores::new(values.len());
             let center = median(&sorted.values);
             let mut folded = Sorted::default();
-            prop_assert!(Folder::default().fold(&sorted, center, &mut folded));
+            prop_assert!(fold(&mut sorted, center, &mut folded));
             let distances: Vec<f64> = values.iter().map(|v| (v - center).abs()).collect();
             let expected = Sorted::of(&distances);
             prop_assert_eq!(&folded.values, &expected.values);
             let (mut found, mut by_sort) = (vec![0.0; values.len()], vec![0.0; values.len()]);
-            rank_normalize(&folded, &scores, &mut found);
-            rank_normalize(&expected, &scores, &mut by_sort);
+            rank_normalize(&folded, &scores, &mut found, &mut sorted);
+            rank_normalize(&expected, &scores, &mut by_sort, &mut sorted);
             prop_assert_eq!(found, by_sort);
         }
     }
@@ -394,7 +425,7 @@ mod tests {
             assert!(sorted.values.iter().zip(&sorted.places).all(|(&v, &place)| values[place as usize] == v));
             let scores = NormalScores::new(values.len());
             let mut out = vec![f64::NAN; values.len()];
-            rank_normalize(&sorted, &scores, &mut out);
+            rank_normalize(&sorted, &scores, &mut out, &mut Sorted::default());
             let first = |v: f64| expected.partition_point(|&e| e < v);
             let end = |v: f64| expected.partition_point(|&e| e <= v);
             assert!(values.iter().zip(&out).step_by(97).all(|(&v, &z)| z == scores.tied(first(v), end(v))));
@@ -416,7 +447,7 @@ mod tests {
         let scores = NormalScores::new(4);
         for (values, tied) in [([1.0, 2.0, 1.0, 3.0], [0, 2]), ([3.0, 1.0, 0.0, 3.0], [0, 3])] {
             let mut out = [0.0; 4];
-            rank_normalize(&Sorted::of(&values), &scores, &mut out);
+            rank_normalize(&Sorted::of(&values), &scores, &mut out, &mut Sorted::default());
             assert_eq!(out[tied[0]], out[tied[1]]);
             assert_eq!(out[tied[0]], -scores.tied(if tied[1] == 2 { 2 } else { 0 }, if tied[1] == 2 { 4 } else { 2 }));
         }
@@ -425,10 +456,10 @@ mod tests {
     #[test]
     fn an_infinite_center_cannot_be_folded() {
         let inf = f64::INFINITY;
-        let sorted = Sorted::of(&[0.0, inf, inf]);
-        assert!(!Folder::default().fold(&sorted, inf, &mut Sorted::default()));
+        let mut sorted = Sorted::of(&[0.0, inf, inf]);
+        assert!(!fold(&mut sorted, inf, &mut Sorted::default()));
         let mut folded = Sorted::default();
-        assert!(Folder::default().fold(&Sorted::of(&[-inf, 0.0, 1.0, inf, inf]), 1.0, &mut folded));
+        assert!(fold(&mut Sorted::of(&[-inf, 0.0, 1.0, inf, inf]), 1.0, &mut folded));
         assert_eq!(folded.values, [0.0, 1.0, inf, inf, inf]);
     }
 }

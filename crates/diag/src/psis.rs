@@ -4,9 +4,10 @@
 //! Learning Research 25(72), 1-58.
 
 mod pareto;
+mod sort;
 mod tail;
 
-pub(crate) use tail::Tail;
+pub(crate) use tail::{Tail, nearest, sample};
 
 use crate::DiagError;
 use crate::exp::sum_exp;

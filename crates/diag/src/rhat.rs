@@ -7,7 +7,7 @@
 use crate::Chains;
 use crate::moments::{mean, variance, variance_about};
 use crate::normal::NormalScores;
-use crate::order::{Folder, Sorted, median, rank_normalize};
+use crate::order::{Sorted, fold, median, rank_normalize};
 
 /// R-hat as it is to be used: the larger of the R-hats of the rank-normalised split chains (location) and
 /// of the rank-normalised folded split chains (scale). 1 when chains agree; above 1.01 they do not.
@@ -79,18 +79,19 @@ pub fn rhat_identity(chains: &Chains) -> f64 {
 pub(crate) fn rank_normalized(chains: Chains) -> Vec<f64> {
     let sorted = Sorted::of(chains.values());
     let mut normal = vec![0.0; chains.values().len()];
-    rank_normalize(&sorted, &NormalScores::new(normal.len()), &mut normal);
+    rank_normalize(&sorted, &NormalScores::new(normal.len()), &mut normal, &mut Sorted::default());
     normal
 }
 
 /// The same of the distances from the median; none when the median is infinite.
 pub(crate) fn rank_normalized_folded(chains: Chains) -> Option<Vec<f64>> {
-    let (sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
-    if !Folder::default().fold(&sorted, median(&sorted.values), &mut folded) {
+    let (mut sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
+    let center = median(&sorted.values);
+    if !fold(&mut sorted, center, &mut folded) {
         return None;
     }
     let mut normal = vec![0.0; chains.values().len()];
-    rank_normalize(&folded, &NormalScores::new(normal.len()), &mut normal);
+    rank_normalize(&folded, &NormalScores::new(normal.len()), &mut normal, &mut Sorted::default());
     Some(normal)
 }
 

@@ -135,9 +135,8 @@ pub(crate) fn summarise(posterior: &Dataset, prob: f64, superchains: Option<usiz
         chains * draws,
         || workspace.clone(),
         |workspace, name, element, values| {
-            let view = Chains::new(values, chains, draws)?;
             let name = posterior.element_name(name, 2, element);
-            Ok(row(name, workspace.statistics(&view, prob)))
+            Ok(row(name, workspace.statistics(values, prob)))
         },
     )?;
     Ok(Summary { prob, chains, draws, superchains, parameters })
@@ -156,14 +155,14 @@ pub(crate) fn summarise_means(posterior: &Dataset) -> Result<(Vec<f64>, usize, u
 }
 
 /// What `f` makes of the `size` values of every element, in order and in parallel. `f` is given what `make` made for its
-/// thread, the variable's name and the element's place in a draw.
+/// thread, the variable's name, the element's place in a draw, and its values, which are its own to change.
 fn for_each_element<W: Send, T: Send>(
     posterior: &Dataset,
     size: usize,
     make: impl Fn() -> W + Sync,
-    f: impl Fn(&mut W, &str, usize, &[f64]) -> Result<T, DiagError> + Sync,
+    f: impl Fn(&mut W, &str, usize, &mut [f64]) -> Result<T, DiagError> + Sync,
 ) -> Result<Vec<T>, DiagError> {
-    let block = columns::block(size);
+    let block = columns::block(size, numeric(posterior).map(|(_, array)| array.elements(2)).sum());
     let blocks: Vec<Block> = numeric(posterior)
         .flat_map(|(name, array)| {
             let width = array.elements(2);
@@ -180,7 +179,7 @@ fn for_each_element<W: Send, T: Send>(
     let work_through = |block: &Block| -> Result<Vec<T>, DiagError> {
         pool.with(|(work, buffer)| {
             block.gather(size, buffer);
-            (buffer.chunks_exact(size).zip(block.first..))
+            (buffer.chunks_exact_mut(size).zip(block.first..))
                 .map(|(values, element)| f(work, block.name, element, values))
                 .collect()
         })

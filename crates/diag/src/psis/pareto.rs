@@ -29,10 +29,11 @@ pub(crate) fn fit(excesses: &[f64]) -> (f64, f64) {
         })
         .collect();
     let peak = profile.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let total: f64 = profile.iter().map(|l| (l - peak).exp()).sum();
+    let likelihoods: Vec<f64> = profile.iter().map(|l| (l - peak).exp()).collect();
+    let total: f64 = likelihoods.iter().sum();
     let (mut weights, mut b) = (0.0, 0.0);
-    for (l, point) in profile.iter().zip(&grid) {
-        let weight = (l - peak).exp() / total;
+    for (likelihood, point) in likelihoods.iter().zip(&grid) {
+        let weight = likelihood / total;
         if weight >= 10.0 * f64::EPSILON {
             weights += weight;
             b += weight * point;
@@ -107,8 +108,8 @@ impl WithSimd for NearLogs<'_> {
     }
 }
 
-/// Products kept side by side.
-const LANES: usize = 16;
+/// Sums or products kept side by side: enough for the machine to work on while one waits for the factor before.
+const LANES: usize = 32;
 
 /// The sum of `ln(1 - b x)`, one logarithm for `rows` times [`LANES`] factors.
 struct LogProducts<'a> {
@@ -135,7 +136,14 @@ impl WithSimd for LogProducts<'_> {
             for (product, x) in products.iter_mut().zip(rest) {
                 *product *= 1.0 - self.b * x;
             }
-            sum += products.iter().product::<f64>().ln();
+            let mut width = LANES / 2;
+            while width > 0 {
+                for k in 0..width {
+                    products[k] *= products[k + width];
+                }
+                width /= 2;
+            }
+            sum += products[0].ln();
         }
         sum
     }

@@ -1,7 +1,9 @@
 //! The largest importance weights, and what a generalised Pareto distribution makes of them.
 
 use super::pareto;
-use crate::exp::exp_all;
+use super::sort::Sorter;
+use crate::exp::{exp_all, sum_exp};
+use crate::order::range_and_nan;
 
 /// Fewer weights than this cannot be fitted.
 const FEWEST: usize = 5;
@@ -24,11 +26,9 @@ pub(crate) struct Tail {
     pub(crate) smoothed: Vec<f64>,
     /// The shape of the fitted distribution; infinite where there is too little to fit.
     pub(crate) pareto_k: f64,
-    largest: Vec<f64>,
-    /// How many of `largest` are in use.
-    kept: usize,
-    /// Of the tail, from the largest log weight, as bits.
-    distances: Vec<u64>,
+    /// How far the largest log weights are from the largest one; the tail's come first, ascending.
+    distances: Vec<f64>,
+    sorter: Sorter,
     excesses: Vec<f64>,
     log_tails: Vec<f64>,
 }
@@ -40,54 +40,101 @@ pub(crate) fn tail_length(samples: usize, reff: f64) -> usize {
     (samples / 5.0).min(3.0 * (samples / reff).sqrt()).ceil() as usize
 }
 
+/// The weights to look at: the tail, and the largest one outside it.
+pub(crate) fn nearest(samples: usize, reff: f64) -> usize {
+    tail_length(samples, reff).min(samples - 1) + 1
+}
+
+/// Every so many-th of the draws will tell which ones are likely to be among the `count` nearest: those up to this place in
+/// the sample's order. None where all must be looked at.
+pub(crate) fn sample(samples: usize, count: usize) -> Option<(usize, usize)> {
+    let stride = samples / SAMPLE;
+    if stride < 2 {
+        return None;
+    }
+    let taken = samples.div_ceil(stride);
+    let expected = taken as f64 * count as f64 / samples as f64;
+    let place = (expected + 3.0 * expected.sqrt()).ceil() as usize;
+    (place < taken).then_some((stride, place))
+}
+
 impl Tail {
     /// Finds the tail of the log weights `sign * values` and smooths it. False when there is no weight to speak of: a log
     /// weight is NaN or infinitely large, or there are fewer than two.
     pub(crate) fn fit(&mut self, values: &[f64], sign: f64, reff: f64) -> bool {
-        self.range = crate::order::range(values);
-        self.max = if sign > 0.0 { self.range.1 } else { -self.range.0 };
+        let (low, high, nan) = range_and_nan(values);
+        self.range = (low, high);
+        self.max = if sign > 0.0 { high } else { -low };
         self.pareto_k = f64::INFINITY;
         self.raw.clear();
         self.smoothed.clear();
-        if values.len() < 2 || !self.max.is_finite() || crate::chains::has_nan(values) {
+        if values.len() < 2 || !self.max.is_finite() || nan {
             return false;
         }
-        let length = tail_length(values.len(), reff).min(values.len() - 1);
-        let cutoff = self.select(values, sign, length + 1) - self.max;
-        // The logarithm of the smallest normal number: weights below it are 0.
-        self.cutoff = cutoff.max(f64::MIN_POSITIVE.ln());
-        let (cutoff, max) = (self.cutoff, self.max);
-        // Numbers that are not negative are in the order of their bits, and integers are sorted faster.
-        self.distances.clear();
-        let distances = self.largest[..self.kept].iter().map(|w| max - w).filter(|&d| -d > cutoff);
-        self.distances.extend(distances.map(f64::to_bits));
-        self.distances.sort_unstable();
-        self.raw.extend(self.distances.iter().rev().map(|&bits| -f64::from_bits(bits)));
-        exp_all(&mut self.raw);
-        self.smooth();
+        let count = nearest(values.len(), reff);
+        let to = self.guess(values, sign, count);
+        self.collect(values, sign, to);
+        if self.distances.len() < count {
+            self.collect(values, sign, f64::INFINITY);
+        }
+        self.smooth_nearest(count);
         true
     }
 
-    /// The `count`-th largest log weight; afterwards the first `kept` of `largest` are all that are not smaller, and perhaps others.
-    fn select(&mut self, values: &[f64], sign: f64, count: usize) -> f64 {
-        let from = guess(values, sign, count, &mut self.excesses);
-        self.collect(values, sign, from);
-        if self.kept < count {
-            self.collect(values, sign, f64::NEG_INFINITY);
-        }
-        let place = self.kept - count;
-        *self.largest[..self.kept].select_nth_unstable_by(place, f64::total_cmp).1
+    /// The same for the log weights `-values`, all finite, of which `range` and the smallest are known: `smallest` has
+    /// [`nearest`] of them, `count`, at least.
+    pub(crate) fn fit_smallest(&mut self, range: (f64, f64), smallest: &[f64], count: usize) {
+        self.range = range;
+        self.max = -range.0;
+        self.pareto_k = f64::INFINITY;
+        self.raw.clear();
+        self.smoothed.clear();
+        self.distances.clear();
+        self.distances.extend(smallest.iter().map(|value| value - range.0));
+        self.smooth_nearest(count);
     }
 
-    fn collect(&mut self, values: &[f64], sign: f64, from: f64) {
-        self.largest.resize(values.len(), 0.0);
+    /// Smooths what is nearer than the `count`-th distance.
+    fn smooth_nearest(&mut self, count: usize) {
+        self.sorter.sort_smallest(&mut self.distances, count);
+        // The logarithm of the smallest normal number: weights below it are 0.
+        self.cutoff = (-self.distances[count - 1]).max(f64::MIN_POSITIVE.ln());
+        let cutoff = self.cutoff;
+        let tail = self.distances[..count - 1].iter().rev().map(|distance| -distance);
+        self.raw.extend(tail.filter(|&weight| weight > cutoff));
+        exp_all(&mut self.raw);
+        self.smooth();
+    }
+
+    /// The sum of the weights that were looked at and left as they are, over the largest one.
+    pub(crate) fn untouched(&self) -> f64 {
+        let smoothed = if self.pareto_k.is_finite() { self.raw.len() } else { 0 };
+        sum_exp(&self.distances[smoothed..], -1.0, 0.0)
+    }
+
+    /// Fills `distances` with those that are at most `to`.
+    fn collect(&mut self, values: &[f64], sign: f64, to: f64) {
+        self.distances.resize(values.len(), 0.0);
+        let (max, distances) = (self.max, self.distances.as_mut_slice());
         // Every value is written and few are kept: no branch to predict.
-        self.kept = 0;
+        let mut kept = 0;
         for &value in values {
-            let weight = sign * value;
-            self.largest[self.kept] = weight;
-            self.kept += usize::from(weight >= from);
+            let distance = max - sign * value;
+            distances[kept] = distance;
+            kept += usize::from(distance <= to);
         }
+        self.distances.truncate(kept);
+    }
+
+    /// A distance that is likely to be above the `count`-th smallest one, but not by much: read off every so many-th draw.
+    fn guess(&mut self, values: &[f64], sign: f64, count: usize) -> f64 {
+        let Some((stride, place)) = sample(values.len(), count) else {
+            return f64::INFINITY;
+        };
+        let max = self.max;
+        self.excesses.clear();
+        self.excesses.extend(values.iter().step_by(stride).map(|value| max - sign * value));
+        *self.excesses.select_nth_unstable_by(place, f64::total_cmp).1
     }
 
     fn smooth(&mut self) {
@@ -111,22 +158,6 @@ impl Tail {
             self.smoothed.extend_from_slice(&self.raw);
         }
     }
-}
-
-/// A log weight that is likely to be below the `count`-th largest one, but not by much: read off every so many-th draw.
-fn guess(values: &[f64], sign: f64, count: usize, buffer: &mut Vec<f64>) -> f64 {
-    let stride = values.len() / SAMPLE;
-    if stride < 2 {
-        return f64::NEG_INFINITY;
-    }
-    buffer.clear();
-    buffer.extend(values.iter().step_by(stride).map(|value| sign * value));
-    let expected = buffer.len() as f64 * count as f64 / values.len() as f64;
-    let place = buffer.len() as f64 - expected - 3.0 * expected.sqrt() - 1.0;
-    if place < 0.0 {
-        return f64::NEG_INFINITY;
-    }
-    *buffer.select_nth_unstable_by(place as usize, f64::total_cmp).1
 }
 
 #[cfg(test)]

@@ -1,0 +1,106 @@
+//! Leave-one-out cross-validation by Pareto smoothed importance sampling.
+//!
+//! Vehtari, A., Gelman, A., Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out cross-validation and
+//! WAIC. Statistics and Computing 27, 1413-1432.
+
+mod stream;
+
+use crate::elpd::{Criterion, Elpd, log_sum_exp, standard_error};
+use crate::exp::sum_exp_upto;
+use crate::likelihood::{Columns, LogLikelihood};
+use crate::moments::sum_by;
+use crate::psis::{Tail, check_reff, pareto_k_threshold};
+use crate::{DiagError, columns};
+use stream::Stream;
+
+/// What leaving one observation out tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Left {
+    /// Its log predictive density.
+    density: f64,
+    /// The shape of its largest weights.
+    pareto_k: f64,
+    /// `ln sum exp(l)` of its log likelihoods l.
+    log_sum: f64,
+}
+
+/// Leave-one-out cross-validation by Pareto smoothed importance sampling. `reff` is the relative effective sample size of
+/// the draws, [`relative_eff`](crate::relative_eff) of their posterior or 1 for independent ones; NaN when it is not known, a
+/// fifth of the draws then being the tail. An observation with a NaN or infinite log likelihood is NaN, and so are the sums.
+/// `az.loo`.
+///
+/// # Errors
+/// [`DiagError::Positive`] when `reff` is 0 or negative.
+pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError> {
+    check_reff(reff)?;
+    let samples = log_likelihood.samples();
+    let block = stream::block(log_likelihood.observations());
+    let found = log_likelihood.map_columns(block, Work::default, |work, _, columns| work.leave_out(columns, reff));
+    let pointwise: Vec<f64> = found.iter().map(|left| left.density).collect();
+    let elpd = sum_by(&pointwise, |v| v);
+    let lppd: f64 = found.iter().map(|left| left.log_sum - (samples as f64).ln()).sum();
+    Ok(Elpd {
+        criterion: Criterion::Loo,
+        elpd,
+        se: standard_error(&pointwise),
+        p: lppd - elpd,
+        n_samples: samples,
+        n_data_points: pointwise.len(),
+        pointwise,
+        reliability: found.iter().map(|left| left.pareto_k).collect(),
+        good: pareto_k_threshold(samples),
+    })
+}
+
+/// What one thread needs.
+#[derive(Debug, Default)]
+struct Work {
+    stream: Stream,
+    tail: Tail,
+    column: Vec<f64>,
+}
+
+impl Work {
+    fn leave_out(&mut self, columns: Columns, reff: f64) -> Vec<Left> {
+        let streamed = self.stream.run(&columns, reff);
+        (0..columns.count)
+            .map(|k| {
+                let left = if k < streamed { self.stream.left(k, &mut self.tail) } else { None };
+                left.unwrap_or_else(|| self.leave_out_one(&columns, k, reff))
+            })
+            .collect()
+    }
+
+    /// One column by itself, whatever is in it.
+    fn leave_out_one(&mut self, columns: &Columns, k: usize, reff: f64) -> Left {
+        self.column.resize(columns.values.len() / columns.width, 0.0);
+        columns::gather(columns.values, columns.width, columns.first + k, 1, |v| v, &mut self.column);
+        leave_one_out(&mut self.tail, &self.column, reff)
+    }
+}
+
+/// From the log likelihoods `l` of an observation, wherever they are.
+fn leave_one_out(tail: &mut Tail, column: &[f64], reff: f64) -> Left {
+    let fitted = tail.fit(column, -1.0, reff);
+    let (pareto_k, high) = (tail.pareto_k, tail.range.1);
+    let log_sum = log_sum_exp(column, high);
+    if !fitted || high == f64::INFINITY {
+        return Left { density: if column.len() == 1 { column[0] } else { f64::NAN }, pareto_k, log_sum };
+    }
+    // Where nothing was smoothed the tail is not told apart.
+    let limit = if pareto_k.is_finite() { tail.cutoff } else { f64::INFINITY };
+    let rest = sum_exp_upto(column, -1.0, tail.max, limit);
+    Left { density: density(tail, column.len(), rest), pareto_k, log_sum }
+}
+
+/// The log predictive density of an observation left out: the weights are the smoothed `1 / exp(l)`, and
+/// `sum(w exp(l)) / sum(w)` is what is sought. `rest` is the sum of the weights that were not smoothed, over the largest one.
+/// Such a weight contributes `w exp(l) = exp(-max)` to the first sum, a smoothed one as many times that as it was raised.
+fn density(tail: &Tail, samples: usize, rest: f64) -> f64 {
+    if !tail.pareto_k.is_finite() {
+        return (samples as f64).ln() - rest.ln() - tail.max;
+    }
+    let raised: f64 = tail.smoothed.iter().zip(&tail.raw).map(|(smoothed, raw)| smoothed / raw).sum();
+    let weights = rest + tail.smoothed.iter().sum::<f64>();
+    ((samples - tail.raw.len()) as f64 + raised).ln() - weights.ln() - tail.max
+}
