@@ -1,26 +1,43 @@
 //! Log likelihoods and predictions of a trace: those it holds, or those its model makes again.
 
-use crate::observed::{Predictive, add_observations};
+use crate::observed::{Predictive, Wanted, add_observations};
+use crate::problem::Problem;
 use crate::trace::Trace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use octopus_diag::{LogLikelihood, relative_eff};
-use octopus_trace::{Array, Dataset};
+use octopus_trace::Array;
 
-/// Adds what is absent of `observed_data`, `constant_data`, `posterior_predictive` and `log_likelihood`, the last two of at
-/// most `per_chain` draws of each chain, where the model of the run and its data are at hand.
+/// Adds what is wanted and absent of `posterior_predictive` (with `observed_data` and `constant_data`) and `log_likelihood`, of
+/// at most `per_chain` draws of each chain and of so few that there are `most` numbers at the most. Returns the draws of each
+/// chain that were used where these are fewer than asked for.
 ///
 /// # Errors
-/// When a group is absent and the model is not known, or its data have gone or changed.
-pub(crate) fn complete(trace: &mut Trace, per_chain: usize) -> Result<()> {
-    let needed = ["log_likelihood", "posterior_predictive", "observed_data"];
-    if needed.iter().all(|group| trace.data.group(group).is_some()) {
-        return Ok(());
+/// When the trace lacks the positions.
+pub(crate) fn complete(
+    trace: &mut Trace,
+    problem: &Problem,
+    wanted: Wanted,
+    per_chain: usize,
+    most: usize,
+) -> Result<Option<usize>> {
+    let absent = |group: &str| trace.data.group(group).is_none();
+    let wanted = Wanted {
+        replicates: wanted.replicates && absent("posterior_predictive"),
+        log_likelihood: wanted.log_likelihood && absent("log_likelihood"),
+    };
+    if absent("observed_data") {
+        add_observations(&mut trace.data, &problem.model);
     }
-    let problem = trace.problem()?;
+    let groups = usize::from(wanted.replicates) + usize::from(wanted.log_likelihood);
+    if groups == 0 {
+        return Ok(None);
+    }
+    let chains = trace.posterior()?.variables.values().map(Array::chains).max().unwrap_or(1);
+    let each = chains * groups * problem.model.data().values().len();
+    let used = per_chain.min(most / each.max(1)).max(1);
     let seed = trace.record.as_ref().map_or(0, |record| record.sampler.seed);
-    Predictive::new(&trace.data, &problem.model, seed, per_chain)?.add_groups(&mut trace.data);
-    add_observations(&mut trace.data, &problem.model);
-    Ok(())
+    Predictive::new(&trace.data, &problem.model, seed, used, wanted)?.add_groups(&mut trace.data);
+    Ok((used < per_chain).then_some(used))
 }
 
 /// The log likelihoods of a trace, and what its draws are worth.
@@ -54,57 +71,4 @@ impl<'a> Judged<'a> {
 
 fn samples(array: &Array) -> usize {
     array.chains() * array.draws()
-}
-
-/// Observations, and what the model predicts in their place.
-#[derive(Clone, Debug)]
-pub(crate) struct Predictions {
-    /// As many as there are.
-    pub(crate) observed: Vec<f64>,
-    /// Samples by observations.
-    pub(crate) predicted: Vec<f64>,
-}
-
-impl Predictions {
-    /// The first variable that is in both groups; or the only one of each, whatever their names.
-    ///
-    /// # Errors
-    /// When a group is absent, or nothing in them belongs together.
-    pub(crate) fn of(trace: &Trace) -> Result<Self> {
-        let group = |name: &str| trace.data.group(name).with_context(|| format!("the trace has no group `{name}`"));
-        let (observed, predicted) = (group("observed_data")?, group("posterior_predictive")?);
-        let pairs = pairs(observed, predicted);
-        let fits = |(truth, array): &(&Array, &Array)| {
-            array.is_sampled() && array.elements(2) == truth.values.len() && !truth.values.is_empty()
-        };
-        let Some((truth, array)) = pairs.into_iter().find(fits) else {
-            bail!("no variable of `posterior_predictive` has the shape of one in `observed_data`");
-        };
-        Ok(Self { observed: truth.values.to_f64(), predicted: array.values.to_f64() })
-    }
-
-    /// At most `most` of the predicted data sets, evenly spread.
-    pub(crate) fn some(&self, most: usize) -> Vec<Vec<f64>> {
-        let width = self.observed.len();
-        let rows = self.predicted.len() / width;
-        let count = most.min(rows);
-        (0..count)
-            .map(|k| k * rows / count)
-            .map(|row| self.predicted[row * width..(row + 1) * width].to_vec())
-            .collect()
-    }
-}
-
-/// Observed and predicted variables of one name; where there are none, the only ones.
-fn pairs<'a>(observed: &'a Dataset, predicted: &'a Dataset) -> Vec<(&'a Array, &'a Array)> {
-    let numeric = |group: &'a Dataset| group.variables.iter().filter(|(_, array)| array.values.is_numeric());
-    let same: Vec<_> = numeric(observed).filter_map(|(name, truth)| Some((truth, predicted.get(name)?))).collect();
-    if !same.is_empty() {
-        return same;
-    }
-    let (truths, arrays): (Vec<_>, Vec<_>) = (numeric(observed).collect(), numeric(predicted).collect());
-    match (truths.as_slice(), arrays.as_slice()) {
-        ([(_, truth)], [(_, array)]) => vec![(*truth, *array)],
-        _ => Vec::new(),
-    }
 }

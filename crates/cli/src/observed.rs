@@ -24,7 +24,29 @@ pub(crate) fn add_observations(data: &mut InferenceData, model: &HierarchicalNor
     data.insert("constant_data", with_axis("group_idx", Values::I64(index)));
 }
 
-/// Replicated observations and log likelihoods of a few draws of each chain.
+/// What to make of each draw: a number for each observation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Replicated observations.
+    pub(crate) replicates: bool,
+    /// Log likelihoods.
+    pub(crate) log_likelihood: bool,
+}
+
+impl Wanted {
+    /// Both.
+    pub(crate) const ALL: Self = Self { replicates: true, log_likelihood: true };
+
+    /// What either wants.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            replicates: self.replicates || other.replicates,
+            log_likelihood: self.log_likelihood || other.log_likelihood,
+        }
+    }
+}
+
+/// Replicated observations and log likelihoods of a few draws of each chain; what is not wanted is empty.
 pub(crate) struct Predictive {
     /// One replicated data set for each chosen draw, chain after chain.
     pub(crate) replicates: Vec<Vec<f64>>,
@@ -45,34 +67,43 @@ impl Predictive {
     ///
     /// # Errors
     /// When the trace lacks the positions.
-    pub(crate) fn new(data: &InferenceData, model: &HierarchicalNormal, seed: u64, per_chain: usize) -> Result<Self> {
+    pub(crate) fn new(
+        data: &InferenceData,
+        model: &HierarchicalNormal,
+        seed: u64,
+        per_chain: usize,
+        wanted: Wanted,
+    ) -> Result<Self> {
         let positions = Positions::new(data, model)?;
         let count = per_chain.min(positions.draws);
         let draws: Vec<usize> = (0..count).map(|k| k * positions.draws / count).collect();
         let observations = model.observations();
         let mut position = vec![0.0; model.dim()];
-        let mut replicates = Vec::with_capacity(positions.chains * count);
-        let mut log_likelihood = Vec::with_capacity(positions.chains * count);
+        let (mut replicates, mut log_likelihood) = (Vec::new(), Vec::new());
         for chain in 0..positions.chains {
             for &draw in &draws {
                 positions.read(chain, draw, &mut position);
-                let mut random = Stream::new(seed, chain as u32, draw as u32, Purpose::Predictive);
-                let mut replicate = vec![0.0; observations];
-                model.predict(&position, &mut random, &mut replicate);
-                replicates.push(replicate);
-                let mut terms = vec![0.0; observations];
-                model.log_likelihood(&position, &mut terms);
-                log_likelihood.push(terms);
+                if wanted.replicates {
+                    let mut random = Stream::new(seed, chain as u32, draw as u32, Purpose::Predictive);
+                    let mut replicate = vec![0.0; observations];
+                    model.predict(&position, &mut random, &mut replicate);
+                    replicates.push(replicate);
+                }
+                if wanted.log_likelihood {
+                    let mut terms = vec![0.0; observations];
+                    model.log_likelihood(&position, &mut terms);
+                    log_likelihood.push(terms);
+                }
             }
         }
         Ok(Self { replicates, log_likelihood, draws, chains: positions.chains })
     }
 
-    /// Adds `posterior_predictive` and `log_likelihood`; the labels of `draw` are those of the posterior.
+    /// Adds what there is of `posterior_predictive` and `log_likelihood`; the labels of `draw` are those of the posterior.
     pub(crate) fn add_groups(&self, data: &mut InferenceData) {
         let labels = Labels::Integers(self.draws.iter().map(|&draw| draw as i64).collect());
         for (group, rows) in [("posterior_predictive", &self.replicates), ("log_likelihood", &self.log_likelihood)] {
-            let count = rows.first().map_or(0, Vec::len);
+            let Some(count) = rows.first().map(Vec::len) else { continue };
             let axes = [("chain", self.chains), ("draw", self.draws.len()), (OBSERVATION, count)];
             let mut dataset = Dataset::default();
             dataset.coords.insert("chain".into(), Labels::Range(self.chains));

@@ -1,20 +1,21 @@
 //! Pictures of a trace: what each is made from, and why one cannot be made.
 
-use crate::likelihood::{Judged, Predictions};
-use crate::observed::Prior;
+use crate::likelihood::Judged;
+use crate::observed::{Prior, Wanted};
 use crate::phase0::check_predictive;
 use crate::problem::Problem;
 use crate::trace::{Trace, diagnose_options, rows};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use octopus_density::LogDensity;
-use octopus_diag::{DEFAULT_PROB, Ties, ess_local, loo, loo_pit, summary};
+use octopus_diag::{DEFAULT_PROB, Ties, loo, loo_pit, summary};
 use octopus_report::{
     AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, ForestPlot, LooPitPlot,
-    PairPlot, ParallelPlot, ParetoKPlot, Plot, PosteriorPlot, PpcEcdfPlot, PpcPlot, PpcStatisticPlot,
+    PairPlot, ParallelPlot, ParetoKPlot, Plot, PosteriorPlot, PpcEcdfPlot, PpcPlot, PpcStatisticPlot, Predictions,
     PriorPosteriorPlot, ShrinkagePlot, SummaryRow, TracePlot,
 };
 use octopus_trace::Dataset;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 /// Predicted data sets in a picture.
@@ -69,8 +70,9 @@ pub(crate) enum Picture {
 pub(crate) struct Material<'a> {
     trace: &'a Trace,
     posterior: &'a Dataset,
-    problem: Option<Problem>,
+    problem: Option<&'a Problem>,
     rows: Vec<SummaryRow>,
+    judged: OnceCell<Judged<'a>>,
 }
 
 impl<'a> Material<'a> {
@@ -79,10 +81,9 @@ impl<'a> Material<'a> {
     ///
     /// # Errors
     /// When the trace has no draws, or a name no parameter.
-    pub(crate) fn new(trace: &'a Trace, wanted: &[String]) -> Result<Self> {
+    pub(crate) fn new(trace: &'a Trace, problem: Option<&'a Problem>, wanted: &[String]) -> Result<Self> {
         let posterior = trace.posterior()?;
-        let problem = trace.problem().ok();
-        let truth = match &problem {
+        let truth = match problem {
             Some(Problem { model, truth: Some(truth), .. }) => truth.by_name(model.layout()),
             _ => HashMap::new(),
         };
@@ -97,30 +98,46 @@ impl<'a> Material<'a> {
             bail!("--var {pattern}: no parameter of {} has this name; it has {}", trace.name, variables.join(", "));
         }
         rows.retain(|row| wanted.is_empty() || wanted.iter().any(|pattern| named(row, pattern)));
-        Ok(Self { trace, posterior, problem, rows })
+        Ok(Self { trace, posterior, problem, rows, judged: OnceCell::new() })
     }
 
     /// A trace whose parameters have been summed up.
     ///
     /// # Errors
     /// When the trace has no draws.
-    pub(crate) fn with_rows(trace: &'a Trace, rows: Vec<SummaryRow>) -> Result<Self> {
-        Ok(Self { trace, posterior: trace.posterior()?, problem: trace.problem().ok(), rows })
+    pub(crate) fn with_rows(trace: &'a Trace, problem: &'a Problem, rows: Vec<SummaryRow>) -> Result<Self> {
+        Ok(Self { trace, posterior: trace.posterior()?, problem: Some(problem), rows, judged: OnceCell::new() })
+    }
+
+    /// The log likelihoods, which several pictures need.
+    fn judged(&self) -> Result<&Judged<'a>> {
+        if let Some(judged) = self.judged.get() {
+            return Ok(judged);
+        }
+        let judged = Judged::of(self.trace, &[])?;
+        Ok(self.judged.get_or_init(|| judged))
     }
 
     fn stats(&self) -> Option<&Dataset> {
         self.trace.data.group("sample_stats")
     }
 
-    /// Observed data and some of the predicted.
-    fn predicted(&self) -> Result<(Predictions, Vec<Vec<f64>>)> {
-        let predictions = Predictions::of(self.trace)?;
-        let some = predictions.some(REPLICATES);
-        Ok((predictions, some))
+    /// Observed and predicted data.
+    fn predictions(&self) -> Result<Predictions> {
+        let group =
+            |name: &str| self.trace.data.group(name).with_context(|| format!("the trace has no group `{name}`"));
+        Predictions::from_groups(group("observed_data")?, group("posterior_predictive")?)
+            .context("no variable of `posterior_predictive` has the shape of one in `observed_data`")
     }
 }
 
 impl Picture {
+    /// What it needs of each draw that a run folder does not keep.
+    pub(crate) fn wants(self) -> Wanted {
+        let replicates = matches!(self, Self::Ppc | Self::PpcEcdf | Self::PpcStatistic | Self::LooPit);
+        Wanted { replicates, log_likelihood: matches!(self, Self::LooPit | Self::ParetoK) }
+    }
+
     /// The picture of this kind.
     ///
     /// # Errors
@@ -143,43 +160,43 @@ impl Picture {
             Self::Autocorr => Plot::Autocorr(AutocorrPlot::from_posterior(posterior, rows)),
             Self::Ess => Plot::EssEvolution(EssEvolutionPlot::from_posterior(posterior, rows)),
             Self::EssQuantile => Plot::EssRegions(EssRegionsPlot::quantiles(posterior, rows)),
-            Self::EssLocal => Plot::EssRegions(EssRegionsPlot::intervals(posterior, rows, |chains, low, high| {
-                ess_local(chains, low, high).unwrap_or(f64::NAN)
-            })),
+            Self::EssLocal => Plot::EssRegions(EssRegionsPlot::intervals(posterior, rows)),
             Self::Convergence => {
                 let superchains = from.trace.record.as_ref().and_then(|record| diagnose_options(record).superchains);
                 Plot::Convergence(ConvergencePlot::from_posterior(posterior, rows, superchains)?)
             }
             Self::Ppc => {
-                let (predictions, replicates) = from.predicted()?;
+                let predictions = from.predictions()?;
                 // Its p-values are those of the statistics' own picture.
-                let statistics = check_predictive(&predictions.observed, &predictions.some(usize::MAX));
+                let statistics = check_predictive(&predictions.observed, &predictions.replicates(usize::MAX));
+                let replicates = predictions.replicates(REPLICATES);
                 Plot::Ppc(PpcPlot { observed: predictions.observed, replicates, statistics })
             }
             Self::PpcEcdf => {
-                let (predictions, replicates) = from.predicted()?;
+                let predictions = from.predictions()?;
+                let replicates = predictions.replicates(REPLICATES);
                 Plot::PpcEcdf(PpcEcdfPlot { observed: predictions.observed, replicates })
             }
             Self::PpcStatistic => {
-                let predictions = Predictions::of(from.trace)?;
-                let all = predictions.some(usize::MAX);
+                let predictions = from.predictions()?;
+                let all = predictions.replicates(usize::MAX);
                 Plot::PpcStatistic(PpcStatisticPlot { statistics: check_predictive(&predictions.observed, &all) })
             }
             Self::Prior => prior(from)?,
             Self::LooPit => {
-                let predictions = Predictions::of(from.trace)?;
-                let judged = Judged::of(from.trace, &[])?;
-                let Predictions { observed, predicted, .. } = &predictions;
+                let predictions = from.predictions()?;
+                let judged = from.judged()?;
+                let Predictions { observed, predicted } = &predictions;
                 let pit = loo_pit(&judged.log_likelihood, predicted, observed, judged.reff, Ties::default())?;
                 Plot::LooPit(LooPitPlot { pit })
             }
             Self::ParetoK => {
-                let judged = Judged::of(from.trace, &[])?;
+                let judged = from.judged()?;
                 let found = loo(&judged.log_likelihood, judged.reff)?;
                 Plot::ParetoK(ParetoKPlot { k: found.reliability, threshold: found.good, labels: Vec::new() })
             }
             Self::Shrinkage => {
-                let problem = from.problem.as_ref().context("what was observed in which group is not known")?;
+                let problem = from.problem.context("what was observed in which group is not known")?;
                 let data = problem.model.data();
                 let mean = rows.iter().find(|row| row.name == "mu_pop").map(|row| row.mean);
                 let groups = data.group_index();
@@ -192,7 +209,7 @@ impl Picture {
 /// Of the trace's own prior draws, or of those its model makes.
 fn prior(from: &Material) -> Result<Plot> {
     let made;
-    let prior = match (from.trace.data.group("prior"), &from.problem) {
+    let prior = match (from.trace.data.group("prior"), from.problem) {
         (Some(prior), _) => prior,
         (None, Some(problem)) => {
             let seed = from.trace.record.as_ref().map_or(0, |record| record.sampler.seed);

@@ -3,6 +3,7 @@
 use crate::json::finite;
 use crate::summary::{ParameterSummary, Summary};
 use serde::{Serialize, Serializer};
+use std::fmt;
 
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -16,6 +17,18 @@ pub enum Status {
     Fail,
     /// The trace does not hold what the check needs.
     Skipped,
+}
+
+impl fmt::Display for Status {
+    /// `PASS`, `WARN`, `FAIL` or `SKIPPED`.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "PASS",
+            Self::Warn => "WARN",
+            Self::Fail => "FAIL",
+            Self::Skipped => "SKIPPED",
+        })
+    }
 }
 
 /// One check with what it saw.

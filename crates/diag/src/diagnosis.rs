@@ -89,13 +89,7 @@ impl Diagnosis {
                 None => writeln!(text)?,
             }
             for check in &self.checks {
-                let word = match check.status {
-                    Status::Pass => "PASS",
-                    Status::Warn => "WARN",
-                    Status::Fail => "FAIL",
-                    Status::Skipped => "SKIPPED",
-                };
-                writeln!(text, "{word:<7}  {:<11}  {}", check.id, check.message)?;
+                writeln!(text, "{:<7}  {:<11}  {}", check.status, check.id, check.message)?;
             }
             for advice in self.advice() {
                 writeln!(text, "-> {advice}")?;

@@ -1,5 +1,6 @@
 //! Draws of single scalars out of a posterior's arrays.
 
+use octopus_diag::{DEFAULT_PROB, DiagError, Summary, summary, summary_of_many};
 use octopus_trace::{Array, Dataset, Values};
 
 /// One scalar of a dataset whose arrays start with the axes `chain` and `draw`.
@@ -36,6 +37,14 @@ pub(crate) fn first_draws(posterior: &Dataset, draws: usize) -> Dataset {
         first.variables.insert(name.clone(), Array { dims: array.dims.clone(), shape, values });
     }
     first
+}
+
+/// The summary of all numbers; with `superchains` groups of chains that began together.
+pub(crate) fn summarise(posterior: &Dataset, superchains: Option<usize>) -> Result<Summary, DiagError> {
+    match superchains {
+        Some(groups) => summary_of_many(posterior, DEFAULT_PROB, groups),
+        None => summary(posterior, DEFAULT_PROB),
+    }
 }
 
 /// All scalars, in the order of the dataset; what has no chains and draws is left out.

@@ -160,6 +160,7 @@ pub use plot::{
     PerformanceResult, PerformanceRow, Plot, PosteriorPanel, PosteriorPlot, PpcPlot, RankHeading, RankPanel, RankPlot,
     TracePlot, TraceRow, render,
 };
+pub use predictive::Predictions;
 pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
 pub use story::{ParameterStory, Stories};
 pub use summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};

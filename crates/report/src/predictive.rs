@@ -1,40 +1,51 @@
-//! Observations and their replicates out of a trace's groups.
+//! Observations, and what a model predicts in their place, out of a trace's groups.
 
 use octopus_trace::{Array, Dataset};
 
-use crate::draws::number;
-
-/// Observations of one variable beside data sets drawn from the fitted model.
+/// Observations of one variable, and data sets drawn from the fitted model.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Predictive {
-    pub(crate) observed: Vec<f64>,
-    pub(crate) replicates: Vec<Vec<f64>>,
+pub struct Predictions {
+    /// The observations.
+    pub observed: Vec<f64>,
+    /// Data sets by observations, row-major.
+    pub predicted: Vec<f64>,
 }
 
-impl Predictive {
-    /// `variable`, or the first one of `observed_data` that `posterior_predictive` has draws of with as many values.
-    /// Of more than `most` draws as many, evenly chosen, are taken.
-    pub(crate) fn from_groups(
-        observed_data: &Dataset,
-        posterior_predictive: &Dataset,
-        variable: Option<&str>,
-        most: usize,
-    ) -> Option<Self> {
-        let wanted = observed_data.variables.iter().filter(|(name, _)| variable.is_none_or(|v| v == name.as_str()));
-        wanted.into_iter().find_map(|(name, observed)| of(observed, posterior_predictive.get(name)?, most))
+impl Predictions {
+    /// Of the first variable that both groups have, with as many values; where they have no name in common, of the only one of
+    /// each. None when nothing in them belongs together.
+    pub fn from_groups(observed_data: &Dataset, posterior_predictive: &Dataset) -> Option<Self> {
+        let fits = |(truth, array): &(&Array, &Array)| {
+            array.is_sampled() && array.elements(2) == truth.values.len() && !truth.values.is_empty()
+        };
+        let (truth, array) = pairs(observed_data, posterior_predictive).into_iter().find(fits)?;
+        Some(Self { observed: truth.values.to_f64(), predicted: array.values.to_f64() })
+    }
+
+    /// At most `most` of the predicted data sets, evenly spread.
+    pub fn replicates(&self, most: usize) -> Vec<Vec<f64>> {
+        let width = self.observed.len();
+        let rows = self.predicted.len() / width.max(1);
+        let count = most.min(rows);
+        (0..count)
+            .map(|k| k * rows / count)
+            .map(|row| self.predicted[row * width..(row + 1) * width].to_vec())
+            .collect()
     }
 }
 
-fn of(observed: &Array, predictive: &Array, most: usize) -> Option<Predictive> {
-    let size = observed.values.len();
-    let draws = predictive.chains() * predictive.draws();
-    if size == 0 || draws == 0 || predictive.values.len() != draws * size {
-        return None;
+/// Observed and predicted variables of one name; where there are none, the only ones.
+fn pairs<'a>(observed: &'a Dataset, predicted: &'a Dataset) -> Vec<(&'a Array, &'a Array)> {
+    let numeric = |group: &'a Dataset| group.variables.iter().filter(|(_, array)| array.values.is_numeric());
+    let same: Vec<_> = numeric(observed).filter_map(|(name, truth)| Some((truth, predicted.get(name)?))).collect();
+    if !same.is_empty() {
+        return same;
     }
-    let values = |array: &Array, from: usize| (from..from + size).map(|at| number(&array.values, at)).collect();
-    let every = draws.div_ceil(most.max(1));
-    let replicates = (0..draws).step_by(every).map(|draw| values(predictive, draw * size)).collect();
-    Some(Predictive { observed: values(observed, 0), replicates })
+    let (truths, arrays): (Vec<_>, Vec<_>) = (numeric(observed).collect(), numeric(predicted).collect());
+    match (truths.as_slice(), arrays.as_slice()) {
+        ([(_, truth)], [(_, array)]) => vec![(*truth, *array)],
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -42,20 +53,31 @@ mod tests {
     use super::*;
     use octopus_trace::Values;
 
+    fn ramp(n: u32) -> Values {
+        Values::F64((0..n).map(f64::from).collect())
+    }
+
     #[test]
-    fn draws_of_the_observed_variable_are_evenly_chosen() {
+    fn data_sets_of_the_observed_variable_are_evenly_chosen() {
         let (mut observed, mut predictive) = (Dataset::default(), Dataset::default());
-        let ramp = |n: u32| Values::F64((0..n).map(f64::from).collect());
         observed.insert("other", Array::new([("i", 2)], ramp(2)));
         observed.insert("y", Array::new([("i", 3)], Values::I64(vec![7, 8, 9])));
         predictive.insert("y", Array::new([("chain", 2), ("draw", 2), ("i", 3)], ramp(12)));
-        let all = Predictive::from_groups(&observed, &predictive, None, 9).unwrap();
+        let all = Predictions::from_groups(&observed, &predictive).unwrap();
         assert_eq!(all.observed, [7.0, 8.0, 9.0]);
-        assert_eq!(all.replicates[1], [3.0, 4.0, 5.0]);
-        let few = Predictive::from_groups(&observed, &predictive, Some("y"), 3).unwrap();
-        assert_eq!(few.replicates, [[0.0, 1.0, 2.0], [6.0, 7.0, 8.0]]);
-        assert_eq!(Predictive::from_groups(&observed, &predictive, Some("other"), 3), None);
+        assert_eq!(all.replicates(9)[1], [3.0, 4.0, 5.0]);
+        assert_eq!(all.replicates(2), [[0.0, 1.0, 2.0], [6.0, 7.0, 8.0]]);
         predictive.insert("y", Array::new([("chain", 2), ("draw", 2), ("i", 2)], ramp(8)));
-        assert_eq!(Predictive::from_groups(&observed, &predictive, None, 3), None, "another number of values");
+        assert_eq!(Predictions::from_groups(&observed, &predictive), None, "another number of values");
+    }
+
+    #[test]
+    fn the_only_ones_belong_together_whatever_their_names() {
+        let (mut observed, mut predictive) = (Dataset::default(), Dataset::default());
+        observed.insert("y", Array::new([("i", 3)], ramp(3)));
+        predictive.insert("y_hat", Array::new([("chain", 1), ("draw", 2), ("i", 3)], ramp(6)));
+        assert_eq!(Predictions::from_groups(&observed, &predictive).unwrap().replicates(9).len(), 2);
+        predictive.insert("z", Array::new([("chain", 1), ("draw", 2), ("i", 3)], ramp(6)));
+        assert_eq!(Predictions::from_groups(&observed, &predictive), None);
     }
 }

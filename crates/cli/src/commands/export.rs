@@ -2,7 +2,7 @@
 
 use crate::args::{ExportArgs, ExportFormat, Global};
 use crate::exit::Exit;
-use crate::observed::{Predictive, Prior, add_observations};
+use crate::observed::{Predictive, Prior, Wanted, add_observations};
 use crate::output;
 use crate::trace::Trace;
 use anyhow::Result;
@@ -53,7 +53,7 @@ fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs) -
                 Prior::new(&problem.model, seed, args.prior)?.add_groups(data);
             }
             if args.predictive > 0 {
-                Predictive::new(data, &problem.model, seed, args.predictive)?.add_groups(data);
+                Predictive::new(data, &problem.model, seed, args.predictive, Wanted::ALL)?.add_groups(data);
             }
             add_observations(data, &problem.model);
         }

@@ -3,12 +3,16 @@
 use crate::args::{Global, LooArgs, Weights};
 use crate::exit::{Exit, UsageError};
 use crate::likelihood::{self, Judged};
+use crate::observed::Wanted;
 use crate::output;
 use crate::trace::Trace;
 use anyhow::Result;
 use octopus_diag::{Comparison, Elpd, WeightMethod, compare, loo, waic};
 use octopus_report::{Charset, Column, count, significant, text_table};
 use serde_json::{Value, json};
+
+/// So many log likelihoods are made at the most.
+const MOST: usize = 1 << 28;
 
 /// Bootstraps of BB-pseudo-BMA, as ArviZ draws.
 const BOOTSTRAPS: u32 = 1000;
@@ -26,7 +30,16 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
     for path in &args.models {
         let mut trace = Trace::open(std::slice::from_ref(path))?;
         if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
-            likelihood::complete(&mut trace, args.draws)?;
+            let problem = trace.problem()?;
+            let wanted = Wanted { log_likelihood: true, ..Wanted::default() };
+            if let Some(used) = likelihood::complete(&mut trace, &problem, wanted, args.draws, MOST)? {
+                output::warn(format!(
+                    "{}: {used} draws of each chain, not {}: the log likelihoods of more would take over {} GB",
+                    trace.name,
+                    args.draws,
+                    (MOST * size_of::<f64>()) >> 30
+                ));
+            }
         }
         let judged = Judged::of(&trace, &names)?;
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };

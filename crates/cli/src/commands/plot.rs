@@ -3,6 +3,7 @@
 use crate::args::{Global, PictureFormat, PlotArgs};
 use crate::exit::Exit;
 use crate::likelihood;
+use crate::observed::Wanted;
 use crate::output;
 use crate::pictures::{Material, Picture};
 use crate::trace::Trace;
@@ -11,8 +12,10 @@ use clap::ValueEnum;
 use octopus_report::{Figure, write_figures};
 use serde_json::json;
 
-/// Draws of each chain whose predictions and log likelihoods are made for a run.
+/// Draws of each chain whose predictions and log likelihoods are made for a run, and how many numbers these may be: of very
+/// many observations fewer draws serve.
 const PREDICTED: usize = 250;
+const MOST_PREDICTED: usize = 20_000_000;
 
 /// Draws the pictures that were asked for, or all that the trace has what is needed for.
 ///
@@ -20,11 +23,17 @@ const PREDICTED: usize = 250;
 /// When the draws cannot be read, a picture that was asked for cannot be made, or a file cannot be written.
 pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
     let mut trace = Trace::open(&args.trace)?;
-    // What cannot be completed is told by the pictures that need it.
-    let incomplete = likelihood::complete(&mut trace, PREDICTED).err();
-    let material = Material::new(&trace, &args.var)?;
     let all = args.kind.is_empty();
     let kinds = if all { Picture::value_variants() } else { args.kind.as_slice() };
+    let wanted = kinds.iter().map(|kind| kind.wants()).fold(Wanted::default(), Wanted::or);
+    let problem = trace.problem();
+    // What cannot be completed is told by the pictures that need it.
+    let completed = match &problem {
+        Ok(problem) => likelihood::complete(&mut trace, problem, wanted, PREDICTED, MOST_PREDICTED).map(drop),
+        Err(_) => Ok(()),
+    };
+    let material = Material::new(&trace, problem.as_ref().ok(), &args.var)?;
+    let incomplete = problem.as_ref().err().or(completed.as_ref().err());
     let mut figures = Vec::new();
     let mut left_out: Vec<(String, String)> = Vec::new();
     for kind in kinds {
@@ -36,7 +45,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
             }
             Err(why) => {
                 return Err(match incomplete {
-                    Some(cause) if trace.record.is_some() => why.context(output::chain(&cause)),
+                    Some(cause) if trace.record.is_some() => why.context(output::chain(cause)),
                     _ => why,
                 });
             }
@@ -48,7 +57,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
             output::note(format!("no {name}: {why}"));
         }
         if let Some(why) = incomplete.filter(|_| !left_out.is_empty() && trace.record.is_some()) {
-            output::note(format!("the run's model cannot be made again: {}", output::chain(&why)));
+            output::note(format!("the run's model cannot be made again: {}", output::chain(why)));
         }
     }
     if global.json {

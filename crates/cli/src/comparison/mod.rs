@@ -134,7 +134,6 @@ fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: Limits) -> V
     let p_value = found.p_value();
     // NaN must not pass.
     let chance = p_value >= limits.alpha;
-    let within = |value: f64, limit: f64| value <= limit;
     let far = if chance {
         "draw more, and compare again"
     } else {
@@ -143,32 +142,14 @@ fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: Limits) -> V
     let (mean, of_mean) = worst(|p| p.relative_mean);
     let (sd, of_sd) = worst(|p| p.relative_sd);
     let (z, of_z) = worst(ParameterDifference::worst_z);
-    let limit = |limit: f64| format!("limit {}", percent(limit));
+    let within = |id: &'static str, value: f64, limit: f64, what: String| {
+        let message = format!("{what}, limit {}", percent(limit));
+        judge(id, value, limit, value <= limit, message, far)
+    };
     let mut checks = vec![
-        judge(
-            "means",
-            mean,
-            limits.mean,
-            within(mean, limits.mean),
-            format!("largest difference of a mean {} ({of_mean}), {}", percent(mean), limit(limits.mean)),
-            far,
-        ),
-        judge(
-            "sds",
-            sd,
-            limits.sd,
-            within(sd, limits.sd),
-            format!("largest difference of a standard deviation {} ({of_sd}), {}", percent(sd), limit(limits.sd)),
-            far,
-        ),
-        judge(
-            "rmse",
-            found.rmse,
-            limits.mean,
-            within(found.rmse, limits.mean),
-            format!("RMSE of all means {}, {}", percent(found.rmse), limit(limits.mean)),
-            far,
-        ),
+        within("means", mean, limits.mean, format!("largest difference of a mean {} ({of_mean})", percent(mean))),
+        within("sds", sd, limits.sd, format!("largest difference of a standard deviation {} ({of_sd})", percent(sd))),
+        within("rmse", found.rmse, limits.mean, format!("RMSE of all means {}", percent(found.rmse))),
         judge(
             "chance",
             p_value,

@@ -1,7 +1,7 @@
 //! A comparison in words.
 
 use super::{Comparison, Side};
-use octopus_diag::{ParameterDifference, Status};
+use octopus_diag::ParameterDifference;
 use octopus_report::{Charset, Column, count, rate, seconds, significant, text_table};
 
 /// More parameters than this are shown by their worst.
@@ -25,13 +25,7 @@ impl Comparison {
         text += &self.settings_text(charset);
         text.push('\n');
         for check in &self.checks {
-            let word = match check.status {
-                Status::Pass => "PASS",
-                Status::Warn => "WARN",
-                Status::Fail => "FAIL",
-                Status::Skipped => "SKIPPED",
-            };
-            text += &format!("{word:<7}  {:<9}  {}\n", check.id, check.message);
+            text += &format!("{:<7}  {:<9}  {}\n", check.status, check.id, check.message);
         }
         let mut said: Vec<&str> = Vec::new();
         for advice in self.checks.iter().filter_map(|check| check.advice.as_deref()) {

@@ -83,7 +83,7 @@ pub(super) fn run(options: &Options, stages: &mut Stages) -> Result<Vec<Figure>>
     stages.stats = data.group("sample_stats").cloned();
     let name = options.out.join("run").display().to_string();
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
-    let material = Material::with_rows(&trace, summary_rows(stages))?;
+    let material = Material::with_rows(&trace, &stages.data.problem, summary_rows(stages))?;
     let mut figures: Vec<Figure> = Vec::new();
     for kind in Picture::value_variants() {
         figures.push(Figure::new(kind.of(&material)?));

@@ -1,7 +1,7 @@
 //! Posterior predictive check: would the fitted model make data like the observed ones?
 
 use super::sample::Sampled;
-use crate::observed::Predictive;
+use crate::observed::{Predictive, Wanted};
 use crate::problem::Problem;
 use anyhow::Result;
 use octopus_report::PredictiveStatistic;
@@ -25,7 +25,7 @@ pub(super) struct Predicted {
 /// # Errors
 /// When the trace lacks the positions.
 pub(super) fn run(problem: &Problem, sampled: &Sampled, seed: u64) -> Result<Predicted> {
-    let predictive = Predictive::new(&sampled.draws, &problem.model, seed, PER_CHAIN)?;
+    let predictive = Predictive::new(&sampled.draws, &problem.model, seed, PER_CHAIN, Wanted::ALL)?;
     let statistics = check(problem.model.data().values(), &predictive.replicates);
     Ok(Predicted { predictive, statistics })
 }

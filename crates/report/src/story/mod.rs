@@ -2,12 +2,12 @@
 
 mod ranks;
 
-use octopus_diag::{DEFAULT_PROB, ParameterSummary, summary, summary_of_many};
+use octopus_diag::ParameterSummary;
 use octopus_trace::Dataset;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::draws::{Element, elements, first_draws};
+use crate::draws::{Element, elements, first_draws, summarise};
 use crate::{ReportError, nullable};
 
 /// Steps at which the growth of effective sample sizes is looked at: eighths of the draws.
@@ -69,14 +69,7 @@ impl Stories {
         steps.dedup();
         let grown = steps
             .iter()
-            .map(|&step| {
-                let first = first_draws(posterior, step);
-                let found = match superchains {
-                    Some(superchains) => summary_of_many(&first, DEFAULT_PROB, superchains),
-                    None => summary(&first, DEFAULT_PROB),
-                };
-                Ok(found?.parameters)
-            })
+            .map(|&step| Ok(summarise(&first_draws(posterior, step), superchains)?.parameters))
             .collect::<Result<Vec<Vec<ParameterSummary>>, ReportError>>()?;
         let parameters = elements
             .par_iter()

@@ -4,9 +4,10 @@ mod draw;
 
 use std::collections::HashSet;
 
-use octopus_diag::{DEFAULT_PROB, DiagError, Summary, summary_of_many};
-use octopus_trace::{Array, Dataset, Values};
+use octopus_diag::DiagError;
+use octopus_trace::Dataset;
 
+use crate::draws::{elements, first_draws, summarise};
 use crate::summary::SummaryRow;
 
 /// Points along the run.
@@ -56,17 +57,12 @@ impl ConvergencePlot {
     ) -> Result<Self, DiagError> {
         let names: HashSet<&str> = summary.iter().map(|row| row.name.as_str()).collect();
         let shown = variables(posterior, &names);
-        let (chains, all) = shown.first().map_or((0, 0), |(_, array)| (array.shape[0], array.shape[1]));
+        let (chains, all) = shown.variables.values().next().map_or((0, 0), |array| (array.shape[0], array.shape[1]));
         let mut draws: Vec<usize> = (1..=POINTS).map(|i| i * all / POINTS).filter(|&n| n >= FEWEST_DRAWS).collect();
         draws.dedup();
         let mut parameters: Vec<ConvergenceSeries> = Vec::new();
         for &draws in &draws {
-            let first = Dataset {
-                variables: shown.iter().map(|(name, array)| ((*name).clone(), first_draws(array, draws))).collect(),
-                coords: posterior.coords.clone(),
-                attrs: Default::default(),
-            };
-            let mut rows = summarise(&first, superchains)?.parameters;
+            let mut rows = summarise(&first_draws(&shown, draws), superchains)?.parameters;
             rows.retain(|row| names.contains(row.name.as_str()));
             if parameters.is_empty() {
                 let empty = |name: &String| ConvergenceSeries {
@@ -88,43 +84,17 @@ impl ConvergencePlot {
     }
 }
 
-fn summarise(posterior: &Dataset, superchains: Option<usize>) -> Result<Summary, DiagError> {
-    match superchains {
-        Some(groups) => summary_of_many(posterior, DEFAULT_PROB, groups),
-        None => octopus_diag::summary(posterior, DEFAULT_PROB),
-    }
-}
-
 /// The variables of numbers with an element among `names`.
-fn variables<'a>(posterior: &'a Dataset, names: &HashSet<&str>) -> Vec<(&'a String, &'a Array)> {
-    let mut shown: Vec<(&String, &Array)> = Vec::new();
-    for element in crate::draws::elements(posterior).filter(|element| names.contains(element.name.as_str())) {
-        if shown.last().is_none_or(|(name, _)| *name != element.variable)
-            && let Some((name, array)) = posterior.variables.get_key_value(element.variable)
+fn variables(posterior: &Dataset, names: &HashSet<&str>) -> Dataset {
+    let mut shown = Dataset { coords: posterior.coords.clone(), ..Dataset::default() };
+    for element in elements(posterior).filter(|element| names.contains(element.name.as_str())) {
+        if !shown.variables.contains_key(element.variable)
+            && let Some(array) = posterior.variables.get(element.variable)
         {
-            shown.push((name, array));
+            shown.variables.insert(element.variable.to_owned(), array.clone());
         }
     }
     shown
-}
-
-/// `chain x draw x ...` cut after `draws` draws.
-fn first_draws(array: &Array, draws: usize) -> Array {
-    let width: usize = array.shape[2..].iter().product();
-    let mut shape = array.shape.clone();
-    shape[1] = draws;
-    let values = match &array.values {
-        Values::F64(values) => Values::F64(cut(values, array.shape[1] * width, draws * width)),
-        Values::I64(values) => Values::I64(cut(values, array.shape[1] * width, draws * width)),
-        Values::Bool(values) => Values::Bool(cut(values, array.shape[1] * width, draws * width)),
-        Values::Strings(values) => Values::Strings(cut(values, array.shape[1] * width, draws * width)),
-    };
-    Array { dims: array.dims.clone(), shape, values }
-}
-
-/// The first `kept` of each `row` values.
-fn cut<T: Clone>(values: &[T], row: usize, kept: usize) -> Vec<T> {
-    values.chunks(row.max(1)).flat_map(|chunk| &chunk[..kept.min(chunk.len())]).cloned().collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 mod evolution;
 mod regions;
 
-use octopus_diag::{Chains, ess_bulk, ess_quantile, ess_tail};
+use octopus_diag::{Chains, ess_local_curve, ess_quantile_curve, evolution};
 use octopus_trace::Dataset;
 
 use super::choose;
@@ -15,7 +15,7 @@ const MOST_PANELS: usize = 9;
 /// Panels for elements of arrays where scalars leave room.
 const MOST_ELEMENTS: usize = 6;
 
-/// Points of a panel, as in ArviZ.
+/// Points of a panel, as in ArviZ; fewer draws than that make as many points.
 const POINTS: usize = 20;
 
 /// Effective draws of each chain from which on estimates can be relied on (Vehtari et al. 2021).
@@ -83,20 +83,17 @@ impl EssEvolutionPlot {
     ///
     /// `posterior` holds arrays over `chain`, `draw`, ...; draws without a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
-        let chosen = chosen(posterior, summary);
-        let (chains, draws) = shape(&chosen);
-        let prefixes = prefixes(draws);
-        let panels = chosen.into_iter().map(|(name, rows)| {
-            let at = |draws: usize, ess: fn(&Chains) -> f64| {
-                let values: Vec<f64> = rows.iter().flat_map(|row| row.iter().take(draws)).copied().collect();
-                Chains::new(&values, chains, draws).map_or(f64::NAN, |view| ess(&view))
-            };
-            let all = |ess: fn(&Chains) -> f64| prefixes.iter().map(|&draws| at(draws, ess)).collect();
-            EssEvolutionPanel { bulk: all(ess_bulk), tail: all(ess_tail), name }
+        let (chosen, chains, draws) = chosen(posterior, summary);
+        let mut used = Vec::new();
+        let panels = chosen.into_iter().map(|(name, values)| {
+            let found = Chains::new(&values, chains, draws).and_then(|view| evolution(&view, POINTS.min(draws)));
+            let found = found.unwrap_or_default();
+            used.clone_from(&found.draws);
+            EssEvolutionPanel { name, bulk: found.ess_bulk, tail: found.ess_tail }
         });
         Self {
             panels: panels.collect(),
-            draws: prefixes.iter().map(|draws| draws * chains).collect(),
+            draws: used.iter().map(|draws| draws * chains).collect(),
             least: (PER_CHAIN * chains) as f64,
             parameters: summary.len(),
         }
@@ -104,63 +101,46 @@ impl EssEvolutionPlot {
 }
 
 impl EssRegionsPlot {
-    /// The effective sample sizes of the quantiles at 5%, 10%, ... 95%; panels as in [`EssEvolutionPlot`].
+    /// The effective sample sizes of twenty quantiles from 5% to 95%; panels as in [`EssEvolutionPlot`].
     pub fn quantiles(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
-        let regions = (1..POINTS).map(|i| i as f64 / POINTS as f64).map(|p| (p, p)).collect();
-        let ess = |chains: &Chains, p, _| ess_quantile(chains, p).unwrap_or(f64::NAN);
-        Self::of(EssRegions::Quantiles, posterior, summary, regions, ess)
+        Self::of(EssRegions::Quantiles, posterior, summary, |chains| {
+            let curve = ess_quantile_curve(chains, POINTS).unwrap_or_default();
+            curve.into_iter().map(|(prob, ess)| (prob, prob, ess)).collect()
+        })
     }
 
     /// The effective sample sizes of the probabilities of the intervals from 0% to 5%, ... 95% to 100%; panels as in
-    /// [`EssEvolutionPlot`]. `ess_local` is given the draws and both ends as probabilities.
-    pub fn intervals(
-        posterior: &Dataset,
-        summary: &[SummaryRow],
-        ess_local: impl Fn(&Chains, f64, f64) -> f64,
-    ) -> Self {
-        let share = |i: usize| i as f64 / POINTS as f64;
-        let regions = (0..POINTS).map(|i| (share(i), share(i + 1))).collect();
-        Self::of(EssRegions::Intervals, posterior, summary, regions, ess_local)
+    /// [`EssEvolutionPlot`].
+    pub fn intervals(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
+        Self::of(EssRegions::Intervals, posterior, summary, |chains| {
+            let curve = ess_local_curve(chains, POINTS).unwrap_or_default();
+            curve.into_iter().map(|(low, ess)| (low, low + 1.0 / POINTS as f64, ess)).collect()
+        })
     }
 
     fn of(
-        kind: EssRegions,
+        regions: EssRegions,
         posterior: &Dataset,
         summary: &[SummaryRow],
-        regions: Vec<(f64, f64)>,
-        ess: impl Fn(&Chains, f64, f64) -> f64,
+        curve: impl Fn(&Chains) -> Vec<(f64, f64, f64)>,
     ) -> Self {
-        let chosen = chosen(posterior, summary);
-        let (chains, draws) = shape(&chosen);
-        let panel = |(name, rows): (String, Vec<Vec<f64>>)| {
-            let values = rows.concat();
-            let view = Chains::new(&values, chains, draws);
-            let at =
-                |&(low, high): &(f64, f64)| (low, high, view.as_ref().map_or(f64::NAN, |view| ess(view, low, high)));
-            EssRegionsPanel { ess: regions.iter().map(at).collect(), name }
+        let (chosen, chains, draws) = chosen(posterior, summary);
+        let panel = |(name, values): (String, Vec<f64>)| {
+            let ess = Chains::new(&values, chains, draws).map(|view| curve(&view)).unwrap_or_default();
+            EssRegionsPanel { name, ess }
         };
         let panels = chosen.into_iter().map(panel).collect();
-        Self { regions: kind, panels, least: (PER_CHAIN * chains) as f64, parameters: summary.len() }
+        Self { regions, panels, least: (PER_CHAIN * chains) as f64, parameters: summary.len() }
     }
 }
 
-/// Names and chains of the scalars to show.
-fn chosen(posterior: &Dataset, summary: &[SummaryRow]) -> Vec<(String, Vec<Vec<f64>>)> {
+/// The scalars to show: names and draws, chain after chain; and the chains and draws of each.
+fn chosen(posterior: &Dataset, summary: &[SummaryRow]) -> (Vec<(String, Vec<f64>)>, usize, usize) {
     let rows = choose::choose(summary, MOST_PANELS, MOST_ELEMENTS);
-    let found = choose::found(posterior, &rows).into_iter();
-    found.map(|(element, row)| (row.name.clone(), element.chains())).collect()
-}
-
-/// Chains and draws of each; all variables of a posterior have the same.
-fn shape(chosen: &[(String, Vec<Vec<f64>>)]) -> (usize, usize) {
-    chosen.first().map_or((0, 0), |(_, chains)| (chains.len(), chains.first().map_or(0, Vec::len)))
-}
-
-/// Numbers of first draws of `draws`, evenly apart, the last being all.
-pub(super) fn prefixes(draws: usize) -> Vec<usize> {
-    let mut points: Vec<usize> = (1..=POINTS).map(|i| i * draws / POINTS).filter(|&n| n > 0).collect();
-    points.dedup();
-    points
+    let found = choose::found(posterior, &rows);
+    // All variables of a posterior have the same shape.
+    let (chains, draws) = found.first().map_or((0, 0), |(element, _)| (element.chains, element.draws));
+    (found.into_iter().map(|(element, row)| (row.name.clone(), element.pooled())).collect(), chains, draws)
 }
 
 #[cfg(test)]

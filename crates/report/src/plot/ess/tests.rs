@@ -4,28 +4,25 @@ use super::*;
 use crate::ReportError;
 use crate::plot::sound;
 use crate::sample::{Sample, Shape};
+use octopus_diag::{ess_bulk, ess_local, ess_quantile, ess_tail};
 
 fn sample(groups: usize, chains: usize, draws: usize) -> Sample {
     Sample::new(Shape { groups, chains, draws, truth: false, divergences: false })
-}
-
-/// Stands in for the estimator of intervals: a number that tells its arguments.
-fn local(chains: &Chains, low: f64, high: f64) -> f64 {
-    chains.draws() as f64 + 100.0 * low + high
 }
 
 #[test]
 fn the_last_point_has_the_effective_sample_size_of_all_draws() {
     let sample = sample(3, 2, 105);
     let plot = EssEvolutionPlot::from_posterior(&sample.posterior, &sample.summary);
-    assert_eq!((plot.draws.len(), plot.draws[0], plot.draws[19]), (20, 10, 210));
+    assert_eq!((plot.draws.len(), plot.draws[0], plot.draws[19]), (20, 12, 210));
     assert_eq!((plot.panels.len(), plot.least, plot.parameters), (9, 200.0, 9));
     let draws = crate::draws::elements(&sample.posterior).next().unwrap().pooled();
     let all = Chains::new(&draws, 2, 105).unwrap();
     assert_eq!((plot.panels[0].bulk[19], plot.panels[0].tail[19]), (ess_bulk(&all), ess_tail(&all)));
-    // The 10th point: the first 52 draws of each chain.
-    let half: Vec<f64> = [&draws[..52], &draws[105..157]].concat();
-    assert_eq!(plot.panels[0].bulk[9], ess_bulk(&Chains::new(&half, 2, 52).unwrap()));
+    // As ArviZ steps: 5 + 9 x 100 / 19 draws of each chain, and one more.
+    let half: Vec<f64> = [&draws[..53], &draws[105..158]].concat();
+    assert_eq!(plot.draws[9], 106);
+    assert_eq!(plot.panels[0].bulk[9], ess_bulk(&Chains::new(&half, 2, 53).unwrap()));
 }
 
 #[test]
@@ -34,11 +31,11 @@ fn regions_have_the_effective_sample_sizes_of_their_ends() {
     let plot = EssRegionsPlot::quantiles(&sample.posterior, &sample.summary);
     let draws = crate::draws::elements(&sample.posterior).next().unwrap().pooled();
     let all = Chains::new(&draws, 2, 100).unwrap();
-    assert_eq!(plot.panels[0].ess.len(), 19);
-    assert_eq!(plot.panels[0].ess[0], (0.05, 0.05, ess_quantile(&all, 0.05).unwrap()));
-    let plot = EssRegionsPlot::intervals(&sample.posterior, &sample.summary, local);
     assert_eq!(plot.panels[0].ess.len(), 20);
-    assert_eq!(plot.panels[0].ess[19], (0.95, 1.0, 100.0 + 95.0 + 1.0));
+    assert_eq!(plot.panels[0].ess[0], (0.05, 0.05, ess_quantile(&all, 0.05).unwrap()));
+    let plot = EssRegionsPlot::intervals(&sample.posterior, &sample.summary);
+    assert_eq!(plot.panels[0].ess.len(), 20);
+    assert_eq!(plot.panels[0].ess[19], (0.95, 1.0, ess_local(&all, 0.95, 1.0).unwrap()));
 }
 
 #[test]
@@ -47,7 +44,7 @@ fn every_shape_is_drawn_without_flaws() {
         let Sample { posterior, summary, .. } = sample(groups, chains, draws);
         sound("evolution", EssEvolutionPlot::from_posterior(&posterior, &summary).scene());
         sound("quantiles", EssRegionsPlot::quantiles(&posterior, &summary).scene());
-        sound("intervals", EssRegionsPlot::intervals(&posterior, &summary, local).scene());
+        sound("intervals", EssRegionsPlot::intervals(&posterior, &summary).scene());
     }
     let mut odd = sample(2, 2, 60);
     for (i, array) in odd.posterior.variables.values_mut().enumerate() {
@@ -71,7 +68,7 @@ fn nothing_to_draw_says_what_is_missing() {
     for scene in [
         EssEvolutionPlot::from_posterior(&none, &[]).scene(),
         EssRegionsPlot::quantiles(&none, &[]).scene(),
-        EssRegionsPlot::intervals(&none, &[], local).scene(),
+        EssRegionsPlot::intervals(&none, &[]).scene(),
     ] {
         assert!(matches!(scene.unwrap_err(), ReportError::Empty { missing: "a variable with draws", .. }));
     }

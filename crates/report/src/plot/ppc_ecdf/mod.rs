@@ -2,11 +2,8 @@
 
 mod draw;
 
-use octopus_trace::Dataset;
-
 use super::axis::{extent, widened};
 use crate::estimate::quantile;
-use crate::predictive::Predictive;
 
 /// Replicates that are drawn as curves: more turn into a blot.
 const MOST_CURVES: usize = 100;
@@ -27,17 +24,6 @@ pub struct PpcEcdfPlot {
 }
 
 impl PpcEcdfPlot {
-    /// `variable`, or the first one that is both observed and replicated; none when there is no such variable.
-    pub fn from_predictive(
-        observed_data: &Dataset,
-        posterior_predictive: &Dataset,
-        variable: Option<&str>,
-    ) -> Option<Self> {
-        let Predictive { observed, replicates } =
-            Predictive::from_groups(observed_data, posterior_predictive, variable, MOST_REPLICATES)?;
-        Some(Self { observed, replicates })
-    }
-
     /// All functions on one grid; none without finite observations or replicates.
     fn functions(&self) -> Option<Functions> {
         let every = self.replicates.len().div_ceil(MOST_REPLICATES).max(1);
