@@ -1,12 +1,13 @@
-//! The PRD's criteria on the PRD's model and settings, on balanced and on unbalanced data: five seeds of
-//! 100 groups and one of 500; with `--run-ignored all` five of 500 and of 1000, too: R-hat below 1.01, bulk and tail ESS above 400 for every parameter, no divergence, and means,
-//! sds and intervals that are the exact posterior's.
+//! The PRD's criteria on the PRD's model and settings, on balanced and on unbalanced data: R-hat below 1.01, bulk and tail
+//! ESS above 400 for every parameter, no divergence, and means, sds and intervals that are the exact posterior's. Five seeds
+//! of 100 groups, one of 500 and of 1000; with `--run-ignored all` five of each.
 
 use octopus_density::exact::{ExactPosterior, Quantity};
 use octopus_density::synthetic::{HierarchicalSpec, Synthetic};
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
-use octopus_diag::{Chains, ess_bulk, ess_tail, hdi, mcse_mean, mcse_sd, rhat};
+use octopus_diag::summary;
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
+use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 
 type Seeds = std::ops::RangeInclusive<u64>;
@@ -14,38 +15,8 @@ type Seeds = std::ops::RangeInclusive<u64>;
 const ALL: Seeds = 1..=5;
 const PROB: f64 = 0.89;
 
-/// What is found for one value of the posterior.
-struct Found {
-    rhat: f64,
-    ess_bulk: f64,
-    ess_tail: f64,
-    mean: f64,
-    mcse_mean: f64,
-    sd: f64,
-    mcse_sd: f64,
-    hdi: [f64; 2],
-}
-
-impl Found {
-    fn of(chains: &Chains) -> Self {
-        let count = chains.values().len() as f64;
-        let mean = chains.values().iter().sum::<f64>() / count;
-        let sd = (chains.values().iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0)).sqrt();
-        Self {
-            rhat: rhat(chains),
-            ess_bulk: ess_bulk(chains),
-            ess_tail: ess_tail(chains),
-            mean,
-            mcse_mean: mcse_mean(chains),
-            sd,
-            mcse_sd: mcse_sd(chains),
-            hdi: hdi(chains, PROB).expect("a probability"),
-        }
-    }
-}
-
-/// Every value of the posterior, `chains x draws x width`, and the number of divergences.
-fn draw(model: &HierarchicalNormal, config: SamplerConfig) -> (Vec<f64>, usize) {
+/// Every value of the posterior, as one variable, and the number of divergences.
+fn draw(model: &HierarchicalNormal, config: SamplerConfig) -> (Dataset, usize) {
     let (dim, width) = (model.dim(), model.layout().width());
     let (chains, draws) = (config.chains, config.draws);
     let mut values = vec![0.0; chains * draws * width];
@@ -63,7 +34,9 @@ fn draw(model: &HierarchicalNormal, config: SamplerConfig) -> (Vec<f64>, usize) 
             }
         }
     }
-    (values, divergences)
+    let mut posterior = Dataset::default();
+    posterior.insert("x", Array::new([("chain", chains), ("draw", draws), ("value", width)], Values::F64(values)));
+    (posterior, divergences)
 }
 
 fn check(made: Synthetic, spec: &HierarchicalSpec, seeds: Seeds) {
@@ -71,11 +44,13 @@ fn check(made: Synthetic, spec: &HierarchicalSpec, seeds: Seeds) {
     let exact = ExactPosterior::compute(&made.data, &prior).expect("converges");
     let groups = made.data.groups();
     let model = HierarchicalNormal::new(made.data, prior, Likelihood::Collapsed).expect("valid");
-    let width = model.layout().width();
-    let exact_hdi: Vec<(f64, f64)> = model
+    let quantities: Vec<(String, usize)> = model
         .layout()
         .ranges()
         .flat_map(|(variable, range)| (0..range.len()).map(|index| (variable.name.clone(), index)))
+        .collect();
+    let exact_hdi: Vec<(f64, f64)> = quantities
+        .into_par_iter()
         .map(|(name, index)| {
             let interval = exact.hdi(Quantity::named(&name, index).expect("known"), PROB);
             (interval.low, interval.high)
@@ -84,27 +59,20 @@ fn check(made: Synthetic, spec: &HierarchicalSpec, seeds: Seeds) {
     for seed in seeds {
         let config =
             SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed, ..Default::default() };
-        let (values, divergences) = draw(&model, config.clone());
+        let (posterior, divergences) = draw(&model, config);
         assert_eq!(divergences, 0, "{groups} groups, seed {seed}");
-        let found: Vec<Found> = (0..width)
-            .into_par_iter()
-            .map_init(Vec::new, |buffer, element| {
-                let chains = Chains::gather(&values, config.chains, config.draws, width, element, buffer);
-                Found::of(&chains.expect("whole"))
-            })
-            .collect();
-        let worst = |of: fn(&Found) -> f64| found.iter().map(of).fold(f64::INFINITY, f64::min);
+        let found = summary(&posterior, PROB).expect("whole");
         println!(
             "{groups} groups, seed {seed}: max R-hat {:.4}, min bulk-ESS {:.0}, min tail-ESS {:.0}",
-            -worst(|f| -f.rhat),
-            worst(|f| f.ess_bulk),
-            worst(|f| f.ess_tail),
+            found.max_rhat(),
+            found.min_ess_bulk(),
+            found.min_ess_tail(),
         );
         for (variable, range) in model.layout().ranges() {
             let factor = if variable.dims.is_empty() { 4.0 } else { 5.0 };
             for (index, at) in range.enumerate() {
                 let what = format!("{groups} groups, seed {seed}, {}", variable.element_name(index));
-                let found = &found[at];
+                let found = &found.parameters[at];
                 assert!(found.rhat < 1.01, "{what}: R-hat {}", found.rhat);
                 assert!(found.ess_bulk > 400.0, "{what}: bulk-ESS {}", found.ess_bulk);
                 assert!(found.ess_tail > 400.0, "{what}: tail-ESS {}", found.ess_tail);
@@ -162,6 +130,11 @@ fn balanced_500() {
 #[test]
 fn unbalanced_500() {
     unbalanced(500, 2..=2);
+}
+
+#[test]
+fn balanced_1000() {
+    balanced(1000, 3..=3);
 }
 
 #[test]

@@ -85,8 +85,8 @@ impl EnergyPlot {
         panel.draw_y(scene, &y);
         scene.line(vec![(panel.left, panel.bottom), (panel.right, panel.bottom)], MUTED, 2.0);
         scene.dashed((panel.left, y.px(LIMIT)), (panel.right, y.px(LIMIT)), VERMILLION, 2.5);
-        let label = Text::new((panel.right, y.px(LIMIT) + 20.0), "0.3: tails may be missed", SMALL, VERMILLION);
-        scene.text(label.align(Align::Right));
+        // Beside the panel, where no chain is; the caption tells what it means.
+        scene.text(Text::new((panel.right + 10.0, y.px(LIMIT)), LIMIT.to_string(), SMALL, VERMILLION));
         self.draw_chains(scene, panel, &y);
         panel.name_x(scene, "chain");
     }
