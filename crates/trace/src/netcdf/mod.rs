@@ -1,6 +1,7 @@
 //! NetCDF-4, as ArviZ and xarray write and read it.
 
 mod read;
+mod tree;
 mod write;
 
 pub use read::read_netcdf;

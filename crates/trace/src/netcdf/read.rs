@@ -1,10 +1,16 @@
 //! NetCDF to InferenceData: files of ArviZ, xarray, PyMC, and our own.
 
+use super::tree;
 use crate::guard::{self, MAX_VARIABLE_BYTES};
 use crate::labels::labels_of;
 use crate::{Array, Attribute, Dataset, InferenceData, TraceError, Values};
-use netcdf_reader::{Error, NcAttrValue, NcFile, NcGroup, NcOpenOptions, NcReadable, NcType, NcValue, NcVariable};
+use hdf5_reader::Hdf5File;
+use hdf5_reader::storage::{BytesStorage, DynStorage};
+use netcdf_reader::{
+    Error, NcAttrValue, NcFile, NcFormat, NcGroup, NcOpenOptions, NcReadable, NcType, NcValue, NcVariable,
+};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Reads every group of a NetCDF-4 file.
 ///
@@ -21,16 +27,21 @@ pub fn read_netcdf(path: &Path) -> Result<InferenceData, TraceError> {
     let bytes = std::fs::read(path).map_err(TraceError::io("read", path))?;
     let unreadable = |what: String| TraceError::Unreadable { path: path.to_owned(), what };
     let options = NcOpenOptions { max_read_bytes: MAX_VARIABLE_BYTES, ..NcOpenOptions::default() };
-    guard::decode(|| decode(&bytes, options, &unreadable), unreadable)
+    let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
+    guard::decode(|| decode(&storage, options, &unreadable), unreadable)
 }
 
 fn decode(
-    bytes: &[u8],
+    storage: &DynStorage,
     options: NcOpenOptions,
     unreadable: &impl Fn(String) -> TraceError,
 ) -> Result<InferenceData, TraceError> {
-    let file = NcFile::from_bytes_with_options(bytes, options)
+    let file = NcFile::from_storage_with_options(storage.clone(), options)
         .map_err(|error| unreadable(format!("it is not a whole NetCDF file ({error})")))?;
+    if matches!(file.format(), NcFormat::Nc4 | NcFormat::Nc4Classic) {
+        let hdf5 = Hdf5File::from_storage(storage.clone()).map_err(|error| unreadable(error.to_string()))?;
+        tree::check(&hdf5).map_err(unreadable)?;
+    }
     let root = file.root_group().map_err(|error| unreadable(error.to_string()))?;
     if root.groups.is_empty() {
         return Err(unreadable("it has no groups such as `posterior`, so it is not ArviZ's InferenceData".into()));

@@ -101,3 +101,11 @@ fn time_of_a_prd_trace() {
     time("write_zarr", &|| crate::write_zarr(&dir.path().join("a.zarr"), &data, true).unwrap());
     time("write_csv", &|| crate::write_csv(&dir.path().join("a.csv"), &data, true).unwrap());
 }
+
+#[test]
+fn groups_that_hold_each_other_are_told() {
+    // Found by the fuzzer: netcdf-reader follows such a circle until its stack is full.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/netcdf/group_that_holds_itself");
+    let message = read_netcdf(path.as_ref()).unwrap_err().to_string();
+    assert!(message.contains("hold each other"), "{message}");
+}
