@@ -31,6 +31,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    report_panics();
     // clap answers --help and --version with 0 and a bad command line with 2, our Exit::Usage.
     let cli = args::Cli::parse();
     match commands::dispatch(cli) {
@@ -40,4 +41,14 @@ fn main() -> ExitCode {
             exit::of_error(&error).into()
         }
     }
+}
+
+/// As usual, but for those of libraries that read a damaged file: they end as an error that names it.
+fn report_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !octopus_trace::panics_become_errors() {
+            usual(panic);
+        }
+    }));
 }

@@ -42,10 +42,48 @@ pub fn autocorr(series: &[f64]) -> Vec<f64> {
     lags
 }
 
-/// Fourier transforms of one length with their buffers.
+/// Fourier transforms of one length. They are planned when they are first needed: well-mixed chains never need them.
 #[derive(Clone)]
 pub(crate) struct Transform {
     draws: usize,
+    plan: Option<Plan>,
+}
+
+impl Transform {
+    /// For rows of `draws` values.
+    pub(crate) fn new(draws: usize) -> Self {
+        Self { draws, plan: None }
+    }
+
+    /// Writes to `lags` the autocovariance at lags `0..draws`, averaged over the rows of `centered`
+    /// (`chains x draws`, each row with mean 0). The transform is linear: the rows' power spectra are
+    /// summed and one inverse serves all.
+    fn mean_autocov(&mut self, centered: &[f64], lags: &mut Vec<f64>) {
+        let draws = self.draws;
+        let plan = self.plan.get_or_insert_with(|| Plan::new(draws));
+        plan.power.fill(Complex::default());
+        for row in centered.chunks_exact(draws) {
+            plan.padded[..draws].copy_from_slice(row);
+            plan.padded[draws..].fill(0.0);
+            plan.forward
+                .process_with_scratch(&mut plan.padded, &mut plan.spectrum, &mut plan.scratch)
+                .expect("the buffers were made for this plan");
+            for (power, value) in plan.power.iter_mut().zip(&plan.spectrum) {
+                power.re += value.norm_sqr();
+            }
+        }
+        plan.inverse
+            .process_with_scratch(&mut plan.power, &mut plan.padded, &mut plan.scratch)
+            .expect("a power spectrum is real at both ends");
+        let scale = 1.0 / (plan.padded.len() as f64 * centered.len() as f64);
+        lags.clear();
+        lags.extend(plan.padded[..draws].iter().map(|v| v * scale));
+    }
+}
+
+/// Both directions with their buffers.
+#[derive(Clone)]
+struct Plan {
     forward: Arc<dyn RealToComplex<f64>>,
     inverse: Arc<dyn ComplexToReal<f64>>,
     padded: Vec<f64>,
@@ -54,15 +92,14 @@ pub(crate) struct Transform {
     scratch: Vec<Complex<f64>>,
 }
 
-impl Transform {
-    /// Plans for rows of `draws` values, padded so that the ends do not wrap around.
-    pub(crate) fn new(draws: usize) -> Self {
+impl Plan {
+    /// Rows are padded so that the ends do not wrap around.
+    fn new(draws: usize) -> Self {
         let len = fast_length(2 * draws);
         let mut planner = RealFftPlanner::new();
         let (forward, inverse) = (planner.plan_fft_forward(len), planner.plan_fft_inverse(len));
         let scratch = forward.get_scratch_len().max(inverse.get_scratch_len());
         Self {
-            draws,
             padded: vec![0.0; len],
             spectrum: vec![Complex::default(); len / 2 + 1],
             power: vec![Complex::default(); len / 2 + 1],
@@ -70,29 +107,6 @@ impl Transform {
             forward,
             inverse,
         }
-    }
-
-    /// Writes to `lags` the autocovariance at lags `0..draws`, averaged over the rows of `centered`
-    /// (`chains x draws`, each row with mean 0). The transform is linear: the rows' power spectra are
-    /// summed and one inverse serves all.
-    fn mean_autocov(&mut self, centered: &[f64], lags: &mut Vec<f64>) {
-        self.power.fill(Complex::default());
-        for row in centered.chunks_exact(self.draws) {
-            self.padded[..self.draws].copy_from_slice(row);
-            self.padded[self.draws..].fill(0.0);
-            self.forward
-                .process_with_scratch(&mut self.padded, &mut self.spectrum, &mut self.scratch)
-                .expect("the buffers were made for this plan");
-            for (power, value) in self.power.iter_mut().zip(&self.spectrum) {
-                power.re += value.norm_sqr();
-            }
-        }
-        self.inverse
-            .process_with_scratch(&mut self.power, &mut self.padded, &mut self.scratch)
-            .expect("a power spectrum is real at both ends");
-        let scale = 1.0 / (self.padded.len() as f64 * centered.len() as f64);
-        lags.clear();
-        lags.extend(self.padded[..self.draws].iter().map(|v| v * scale));
     }
 }
 

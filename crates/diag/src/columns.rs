@@ -11,7 +11,12 @@ const TOGETHER: usize = 1 << 18;
 /// How many neighbouring ones of `width` columns of `rows` values to gather together: whole cache lines of each row are read,
 /// unless the columns are so long that they would take much memory, or so few that threads would have nothing to do.
 pub(crate) fn block(rows: usize, width: usize) -> usize {
-    let share = width.div_ceil(16 * rayon::current_num_threads()).next_multiple_of(SIDE);
+    let threads = rayon::current_num_threads();
+    let share = if width < 2 * SIDE * threads {
+        width.div_ceil(threads)
+    } else {
+        width.div_ceil(16 * threads).next_multiple_of(SIDE)
+    };
     (TOGETHER / rows.max(1)).clamp(1, 32).min(share.max(1))
 }
 
@@ -90,6 +95,6 @@ mod tests {
             assert_eq!(out, expected);
         }
         assert_eq!((block(100, 1 << 20), block(8000, 1 << 20), block(4_000_000, 1 << 20)), (32, 32, 1));
-        assert_eq!((block(100, 0), block(100, 1)), (1, SIDE));
+        assert_eq!((block(100, 0), block(100, 1)), (1, 1));
     }
 }

@@ -117,6 +117,7 @@ mod zarr;
 
 pub use error::TraceError;
 pub use format::{TraceFormat, open_trace};
+pub use guard::panics_become_errors;
 pub use model::{Array, Attribute, Dataset, InferenceData, Values};
 pub use netcdf::{read_netcdf, write_netcdf};
 pub use parquet_files::{read_parquet, write_parquet};

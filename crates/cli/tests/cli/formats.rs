@@ -83,3 +83,12 @@ fn leave_one_out_of_a_run_and_of_files() {
     run(dir.path(), "export {}/a --to parquet --out {}/p").succeeds();
     run(dir.path(), "loo {}/p").fails(3, &["log_likelihood"]);
 }
+
+#[test]
+fn a_damaged_file_is_an_error_and_no_more() {
+    // The parquet crate panics at it.
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/parquet/negative_column_start");
+    let done = run(Path::new("."), &format!("diagnose {file}"));
+    done.fails(3, &["negative_column_start", "damaged", "copy or write it again"]);
+    assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
+}

@@ -16,6 +16,8 @@ const LIMIT: f64 = 0.3;
 const INSIDE: f64 = 480.0;
 const DENSITY_RIGHT: f64 = 1120.0;
 const BFMI_LEFT: f64 = 1270.0;
+/// Room for the limit's number beside the panel.
+const BESIDE: f64 = 24.0;
 /// More chains than this have no tip each.
 const MOST_TIPS: usize = 128;
 
@@ -28,7 +30,7 @@ impl EnergyPlot {
         let note = "energies of all draws against what one refresh of the momentum changes: where the steps are much narrower, chains reach the tails slowly";
         let top = head(&mut scene, "Energy", note);
         let left = Panel { left: MARGIN, top: top + 96.0, right: DENSITY_RIGHT, bottom: top + 96.0 + INSIDE };
-        let right = Panel { left: BFMI_LEFT, right: WIDTH - MARGIN, ..left };
+        let right = Panel { left: BFMI_LEFT, right: WIDTH - MARGIN - BESIDE, ..left };
         self.draw_densities(&mut scene, &left);
         self.draw_bfmi(&mut scene, &right, top);
         scene.height = left.bottom + 96.0;
