@@ -16,8 +16,8 @@ const LANES: usize = 8;
 /// Columns of one pass at most: so much of each row is read in one go.
 const MOST: usize = 128;
 
-/// Rows whose terms are added before they are added to the rest, which keeps rounding errors small.
-const CHUNK: usize = 128;
+/// So many times [`TOGETHER`] rows' terms are added before they are added to the rest, which keeps rounding errors small.
+const CHUNK: usize = 16;
 
 /// Rows between two accesses to the sums: the bits of a byte.
 const TOGETHER: usize = 8;
@@ -162,46 +162,63 @@ impl WithSimd for Pass<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Self { columns, sums, kept } = self;
-        let (width, first, whole) = (columns.width, columns.first, sums.len() * LANES);
-        // Read ahead of the work on them: guesses that go wrong there would keep the memory waiting.
-        let mut near = Vec::with_capacity(TOGETHER * whole);
-        for chunk in columns.values.chunks(CHUNK * width) {
-            for rows in chunk.chunks(TOGETHER * width) {
-                near.clear();
-                rows.chunks_exact(width).for_each(|row| near.extend_from_slice(&row[first..first + whole]));
-                for (block, sums) in sums.iter_mut().enumerate() {
-                    let Sums { threshold, mut low, mut high, mut likelihood, mut weight } = *sums;
-                    let mut few = 0u64;
-                    for (i, row) in near.chunks_exact(whole).enumerate() {
-                        let values: [f64; LANES] = std::array::from_fn(|k| row[block * LANES..][..LANES][k]);
-                        let mut is_kept = [0u8; LANES];
-                        for k in 0..LANES {
-                            let value = values[k];
-                            let (up, down) = exp_both(value - threshold[k]);
-                            likelihood.chunk[k] += up;
-                            weight.chunk[k] += if value <= threshold[k] { 0.0 } else { down };
-                            low[k] = if value < low[k] { value } else { low[k] };
-                            high[k] = if value > high[k] { value } else { high[k] };
-                            is_kept[k] = if value <= threshold[k] { u8::MAX } else { 0 };
-                        }
-                        few |= u64::from_le_bytes(is_kept) & (FIRST_BITS << i);
+        let (width, whole) = (columns.width, sums.len() * LANES);
+        // The memory is kept busy with the rows to come while exponentials are taken of these.
+        let (mut near, mut ahead) = (vec![0.0; TOGETHER * whole], vec![0.0; TOGETHER * whole]);
+        let mut tiles = columns.values.chunks(TOGETHER * width).peekable();
+        if let Some(tile) = tiles.peek() {
+            (0..sums.len()).for_each(|block| copy_block(tile, columns, block, &mut near));
+        }
+        let mut number = 0;
+        while let Some(tile) = tiles.next() {
+            let rows = tile.len() / width;
+            for (block, sums) in sums.iter_mut().enumerate() {
+                let Sums { threshold, mut low, mut high, mut likelihood, mut weight } = *sums;
+                let mut few = 0u64;
+                for (i, row) in near[block * LANES * TOGETHER..][..rows * LANES].chunks_exact(LANES).enumerate() {
+                    let values: [f64; LANES] = std::array::from_fn(|k| row[k]);
+                    let mut is_kept = [0u8; LANES];
+                    for k in 0..LANES {
+                        let value = values[k];
+                        let (up, down) = exp_both(value - threshold[k]);
+                        likelihood.chunk[k] += up;
+                        weight.chunk[k] += if value <= threshold[k] { 0.0 } else { down };
+                        low[k] = if value < low[k] { value } else { low[k] };
+                        high[k] = if value > high[k] { value } else { high[k] };
+                        is_kept[k] = if value <= threshold[k] { u8::MAX } else { 0 };
                     }
-                    // What is kept is rare, and known only late: looked for once in many values.
-                    while few != 0 {
-                        let (k, i) =
-                            (few.trailing_zeros() as usize / TOGETHER, few.trailing_zeros() as usize % TOGETHER);
-                        few &= few - 1;
-                        let column = block * LANES + k;
-                        kept.push(column, near[i * whole + column]);
-                    }
-                    *sums = Sums { threshold, low, high, likelihood, weight };
+                    few |= u64::from_le_bytes(is_kept) & (FIRST_BITS << i);
+                }
+                // What is kept is rare, and known only late: looked for once in many values.
+                while few != 0 {
+                    let (k, i) = (few.trailing_zeros() as usize / TOGETHER, few.trailing_zeros() as usize % TOGETHER);
+                    few &= few - 1;
+                    kept.push(block * LANES + k, near[(block * TOGETHER + i) * LANES + k]);
+                }
+                *sums = Sums { threshold, low, high, likelihood, weight };
+                if let Some(next) = tiles.peek() {
+                    copy_block(next, columns, block, &mut ahead);
                 }
             }
-            for sums in sums.iter_mut() {
-                sums.likelihood.close();
-                sums.weight.close();
+            std::mem::swap(&mut near, &mut ahead);
+            number += 1;
+            if number % CHUNK == 0 || tiles.peek().is_none() {
+                for sums in sums.iter_mut() {
+                    sums.likelihood.close();
+                    sums.weight.close();
+                }
             }
         }
+    }
+}
+
+/// Copies [`LANES`] columns of some rows to where the block has its place.
+#[inline(always)]
+fn copy_block(rows: &[f64], columns: &Columns, block: usize, to: &mut [f64]) {
+    let first = columns.first + block * LANES;
+    let to = to[block * LANES * TOGETHER..][..LANES * TOGETHER].chunks_exact_mut(LANES);
+    for (row, to) in rows.chunks_exact(columns.width).zip(to) {
+        to.copy_from_slice(&row[first..first + LANES]);
     }
 }
 

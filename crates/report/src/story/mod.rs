@@ -54,7 +54,7 @@ pub struct ParameterStory {
 
 impl Stories {
     /// The stories of all numbers of `posterior`, whose variables are `chain x draw x ...`; with `superchains` groups of
-    /// chains that began together, effective sample sizes are as [`summary_of_many`] has them.
+    /// chains that began together, effective sample sizes are as [`octopus_diag::summary_of_many`] has them.
     ///
     /// # Errors
     /// [`ReportError::Diagnose`] when the posterior is damaged or the chains cannot be divided so.
