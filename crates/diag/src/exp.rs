@@ -3,6 +3,7 @@
 //! The arithmetic is the same on every machine and for every width, and so are the results: where a product and a sum are
 //! rounded as one, they are so everywhere (a processor without that instruction is slow, not different).
 
+use crate::lanes;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Adding it to a small number leaves the nearest integer in the low bits.
@@ -90,19 +91,6 @@ pub(crate) fn exp_both(x: f64) -> (f64, f64) {
     ((1.0 + (even + odd)) * power(one.wrapping_add(step)), (1.0 + (even - odd)) * power(one.wrapping_sub(step)))
 }
 
-/// The sum of sums kept side by side.
-#[inline(always)]
-fn fold(mut sums: [f64; LANES]) -> f64 {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for k in 0..width {
-            sums[k] += sums[k + width];
-        }
-        width /= 2;
-    }
-    sums[0]
-}
-
 struct Sum<'a> {
     values: &'a [f64],
     sign: f64,
@@ -119,15 +107,7 @@ impl WithSimd for Sum<'_> {
             let x = self.sign * x - self.max;
             if x > self.limit { 0.0 } else { exp(x) }
         };
-        let mut sums = [0.0; LANES];
-        let blocks = self.values.chunks_exact(LANES);
-        let rest = blocks.remainder();
-        for block in blocks {
-            for (sum, &x) in sums.iter_mut().zip(block) {
-                *sum += term(x);
-            }
-        }
-        rest.iter().fold(fold(sums), |sum, &x| sum + term(x))
+        lanes::sum::<LANES>(self.values, term)
     }
 }
 

@@ -89,6 +89,7 @@ mod hdi_multimodal;
 mod interval;
 mod json;
 mod kde;
+mod lanes;
 mod likelihood;
 mod loo;
 mod loo_pit;

@@ -79,6 +79,25 @@ pub struct PredictiveStatistic {
 }
 
 #[cfg(test)]
+impl SummaryRow {
+    /// A parameter of which all is well but, perhaps, its R-hat.
+    pub(crate) fn of(name: &str, rhat: f64) -> Self {
+        Self {
+            name: name.to_owned(),
+            mean: 0.0,
+            sd: 1.0,
+            hdi89: (-1.6, 1.6),
+            eti89: (-1.6, 1.6),
+            rhat,
+            ess_bulk: 1000.0,
+            ess_tail: 1000.0,
+            mcse_mean: 0.03,
+            truth: None,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -106,18 +125,7 @@ mod tests {
 
     #[test]
     fn nan_is_the_worst_rhat() {
-        let row = |rhat| SummaryRow {
-            name: format!("{rhat}"),
-            mean: 0.0,
-            sd: 1.0,
-            hdi89: (-1.0, 1.0),
-            eti89: (-1.0, 1.0),
-            rhat,
-            ess_bulk: 1.0,
-            ess_tail: 1.0,
-            mcse_mean: 1.0,
-            truth: Some(1.0),
-        };
+        let row = |rhat: f64| SummaryRow::of(&format!("{rhat}"), rhat);
         let mut rows = [row(1.0), row(f64::NAN), row(1.5)];
         rows.sort_by(by_worst_rhat);
         assert_eq!(rows.each_ref().map(|r| r.name.as_str()), ["NaN", "1.5", "1"]);

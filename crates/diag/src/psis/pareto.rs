@@ -5,6 +5,7 @@
 //! smoothed importance sampling. JMLR 25(72), appendix C.
 
 use crate::exp::exp_all;
+use crate::lanes;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Weight, in observations, and mean of the prior on the shape.
@@ -96,15 +97,7 @@ impl WithSimd for NearLogs<'_> {
             let s = y / (2.0 + y);
             s * ATANH.iter().rev().fold(0.0, |sum, c| sum * (s * s) + c)
         };
-        let rows = self.excesses.chunks_exact(LANES);
-        let rest: f64 = rows.remainder().iter().map(|&x| half(x)).sum();
-        let mut sums = [0.0; LANES];
-        for row in rows {
-            for (sum, &x) in sums.iter_mut().zip(row) {
-                *sum += half(x);
-            }
-        }
-        2.0 * (sums.iter().sum::<f64>() + rest)
+        2.0 * lanes::sum::<LANES>(self.excesses, half)
     }
 }
 
@@ -136,14 +129,7 @@ impl WithSimd for LogProducts<'_> {
             for (product, x) in products.iter_mut().zip(rest) {
                 *product *= 1.0 - self.b * x;
             }
-            let mut width = LANES / 2;
-            while width > 0 {
-                for k in 0..width {
-                    products[k] *= products[k + width];
-                }
-                width /= 2;
-            }
-            sum += products[0].ln();
+            sum += lanes::halve(products, |a, b| a * b).ln();
         }
         sum
     }

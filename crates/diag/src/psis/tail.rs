@@ -63,11 +63,7 @@ impl Tail {
     /// weight is NaN or infinitely large, or there are fewer than two.
     pub(crate) fn fit(&mut self, values: &[f64], sign: f64, reff: f64) -> bool {
         let (low, high, nan) = range_and_nan(values);
-        self.range = (low, high);
-        self.max = if sign > 0.0 { high } else { -low };
-        self.pareto_k = f64::INFINITY;
-        self.raw.clear();
-        self.smoothed.clear();
+        self.begin((low, high), if sign > 0.0 { high } else { -low });
         if values.len() < 2 || !self.max.is_finite() || nan {
             return false;
         }
@@ -84,14 +80,17 @@ impl Tail {
     /// The same for the log weights `-values`, all finite, of which `range` and the smallest are known: `smallest` has
     /// [`nearest`] of them, `count`, at least.
     pub(crate) fn fit_smallest(&mut self, range: (f64, f64), smallest: &[f64], count: usize) {
-        self.range = range;
-        self.max = -range.0;
-        self.pareto_k = f64::INFINITY;
-        self.raw.clear();
-        self.smoothed.clear();
+        self.begin(range, -range.0);
         self.distances.clear();
         self.distances.extend(smallest.iter().map(|value| value - range.0));
         self.smooth_nearest(count);
+    }
+
+    /// Forgets the weights before.
+    fn begin(&mut self, range: (f64, f64), max: f64) {
+        (self.range, self.max, self.pareto_k) = (range, max, f64::INFINITY);
+        self.raw.clear();
+        self.smoothed.clear();
     }
 
     /// Smooths what is nearer than the `count`-th distance.

@@ -62,14 +62,11 @@ fn no_nulls(column: &dyn Array) -> Result<(), String> {
 }
 
 fn plain(column: &dyn Array) -> Result<Values, String> {
-    fn integers<T: ArrowPrimitiveType<Native: TryInto<i64> + real::ToReal>>(column: &dyn Array) -> Values {
-        let column = column.as_primitive::<T>();
-        let whole: Option<Vec<i64>> =
-            column.iter().map(|value| value.and_then(|value| value.try_into().ok())).collect();
-        whole.map_or_else(
-            || Values::F64(column.iter().map(|value| value.map_or(f64::NAN, real::ToReal::to_real)).collect()),
-            Values::I64,
-        )
+    fn integers<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &dyn Array) -> Values {
+        let wide = || column.as_primitive::<T>().iter().map(|value| value.map(Into::<i128>::into));
+        let whole: Option<Vec<i64>> = wide().map(|value| i64::try_from(value?).ok()).collect();
+        let reals = || Values::F64(wide().map(|value| value.map_or(f64::NAN, |value| value as f64)).collect());
+        whole.map_or_else(reals, Values::I64)
     }
     fn words<'a>(words: impl Iterator<Item = Option<&'a str>>) -> Values {
         Values::Strings(words.map(|word| word.unwrap_or_default().to_owned()).collect())
@@ -97,17 +94,6 @@ fn plain(column: &dyn Array) -> Result<Values, String> {
         DataType::Utf8View => words(column.as_string_view().iter()),
         other => return Err(format!("its type {other} has no place in a trace")),
     })
-}
-
-/// Integers of any width as real numbers.
-mod real {
-    pub(super) trait ToReal {
-        fn to_real(self) -> f64;
-    }
-    macro_rules! to_real {
-        ($($integer:ty),*) => { $(impl ToReal for $integer { fn to_real(self) -> f64 { self as f64 } })* };
-    }
-    to_real!(i8, i16, i32, i64, u8, u16, u32, u64);
 }
 
 /// Puts the values of a later batch after those of an earlier one.

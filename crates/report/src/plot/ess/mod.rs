@@ -3,7 +3,7 @@
 mod evolution;
 mod regions;
 
-use octopus_diag::{Chains, ess_local_curve, ess_quantile_curve, evolution};
+use octopus_diag::{Chains, Evolution, ess_local_curve, ess_quantile_curve, evolution};
 use octopus_trace::Dataset;
 
 use super::choose;
@@ -84,16 +84,20 @@ impl EssEvolutionPlot {
     /// `posterior` holds arrays over `chain`, `draw`, ...; draws without a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
         let (chosen, chains, draws) = chosen(posterior, summary);
-        let mut used = Vec::new();
-        let panels = chosen.into_iter().map(|(name, values)| {
-            let found = Chains::new(&values, chains, draws).and_then(|view| evolution(&view, POINTS.min(draws)));
-            let found = found.unwrap_or_default();
-            used.clone_from(&found.draws);
-            EssEvolutionPanel { name, bulk: found.ess_bulk, tail: found.ess_tail }
-        });
+        let found: Vec<(String, Evolution)> = chosen
+            .into_iter()
+            .map(|(name, values)| {
+                let found = Chains::new(&values, chains, draws).and_then(|view| evolution(&view, POINTS.min(draws)));
+                (name, found.unwrap_or_default())
+            })
+            .collect();
+        let used = found.first().map_or(&[] as &[usize], |(_, found)| &found.draws);
         Self {
-            panels: panels.collect(),
             draws: used.iter().map(|draws| draws * chains).collect(),
+            panels: found
+                .into_iter()
+                .map(|(name, found)| EssEvolutionPanel { name, bulk: found.ess_bulk, tail: found.ess_tail })
+                .collect(),
             least: (PER_CHAIN * chains) as f64,
             parameters: summary.len(),
         }

@@ -137,18 +137,7 @@ mod tests {
     use octopus_trace::{Array, Values};
 
     fn row(name: &str, sd: f64) -> SummaryRow {
-        SummaryRow {
-            name: name.to_owned(),
-            mean: 0.0,
-            sd,
-            hdi89: (-1.0, 1.0),
-            eti89: (-1.0, 1.0),
-            rhat: 1.0,
-            ess_bulk: 1.0,
-            ess_tail: 1.0,
-            mcse_mean: 1.0,
-            truth: Some(0.5),
-        }
+        SummaryRow { sd, truth: Some(0.5), ..SummaryRow::of(name, 1.0) }
     }
 
     fn panel(prior: f64, posterior: f64) -> PriorPosteriorPanel {

@@ -1,0 +1,29 @@
+//! Running results kept side by side, so that one operation need not wait for the one before. Always inlined: what calls them
+//! is compiled for the machine's vectors.
+
+/// The sum of `term` over `values`, in `N` running sums.
+#[inline(always)]
+pub(crate) fn sum<const N: usize>(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
+    let mut sums = [0.0; N];
+    let rows = values.chunks_exact(N);
+    let rest = rows.remainder();
+    for row in rows {
+        for (sum, &x) in sums.iter_mut().zip(row) {
+            *sum += term(x);
+        }
+    }
+    rest.iter().fold(halve(sums, |a, b| a + b), |sum, &x| sum + term(x))
+}
+
+/// One result of many, half of them with the other half at a time; their number is a power of two.
+#[inline(always)]
+pub(crate) fn halve<const N: usize>(mut lanes: [f64; N], join: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut width = N / 2;
+    while width > 0 {
+        for k in 0..width {
+            lanes[k] = join(lanes[k], lanes[k + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
