@@ -125,7 +125,10 @@ mod tests {
 
     #[test]
     fn nan_is_the_worst_rhat() {
-        let row = |rhat: f64| SummaryRow::of(&format!("{rhat}"), rhat);
+        let row = |rhat: f64| {
+            let bound = SummaryRow::of(&format!("{rhat}"), rhat);
+            SummaryRow { hdi89: (-1.0, 1.0), truth: Some(1.0), ..bound }
+        };
         let mut rows = [row(1.0), row(f64::NAN), row(1.5)];
         rows.sort_by(by_worst_rhat);
         assert_eq!(rows.each_ref().map(|r| r.name.as_str()), ["NaN", "1.5", "1"]);
