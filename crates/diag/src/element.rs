@@ -2,12 +2,13 @@
 
 use crate::chains::has_nan;
 use crate::ess::{Ess, lesser};
+use crate::fold::fold;
 use crate::interval::{eti_of_sorted, hdi_of_sorted, sorted_nan_last};
 use crate::many::{from_means, nested};
 use crate::mcse::sd_error;
 use crate::moments::{mean, sum_by};
 use crate::normal::NormalScores;
-use crate::order::{Sorted, Sorter, fold, median, quantile, rank_normalize};
+use crate::order::{Sorted, Sorter, median, quantile, rank_normalize};
 use crate::rhat::{greater, scale_reduction};
 use std::sync::Arc;
 

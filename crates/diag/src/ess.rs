@@ -6,8 +6,9 @@
 
 use crate::autocov::{MeanAutocov, Transform};
 use crate::error::{interval, open_probability};
+use crate::fold::fold;
 use crate::moments::{mean, sum_by, variance};
-use crate::order::{Sorted, fold, median, quantile, range_and_nan};
+use crate::order::{Sorted, median, quantile, range_and_nan};
 use crate::rhat::{rank_normalized, rank_normalized_folded};
 use crate::{Chains, DiagError};
 

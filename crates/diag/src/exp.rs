@@ -27,10 +27,22 @@ const SERIES: [f64; 10] = [
     2.510_038_549_551_032e-8,
 ];
 
-/// `(cosh(r) - 1) / r^2` and `(sinh(r) - r) / r^3` in powers of `r^2`, Taylor's: what is left out is below 5e-18.
-const COSH: [f64; 6] = [1.0 / 2.0, 1.0 / 24.0, 1.0 / 720.0, 1.0 / 40_320.0, 1.0 / 3_628_800.0, 1.0 / 479_001_600.0];
-const SINH: [f64; 6] =
-    [1.0 / 6.0, 1.0 / 120.0, 1.0 / 5_040.0, 1.0 / 362_880.0, 1.0 / 39_916_800.0, 1.0 / 6_227_020_800.0];
+/// `(cosh(r) - 1) / r^2` and `(sinh(r) - r) / r^3` in powers of `r^2` for |r| <= ln(2) / 2: interpolated at Chebyshev's nodes
+/// with 60 digits, relative error of e^r 1.6e-17.
+const COSH: [f64; 5] = [
+    0.500_000_000_000_000_1,
+    0.041_666_666_666_624_164,
+    0.001_388_888_891_719_689,
+    2.480_152_132_210_459e-5,
+    2.762_007_600_563_138e-7,
+];
+const SINH: [f64; 5] = [
+    0.166_666_666_666_666_69,
+    0.008_333_333_333_330_065,
+    0.000_198_412_698_630_406_75,
+    2.755_726_848_010_692_6e-6,
+    2.510_037_592_918_592_5e-8,
+];
 
 /// Sums kept side by side, so that additions need not wait for each other.
 const LANES: usize = 16;
@@ -68,27 +80,35 @@ pub(crate) fn exp_all(values: &mut [f64]) {
     Arch::new().dispatch(Each { values });
 }
 
+/// A number as a fraction, near 1, times a power of 2: the product can be left to an addition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scaled {
+    pub(crate) fraction: f64,
+    pub(crate) power: f64,
+}
+
 /// `e^x` and `e^-x` to 2 units in the last place, for |x| at most 700, NaN of NaN and of infinity: cosh and sinh of what is left
 /// of x serve both.
 #[inline(always)]
-pub(crate) fn exp_both(x: f64) -> (f64, f64) {
+pub(crate) fn exp_both(x: f64) -> [Scaled; 2] {
     let shifted = x.mul_add(std::f64::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
     let r = k.mul_add(-LN2[1], k.mul_add(-LN2[0], x));
     let s = r * r;
     let s2 = s * s;
-    let (c, d) = (&COSH, &SINH);
-    let series = |c: &[f64; 6]| {
+    let series = |c: &[f64; 5]| {
         let low = c[1].mul_add(s, c[0]);
         let middle = c[3].mul_add(s, c[2]);
-        let high = c[5].mul_add(s, c[4]);
-        high.mul_add(s2, middle).mul_add(s2, low)
+        c[4].mul_add(s2, middle).mul_add(s2, low)
     };
     // 1 + s cosh +- (r + r s sinh): the largest part is added last.
-    let (even, odd) = (s * series(c), (r * s).mul_add(series(d), r));
+    let (even, odd) = (s * series(&COSH), (r * s).mul_add(series(&SINH), r));
     let (one, step) = (1.0f64.to_bits(), shifted.to_bits() << 52);
     let power = f64::from_bits;
-    ((1.0 + (even + odd)) * power(one.wrapping_add(step)), (1.0 + (even - odd)) * power(one.wrapping_sub(step)))
+    [
+        Scaled { fraction: 1.0 + (even + odd), power: power(one.wrapping_add(step)) },
+        Scaled { fraction: 1.0 + (even - odd), power: power(one.wrapping_sub(step)) },
+    ]
 }
 
 struct Sum<'a> {
@@ -147,13 +167,13 @@ mod tests {
         let mut worst = 0.0f64;
         for i in 0..200_000 {
             let x = -699.9 + f64::from(i) * (1399.8 / 200_000.0);
-            let (up, down) = exp_both(x);
+            let [up, down] = exp_both(x).map(|e| e.fraction * e.power);
             worst = worst.max((up / x.exp() - 1.0).abs()).max((down / (-x).exp() - 1.0).abs());
         }
         assert!(worst < 5e-16, "{worst:e}");
-        assert_eq!(exp_both(0.0), (1.0, 1.0));
-        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert!(exp_both(x).0.is_nan() && exp_both(x).1.is_nan(), "{x}");
+        assert_eq!(exp_both(0.0).map(|e| e.fraction * e.power), [1.0, 1.0]);
+        for x in [f64::NAN, f64::from_bits(0x7ff8_0000_0000_07a2), f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(exp_both(x).iter().all(|e| (e.fraction * e.power).is_nan()), "{x}");
         }
     }
 

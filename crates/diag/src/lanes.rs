@@ -15,6 +15,20 @@ pub(crate) fn sum<const N: usize>(values: &[f64], term: impl Fn(f64) -> f64) -> 
     rest.iter().fold(halve(sums, |a, b| a + b), |sum, &x| sum + term(x))
 }
 
+/// The sum of `term` over pairs of `a` and `b`, equally many, in the same way.
+#[inline(always)]
+pub(crate) fn sum_pairs<const N: usize>(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut sums = [0.0; N];
+    let (a, b) = (a.as_chunks::<N>(), b.as_chunks::<N>());
+    for (a, b) in a.0.iter().zip(b.0) {
+        for k in 0..N {
+            sums[k] += term(a[k], b[k]);
+        }
+    }
+    let rest = a.1.iter().zip(b.1);
+    rest.fold(halve(sums, |a, b| a + b), |sum, (&a, &b)| sum + term(a, b))
+}
+
 /// One result of many, half of them with the other half at a time; their number is a power of two.
 #[inline(always)]
 pub(crate) fn halve<const N: usize>(mut lanes: [f64; N], join: impl Fn(f64, f64) -> f64) -> f64 {

@@ -92,35 +92,32 @@ impl<'a> LogLikelihood<'a> {
     ) -> Vec<T> {
         let make = || (make(), Vec::new());
         let block = columns::block(self.samples, self.observations());
-        self.map_columns(block, make, |(work, buffer), first, columns| {
-            buffer.resize(columns.count * self.samples, 0.0);
-            columns::gather(columns.values, columns.width, columns.first, columns.count, |v| v, buffer);
-            (buffer.chunks_exact(self.samples).zip(first..))
-                .map(|(column, observation)| f(work, observation, column))
-                .collect()
-        })
-    }
-
-    /// The same of at most `block` neighbouring observations of one variable at a time, the first of which is given.
-    pub(crate) fn map_columns<W: Send, T: Send>(
-        &self,
-        block: usize,
-        make: impl Fn() -> W + Sync,
-        f: impl Fn(&mut W, usize, Columns) -> Vec<T> + Sync,
-    ) -> Vec<T> {
-        let starts = self.parts.iter().scan(0, |start, part| Some(std::mem::replace(start, *start + part.width)));
-        let blocks: Vec<(usize, Columns)> = (starts.zip(&self.parts))
-            .flat_map(|(start, part)| {
-                let (values, width) = (&*part.values, part.width);
-                (0..width).step_by(block).map(move |first| {
-                    (start + first, Columns { values, width, first, count: block.min(width - first) })
+        let pool = Pool::new(make);
+        let found: Vec<Vec<T>> = (self.blocks(block).into_par_iter())
+            .map(|(first, columns)| {
+                pool.with(|(work, buffer)| {
+                    buffer.resize(columns.count * self.samples, 0.0);
+                    columns::gather(columns.values, columns.width, columns.first, columns.count, |v| v, buffer);
+                    (buffer.chunks_exact(self.samples).zip(first..))
+                        .map(|(column, observation)| f(work, observation, column))
+                        .collect()
                 })
             })
             .collect();
-        let pool = Pool::new(make);
-        let found: Vec<Vec<T>> =
-            blocks.into_par_iter().map(|(first, columns)| pool.with(|work| f(work, first, columns))).collect();
         found.into_iter().flatten().collect()
+    }
+
+    /// At most `most` neighbouring observations of one variable at a time, and the number of the first.
+    pub(crate) fn blocks(&self, most: usize) -> Vec<(usize, Columns<'_>)> {
+        let starts = self.parts.iter().scan(0, |start, part| Some(std::mem::replace(start, *start + part.width)));
+        (starts.zip(&self.parts))
+            .flat_map(|(start, part)| {
+                let (values, width) = (&*part.values, part.width);
+                (0..width)
+                    .step_by(most)
+                    .map(move |first| (start + first, Columns { values, width, first, count: most.min(width - first) }))
+            })
+            .collect()
     }
 }
 

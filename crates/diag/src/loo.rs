@@ -4,14 +4,17 @@
 //! WAIC. Statistics and Computing 27, 1413-1432.
 
 mod stream;
+mod threshold;
 
 use crate::elpd::{Criterion, Elpd, log_sum_exp, standard_error};
 use crate::exp::sum_exp_upto;
 use crate::likelihood::{Columns, LogLikelihood};
 use crate::moments::sum_by;
+use crate::pool::Pool;
 use crate::psis::{Tail, check_reff, pareto_k_threshold};
 use crate::{DiagError, columns};
-use stream::Stream;
+use rayon::prelude::*;
+use stream::{Gathered, LANES, Stream};
 
 /// What leaving one observation out tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +37,10 @@ struct Left {
 pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError> {
     check_reff(reff)?;
     let samples = log_likelihood.samples();
-    let block = stream::block(log_likelihood.observations());
-    let found = log_likelihood.map_columns(block, Work::default, |work, _, columns| work.leave_out(columns, reff));
+    let pool = Pool::new(Work::default);
+    let found: Vec<Left> = (log_likelihood.blocks(stream::MOST).into_par_iter())
+        .flat_map_iter(|(_, columns)| leave_out(&columns, reff, &pool))
+        .collect();
     let pointwise: Vec<f64> = found.iter().map(|left| left.density).collect();
     let elpd = sum_by(&pointwise, |v| v);
     let lppd: f64 = found.iter().map(|left| left.log_sum - (samples as f64).ln()).sum();
@@ -55,22 +60,32 @@ pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError>
 /// What one thread needs.
 #[derive(Debug, Default)]
 struct Work {
-    stream: Stream,
     tail: Tail,
     column: Vec<f64>,
+    gathered: Gathered,
+}
+
+/// What leaving out each observation of `columns` tells.
+fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Pool<Work, M>) -> Vec<Left> {
+    let stream = Stream::of(columns, reff);
+    let blocks: Vec<usize> = (0..columns.count.div_ceil(LANES)).collect();
+    let found: Vec<Vec<Left>> = (blocks.into_par_iter())
+        .map(|block| {
+            pool.with(|work| {
+                let stream = stream.as_ref().filter(|stream| block < stream.blocks());
+                let left = |stream: &Stream| stream.left(block, &mut work.gathered, &mut work.tail);
+                let found = stream.map_or([None; LANES], left);
+                (block * LANES..columns.count)
+                    .zip(found)
+                    .map(|(k, found)| found.unwrap_or_else(|| work.leave_out_one(columns, k, reff)))
+                    .collect()
+            })
+        })
+        .collect();
+    found.into_iter().flatten().collect()
 }
 
 impl Work {
-    fn leave_out(&mut self, columns: Columns, reff: f64) -> Vec<Left> {
-        let streamed = self.stream.run(&columns, reff);
-        (0..columns.count)
-            .map(|k| {
-                let left = if k < streamed { self.stream.left(k, &mut self.tail) } else { None };
-                left.unwrap_or_else(|| self.leave_out_one(&columns, k, reff))
-            })
-            .collect()
-    }
-
     /// One column by itself, whatever is in it.
     fn leave_out_one(&mut self, columns: &Columns, k: usize, reff: f64) -> Left {
         self.column.resize(columns.values.len() / columns.width, 0.0);
@@ -100,7 +115,6 @@ fn density(tail: &Tail, samples: usize, rest: f64) -> f64 {
     if !tail.pareto_k.is_finite() {
         return (samples as f64).ln() - rest.ln() - tail.max;
     }
-    let raised: f64 = tail.smoothed.iter().zip(&tail.raw).map(|(smoothed, raw)| smoothed / raw).sum();
-    let weights = rest + tail.smoothed.iter().sum::<f64>();
-    ((samples - tail.raw.len()) as f64 + raised).ln() - weights.ln() - tail.max
+    let (raised, weights) = tail.raised();
+    ((samples - tail.raw.len()) as f64 + raised).ln() - (rest + weights).ln() - tail.max
 }

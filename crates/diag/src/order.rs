@@ -1,5 +1,6 @@
 //! Order: sorted values with their places, ranks, quantiles.
 
+use crate::fold;
 use crate::normal::NormalScores;
 use crate::spread::{MANY, Spread};
 use pulp::{Arch, Simd, WithSimd};
@@ -19,9 +20,9 @@ impl Sorted {
         sorted
     }
 
-    /// Makes room for `n` values and the two that [`fold`] needs besides: very many are not to move later.
+    /// Makes room for `n` values and those that [`fold`](crate::fold::fold) needs besides: very many are not to move later.
     pub(crate) fn reserve(&mut self, n: usize) {
-        self.values.reserve_exact((n + 2).saturating_sub(self.values.len()));
+        self.values.reserve_exact((n + fold::GUARDS).saturating_sub(self.values.len()));
         self.places.reserve_exact(n.saturating_sub(self.places.len()));
     }
 
@@ -35,6 +36,9 @@ impl Sorted {
 /// Bits of one digit of the radix sort, and its values: their counters stay in the first-level cache.
 const BITS: u32 = 11;
 const RADIX: usize = 1 << BITS;
+
+/// Neighbours that are compared without a branch: few are equal, or out of order.
+const BLOCK: usize = 64;
 
 /// Fewer values than this are sorted by comparison.
 const FEW: usize = 256;
@@ -140,16 +144,23 @@ impl Sorter {
         out.values.extend(out.places.iter().map(|&place| values[place as usize]));
         let (sorted, places) = (out.values.as_mut_slice(), out.places.as_mut_slice());
         let mut moves_left = 4 * values.len();
-        for k in 1..sorted.len() {
-            let mut hole = k;
-            while hole > 0 && sorted[hole - 1] > sorted[hole] {
-                sorted.swap(hole - 1, hole);
-                places.swap(hole - 1, hole);
-                hole -= 1;
-                if moves_left == 0 {
-                    return false;
+        for first in (1..sorted.len()).step_by(BLOCK) {
+            let block = first..(first + BLOCK).min(sorted.len());
+            let pairs = sorted[first - 1..].iter().zip(&sorted[block.clone()]);
+            if !pairs.fold(false, |found, (a, b)| found | (a > b)) {
+                continue;
+            }
+            for k in block {
+                let mut hole = k;
+                while hole > 0 && sorted[hole - 1] > sorted[hole] {
+                    sorted.swap(hole - 1, hole);
+                    places.swap(hole - 1, hole);
+                    hole -= 1;
+                    if moves_left == 0 {
+                        return false;
+                    }
+                    moves_left -= 1;
                 }
-                moves_left -= 1;
             }
         }
         true
@@ -232,8 +243,6 @@ pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [
 
 /// Gives equal values the score of their average rank.
 fn share_ties(sorted: &Sorted, scores: &NormalScores, out: &mut [f64]) {
-    /// Neighbours that are compared without a branch: most quantities have no ties.
-    const BLOCK: usize = 64;
     let values = sorted.values.as_slice();
     let mut first = 0;
     while first + 1 < values.len() {
@@ -259,68 +268,6 @@ fn correct_ties(sorted: &Sorted, first: usize, end: usize, scores: &NormalScores
     for &place in &sorted.places[first..end] {
         out[place as usize] = score;
     }
-}
-
-/// Writes the distances `|v - center|` of `sorted` to `out`, sorted, with the values' places. False when one is NaN (an
-/// infinite center), `out` being then without meaning; else `sorted` has lost its values to the work.
-///
-/// The distances below the center descend, those above ascend, and a merge puts them in order. Which side comes next cannot
-/// be predicted, so it is selected without a branch, and the merge runs from both ends at once to hide the time that this
-/// takes.
-pub(crate) fn fold(sorted: &mut Sorted, center: f64, out: &mut Sorted) -> bool {
-    let Sorted { values, places } = sorted;
-    let n = values.len();
-    // NaN arises only from inf - inf, and infinite values stand at the ends.
-    if [values.first(), values.last()].into_iter().flatten().any(|v| (v - center).is_nan()) {
-        return false;
-    }
-    let middle = values.partition_point(|&v| v < center);
-    // In their own place, one further on: index 0 and n + 1 stand for "none is left".
-    values.reserve_exact(2);
-    values.resize(n + 2, f64::NAN);
-    values.copy_within(..n, 1);
-    values[1..=n].iter_mut().for_each(|v| *v = (*v - center).abs());
-    values[0] = f64::NAN;
-    values[n + 1] = f64::NAN;
-    let d = values.as_slice();
-    out.resize(n);
-    // Of equal distances the lower value comes first, seen from either end.
-    let (mut below, mut above) = (middle, middle + 1);
-    let (mut lowest, mut highest) = (1, n);
-    let (first_values, last_values) = out.values.split_at_mut(n / 2);
-    let (first_places, last_places) = out.places.split_at_mut(n / 2);
-    let first = first_values.iter_mut().zip(first_places);
-    let last = last_values.iter_mut().zip(last_places).rev();
-    for ((first_value, first_place), (last_value, last_place)) in first.zip(last) {
-        let low = ((d[below] <= d[above]) | (above > n)) & (below > 0);
-        let from = select(low, below, above);
-        *first_value = d[from];
-        *first_place = places[from - 1];
-        below -= usize::from(low);
-        above += usize::from(!low);
-
-        let low = (d[lowest] > d[highest]) | (highest == middle);
-        let from = select(low, lowest, highest);
-        *last_value = d[from];
-        *last_place = places[from - 1];
-        lowest += usize::from(low);
-        highest -= usize::from(!low);
-    }
-    if !n.is_multiple_of(2) {
-        // One is left, and both ends have come to it.
-        let from = if below >= lowest { below } else { above };
-        out.values[n / 2] = d[from];
-        out.places[n / 2] = places[from - 1];
-    }
-    values.clear();
-    true
-}
-
-/// `yes` or `no`, without a branch.
-#[inline(always)]
-fn select(condition: bool, yes: usize, no: usize) -> usize {
-    let mask = usize::from(condition).wrapping_neg();
-    (yes & mask) | (no & !mask)
 }
 
 /// The `prob` quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan 1996), with
@@ -391,24 +338,6 @@ mod tests {
             let (min, max) = range(&values);
             prop_assert!(min == expected[0] && max == expected[expected.len() - 1]);
         }
-
-        #[test]
-        fn folded_ranks_are_ranks_of_distances(
-            values in prop::collection::vec(prop_oneof![-3.0..3.0f64, (-3i32..3).prop_map(f64::from)], 1..300),
-        ) {
-            let mut sorted = Sorted::of(&values);
-            let scores = NormalScores::new(values.len());
-            let center = median(&sorted.values);
-            let mut folded = Sorted::default();
-            prop_assert!(fold(&mut sorted, center, &mut folded));
-            let distances: Vec<f64> = values.iter().map(|v| (v - center).abs()).collect();
-            let expected = Sorted::of(&distances);
-            prop_assert_eq!(&folded.values, &expected.values);
-            let (mut found, mut by_sort) = (vec![0.0; values.len()], vec![0.0; values.len()]);
-            rank_normalize(&folded, &scores, &mut found, &mut sorted);
-            rank_normalize(&expected, &scores, &mut by_sort, &mut sorted);
-            prop_assert_eq!(found, by_sort);
-        }
     }
 
     #[test]
@@ -451,15 +380,5 @@ mod tests {
             assert_eq!(out[tied[0]], out[tied[1]]);
             assert_eq!(out[tied[0]], -scores.tied(if tied[1] == 2 { 2 } else { 0 }, if tied[1] == 2 { 4 } else { 2 }));
         }
-    }
-
-    #[test]
-    fn an_infinite_center_cannot_be_folded() {
-        let inf = f64::INFINITY;
-        let mut sorted = Sorted::of(&[0.0, inf, inf]);
-        assert!(!fold(&mut sorted, inf, &mut Sorted::default()));
-        let mut folded = Sorted::default();
-        assert!(fold(&mut Sorted::of(&[-inf, 0.0, 1.0, inf, inf]), 1.0, &mut folded));
-        assert_eq!(folded.values, [0.0, 1.0, inf, inf, inf]);
     }
 }

@@ -5,9 +5,10 @@
 //! normalisation) and section 4 (folding).
 
 use crate::Chains;
+use crate::fold::fold;
 use crate::moments::{mean, variance, variance_about};
 use crate::normal::NormalScores;
-use crate::order::{Sorted, fold, median, rank_normalize};
+use crate::order::{Sorted, median, rank_normalize};
 
 /// R-hat as it is to be used: the larger of the R-hats of the rank-normalised split chains (location) and
 /// of the rank-normalised folded split chains (scale). 1 when chains agree; above 1.01 they do not.

@@ -4,23 +4,29 @@
 //! A threshold that is likely to let a few more than the tail pass is read off a sample of the draws. Columns for which that
 //! goes wrong (too few or too many pass, numbers are not finite or too far apart) are left to the slower way.
 
+use super::threshold::thresholds;
 use super::{Left, density};
 use crate::exp::exp_both;
 use crate::likelihood::Columns;
+use crate::prefetch::prefetch;
 use crate::psis::{Tail, nearest, sample};
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
 
-/// Columns that are worked on side by side.
-const LANES: usize = 8;
+/// Columns that are worked on side by side: a block.
+pub(super) const LANES: usize = 8;
 
-/// Columns of one pass at most: so much of each row is read in one go.
-const MOST: usize = 128;
+/// One number of each column of a block.
+pub(super) type Lanes = [f64; LANES];
 
-/// So many times [`TOGETHER`] rows' terms are added before they are added to the rest, which keeps rounding errors small.
-const CHUNK: usize = 16;
+/// Columns of one pass at most: two tiles of rows and the sums fit the second-level cache.
+pub(super) const MOST: usize = 512;
 
-/// Rows between two accesses to the sums: the bits of a byte.
-const TOGETHER: usize = 8;
+/// Rows of a part at most; threads share parts. Sums are made of the same parts whatever the number of threads.
+const ROWS: usize = 1024;
+
+/// Rows of a tile, between two accesses to the sums: the bits of a byte.
+const TILE: usize = 8;
 
 /// The first bit of each byte.
 const FIRST_BITS: u64 = 0x0101_0101_0101_0101;
@@ -28,132 +34,173 @@ const FIRST_BITS: u64 = 0x0101_0101_0101_0101;
 /// How far from the threshold a value may be: [`exp_both`] reaches to 700.
 const REACH: f64 = 690.0;
 
-/// How many neighbouring columns of `width` to work on together: all threads have some to do. A multiple of [`LANES`], so that
-/// the same columns are left over whatever it is.
-pub(super) fn block(width: usize) -> usize {
-    (width / (4 * rayon::current_num_threads())).next_multiple_of(LANES).clamp(LANES, MOST)
-}
+/// There is room for so many times what is expected, or needed.
+const ROOM: usize = 4;
 
-/// Sums of neighbouring columns.
-#[derive(Clone, Copy, Debug)]
-struct Sums {
-    /// Values up to it are kept; exponentials are taken about it.
-    threshold: [f64; LANES],
-    low: [f64; LANES],
-    high: [f64; LANES],
-    /// `sum exp(l - threshold)`.
-    likelihood: Pair,
-    /// `sum exp(threshold - l)` of the values above the threshold.
-    weight: Pair,
-}
-
-/// Sums of this chunk of rows, and of all before.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pair {
-    chunk: [f64; LANES],
-    total: [f64; LANES],
-}
-
-impl Pair {
-    #[inline(always)]
-    fn close(&mut self) {
-        for k in 0..LANES {
-            self.total[k] += std::mem::take(&mut self.chunk[k]);
-        }
-    }
-}
-
-/// One pass, and its buffers.
-#[derive(Debug, Default)]
+/// Columns that have been read.
+#[derive(Debug)]
 pub(super) struct Stream {
     samples: usize,
     /// How many of the smallest values are needed.
     count: usize,
-    sums: Vec<Sums>,
-    kept: Kept,
-    sampled: Vec<f64>,
+    /// Of each block: values up to it are kept; exponentials are taken about it.
+    thresholds: Vec<Lanes>,
+    parts: Vec<Part>,
 }
 
-/// The values up to the thresholds, column after column.
+/// What some of the rows tell, block after block.
+#[derive(Debug)]
+struct Part {
+    sums: Vec<Sums>,
+    kept: Vec<Kept>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    low: Lanes,
+    high: Lanes,
+    /// `sum exp(l - threshold)`.
+    likelihood: Lanes,
+    /// `sum exp(threshold - l)` of the values above the threshold.
+    weight: Lanes,
+}
+
+/// The values of a block that are not above their thresholds, as they come, and the column of each.
 #[derive(Debug, Default)]
 struct Kept {
     values: Vec<f64>,
-    counts: Vec<usize>,
+    lanes: Vec<u8>,
+    /// There was no room for some.
+    lost: bool,
+}
+
+/// The kept values column by column; its buffer serves many blocks.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    values: Vec<f64>,
     /// Places of a column.
     room: usize,
+    counts: [usize; LANES],
 }
 
 impl Stream {
-    /// Reads `columns`; returns how many of them, from the first on, were read.
-    pub(super) fn run(&mut self, columns: &Columns, reff: f64) -> usize {
-        let whole = columns.count - columns.count % LANES;
-        self.samples = columns.values.len() / columns.width;
-        self.count = nearest(self.samples, reff);
-        let Some((stride, place)) = sample(self.samples, self.count) else {
-            return 0;
-        };
-        self.find_thresholds(columns, whole, stride, place);
-        self.kept.room = 4 * self.count;
-        self.kept.values.resize(whole * self.kept.room, 0.0);
-        self.kept.counts.clear();
-        self.kept.counts.resize(whole, 0);
-        Arch::new().dispatch(Pass { columns, sums: &mut self.sums, kept: &mut self.kept });
-        whole
+    /// Reads `columns`, as many as fill blocks. None where there are too few draws to have a sample of them.
+    pub(super) fn of(columns: &Columns, reff: f64) -> Option<Self> {
+        let blocks = columns.count / LANES;
+        let samples = columns.values.len() / columns.width;
+        let count = nearest(samples, reff);
+        let (stride, place) = sample(samples, count)?;
+        let thresholds = thresholds(columns, blocks, stride, place);
+        let rows = samples.div_ceil(samples.div_ceil(ROWS)).next_multiple_of(TILE);
+        let expected = LANES * rows * place * stride / samples;
+        let parts = (columns.values.par_chunks(rows * columns.width))
+            .map(|values| {
+                let mut part = Part::new(blocks, expected + expected / 4);
+                let rows = Columns { values, ..*columns };
+                Arch::new().dispatch(Pass {
+                    rows,
+                    thresholds: &thresholds,
+                    room: ROOM * expected * blocks,
+                    part: &mut part,
+                });
+                part
+            })
+            .collect();
+        Some(Self { samples, count, thresholds, parts })
     }
 
-    fn find_thresholds(&mut self, columns: &Columns, whole: usize, stride: usize, place: usize) {
-        let rows = self.samples.div_ceil(stride);
-        self.sampled.resize(whole * rows, 0.0);
-        for (i, row) in columns.values.chunks_exact(columns.width).step_by(stride).enumerate() {
-            for (k, &value) in row[columns.first..columns.first + whole].iter().enumerate() {
-                self.sampled[k * rows + i] = value;
+    /// How many blocks were read.
+    pub(super) fn blocks(&self) -> usize {
+        self.thresholds.len()
+    }
+
+    /// What the columns of a block tell; none where one must be looked at by itself.
+    pub(super) fn left(&self, block: usize, gathered: &mut Gathered, tail: &mut Tail) -> [Option<Left>; LANES] {
+        let mut sums = Sums::NONE;
+        gathered.begin(ROOM * self.count);
+        for part in &self.parts {
+            sums.add(&part.sums[block]);
+            gathered.add(&part.kept[block]);
+        }
+        if self.parts.iter().any(|part| part.kept[block].lost) {
+            return [None; LANES];
+        }
+        std::array::from_fn(|k| {
+            let (threshold, low, high) = (self.thresholds[block][k], sums.low[k], sums.high[k]);
+            let near = high - threshold < REACH && threshold - low < REACH;
+            let smallest = gathered.column(k).filter(|smallest| smallest.len() >= self.count)?;
+            // A NaN has made the first sum NaN.
+            if !near || !sums.likelihood[k].is_finite() {
+                return None;
             }
-        }
-        self.sums.clear();
-        for lanes in self.sampled.chunks_exact_mut(LANES * rows) {
-            let mut thresholds = lanes.chunks_exact_mut(rows);
-            let mut next = || thresholds.next().map_or(f64::NAN, |column| threshold(column, place));
-            self.sums.push(Sums {
-                threshold: std::array::from_fn(|_| next()),
-                low: [f64::INFINITY; LANES],
-                high: [f64::NEG_INFINITY; LANES],
-                likelihood: Pair::default(),
-                weight: Pair::default(),
-            });
-        }
-    }
-
-    /// What column `k` tells; none where it must be looked at by itself.
-    pub(super) fn left(&self, k: usize, tail: &mut Tail) -> Option<Left> {
-        let (sums, lane) = (&self.sums[k / LANES], k % LANES);
-        let (threshold, low, high) = (sums.threshold[lane], sums.low[lane], sums.high[lane]);
-        let (likelihood, weight) = (sums.likelihood.total[lane], sums.weight.total[lane]);
-        let kept = self.kept.counts[k];
-        let near = high - threshold < REACH && threshold - low < REACH;
-        // A NaN has made the first sum NaN.
-        if !near || !likelihood.is_finite() || !(self.count..=self.kept.room).contains(&kept) {
-            return None;
-        }
-        let start = k * self.kept.room;
-        tail.fit_smallest((low, high), &self.kept.values[start..start + kept], self.count);
-        let rest = weight * (low - threshold).exp() + tail.untouched();
-        Some(Left {
-            density: density(tail, self.samples, rest),
-            pareto_k: tail.pareto_k,
-            log_sum: likelihood.ln() + threshold,
+            tail.fit_smallest((low, high), smallest, self.count);
+            let rest = sums.weight[k] * (low - threshold).exp() + tail.untouched();
+            Some(Left {
+                density: density(tail, self.samples, rest),
+                pareto_k: tail.pareto_k,
+                log_sum: sums.likelihood[k].ln() + threshold,
+            })
         })
     }
 }
 
-/// The value at `place` in order.
-fn threshold(values: &mut [f64], place: usize) -> f64 {
-    *values.select_nth_unstable_by(place, f64::total_cmp).1
+impl Part {
+    /// Nothing yet of so many blocks, with room for what is likely to be kept of each.
+    fn new(blocks: usize, likely: usize) -> Self {
+        let kept = || Kept { values: Vec::with_capacity(likely), lanes: Vec::with_capacity(likely), lost: false };
+        Self { sums: vec![Sums::NONE; blocks], kept: std::iter::repeat_with(kept).take(blocks).collect() }
+    }
 }
 
+impl Sums {
+    /// Those of no rows.
+    const NONE: Self = Self {
+        low: [f64::INFINITY; LANES],
+        high: [f64::NEG_INFINITY; LANES],
+        likelihood: [0.0; LANES],
+        weight: [0.0; LANES],
+    };
+
+    fn add(&mut self, other: &Self) {
+        for k in 0..LANES {
+            self.low[k] = self.low[k].min(other.low[k]);
+            self.high[k] = self.high[k].max(other.high[k]);
+            self.likelihood[k] += other.likelihood[k];
+            self.weight[k] += other.weight[k];
+        }
+    }
+}
+
+impl Gathered {
+    fn begin(&mut self, room: usize) {
+        (self.room, self.counts) = (room, [0; LANES]);
+        self.values.resize(LANES * room, 0.0);
+    }
+
+    fn add(&mut self, kept: &Kept) {
+        for (&value, &lane) in kept.values.iter().zip(&kept.lanes) {
+            let lane = usize::from(lane) % LANES;
+            if self.counts[lane] < self.room {
+                self.values[lane * self.room + self.counts[lane]] = value;
+            }
+            self.counts[lane] += 1;
+        }
+    }
+
+    /// None where there was not room for all.
+    fn column(&self, lane: usize) -> Option<&[f64]> {
+        let start = lane * self.room;
+        (self.counts[lane] <= self.room).then(|| &self.values[start..start + self.counts[lane]])
+    }
+}
+
+/// Reads the rows of one part.
 struct Pass<'a> {
-    columns: &'a Columns<'a>,
-    sums: &'a mut [Sums],
-    kept: &'a mut Kept,
+    rows: Columns<'a>,
+    thresholds: &'a [Lanes],
+    /// How many values may be kept.
+    room: usize,
+    part: &'a mut Part,
 }
 
 impl WithSimd for Pass<'_> {
@@ -161,82 +208,56 @@ impl WithSimd for Pass<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { columns, sums, kept } = self;
-        let (width, whole) = (columns.width, sums.len() * LANES);
-        // The memory is kept busy with the rows to come while exponentials are taken of these.
-        let (mut near, mut ahead) = (vec![0.0; TOGETHER * whole], vec![0.0; TOGETHER * whole]);
-        let mut tiles = columns.values.chunks(TOGETHER * width).peekable();
-        if let Some(tile) = tiles.peek() {
-            (0..sums.len()).for_each(|block| copy_block(tile, columns, block, &mut near));
-        }
-        let mut number = 0;
+        let Self { rows: Columns { values, width, first, .. }, thresholds, mut room, part } = self;
+        let mut tiles = values.chunks(TILE * width).peekable();
         while let Some(tile) = tiles.next() {
-            let rows = tile.len() / width;
-            for (block, sums) in sums.iter_mut().enumerate() {
-                let Sums { threshold, mut low, mut high, mut likelihood, mut weight } = *sums;
+            let next = tiles.peek().copied().unwrap_or_default();
+            let blocks = thresholds.iter().zip(&mut part.sums).zip(&mut part.kept);
+            for (block, ((threshold, sums), kept)) in blocks.enumerate() {
+                let column = first + block * LANES;
+                // The rows are far from each other: the machine does not guess that they are read side by side.
+                for row in next.chunks_exact(width) {
+                    prefetch(&row[column + LANES - 1]);
+                }
+                let Sums { mut low, mut high, mut likelihood, mut weight } = *sums;
                 let mut few = 0u64;
-                for (i, row) in near[block * LANES * TOGETHER..][..rows * LANES].chunks_exact(LANES).enumerate() {
-                    let values: [f64; LANES] = std::array::from_fn(|k| row[k]);
+                for (i, row) in tile.chunks_exact(width).enumerate() {
+                    let row = &row[column..column + LANES];
+                    let values: Lanes = std::array::from_fn(|k| row[k]);
                     let mut is_kept = [0u8; LANES];
                     for k in 0..LANES {
                         let value = values[k];
-                        let (up, down) = exp_both(value - threshold[k]);
-                        likelihood.chunk[k] += up;
-                        weight.chunk[k] += if value <= threshold[k] { 0.0 } else { down };
+                        let [up, down] = exp_both(value - threshold[k]);
+                        likelihood[k] = up.fraction.mul_add(up.power, likelihood[k]);
+                        let power = if value <= threshold[k] { 0.0 } else { down.power };
+                        weight[k] = down.fraction.mul_add(power, weight[k]);
                         low[k] = if value < low[k] { value } else { low[k] };
                         high[k] = if value > high[k] { value } else { high[k] };
                         is_kept[k] = if value <= threshold[k] { u8::MAX } else { 0 };
                     }
                     few |= u64::from_le_bytes(is_kept) & (FIRST_BITS << i);
                 }
+                *sums = Sums { low, high, likelihood, weight };
                 // What is kept is rare, and known only late: looked for once in many values.
                 while few != 0 {
-                    let (k, i) = (few.trailing_zeros() as usize / TOGETHER, few.trailing_zeros() as usize % TOGETHER);
+                    let (lane, i) = (few.trailing_zeros() as usize / TILE, few.trailing_zeros() as usize % TILE);
                     few &= few - 1;
-                    kept.push(block * LANES + k, near[(block * TOGETHER + i) * LANES + k]);
-                }
-                *sums = Sums { threshold, low, high, likelihood, weight };
-                if let Some(next) = tiles.peek() {
-                    copy_block(next, columns, block, &mut ahead);
-                }
-            }
-            std::mem::swap(&mut near, &mut ahead);
-            number += 1;
-            if number % CHUNK == 0 || tiles.peek().is_none() {
-                for sums in sums.iter_mut() {
-                    sums.likelihood.close();
-                    sums.weight.close();
+                    if room == 0 {
+                        kept.lost = true;
+                        break;
+                    }
+                    room -= 1;
+                    kept.values.push(tile[i * width + column + lane]);
+                    kept.lanes.push(lane as u8);
                 }
             }
         }
-    }
-}
-
-/// Copies [`LANES`] columns of some rows to where the block has its place.
-#[inline(always)]
-fn copy_block(rows: &[f64], columns: &Columns, block: usize, to: &mut [f64]) {
-    let first = columns.first + block * LANES;
-    let to = to[block * LANES * TOGETHER..][..LANES * TOGETHER].chunks_exact_mut(LANES);
-    for (row, to) in rows.chunks_exact(columns.width).zip(to) {
-        to.copy_from_slice(&row[first..first + LANES]);
-    }
-}
-
-impl Kept {
-    /// Keeps a value of a column; counts it where there is no room.
-    #[inline(always)]
-    fn push(&mut self, column: usize, value: f64) {
-        let count = self.counts[column];
-        if count < self.room {
-            self.values[column * self.room + count] = value;
-        }
-        self.counts[column] = count + 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Work, leave_one_out};
+    use super::super::{Pool, Work, leave_one_out, leave_out};
     use super::*;
     use octopus_random::{Purpose, Stream as Random};
 
@@ -274,18 +295,20 @@ mod tests {
         {
             let values = matrix(samples, width);
             let columns = Columns { values: &values, width, first: 0, count: width };
-            let mut work = Work::default();
-            let streamed = work.stream.run(&columns, reff);
-            assert_eq!(streamed, if samples < 1024 { 0 } else { width / 8 * 8 });
-            for k in 0..streamed {
-                let alone = work.stream.left(k, &mut work.tail).is_none();
-                match k % 12 {
-                    0 | 4 | 10 | 11 => assert!(!alone, "{k}"),
-                    1 | 3 | 5..=8 => assert!(alone, "{k}"),
-                    _ => {}
+            let stream = Stream::of(&columns, reff);
+            assert_eq!(stream.as_ref().map(Stream::blocks), (samples >= 1024).then_some(width / 8));
+            let (mut gathered, mut tail) = (Gathered::default(), Tail::default());
+            for (block, stream) in stream.iter().flat_map(|s| (0..s.blocks()).map(move |block| (block, s))) {
+                for (lane, left) in stream.left(block, &mut gathered, &mut tail).into_iter().enumerate() {
+                    let k = block * LANES + lane;
+                    match k % 12 {
+                        0 | 4 | 10 | 11 => assert!(left.is_some(), "{k}"),
+                        1 | 3 | 5..=8 => assert!(left.is_none(), "{k}"),
+                        _ => {}
+                    }
                 }
             }
-            let found = work.leave_out(columns, reff);
+            let found = leave_out(&columns, reff, &Pool::new(Work::default));
             for (k, found) in found.into_iter().enumerate() {
                 let column: Vec<f64> = values.iter().skip(k).step_by(width).copied().collect();
                 let expected = leave_one_out(&mut Tail::default(), &column, reff);
@@ -299,5 +322,23 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_nothing() {
+        let (samples, width) = (5000, 600);
+        let values = matrix(samples, width);
+        let columns = Columns { values: &values, width, first: 0, count: width };
+        let with = |threads| {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = threads.install(|| leave_out(&columns, 0.9, &Pool::new(Work::default)));
+            found
+                .iter()
+                .flat_map(|left| [left.density, left.pareto_k, left.log_sum].map(f64::to_bits))
+                .collect::<Vec<_>>()
+        };
+        let one = with(1);
+        assert_eq!(one.len(), 3 * width);
+        assert!(one == with(2) && one == with(7));
     }
 }

@@ -1,12 +1,17 @@
 //! Sorting a few hundred numbers that spread evenly enough: by cells, in the time of a few passes.
 
+use crate::lanes;
+use crate::order::range;
+use pulp::{Arch, Simd, WithSimd};
+
 /// Cells for each number.
 const CELLS: usize = 2;
 
 /// Sorts numbers that are not negative, keeping its buffers between calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sorter {
-    ends: Vec<u32>,
+    cells: Vec<u32>,
+    starts: Vec<u32>,
     sorted: Vec<f64>,
 }
 
@@ -21,54 +26,89 @@ impl Sorter {
     /// False when too many values share a cell; they are then left as they were.
     fn sort_by_cell(&mut self, values: &mut [f64], count: usize) -> bool {
         let cells = CELLS * values.len();
-        let largest = values.iter().fold(0.0, |a: f64, &b| if b > a { b } else { a });
-        let scale = (cells as f64 - 1.0) / largest;
-        if !(scale > 0.0 && scale.is_finite() && cells < 1 << 31) {
+        self.cells.resize(values.len(), 0);
+        let spread = Spread { values, cells: &mut self.cells, largest: range(values).1 };
+        if cells >= 1 << 31 || !Arch::new().dispatch(spread) {
             return false;
         }
-        // Adding 2^52 leaves the rounded cell in the low bits. Each step is monotone in the value.
-        let cell = |v: f64| (v * scale + 2f64.powi(52)).to_bits() as u32 as usize;
-        self.ends.clear();
-        self.ends.resize(cells, 0);
-        values.iter().for_each(|&v| self.ends[cell(v)] += 1);
+        self.starts.clear();
+        self.starts.resize(cells + 1, 0);
+        self.cells.iter().for_each(|&cell| self.starts[cell as usize] += 1);
         let mut end = 0;
-        for count in &mut self.ends {
+        for count in &mut self.starts {
             end += *count;
             *count = end;
         }
         self.sorted.resize(values.len(), 0.0);
-        for &value in values.iter().rev() {
-            let end = &mut self.ends[cell(value)];
-            *end -= 1;
-            self.sorted[*end as usize] = value;
+        for (&value, &cell) in values.iter().zip(&self.cells) {
+            let start = &mut self.starts[cell as usize];
+            *start -= 1;
+            self.sorted[*start as usize] = value;
         }
-        if count > 0 && !self.finish(count, cell) {
+        let end = self.starts.partition_point(|&start| (start as usize) < count);
+        let sorted = &mut self.sorted[..self.starts.get(end).map_or(values.len(), |&end| end as usize)];
+        if !Arch::new().dispatch(Exchange(sorted)) {
             return false;
         }
         values.copy_from_slice(&self.sorted);
         true
     }
+}
 
-    /// Puts the values of each cell in order, up to the cell of the last of `count`; false when that takes too many moves.
-    fn finish(&mut self, count: usize, cell: impl Fn(f64) -> usize) -> bool {
-        let sorted = self.sorted.as_mut_slice();
-        let last = cell(sorted[count - 1]);
-        let (mut moves, most) = (0, 4 * sorted.len());
-        for k in 1..sorted.len() {
-            let value = sorted[k];
-            if k >= count && cell(value) > last {
-                break;
+/// Puts values that are nearly in order in order; false when they are not near enough.
+struct Exchange<'a>(&'a mut [f64]);
+
+impl WithSimd for Exchange<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        /// Times that each value is set against both neighbours.
+        const ROUNDS: usize = 8;
+        let values = self.0;
+        for _ in 0..ROUNDS {
+            exchange(values);
+            exchange(values.get_mut(1..).unwrap_or_default());
+            if values.windows(2).fold(true, |sorted, pair| sorted & (pair[0] <= pair[1])) {
+                return true;
             }
-            let mut hole = k;
-            while hole > 0 && sorted[hole - 1] > value {
-                sorted[hole] = sorted[hole - 1];
-                hole -= 1;
-            }
-            sorted[hole] = value;
-            moves += k - hole;
-            if moves > most {
-                return false;
-            }
+        }
+        false
+    }
+}
+
+/// Puts every second value and the one after it in order: no branch to predict.
+#[inline(always)]
+fn exchange(values: &mut [f64]) {
+    for [a, b] in values.as_chunks_mut::<2>().0 {
+        (*a, *b) = (if *b < *a { *b } else { *a }, if *b < *a { *a } else { *b });
+    }
+}
+
+/// Which cell each value belongs to; false where there are none for them.
+struct Spread<'a> {
+    values: &'a [f64],
+    cells: &'a mut [u32],
+    largest: f64,
+}
+
+impl WithSimd for Spread<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        const LANES: usize = 16;
+        let Self { values, cells, largest } = self;
+        // How far they are from the largest is spread like an exponential or a Pareto variable, u: 1 / (1 + u / mean) is
+        // spread evenly enough. Each step is monotone in the value.
+        let mean = lanes::sum::<LANES>(values, |value| largest - value) / values.len() as f64;
+        let scale = ((CELLS * values.len()) as f64 - 1.0) * mean;
+        if !(mean > 0.0 && scale.is_finite()) {
+            return false;
+        }
+        for (cell, value) in cells.iter_mut().zip(values) {
+            // Adding 2^52 leaves the rounded cell in the low bits.
+            *cell = (scale / (largest - value + mean) + 2f64.powi(52)).to_bits() as u32;
         }
         true
     }

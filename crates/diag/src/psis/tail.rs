@@ -3,7 +3,9 @@
 use super::pareto;
 use super::sort::Sorter;
 use crate::exp::{exp_all, sum_exp};
+use crate::lanes;
 use crate::order::range_and_nan;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Fewer weights than this cannot be fitted.
 const FEWEST: usize = 5;
@@ -31,6 +33,7 @@ pub(crate) struct Tail {
     sorter: Sorter,
     excesses: Vec<f64>,
     log_tails: Vec<f64>,
+    pareto: pareto::Fit,
 }
 
 /// The number of draws in the tail: `min(S / 5, 3 sqrt(S / reff))`, rounded up (Vehtari et al. 2024, section 3.2).
@@ -111,6 +114,11 @@ impl Tail {
         sum_exp(&self.distances[smoothed..], -1.0, 0.0)
     }
 
+    /// How many times as large the smoothed weights are as they were, summed, and their sum, over the largest weight.
+    pub(crate) fn raised(&self) -> (f64, f64) {
+        Arch::new().dispatch(Raised { raw: &self.raw, smoothed: &self.smoothed })
+    }
+
     /// Fills `distances` with those that are at most `to`.
     fn collect(&mut self, values: &[f64], sign: f64, to: f64) {
         self.distances.resize(values.len(), 0.0);
@@ -144,7 +152,7 @@ impl Tail {
         let base = self.cutoff.exp();
         self.excesses.clear();
         self.excesses.extend(self.raw.iter().map(|w| w - base));
-        let (k, sigma) = pareto::fit(&self.excesses);
+        let (k, sigma) = self.pareto.fit(&self.excesses);
         self.pareto_k = k;
         if k.is_finite() {
             // Most sets of weights have tails of one length.
@@ -156,6 +164,23 @@ impl Tail {
         } else {
             self.smoothed.extend_from_slice(&self.raw);
         }
+    }
+}
+
+/// The sums of `smoothed / raw` and of `smoothed`.
+struct Raised<'a> {
+    raw: &'a [f64],
+    smoothed: &'a [f64],
+}
+
+impl WithSimd for Raised<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (f64, f64) {
+        const LANES: usize = 16;
+        let ratio = lanes::sum_pairs::<LANES>(self.smoothed, self.raw, |smoothed, raw| smoothed / raw);
+        (ratio, lanes::sum::<LANES>(self.smoothed, |smoothed| smoothed))
     }
 }
 
