@@ -58,7 +58,7 @@ impl Transform {
     /// Writes to `lags` the autocovariance at lags `0..draws`, averaged over the rows of `centered`
     /// (`chains x draws`, each row with mean 0). The transform is linear: the rows' power spectra are
     /// summed and one inverse serves all.
-    fn mean_autocov(&mut self, centered: &[f64], lags: &mut Vec<f64>) {
+    pub(crate) fn mean_autocov(&mut self, centered: &[f64], lags: &mut Vec<f64>) {
         let draws = self.draws;
         let plan = self.plan.get_or_insert_with(|| Plan::new(draws));
         plan.power.fill(Complex::default());

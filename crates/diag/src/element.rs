@@ -105,7 +105,7 @@ impl Workspace {
         let ess_squares = self.worth_of(values, squares);
         found.mcse_sd = sd_error(sum_of_squares / size, fourth, ess_squares);
         found.mcse_mean = (sum_of_squares / (size - 1.0) / self.worth_of(values, |v| v)).sqrt();
-        let [low, high] = tails.map(|bound| self.worth_of(values, |v| f64::from(u8::from(v <= bound))));
+        let [low, high] = tails.map(|bound| self.worth_below(values, bound));
         found.ess_tail = lesser(low, high);
         self.compare(values, center, &mut found);
         found
@@ -151,14 +151,27 @@ impl Workspace {
         found
     }
 
+    /// The effective sample size for the probability of being at most `bound`.
+    fn worth_below(&mut self, values: &[f64], bound: f64) -> f64 {
+        if self.by_means() {
+            return self.worth_of(values, |v| f64::from(u8::from(v <= bound)));
+        }
+        self.ess.estimate_indicator(values, self.draws, |v| v <= bound)
+    }
+
+    /// Whether chains are too short to tell the draws' own correlations.
+    fn by_means(&self) -> bool {
+        self.superchains.is_some() && self.draws < CORRELATED
+    }
+
     /// The effective sample size for the mean of `series`, of whole chains or of their halves; afterwards it is without
     /// meaning. It is that of the draws' own correlations where a chain has enough draws to tell them.
     fn worth(&mut self, series: &mut [f64]) -> f64 {
-        if self.superchains.is_some() && self.draws < CORRELATED {
+        if self.by_means() {
             return from_means(series, self.draws);
         }
         let halves = if series.len() == self.chains * self.draws { halves(series, self.draws) } else { series };
-        self.ess.estimate_in_place(halves, 2 * self.chains)
+        self.ess.estimate_in_place(halves)
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::autocov::{MeanAutocov, Transform};
 use crate::error::{interval, open_probability};
 use crate::fold::fold;
+use crate::indicator::Indicators;
 use crate::moments::{mean, sum_by, variance};
 use crate::order::{Sorted, median, quantile, range_and_nan};
 use crate::rhat::{rank_normalized, rank_normalized_folded};
@@ -25,7 +26,7 @@ pub fn ess_bulk(chains: &Chains) -> f64 {
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
     let normal = rank_normalized(split);
-    Ess::new(split.draws()).estimate(&normal, split.chains())
+    Ess::new(split.draws()).estimate(&normal)
 }
 
 /// Tail effective sample size, in draws: the smaller of [`ess_quantile`] at 5% and 95%. It says how well
@@ -47,7 +48,7 @@ pub fn ess_mean(chains: &Chains) -> f64 {
     }
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
-    Ess::new(split.draws()).estimate(split.values(), split.chains())
+    Ess::new(split.draws()).estimate(split.values())
 }
 
 /// Effective sample size for the standard deviation, in draws: that of the mean of `(x - mean)^2`.
@@ -88,7 +89,7 @@ pub fn ess_local(chains: &Chains, low: f64, high: f64) -> Result<f64, DiagError>
     }
     let sorted = Sorted::of(chains.values()).values;
     let (low, high) = (quantile(&sorted, low), quantile(&sorted, high));
-    Ok(ess_of(chains, |v| f64::from(u8::from(low <= v && v <= high))))
+    Ok(ess_of(chains, |v| low <= v && v <= high))
 }
 
 /// Effective sample size for the median absolute deviation, in draws: that of the normal scores of the indicator of lying
@@ -104,7 +105,7 @@ pub fn ess_mad(chains: &Chains) -> f64 {
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
     let within: Vec<f64> = split.values().iter().map(|v| f64::from(u8::from((v - center).abs() <= width))).collect();
-    Ess::new(split.draws()).estimate(&rank_normalized(split.with_values(&within)), split.chains())
+    Ess::new(split.draws()).estimate(&rank_normalized(split.with_values(&within)))
 }
 
 /// Effective sample size of the split chains' normal scores, in draws: another name of [`ess_bulk`].
@@ -121,7 +122,7 @@ pub fn ess_folded(chains: &Chains) -> f64 {
     }
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
-    rank_normalized_folded(split).map_or(f64::NAN, |z| Ess::new(split.draws()).estimate(&z, split.chains()))
+    rank_normalized_folded(split).map_or(f64::NAN, |z| Ess::new(split.draws()).estimate(&z))
 }
 
 /// Effective sample size for the mean, in draws, of the whole chains, not split. NaN as [`ess_bulk`].
@@ -130,15 +131,12 @@ pub fn ess_identity(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
     }
-    Ess::new(chains.draws()).estimate(chains.values(), chains.chains())
+    Ess::new(chains.draws()).estimate(chains.values())
 }
 
-/// Of valid chains, the effective sample size for the mean of `f`.
-fn ess_of(chains: &Chains, f: impl Fn(f64) -> f64) -> f64 {
-    let mut buffer = Vec::new();
-    let split = chains.split(&mut buffer);
-    let values: Vec<f64> = split.values().iter().map(|&v| f(v)).collect();
-    Ess::new(split.draws()).estimate(&values, split.chains())
+/// Of valid chains, the effective sample size for the probability that `is` is true.
+fn ess_of(chains: &Chains, is: impl Fn(f64) -> bool) -> f64 {
+    Ess::new(chains.draws() / 2).estimate_indicator(chains.values(), chains.draws(), is)
 }
 
 /// `(x - mean)^2` of each value.
@@ -154,7 +152,7 @@ pub(crate) fn ess_below_quantile(chains: &Chains, prob: f64) -> f64 {
 
 /// Of valid chains, the effective sample size for the probability of being at most `bound`.
 pub(crate) fn ess_below(chains: &Chains, bound: f64) -> f64 {
-    ess_of(chains, |v| f64::from(u8::from(v <= bound)))
+    ess_of(chains, |v| v <= bound)
 }
 
 /// Writes 1 where a value is at most `bound`, 0 elsewhere (also when `bound` is NaN).
@@ -176,22 +174,30 @@ pub(crate) struct Ess {
     means: Vec<f64>,
     lags: Vec<f64>,
     rho: Vec<f64>,
+    indicators: Indicators,
 }
 
 impl Ess {
     /// For chains of `draws` draws (after any splitting), at least 2.
     pub(crate) fn new(draws: usize) -> Self {
-        Self { draws, transform: Transform::new(draws), means: Vec::new(), lags: Vec::new(), rho: Vec::new() }
+        Self {
+            draws,
+            transform: Transform::new(draws),
+            means: Vec::new(),
+            lags: Vec::new(),
+            rho: Vec::new(),
+            indicators: Indicators::default(),
+        }
     }
 
     /// The effective sample size of `values`, `chains x draws`, without splitting or ranking (`_ess` of
     /// ArviZ): `chains draws / tau`, with `tau = -1 + 2 sum_t rho_t` over Geyer's initial monotone sequence.
-    pub(crate) fn estimate(&mut self, values: &[f64], chains: usize) -> f64 {
-        self.estimate_in_place(&mut values.to_vec(), chains)
+    pub(crate) fn estimate(&mut self, values: &[f64]) -> f64 {
+        self.estimate_in_place(&mut values.to_vec())
     }
 
     /// The same; afterwards the values are without meaning.
-    pub(crate) fn estimate_in_place(&mut self, values: &mut [f64], chains: usize) -> f64 {
+    pub(crate) fn estimate_in_place(&mut self, values: &mut [f64]) -> f64 {
         let (min, max, nan) = range_and_nan(values);
         if max - min < CONSTANT && !nan {
             return values.len() as f64;
@@ -201,17 +207,21 @@ impl Ess {
         if self.means.iter().any(|mean| !mean.is_finite()) {
             return f64::NAN;
         }
-        let (size, n) = (values.len() as f64, self.draws as f64);
         let mut autocov = MeanAutocov::new(&mut self.transform, values, &mut self.lags);
-        let mean_var = autocov.at(0) * n / (n - 1.0);
-        let mut var_plus = mean_var * (n - 1.0) / n;
-        if chains > 1 {
-            var_plus += variance(&self.means);
+        effective_size(self.draws, &self.means, &mut self.rho, |lag| autocov.at(lag))
+    }
+
+    /// The effective sample size of the halves of chains of `whole` draws for the probability that `is` is true: that of the
+    /// series of 0 and 1.
+    pub(crate) fn estimate_indicator(&mut self, values: &[f64], whole: usize, is: impl Fn(f64) -> bool) -> f64 {
+        self.indicators.fill(values, whole, self.draws, is);
+        if self.indicators.constant() {
+            return self.indicators.len() as f64;
         }
-        let tau = sum_of_correlations(self.draws, &mut self.rho, |lag| 1.0 - (mean_var - autocov.at(lag)) / var_plus);
-        // tau is bounded below so that antithetic chains are not credited without limit; NaN passes.
-        let bound = 1.0 / size.log10();
-        size / if bound > tau { bound } else { tau }
+        self.means.clear();
+        self.means.extend(self.indicators.means());
+        let autocov = |lag| self.indicators.mean_autocov(lag, &mut self.transform);
+        effective_size(self.draws, &self.means, &mut self.rho, autocov)
     }
 
     /// Subtracts each chain's mean.
@@ -223,6 +233,20 @@ impl Ess {
             row.iter_mut().for_each(|v| *v -= center);
         }
     }
+}
+
+/// Of chains of `draws` draws with these means and autocovariances, averaged over chains. `rho` is a buffer.
+fn effective_size(draws: usize, means: &[f64], rho: &mut Vec<f64>, mut autocov: impl FnMut(usize) -> f64) -> f64 {
+    let (size, n) = ((means.len() * draws) as f64, draws as f64);
+    let mean_var = autocov(0) * n / (n - 1.0);
+    let mut var_plus = mean_var * (n - 1.0) / n;
+    if means.len() > 1 {
+        var_plus += variance(means);
+    }
+    let tau = sum_of_correlations(draws, rho, |lag| 1.0 - (mean_var - autocov(lag)) / var_plus);
+    // tau is bounded below so that antithetic chains are not credited without limit; NaN passes.
+    let bound = 1.0 / size.log10();
+    size / if bound > tau { bound } else { tau }
 }
 
 /// `tau = -1 + 2 sum_t rho_t`, truncated by Geyer's initial positive sequence and made monotone;

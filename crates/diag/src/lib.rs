@@ -87,6 +87,7 @@ mod evolution;
 mod exp;
 mod fold;
 mod hdi_multimodal;
+mod indicator;
 mod interval;
 mod json;
 mod kde;
