@@ -1,25 +1,56 @@
 //! Labels beside points, where they cover neither each other nor what is drawn.
 
-use super::palette::SHADE;
+use super::palette::MUTED;
 use super::panel::Panel;
 use super::scene::{Align, Point, Scene, Text};
+
+/// A rectangle: its upper left and its lower right corner.
+type Corners = (Point, Point);
 
 /// Where labels may go, and what is taken.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
     inside: Panel,
-    taken: Vec<(Point, Point)>,
+    /// What no label may cover.
+    taken: Vec<Corners>,
+    /// What no leader may cross: points and labels.
+    solid: Vec<Corners>,
+    /// Lines from points to their labels.
+    leaders: Vec<(Point, Point)>,
 }
 
-/// Directions in the order in which they are tried: right, left, above, below, and between these.
-const WAYS: [Point; 8] =
-    [(1.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (0.0, 1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, -1.0), (-1.0, 1.0)];
+/// The place of a label, and the line that leads to it.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    corners: Corners,
+    leader: Option<(Point, Point)>,
+}
+
+/// Directions in the order in which they are tried: right, left, above, below, between these, and between those.
+const WAYS: [Point; 16] = [
+    (1.0, 0.0),
+    (-1.0, 0.0),
+    (0.0, -1.0),
+    (0.0, 1.0),
+    (1.0, -1.0),
+    (1.0, 1.0),
+    (-1.0, -1.0),
+    (-1.0, 1.0),
+    (1.0, -0.5),
+    (1.0, 0.5),
+    (-1.0, -0.5),
+    (-1.0, 0.5),
+    (0.5, -1.0),
+    (0.5, 1.0),
+    (-0.5, -1.0),
+    (-0.5, 1.0),
+];
 /// From a point to the near edge of its label; a label further off than the first has a line that leads to it.
-const DISTANCES: [f64; 5] = [17.0, 28.0, 46.0, 70.0, 98.0];
+const DISTANCES: [f64; 9] = [17.0, 28.0, 46.0, 70.0, 98.0, 130.0, 165.0, 205.0, 250.0];
 
 impl Labels {
     pub(super) fn new(inside: Panel) -> Self {
-        Self { inside, taken: Vec::new() }
+        Self { inside, taken: Vec::new(), solid: Vec::new(), leaders: Vec::new() }
     }
 
     /// No label will cover the rectangle between two opposite corners.
@@ -27,15 +58,17 @@ impl Labels {
         self.taken.push(((a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))));
     }
 
-    /// No label will cover the square of half-width `radius` about `at`.
+    /// No label will cover the square of half-width `radius` about `at`, and no line to another point's label.
     pub(super) fn keep_point(&mut self, at: Point, radius: f64) {
-        self.keep_free((at.0 - radius, at.1 - radius), (at.0 + radius, at.1 + radius));
+        let square = ((at.0 - radius, at.1 - radius), (at.0 + radius, at.1 + radius));
+        self.taken.push(square);
+        self.solid.push(square);
     }
 
     /// No label will cover the straight line between two points.
     pub(super) fn keep_line(&mut self, from: Point, to: Point) {
         const STEP: f64 = 12.0;
-        let steps = (((to.0 - from.0).powi(2) + (to.1 - from.1).powi(2)).sqrt() / STEP).ceil().max(1.0);
+        let steps = (distance(from, to) / STEP).ceil().max(1.0);
         let at = |i: f64| (from.0 + (to.0 - from.0) * i / steps, from.1 + (to.1 - from.1) * i / steps);
         for i in 0..steps as usize {
             self.keep_free(at(i as f64), at((i + 1) as f64));
@@ -44,31 +77,82 @@ impl Labels {
 
     /// Writes `text` as near to `at` as it fits; false when it fits nowhere near, and is left out.
     pub(super) fn place(&mut self, scene: &mut Scene, at: Point, text: Text) -> bool {
-        let (width, height) = (text.width(), 1.15 * text.size);
-        for (step, distance) in DISTANCES.into_iter().enumerate() {
-            for (dx, dy) in WAYS {
-                // Aslant a label is as far off as straight on.
-                let reach = if dx == 0.0 || dy == 0.0 { distance } else { 0.7 * distance };
-                let x = at.0 + dx * reach + if dx == 0.0 { -0.5 * width } else { (dx - 1.0) * 0.5 * width };
-                let y = at.1 + dy * (reach + 0.5 * height);
-                let corners = ((x, y - 0.5 * height), (x + width, y + 0.5 * height));
-                if !self.free(corners) {
-                    continue;
-                }
-                if step > 0 {
-                    // From the rim of the point to just before the words.
-                    let along = |distance: f64| (at.0 + dx * distance, at.1 + dy * distance);
-                    scene.line(vec![along(0.6 * DISTANCES[0]), along(0.92 * reach)], SHADE, 1.5);
-                }
-                scene.text(Text { at: (x, y), ..text }.align(Align::Left));
-                self.taken.push(corners);
-                return true;
-            }
+        let found = self.find(at, &text);
+        if let Some(spot) = found {
+            self.take(spot);
+            spot.draw(scene, text);
         }
-        false
+        found.is_some()
     }
 
-    fn free(&self, ((left, top), (right, bottom)): (Point, Point)) -> bool {
+    /// Writes each text near its point, as many as find a place, the first `important` of them if at all possible. What comes
+    /// first leaves less room for the others: some orders are tried until one leaves out none. Returns how many are left out.
+    pub(super) fn place_all(&mut self, scene: &mut Scene, texts: &[(Point, Text)], important: usize) -> usize {
+        const ORDERS: usize = 40;
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        let mut best = self.attempt(texts, &order, important);
+        let mut random = 1u64;
+        for _ in 1..ORDERS {
+            if best.placed.1 == texts.len() {
+                break;
+            }
+            for k in (1..order.len()).rev() {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                order.swap(k, (random >> 33) as usize % (k + 1));
+            }
+            let other = self.attempt(texts, &order, important);
+            if other.placed > best.placed {
+                best = other;
+            }
+        }
+        *self = best.labels;
+        for (spot, (_, text)) in best.spots.into_iter().zip(texts) {
+            spot.into_iter().for_each(|spot| spot.draw(scene, text.clone()));
+        }
+        texts.len() - best.placed.1
+    }
+
+    fn attempt(&self, texts: &[(Point, Text)], order: &[usize], important: usize) -> Attempt {
+        let (mut labels, mut spots) = (self.clone(), vec![None; texts.len()]);
+        for &i in order {
+            spots[i] = labels.find(texts[i].0, &texts[i].1);
+            spots[i].into_iter().for_each(|spot| labels.take(spot));
+        }
+        let placed = |spots: &[Option<Spot>]| spots.iter().flatten().count();
+        Attempt { placed: (placed(&spots[..important]), placed(&spots)), labels, spots }
+    }
+
+    /// The nearest place for `text` by the point `at`.
+    fn find(&self, at: Point, text: &Text) -> Option<Spot> {
+        let (width, height) = (text.width(), 1.15 * text.size);
+        for (step, away) in DISTANCES.into_iter().enumerate() {
+            for way in WAYS {
+                // Aslant a label is as far off as straight on.
+                let reach = away / distance((0.0, 0.0), way);
+                let side = if way.0 == 0.0 { 0.0 } else { way.0.signum() };
+                let x = at.0 + way.0 * reach + (side - 1.0) * 0.5 * width;
+                let y = at.1 + way.1 * (reach + 0.5 * height);
+                let corners = ((x, y - 0.5 * height), (x + width, y + 0.5 * height));
+                let leader = (step > 0).then(|| leader(at, corners));
+                if self.free(corners) && leader.is_none_or(|leader| self.clear(at, leader)) {
+                    return Some(Spot { corners, leader });
+                }
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, spot: Spot) {
+        self.taken.push(spot.corners);
+        self.solid.push(spot.corners);
+        if let Some(leader) = spot.leader {
+            self.leaders.push(leader);
+            self.keep_line(leader.0, leader.1);
+        }
+    }
+
+    fn free(&self, corners: Corners) -> bool {
+        let ((left, top), (right, bottom)) = corners;
         let Panel { left: first, top: highest, right: last, bottom: lowest } = self.inside;
         left >= first
             && right <= last
@@ -76,6 +160,56 @@ impl Labels {
             && bottom <= lowest
             && self.taken.iter().all(|&((l, t), (r, b))| right <= l || r <= left || bottom <= t || b <= top)
     }
+
+    /// Whether a leader from `at` crosses no other one, no label and no point but those that `at` is in.
+    fn clear(&self, at: Point, leader: (Point, Point)) -> bool {
+        let within = |&((l, t), (r, b)): &Corners| l <= at.0 && at.0 <= r && t <= at.1 && at.1 <= b;
+        self.leaders.iter().all(|&other| !cross(leader, other))
+            && self.solid.iter().all(|corners| within(corners) || !enters(leader, *corners))
+    }
+}
+
+/// Where labels went in one order.
+struct Attempt {
+    /// How many of the important ones and of all found a place.
+    placed: (usize, usize),
+    labels: Labels,
+    spots: Vec<Option<Spot>>,
+}
+
+impl Spot {
+    fn draw(self, scene: &mut Scene, text: Text) {
+        if let Some((from, to)) = self.leader {
+            scene.line(vec![from, to], MUTED, 1.5);
+        }
+        let ((left, top), (_, bottom)) = self.corners;
+        scene.text(Text { at: (left, 0.5 * (top + bottom)), ..text }.align(Align::Left));
+    }
+}
+
+/// From the rim of the point `at` to just before the nearest of a label.
+fn leader(at: Point, ((left, top), (right, bottom)): Corners) -> (Point, Point) {
+    const GAP: f64 = 4.0;
+    let end = (at.0.clamp(left, right), at.1.clamp(top, bottom));
+    let length = distance(at, end).max(1.0);
+    let along = |d: f64| (at.0 + (end.0 - at.0) * d / length, at.1 + (end.1 - at.1) * d / length);
+    (along(0.6 * DISTANCES[0]), along(length - GAP))
+}
+
+fn distance(a: Point, b: Point) -> f64 {
+    ((a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)).sqrt()
+}
+
+/// Whether two straight lines have a point in common.
+fn cross((a, b): (Point, Point), (c, d): (Point, Point)) -> bool {
+    let side = |from: Point, to: Point, p: Point| (to.0 - from.0) * (p.1 - from.1) - (to.1 - from.1) * (p.0 - from.0);
+    side(a, b, c) * side(a, b, d) <= 0.0 && side(c, d, a) * side(c, d, b) <= 0.0
+}
+
+/// Whether a straight line has a point inside a rectangle.
+fn enters(line: (Point, Point), ((left, top), (right, bottom)): Corners) -> bool {
+    let inside = |p: Point| left < p.0 && p.0 < right && top < p.1 && p.1 < bottom;
+    inside(line.0) || cross(line, ((left, top), (right, bottom))) || cross(line, ((left, bottom), (right, top)))
 }
 
 /// Heights for labels that belong at `wanted`, at least `apart` from each other and inside the range, in the order given.
@@ -115,6 +249,34 @@ mod tests {
         let written = written.count();
         assert!((4..60).contains(&written), "{written}");
         assert_eq!(flaws(&scene), [""; 0]);
+        let names = &labels.solid[points.len()..];
+        assert!(names.len() == written && labels.leaders.len() > 2);
+        assert!(labels.leaders.iter().all(|&leader| names.iter().all(|&name| !enters(leader, name))));
+    }
+
+    /// In the order given the first label takes the only place of the second.
+    #[test]
+    fn another_order_leaves_none_out() {
+        let text = || Text::new((0.0, 0.0), "name", 20.0, INK);
+        let width = text().width();
+        // Room for a label left of the first point, and for one between them.
+        let texts = [((width + 20.0, 13.0), text()), ((2.0 * width + 60.0, 13.0), text())];
+        let mut labels = Labels::new(Panel { left: 0.0, top: 0.0, right: 2.0 * width + 70.0, bottom: 26.0 });
+        texts.iter().for_each(|(at, _)| labels.keep_point(*at, 7.0));
+        let (mut one_by_one, mut scene) = (labels.clone(), Scene::new(300.0, 26.0, ""));
+        assert!(one_by_one.place(&mut scene, texts[0].0, text()) && !one_by_one.place(&mut scene, texts[1].0, text()));
+        let mut scene = Scene::new(300.0, 26.0, "");
+        assert_eq!(labels.place_all(&mut scene, &texts, 0), 0);
+        assert_eq!((labels.solid.len(), flaws(&scene)), (4, Vec::new()));
+    }
+
+    #[test]
+    fn lines_and_rectangles() {
+        let line = ((0.0, 0.0), (10.0, 10.0));
+        assert!(cross(line, ((0.0, 10.0), (10.0, 0.0))) && !cross(line, ((0.0, 1.0), (8.0, 9.0))));
+        assert!(enters(line, ((4.0, 4.0), (5.0, 5.0))) && enters(line, ((4.0, 0.0), (5.0, 20.0))));
+        assert!(enters(line, ((-5.0, -5.0), (1.0, 1.0))) && !enters(line, ((5.0, 0.0), (9.0, 4.0))));
+        assert!(enters(line, ((9.0, 9.5), (90.0, 20.0))));
     }
 
     #[test]

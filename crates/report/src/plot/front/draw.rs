@@ -4,7 +4,7 @@ use super::super::axis::{Axis, extent};
 use super::super::label::Labels;
 use super::super::palette::{INK, MUTED, SHADE, series};
 use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
-use super::super::scene::{Point, Scene, Text};
+use super::super::scene::{Align, Point, Scene, Text};
 use super::super::{font, font::Weight};
 use super::{FrontPoint, ParetoFrontPlot};
 use crate::ReportError;
@@ -61,12 +61,19 @@ impl ParetoFrontPlot {
         }
         edge.windows(2).for_each(|pair| labels.keep_line(pair[0], pair[1]));
         // Those on the front first: they have the choice of places.
-        for (points, words) in [(&front, INK), (&shown, MUTED)] {
-            for point in points.iter().filter(|p| words == INK || !front.contains(p)) {
+        let beaten = shown.iter().filter(|point| !front.contains(point));
+        let texts: Vec<(Point, Text)> = (front.iter().map(|point| (point, true)))
+            .chain(beaten.map(|point| (point, false)))
+            .map(|(point, best)| {
                 let label = font::fit(&point.label, SMALL, Weight::Regular, WIDEST_LABEL);
-                let text = Text::new((0.0, 0.0), label, SMALL, words);
-                labels.place(&mut scene, place(point), if words == INK { text.bold() } else { text });
-            }
+                let text = Text::new((0.0, 0.0), label, SMALL, if best { INK } else { MUTED });
+                (place(point), if best { text.bold() } else { text })
+            })
+            .collect();
+        let unnamed = labels.place_all(&mut scene, &texts, front.len());
+        if unnamed > 0 {
+            let note = format!("{unnamed} of {} have no room for a name", texts.len());
+            scene.text(Text::new((panel.right, panel.top - 28.0), note, SMALL, MUTED).align(Align::Right));
         }
         for point in shown.iter().take(MOST_TIPS) {
             let (at, up) = place(point);
