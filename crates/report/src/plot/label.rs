@@ -209,7 +209,8 @@ fn cross((a, b): (Point, Point), (c, d): (Point, Point)) -> bool {
 /// Whether a straight line has a point inside a rectangle.
 fn enters(line: (Point, Point), ((left, top), (right, bottom)): Corners) -> bool {
     let inside = |p: Point| left < p.0 && p.0 < right && top < p.1 && p.1 < bottom;
-    inside(line.0) || cross(line, ((left, top), (right, bottom))) || cross(line, ((left, bottom), (right, top)))
+    let diagonals = [((left, top), (right, bottom)), ((left, bottom), (right, top))];
+    inside(line.0) || inside(line.1) || diagonals.into_iter().any(|diagonal| cross(line, diagonal))
 }
 
 /// Heights for labels that belong at `wanted`, at least `apart` from each other and inside the range, in the order given.
@@ -271,12 +272,38 @@ mod tests {
     }
 
     #[test]
+    fn lines_avoid_labels_in_a_crowd() {
+        let name = |text: &str| Text::new((0.0, 0.0), text, 21.0, INK);
+        let texts = [
+            ((242.5, 347.5), name("400 x 20 (many-short)").bold()),
+            ((249.5, 268.5), name("auto: 64 x 125 (many-short)").bold()),
+            ((253.0, 334.5), name("4 x 2000 (four-long)")),
+            ((260.5, 299.5), name("4 x 2000 (many-short)")),
+            ((441.0, 294.0), name("16 x 500 (many-short)")),
+            ((249.5, 269.0), name("64 x 125 (many-short)")),
+            ((253.0, 334.0), name("adaptive centering, low-rank")),
+            ((253.0, 327.0), name("adaptive centering, diagonal")),
+            ((253.5, 328.5), name("centered, diagonal")),
+        ];
+        let mut labels = Labels::new(Panel { left: 130.0, top: 216.0, right: 1760.0, bottom: 976.0 });
+        texts.iter().for_each(|(at, _)| labels.keep_point(*at, 7.0));
+        let mut scene = Scene::new(1800.0, 1000.0, "");
+        labels.place_all(&mut scene, &texts, 2);
+        let names = &labels.solid[texts.len()..];
+        for leader in &labels.leaders {
+            assert!(names.iter().all(|&name| !enters(*leader, name)), "{leader:?} {names:?}");
+        }
+    }
+
+    #[test]
     fn lines_and_rectangles() {
         let line = ((0.0, 0.0), (10.0, 10.0));
         assert!(cross(line, ((0.0, 10.0), (10.0, 0.0))) && !cross(line, ((0.0, 1.0), (8.0, 9.0))));
         assert!(enters(line, ((4.0, 4.0), (5.0, 5.0))) && enters(line, ((4.0, 0.0), (5.0, 20.0))));
         assert!(enters(line, ((-5.0, -5.0), (1.0, 1.0))) && !enters(line, ((5.0, 0.0), (9.0, 4.0))));
-        assert!(enters(line, ((9.0, 9.5), (90.0, 20.0))));
+        // It ends, or begins, just inside.
+        let corner = ((9.0, 2.0), (90.0, 12.0));
+        assert!(enters(line, corner) && enters((line.1, line.0), corner));
     }
 
     #[test]

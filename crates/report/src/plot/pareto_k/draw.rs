@@ -189,7 +189,7 @@ impl ParetoKPlot {
             scene.tip((panel.left, lower - step), (panel.right, lower), words);
         }
         scene.line(vec![(panel.left, panel.top), (panel.left, panel.bottom)], MUTED, 1.5);
-        let name = Text::new((0.5 * (panel.left + panel.right), panel.bottom + 24.0), "how many", SMALL, MUTED);
+        let name = Text::new((0.5 * (panel.left + panel.right), panel.bottom + 58.0), "how many", SMALL, MUTED);
         scene.text(name.align(Align::Center));
         scene.text(Text::new((MARGIN, panel.top - 24.0), "k", LABEL, INK).bold());
     }
