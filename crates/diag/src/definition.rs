@@ -1,21 +1,26 @@
 //! The same estimators as other programs define them.
 
+mod posterior;
+
 use crate::ess::{ess_below, lesser};
 use crate::mcse::{quantile_error_with, sd_error};
 use crate::moments::{mean, sum_by};
-use crate::order::{Sorted, quantile_linear, range};
+use crate::order::{Sorted, quantile_linear};
+use crate::rhat::rank_normalized;
 use crate::{Chains, DiagError};
 
 /// Whose definition of an estimator is meant, where programs differ. The functions of this crate are
 /// [`Arviz`](Self::Arviz)'s; the methods here are those of the program named.
 ///
-/// | | ArviZ 0.23 | arviz-stats 0.8 | posterior (R) 1.6 |
+/// | | ArviZ 0.23 | arviz-stats 0.8 | posterior (R) 1.4 |
 /// |--|--|--|--|
 /// | `mcse_sd` rests on the effective sample size of | `(x - mean)^2` | `x` | `(x - mean)^2` |
 /// | all values equal: effective sample size, standard error | number of draws, 0 | number of draws, 0 | not defined |
-/// | a value is infinite | ranks are used where they can be | as ArviZ 0.23 | not defined |
+/// | all values up to a quantile: its effective sample size | number of draws | number of draws | not defined |
+/// | a value is infinite | ranks are used where they can be | as ArviZ 0.23 | R-hat and bulk ESS use ranks, others are not defined |
 /// | one chain: R-hat | not defined | not defined | of its two halves |
 /// | R-hat folds about the median of | the halves | the halves | the whole chains |
+/// | correlations of chains of n draws are added up to lag | n - 1 | n - 1 | n - 5, so that of few draws fewer count |
 /// | quantiles (the same but for the last bit) | `mquantiles` | `np.quantile` | type 7 |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Definition {
@@ -24,7 +29,7 @@ pub enum Definition {
     Arviz,
     /// arviz-stats 0.8, of ArviZ 1.
     ArvizStats,
-    /// The R package posterior 1.6.
+    /// The R package posterior 1.4.
     Posterior,
 }
 
@@ -34,21 +39,23 @@ impl Definition {
         if self != Self::Posterior {
             return crate::rhat(chains);
         }
-        if !chains.valid(1) || not_for_posterior(chains) {
-            return f64::NAN;
-        }
-        let whole = Sorted::of(chains.values()).values;
-        crate::rhat::rhat_about(chains, crate::order::median(&whole))
+        if chains.valid(1) { posterior::rhat(chains) } else { f64::NAN }
     }
 
     /// As [`ess_bulk`](crate::ess_bulk).
     pub fn ess_bulk(self, chains: &Chains) -> f64 {
-        self.guard(chains, crate::ess_bulk)
+        match self {
+            Self::Posterior if chains.valid(1) => posterior::ess_of(chains, rank_normalized),
+            _ => crate::ess_bulk(chains),
+        }
     }
 
     /// As [`ess_mean`](crate::ess_mean).
     pub fn ess_mean(self, chains: &Chains) -> f64 {
-        self.guard(chains, crate::ess_mean)
+        match self {
+            Self::Posterior if chains.valid(1) => posterior::ess_of(chains, |split| split.values().to_vec()),
+            _ => crate::ess_mean(chains),
+        }
     }
 
     /// As [`ess_tail`](crate::ess_tail).
@@ -59,7 +66,8 @@ impl Definition {
         if !chains.valid(1) {
             return f64::NAN;
         }
-        lesser(self.below_quantile(chains, 0.05), self.below_quantile(chains, 0.95))
+        let [low, high] = [0.05, 0.95].map(|prob| self.below_quantile(chains, prob));
+        if self == Self::Posterior && high.is_nan() { high } else { lesser(low, high) }
     }
 
     /// As [`ess_quantile`](crate::ess_quantile).
@@ -73,17 +81,26 @@ impl Definition {
 
     /// As [`mcse_mean`](crate::mcse_mean).
     pub fn mcse_mean(self, chains: &Chains) -> f64 {
-        self.guard(chains, crate::mcse_mean)
+        if self != Self::Posterior || !chains.valid(1) {
+            return crate::mcse_mean(chains);
+        }
+        let squares = crate::ess::squared_deviations(chains.values());
+        let size = squares.len() as f64;
+        (mean(&squares) * size / (size - 1.0) / self.ess_mean(chains)).sqrt()
     }
 
     /// As [`mcse_sd`](crate::mcse_sd).
     pub fn mcse_sd(self, chains: &Chains) -> f64 {
-        if self != Self::ArvizStats || !chains.valid(1) {
-            return self.guard(chains, crate::mcse_sd);
+        if self == Self::Arviz || !chains.valid(1) {
+            return crate::mcse_sd(chains);
         }
         let squares = crate::ess::squared_deviations(chains.values());
         let fourth = sum_by(&squares, |square| square * square) / squares.len() as f64;
-        sd_error(mean(&squares), fourth, crate::ess_mean(chains))
+        let ess = match self {
+            Self::Posterior => self.ess_mean(&chains.with_values(&squares)),
+            _ => crate::ess_mean(chains),
+        };
+        sd_error(mean(&squares), fourth, ess)
     }
 
     /// As [`mcse_quantile`](crate::mcse_quantile).
@@ -99,18 +116,15 @@ impl Definition {
     }
 
     fn below_quantile(self, chains: &Chains, prob: f64) -> f64 {
-        self.guard(chains, |chains| ess_below(chains, quantile_linear(&Sorted::of(chains.values()).values, prob)))
+        if self == Self::Posterior && !posterior::defined(chains) {
+            return f64::NAN;
+        }
+        let bound = quantile_linear(&Sorted::of(chains.values()).values, prob);
+        if self != Self::Posterior {
+            return ess_below(chains, bound);
+        }
+        posterior::ess_of(chains, |split| split.values().iter().map(|&v| f64::from(u8::from(v <= bound))).collect())
     }
-
-    fn guard(self, chains: &Chains, f: impl Fn(&Chains) -> f64) -> f64 {
-        if self == Self::Posterior && not_for_posterior(chains) { f64::NAN } else { f(chains) }
-    }
-}
-
-/// Values of which posterior says nothing: all equal, or one of them infinite.
-fn not_for_posterior(chains: &Chains) -> bool {
-    let (low, high) = range(chains.values());
-    low == high || !low.is_finite() || !high.is_finite()
 }
 
 #[cfg(test)]
@@ -136,6 +150,6 @@ mod tests {
         assert!(p.ess_quantile(&constant, 0.5).unwrap().is_nan() && p.mcse_quantile(&constant, 0.5).unwrap().is_nan());
         assert_eq!(Definition::ArvizStats.ess_tail(&constant), 40.0);
         let infinite = Chains::new(&[1.0, 2.0, f64::INFINITY, 3.0, 4.0, 5.0, 6.0, 7.0], 2, 4).unwrap();
-        assert!(p.ess_bulk(&infinite).is_nan() && crate::ess_bulk(&infinite).is_finite());
+        assert!(p.ess_mean(&infinite).is_nan() && p.ess_tail(&infinite).is_nan() && p.rhat(&infinite).is_finite());
     }
 }

@@ -25,15 +25,6 @@ pub fn rhat(chains: &Chains) -> f64 {
     greater(bulk, tail)
 }
 
-/// [`rhat`] of at least one valid chain, its distances being those from `center`.
-pub(crate) fn rhat_about(chains: &Chains, center: f64) -> f64 {
-    let mut buffer = Vec::new();
-    let split = chains.split(&mut buffer);
-    let distances: Vec<f64> = split.values().iter().map(|v| (v - center).abs()).collect();
-    let bulk = scale_reduction(&rank_normalized(split), split.draws());
-    greater(bulk, scale_reduction(&rank_normalized(split.with_values(&distances)), split.draws()))
-}
-
 /// R-hat of the split chains without ranks: the classical one, undefined where the variance is.
 /// NaN as [`rhat`]. `az.rhat(method="split")`.
 pub fn rhat_split(chains: &Chains) -> f64 {

@@ -97,7 +97,7 @@ fn an_infinity_leaves_what_only_ranks() {
         let view = Chains::new(&values, 4, 100).unwrap();
         assert!(rhat_nested(&view, &[0, 0, 1, 1]).unwrap().is_nan());
         assert!(hdi(&view, 0.5).unwrap().iter().all(|v| v.is_finite()));
-        assert!(Definition::Posterior.ess_bulk(&view).is_nan() && Definition::ArvizStats.ess_bulk(&view).is_finite());
+        assert!(Definition::Posterior.ess_tail(&view).is_nan() && Definition::ArvizStats.ess_tail(&view).is_finite());
     }
 }
 
