@@ -20,7 +20,7 @@ use crate::{Chains, DiagError};
 /// | a value is infinite | ranks are used where they can be | as ArviZ 0.23 | R-hat and bulk ESS use ranks, others are not defined |
 /// | one chain: R-hat | not defined | not defined | of its two halves |
 /// | R-hat folds about the median of | the halves | the halves | the whole chains |
-/// | correlations of chains of n draws are added up to lag | n - 1 | n - 1 | n - 5, so that of few draws fewer count |
+/// | correlations of n draws (of half a chain) are added up to lag | n - 2 | n - 2 | n - 3; below 6 draws none is |
 /// | quantiles (the same but for the last bit) | `mquantiles` | `np.quantile` | type 7 |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Definition {

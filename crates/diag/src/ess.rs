@@ -166,10 +166,14 @@ pub(crate) fn lesser(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
+/// How `tau` comes of so many draws' correlations, asked for by lag; the vector is a buffer.
+pub(crate) type Tau = fn(usize, &mut Vec<f64>, &mut dyn FnMut(usize) -> f64) -> f64;
+
 /// The estimator for chains of one length, with its buffers.
 #[derive(Clone)]
 pub(crate) struct Ess {
     draws: usize,
+    tau: Tau,
     transform: Transform,
     means: Vec<f64>,
     lags: Vec<f64>,
@@ -180,8 +184,14 @@ pub(crate) struct Ess {
 impl Ess {
     /// For chains of `draws` draws (after any splitting), at least 2.
     pub(crate) fn new(draws: usize) -> Self {
+        Self::with_tau(draws, sum_of_correlations)
+    }
+
+    /// The same, with another sum of correlations.
+    pub(crate) fn with_tau(draws: usize, tau: Tau) -> Self {
         Self {
             draws,
+            tau,
             transform: Transform::new(draws),
             means: Vec::new(),
             lags: Vec::new(),
@@ -202,13 +212,18 @@ impl Ess {
         if max - min < CONSTANT && !nan {
             return values.len() as f64;
         }
+        self.estimate_varying(values)
+    }
+
+    /// The same of values that are not all equal.
+    pub(crate) fn estimate_varying(&mut self, values: &mut [f64]) -> f64 {
         self.center(values);
         // NaN among the values, or infinity, makes a mean not finite and then every correlation NaN.
         if self.means.iter().any(|mean| !mean.is_finite()) {
             return f64::NAN;
         }
         let mut autocov = MeanAutocov::new(&mut self.transform, values, &mut self.lags);
-        effective_size(self.draws, &self.means, &mut self.rho, |lag| autocov.at(lag))
+        effective_size(self.draws, self.tau, &self.means, &mut self.rho, |lag| autocov.at(lag))
     }
 
     /// The effective sample size of the halves of chains of `whole` draws for the probability that `is` is true: that of the
@@ -221,7 +236,7 @@ impl Ess {
         self.means.clear();
         self.means.extend(self.indicators.means());
         let autocov = |lag| self.indicators.mean_autocov(lag, &mut self.transform);
-        effective_size(self.draws, &self.means, &mut self.rho, autocov)
+        effective_size(self.draws, self.tau, &self.means, &mut self.rho, autocov)
     }
 
     /// Subtracts each chain's mean.
@@ -236,14 +251,20 @@ impl Ess {
 }
 
 /// Of chains of `draws` draws with these means and autocovariances, averaged over chains. `rho` is a buffer.
-fn effective_size(draws: usize, means: &[f64], rho: &mut Vec<f64>, mut autocov: impl FnMut(usize) -> f64) -> f64 {
+fn effective_size(
+    draws: usize,
+    tau: Tau,
+    means: &[f64],
+    rho: &mut Vec<f64>,
+    mut autocov: impl FnMut(usize) -> f64,
+) -> f64 {
     let (size, n) = ((means.len() * draws) as f64, draws as f64);
     let mean_var = autocov(0) * n / (n - 1.0);
     let mut var_plus = mean_var * (n - 1.0) / n;
     if means.len() > 1 {
         var_plus += variance(means);
     }
-    let tau = sum_of_correlations(draws, rho, |lag| 1.0 - (mean_var - autocov(lag)) / var_plus);
+    let tau = tau(draws, rho, &mut |lag| 1.0 - (mean_var - autocov(lag)) / var_plus);
     // tau is bounded below so that antithetic chains are not credited without limit; NaN passes.
     let bound = 1.0 / size.log10();
     size / if bound > tau { bound } else { tau }
@@ -251,7 +272,7 @@ fn effective_size(draws: usize, means: &[f64], rho: &mut Vec<f64>, mut autocov: 
 
 /// `tau = -1 + 2 sum_t rho_t`, truncated by Geyer's initial positive sequence and made monotone;
 /// NaN when a correlation is. `rho` is a buffer.
-fn sum_of_correlations(draws: usize, rho: &mut Vec<f64>, mut correlation: impl FnMut(usize) -> f64) -> f64 {
+fn sum_of_correlations(draws: usize, rho: &mut Vec<f64>, correlation: &mut dyn FnMut(usize) -> f64) -> f64 {
     rho.clear();
     let (mut even, mut odd) = (1.0, correlation(1));
     rho.extend([even, odd]);
@@ -291,14 +312,14 @@ mod tests {
         let rho = |values: &'static [f64]| move |lag: usize| values[lag];
         let mut buffer = Vec::new();
         // Pairs 1 + .5, .3 + .1, .2 - .4 (negative: cut, but its positive even member counts once).
-        let tau = sum_of_correlations(100, &mut buffer, rho(&[1.0, 0.5, 0.3, 0.1, 0.2, -0.4]));
+        let tau = sum_of_correlations(100, &mut buffer, &mut rho(&[1.0, 0.5, 0.3, 0.1, 0.2, -0.4]));
         assert!((tau - (-1.0 + 2.0 * (1.0 + 0.5 + 0.3 + 0.1) + 0.2)).abs() < 1e-15, "{tau}");
         // The second pair exceeds the first and is lowered to it.
-        let tau = sum_of_correlations(100, &mut buffer, rho(&[1.0, -0.4, 0.9, 0.0, 0.1, 0.1, -0.1, -0.1]));
+        let tau = sum_of_correlations(100, &mut buffer, &mut rho(&[1.0, -0.4, 0.9, 0.0, 0.1, 0.1, -0.1, -0.1]));
         assert!((tau - (-1.0 + 2.0 * (0.6 + 0.6 + 0.2))).abs() < 1e-15, "{tau}");
         // Too short for any pair beyond the first.
-        assert_eq!(sum_of_correlations(4, &mut buffer, rho(&[1.0, 0.9])), 0.0);
-        assert!(sum_of_correlations(100, &mut buffer, |_| f64::NAN).is_nan());
+        assert_eq!(sum_of_correlations(4, &mut buffer, &mut rho(&[1.0, 0.9])), 0.0);
+        assert!(sum_of_correlations(100, &mut buffer, &mut |_| f64::NAN).is_nan());
     }
 
     #[test]

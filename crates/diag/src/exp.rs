@@ -77,7 +77,7 @@ pub(crate) fn sum_exp_upto(values: &[f64], sign: f64, max: f64, limit: f64) -> f
 
 /// Replaces each value by its exponential.
 pub(crate) fn exp_all(values: &mut [f64]) {
-    Arch::new().dispatch(Each { values });
+    lanes::replace_each(values, exp);
 }
 
 /// A number as a fraction, near 1, times a power of 2: the product can be left to an addition.
@@ -128,21 +128,6 @@ impl WithSimd for Sum<'_> {
             if x > self.limit { 0.0 } else { exp(x) }
         };
         lanes::sum::<LANES>(self.values, term)
-    }
-}
-
-struct Each<'a> {
-    values: &'a mut [f64],
-}
-
-impl WithSimd for Each<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for value in self.values {
-            *value = exp(*value);
-        }
     }
 }
 

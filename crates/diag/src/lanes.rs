@@ -1,5 +1,7 @@
-//! Running results kept side by side, so that one operation need not wait for the one before. Always inlined: what calls them
-//! is compiled for the machine's vectors.
+//! Work in vectors of whatever width the machine has: running results kept side by side, so that one operation need not wait for
+//! the one before. Sums are always inlined: what calls them is compiled for the machine.
+
+use pulp::{Arch, Simd, WithSimd};
 
 /// The sum of `term` over `values`, in `N` running sums.
 #[inline(always)]
@@ -27,6 +29,27 @@ pub(crate) fn sum_pairs<const N: usize>(a: &[f64], b: &[f64], term: impl Fn(f64,
     }
     let rest = a.1.iter().zip(b.1);
     rest.fold(halve(sums, |a, b| a + b), |sum, (&a, &b)| sum + term(a, b))
+}
+
+/// Replaces each value by `f` of it.
+pub(crate) fn replace_each(values: &mut [f64], f: impl Fn(f64) -> f64) {
+    Arch::new().dispatch(Each { values, f });
+}
+
+struct Each<'a, F> {
+    values: &'a mut [f64],
+    f: F,
+}
+
+impl<F: Fn(f64) -> f64> WithSimd for Each<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for value in self.values {
+            *value = (self.f)(*value);
+        }
+    }
 }
 
 /// One result of many, half of them with the other half at a time; their number is a power of two.

@@ -2,7 +2,7 @@
 //!
 //! The method and the coefficients are those of `e_log.c` (FreeBSD's msun, Sun Microsystems 1993).
 
-use pulp::{Arch, Simd, WithSimd};
+use crate::lanes;
 
 /// ln 2 in two parts; multiples of the first, up to 2^20, are exact.
 const LN2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
@@ -50,22 +50,7 @@ pub(crate) fn ln(x: f64) -> f64 {
 
 /// Replaces each value by its logarithm.
 pub(crate) fn ln_all(values: &mut [f64]) {
-    Arch::new().dispatch(Each { values });
-}
-
-struct Each<'a> {
-    values: &'a mut [f64],
-}
-
-impl WithSimd for Each<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for value in self.values {
-            *value = ln(*value);
-        }
-    }
+    lanes::replace_each(values, ln);
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What the R package posterior computes otherwise than ArviZ.
 
 use crate::Chains;
-use crate::autocov::{MeanAutocov, Transform};
-use crate::moments::{mean, sum_by, variance};
+use crate::ess::Ess;
+use crate::moments::sum_by;
 use crate::order::{Sorted, median, range};
 use crate::rhat::{rank_normalized, scale_reduction};
 
@@ -39,24 +39,15 @@ fn ess(mut values: Vec<f64>, draws: usize) -> f64 {
     if draws < 3 || !has_range(&values) || values.iter().any(|v| !v.is_finite()) {
         return f64::NAN;
     }
-    let (size, n) = (values.len() as f64, draws as f64);
-    let means: Vec<f64> = values.chunks_exact(draws).map(mean).collect();
-    values.chunks_exact_mut(draws).zip(&means).for_each(|(row, mean)| row.iter_mut().for_each(|v| *v -= mean));
-    let (mut transform, mut lags) = (Transform::new(draws), Vec::new());
-    let mut autocov = MeanAutocov::new(&mut transform, &values, &mut lags);
-    let mean_var = autocov.at(0) * n / (n - 1.0);
-    let between = if means.len() > 1 { variance(&means) } else { 0.0 };
-    let var_plus = mean_var * (n - 1.0) / n + between;
-    let tau = sum_of_correlations(draws, |lag| 1.0 - (mean_var - autocov.at(lag)) / var_plus);
-    let bound = 1.0 / size.log10();
-    size / if tau < bound { bound } else { tau }
+    Ess::with_tau(draws, sum_of_correlations).estimate_varying(&mut values)
 }
 
-/// Geyer's initial monotone sequence, ended five lags before the last; of fewer draws the first correlation alone counts,
-/// twice.
-fn sum_of_correlations(draws: usize, mut correlation: impl FnMut(usize) -> f64) -> f64 {
+/// Geyer's initial monotone sequence as posterior ends it: pairs are added while more than five draws are behind the last one.
+/// Of fewer draws none is added, and the first correlation, 1, counts twice.
+fn sum_of_correlations(draws: usize, rho: &mut Vec<f64>, correlation: &mut dyn FnMut(usize) -> f64) -> f64 {
     let (mut even, mut odd) = (1.0, correlation(1));
-    let mut rho = vec![even, odd];
+    rho.clear();
+    rho.extend([even, odd]);
     let mut last = 0;
     while last + 5 < draws && even + odd > 0.0 {
         last += 2;
