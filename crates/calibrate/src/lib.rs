@@ -6,6 +6,7 @@
 //! | ranks of true values among posterior draws, over many data sets, on threads or in batches on a GPU | [`run`], [`Mover`], [`DataSet`] |
 //! | whether those ranks are uniform | [`judge`], [`Judgement`] |
 //! | to keep ranks in a file and go on later | [`Table`] |
+//! | whether one data set is sampled well under thousands of seeds | [`sweep_seeds`], [`SeedSweep`] |
 //! | the joint distribution test | [`geweke()`], [`Geweke`] |
 //! | whether this program's transitions and warm-up are what they should be | [`self_check`] |
 //!
@@ -45,6 +46,7 @@ mod likeness;
 mod quantities;
 mod run;
 mod schools;
+mod seeds;
 mod simulator;
 mod table;
 
@@ -56,5 +58,6 @@ pub use hierarchical::HierarchicalSimulator;
 pub use judgement::{Independence, Judgement, RankedQuantity, Together, judge};
 pub use run::{Begin, Mover, run};
 pub use schools::SchoolsSimulator;
+pub use seeds::{SeedRun, SeedSweep, sweep_seeds};
 pub use simulator::Simulator;
 pub use table::{Table, TableError};

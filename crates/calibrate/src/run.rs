@@ -3,6 +3,8 @@
 mod batches;
 mod threads;
 
+pub(crate) use threads::{TURN, on_threads};
+
 use crate::quantities::Quantities;
 use crate::{CalibrateError, DataSet, Settings, Simulator};
 use octopus_density::gpu::Precision;

@@ -3,12 +3,14 @@
 mod calibrate;
 mod device;
 mod sample;
+mod sweep;
 
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
     DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceSamplerArgs,
 };
 pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+pub(crate) use sweep::SweepArgs;
 
 use sample::{thread_count, words};
 
@@ -98,6 +100,13 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 calibrated, 1 not, 130 interrupted, all that was done being kept.
     Calibrate(Box<CalibrateArgs>),
+    /// Does every run converge? One data set, sampled under many seeds
+    ///
+    /// Takes the options of `octopus sample`. Counts the runs with a large R-hat and names those that have lost a chain.
+    /// Each run has a thread of its own, so that a thousand runs of phase 0 take about a minute.
+    ///
+    /// Exit codes: 0 no run has an R-hat above 1.05, 1 one has, 130 interrupted, nothing being kept.
+    Sweep(Box<SweepArgs>),
     /// Write a trace in another format: NetCDF or Zarr (for ArviZ), Parquet, Stan CSV, or a CSV table
     Export(ExportArgs),
     /// Run the whole of phase 0: verify, data, sample, diagnose, compare with the exact posterior, benchmark, report

@@ -2,9 +2,9 @@
 
 use crate::problem::Problem;
 use anyhow::{Context, Result, bail};
-use octopus_diag::{DiagnoseOptions, ParameterSummary};
+use octopus_diag::{DiagnoseOptions, ParameterSummary, SettingsInUse};
 use octopus_report::SummaryRow;
-use octopus_sampler::Strategy;
+use octopus_sampler::{MetricKind, Parameterization, Strategy};
 use octopus_trace::{Attribute, Dataset, InferenceData, RunFolder, RunRecord, Status, open_trace};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -73,6 +73,11 @@ pub(crate) fn diagnose_options(record: &RunRecord) -> DiagnoseOptions {
     DiagnoseOptions {
         max_tree_depth: Some(sampler.max_depth),
         superchains: (sampler.strategy == Strategy::ManyShort).then_some(sampler.superchains),
+        settings: Some(SettingsInUse {
+            adaptive_centering: sampler.parameterization == Parameterization::Adaptive,
+            low_rank_metric: matches!(sampler.metric, MetricKind::Auto | MetricKind::LowRank),
+            target_accept: sampler.target_accept,
+        }),
         ..DiagnoseOptions::default()
     }
 }

@@ -55,6 +55,13 @@ pub trait LogDensity: Send + Sync {
         None
     }
 
+    /// The unit of each coordinate in which chains start around [`center`](Self::center); 1 for all when `None`. A
+    /// sampler starts within its `init_radius` of these. A coordinate that has the data's units should say so: chains then
+    /// start equally well whatever the data are measured in.
+    fn init_scale(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The hierarchical blocks whose centering the sampler may choose.
     fn hierarchies(&self) -> &[Hierarchy] {
         &[]

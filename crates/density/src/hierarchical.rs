@@ -246,6 +246,13 @@ impl LogDensity for HierarchicalNormal {
         Some(center)
     }
 
+    /// `mu_pop` starts in units of its prior, so that data in any units are sampled alike.
+    fn init_scale(&self) -> Option<Vec<f64>> {
+        let mut scale = vec![1.0; self.dim()];
+        scale[self.data.groups()] = self.prior.mu_sd;
+        Some(scale)
+    }
+
     fn hierarchies(&self) -> &[Hierarchy] {
         &self.hierarchies
     }

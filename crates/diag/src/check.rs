@@ -1,6 +1,8 @@
 //! The checks of a diagnosis: each a small function from numbers to a verdict with its reason.
 
+use crate::SettingsInUse;
 use crate::json::finite;
+use crate::stuck::StuckChain;
 use crate::summary::{ParameterSummary, Summary};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -34,7 +36,7 @@ impl fmt::Display for Status {
 /// One check with what it saw.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// `finite`, `constant`, `rhat`, `ess_bulk`, `ess_tail`, `bfmi`, `divergences` or `tree_depth`.
+    /// `finite`, `constant`, `stuck`, `rhat`, `ess_bulk`, `ess_tail`, `bfmi`, `divergences`, `step_size` or `tree_depth`.
     pub id: &'static str,
     /// The outcome.
     pub status: Status,
@@ -73,8 +75,24 @@ impl Check {
     }
 }
 
-const CENTERING: &str = "in a hierarchical model let each group choose its centering and use a low-rank metric \
-                         (--parameterization adaptive --metric auto); otherwise tune and draw longer, or reparameterise";
+/// What to do about chains that mix slowly, with nothing in it that is done already.
+fn of_slow_chains(settings: Option<&SettingsInUse>) -> String {
+    let (adaptive, low_rank) = settings.map_or((false, false), |s| (s.adaptive_centering, s.low_rank_metric));
+    let options = match (adaptive, low_rank) {
+        (true, true) => {
+            return "adaptive centering and the low-rank metric are in use already: tune and draw longer, look for a chain \
+                    that is stuck, or give scales that the data say little about tighter priors"
+                .to_owned();
+        }
+        (false, false) => {
+            "let each group choose its centering and use a low-rank metric (--parameterization adaptive \
+                           --metric auto)"
+        }
+        (false, true) => "let each group choose its centering (--parameterization adaptive)",
+        (true, false) => "use a low-rank metric (--metric auto)",
+    };
+    format!("in a hierarchical model {options}; otherwise tune and draw longer, or reparameterise")
+}
 
 /// No draw is NaN or infinite.
 pub(crate) fn finite_draws(summary: &Summary) -> Check {
@@ -112,7 +130,7 @@ fn named(summary: &Summary, f: impl Fn(&ParameterSummary) -> bool) -> (usize, Op
 }
 
 /// The largest R-hat is below `limit`.
-pub(crate) fn rhat(summary: &Summary, limit: f64) -> Check {
+pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUse>) -> Check {
     if let Some(check) = too_short("rhat", summary) {
         return check;
     }
@@ -134,21 +152,29 @@ pub(crate) fn rhat(summary: &Summary, limit: f64) -> Check {
     Check { observed: Some(worst.rhat), threshold: Some(limit), ..Check::new("rhat", Status::Pass, message) }.judge(
         worst.rhat < limit,
         Status::Fail,
-        &format!("{who} disagree about {}: {CENTERING}", worst.name),
+        &format!("{who} disagree about {}: {}", worst.name, of_slow_chains(settings)),
     )
 }
 
 /// The smallest bulk effective sample size is at least `limit`.
-pub(crate) fn ess_bulk(summary: &Summary, limit: f64) -> Check {
-    ess("ess_bulk", "bulk", summary, summary.worst_ess_bulk().map(|p| (p.name.as_str(), p.ess_bulk)), limit)
+pub(crate) fn ess_bulk(summary: &Summary, limit: f64, settings: Option<&SettingsInUse>) -> Check {
+    let worst = summary.worst_ess_bulk().map(|p| (p.name.as_str(), p.ess_bulk));
+    ess(("ess_bulk", "bulk"), summary, worst, limit, settings)
 }
 
 /// The smallest tail effective sample size is at least `limit`.
-pub(crate) fn ess_tail(summary: &Summary, limit: f64) -> Check {
-    ess("ess_tail", "tail", summary, summary.worst_ess_tail().map(|p| (p.name.as_str(), p.ess_tail)), limit)
+pub(crate) fn ess_tail(summary: &Summary, limit: f64, settings: Option<&SettingsInUse>) -> Check {
+    let worst = summary.worst_ess_tail().map(|p| (p.name.as_str(), p.ess_tail));
+    ess(("ess_tail", "tail"), summary, worst, limit, settings)
 }
 
-fn ess(id: &'static str, kind: &str, summary: &Summary, worst: Option<(&str, f64)>, limit: f64) -> Check {
+fn ess(
+    (id, kind): (&'static str, &str),
+    summary: &Summary,
+    worst: Option<(&str, f64)>,
+    limit: f64,
+    settings: Option<&SettingsInUse>,
+) -> Check {
     if let Some(check) = too_short(id, summary) {
         return check;
     }
@@ -160,7 +186,7 @@ fn ess(id: &'static str, kind: &str, summary: &Summary, worst: Option<(&str, f64
     Check { observed: Some(ess), threshold: Some(limit), ..Check::new(id, Status::Pass, message) }.judge(
         ess >= limit,
         Status::Fail,
-        &format!("{name} moves too slowly: {CENTERING}"),
+        &format!("{name} moves too slowly: {}", of_slow_chains(settings)),
     )
 }
 
@@ -193,22 +219,68 @@ pub(crate) fn bfmi(bfmi: Option<&[f64]>, chains: usize, limit: f64) -> Check {
 }
 
 /// No transition diverged.
-pub(crate) fn divergences(count: Option<u64>, total: usize) -> Check {
+pub(crate) fn divergences(count: Option<u64>, total: usize, settings: Option<&SettingsInUse>) -> Check {
+    /// A target of the acceptance rate that is hardly ever worth raising.
+    const HIGH: f64 = 0.99;
     let Some(count) = count else {
         let message = "the trace does not say which transitions diverged".to_owned();
         return Check::skipped("divergences", message, "sample_stats needs the variable `diverging`");
     };
     let message = format!("{count} of {total} transitions diverged");
+    let cure = match settings.map(|settings| settings.target_accept) {
+        Some(target) if target >= HIGH => "reparameterise, or give scales tighter priors".to_owned(),
+        Some(target) => format!("raise target_accept (it is {target}; up to {HIGH}), or reparameterise"),
+        None => "raise target_accept (0.95, 0.99), or reparameterise".to_owned(),
+    };
     Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("divergences", Status::Pass, message) }
-        .judge(
-            count == 0,
-            Status::Fail,
-            "the draws miss a region of high curvature: raise target_accept (0.95, 0.99), or reparameterise",
-        )
+        .judge(count == 0, Status::Fail, &format!("the draws miss a region of high curvature: {cure}"))
+}
+
+/// Every chain moves; `steps` are their step sizes, where they are known.
+pub(crate) fn stuck(stuck: &[StuckChain], steps: Option<&[f64]>, chains: usize) -> Check {
+    let message = match stuck {
+        [] if chains < 2 => "one chain cannot be compared with another".to_owned(),
+        [] => "every chain moves".to_owned(),
+        [first, others @ ..] => {
+            let StuckChain { chain, name, since, constant, .. } = first;
+            let what = if *constant { "has one value of" } else { "hardly moves in" };
+            let step = steps.and_then(|steps| steps.get(*chain));
+            let step = step.map_or_else(String::new, |step| format!(", step size {step:.1e}"));
+            let more = if others.is_empty() { String::new() } else { format!("; so do {} more chains", others.len()) };
+            format!("chain {chain} {what} {name} from draw {since} on{step}{more}")
+        }
+    };
+    let observed = Some(stuck.len() as f64);
+    Check { observed, threshold: Some(0.0), ..Check::new("stuck", Status::Pass, message) }.judge(
+        stuck.is_empty(),
+        Status::Fail,
+        "a chain was lost: its draws are none of the posterior's; sample again with another seed or a smaller init_radius, \
+         and report it if that happens more than once",
+    )
+}
+
+/// No chain's step size is so small that it cannot get anywhere.
+pub(crate) fn step_size(steps: Option<&[f64]>) -> Check {
+    const LEAST: f64 = 1e-8;
+    let Some(steps) = steps else {
+        let message = "the trace does not tell step sizes".to_owned();
+        return Check::skipped("step_size", message, "sample_stats needs the variable `step_size`");
+    };
+    let smallest = steps.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((chain, smallest)) = smallest else {
+        return Check::skipped("step_size", "there are no chains".to_owned(), "sample at least one chain");
+    };
+    let message = format!("smallest step size {smallest:.2e} (chain {chain}), at least {LEAST:e} wanted");
+    Check { observed: Some(smallest), threshold: Some(LEAST), ..Check::new("step_size", Status::Pass, message) }.judge(
+        smallest >= LEAST,
+        Status::Fail,
+        "a chain that moves by so little explores nothing: look for coordinates of very different scales, or for a chain that \
+         began where the density is extremely steep (init_radius)",
+    )
 }
 
 /// No trajectory was cut at the depth limit. That costs time, not correctness, so this only warns.
-pub(crate) fn tree_depth(count: Option<u64>, total: usize) -> Check {
+pub(crate) fn tree_depth(count: Option<u64>, total: usize, settings: Option<&SettingsInUse>) -> Check {
     let Some(count) = count else {
         let message = "the trace does not say which trajectories reached the depth limit".to_owned();
         return Check::skipped("tree_depth", message, "sample_stats needs the variable `reached_max_treedepth`");
@@ -217,6 +289,10 @@ pub(crate) fn tree_depth(count: Option<u64>, total: usize) -> Check {
     Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("tree_depth", Status::Pass, message) }.judge(
         count == 0,
         Status::Warn,
-        "the posterior is long and narrow for this metric: use --metric auto, rescale the parameters, or raise max_depth",
+        if settings.is_some_and(|settings| settings.low_rank_metric) {
+            "the posterior is long and narrow for this metric: rescale the parameters, or raise max_depth"
+        } else {
+            "the posterior is long and narrow for this metric: use --metric auto, rescale the parameters, or raise max_depth"
+        },
     )
 }

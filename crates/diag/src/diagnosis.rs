@@ -2,6 +2,7 @@
 
 use crate::bfmi::{bfmi, bfmi_of_chains};
 use crate::check::{self, Check, Status};
+use crate::stuck::stuck_chains;
 use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summarise};
 use crate::table::Rows;
 use crate::{Chains, DiagError};
@@ -28,6 +29,19 @@ pub struct DiagnoseOptions {
     pub min_bfmi: f64,
     /// The depth limit of the run, for traces that keep the tree depth but not whether it was the limit.
     pub max_tree_depth: Option<u32>,
+    /// How the draws were made, if that is known: advice then recommends nothing that is in use.
+    pub settings: Option<SettingsInUse>,
+}
+
+/// Settings of a run that advice speaks of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SettingsInUse {
+    /// Whether each effect of a hierarchy chose its centering.
+    pub adaptive_centering: bool,
+    /// Whether the metric follows correlated directions (`--metric auto` or `low-rank`).
+    pub low_rank_metric: bool,
+    /// The target of the acceptance rate.
+    pub target_accept: f64,
 }
 
 impl Default for DiagnoseOptions {
@@ -39,6 +53,7 @@ impl Default for DiagnoseOptions {
             superchains: None,
             min_bfmi: 0.3,
             max_tree_depth: None,
+            settings: None,
         }
     }
 }
@@ -112,6 +127,7 @@ impl fmt::Display for Diagnosis {
 const DIVERGING: &[&str] = &["diverging", "divergent__", "divergent"];
 const ENERGY: &[&str] = &["energy", "energy__"];
 const TREE_DEPTH: &[&str] = &["tree_depth", "treedepth__", "depth"];
+const STEP_SIZE: &[&str] = &["step_size", "stepsize__", "step_size_bar"];
 const SATURATED: &[&str] = &["reached_max_treedepth", "maxdepth_reached"];
 
 /// Summarises `posterior` and checks it together with the statistics of its transitions. Checks whose
@@ -143,15 +159,19 @@ pub fn diagnose(
     let by_chains = if options.superchains.is_some() { ESS_OF_MANY } else { 100.0 * summary.chains as f64 };
     let min_ess = options.min_ess.unwrap_or(by_chains);
     let total = summary.chains * summary.draws;
+    let steps = find(STEP_SIZE)?.map(|array| last_of_each_chain(&array.values, summary.draws));
+    let settings = options.settings.as_ref();
     let checks = vec![
         check::finite_draws(&summary),
         check::constant(&summary),
-        check::rhat(&summary, options.max_rhat),
-        check::ess_bulk(&summary, min_ess),
-        check::ess_tail(&summary, min_ess),
+        check::stuck(&stuck_chains(posterior, &summary), steps.as_deref(), summary.chains),
+        check::rhat(&summary, options.max_rhat, settings),
+        check::ess_bulk(&summary, min_ess, settings),
+        check::ess_tail(&summary, min_ess, settings),
         check::bfmi(bfmi.as_deref(), summary.chains, options.min_bfmi),
-        check::divergences(divergences, total),
-        check::tree_depth(reached_max_treedepth, total),
+        check::divergences(divergences, total, settings),
+        check::step_size(steps.as_deref()),
+        check::tree_depth(reached_max_treedepth, total, settings),
     ];
     Ok(Diagnosis { summary, divergences, reached_max_treedepth, bfmi: bfmi.unwrap_or_default(), checks })
 }
@@ -174,6 +194,11 @@ fn statistic<'a>(
         return Err(DiagError::Disagree { variable: name.to_owned(), first, found, expected });
     }
     Ok(Some(array))
+}
+
+/// The last draw's value of each chain.
+fn last_of_each_chain(values: &Values, draws: usize) -> Vec<f64> {
+    values.to_f64().chunks_exact(draws.max(1)).filter_map(|chain| chain.last().copied()).collect()
 }
 
 fn count(values: &Values, f: impl Fn(f64) -> bool) -> u64 {

@@ -109,6 +109,7 @@ mod ranks;
 mod rhat;
 mod spread;
 mod stream;
+mod stuck;
 mod summary;
 mod table;
 
@@ -118,7 +119,7 @@ pub use chains::Chains;
 pub use check::{Check, Status};
 pub use compare::{Comparison, WeightMethod, compare};
 pub use definition::Definition;
-pub use diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
+pub use diagnosis::{DiagnoseOptions, Diagnosis, SettingsInUse, diagnose};
 pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifference, posterior_difference};
 pub use elpd::{Criterion, Elpd, relative_eff, waic};
 pub use error::DiagError;

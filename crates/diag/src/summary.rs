@@ -218,7 +218,7 @@ impl Block<'_> {
 }
 
 /// The variables of numbers: words have no summary.
-fn numeric(group: &Dataset) -> impl Iterator<Item = (&String, &Array)> {
+pub(crate) fn numeric(group: &Dataset) -> impl Iterator<Item = (&String, &Array)> {
     group.variables.iter().filter(|(_, array)| array.values.is_numeric())
 }
 

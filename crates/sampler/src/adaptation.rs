@@ -6,9 +6,10 @@ use crate::low_rank::{SpikeRows, find_spikes};
 use crate::metric::MetricEstimate;
 use crate::pool::{Pool, Side};
 use crate::run::SamplerError;
+use crate::scales::ScaleRange;
 use crate::vector::Vectors;
 use octopus_density::warp::Buffer;
-use octopus_density::{Centering, DensityError, LogDensity};
+use octopus_density::{Centering, DensityError, Hierarchy, LogDensity};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -87,13 +88,14 @@ pub(crate) fn learn<D: LogDensity + ?Sized>(
     kind: MetricKind,
     parameterization: Parameterization,
     seed: u64,
+    scales: &[ScaleRange],
     pool: &mut dyn Pool,
 ) -> Result<Option<Adaptation>, SamplerError> {
     if pool.count() < 10 {
         return Ok(None);
     }
     let centerings = match parameterization {
-        Parameterization::Adaptive => adapt_centerings(density, pool)?,
+        Parameterization::Adaptive => adapt_centerings(density, scales, pool)?,
         fixed => initial_centerings(density, fixed),
     };
     pool.center(density.hierarchies(), &centerings)?;
@@ -115,23 +117,21 @@ fn moments(pool: &mut dyn Pool, side: Side) -> Result<(Vec<f64>, Vec<f64>), Samp
     Ok((mean, variance))
 }
 
-/// The data's share of each effect's precision: Var(d log p / d z_j) = 1 + I_j by Fisher's identity, the 1
-/// being the prior's precision and I_j the data's; lambda_j = I_j / (1 + I_j), the optimum of
-/// Papaspiliopoulos, Roberts and Skoeld (2007) for Gaussian data.
-fn adapt_centerings<D: LogDensity + ?Sized>(density: &D, pool: &mut dyn Pool) -> Result<Vec<Centering>, SamplerError> {
+/// For each effect the lambda that suits wherever its block's scale has been: [`ScaleRange::lambda`].
+fn adapt_centerings<D: LogDensity + ?Sized>(
+    density: &D,
+    scales: &[ScaleRange],
+    pool: &mut dyn Pool,
+) -> Result<Vec<Centering>, SamplerError> {
     if density.hierarchies().is_empty() {
         return Ok(Vec::new());
     }
     let (_, precision) = moments(pool, Side::Gradients)?;
-    Ok(density
-        .hierarchies()
-        .iter()
-        .map(|block| {
-            let share = |p: f64| (1.0 - 1.0 / p).clamp(0.0, 1.0);
-            let grid = |lambda: f64| (lambda * LAMBDA_GRID).round() / LAMBDA_GRID;
-            Centering::new(precision[block.z.clone()].iter().map(|&p| grid(share(p))).collect())
-        })
-        .collect())
+    let grid = |lambda: f64| (lambda * LAMBDA_GRID).round() / LAMBDA_GRID;
+    let of_block = |(block, scale): (&Hierarchy, &ScaleRange)| {
+        Centering::new(precision[block.z.clone()].iter().map(|&p| grid(scale.lambda(p))).collect())
+    };
+    Ok(density.hierarchies().iter().zip(scales).map(of_block).collect())
 }
 
 fn learn_metric(kind: MetricKind, pool: &mut dyn Pool, dim: usize, seed: u64) -> Result<MetricEstimate, SamplerError> {

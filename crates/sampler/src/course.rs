@@ -7,6 +7,7 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, Chains, Shared, Tuning};
 use crate::pooled::PooledStep;
 use crate::run::SamplerError;
+use crate::scales::ScaleWindow;
 use crate::schedule::{SPREADING, Schedule};
 use crate::settled::{Spread, are_alike};
 use crate::space::Space;
@@ -27,6 +28,8 @@ pub(crate) struct Course<'d, D: ?Sized> {
     schedule: Schedule,
     space: Space<'d, D>,
     adaptation: Adaptation,
+    /// Where the scales of hierarchical blocks have been in the open window.
+    scales: ScaleWindow,
     /// What chains that warm up together have seen.
     pooled: Option<Pooled>,
     /// Iterations done, warm-up included.
@@ -82,7 +85,8 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
             stage: Stage::Learning { window: Spread::new(first, density.dim()), agree: false },
         });
         let warm_up = (config.tune == 0).then_some(0);
-        Ok((Self { config, schedule, space, adaptation, pooled, done: 0, warm_up }, states))
+        let scales = ScaleWindow::new(density.hierarchies().len(), first);
+        Ok((Self { config, schedule, space, adaptation, scales, pooled, done: 0, warm_up }, states))
     }
 
     pub(crate) fn config(&self) -> &SamplerConfig {
@@ -171,9 +175,14 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         if tuning == Tuning::Over {
             return Ok(Next::default());
         }
+        let before = self.schedule.windows().start.saturating_sub(from);
+        if self.learns() {
+            let density = self.space.density;
+            self.scales.add(density.hierarchies(), chains, density.dim(), before);
+        }
         if let Some(Pooled { step, stage }) = &mut self.pooled {
             if let Stage::Learning { window, .. } = stage {
-                window.add(chains, self.schedule.windows().start.saturating_sub(from));
+                window.add(chains, before);
             }
             if tuning == Tuning::Pooled {
                 step.add(chains);
@@ -213,8 +222,11 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
     fn close_window(&mut self, engine: &mut dyn Chains<D>) -> Result<Next, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
-        let learned = learn(density, config.metric, config.parameterization, config.seed, engine.pool().as_mut())?;
+        let scales = self.scales.ranges();
+        let learned =
+            learn(density, config.metric, config.parameterization, config.seed, &scales, engine.pool().as_mut())?;
         engine.clear_windows();
+        self.scales = ScaleWindow::new(density.hierarchies().len(), config.first_chains());
         let mut next = Next::default();
         let mut settled = false;
         if let Some(pooled) = &mut self.pooled {
@@ -267,6 +279,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
             dim: density.dim(),
             config: self.config.clone(),
             adaptation: self.adaptation.clone(),
+            scales: self.scales.clone(),
             pooled: self.pooled.clone(),
             done: self.done,
             warm_up: self.warm_up,
@@ -277,10 +290,10 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
 
     /// What [`encode`](Self::encode) has written.
     pub(crate) fn decode(density: &'d D, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
-        let State { config, adaptation, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
+        let State { config, adaptation, scales, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
         let schedule = Schedule::of(&config);
         let space = Space::new(density, adaptation.centerings.clone());
-        Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
+        Ok((Self { config, schedule, space, adaptation, scales, pooled, done, warm_up }, chains))
     }
 }
 
@@ -290,6 +303,7 @@ struct State {
     dim: usize,
     config: SamplerConfig,
     adaptation: Adaptation,
+    scales: ScaleWindow,
     pooled: Option<Pooled>,
     done: usize,
     warm_up: Option<usize>,
@@ -329,6 +343,7 @@ impl State {
             && metric.directions.len() == metric.variances.len()
             && metric.directions.iter().all(|u| u.len() == dim)
             && lambdas == blocks
+            && state.scales.is_of(blocks.len(), state.config.first_chains())
             && state.done <= state.config.tune + state.config.draws;
         if consistent {
             return Ok(state);
@@ -342,7 +357,7 @@ impl State {
     }
 }
 
-/// A point within `init_radius` of the density's center with a finite density, and the gradient there.
+/// A point within `init_radius` of the density's center, in its units, with a finite density, and the gradient there.
 fn starting_point<D: LogDensity + ?Sized>(
     space: &Space<'_, D>,
     config: &SamplerConfig,
@@ -350,10 +365,12 @@ fn starting_point<D: LogDensity + ?Sized>(
 ) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
     let dim = space.density.dim();
     let center = space.density.center().unwrap_or_else(|| vec![0.0; dim]);
+    let scale = space.density.init_scale().unwrap_or_else(|| vec![1.0; dim]);
     let mut random = Address { seed: config.seed, chain: chain as u32, iteration: 0 }.stream(Purpose::Init);
     let mut last = DensityError::NotFinite { value: f64::NAN };
     for _ in 0..INIT_TRIES {
-        let mut x: Vec<f64> = center.iter().map(|c| c + config.init_radius * (2.0 * random.uniform() - 1.0)).collect();
+        let mut jitter = |scale: &f64| config.init_radius * scale * (2.0 * random.uniform() - 1.0);
+        let mut x: Vec<f64> = center.iter().zip(&scale).map(|(center, scale)| center + jitter(scale)).collect();
         space.make_centered(&mut x);
         let mut gradient = vec![0.0; dim];
         match space.logp_grad(&x, &mut gradient) {

@@ -18,6 +18,7 @@ mod pooled;
 #[doc(hidden)]
 pub mod reference;
 mod run;
+mod scales;
 mod schedule;
 mod settled;
 mod space;

@@ -58,16 +58,9 @@ impl Spread {
 
     /// The largest R-hat (Gelman and Rubin 1992) of all coordinates; NaN for fewer than two chains or draws.
     pub(crate) fn largest_rhat(&self) -> f64 {
-        let chains = (self.sums.len() / self.dim) as f64;
-        let n = self.draws as f64;
         let rhat = |i: usize| {
             let column = |sums: &'_ [f64]| -> Vec<f64> { sums.iter().skip(i).step_by(self.dim).copied().collect() };
-            let (sums, squares) = (column(&self.sums), column(&self.squares));
-            let mean = sums.iter().sum::<f64>() / (n * chains);
-            let between = sums.iter().map(|sum| (sum / n - mean) * (sum / n - mean)).sum::<f64>() / (chains - 1.0);
-            let within = sums.iter().zip(&squares).map(|(sum, square)| square - sum * sum / n).sum::<f64>();
-            let within = within / (chains * (n - 1.0));
-            (between / within + (n - 1.0) / n).sqrt()
+            rhat_of_sums(&column(&self.sums), &column(&self.squares), self.draws)
         };
         (0..self.dim).map(rhat).fold(f64::NEG_INFINITY, |largest, rhat| if rhat <= largest { largest } else { rhat })
     }
@@ -82,6 +75,17 @@ impl Spread {
         let len = chains * dim;
         self.dim == dim && [&self.sums, &self.squares].iter().all(|sums| sums.len() == len)
     }
+}
+
+/// R-hat (Gelman and Rubin 1992) of `draws` draws of each chain, from each chain's sum and sum of squares; NaN for fewer
+/// than two chains or draws.
+pub(crate) fn rhat_of_sums(sums: &[f64], squares: &[f64], draws: usize) -> f64 {
+    let (chains, n) = (sums.len() as f64, draws as f64);
+    let mean = sums.iter().sum::<f64>() / (n * chains);
+    let between = sums.iter().map(|sum| (sum / n - mean) * (sum / n - mean)).sum::<f64>() / (chains - 1.0);
+    let within = sums.iter().zip(squares).map(|(sum, square)| square - sum * sum / n).sum::<f64>();
+    let within = within / (chains * (n - 1.0));
+    (between / within + (n - 1.0) / n).sqrt()
 }
 
 /// Whether two adaptations are alike, so that the next window need not be waited for.

@@ -1,4 +1,4 @@
-//! Threads that take one data set after another.
+//! Threads that take one piece of work after another.
 
 use super::{Task, ended};
 use crate::data_set::{Drawn, Posed};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 
 /// Iterations between two looks at whether to stop.
-const TURN: usize = 100;
+pub(crate) const TURN: usize = 100;
 
 pub(super) fn run<S: Simulator>(
     task: &Task<'_, S>,
@@ -17,12 +17,31 @@ pub(super) fn run<S: Simulator>(
     threads: usize,
     keep: &mut dyn FnMut(DataSet) -> Result<(), CalibrateError>,
 ) -> Result<(), CalibrateError> {
-    let numbers = Mutex::new(numbers);
+    let work = |number, stop: &dyn Fn() -> bool| match ended(number, found(task, number, stop)) {
+        Ok(found) => found.map(|found| DataSet { number, outcome: Ok(found) }),
+        Err(failed) => Some(failed),
+    };
+    on_threads(numbers, threads, task.stop, &work, keep)
+}
+
+/// Does `work` for every item on so many threads and hands each result to `keep` on this one, in any order. `work` gives
+/// none when it was stopped; it is asked to stop when `stop` says so, or when `keep` has failed.
+///
+/// # Errors
+/// When no thread can be started, or `keep` fails.
+pub(crate) fn on_threads<I: Send, R: Send>(
+    items: impl Iterator<Item = I> + Send,
+    threads: usize,
+    stop: &(dyn Fn() -> bool + Sync),
+    work: &(dyn Fn(I, &dyn Fn() -> bool) -> Option<R> + Sync),
+    keep: &mut dyn FnMut(R) -> Result<(), CalibrateError>,
+) -> Result<(), CalibrateError> {
+    let items = Mutex::new(items);
     let failed = AtomicBool::new(false);
-    let ends = || failed.load(Ordering::Relaxed) || (task.stop)();
+    let ends = || failed.load(Ordering::Relaxed) || stop();
     let pools =
         (0..threads.max(1)).map(|_| ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<Vec<_>, _>>()?;
-    let next = || numbers.lock().map_or(None, |mut numbers| numbers.next());
+    let next = || items.lock().map_or(None, |mut items| items.next());
     std::thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
         for pool in &pools {
@@ -32,12 +51,7 @@ pub(super) fn run<S: Simulator>(
                 // The sampler's parallel loops stay in the pool that they are called in.
                 pool.install(|| {
                     while !ends() {
-                        let Some(number) = next() else { break };
-                        let done = match ended(number, found(task, number, ends)) {
-                            Ok(Some(found)) => DataSet { number, outcome: Ok(found) },
-                            Ok(None) => break,
-                            Err(failed) => failed,
-                        };
+                        let Some(done) = next().and_then(|item| work(item, ends)) else { break };
                         if sender.send(done).is_err() {
                             break;
                         }

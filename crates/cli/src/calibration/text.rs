@@ -28,14 +28,31 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
     }
     text += &checks_text(checks);
     let nested = if judgement.together.is_some() { "nested " } else { "" };
-    let Judgement { data_sets, kept, median_ess, low_ess, high_rhat, rhat_limit, diverging, divergences, .. } =
-        judgement;
+    let Judgement { data_sets, kept, median_ess, low_ess, high_rhat, rhat_limit, lost, lost_allowed, .. } = judgement;
+    let Judgement { diverging, divergences, .. } = judgement;
     text += &format!(
         "{data_sets} data sets of {model}: {kept} draws kept of each, median of the smallest ESS {median_ess:.0}\n"
     );
     text += &format!(
         "{high_rhat} data sets with {nested}R-hat above {rhat_limit:.2}, {diverging} with divergences ({divergences} in all)\n"
     );
+    if lost > lost_allowed {
+        text += &format!(
+            "FAIL: chains did not arrive on {lost} data sets, at most {lost_allowed} are allowed; ranks of such runs say \
+             nothing\n"
+        );
+    }
+    if *high_rhat > 0 {
+        text += &format!(
+            "WARN: chains disagree on {high_rhat} data sets, far apart on {lost}: raise --tune and --draws, and see whether \
+             the ranks stay as they are\n"
+        );
+    }
+    if *diverging > 0 {
+        text += &format!(
+            "WARN: runs diverged on {diverging} data sets: their draws miss a region; raise --target-accept\n"
+        );
+    }
     if *low_ess > 0 {
         text += &format!(
             "{low_ess} data sets have fewer effective draws than the {kept} that are kept: their ranks are less even than \

@@ -12,6 +12,7 @@ mod loo;
 mod plot;
 mod resume;
 mod sample;
+mod sweep;
 mod validate;
 mod verify;
 
@@ -35,6 +36,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Compare(args) => compare::run(&args, global),
         Command::Loo(args) => loo::run(&args, global),
         Command::Calibrate(args) => calibrate::run(&args, global),
+        Command::Sweep(args) => sweep::run(*args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(&args, global),
         Command::Completions(args) => completions::run(&args, global),

@@ -104,12 +104,13 @@ pub(super) fn conclude(dir: &Path, outcome: &Outcome, global: Global) -> Result<
     if !diagnosis.good() {
         output::warn(format!("the draws should not be used as they are: see `octopus diagnose {shown}`"));
     }
-    let Some(ending) = &record.ending else { return Ok(Exit::Fine) };
+    let checked = if diagnosis.good() { Exit::Fine } else { Exit::Bad };
+    let Some(ending) = &record.ending else { return Ok(checked) };
     let seconds = Duration::from_secs_f64(record.timing.warmup_s + record.timing.sampling_s);
     output::note(goal::describe(ending, seconds));
     let reached = ending.by == EndedBy::Target
         || record.goal.is_none_or(|goal| goal == Goal { max_seconds: goal.max_seconds, ..Goal::default() });
-    Ok(if reached { Exit::Fine } else { Exit::Bad })
+    Ok(if reached { checked } else { Exit::Bad })
 }
 
 /// The draws of a run, diagnosed.

@@ -2,7 +2,7 @@
 
 use crate::support::SplitMix;
 use octopus_density::Labels;
-use octopus_diag::{DiagError, DiagnoseOptions, Rows, Status, diagnose, summary};
+use octopus_diag::{DiagError, DiagnoseOptions, Rows, SettingsInUse, Status, diagnose, summary};
 use octopus_trace::{Array, Dataset, Values};
 use serde_json::Value;
 use std::path::Path;
@@ -33,6 +33,7 @@ fn stats(chains: usize, draws: usize) -> Dataset {
     let energy = (0..chains * draws).map(|_| rng.bell()).collect();
     group.variables.insert("energy".into(), sampled(&axes, Values::F64(energy)));
     group.variables.insert("diverging".into(), sampled(&axes, Values::Bool(vec![false; chains * draws])));
+    group.variables.insert("step_size".into(), sampled(&axes, Values::F64(vec![0.4; chains * draws])));
     group.variables.insert("reached_max_treedepth".into(), sampled(&axes, Values::Bool(vec![false; chains * draws])));
     group
 }
@@ -105,7 +106,7 @@ fn a_sound_trace_is_good() {
     assert_eq!((diagnosis.divergences, diagnosis.reached_max_treedepth), (Some(0), Some(0)));
     assert_eq!(diagnosis.bfmi.len(), 4);
     let text = diagnosis.to_text(Rows::All);
-    assert_eq!(text.lines().filter(|line| line.starts_with("PASS")).count(), 8, "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("PASS")).count(), 10, "{text}");
     assert!(text.contains("theta[deerfield]") && text.contains("hdi_5.5%"), "{text}");
 }
 
@@ -138,6 +139,9 @@ fn each_check_finds_its_fault() {
     assert_eq!(fault("finite", "mu", &|i, v| if i == 77 { f64::NAN } else { v }), Status::Fail);
     assert_eq!(fault("finite", "theta", &|i, v| if i == 77 { f64::INFINITY } else { v }), Status::Fail);
     assert_eq!(fault("constant", "mu", &|_, _| 1.5), Status::Warn);
+    assert_eq!(fault("stuck", "mu", &|i, v| if i < 500 { 9.0 } else { v }), Status::Fail);
+    assert_eq!(fault("step_size", "step_size", &|i, _| if i < 500 { 0.99e-8 } else { 0.3 }), Status::Fail);
+    assert_eq!(fault("step_size", "step_size", &|i, _| if i < 500 { 1.01e-8 } else { 0.3 }), Status::Pass);
     assert_eq!(fault("rhat", "mu", &|i, v| if i < 500 { v + 1.0 } else { v }), Status::Fail);
     assert_eq!(fault("rhat", "mu", &|i, v| if i < 500 { 3.0 * v } else { v }), Status::Fail);
     assert_eq!(fault("ess_bulk", "mu", &|i, _| ((i % 500) as f64 / 40.0).sin()), Status::Fail);
@@ -145,6 +149,45 @@ fn each_check_finds_its_fault() {
     assert_eq!(fault("bfmi", "energy", &|i, _| (i % 500) as f64), Status::Fail);
     assert_eq!(fault("divergences", "diverging", &|i, _| f64::from(u8::from(i == 9))), Status::Fail);
     assert_eq!(fault("tree_depth", "reached_max_treedepth", &|i, _| f64::from(u8::from(i == 9))), Status::Warn);
+}
+
+/// What is in use is not recommended, and the stuck chain is named with its step size.
+#[test]
+fn advice_knows_the_settings() {
+    let moved = |i: usize, v: f64| if i < 500 { v + 9.0 } else { v };
+    let (mut posterior, mut stats) = (posterior(4, 500), stats(4, 500));
+    if let Values::F64(mu) = &mut posterior.variables["mu"].values {
+        mu.iter_mut().enumerate().for_each(|(i, v)| *v = moved(i, *v));
+    }
+    if let Values::Bool(diverging) = &mut stats.variables["diverging"].values {
+        diverging[9] = true;
+    }
+    let advice = |settings| {
+        let options = DiagnoseOptions { settings, ..DiagnoseOptions::default() };
+        diagnose(&posterior, Some(&stats), &options).unwrap().advice().join("\n")
+    };
+    let of = |adaptive_centering, low_rank_metric, target_accept| {
+        advice(Some(SettingsInUse { adaptive_centering, low_rank_metric, target_accept }))
+    };
+    assert!(advice(None).contains("--parameterization adaptive --metric auto"));
+    let all_on = of(true, true, 0.99);
+    assert!(!all_on.contains("--parameterization") && !all_on.contains("--metric"), "{all_on}");
+    assert!(!all_on.contains("raise target_accept") && all_on.contains("in use already"), "{all_on}");
+    let diagonal = of(true, false, 0.9);
+    assert!(diagonal.contains("--metric auto") && !diagonal.contains("--parameterization"), "{diagonal}");
+    assert!(diagonal.contains("it is 0.9"), "{diagonal}");
+    let centered = of(false, true, 0.9);
+    assert!(centered.contains("--parameterization adaptive") && !centered.contains("--metric"), "{centered}");
+
+    if let Values::F64(mu) = &mut posterior.variables["mu"].values {
+        mu.iter_mut().take(500).for_each(|v| *v = 1e-27);
+    }
+    if let Values::F64(steps) = &mut stats.variables["step_size"].values {
+        steps.iter_mut().take(500).for_each(|step| *step = 1e-16);
+    }
+    let diagnosis = diagnose(&posterior, Some(&stats), &DiagnoseOptions::default()).unwrap();
+    let check = diagnosis.checks.iter().find(|check| check.id == "stuck").unwrap();
+    assert_eq!(check.message, "chain 0 has one value of mu from draw 0 on, step size 1.0e-16");
 }
 
 #[test]
@@ -167,7 +210,7 @@ fn other_samplers_traces() {
     assert!(diagnosis.good(), "{diagnosis}");
     let skipped: Vec<&str> =
         diagnosis.checks.iter().filter(|check| check.status == Status::Skipped).map(|check| check.id).collect();
-    assert_eq!(skipped, ["bfmi", "divergences", "tree_depth"]);
+    assert_eq!(skipped, ["bfmi", "divergences", "step_size", "tree_depth"]);
     assert_eq!((diagnosis.divergences, diagnosis.reached_max_treedepth, diagnosis.bfmi.len()), (None, None, 0));
 
     // Stan's own names, integers for flags, the depth without the limit.

@@ -184,6 +184,10 @@ impl LogDensity for Spoiled {
         self.0.center()
     }
 
+    fn init_scale(&self) -> Option<Vec<f64>> {
+        self.0.init_scale()
+    }
+
     fn hierarchies(&self) -> &[Hierarchy] {
         self.0.hierarchies()
     }

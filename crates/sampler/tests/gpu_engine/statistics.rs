@@ -54,7 +54,7 @@ on_software_gpu!(
         "nuts_hierarchical_normal_f32_128x4",
         "nuts_hierarchical_normal_mixed_128x4"
     ],
-    { check(500, true, Likelihood::Collapsed, 1000) }
+    { check(500, true, Likelihood::Collapsed, 2000) }
 );
 
 on_software_gpu!(

@@ -71,8 +71,8 @@ pub(super) fn few_groups() -> Vec<Case> {
 /// Coordinates that move together, in more directions than kernels sum at a time: kernels of 32x1.
 pub(super) fn soft_directions() -> Vec<Case> {
     let (parameterization, metric) = (Parameterization::NonCentered, MetricKind::LowRank);
-    let config = SamplerConfig { draws: 20, tune: 150, seed: 2, parameterization, metric, ..short() };
-    vec![(model(10, true, Likelihood::Collapsed), config)]
+    let config = |seed| SamplerConfig { draws: 20, tune: 150, seed, parameterization, metric, ..short() };
+    (2..8).map(|seed| (model(10, true, Likelihood::Collapsed), config(seed))).collect()
 }
 
 /// Trajectories that end for every reason: kernels of 32x1.

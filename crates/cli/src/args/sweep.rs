@@ -1,0 +1,57 @@
+//! `octopus sweep`
+
+use super::sample::{BatchArgs, thread_count};
+use super::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+use clap::Args;
+use octopus_device::DeviceChoice;
+use std::path::PathBuf;
+
+/// `octopus sweep`
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// The model
+    #[arg(value_parser = ["hierarchical-normal", "eight-schools"])]
+    pub(crate) model: String,
+    /// Runs: seeds --seed, --seed + 1, ... [default of --seed: 42]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) seeds: u64,
+    /// Write the result to this file too, as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) out: Option<PathBuf>,
+    /// Settings as TOML, as those of `octopus sample`
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Data.
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Model.
+    #[command(flatten)]
+    pub(crate) model_settings: ModelArgs,
+    /// Sampler.
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// CPU threads, each with a run of its own; the result does not depend on it [default: all]
+    #[arg(long, value_name = "N", value_parser = thread_count, help_heading = "Machine")]
+    pub(crate) threads: Option<usize>,
+}
+
+impl SweepArgs {
+    /// The same as one run on the CPU.
+    pub(crate) fn into_sample(self) -> SampleArgs {
+        SampleArgs {
+            model: self.model,
+            out: None,
+            force: false,
+            dry_run: false,
+            config: self.config,
+            data: self.data,
+            batch: BatchArgs::default(),
+            model_settings: self.model_settings,
+            sampler: self.sampler,
+            goal: GoalArgs::default(),
+            machine: MachineArgs { device: Some(DeviceChoice::Cpu), no_fallback: false, threads: self.threads },
+            keep_warmup: false,
+            checkpoint_every: None,
+        }
+    }
+}

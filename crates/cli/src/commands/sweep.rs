@@ -1,0 +1,171 @@
+//! `octopus sweep MODEL`: one data set under many seeds.
+
+use crate::args::{DataArgs, Global, ModelArgs, SampleArgs, SweepArgs};
+use crate::config::{RunConfig, StrategyChoice, config_error};
+use crate::device::Machine;
+use crate::exit::{Exit, UsageError};
+use crate::interrupt::Interrupt;
+use crate::problem::Problem;
+use crate::work::Demand;
+use crate::{output, run};
+use anyhow::{Result, bail};
+use octopus_calibrate::{CalibrateError, SeedRun, SeedSweep, sweep_seeds};
+use octopus_density::{EightSchools, LogDensity};
+use octopus_report::write_atomically;
+use octopus_sampler::{SamplerConfig, Strategy};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Between two lines of progress.
+const LINE: Duration = Duration::from_secs(10);
+/// Lost runs that are named.
+const NAMED: usize = 10;
+
+/// Runs one data set under many seeds and counts the runs that have not converged.
+///
+/// # Errors
+/// When the data or settings cannot be used, a run fails, or the file cannot be written.
+pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
+    let (seeds, out) = (args.seeds, args.out.clone());
+    let asked = args.into_sample();
+    let mut config = RunConfig::from_args(&asked)?;
+    let pool = run::pool(asked.machine.threads)?;
+    let threads = pool.current_num_threads();
+    let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::install()? };
+    let found = if asked.model == "eight-schools" {
+        refuse_for_schools(&asked)?;
+        sweep.run(&EightSchools::rubin(), &config.sampler)?.map(|found| (found, "Rubin's eight schools".to_owned()))
+    } else {
+        let problem = Problem::new(&config)?;
+        let machine = Machine::look(config.device(&asked.machine)?);
+        let demand = |sampler: &SamplerConfig| Demand::of_run(&problem.model, sampler);
+        // With --strategy auto: what one run on all threads would choose.
+        config.settle_strategy(&problem.model, &machine, &pool, &demand)?;
+        sweep.run(&problem.model, &config.sampler)?.map(|found| (found, problem.data.source.clone()))
+    };
+    let Some((found, data)) = found else {
+        output::note("interrupted: nothing is kept of a sweep");
+        return Ok(Exit::Interrupted);
+    };
+    let good = found.good();
+    let result = json!({
+        "schema": 1,
+        "model": asked.model,
+        "data": data,
+        "sampler": config.sampler,
+        "octopus": env!("CARGO_PKG_VERSION"),
+        "good": good,
+        "sweep": found,
+    });
+    if let Some(path) = &out {
+        write_result(path, &result)?;
+    }
+    if global.json {
+        output::print_json(&result)?;
+    } else {
+        output::print(&text(&found, &config.sampler, &data))?;
+    }
+    Ok(if good { Exit::Fine } else { Exit::Bad })
+}
+
+/// # Errors
+/// When an option is given that Rubin's eight schools have no use for.
+fn refuse_for_schools(args: &SampleArgs) -> Result<(), UsageError> {
+    let DataArgs { data, groups, per_group, data_seed, .. } = &args.data;
+    let ModelArgs { likelihood, mu_mean, mu_sd, sigma_pop_scale, sigma_obs_scale } = &args.model_settings;
+    for (option, given) in [
+        ("--data", data.is_some()),
+        ("--groups", groups.is_some()),
+        ("--per-group", per_group.is_some()),
+        ("--data-seed", data_seed.is_some()),
+        ("--likelihood", likelihood.is_some()),
+        ("--mu-mean", mu_mean.is_some()),
+        ("--mu-sd", mu_sd.is_some()),
+        ("--sigma-pop-scale", sigma_pop_scale.is_some()),
+        ("--sigma-obs-scale", sigma_obs_scale.is_some()),
+        ("--strategy auto", args.sampler.strategy == Some(StrategyChoice::Auto)),
+    ] {
+        if given {
+            return Err(UsageError(format!(
+                "{option} is for hierarchical-normal: eight-schools has data and priors of its own"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn write_result(path: &Path, result: &Value) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(result)?;
+    text.push('\n');
+    write_atomically(path, text.as_bytes())?;
+    Ok(())
+}
+
+struct Sweep {
+    seeds: u64,
+    threads: usize,
+    quiet: bool,
+    interrupt: Interrupt,
+}
+
+impl Sweep {
+    /// All runs; none when the user has stopped them.
+    fn run<D: LogDensity>(&self, density: &D, sampler: &SamplerConfig) -> Result<Option<SeedSweep>> {
+        let Some(end) = sampler.seed.checked_add(self.seeds) else {
+            bail!(UsageError(format!("--seeds {}: there are not so many from --seed {} on", self.seeds, sampler.seed)));
+        };
+        let (begin, mut said) = (Instant::now(), Instant::now());
+        let mut runs: Vec<SeedRun> = Vec::new();
+        let mut keep = |run| {
+            runs.push(run);
+            if said.elapsed() >= LINE && !self.quiet {
+                let left = begin.elapsed().as_secs_f64() * (self.seeds as f64 / runs.len() as f64 - 1.0);
+                output::note(format!("{}/{} runs, {left:.0} s left", runs.len(), self.seeds));
+                said = Instant::now();
+            }
+            Ok::<(), std::convert::Infallible>(())
+        };
+        sweep_seeds(density, sampler, sampler.seed..end, self.threads, &|| self.interrupt.asked(), &mut keep)
+            .map_err(in_options)?;
+        if (runs.len() as u64) < self.seeds {
+            return Ok(None);
+        }
+        runs.sort_by_key(|run| run.seed);
+        Ok(Some(SeedSweep::of(&runs, sampler, density.layout().width() + 1)))
+    }
+}
+
+/// Settings by their options' names.
+fn in_options(error: CalibrateError) -> anyhow::Error {
+    match error {
+        CalibrateError::Config(error) => config_error(&error).into(),
+        CalibrateError::Setting { field, value, expected } => {
+            UsageError(format!("--{field} {value}: {expected}")).into()
+        }
+        other => other.into(),
+    }
+}
+
+fn text(found: &SeedSweep, sampler: &SamplerConfig, data: &str) -> String {
+    let SeedSweep { runs, unfit, chance, lost, diverging, divergences, saturated, .. } = found;
+    let nested = if sampler.strategy == Strategy::ManyShort { "nested R-hat" } else { "R-hat" };
+    let mut text = format!("{runs} runs of {}\non {data}\n", run::describe(sampler));
+    text += &format!("{nested}: median {:.4}, largest {:.4}\n", found.median_rhat, found.largest_rhat);
+    text += &format!("at 1.01 or above: {unfit} runs (independent draws: at most {:.2})\n", chance * *runs as f64);
+    text += &format!("above 1.05: {lost} runs\n");
+    text += &format!("with divergences: {diverging} runs ({divergences} divergences)\n");
+    text += &format!("trajectories cut at the depth limit: {saturated}\n");
+    text += &format!(
+        "leapfrog steps: {:.0} of a run's warm-up, {:.2} of a draw\n",
+        found.warm_up_leapfrogs, found.leapfrogs_a_draw
+    );
+    for run in found.worst.iter().take(NAMED) {
+        let SeedRun { seed, rhat, quantity, divergences, step_size, .. } = run;
+        text += &format!(
+            "LOST  seed {seed}: R-hat {rhat:.2} of {quantity}, {divergences} divergences, smallest step size {step_size:.1e}\n"
+        );
+    }
+    text += if found.good() { "good: every chain of every run arrived" } else { "BAD: chains were lost" };
+    text
+}
