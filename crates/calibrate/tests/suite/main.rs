@@ -2,6 +2,7 @@
 
 mod alternating;
 mod ranked;
+mod seeds;
 mod twice;
 
 use octopus_calibrate::{HierarchicalSimulator, Simulator};

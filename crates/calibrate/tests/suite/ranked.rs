@@ -126,6 +126,9 @@ fn a_stop_drops_what_is_not_done() {
     .expect("runs");
     assert!((5..20).contains(&found.len()), "{}", found.len());
     found.sort_by_key(|data_set| data_set.number);
-    let again = ranked(&simulator, &settings, 0..5, 1);
-    assert_eq!(found[..3], again[..3], "what was kept is what it would have been");
+    // A data set that takes long may have been dropped while later ones were done.
+    let last = found.last().expect("at least 5").number;
+    let mut again = ranked(&simulator, &settings, 0..last + 1, 1);
+    again.retain(|data_set| found.iter().any(|kept| kept.number == data_set.number));
+    assert_eq!(found, again, "what was kept is what it would have been");
 }

@@ -100,7 +100,9 @@ fn ctrl_c_keeps_data_sets_and_the_same_command_goes_on() {
         command
     };
     let begin = Instant::now();
-    assert!(command("whole").status().unwrap().success());
+    // So little warm-up loses chains now and then, which is exit code 1.
+    let code = command("whole").status().unwrap().code();
+    assert!(matches!(code, Some(0 | 1)), "{code:?}");
     let whole = begin.elapsed();
     // At once when another process has the cores: later then.
     let mut wait = whole / 3;
@@ -117,7 +119,7 @@ fn ctrl_c_keeps_data_sets_and_the_same_command_goes_on() {
         fs::remove_dir_all(dir.path().join("run")).unwrap();
     }
     assert!(!dir.path().join("run/calibration.json").exists(), "there is no verdict yet");
-    assert!(command("run").status().unwrap().success());
+    assert_eq!(command("run").status().unwrap().code(), code);
     for name in ["ranks.csv", "calibration.json"] {
         assert_eq!(file(dir.path(), &format!("run/{name}")), file(dir.path(), &format!("whole/{name}")), "{name}");
     }

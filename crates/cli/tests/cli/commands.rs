@@ -63,7 +63,7 @@ fn the_users_own_labels_and_a_settings_file() {
     let words =
         "sample hierarchical-normal --config {}/settings.toml --chains 3 --out {}/run --device cpu --json --quiet";
     let sampled = run(dir.path(), words);
-    let json = sampled.succeeds().json();
+    let json = sampled.sampled().json();
     assert_eq!((&json["sampler"]["chains"], &json["sampler"]["draws"]), (&3.into(), &100.into()));
     let names: Vec<&str> =
         json["diagnosis"]["parameters"].as_array().unwrap().iter().filter_map(|p| p["name"].as_str()).collect();
@@ -73,7 +73,7 @@ fn the_users_own_labels_and_a_settings_file() {
     // The same run by options alone.
     let words = "sample hierarchical-normal --data {}/obs.csv --group city --value value --draws 100 --tune 100 \
                  --chains 3 --mu-mean 3 --out {}/options --device cpu --quiet";
-    run(dir.path(), words).succeeds();
+    run(dir.path(), words).sampled();
     assert_eq!(fingerprints(&dir.path().join("options")), fingerprints(&dir.path().join("run")));
 }
 
@@ -83,11 +83,53 @@ fn bad_draws_are_said_aloud() {
     let words = "sample hierarchical-normal --groups 30 --draws 60 --tune 30 --parameterization non-centered \
                  --metric diag --device cpu --out {}/run";
     let sampled = run(dir.path(), words);
-    assert!(sampled.succeeds().stderr.contains("should not be used as they are"), "{}", sampled.stderr);
+    sampled.fails(1, &["should not be used as they are"]);
     let diagnosed = run(dir.path(), "diagnose {}/run");
     assert_eq!(diagnosed.code, Some(1));
     assert!(diagnosed.stdout.contains("FAIL") && diagnosed.stdout.contains("--parameterization adaptive"));
     run(dir.path(), "diagnose {}/run --prob 2").fails(2, &["--prob 2"]);
+    // What is in use is not recommended: the same with the defaults is bad for want of draws.
+    let short =
+        run(dir.path(), "sample hierarchical-normal --groups 30 --draws 20 --tune 100 --device cpu --out {}/short");
+    short.fails(1, &["should not be used as they are"]);
+    assert!(short.stdout.contains("in use already") && !short.stdout.contains("--metric"), "{}", short.stdout);
+}
+
+/// A resumed run is judged as one that was not interrupted, and so is one that ends at its time limit.
+#[test]
+fn bad_draws_are_exit_code_1_however_the_run_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let words =
+        "sample hierarchical-normal --groups 30 --draws 20 --tune 100 --device cpu --max-seconds 100 --out {}/run";
+    run(dir.path(), words).fails(1, &["should not be used as they are"]);
+    let good = "sample hierarchical-normal --groups 30 --draws 1000 --tune 300 --device cpu --out {}/good";
+    run(dir.path(), good).succeeds();
+    assert_eq!(run(dir.path(), "diagnose {}/good").code, Some(0));
+}
+
+/// Seeds, counts and exit codes of a sweep, whatever the threads; and what it refuses.
+#[test]
+fn a_sweep_counts_runs_over_seeds() {
+    let dir = tempfile::tempdir().unwrap();
+    let few = "sweep hierarchical-normal --groups 20 --seeds 6 --draws 400 --tune 300 --json --quiet";
+    let good = run(dir.path(), &format!("{few} --threads 2 --out {{}}/sweep.json")).succeeds().json();
+    assert_eq!((&good["sweep"]["runs"], &good["sweep"]["lost"], &good["good"]), (&6.into(), &0.into(), &true.into()));
+    let written = std::fs::read_to_string(dir.path().join("sweep.json")).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), good);
+    assert_eq!(run(dir.path(), &format!("{few} --threads 1")).succeeds().json(), good);
+    // The seed of a run that a sweep names gives that run alone.
+    let bad =
+        "sweep hierarchical-normal --groups 20 --seeds 3 --seed 7 --draws 20 --tune 20 --parameterization non-centered";
+    let bad = run(dir.path(), &format!("{bad} --metric diag --json --quiet"));
+    assert_eq!(bad.code, Some(1), "{bad:#?}");
+    assert_eq!((&bad.json()["good"], &bad.json()["sweep"]["runs"]), (&false.into(), &3.into()));
+    let schools = run(dir.path(), "sweep eight-schools --seeds 2 --draws 300 --tune 300 --quiet");
+    assert!(schools.succeeds().stdout.contains("2 runs of"), "{schools:#?}");
+    run(dir.path(), "sweep eight-schools --mu-sd 3").fails(2, &["--mu-sd", "hierarchical-normal"]);
+    run(dir.path(), "sweep eight-schools --strategy auto").fails(2, &["--strategy auto"]);
+    run(dir.path(), "sweep hierarchical-normal --chains 1").fails(2, &["--chains 1", "at least 2"]);
+    run(dir.path(), "sweep hierarchical-normal --draws 3").fails(2, &["--draws 3", "at least 4"]);
+    run(dir.path(), "sweep hierarchical-normal --seeds 0").fails(2, &["--seeds"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 const COMMON: &str = "sample hierarchical-normal --groups 8 --draws 400 --tune 300 --device cpu --quiet";
 
 fn sample(dir: &Path, name: &str, more: &str) {
-    run(dir, &format!("{COMMON} {more} --out {{}}/{name}")).succeeds();
+    run(dir, &format!("{COMMON} {more} --out {{}}/{name}")).sampled();
 }
 
 #[test]

@@ -10,11 +10,11 @@ const SMALL: &str = "sample hierarchical-normal --groups 5 --draws 60 --tune 60 
 #[test]
 fn a_run_is_replaced_only_by_force() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), SMALL).succeeds();
+    run(dir.path(), SMALL).sampled();
     let before = fingerprints(&dir.path().join("run"));
     run(dir.path(), &format!("{SMALL} --seed 7")).fails(3, &["run", "exists and is not empty", "--out", "--force"]);
     assert_eq!(fingerprints(&dir.path().join("run")), before, "it is as it was");
-    run(dir.path(), &format!("{SMALL} --seed 7 --force")).succeeds();
+    run(dir.path(), &format!("{SMALL} --seed 7 --force")).sampled();
     assert_ne!(fingerprints(&dir.path().join("run")), before);
 }
 
@@ -45,7 +45,7 @@ fn what_is_no_run_cannot_be_read() {
 #[test]
 fn a_truncated_part_is_named() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), SMALL).succeeds();
+    run(dir.path(), SMALL).sampled();
     let part = dir.path().join("run/draws/part-00000.parquet");
     let bytes = fs::read(&part).unwrap();
     for keep in [bytes.len() / 2, bytes.len() - 1, 3, 0] {
@@ -62,7 +62,7 @@ fn a_truncated_part_is_named() {
 #[test]
 fn a_damaged_record_is_named_with_its_field() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), SMALL).succeeds();
+    run(dir.path(), SMALL).sampled();
     let path = dir.path().join("run/run.toml");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("draws = 60", "draws = \"sixty\"")).unwrap();
@@ -75,7 +75,7 @@ fn data_that_changed_are_not_resumed() {
     let table = dir.path().join("obs.csv");
     fs::write(&table, "g,y\na,1\na,2\nb,3\nb,5\n").unwrap();
     let words = "sample hierarchical-normal --data {}/obs.csv --group g --value y --draws 40 --tune 40 --out {}/run";
-    run(dir.path(), words).succeeds();
+    run(dir.path(), words).sampled();
     let record = dir.path().join("run/run.toml");
     let text = fs::read_to_string(&record).unwrap();
     fs::write(&record, text.replace("status = \"complete\"", "status = \"interrupted\"")).unwrap();
@@ -91,10 +91,10 @@ fn data_that_changed_are_not_resumed() {
 #[test]
 fn a_complete_run_has_nothing_to_resume() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), SMALL).succeeds();
+    run(dir.path(), SMALL).sampled();
     let before = fingerprints(&dir.path().join("run"));
     let again = run(dir.path(), "resume {}/run");
-    assert!(again.succeeds().stdout.contains("complete"), "{again:?}");
+    assert!(again.sampled().stdout.contains("complete"), "{again:?}");
     assert_eq!(fingerprints(&dir.path().join("run")), before);
 }
 
@@ -163,15 +163,15 @@ fn a_run_that_hit_a_limit_goes_on_later_to_the_same_bits() {
     let found = answer(Command::new("sh").args(["-c", &script, program()]).arg(dir.path()));
     found.fails(3, &["/run/draws/part-", "File too large"]);
     assert!(tree(dir.path()).iter().all(|name| !name.contains("tmp")), "{:?}", tree(dir.path()));
-    run(dir.path(), "resume {}/run").succeeds();
-    run(dir.path(), &format!("{words} {{}}/whole")).succeeds();
+    run(dir.path(), "resume {}/run").sampled();
+    run(dir.path(), &format!("{words} {{}}/whole")).sampled();
     assert_eq!(fingerprints(&dir.path().join("run")), fingerprints(&dir.path().join("whole")));
 }
 
 #[test]
 fn exports_do_not_overwrite_and_leave_nothing_half_written() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), SMALL).succeeds();
+    run(dir.path(), SMALL).sampled();
     for format in ["netcdf", "zarr", "zarr-v2", "parquet", "stan-csv", "csv"] {
         let export = format!("export {{}}/run --to {format} --out {{}}/{format}");
         run(dir.path(), &export).succeeds();

@@ -19,10 +19,10 @@ fn prints(double: &Double, name: &str) -> std::collections::BTreeMap<String, Str
 #[test]
 fn several_gpus_give_the_draws_of_the_cpu() {
     let Some(double) = Double::new() else { return };
-    octopus(&double, "", &format!("{RUN} --quiet --device cpu --out {{}}/cpu")).succeeds();
+    octopus(&double, "", &format!("{RUN} --quiet --device cpu --out {{}}/cpu")).sampled();
     for (asked, name) in [("cuda:0,1", "cuda:0,1"), ("cuda:all", "cuda:0,1,2"), ("cuda:2,0", "cuda:0,2")] {
         let answer = octopus(&double, "devices=3", &format!("{RUN} --quiet --device {asked} --out {{}}/gpus"));
-        let json = answer.succeeds().json();
+        let json = answer.sampled().json();
         assert_eq!((&json["device"], &json["device_reason"]), (&name.into(), &"asked for".into()));
         assert!(!answer.stderr.contains("cuda:"), "nothing to tell: {}", answer.stderr);
         let used = json["usage"]["devices"].as_array().unwrap();
@@ -31,17 +31,17 @@ fn several_gpus_give_the_draws_of_the_cpu() {
         assert_eq!(prints(&double, "gpus"), prints(&double, "cpu"), "{asked}");
     }
     // One of one is one.
-    let json = octopus(&double, "", &format!("{RUN} --quiet --device cuda:all --out {{}}/gpus")).succeeds().json();
+    let json = octopus(&double, "", &format!("{RUN} --quiet --device cuda:all --out {{}}/gpus")).sampled().json();
     assert_eq!(json["device"], "cuda:0");
 }
 
 #[test]
 fn a_gpu_that_is_lost_leaves_its_chains_to_the_others() {
     let Some(double) = Double::new() else { return };
-    octopus(&double, "", &format!("{RUN} --quiet --device cpu --out {{}}/cpu")).succeeds();
+    octopus(&double, "", &format!("{RUN} --quiet --device cpu --out {{}}/cpu")).sampled();
     let words = format!("{RUN} --device cuda:all --out {{}}/gpus");
     let lost = octopus(&double, "devices=3;lost=1:250", &words);
-    let reason = lost.succeeds().json()["device_reason"].as_str().unwrap().to_owned();
+    let reason = lost.sampled().json()["device_reason"].as_str().unwrap().to_owned();
     assert!(reason.starts_with("asked for; cuda:1 was given up by iteration "), "{reason}");
     let told = lost.stderr.matches("cuda:1 is given up, the other devices go on with what it had to do").count();
     assert_eq!(told, 1, "{}", lost.stderr);
@@ -49,7 +49,7 @@ fn a_gpu_that_is_lost_leaves_its_chains_to_the_others() {
     // When all are lost the run stops, and goes on on others.
     let stopped = octopus(&double, "devices=2;lost=0:300,1:200", &words);
     stopped.fails(3, &["cuda:1 is given up", "the GPU failed", "octopus resume", "--device cpu"]);
-    let resumed = octopus(&double, "devices=3", "resume {}/gpus --quiet --json --device cuda:1,2").succeeds().json();
+    let resumed = octopus(&double, "devices=3", "resume {}/gpus --quiet --json --device cuda:1,2").sampled().json();
     assert_eq!(resumed["device"], "cuda:1,2");
     assert_eq!(prints(&double, "gpus"), prints(&double, "cpu"));
 }

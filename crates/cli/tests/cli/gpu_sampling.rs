@@ -52,10 +52,10 @@ fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
         let words = format!(
             "sample hierarchical-normal --draws 200 --tune 150 --keep-warmup --likelihood {likelihood} --force --json"
         );
-        octopus(&double, "", &format!("{words} --quiet --device cpu --out {{}}/cpu")).succeeds();
+        octopus(&double, "", &format!("{words} --quiet --device cpu --out {{}}/cpu")).sampled();
         let answer = octopus(&double, "", &format!("{words} --device cuda --out {{}}/gpu"));
         assert_eq!(prints(&double, "gpu"), prints(&double, "cpu"), "{likelihood}");
-        let json = answer.succeeds().json();
+        let json = answer.sampled().json();
         assert_eq!((&json["device"], &json["device_reason"]), (&"cuda:0".into(), &"asked for".into()));
         assert!(json["usage"]["peak_bytes"].as_u64().unwrap() > 0, "{json:#}");
         assert!(answer.stderr.contains("run: 4 chains x (150 warm-up + 200 draws)"), "{}", answer.stderr);
@@ -69,7 +69,7 @@ fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
         assert!(usage["device_name"].as_str().unwrap().contains("(test double)"), "{usage:?}");
     }
     let quiet = octopus(&double, "", &format!("{SHORT} --quiet --device cuda --out {{}}/quiet"));
-    let said = &quiet.succeeds().stderr;
+    let said = &quiet.sampled().stderr;
     assert!(["run:", "device:", "data:", "%"].iter().all(|words| !said.contains(words)), "--quiet is quiet: {said}");
 }
 
@@ -79,7 +79,7 @@ fn blocks_that_share_a_chain_give_the_draws_of_the_cpu() {
     let words = "sample hierarchical-normal --groups 10 --per-group 3000 --likelihood pointwise --draws 20 --tune 40 \
                  --keep-warmup --json --quiet";
     for device in ["cpu", "cuda"] {
-        octopus(&double, "", &format!("{words} --device {device} --out {{}}/{device}")).succeeds();
+        octopus(&double, "", &format!("{words} --device {device} --out {{}}/{device}")).sampled();
     }
     assert_eq!(prints(&double, "cuda"), prints(&double, "cpu"));
     assert_eq!(record(&double, "cuda")["device"].as_str(), Some("cuda:0"));
@@ -89,7 +89,7 @@ fn blocks_that_share_a_chain_give_the_draws_of_the_cpu() {
 #[test]
 fn ctrl_c_on_a_gpu_keeps_the_draws_and_resume_gives_the_same_bits() {
     let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
-    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).succeeds();
+    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).sampled();
     let mut child = start(&double, &format!("{LONG} --device cuda --out {{}}/run"));
     wait_for(&double.scratch().join("run/draws/part-00000.parquet"));
     let asked = Instant::now();
@@ -101,7 +101,7 @@ fn ctrl_c_on_a_gpu_keeps_the_draws_and_resume_gives_the_same_bits() {
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
     assert!(said.contains("octopus resume"), "{said}");
     assert_eq!(record(&double, "run")["status"].as_str(), Some("interrupted"));
-    let resumed = octopus(&double, "", "resume {}/run --quiet --json").succeeds().json();
+    let resumed = octopus(&double, "", "resume {}/run --quiet --json").sampled().json();
     assert_eq!((&resumed["status"], &resumed["device"]), (&"complete".into(), &"cuda:0".into()));
     assert_eq!(prints(&double, "run"), prints(&double, "whole"));
 }
@@ -110,9 +110,9 @@ fn ctrl_c_on_a_gpu_keeps_the_draws_and_resume_gives_the_same_bits() {
 #[test]
 fn kill_9_on_a_gpu_and_resume_on_either_device() {
     let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
-    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).succeeds();
+    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).sampled();
     let begin = Instant::now();
-    octopus(&double, "", &format!("{LONG} --device cuda --out {{}}/gpu")).succeeds();
+    octopus(&double, "", &format!("{LONG} --device cuda --out {{}}/gpu")).sampled();
     let whole = begin.elapsed();
     let mut moments = Stream::new(2, 0, 0, Purpose::User);
     for (first, second, last) in [("cuda", "cuda", "cuda"), ("cuda", "cpu", "cuda"), ("cpu", "cuda", "cpu")] {
@@ -126,7 +126,7 @@ fn kill_9_on_a_gpu_and_resume_on_either_device() {
         sleep(whole.mul_f64(0.3 * moments.uniform()));
         child.kill().unwrap();
         child.wait().unwrap();
-        octopus(&double, "", &format!("resume {{}}/run --quiet --device {last}")).succeeds();
+        octopus(&double, "", &format!("resume {{}}/run --quiet --device {last}")).sampled();
         assert_eq!(prints(&double, "run"), prints(&double, "whole"), "{first}, {second}, {last}");
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -135,14 +135,14 @@ fn kill_9_on_a_gpu_and_resume_on_either_device() {
 #[test]
 fn other_precisions_run_on_gpus_only() {
     let Some(double) = Double::with_sampler(&["f32_32x1", "mixed_32x1"]) else { return };
-    octopus(&double, "", &format!("{SHORT} --quiet --device cpu --out {{}}/f64")).succeeds();
+    octopus(&double, "", &format!("{SHORT} --quiet --device cpu --out {{}}/f64")).sampled();
     for precision in ["f32", "mixed"] {
         let words = format!("{SHORT} --precision {precision} --out {{}}/{precision}");
-        let json = octopus(&double, "", &format!("{words} --device cuda --quiet")).succeeds().json();
+        let json = octopus(&double, "", &format!("{words} --device cuda --quiet")).sampled().json();
         assert_eq!(json["sampler"]["precision"], precision);
         assert_ne!(prints(&double, precision), prints(&double, "f64"));
         // `auto` knows that only one side can do it.
-        let auto = octopus(&double, "", &format!("{words} --force --quiet")).succeeds().json();
+        let auto = octopus(&double, "", &format!("{words} --force --quiet")).sampled().json();
         assert_eq!(auto["device"], "cuda:0");
         assert_eq!(auto["device_reason"], format!("only GPUs compute in {precision}"));
         // A run that is not done cannot go on on the CPU, and is left as it was.
@@ -155,7 +155,7 @@ fn other_precisions_run_on_gpus_only() {
         let refused = octopus(&double, "", &format!("resume {{}}/{precision} --device cpu"));
         refused.fails(2, &["the CPU computes in f64", "--device cuda"]);
         assert_eq!(fs::read(&path).unwrap(), before);
-        octopus(&double, "", &format!("resume {{}}/{precision} --quiet")).succeeds();
+        octopus(&double, "", &format!("resume {{}}/{precision} --quiet")).sampled();
     }
 }
 
@@ -163,21 +163,21 @@ fn other_precisions_run_on_gpus_only() {
 fn chains_that_do_not_fit_take_turns() {
     let Some(double) = Double::new() else { return };
     let words = "sample hierarchical-normal --groups 10 --chains 600 --draws 20 --tune 40 --json";
-    octopus(&double, "", &format!("{words} --quiet --device cpu --out {{}}/cpu")).succeeds();
+    octopus(&double, "", &format!("{words} --quiet --device cpu --out {{}}/cpu")).sampled();
     let answer = octopus(&double, "total_mb=24;free_mb=22", &format!("{words} --device cuda --out {{}}/gpu"));
-    assert!(answer.succeeds().stderr.contains("600 at once is too much, going on with 300 at once"), "{answer:#?}");
+    assert!(answer.sampled().stderr.contains("600 at once is too much, going on with 300 at once"), "{answer:#?}");
     assert_eq!(prints(&double, "gpu"), prints(&double, "cpu"));
 }
 
 #[test]
 fn a_device_that_is_lost_leaves_a_run_that_the_cpu_can_end() {
     let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
-    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).succeeds();
+    octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).sampled();
     let lost = octopus(&double, "lost=4000", &format!("{LONG} --device cuda --out {{}}/run"));
     lost.fails(3, &["the GPU failed", "719", "octopus verify", "octopus resume", "--device cpu"]);
     let partial = octopus(&double, "", "diagnose {}/run --json");
     assert!(partial.stderr.contains("not complete"), "{partial:?}");
-    let resumed = octopus(&double, "", "resume {}/run --quiet --json --device cpu").succeeds().json();
+    let resumed = octopus(&double, "", "resume {}/run --quiet --json --device cpu").sampled().json();
     assert_eq!(resumed["device"], "cpu");
     assert!(resumed["device_reason"].as_str().unwrap().contains("begun on cuda:0"), "{resumed:#}");
     assert_eq!(prints(&double, "run"), prints(&double, "whole"));
@@ -191,11 +191,11 @@ fn a_model_too_large_for_the_kernels_goes_to_the_cpu() {
     refused.fails(2, &["1103 coordinates", "at most 1024", "--device cpu"]);
     assert!(!double.scratch().join("run").exists());
     let auto = octopus(&double, "", words);
-    let json = auto.succeeds().json();
+    let json = auto.sampled().json();
     assert_eq!(json["device"], "cpu");
     assert!(json["device_reason"].as_str().unwrap().contains("1103 coordinates"), "{json:#}");
     assert!(auto.stderr.contains("device: cpu (no GPU kernel takes 1103 coordinates"), "{}", auto.stderr);
-    octopus(&double, "", "resume {}/run --device cuda").succeeds();
+    octopus(&double, "", "resume {}/run --device cuda").sampled();
 }
 
 /// Of the first place of a dry run.
@@ -221,7 +221,7 @@ fn a_dry_run_foretells_the_memory_of_the_run() {
         let planned = planned(&double, &words);
         let file = double.scratch().join("usage");
         let _ = fs::remove_file(&file);
-        octopus(&double, &format!("report={}", file.display()), &words).succeeds();
+        octopus(&double, &format!("report={}", file.display()), &words).sampled();
         let used = DeviceReport::read(&file).unwrap()[0].peak_bytes;
         let off = (planned as f64 - used as f64).abs() / used as f64;
         eprintln!("{label}: {planned} bytes planned, {used} used");
@@ -260,7 +260,7 @@ fn auto_decides_by_what_was_measured() {
         );
         let mut command = double.octopus("");
         command.env("XDG_CACHE_HOME", double.scratch());
-        double.run(&mut command, &words).succeeds();
+        double.run(&mut command, &words).sampled();
         let record = record(&double, "run");
         (record["device"].as_str().unwrap().to_owned(), record["device_reason"].as_str().unwrap().to_owned())
     };

@@ -28,7 +28,7 @@ fn status(run: &Path) -> Option<String> {
 fn threads_and_checkpoints_change_no_bit() {
     let dir = tempfile::tempdir().unwrap();
     let base = "sample hierarchical-normal --groups 20 --draws 150 --tune 150 --keep-warmup --device cpu --out {}/";
-    run(dir.path(), &format!("{base}0 --threads 1")).succeeds();
+    run(dir.path(), &format!("{base}0 --threads 1")).sampled();
     let expected = fingerprints(&dir.path().join("0"));
     assert!(expected.keys().any(|name| name.starts_with("warmup_posterior/")), "warm-up is kept");
     for (name, options) in [
@@ -37,10 +37,10 @@ fn threads_and_checkpoints_change_no_bit() {
         ("3", "--threads 1 --checkpoint-every 7"),
         ("4", "--checkpoint-every 100000"),
     ] {
-        run(dir.path(), &format!("{base}{name} {options}")).succeeds();
+        run(dir.path(), &format!("{base}{name} {options}")).sampled();
         assert_eq!(fingerprints(&dir.path().join(name)), expected, "{options}");
     }
-    run(dir.path(), &format!("{base}other --seed 43")).succeeds();
+    run(dir.path(), &format!("{base}other --seed 43")).sampled();
     let other = fingerprints(&dir.path().join("other"));
     assert!(
         expected
@@ -55,7 +55,9 @@ fn kill_9_at_random_moments_and_resume() {
     let kills: u32 = std::env::var("OCTOPUS_TEST_KILLS").map_or(4, |text| text.parse().expect("a number of kills"));
     let dir = tempfile::tempdir().unwrap();
     let begin = Instant::now();
-    assert!(long(dir.path(), "whole").status().unwrap().success());
+    // 1 where so few draws fail a check; however the run was interrupted, it ends with the same.
+    let code = long(dir.path(), "whole").status().unwrap().code();
+    assert!(matches!(code, Some(0 | 1)), "{code:?}");
     // Other tests run beside: the first run may have been slower than those that follow.
     let mut whole = begin.elapsed();
     let expected = fingerprints(&dir.path().join("whole"));
@@ -77,10 +79,13 @@ fn kill_9_at_random_moments_and_resume() {
             let threads = if k % 2 == 0 { "1" } else { "2" };
             let end =
                 octopus().args(["resume", "--threads", threads, "--checkpoint-every", "33"]).arg(&folder).output();
-            assert_eq!(end.unwrap().status.code(), Some(0));
+            // Where the kill came after the last draw there is nothing left to resume, nor to judge.
+            let end = end.unwrap();
+            let ended = String::from_utf8_lossy(&end.stdout).contains("is complete");
+            assert_eq!(end.status.code(), if ended { Some(0) } else { code });
         } else {
             // Killed before the first file: there is nothing to resume, and nothing in the way.
-            assert!(long(dir.path(), &name).status().unwrap().success());
+            assert_eq!(long(dir.path(), &name).status().unwrap().code(), code);
         }
         assert_eq!(fingerprints(&folder), expected, "kill {k}");
         fs::remove_dir_all(&folder).unwrap();
@@ -102,7 +107,7 @@ fn kill_9(child: &mut Child, wait: Duration, folder: &Path) -> bool {
 #[test]
 fn ctrl_c_keeps_the_draws_and_resume_gives_the_same_bits() {
     let dir = tempfile::tempdir().unwrap();
-    assert!(long(dir.path(), "whole").status().unwrap().success());
+    assert!(matches!(long(dir.path(), "whole").status().unwrap().code(), Some(0 | 1)));
     let folder = dir.path().join("run");
     let mut child = long(dir.path(), "run").stderr(Stdio::piped()).spawn().unwrap();
     // Draws proper are there: a part is on the disk.
@@ -123,7 +128,7 @@ fn ctrl_c_keeps_the_draws_and_resume_gives_the_same_bits() {
     let partial = run(dir.path(), "diagnose {}/run --json");
     assert!(partial.stderr.contains("not complete"), "{partial:?}");
     assert!(partial.json()["parameters"].as_array().unwrap().len() == 1003);
-    let resumed = run(dir.path(), "resume {}/run --quiet --json").succeeds().json();
+    let resumed = run(dir.path(), "resume {}/run --quiet --json").sampled().json();
     assert_eq!(resumed["status"], "complete");
     assert_eq!(fingerprints(&folder), fingerprints(&dir.path().join("whole")));
 }

@@ -31,7 +31,7 @@ fn a_sound_gpu_is_fit_and_says_that_it_is_a_double() {
     let Some(double) = Double::new() else { return };
     let clock = Instant::now();
     let whole = double.run(&mut double.octopus(""), "verify");
-    whole.succeeds();
+    whole.sampled();
     eprintln!("verify on the software GPU took {:.1} s", clock.elapsed().as_secs_f64());
     for id in CHECK_IDS.iter().chain(&FITNESS_IDS) {
         assert!(whole.stdout.contains(&format!("PASS  {id:<18}")), "{id}: {}", whole.stdout);
@@ -218,7 +218,7 @@ fn the_record_of_a_run_has_device_reason_and_usage() {
     let dir = tempfile::tempdir().unwrap();
     let words = "sample hierarchical-normal --groups 3 --draws 20 --tune 20 --quiet --out {}/run";
     let record = |dir: &Path| -> String { std::fs::read_to_string(dir.join("run/run.toml")).unwrap() };
-    run(dir.path(), &format!("{words} --device cpu")).succeeds();
+    run(dir.path(), &format!("{words} --device cpu")).sampled();
     for line in ["device = \"cpu\"", "device_reason = \"asked for\"", "[usage]", "peak_bytes = 0", "launches = 0"] {
         assert!(record(dir.path()).contains(line), "{line}: {}", record(dir.path()));
     }
@@ -232,7 +232,7 @@ fn the_record_of_a_run_has_device_reason_and_usage() {
     assert!(by_variable.code == Some(4), "{by_variable:#?}");
     answer(octopus().args(&words).env("OCTOPUS_DEVICE", "gpu0")).fails(2, &["OCTOPUS_DEVICE", "gpu0", "cuda:N"]);
     let flag = answer(octopus().args(&words).args(["--force", "--device", "cpu"]).env("OCTOPUS_DEVICE", "cuda"));
-    assert!(flag.succeeds().stderr.contains("--device cpu overrides OCTOPUS_DEVICE=cuda"), "{}", flag.stderr);
+    assert!(flag.sampled().stderr.contains("--device cpu overrides OCTOPUS_DEVICE=cuda"), "{}", flag.stderr);
 }
 
 #[test]

@@ -9,7 +9,7 @@ const MANY: &str =
 #[test]
 fn many_short_chains_are_sampled_and_judged_by_superchains() {
     let dir = tempfile::tempdir().unwrap();
-    let found = run(dir.path(), &format!("{MANY}run --draws 12 --json")).succeeds().json();
+    let found = run(dir.path(), &format!("{MANY}run --draws 12 --json")).sampled().json();
     assert_eq!(found["sampler"]["superchains"], 24, "as suits 96 chains");
     assert_eq!((&found["diagnosis"]["superchains"], &found["diagnosis"]["chains"]), (&24.into(), &96.into()));
     assert!(found["diagnosis"]["min_ess_bulk"].as_f64().unwrap() > 200.0, "{found}");
@@ -28,9 +28,9 @@ fn many_short_chains_are_sampled_and_judged_by_superchains() {
 #[test]
 fn many_short_chains_have_the_same_bits() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), &format!("{MANY}0 --draws 6 --threads 1")).succeeds();
+    run(dir.path(), &format!("{MANY}0 --draws 6 --threads 1")).sampled();
     let expected = fingerprints(&dir.path().join("0"));
-    run(dir.path(), &format!("{MANY}1 --draws 6 --threads 3 --checkpoint-every 3")).succeeds();
+    run(dir.path(), &format!("{MANY}1 --draws 6 --threads 3 --checkpoint-every 3")).sampled();
     assert_eq!(fingerprints(&dir.path().join("1")), expected);
 }
 
@@ -40,7 +40,7 @@ const GOAL: &str = "sample hierarchical-normal --groups 12 --tune 200 --device c
 fn a_run_ends_at_its_goal_and_always_there() {
     let dir = tempfile::tempdir().unwrap();
     let goal = format!("{GOAL}run --draws 20000 --target-ess 600 --target-rhat 1.02");
-    let found = run(dir.path(), &goal).succeeds().json();
+    let found = run(dir.path(), &goal).sampled().json();
     let draws = found["ending"]["draws"].as_u64().unwrap();
     assert_eq!(found["ending"]["by"], "target");
     assert!((124..2000).contains(&draws), "{found}");
@@ -53,11 +53,11 @@ fn a_run_ends_at_its_goal_and_always_there() {
     }
     assert!(diagnosis["max_rhat"].as_f64().unwrap() < 1.02);
     // The draws are those of a run that was asked for so many, whatever was drawn while they were looked at.
-    run(dir.path(), &format!("{GOAL}plain --draws {draws}")).succeeds();
+    run(dir.path(), &format!("{GOAL}plain --draws {draws}")).sampled();
     let expected = fingerprints(&dir.path().join("plain"));
     assert_eq!(fingerprints(&dir.path().join("run")), expected);
     let goal = goal.replace("/run ", "/again --threads 1 --checkpoint-every 10 ");
-    run(dir.path(), &goal).succeeds();
+    run(dir.path(), &goal).sampled();
     assert_eq!(fingerprints(&dir.path().join("again")), expected);
 }
 
@@ -73,7 +73,7 @@ fn a_goal_that_is_not_reached_is_said() {
     assert_eq!(late.json()["ending"]["by"], "time");
     // A limit of the time alone is no target that could be missed.
     let words = format!("{GOAL}only --draws 1000000000 --max-seconds 0.3");
-    assert_eq!(run(dir.path(), &words).succeeds().json()["ending"]["by"], "time");
+    assert_eq!(run(dir.path(), &words).sampled().json()["ending"]["by"], "time");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_makes_no_sense_is_refused() {
 fn auto_chooses_says_why_and_draws_what_was_chosen() {
     let dir = tempfile::tempdir().unwrap();
     let auto = format!("{GOAL}auto --chains 4 --draws 300 --strategy auto --threads 2").replace("--tune 200", "");
-    let found = run(dir.path(), &auto).succeeds().json();
+    let found = run(dir.path(), &auto).sampled().json();
     let reason = found["strategy_reason"].as_str().unwrap();
     assert!(
         reason.contains("predicted to be done first: on cpu after") && reason.contains("against four-long"),
@@ -107,14 +107,14 @@ fn auto_chooses_says_why_and_draws_what_was_chosen() {
     assert!(found["sampler"]["strategy"] == "many-short" && chains * draws >= 1200, "{found}");
     assert!(fs::read_to_string(dir.path().join("auto/run.toml")).unwrap().contains(reason));
     let named = format!("--strategy many-short --chains {chains} --superchains {superchains} --draws {draws}");
-    run(dir.path(), &format!("{GOAL}named {named}").replace("--tune 200", "")).succeeds();
+    run(dir.path(), &format!("{GOAL}named {named}").replace("--tune 200", "")).sampled();
     assert_eq!(fingerprints(&dir.path().join("auto")), fingerprints(&dir.path().join("named")));
 
     let loud = format!("{GOAL}target --strategy auto --target-ess 500")
         .replace("--quiet --json", "")
         .replace("--tune 200", "");
     let target = run(dir.path(), &loud);
-    target.succeeds();
+    target.sampled();
     assert!(target.stderr.contains("strategy: many-short with"), "{}", target.stderr);
     run(dir.path(), &format!("{GOAL}none --strategy auto --keep-warmup")).fails(2, &["--keep-warmup", "four-long"]);
     run(dir.path(), &format!("{GOAL}none --strategy auto --superchains 4")).fails(2, &["--superchains"]);

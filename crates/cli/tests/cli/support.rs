@@ -58,6 +58,15 @@ impl Answer {
         self
     }
 
+    /// Asserts that a run was sampled to its end: exit code 0, or 1 together with the warning that its draws should not be
+    /// used, as of the few draws of a quick test.
+    #[track_caller]
+    pub(crate) fn sampled(&self) -> &Self {
+        let unfit = self.stderr.contains("should not be used as they are");
+        assert_eq!(self.code, Some(i32::from(unfit)), "{self:#?}");
+        self
+    }
+
     /// The result as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
