@@ -50,7 +50,8 @@ pub(crate) fn stuck_chains(posterior: &Dataset, summary: &Summary) -> Vec<StuckC
             let typical = sorted[chains / 2];
             for (chain, &range) in ranges.iter().enumerate() {
                 let share = range / typical;
-                if !(share < SHARE) || found[chain].as_ref().is_some_and(|before| before.share <= share) {
+                if share.is_nan() || share >= SHARE || found[chain].as_ref().is_some_and(|before| before.share <= share)
+                {
                     continue;
                 }
                 let since = since(draws, SHARE * typical, |draw| value(chain, draw));

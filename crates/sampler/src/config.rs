@@ -13,7 +13,7 @@ pub enum Parameterization {
     NonCentered,
     /// Fully centered: lambda = 1.
     Centered,
-    /// Each element's lambda is found in warm-up.
+    /// Each element's lambda is found in warm-up: the data's share of its precision, averaged over where the scale may be.
     #[default]
     Adaptive,
 }
@@ -77,7 +77,8 @@ pub struct SamplerConfig {
     pub parameterization: Parameterization,
     /// Metric.
     pub metric: MetricKind,
-    /// Half-width of the uniform jitter of the chains' starting points around the density's center.
+    /// Half-width of the uniform jitter of the chains' starting points around the density's center, in its
+    /// [units](octopus_density::LogDensity::init_scale).
     pub init_radius: f64,
     /// Lengths of the parts of warm-up.
     pub windows: WindowConfig,

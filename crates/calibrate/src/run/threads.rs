@@ -24,6 +24,9 @@ pub(super) fn run<S: Simulator>(
     on_threads(numbers, threads, task.stop, &work, keep)
 }
 
+/// What is done with an item, unless it is stopped: it is given what says so.
+pub(crate) type Work<'a, I, R> = dyn Fn(I, &dyn Fn() -> bool) -> Option<R> + Sync + 'a;
+
 /// Does `work` for every item on so many threads and hands each result to `keep` on this one, in any order. `work` gives
 /// none when it was stopped; it is asked to stop when `stop` says so, or when `keep` has failed.
 ///
@@ -33,7 +36,7 @@ pub(crate) fn on_threads<I: Send, R: Send>(
     items: impl Iterator<Item = I> + Send,
     threads: usize,
     stop: &(dyn Fn() -> bool + Sync),
-    work: &(dyn Fn(I, &dyn Fn() -> bool) -> Option<R> + Sync),
+    work: &Work<'_, I, R>,
     keep: &mut dyn FnMut(R) -> Result<(), CalibrateError>,
 ) -> Result<(), CalibrateError> {
     let items = Mutex::new(items);

@@ -193,7 +193,7 @@ pub(crate) struct SamplerArgs {
     /// Most doublings of a trajectory [default: 10]
     #[arg(long, value_name = "N")]
     pub(crate) max_depth: Option<u32>,
-    /// Half-width of the spread of the starting points [default: 2]
+    /// Half-width of the spread of the starting points; that of mu_pop in units of its prior's sd [default: 2]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) init_radius: Option<f64>,
 }
