@@ -7,20 +7,20 @@ use octopus_sampler::{SamplerConfig, Strategy};
 use serde::Serialize;
 
 /// An R-hat above which chains have not agreed. Chains of a calibration are short: 1.01 is for the draws of an analysis.
-const RHAT: f64 = 1.05;
+pub(crate) const RHAT: f64 = 1.05;
 /// Of superchains: a nested R-hat that chance makes of one draw of each chain, whose variance between the means of
 /// superchains is so many standard deviations above that of chains that are all alike.
 const DEVIATIONS: f64 = 5.0;
-/// A chain is lost where R-hat exceeds 1 by so many times what it may.
-const LOST: f64 = 10.0;
-/// The share of the data sets that may lose a chain: data that are simulated from a prior are now and then too few for any
+/// Chains are far apart where R-hat exceeds 1 by so many times what it may.
+const FAR: f64 = 10.0;
+/// The share of the data sets on which they may be: data that are simulated from a prior are now and then too few for any
 /// sampler.
-const MAY_BE_LOST: f64 = 0.01;
+const MAY_BE_FAR: f64 = 0.01;
 
 /// What the data sets of a calibration say together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// Whether no test failed, no data set did, and hardly any lost a chain: `lost` is at most `lost_allowed`.
+    /// Whether no test failed, no data set did, and chains are far apart on hardly any: `far_apart` is at most `far_apart_allowed`.
     pub calibrated: bool,
     /// The probability that a sampler without fault is called miscalibrated, over all quantities and tests together, at
     /// most.
@@ -49,9 +49,9 @@ pub struct Judgement {
     /// That limit.
     pub rhat_limit: f64,
     /// Data sets whose R-hat exceeds 1 by more than ten times what it may: a chain has not arrived, and ranks say nothing.
-    pub lost: usize,
+    pub far_apart: usize,
     /// How many of them there may be.
-    pub lost_allowed: usize,
+    pub far_apart_allowed: usize,
     /// Data sets with divergent transitions after warm-up.
     pub diverging: usize,
     /// Divergent transitions of all data sets.
@@ -187,11 +187,11 @@ pub fn judge(
     let how_many = |is: &dyn Fn(&Found) -> bool| found.iter().filter(|found| is(found)).count();
     let failed = data_sets.len() - found.len();
     let rhat_limit = rhat_limit(&settings.sampler);
-    let lost = how_many(&|found| found.rhat - 1.0 > LOST * (rhat_limit - 1.0));
-    let lost_allowed = (MAY_BE_LOST * found.len() as f64) as usize;
+    let far_apart = how_many(&|found| found.rhat - 1.0 > FAR * (rhat_limit - 1.0));
+    let far_apart_allowed = (MAY_BE_FAR * found.len() as f64) as usize;
     Ok(Judgement {
         calibrated: failed == 0
-            && lost <= lost_allowed
+            && far_apart <= far_apart_allowed
             && quantities.iter().all(|quantity| quantity.uniform)
             && independence.is_none_or(|independence| independence.independent),
         false_alarm,
@@ -206,8 +206,8 @@ pub fn judge(
         median_ess: median(found.iter().map(|found| found.ess).collect()),
         high_rhat: how_many(&|found| found.rhat > rhat_limit),
         rhat_limit,
-        lost,
-        lost_allowed,
+        far_apart,
+        far_apart_allowed,
         diverging: how_many(&|found| found.divergences > 0),
         divergences: found.iter().map(|found| found.divergences).sum(),
         leapfrogs: found.iter().map(|found| found.leapfrogs).sum(),
@@ -299,9 +299,9 @@ mod tests {
         assert_eq!(rhat_limit(&SamplerConfig::default()), RHAT);
     }
 
-    /// One data set in a hundred may lose a chain, and no more; chains that disagree somewhat are counted only.
+    /// One data set in a hundred may have chains far apart, and no more; chains that disagree somewhat are counted only.
     #[test]
-    fn lost_chains_fail_the_whole() {
+    fn chains_far_apart_fail_the_whole() {
         let with_bad = |bad: usize, rhat: f64| {
             let mut data_sets = uniform(9, 200);
             data_sets.iter_mut().take(bad).for_each(|data_set| data_set.outcome.as_mut().unwrap().rhat = rhat);
@@ -309,7 +309,7 @@ mod tests {
         };
         assert!(with_bad(2, 1.51).calibrated && !with_bad(3, 1.51).calibrated && with_bad(3, 1.49).calibrated);
         let judgement = with_bad(3, 1.51);
-        assert_eq!((judgement.high_rhat, judgement.lost, judgement.lost_allowed), (3, 3, 2));
+        assert_eq!((judgement.high_rhat, judgement.far_apart, judgement.far_apart_allowed), (3, 3, 2));
         assert_eq!(with_bad(3, 1.04).high_rhat, 0);
     }
 

@@ -4,6 +4,7 @@
 //! it; the same data under many seeds do.
 
 use crate::CalibrateError;
+use crate::judgement::RHAT;
 use crate::run::{TURN, on_threads};
 use octopus_density::LogDensity;
 use octopus_diag::{Chains, rhat, rhat_nested, rhat_split};
@@ -13,8 +14,6 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// The R-hat above which a run is not fit for use.
 const UNFIT: f64 = 1.01;
-/// The R-hat above which a run has lost a chain.
-const LOST: f64 = 1.05;
 
 /// What one seed gave.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -178,7 +177,7 @@ impl SeedSweep {
         rhats.sort_by(f64::total_cmp);
         let how_many = |is: &dyn Fn(&SeedRun) -> bool| runs.iter().filter(|run| is(run)).count();
         let mean = |value: &dyn Fn(&SeedRun) -> u64| runs.iter().map(value).sum::<u64>() as f64 / runs.len() as f64;
-        let mut worst: Vec<SeedRun> = runs.iter().filter(|run| run.rhat > LOST).cloned().collect();
+        let mut worst: Vec<SeedRun> = runs.iter().filter(|run| run.rhat > RHAT).cloned().collect();
         worst.sort_by(|a, b| b.rhat.total_cmp(&a.rhat).then(a.seed.cmp(&b.seed)));
         let lost = worst.len();
         worst.truncate(100);

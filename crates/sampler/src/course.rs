@@ -2,7 +2,7 @@
 //! warm-up is over.
 
 use crate::adaptation::{Adaptation, initial_centerings, initial_metric, learn};
-use crate::config::{SamplerConfig, Strategy};
+use crate::config::{Parameterization, SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, Chains, Shared, Tuning};
 use crate::pooled::PooledStep;
@@ -176,7 +176,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
             return Ok(Next::default());
         }
         let before = self.schedule.windows().start.saturating_sub(from);
-        if self.learns() {
+        if self.learns() && self.config.parameterization == Parameterization::Adaptive {
             let density = self.space.density;
             self.scales.add(density.hierarchies(), chains, density.dim(), before);
         }

@@ -126,11 +126,13 @@ impl ScaleRange {
         }
         let at = |log_scale: f64| information / self.mean_square * exact::exp(2.0 * log_scale);
         if high - low < POINT {
-            let information = at(0.5 * (low + high));
-            return information / (1.0 + information);
+            let share = 1.0 / (1.0 + 1.0 / at(0.5 * (low + high)));
+            return if share.is_finite() { share } else { 0.0 };
         }
         let half_log = |information: f64| 0.5 * exact::ln(1.0 + information);
-        ((half_log(at(high)) - half_log(at(low))) / (high - low)).clamp(0.0, 1.0)
+        let lambda = (half_log(at(high)) - half_log(at(low))) / (high - low);
+        // Scales whose squares are no numbers: a chain is lost there, and needs coordinates that it can leave.
+        if lambda.is_finite() { lambda.clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -192,6 +194,15 @@ mod tests {
         // Chains that all wander as far as they are apart.
         assert!(!range(&[&[-4.0, 4.0, -4.0, 4.0, -4.0], &[4.0, -4.0, 4.0, 4.0, 4.0]]).disputed);
         assert!(!range(&[&lost]).disputed, "one chain has nobody to differ from");
+    }
+
+    /// Scales beyond all numbers, as a chain that is thrown far up may have: never a lambda that is none.
+    #[test]
+    fn scales_that_overflow_are_not_centered() {
+        for own in [[400.0, 401.0, 402.0], [-800.0, 2.0, 400.0], [700.0, 700.0, 700.0]] {
+            let lambda = range(&[&own, &own]).lambda(300.0);
+            assert!((0.0..=1.0).contains(&lambda), "{own:?}: {lambda}");
+        }
     }
 
     /// Whatever the cut into blocks, and without the draws before the window.

@@ -3,8 +3,8 @@
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{
-    DensityError, Dim, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity, Role,
-    Transform, Variable,
+    Centering, DensityError, Dim, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity,
+    Role, Transform, Variable,
 };
 use octopus_sampler::SamplerConfig;
 use std::convert::Infallible;
@@ -32,18 +32,57 @@ fn phase_0() -> SamplerConfig {
     SamplerConfig { draws: 2000, tune: 1000, target_accept: 0.95, ..SamplerConfig::default() }
 }
 
+/// The model with the starting points that it had when these seeds lost a chain: `mu_pop` within 2, whatever its prior.
+struct StartsAsBefore(HierarchicalNormal);
+
+impl LogDensity for StartsAsBefore {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+
+    fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.0.logp_grad(x, gradient)
+    }
+
+    fn expand(&self, position: &[f64], out: &mut [f64]) {
+        self.0.expand(position, out);
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn center(&self) -> Option<Vec<f64>> {
+        self.0.center()
+    }
+
+    fn hierarchies(&self) -> &[Hierarchy] {
+        self.0.hierarchies()
+    }
+
+    fn logp_grad_centered(&self, by: &[Centering], x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.0.logp_grad_centered(by, x, gradient)
+    }
+}
+
 /// With these seeds a chain was thrown into the neck of the funnel and frozen there: R-hat from 1.5 to 6.
 #[test]
 fn four_long_chains_of_the_default_data_all_arrive() {
-    let sweep = swept(&model(HierarchicalSpec::default()), &phase_0(), [128, 266, 405, 895, 1154, 1188, 664, 869]);
+    let model = StartsAsBefore(model(HierarchicalSpec::default()));
+    let sweep = swept(&model, &phase_0(), [128, 266, 405, 895, 1154, 1188]);
     assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
 }
 
 #[test]
 fn many_short_chains_all_arrive() {
     let many = SamplerConfig { draws: 16, tune: 1000, target_accept: 0.95, ..SamplerConfig::many_short(1024) };
-    let seeds = [46, 57, 70, 85, 86, 138, 143, 176, 190, 200];
-    let sweep = swept(&model(HierarchicalSpec::default()), &many, seeds);
+    let before = StartsAsBefore(model(HierarchicalSpec::default()));
+    // Seeds with which a superchain was lost on these data.
+    let sweep = swept(&before, &many, [7, 9, 27]);
     assert!(sweep.good() && sweep.saturated == 0, "{sweep:#?}");
     let zero = HierarchicalSpec { groups: 10, between_sd: 0.0, ..HierarchicalSpec::default() };
     let sweep = swept(&model(zero), &many, 1..40);

@@ -28,7 +28,8 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
     }
     text += &checks_text(checks);
     let nested = if judgement.together.is_some() { "nested " } else { "" };
-    let Judgement { data_sets, kept, median_ess, low_ess, high_rhat, rhat_limit, lost, lost_allowed, .. } = judgement;
+    let Judgement { data_sets, kept, median_ess, low_ess, high_rhat, rhat_limit, far_apart, far_apart_allowed, .. } =
+        judgement;
     let Judgement { diverging, divergences, .. } = judgement;
     text += &format!(
         "{data_sets} data sets of {model}: {kept} draws kept of each, median of the smallest ESS {median_ess:.0}\n"
@@ -36,15 +37,15 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
     text += &format!(
         "{high_rhat} data sets with {nested}R-hat above {rhat_limit:.2}, {diverging} with divergences ({divergences} in all)\n"
     );
-    if lost > lost_allowed {
+    if far_apart > far_apart_allowed {
         text += &format!(
-            "FAIL: chains did not arrive on {lost} data sets, at most {lost_allowed} are allowed; ranks of such runs say \
+            "FAIL: chains did not arrive on {far_apart} data sets, at most {far_apart_allowed} are allowed; ranks of such runs say \
              nothing\n"
         );
     }
     if *high_rhat > 0 {
         text += &format!(
-            "WARN: chains disagree on {high_rhat} data sets, far apart on {lost}: raise --tune and --draws, and see whether \
+            "WARN: chains disagree on {high_rhat} data sets, far apart on {far_apart}: raise --tune and --draws, and see whether \
              the ranks stay as they are\n"
         );
     }
