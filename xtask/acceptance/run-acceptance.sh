@@ -142,10 +142,11 @@ part_2() {
         sanitize "$tool" "$tool" 45 device exact --small
     done
     step calibrate 60 "$octopus" device calibrate --json --cache "$work/calibration"
-    # Ranks of the sampler on the device; on a test double a few data sets of a small model.
+    # Ranks of the sampler on the device; on a test double a few data sets of a small model, with a warm-up that is just
+    # long enough for chains to arrive.
     if [ -n "${OCTOPUS_SOFTGPU:-}" ]; then
         step ranks 60 "$octopus" calibrate hierarchical-normal --device cuda --groups 10 --datasets 20 --chains 4 \
-            --draws 20 --tune 40 --force --json --out "$work/ranks"
+            --draws 50 --tune 200 --force --json --out "$work/ranks"
     else
         step ranks 60 "$octopus" calibrate hierarchical-normal --device cuda --datasets 1000 --json --out "$work/ranks"
     fi
