@@ -16,7 +16,7 @@ fn gradient(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("gradient/{name}"));
         for groups in GROUPS {
             let model = prd_model(groups, likelihood).expect("the PRD's data");
-            let centered = [Centering::constant(1.0, groups)];
+            let centered = [Centering::Centered];
             // In centered coordinates the effects are the group means: start them at the data's.
             let mut position: Vec<f64> = (0..groups)
                 .map(|j| model.data().group(j).iter().sum::<f64>() / model.data().group(j).len() as f64)

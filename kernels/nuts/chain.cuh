@@ -57,7 +57,6 @@ OCTOPUS_DEVICE void advance(const Transition<S, Density>& transition, const Laun
 template <class S, template <class> class Density>
 OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch,
                               u32 number) {
-  using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
   using Vec = typename S::Vec;
@@ -79,7 +78,7 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     space.density.make_natural(launch.centering, x);
     store_draw<S>(launch.draws + row * dim, dim, x);
     if (iteration >= launch.window_begin && iteration < launch.window_end) {
-      const Centering<R, T> natural = {launch.centering.lambda, (T)0, (T)0, 1, 1};
+      const Centering<T> natural = {(T)0, (T)0, 0, 1};
       Vec gradient;
       // Where there is no value the gradient means nothing: the host must see that.
       if (!is_finite(space.density.evaluate(natural, x, gradient)) && W::writes()) launch.records[row].flags |= 4u;

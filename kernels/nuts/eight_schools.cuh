@@ -1,4 +1,4 @@
-// Eight schools of crates/density, in the sampler's (partially centered) coordinates: the twin of
+// Eight schools of crates/density, in the sampler's coordinates: the twin of
 // crates/density/src/schools/kernel.rs, operation by operation.
 //
 // Coordinates: x_0 .. x_{J-1}, mu, log tau. School j and its x_j share a lane.
@@ -17,11 +17,19 @@ template <class R, class T> struct EightSchoolsData {
   /// The measured effect of each school and 1 / sigma^2 of it, 0 in the padding.
   const R* effect;
   const R* precision;
+  /// The precisions that there are and how many schools have each, 0 in the padding; and their number.
+  const R* distinct;
+  const R* times;
+  u32 kinds;
+
+  /// What the data say about the schools: see `Standardised`.
+  OCTOPUS_DEVICE const R* measured() const { return effect; }
+  OCTOPUS_DEVICE const R* precisions() const { return precision; }
 };
 
-static_assert(sizeof(EightSchoolsData<double, double>) == 40, "the host packs it");
-static_assert(sizeof(EightSchoolsData<float, double>) == 40, "the host packs it");
-static_assert(sizeof(EightSchoolsData<float, float>) == 32, "the host packs it");
+static_assert(sizeof(EightSchoolsData<double, double>) == 64, "the host packs it");
+static_assert(sizeof(EightSchoolsData<float, double>) == 64, "the host packs it");
+static_assert(sizeof(EightSchoolsData<float, float>) == 56, "the host packs it");
 
 template <class S> struct EightSchools {
   using R = typename S::R;
@@ -32,38 +40,85 @@ template <class S> struct EightSchools {
   static constexpr int L = S::L;
   static constexpr int E = S::E;
   using Data = EightSchoolsData<R, T>;
+  using Coordinates = Standardised<S, Data>;
 
   const Data& data;
 
   /// The number of coordinates.
   OCTOPUS_DEVICE u32 dim() const { return data.schools + 2; }
 
+  /// The number of effects; their location and their log scale come after them.
+  OCTOPUS_DEVICE u32 effects() const { return data.schools; }
+
   /// The log density at `x`, the Jacobian of the centering included; its gradient goes to `gradient`, 0 in the padding.
   /// Where the value is not finite the gradient means nothing.
-  OCTOPUS_DEVICE T evaluate(const Centering<R, T>& centering, const Vec& x, Vec& gradient) const {
-    const R mu = S::pick(x, data.schools);
-    const R log_tau = S::pick(x, data.schools + 1);
-    const T tau = exp((T)log_tau);
-    const R inverse_tau = (R)((T)1 / tau);
-    // One lambda for all schools need not be in memory, and one exponential serves them; its bits are each one's own.
-    const R uniform = (R)centering.uniform;
-    const R shared = exp(((R)1 - uniform) * log_tau);
+  OCTOPUS_DEVICE T evaluate(const Centering<T>& centering, const Vec& x, Vec& gradient) const {
+    Scalars s;
+    s.mu = S::pick(x, data.schools);
+    s.log_tau = S::pick(x, data.schools + 1);
+    s.tau = exp((T)s.log_tau);
+    const Sums sums = centering.standardised ? standardised(s, x, gradient) : uniform(centering, s, x, gradient);
+    const T standard = (T)s.mu / data.mu_sd;
+    const T ratio = s.tau / data.tau_scale;
+    const T ratio2 = ratio * ratio;
+    const T by_mu = sums.location + sums.centered_location - standard / data.mu_sd;
+    const T by_tau = sums.scale + sums.centered_scale - sums.shares + (T)1 - (T)2 * ratio2 / ((T)1 + ratio2);
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const int end = (int)data.schools - e * L;
+      const V row = W::put(end, (R)by_mu, W::first(end, gradient.row[e], W::splat((R)0)));
+      gradient.row[e] = W::put(end + 1, (R)by_tau, row);
+    }
+    return (T)-0.5 * (sums.squares + sums.z2 + standard * standard) - ln((T)1 + ratio2) +
+           ((T)1 - sums.power) * (T)s.log_tau - (T)0.5 * sums.logs;
+  }
+
+  /// From the sampler's coordinates to the density's own, in place.
+  OCTOPUS_DEVICE void make_natural(const Centering<T>& centering, Vec& x) const {
+    nuts::make_natural<S>(*this, centering, x);
+  }
+
+  /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
+  OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
+    return nuts::log_jacobian<S>(*this, centering, x);
+  }
+
+  /// Standardised coordinates at `x`.
+  OCTOPUS_DEVICE Coordinates standardised_at(const Vec& x) const {
+    return Coordinates(data, exp((T)S::pick(x, data.schools + 1)), (T)1, (T)S::pick(x, data.schools));
+  }
+
+ private:
+  struct Scalars {
+    R mu, log_tau;
+    T tau;
+  };
+
+  /// The sums over schools from which the value and the gradients of the two scalars are made; see kernel.rs.
+  struct Sums {
+    T squares, z2, location, centered_location, scale, centered_scale;
+    /// The power of tau that the Jacobian is, and twice the logarithm of what else it is, negative.
+    T power, logs;
+    /// The slope of the Jacobian's logarithm by log tau, negative.
+    T shares;
+  };
+
+  /// Non-centered or centered.
+  OCTOPUS_DEVICE Sums uniform(const Centering<T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+    const R inverse_tau = (R)((T)1 / s.tau);
+    const R lambda = (R)centering.lambda;
+    const V power = W::splat(exp(((R)1 - lambda) * s.log_tau));
     const V zero = W::splat((R)0);
-    // In this order: squared residuals, z^2, what pulls mu, what pulls it through the centered coordinates, the same
-    // two for log tau; see kernel.rs.
     V parts[6] = {zero, zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const int schools = (int)data.schools - e * L;
-      const V lambda = centering.is_uniform ? W::splat(uniform) : W::load(W::mine(centering.lambda) + e * L);
-      const V power = centering.is_uniform ? W::splat(shared)
-                                           : W::map((R)1 - lambda, [=](R free) { return exp(free * log_tau); });
       const V slope = W::first(schools, power, zero);
       const V inverse = slope * inverse_tau;
-      const V centered = W::first(schools, x.row[e] - lambda * mu, zero);
+      const V centered = W::first(schools, x.row[e] - lambda * s.mu, zero);
       const V z = inverse * centered;
       const V effect = slope * centered;
-      const V difference = W::load(W::mine(data.effect) + e * L) - (mu + effect);
+      const V difference = W::load(W::mine(data.effect) + e * L) - (s.mu + effect);
       const V residual = W::load(W::mine(data.precision) + e * L) * difference;
       const V slope_z = inverse * z;
       gradient.row[e] = residual * slope - slope_z;
@@ -77,29 +132,35 @@ template <class S> struct EightSchools {
     }
     T sums[6];
     W::sum(parts, sums);
-    const T standard = (T)mu / data.mu_sd;
-    const T ratio = tau / data.tau_scale;
-    const T ratio2 = ratio * ratio;
-    const T by_mu = sums[2] + sums[3] - standard / data.mu_sd;
-    const T by_tau = sums[4] + sums[5] - centering.total + (T)1 - (T)2 * ratio2 / ((T)1 + ratio2);
+    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], centering.total, (T)0, centering.total};
+  }
+
+  /// Each school in units of its conditional distribution.
+  OCTOPUS_DEVICE Sums standardised(const Scalars& s, const Vec& x, Vec& gradient) const {
+    const Coordinates coordinates(data, s.tau, (T)1, (T)s.mu);
+    const R scale = (R)s.tau;
+    const V zero = W::splat((R)0);
+    V parts[5] = {zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
-      const int end = (int)data.schools - e * L;
-      const V row = W::put(end, (R)by_mu, W::first(end, gradient.row[e], zero));
-      gradient.row[e] = W::put(end + 1, (R)by_tau, row);
+      const typename Coordinates::Row row = coordinates.row(e);
+      const V own = row.width * W::first((int)data.schools - e * L, x.row[e], zero);
+      const V z = row.drawn + own;
+      const V effect = scale * z;
+      const V difference = W::load(W::mine(data.effect) + e * L) - (s.mu + effect);
+      const V residual = W::load(W::mine(data.precision) + e * L) * difference;
+      const V slope = residual * scale - z;
+      gradient.row[e] = slope * row.width;
+      parts[0] = parts[0] + residual * difference;
+      parts[1] = parts[1] + z * z;
+      parts[2] = parts[2] + residual;
+      parts[3] = parts[3] + slope * row.push;
+      parts[4] = parts[4] + slope * row.inverse * (row.drawn + z);
     }
-    return (T)-0.5 * (sums[0] + sums[1] + standard * standard) - ln((T)1 + ratio2) +
-           ((T)1 - centering.total) * (T)log_tau;
-  }
-
-  /// From the sampler's coordinates to the density's own, in place.
-  OCTOPUS_DEVICE void make_natural(const Centering<R, T>& centering, Vec& x) const {
-    nuts::make_natural<S>(centering, data.schools, x);
-  }
-
-  /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
-  OCTOPUS_DEVICE T log_jacobian(const Centering<R, T>& centering, const Vec& x) const {
-    return nuts::log_jacobian<S>(centering, data.schools, x);
+    T sums[5];
+    W::sum(parts, sums);
+    const typename Coordinates::Sums own = coordinates.sums();
+    return {sums[0], sums[1], sums[2], -sums[3], (T)0, sums[1] + sums[4], (T)0, own.logs, own.shares};
   }
 };
 

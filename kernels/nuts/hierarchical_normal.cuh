@@ -1,4 +1,4 @@
-// The hierarchical normal of crates/density, in the sampler's (partially centered) coordinates: the twin of
+// The hierarchical normal of crates/density, in the sampler's coordinates: the twin of
 // crates/density/src/hierarchical/kernel.rs, operation by operation.
 //
 // Coordinates: x_0 .. x_{G-1}, mu_pop, log sigma_pop, log sigma_obs. Group j and its x_j share a lane.
@@ -24,11 +24,19 @@ template <class R, class T> struct HierarchicalNormalData {
   /// Row starts[b] + k holds observation k of the 32 groups of block b.
   const R* transposed;
   const u32* starts;
+  /// The counts that there are and how many groups have each, 0 in the padding; and their number.
+  const R* distinct;
+  const R* times;
+  u32 kinds;
+
+  /// What the data say about the groups: see `Standardised`.
+  OCTOPUS_DEVICE const R* measured() const { return mean; }
+  OCTOPUS_DEVICE const R* precisions() const { return count; }
 };
 
-static_assert(sizeof(HierarchicalNormalData<double, double>) == 88, "the host packs it");
-static_assert(sizeof(HierarchicalNormalData<float, double>) == 88, "the host packs it");
-static_assert(sizeof(HierarchicalNormalData<float, float>) == 64, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<double, double>) == 112, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, double>) == 112, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, float>) == 88, "the host packs it");
 
 /// The sums over the first `members` observations of a group, in order, of the residuals from `at` and of their squares.
 template <class R, class T>
@@ -89,6 +97,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   static constexpr int L = S::L;
   static constexpr int E = S::E;
   using Data = typename Observations::Data;
+  using Coordinates = Standardised<S, HierarchicalNormalData<R, T>>;
 
   const Data& data;
 
@@ -97,31 +106,42 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   /// The number of coordinates.
   OCTOPUS_DEVICE u32 dim() const { return model().groups + 3; }
 
+  /// The number of effects; their location and their log scale come after them.
+  OCTOPUS_DEVICE u32 effects() const { return model().groups; }
+
   /// The log density at `x`, the Jacobian of the centering included; its gradient goes to `gradient`, 0 in the padding.
   /// Where the value is not finite the gradient means nothing.
-  OCTOPUS_DEVICE T evaluate(const Centering<R, T>& centering, const Vec& x, Vec& gradient) const {
+  OCTOPUS_DEVICE T evaluate(const Centering<T>& centering, const Vec& x, Vec& gradient) const {
     typename W::template Place<Resting> place;
     const Scalars scalars = read(centering, x, place);
-    const Sums sums = centering.is_uniform ? uniform(centering, scalars, x, gradient)
-                                           : varying(centering, scalars, x, gradient);
-    return finish(centering.total, scalars, place.get(), sums, gradient);
+    const Sums sums = centering.standardised ? standardised(scalars, x, gradient)
+                                             : uniform(centering, scalars, x, gradient);
+    return finish(centering, scalars, place.get(), sums, gradient);
   }
 
   /// From the sampler's coordinates to the density's own, in place.
-  OCTOPUS_DEVICE void make_natural(const Centering<R, T>& centering, Vec& x) const {
-    nuts::make_natural<S>(centering, model().groups, x);
+  OCTOPUS_DEVICE void make_natural(const Centering<T>& centering, Vec& x) const {
+    nuts::make_natural<S>(*this, centering, x);
   }
 
   /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
-  OCTOPUS_DEVICE T log_jacobian(const Centering<R, T>& centering, const Vec& x) const {
-    return nuts::log_jacobian<S>(centering, model().groups, x);
+  OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
+    return nuts::log_jacobian<S>(*this, centering, x);
+  }
+
+  /// Standardised coordinates at `x`.
+  OCTOPUS_DEVICE Coordinates standardised_at(const Vec& x) const {
+    T scales[2] = {(T)S::pick(x, model().groups + 1), (T)S::pick(x, model().groups + 2)};
+    W::one_each(scales, [](T value) { return exp(value); });
+    const T shift = (T)S::pick(x, model().groups) - model().mu_mean;
+    return Coordinates(model(), scales[0], (T)1 / (scales[1] * scales[1]), shift);
   }
 
  private:
   /// What the groups need of the three scalar parameters.
   struct Scalars {
     T mu, log_pop;
-    /// sigma_pop^(1 - lambda) for the one lambda of all groups, if there is one.
+    /// sigma_pop^(1 - lambda): sigma_pop itself in standardised coordinates.
     T slope;
     /// 1 / sigma_pop
     T inverse_pop;
@@ -131,25 +151,28 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     T shift;
   };
 
-  /// What is not asked for while the groups are gone through, and then rests where no register is needed: the scalar
-  /// parameters in units of their priors.
+  /// What is not asked for while the groups are gone through, and then rests where no register is needed.
   struct Resting {
-    T log_obs, standard, pop, obs;
+    T log_obs;
+    /// The scalar parameters in units of their priors.
+    T standard, pop, obs;
+    /// What the Jacobian of standardised coordinates is made of.
+    typename Coordinates::Sums jacobian;
   };
 
   /// The sums over groups from which the value and the gradients of the three scalars are made; see kernel.rs.
   struct Sums {
-    T squares, z2, location, centered_location, scale, centered_scale;
+    T squares, z2, location, centered_location, scale, centered_scale, noise;
   };
 
-  OCTOPUS_DEVICE Scalars read(const Centering<R, T>& centering, const Vec& x,
+  OCTOPUS_DEVICE Scalars read(const Centering<T>& centering, const Vec& x,
                               typename W::template Place<Resting>& place) const {
     Scalars s;
     s.mu = (T)S::pick(x, model().groups);
     s.log_pop = (T)S::pick(x, model().groups + 1);
     const T log_obs = (T)S::pick(x, model().groups + 2);
     s.shift = s.mu - model().mu_mean;
-    T scales[3] = {s.log_pop, log_obs, ((T)1 - centering.uniform) * s.log_pop};
+    T scales[3] = {s.log_pop, log_obs, ((T)1 - centering.lambda) * s.log_pop};
     W::one_each(scales, [](T value) { return exp(value); });
     const T sigma_pop = scales[0];
     const T sigma_obs = scales[1];
@@ -159,13 +182,15 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
     s.weight = quotients[0];
     s.inverse_pop = quotients[1];
-    place.set({log_obs, quotients[2], quotients[3], quotients[4]});
+    typename Coordinates::Sums jacobian = {(T)0, (T)0};
+    if (centering.standardised) jacobian = Coordinates(model(), sigma_pop, s.weight, s.shift).sums();
+    place.set({log_obs, quotients[2], quotients[3], quotients[4], jacobian});
     return s;
   }
 
-  /// One lambda for all groups: factors that are common to all stay out of the sums.
-  OCTOPUS_DEVICE Sums uniform(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
-    const T lambda = centering.uniform;
+  /// Non-centered or centered: factors that are common to all stay out of the sums.
+  OCTOPUS_DEVICE Sums uniform(const Centering<T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+    const T lambda = centering.lambda;
     const T slope = s.slope;
     const T inverse = slope * s.inverse_pop;
     // What all elements meet, in their type.
@@ -194,65 +219,63 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     }
     T sums[5];
     W::sum(parts, sums);
-    return {sums[0], sums[1], ((T)1 - lambda * slope) * sums[2], lambda * inverse * sums[3],
-                        ((T)1 - lambda) * sums[4], lambda * sums[1]};
+    return {sums[0],
+            sums[1],
+            ((T)1 - lambda * slope) * sums[2],
+            lambda * inverse * sums[3],
+            ((T)1 - lambda) * sums[4],
+            lambda * sums[1],
+            (T)0};
   }
 
-  /// A lambda for each group.
-  OCTOPUS_DEVICE Sums varying(const Centering<R, T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
+  /// Each group in units of its conditional distribution.
+  OCTOPUS_DEVICE Sums standardised(const Scalars& s, const Vec& x, Vec& gradient) const {
+    const Coordinates coordinates(model(), s.slope, s.weight, s.shift);
     // What all elements meet, in their type.
-    const R inverse_pop = (R)s.inverse_pop;
-    const R log_pop = (R)s.log_pop;
-    const R mu = (R)s.mu;
+    const R scale = (R)s.slope;
     const R shift = (R)s.shift;
     const R weight = (R)s.weight;
     const V zero = W::splat((R)0);
-    const auto slope_row = [&](int e, const V& lambda) {
-      const V power = W::map((R)1 - lambda, [=](R free) { return exp(free * log_pop); });
-      return W::first((int)model().groups - e * L, power, zero);
-    };
-    const auto centered_row = [&](int e, const V& lambda) {
-      return W::first((int)model().groups - e * L, x.row[e] - lambda * mu, zero);
+    const auto own_row = [&](int e, const V& width) {
+      return width * W::first((int)model().groups - e * L, x.row[e], zero);
     };
     Observations::ask(data, [&](int e) {
-      const V lambda = W::load(W::mine(centering.lambda) + e * L);
-      return shift + slope_row(e, lambda) * centered_row(e, lambda);
+      const typename Coordinates::Row row = coordinates.row(e);
+      return shift + scale * (row.drawn + own_row(e, row.width));
     });
     V parts[6] = {zero, zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
-      const V lambda = W::load(W::mine(centering.lambda) + e * L);
-      const V slope = slope_row(e, lambda);
-      const V inverse = slope * inverse_pop;
-      const V centered = centered_row(e, lambda);
-      const V z = inverse * centered;
-      const V effect = slope * centered;
+      const typename Coordinates::Row row = coordinates.row(e);
+      const V own = own_row(e, row.width);
+      const V z = row.drawn + own;
+      const V effect = scale * z;
       V residual, squares;
       Observations::pull(data, e, shift + effect, residual, squares);
-      const V slope_z = inverse * z;
-      gradient.row[e] = weight * residual * slope - slope_z;
-      const V z2 = z * z;
+      const V slope = weight * residual * scale - z;
+      gradient.row[e] = slope * row.width;
       parts[0] = parts[0] + squares;
-      parts[1] = parts[1] + z2;
-      parts[2] = parts[2] + residual * ((R)1 - lambda * slope);
-      parts[3] = parts[3] + lambda * slope_z;
-      parts[4] = parts[4] + residual * (((R)1 - lambda) * effect);
-      parts[5] = parts[5] + lambda * z2;
+      parts[1] = parts[1] + z * z;
+      parts[2] = parts[2] + residual;
+      parts[3] = parts[3] + slope * row.push;
+      parts[4] = parts[4] + slope * row.inverse * (row.drawn + z);
+      parts[5] = parts[5] + slope * own;
     }
     T sums[6];
     W::sum(parts, sums);
-    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
+    return {sums[0], sums[1], sums[2], -sums[3], (T)0, sums[1] + sums[4], sums[5] - sums[4]};
   }
 
   /// The value, and the gradients of the three scalars.
-  OCTOPUS_DEVICE T finish(T total_lambda, const Scalars& s, const Resting& rest, const Sums& sums, Vec& gradient) const {
+  OCTOPUS_DEVICE T finish(const Centering<T>& centering, const Scalars& s, const Resting& rest, const Sums& sums,
+                          Vec& gradient) const {
     const T squares = model().pointwise ? sums.squares : sums.squares + model().within;
     const T standard = rest.standard;
     const T pop2 = rest.pop * rest.pop;
     const T obs2 = rest.obs * rest.obs;
     const T by_mu = s.weight * sums.location + sums.centered_location - standard / model().mu_sd;
-    const T by_pop = s.weight * sums.scale + sums.centered_scale - total_lambda - pop2 + (T)1;
-    const T by_obs = s.weight * squares - model().total - obs2 + (T)1;
+    const T by_pop = s.weight * sums.scale + sums.centered_scale - (centering.total + rest.jacobian.shares) - pop2 + (T)1;
+    const T by_obs = s.weight * squares - model().total - obs2 + (T)1 + (sums.noise + rest.jacobian.shares);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const int end = (int)model().groups - e * L;
@@ -262,7 +285,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
       gradient.row[e] = W::put(end + 2, (R)by_obs, row);
     }
     return -model().total * rest.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
-           ((T)1 - total_lambda) * s.log_pop + rest.log_obs;
+           ((T)1 - centering.total) * s.log_pop + rest.log_obs - (T)0.5 * rest.jacobian.logs;
   }
 };
 

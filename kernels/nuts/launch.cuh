@@ -38,7 +38,7 @@ template <class R, class T> struct Launch {
   T max_energy_error;
   /// The acceptance that a restart makes dual averaging aim at.
   T target_accept;
-  Centering<R, T> centering;
+  Centering<T> centering;
   MetricData<R, T> metric;
   /// Chains' states and workspaces, one after another; see `workspace_vectors`.
   ChainState<T>* states;
@@ -57,7 +57,7 @@ template <class R, class T> struct Launch {
 };
 
 static_assert(sizeof(ChainState<double>) == 72 && sizeof(ChainState<float>) == 40, "the host packs it");
-static_assert(sizeof(Launch<double, double>) == 176 && sizeof(Launch<float, double>) == 176, "the host packs it");
-static_assert(sizeof(Launch<float, float>) == 160, "the host packs it");
+static_assert(sizeof(Launch<double, double>) == 168 && sizeof(Launch<float, double>) == 168, "the host packs it");
+static_assert(sizeof(Launch<float, float>) == 152, "the host packs it");
 
 }  // namespace octopus::nuts

@@ -13,12 +13,11 @@ template <class T> OCTOPUS_DEVICE bool is_finite(T x) {
 
 /// What a chain moves by: density, coordinates and metric.
 template <class S, template <class> class Density> struct Space {
-  using R = typename S::R;
   using T = typename S::T;
   using Vec = typename S::Vec;
 
   Density<S> density;
-  const Centering<R, T>& centering;
+  const Centering<T>& centering;
   Metric<S> metric;
 
   /// One leapfrog step of signed size `step`, in place; `w` is the whitened force. False where the density has no

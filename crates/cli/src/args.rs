@@ -21,7 +21,7 @@ use octopus_device::DeviceChoice;
 use octopus_sampler::{MetricKind, Parameterization};
 use std::path::PathBuf;
 
-/// Bayesian sampling for hierarchical models: NUTS with a low-rank metric and adaptive centering.
+/// Bayesian sampling for hierarchical models: NUTS with a low-rank metric and standardised effects.
 ///
 /// Results go to stdout, progress and warnings to stderr.
 ///
@@ -305,7 +305,7 @@ pub(crate) struct ValidateArgs {
     /// Seed of all random numbers of the run; the data are always the PRD's
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
-    /// Coordinates of the hierarchy [default: adaptive]
+    /// Coordinates of the hierarchy: adaptive standardises each effect given the scales [default: adaptive]
     #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]

@@ -246,8 +246,9 @@ pub(crate) fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option
     table.insert("rank".into(), toml::Value::Integer(found.metric.directions.len() as i64));
     table.insert("spike_variances".into(), list(&found.metric.variances));
     table.insert("metric_diagonal".into(), list(&found.metric.diagonal));
-    let lambdas: Vec<toml::Value> = found.centerings.iter().map(|c| list(c.lambda())).collect();
-    table.insert("lambda".into(), toml::Value::Array(lambdas));
+    // Names of an enumeration always are TOML.
+    let centerings = found.centerings.iter().filter_map(|centering| toml::Value::try_from(centering).ok());
+    table.insert("centering".into(), toml::Value::Array(centerings.collect()));
     table
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn diagnose_options(record: &RunRecord) -> DiagnoseOptions {
         max_tree_depth: Some(sampler.max_depth),
         superchains: (sampler.strategy == Strategy::ManyShort).then_some(sampler.superchains),
         settings: Some(SettingsInUse {
-            adaptive_centering: sampler.parameterization == Parameterization::Adaptive,
+            adaptive_coordinates: sampler.parameterization == Parameterization::Adaptive,
             low_rank_metric: matches!(sampler.metric, MetricKind::Auto | MetricKind::LowRank),
             target_accept: sampler.target_accept,
         }),

@@ -386,7 +386,7 @@ impl WindowFunctions {
         _: &RawStream,
         _: WindowShape,
         _: &WindowBlock<'_>,
-        _: &DeviceBuffer<f64>,
+        _: [&DeviceBuffer<f64>; 2],
         _: &mut DeviceBuffer<f64>,
         _: &mut DeviceBuffer<f64>,
     ) -> Answer<()> {

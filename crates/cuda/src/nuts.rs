@@ -42,13 +42,13 @@ pub use batch::{NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, Nut
 pub use chains::{NutsChain, NutsChains};
 pub use data::{NutsData, NutsField};
 pub use expansion::{ExpansionShape, NutsExpansion, NutsPrediction};
-pub use geometry::NutsGeometry;
+pub use geometry::{NutsCentering, NutsGeometry};
 pub use layout::{Float, NutsFormat};
 pub use output::NutsOutput;
 pub use record::NutsRecord;
 pub use slot::NutsSlot;
 pub use team::{NutsTeam, NutsTeamWork};
-pub use windows::{NutsWindows, WindowBlock, WindowSide};
+pub use windows::{NutsWindows, WindowBlock, WindowCentering, WindowSide};
 
 /// One launch, as all its chains share it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,19 +1,7 @@
 //! The interface between models and samplers.
 
-use crate::{Centering, DensityError, Layout, centering};
+use crate::{Centering, DensityError, Hierarchy, Layout, centering};
 use octopus_random::Stream;
-
-/// A block of the hierarchy `theta_j = location + scale * z_j` with `z_j ~ N(0, 1)`, told to the sampler
-/// so that it can choose for each `j` between centered and non-centered coordinates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hierarchy {
-    /// The coordinate of the location.
-    pub location: usize,
-    /// The coordinate of the logarithm of the scale.
-    pub log_scale: usize,
-    /// The coordinates of `z`.
-    pub z: std::ops::Range<usize>,
-}
 
 /// A differentiable log density over unconstrained coordinates.
 ///
@@ -62,7 +50,7 @@ pub trait LogDensity: Send + Sync {
         None
     }
 
-    /// The hierarchical blocks whose centering the sampler may choose.
+    /// The hierarchical blocks whose coordinates the sampler may choose.
     fn hierarchies(&self) -> &[Hierarchy] {
         &[]
     }

@@ -6,7 +6,8 @@ mod observed;
 
 use crate::warp::padded;
 use crate::{
-    Centering, DataError, DensityError, Dim, GroupedData, Hierarchy, Layout, LogDensity, Role, Transform, Variable,
+    Centering, DataError, DensityError, Dim, GroupedData, Hierarchy, Information, Layout, LogDensity, Role, Transform,
+    Variable,
 };
 use kernel::Evaluate;
 use observed::Observed;
@@ -96,7 +97,7 @@ pub struct HierarchicalNormal {
     likelihood: Likelihood,
     layout: Layout,
     hierarchies: [Hierarchy; 1],
-    non_centered: Centering,
+    information: Information,
     observed: Observed,
     arch: Arch,
 }
@@ -128,10 +129,18 @@ impl HierarchicalNormal {
                 Variable { name: "mu_group".into(), dims: vec![dim], role: Role::Derived },
             ],
         };
+        let observed = Observed::new(&data, prior.mu_mean);
+        let (mean, count) = (observed.mean[..groups].to_vec(), observed.count[..groups].to_vec());
+        let information = Information::new(prior.mu_mean, mean, count, Some(groups + 2));
         Ok(Self {
-            observed: Observed::new(&data, prior.mu_mean),
-            hierarchies: [Hierarchy { location: groups, log_scale: groups + 1, z: 0..groups }],
-            non_centered: Centering::constant(0.0, groups),
+            observed,
+            hierarchies: [Hierarchy {
+                location: groups,
+                log_scale: groups + 1,
+                z: 0..groups,
+                information: Some(information.clone()),
+            }],
+            information,
             arch: Arch::new(),
             data,
             prior,
@@ -155,7 +164,7 @@ impl HierarchicalNormal {
         self.likelihood
     }
 
-    fn evaluate(&self, centering: &Centering, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+    fn evaluate(&self, centering: Centering, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
         debug_assert_eq!(padded(position.len()), padded(self.dim()));
         let value = self.arch.dispatch(Evaluate { model: self, centering, position, gradient });
         if value.is_finite() { Ok(value) } else { Err(DensityError::NotFinite { value }) }
@@ -182,7 +191,7 @@ impl LogDensity for HierarchicalNormal {
     }
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.evaluate(&self.non_centered, position, gradient)
+        self.evaluate(Centering::NonCentered, position, gradient)
     }
 
     fn logp_grad_centered(
@@ -191,7 +200,7 @@ impl LogDensity for HierarchicalNormal {
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, DensityError> {
-        self.evaluate(centerings.first().unwrap_or(&self.non_centered), position, gradient)
+        self.evaluate(centerings.first().copied().unwrap_or(Centering::NonCentered), position, gradient)
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {

@@ -8,6 +8,7 @@ mod error;
 pub mod exact;
 pub mod gpu;
 mod hierarchical;
+mod hierarchy;
 mod layout;
 mod schools;
 pub mod synthetic;
@@ -15,8 +16,9 @@ pub mod warp;
 
 pub use centering::{Centering, gradient_to_centered, log_jacobian, to_centered, to_non_centered};
 pub use data::GroupedData;
-pub use density::{Hierarchy, LogDensity};
+pub use density::LogDensity;
 pub use error::{DataError, DensityError};
 pub use hierarchical::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+pub use hierarchy::{Hierarchy, Information};
 pub use layout::{Dim, Labels, Layout, Role, Transform, Variable};
 pub use schools::EightSchools;

@@ -5,7 +5,8 @@ mod kernel;
 
 use crate::warp::Buffer;
 use crate::{
-    Centering, DataError, DensityError, Dim, Hierarchy, Labels, Layout, LogDensity, Role, Transform, Variable,
+    Centering, DataError, DensityError, Dim, Hierarchy, Information, Labels, Layout, LogDensity, Role, Transform,
+    Variable,
 };
 use octopus_random::{Stream, exact};
 
@@ -44,7 +45,7 @@ pub struct EightSchools {
     precision: Buffer,
     layout: Layout,
     hierarchies: [Hierarchy; 1],
-    non_centered: Centering,
+    information: Information,
 }
 
 impl EightSchools {
@@ -97,12 +98,18 @@ impl EightSchools {
                 variable("theta_trans", &dims, sampled(0, Transform::Identity)),
             ],
         };
+        let information = Information::new(0.0, y.clone(), precisions[..schools].to_vec(), None);
         Self {
             effect: effects,
             precision: precisions,
             layout,
-            hierarchies: [Hierarchy { location: schools, log_scale: schools + 1, z: 0..schools }],
-            non_centered: Centering::constant(0.0, schools),
+            hierarchies: [Hierarchy {
+                location: schools,
+                log_scale: schools + 1,
+                z: 0..schools,
+                information: Some(information.clone()),
+            }],
+            information,
             y,
             sigma,
         }
@@ -149,7 +156,7 @@ impl LogDensity for EightSchools {
     }
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.evaluate(&self.non_centered, position, gradient)
+        self.evaluate(Centering::NonCentered, position, gradient)
     }
 
     fn logp_grad_centered(
@@ -158,7 +165,7 @@ impl LogDensity for EightSchools {
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, DensityError> {
-        self.evaluate(centerings.first().unwrap_or(&self.non_centered), position, gradient)
+        self.evaluate(centerings.first().copied().unwrap_or(Centering::NonCentered), position, gradient)
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {

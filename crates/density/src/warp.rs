@@ -24,6 +24,19 @@ pub const fn padded(dim: usize) -> usize {
     dim.next_multiple_of(lanes(dim))
 }
 
+/// The sum of the lanes as a halving tree.
+#[inline(always)]
+pub(crate) fn halve<const L: usize>(mut lanes: [f64; L]) -> f64 {
+    let mut half = L / 2;
+    while half > 0 {
+        for l in 0..half {
+            lanes[l] += lanes[l + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
 /// `K` summands for each SIMD vector of a sum; what is computed on the way may be written.
 ///
 /// A trait and not a closure, because closures that pass through an `Option` or a generic call are compiled

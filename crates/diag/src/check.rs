@@ -77,18 +77,18 @@ impl Check {
 
 /// What to do about chains that mix slowly, with nothing in it that is done already.
 fn of_slow_chains(settings: Option<&SettingsInUse>) -> String {
-    let (adaptive, low_rank) = settings.map_or((false, false), |s| (s.adaptive_centering, s.low_rank_metric));
+    let (adaptive, low_rank) = settings.map_or((false, false), |s| (s.adaptive_coordinates, s.low_rank_metric));
     let options = match (adaptive, low_rank) {
         (true, true) => {
-            return "adaptive centering and the low-rank metric are in use already: tune and draw longer, look for a chain \
+            return "adaptive coordinates and the low-rank metric are in use already: tune and draw longer, look for a chain \
                     that is stuck, or give scales that the data say little about tighter priors"
                 .to_owned();
         }
         (false, false) => {
-            "let each group choose its centering and use a low-rank metric (--parameterization adaptive \
-                           --metric auto)"
+            "let the coordinates of the groups adapt and use a low-rank metric (--parameterization adaptive \
+             --metric auto)"
         }
-        (false, true) => "let each group choose its centering (--parameterization adaptive)",
+        (false, true) => "let the coordinates of the groups adapt (--parameterization adaptive)",
         (true, false) => "use a low-rank metric (--metric auto)",
     };
     format!("in a hierarchical model {options}; otherwise tune and draw longer, or reparameterise")

@@ -36,8 +36,8 @@ pub struct DiagnoseOptions {
 /// Settings of a run that advice speaks of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SettingsInUse {
-    /// Whether each effect of a hierarchy chose its centering.
-    pub adaptive_centering: bool,
+    /// Whether the effects of a hierarchy were sampled in coordinates that adapt (`--parameterization adaptive`).
+    pub adaptive_coordinates: bool,
     /// Whether the metric follows correlated directions (`--metric auto` or `low-rank`).
     pub low_rank_metric: bool,
     /// The target of the acceptance rate.

@@ -1,20 +1,17 @@
-//! What warm-up learns from a window of draws, pooled over all chains in a fixed order: the centering of
-//! hierarchical blocks and the metric.
+//! The coordinates of a run, and what warm-up learns from a window of draws, pooled over all chains in a fixed order: the
+//! metric.
 
 use crate::config::{MetricKind, Parameterization};
 use crate::low_rank::{SpikeRows, find_spikes};
 use crate::metric::MetricEstimate;
 use crate::pool::{Pool, Side};
 use crate::run::SamplerError;
-use crate::scales::ScaleRange;
 use crate::vector::Vectors;
 use octopus_density::warp::Buffer;
 use octopus_density::{Centering, DensityError, Hierarchy, LogDensity};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Lambdas are rounded to this grid: what is lost is unmeasurable, and equal lambdas share one power of the scale.
-const LAMBDA_GRID: f64 = 32.0;
 /// Rows given to the search for directions: enough for spikes, and its cost stays below that of sampling.
 pub(crate) const MAX_ROWS: usize = 400;
 /// Variances of draws and gradients are kept inside this range.
@@ -46,23 +43,21 @@ impl Window {
 /// What all chains share: the coordinates and the metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptation {
-    /// One for each hierarchical block of the density.
+    /// The coordinates of each hierarchical block of the density.
     pub centerings: Vec<Centering>,
     /// The metric in those coordinates.
     pub metric: MetricEstimate,
 }
 
-/// The centering before anything is learned.
-pub(crate) fn initial_centerings<D: LogDensity + ?Sized>(
-    density: &D,
-    parameterization: Parameterization,
-) -> Vec<Centering> {
-    let lambda = match parameterization {
-        Parameterization::NonCentered => 0.0,
-        Parameterization::Centered => 1.0,
-        Parameterization::Adaptive => 0.0,
+/// The coordinates of each hierarchical block, which a run keeps from its start to its end.
+pub(crate) fn centerings<D: LogDensity + ?Sized>(density: &D, parameterization: Parameterization) -> Vec<Centering> {
+    let of_block = |block: &Hierarchy| match parameterization {
+        Parameterization::NonCentered => Centering::NonCentered,
+        Parameterization::Centered => Centering::Centered,
+        Parameterization::Adaptive if block.is_informed() => Centering::Standardised,
+        Parameterization::Adaptive => Centering::NonCentered,
     };
-    density.hierarchies().iter().map(|block| Centering::constant(lambda, block.z.len())).collect()
+    density.hierarchies().iter().map(of_block).collect()
 }
 
 /// A first diagonal from the gradients at the chains' starting points (as nutpie): steep directions are narrow.
@@ -79,28 +74,23 @@ pub(crate) fn initial_metric(kind: MetricKind, dim: usize, gradients: &[Vec<f64>
     MetricEstimate { diagonal, ..MetricEstimate::default() }
 }
 
-/// Learns from the windows of all chains, which it leaves in the new coordinates; `None` when they hold too few draws.
+/// Learns a metric from the windows of all chains, which it leaves in the coordinates of `centerings`; `None` when they hold
+/// too few draws.
 ///
 /// # Errors
 /// When the windows are on a device that fails.
 pub(crate) fn learn<D: LogDensity + ?Sized>(
     density: &D,
     kind: MetricKind,
-    parameterization: Parameterization,
+    centerings: &[Centering],
     seed: u64,
-    scales: &[ScaleRange],
     pool: &mut dyn Pool,
-) -> Result<Option<Adaptation>, SamplerError> {
+) -> Result<Option<MetricEstimate>, SamplerError> {
     if pool.count() < 10 {
         return Ok(None);
     }
-    let centerings = match parameterization {
-        Parameterization::Adaptive => adapt_centerings(density, scales, pool)?,
-        fixed => initial_centerings(density, fixed),
-    };
-    pool.center(density.hierarchies(), &centerings)?;
-    let metric = learn_metric(kind, pool, density.dim(), seed)?;
-    Ok(Some(Adaptation { centerings, metric }))
+    pool.center(density.hierarchies(), centerings)?;
+    learn_metric(kind, pool, density.dim(), seed).map(Some)
 }
 
 /// Per coordinate the mean and variance (divisor n - 1): sums within each chain, and those in order of the chains.
@@ -115,23 +105,6 @@ fn moments(pool: &mut dyn Pool, side: Side) -> Result<(Vec<f64>, Vec<f64>), Samp
         *variance = (*variance / (count - 1.0)).clamp(VARIANCE_RANGE.0, VARIANCE_RANGE.1);
     }
     Ok((mean, variance))
-}
-
-/// For each effect the lambda that suits wherever its block's scale has been: [`ScaleRange::lambda`].
-fn adapt_centerings<D: LogDensity + ?Sized>(
-    density: &D,
-    scales: &[ScaleRange],
-    pool: &mut dyn Pool,
-) -> Result<Vec<Centering>, SamplerError> {
-    if density.hierarchies().is_empty() {
-        return Ok(Vec::new());
-    }
-    let (_, precision) = moments(pool, Side::Gradients)?;
-    let grid = |lambda: f64| (lambda * LAMBDA_GRID).round() / LAMBDA_GRID;
-    let of_block = |(block, scale): (&Hierarchy, &ScaleRange)| {
-        Centering::new(precision[block.z.clone()].iter().map(|&p| grid(scale.lambda(p))).collect())
-    };
-    Ok(density.hierarchies().iter().zip(scales).map(of_block).collect())
 }
 
 fn learn_metric(kind: MetricKind, pool: &mut dyn Pool, dim: usize, seed: u64) -> Result<MetricEstimate, SamplerError> {

@@ -9,11 +9,13 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parameterization {
-    /// As the density is written: lambda = 0.
+    /// As the density is written.
     NonCentered,
-    /// Fully centered: lambda = 1.
+    /// The effects themselves.
     Centered,
-    /// Each element's lambda is found in warm-up: the data's share of its precision, averaged over where the scale may be.
+    /// Coordinates that adapt to the place: each effect in units of its distribution given the scalars
+    /// ([`Centering::Standardised`](octopus_density::Centering::Standardised)), where the density says what the data say
+    /// about its effects; non-centered elsewhere.
     #[default]
     Adaptive,
 }

@@ -1,13 +1,12 @@
 //! The course of a run, wherever its chains are: how far they go until they are looked at, what they learn then, and when
 //! warm-up is over.
 
-use crate::adaptation::{Adaptation, initial_centerings, initial_metric, learn};
-use crate::config::{Parameterization, SamplerConfig, Strategy};
+use crate::adaptation::{Adaptation, centerings, initial_metric, learn};
+use crate::config::{SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, Chains, Shared, Tuning};
 use crate::pooled::PooledStep;
 use crate::run::SamplerError;
-use crate::scales::ScaleWindow;
 use crate::schedule::{SPREADING, Schedule};
 use crate::settled::{Spread, are_alike};
 use crate::space::Space;
@@ -28,8 +27,6 @@ pub(crate) struct Course<'d, D: ?Sized> {
     schedule: Schedule,
     space: Space<'d, D>,
     adaptation: Adaptation,
-    /// Where the scales of hierarchical blocks have been in the open window.
-    scales: ScaleWindow,
     /// What chains that warm up together have seen.
     pooled: Option<Pooled>,
     /// Iterations done, warm-up included.
@@ -48,7 +45,7 @@ struct Pooled {
 /// How far they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Stage {
-    /// They learn coordinates and metric from the draws of the open window. Each has a step size of its own until the
+    /// They learn a metric from the draws of the open window. Each has a step size of its own until the
     /// chains of a window have agreed: on their way there, what suits one throws another far off.
     Learning { window: Spread, agree: bool },
     /// Each has become several with so many iterations done, which move apart.
@@ -67,7 +64,7 @@ pub(crate) struct Next {
 impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
     /// The beginning, with the chains at their starting points; [`Next::Restart`] is due.
     pub(crate) fn start(density: &'d D, config: SamplerConfig) -> Result<(Self, Vec<ChainState>), SamplerError> {
-        let space = Space::new(density, initial_centerings(density, config.parameterization));
+        let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
         let starts: Vec<(Vec<f64>, Vec<f64>)> = (0..first)
             .into_par_iter()
@@ -85,8 +82,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
             stage: Stage::Learning { window: Spread::new(first, density.dim()), agree: false },
         });
         let warm_up = (config.tune == 0).then_some(0);
-        let scales = ScaleWindow::new(density.hierarchies().len(), first);
-        Ok((Self { config, schedule, space, adaptation, scales, pooled, done: 0, warm_up }, states))
+        Ok((Self { config, schedule, space, adaptation, pooled, done: 0, warm_up }, states))
     }
 
     pub(crate) fn config(&self) -> &SamplerConfig {
@@ -176,10 +172,6 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
             return Ok(Next::default());
         }
         let before = self.schedule.windows().start.saturating_sub(from);
-        if self.learns() && self.config.parameterization == Parameterization::Adaptive {
-            let density = self.space.density;
-            self.scales.add(density.hierarchies(), chains, density.dim(), before);
-        }
         if let Some(Pooled { step, stage }) = &mut self.pooled {
             if let Stage::Learning { window, .. } = stage {
                 window.add(chains, before);
@@ -218,22 +210,19 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         Ok(())
     }
 
-    /// Learns coordinates and metric from the window of all chains, and starts the next.
+    /// Learns a metric from the window of all chains, and starts the next.
     fn close_window(&mut self, engine: &mut dyn Chains<D>) -> Result<Next, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
-        let scales = self.scales.ranges();
-        let learned =
-            learn(density, config.metric, config.parameterization, config.seed, &scales, engine.pool().as_mut())?;
+        let learned = learn(density, config.metric, self.space.centerings(), config.seed, engine.pool().as_mut())?;
         engine.clear_windows();
-        self.scales = ScaleWindow::new(density.hierarchies().len(), config.first_chains());
         let mut next = Next::default();
         let mut settled = false;
         if let Some(pooled) = &mut self.pooled {
             let empty = Spread::new(config.superchains, density.dim());
             if let Stage::Learning { window, agree } = &mut pooled.stage {
                 let agreed = std::mem::replace(agree, window.agrees());
-                let alike = learned.as_ref().is_some_and(|learned| are_alike(&self.adaptation, learned));
+                let alike = learned.as_ref().is_some_and(|learned| are_alike(&self.adaptation.metric, learned));
                 settled = agreed && *agree && alike;
                 *window = empty;
             }
@@ -243,14 +232,8 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
                 return Ok(next);
             }
         }
-        if let Some(adaptation) = learned {
-            let space = Space::new(density, adaptation.centerings.clone());
-            for x in engine.points() {
-                self.space.make_natural(x);
-                space.make_centered(x);
-            }
-            self.space = space;
-            self.adaptation = adaptation;
+        if let Some(metric) = learned {
+            self.adaptation.metric = metric;
             next.restart = true;
         }
         Ok(next)
@@ -279,7 +262,6 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
             dim: density.dim(),
             config: self.config.clone(),
             adaptation: self.adaptation.clone(),
-            scales: self.scales.clone(),
             pooled: self.pooled.clone(),
             done: self.done,
             warm_up: self.warm_up,
@@ -290,10 +272,10 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
 
     /// What [`encode`](Self::encode) has written.
     pub(crate) fn decode(density: &'d D, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
-        let State { config, adaptation, scales, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
+        let State { config, adaptation, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
         let schedule = Schedule::of(&config);
         let space = Space::new(density, adaptation.centerings.clone());
-        Ok((Self { config, schedule, space, adaptation, scales, pooled, done, warm_up }, chains))
+        Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
     }
 }
 
@@ -303,7 +285,6 @@ struct State {
     dim: usize,
     config: SamplerConfig,
     adaptation: Adaptation,
-    scales: ScaleWindow,
     pooled: Option<Pooled>,
     done: usize,
     warm_up: Option<usize>,
@@ -332,8 +313,6 @@ impl State {
         let state: Self = postcard::from_bytes(bytes).map_err(|error| SamplerError::Checkpoint(error.to_string()))?;
         let dim = density.dim();
         state.config.validate()?;
-        let blocks: Vec<usize> = density.hierarchies().iter().map(|block| block.z.len()).collect();
-        let lambdas: Vec<usize> = state.adaptation.centerings.iter().map(|c| c.lambda().len()).collect();
         let metric = &state.adaptation.metric;
         let consistent = state.density == density.name()
             && state.dim == dim
@@ -342,8 +321,7 @@ impl State {
             && metric.diagonal.len() == dim
             && metric.directions.len() == metric.variances.len()
             && metric.directions.iter().all(|u| u.len() == dim)
-            && lambdas == blocks
-            && state.scales.is_of(blocks.len(), state.config.first_chains())
+            && state.adaptation.centerings == centerings(density, state.config.parameterization)
             && state.done <= state.config.tune + state.config.draws;
         if consistent {
             return Ok(state);
@@ -358,6 +336,7 @@ impl State {
 }
 
 /// A point within `init_radius` of the density's center, in its units, with a finite density, and the gradient there.
+/// Standardised effects start within it of their conditional means.
 fn starting_point<D: LogDensity + ?Sized>(
     space: &Space<'_, D>,
     config: &SamplerConfig,
@@ -371,7 +350,7 @@ fn starting_point<D: LogDensity + ?Sized>(
     for _ in 0..INIT_TRIES {
         let mut jitter = |scale: &f64| config.init_radius * scale * (2.0 * random.uniform() - 1.0);
         let mut x: Vec<f64> = center.iter().zip(&scale).map(|(center, scale)| center + jitter(scale)).collect();
-        space.make_centered(&mut x);
+        space.make_start(&mut x);
         let mut gradient = vec![0.0; dim];
         match space.logp_grad(&x, &mut gradient) {
             Ok(_) if gradient.iter().all(|g| g.is_finite()) => return Ok((x, gradient)),

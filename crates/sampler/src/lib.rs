@@ -1,4 +1,4 @@
-//! NUTS with pooled low-rank metrics and adaptive centering, reproducible to the bit.
+//! NUTS with pooled low-rank metrics and standardised hierarchies, reproducible to the bit.
 #![forbid(unsafe_code)]
 
 mod adaptation;
@@ -18,7 +18,6 @@ mod pooled;
 #[doc(hidden)]
 pub mod reference;
 mod run;
-mod scales;
 mod schedule;
 mod settled;
 mod space;

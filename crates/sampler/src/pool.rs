@@ -25,7 +25,7 @@ pub(crate) trait Pool {
     /// When the draws are on a device that fails.
     fn sums(&mut self, side: Side, about: Option<&[f64]>) -> Result<Vec<f64>, SamplerError>;
 
-    /// Takes all draws and gradients to centered coordinates.
+    /// Takes all draws and gradients to the coordinates of `centerings`.
     ///
     /// # Errors
     /// As [`sums`](Self::sums).

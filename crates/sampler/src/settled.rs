@@ -1,7 +1,6 @@
 //! Whether warm-up of chains that learn together has settled: the chains of a window agree, and what is learned from them
 //! is what they already move by.
 
-use crate::adaptation::Adaptation;
 use crate::draw::ChainBlock;
 use crate::metric::MetricEstimate;
 use serde::{Deserialize, Serialize};
@@ -12,8 +11,6 @@ const RHAT: f64 = 1.2;
 /// Variances may change by so much (a logarithm) from one window to the next, in the mean square and at the most: a step
 /// is lost by the square root of it.
 const VARIANCE_CHANGE: (f64, f64) = (0.15, 0.7);
-/// Lambdas may: those of groups that say little about themselves are noisy, and it matters little there.
-const LAMBDA_CHANGE: f64 = 0.3;
 
 /// Sums over the draws of a window, for each chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,7 +76,7 @@ impl Spread {
 
 /// R-hat (Gelman and Rubin 1992) of `draws` draws of each chain, from each chain's sum and sum of squares; NaN for fewer
 /// than two chains or draws.
-pub(crate) fn rhat_of_sums(sums: &[f64], squares: &[f64], draws: usize) -> f64 {
+fn rhat_of_sums(sums: &[f64], squares: &[f64], draws: usize) -> f64 {
     let (chains, n) = (sums.len() as f64, draws as f64);
     let mean = sums.iter().sum::<f64>() / (n * chains);
     let between = sums.iter().map(|sum| (sum / n - mean) * (sum / n - mean)).sum::<f64>() / (chains - 1.0);
@@ -88,16 +85,12 @@ pub(crate) fn rhat_of_sums(sums: &[f64], squares: &[f64], draws: usize) -> f64 {
     (between / within + (n - 1.0) / n).sqrt()
 }
 
-/// Whether two adaptations are alike, so that the next window need not be waited for.
-pub(crate) fn are_alike(old: &Adaptation, new: &Adaptation) -> bool {
-    let lambdas = |adaptation: &Adaptation| -> Vec<f64> {
-        adaptation.centerings.iter().flat_map(|centering| centering.lambda().to_vec()).collect()
-    };
-    let lambdas_alike = lambdas(old).iter().zip(lambdas(new)).all(|(old, new)| (old - new).abs() <= LAMBDA_CHANGE);
-    let changes = changes(&old.metric, &new.metric);
+/// Whether two metrics are alike, so that the next window need not be waited for.
+pub(crate) fn are_alike(old: &MetricEstimate, new: &MetricEstimate) -> bool {
+    let changes = changes(old, new);
     let mean_square = changes.iter().map(|change| change * change).sum::<f64>() / changes.len() as f64;
     let (typical, most) = VARIANCE_CHANGE;
-    lambdas_alike && mean_square.sqrt() < typical && changes.iter().all(|change| change.abs() < most)
+    mean_square.sqrt() < typical && changes.iter().all(|change| change.abs() < most)
 }
 
 /// By how much the logarithms of variances differ between two metrics: those of the coordinates, and those along each
@@ -131,7 +124,6 @@ fn variance_of(metric: &MetricEstimate, a: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_density::Centering;
 
     fn blocks(values: [&[f64]; 2]) -> Vec<ChainBlock> {
         // A second coordinate, so that rows and columns cannot be mixed up.
@@ -154,30 +146,28 @@ mod tests {
         assert!(!spread.agrees());
     }
 
-    fn adaptation(diagonal: &[f64], lambda: f64, directions: &[(&[f64], f64)]) -> Adaptation {
+    fn metric(diagonal: &[f64], directions: &[(&[f64], f64)]) -> MetricEstimate {
         let (directions, variances) = directions.iter().map(|(u, v)| (u.to_vec(), *v)).unzip();
-        let metric = MetricEstimate { diagonal: diagonal.to_vec(), directions, variances };
-        Adaptation { centerings: vec![Centering::constant(lambda, 2)], metric }
+        MetricEstimate { diagonal: diagonal.to_vec(), directions, variances }
     }
 
     #[test]
     fn changes_of_any_part_are_seen() {
-        let old = adaptation(&[1.0, 4.0, 9.0], 0.5, &[]);
-        assert!(are_alike(&old, &adaptation(&[1.1, 3.8, 9.0], 0.6, &[])));
-        assert!(!are_alike(&old, &adaptation(&[1.0, 4.0, 9.0], 0.9, &[])));
-        assert!(!are_alike(&old, &adaptation(&[1.0, 4.0, 20.0], 0.5, &[])));
+        let old = metric(&[1.0, 4.0, 9.0], &[]);
+        assert!(are_alike(&old, &metric(&[1.1, 3.8, 9.0], &[])));
+        assert!(!are_alike(&old, &metric(&[1.0, 4.0, 20.0], &[])));
         let u: &[f64] = &[0.6, 0.8, 0.0];
-        let spiked = adaptation(&[1.0, 4.0, 9.0], 0.5, &[(u, 200.0)]);
+        let spiked = metric(&[1.0, 4.0, 9.0], &[(u, 200.0)]);
         assert!(!are_alike(&old, &spiked) && !are_alike(&spiked, &old));
-        assert!(are_alike(&spiked, &adaptation(&[1.0, 4.0, 9.0], 0.5, &[(u, 210.0)])));
+        assert!(are_alike(&spiked, &metric(&[1.0, 4.0, 9.0], &[(u, 210.0)])));
         let other: &[f64] = &[0.8, -0.6, 0.0];
-        assert!(!are_alike(&spiked, &adaptation(&[1.0, 4.0, 9.0], 0.5, &[(other, 200.0)])));
+        assert!(!are_alike(&spiked, &metric(&[1.0, 4.0, 9.0], &[(other, 200.0)])));
     }
 
     /// Sigma = D^1/2 (I + (v - 1) u u^T) D^1/2 multiplied out.
     #[test]
     fn variances_along_any_line() {
-        let metric = adaptation(&[1.0, 4.0], 0.0, &[(&[0.6, 0.8], 11.0)]).metric;
+        let metric = metric(&[1.0, 4.0], &[(&[0.6, 0.8], 11.0)]);
         let sigma = [[1.0 + 3.6, 2.0 * 4.8], [2.0 * 4.8, 4.0 * (1.0 + 6.4)]];
         for a in [[1.0, 0.0], [0.0, 1.0], [0.3, -2.0]] {
             let product: f64 =

@@ -1,4 +1,4 @@
-//! The coordinates that the sampler walks in: the density's own, or partially centered ones.
+//! The coordinates that the sampler walks in: the density's own, or others of its hierarchical blocks.
 
 use octopus_density::{Centering, DensityError, LogDensity, log_jacobian, to_centered, to_non_centered};
 
@@ -11,7 +11,7 @@ pub(crate) struct Space<'d, D: ?Sized> {
 
 impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
     pub(crate) fn new(density: &'d D, centerings: Vec<Centering>) -> Self {
-        let natural = centerings.iter().all(|c| c.lambda().iter().all(|&lambda| lambda == 0.0));
+        let natural = centerings.iter().all(|&centering| centering == Centering::NonCentered);
         Self { density, centerings, natural }
     }
 
@@ -19,7 +19,7 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
         &self.centerings
     }
 
-    /// Log density and gradient at `x`, the Jacobian of the centering included.
+    /// Log density and gradient at `x`, the Jacobian of the coordinates included.
     #[inline]
     pub(crate) fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
         if self.natural {
@@ -36,10 +36,13 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
         }
     }
 
-    /// From the density's own coordinates to `x`, in place.
-    pub(crate) fn make_centered(&self, position: &mut [f64]) {
-        if !self.natural {
-            to_centered(self.density.hierarchies(), &self.centerings, position);
+    /// A starting point of these coordinates from one of the density's own, in place. Standardised effects are left as they
+    /// are: numbers that are near 0 for non-centered effects, which the data may contradict, are as near for these, which
+    /// the data cannot.
+    pub(crate) fn make_start(&self, position: &mut [f64]) {
+        let blocks = self.density.hierarchies().iter().zip(&self.centerings);
+        for (block, centering) in blocks.filter(|(_, centering)| **centering == Centering::Centered) {
+            to_centered(std::slice::from_ref(block), std::slice::from_ref(centering), position);
         }
     }
 

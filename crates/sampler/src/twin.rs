@@ -16,6 +16,7 @@ mod numbers;
 mod real;
 mod schools;
 mod space;
+mod standardised;
 mod step_size;
 mod tests;
 mod trajectory;

@@ -25,11 +25,11 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 
 extern "C" __global__ void __launch_bounds__(128)
-    nuts_windows_center(double* positions, double* gradients, const double* lambda, double total, double uniform,
-                   unsigned is_uniform, unsigned location, unsigned log_scale, unsigned first, unsigned effects,
-                   unsigned chains, unsigned rows, unsigned capacity, unsigned dim) {
-  octopus::windows::center({location, log_scale, first, effects, lambda, total, uniform, is_uniform}, positions,
-                           gradients, {chains, rows, capacity, dim});
+    nuts_windows_center(double* positions, double* gradients, const double* mean, const double* precision,
+                   double origin, unsigned standardised, unsigned log_noise, unsigned location, unsigned log_scale,
+                   unsigned first, unsigned effects, unsigned chains, unsigned rows, unsigned capacity, unsigned dim) {
+  octopus::windows::center({location, log_scale, first, effects, standardised, log_noise, origin, mean, precision},
+                           positions, gradients, {chains, rows, capacity, dim});
 }
 
 extern "C" __global__ void __launch_bounds__(128)

@@ -22,18 +22,24 @@ const LOW_RANK: &str = "crates/sampler/src/low_rank.rs";
 const SCHEDULE: &str = "crates/sampler/src/schedule.rs";
 const CPU: &str = "crates/sampler/src/cpu.rs";
 
-pub(super) const FAULTS: [Fault; 20] = [
+pub(super) const FAULTS: [Fault; 22] = [
     Fault {
         name: "Jacobian of the centering with the wrong sign",
         file: CENTERING,
-        old: "-c.total() * position[block.log_scale]",
-        new: "c.total() * position[block.log_scale]",
+        old: "-0.5 * logs",
+        new: "0.5 * logs",
     },
     Fault {
         name: "Jacobian in the fused density with the wrong sign",
         file: KERNEL,
-        old: "(1.0 - total_lambda) * scalars.log_pop",
-        new: "(1.0 + total_lambda) * scalars.log_pop",
+        old: "- 0.5 * sums.logs",
+        new: "+ 0.5 * sums.logs",
+    },
+    Fault {
+        name: "Jacobian of centered effects in the fused density with the wrong sign",
+        file: KERNEL,
+        old: "(1.0 - sums.power) * scalars.log_pop",
+        new: "(1.0 + sums.power) * scalars.log_pop",
     },
     Fault {
         name: "Jacobian of sigma_obs left out",
@@ -42,10 +48,16 @@ pub(super) const FAULTS: [Fault; 20] = [
         new: "* scalars.log_pop",
     },
     Fault {
-        name: "lambda term missing in the gradient of the scale",
+        name: "the way through the coordinates missing in the gradient of the scale",
         file: KERNEL,
-        old: "weight * sums.scale + sums.centered_scale - total_lambda",
-        new: "weight * sums.scale - total_lambda",
+        old: "weight * sums.scale + sums.centered_scale - sums.shares",
+        new: "weight * sums.scale - sums.shares",
+    },
+    Fault {
+        name: "the way through the coordinates missing in the gradient of the noise",
+        file: KERNEL,
+        old: "- obs2 + 1.0 + sums.noise",
+        new: "- obs2 + 1.0",
     },
     Fault {
         name: "U-turn check across the seam missing",

@@ -1,18 +1,15 @@
 //! What a window of warm-up has learned, from the window's draws alone.
 //!
 //! By the documents: the first window opens after `init_buffer` iterations, each is twice as long as the one before, the
-//! last takes what would be too short for another, and `term_buffer` iterations follow it. At its end the centering of
-//! effect j is the data's share of its precision, averaged over the range of the logarithm of its scale, or 0 where chains
-//! are at scales that have nothing to do with each other; and the metric's diagonal is sqrt(Var x / Var g), or the shrunken
-//! variance of the draws, over all chains.
+//! last takes what would be too short for another, and `term_buffer` iterations follow it. At its end the metric's diagonal
+//! is sqrt(Var x / Var g), or the shrunken variance of the draws, over all chains, in coordinates that were said
+//! beforehand.
 
 use super::Tally;
 use crate::CalibrateError;
 use octopus_density::{Centering, LogDensity, gradient_to_centered, to_centered};
 use octopus_sampler::{Adaptation, Block, MetricKind, Parameterization, SamplerConfig};
 
-/// Lambdas are multiples of 1/32: half of it, and room for rounding.
-const HALF_GRID: f64 = 0.5 / 32.0 + 1e-9;
 /// Variances agree this closely, relatively.
 const CLOSE: f64 = 1e-9;
 
@@ -72,21 +69,13 @@ impl<'a, D: LogDensity> WarmUp<'a, D> {
             self.density.logp_grad(x, g)?;
         }
         let blocks = self.density.hierarchies();
-        let steepness = variances(&gradients);
-        for (block, centering) in blocks.iter().zip(&learned.centerings) {
-            let log_scales: Vec<Vec<f64>> = (draws.chunks_exact(window.len()))
-                .map(|chain| chain.iter().map(|x| x[block.log_scale]).collect())
-                .collect();
-            for (&lambda, precision) in centering.lambda().iter().zip(&steepness[block.z.clone()]) {
-                let expected = match self.config.parameterization {
-                    Parameterization::Adaptive => mean_share(*precision, &log_scales),
-                    Parameterization::Centered => 1.0,
-                    Parameterization::NonCentered => 0.0,
-                };
-                if (lambda - expected).abs() > HALF_GRID {
-                    return Ok(Some(format!("an effect is centered by {lambda}, its draws say {expected}")));
-                }
-            }
+        let expected = match self.config.parameterization {
+            Parameterization::Adaptive => Centering::Standardised,
+            Parameterization::Centered => Centering::Centered,
+            Parameterization::NonCentered => Centering::NonCentered,
+        };
+        if let Some(other) = learned.centerings.iter().find(|&&centering| centering != expected) {
+            return Ok(Some(format!("effects are {other:?}, {expected:?} was asked for")));
         }
         let centerings: &[Centering] = &learned.centerings;
         for (x, g) in draws.iter_mut().zip(&mut gradients) {
@@ -106,36 +95,6 @@ impl<'a, D: LogDensity> WarmUp<'a, D> {
         }
         Ok(None)
     }
-}
-
-/// The share `c s^2 / (1 + c s^2)` averaged over `log s` from the smallest to the largest of all chains' draws, by the
-/// midpoint rule, with `c` such that `c s^2` has mean `precision - 1`. 0 where the means of two chains differ by more than 3
-/// and their R-hat is above 2.
-fn mean_share(precision: f64, log_scales: &[Vec<f64>]) -> f64 {
-    const POINTS: u32 = 2000;
-    let all = log_scales.concat();
-    let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let variance = |values: &[f64]| {
-        let center = mean(values);
-        values.iter().map(|x| (x - center).powi(2)).sum::<f64>() / (values.len() - 1) as f64
-    };
-    let means: Vec<f64> = log_scales.iter().map(|chain| mean(chain)).collect();
-    let farthest = means.iter().flat_map(|a| means.iter().map(move |b| a - b)).fold(0.0, f64::max);
-    if farthest > 3.0 {
-        let n = log_scales[0].len() as f64;
-        let within = mean(&log_scales.iter().map(|chain| variance(chain)).collect::<Vec<_>>());
-        if (variance(&means) / within + (n - 1.0) / n).sqrt() > 2.0 {
-            return 0.0;
-        }
-    }
-    let squares: Vec<f64> = all.iter().map(|x| (2.0 * x).exp()).collect();
-    let c = (precision - 1.0).max(0.0) / mean(&squares);
-    let share = |k: u32| {
-        let information = c * (2.0 * (low + (high - low) * (f64::from(k) + 0.5) / f64::from(POINTS))).exp();
-        information / (1.0 + information)
-    };
-    (0..POINTS).map(share).sum::<f64>() / f64::from(POINTS)
 }
 
 /// Variance of each column, divisor n - 1.

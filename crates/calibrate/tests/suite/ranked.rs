@@ -57,7 +57,7 @@ fn models_that_are_right_are_calibrated() {
 fn a_wrong_simulator_is_found_out() {
     let mut settings = Settings { kept: 29, ..settings(2) };
     (settings.sampler.chains, settings.sampler.draws, settings.sampler.tune) = (2, 60, 100);
-    let judgement = judged(&Wrong::mu_sd_times(1.3, &[3, 4, 5]), &settings, 700);
+    let judgement = judged(&Wrong::mu_sd_times(1.3, &[3, 4, 5]), &settings, 1200);
     let mu = &judgement.quantities[0];
     assert!(!judgement.calibrated && mu.name == "mu_pop" && !mu.uniform, "{judgement:#?}");
     assert!(judged(&Wrong::mu_sd_times(1.0, &[3, 4, 5]), &settings, 400).calibrated, "the same without the mistake");

@@ -3,8 +3,8 @@
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{
-    Centering, DensityError, Dim, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity,
-    Role, Transform, Variable,
+    Centering, DensityError, Dim, GroupedData, HierarchicalNormal, HierarchicalPrior, Hierarchy, Labels, Layout,
+    Likelihood, LogDensity, Role, Transform, Variable,
 };
 use octopus_sampler::SamplerConfig;
 use std::convert::Infallible;
@@ -89,6 +89,55 @@ fn many_short_chains_all_arrive() {
     assert!(sweep.good(), "{sweep:#?}");
 }
 
+/// The data of the README, on which four long chains lost one under these seeds.
+#[test]
+fn four_long_chains_of_the_example_all_arrive() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/example.csv");
+    let mut rows = csv::Reader::from_path(path).expect("the example is there");
+    let (mut names, mut group, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for row in rows.deserialize::<(String, f64)>() {
+        let (name, value) = row.expect("a group and a number");
+        let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        });
+        group.push(place);
+        values.push(value);
+    }
+    let data = GroupedData::new(Labels::Strings(names), &group, &values).expect("valid");
+    let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Collapsed).expect("valid");
+    let sweep = swept(&StartsAsBefore(model), &phase_0(), [128, 430, 713, 1291, 1435]);
+    assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
+}
+
+/// Five groups that do not differ: the scale may be anything from 0 to far up. A learned power of the scale lost the tail
+/// under the first two seeds.
+#[test]
+fn a_scale_that_may_be_zero_is_sampled_whole() {
+    let model = model(HierarchicalSpec { groups: 5, between_sd: 0.0, ..HierarchicalSpec::default() });
+    let sweep = swept(&model, &phase_0(), [222, 249].into_iter().chain(1..60));
+    assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
+}
+
+/// Data that say nearly everything about each group: chains stayed apart while they disagreed about the scale.
+#[test]
+fn strong_data_do_not_keep_chains_apart() {
+    let model = model(HierarchicalSpec { between_sd: 15.0, within_sd: 0.1, ..HierarchicalSpec::default() });
+    let many = SamplerConfig { draws: 16, tune: 1000, target_accept: 0.95, ..SamplerConfig::many_short(1024) };
+    let sweep = swept(&model, &many, [7, 37]);
+    assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
+    let sweep = swept(&model, &phase_0(), 1..30);
+    assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
+}
+
+/// One observation in each group: only `sigma_pop^2 + sigma_obs^2` is in the data.
+#[test]
+fn one_observation_in_each_group_is_enough() {
+    let model = model(HierarchicalSpec { per_group: 1, ..HierarchicalSpec::default() });
+    let sweep = swept(&model, &phase_0(), 1..20);
+    assert!(sweep.good() && sweep.saturated == 0, "{sweep:#?}");
+}
+
 /// Units are no matter: a thousandth and a million times the default data, with priors to match.
 #[test]
 fn any_units_will_do() {
@@ -126,10 +175,13 @@ impl TwoScales {
             dims,
             role: Role::Parameter { offset, transform: Transform::Identity },
         };
-        let dim = Dim { name: "group".into(), labels: octopus_density::Labels::Range(5) };
+        let dim = Dim { name: "group".into(), labels: Labels::Range(5) };
         let variables =
             vec![variable("z", 0, vec![dim]), variable("mu", 5, Vec::new()), variable("log_scale", 6, Vec::new())];
-        Self { layout: Layout { variables }, hierarchy: [Hierarchy { location: 5, log_scale: 6, z: 0..5 }] }
+        Self {
+            layout: Layout { variables },
+            hierarchy: [Hierarchy { location: 5, log_scale: 6, z: 0..5, information: None }],
+        }
     }
 }
 

@@ -181,7 +181,8 @@ pub(crate) struct SamplerArgs {
     /// Seed of all random numbers of the run [default: 42]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Coordinates of the hierarchy; draws are always those of the non-centered model [default: adaptive]
+    /// Coordinates of the hierarchy: adaptive standardises each effect given the scales; draws are always those of the
+    /// non-centered model [default: adaptive]
     #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]

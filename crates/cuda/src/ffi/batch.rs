@@ -59,8 +59,8 @@ impl BatchFunctions {
         // (`send_table` waits for the mark below, or for the whole context where there is none). Chain c of an item reads
         // and writes its own state and workspace, of which the batch has some for each chain of each item
         // (`NutsBatch::new`), and its regions of the slot, which do not overlap and are within it (`prepare`); no item is
-        // there twice. Batch and slot are borrowed for writing. Coordinates and metric of an item have room for whole
-        // vectors and `most_rank` directions (`MetricBytes`). That the density reads within its own data is what
+        // there twice. Batch and slot are borrowed for writing. The metric of an item has room for whole vectors and
+        // `most_rank` directions (`MetricBytes`). That the density reads within its own data is what
         // `NutsBatchKernels::load` trusts the kernels for. Buffers are freed only when the context is idle.
         let queued = unsafe { launch.on(stream.raw()) };
         slot.mark(stream)?;
@@ -77,17 +77,15 @@ fn items(
 ) -> Vec<Vec<u8>> {
     let format = batch.format();
     let mut of = |buffer: &DeviceBuffer<u8>| addresses.address(buffer);
-    let (data, vectors, directions) = (of(&batch.data), of(&batch.vectors.device), of(&batch.directions.device));
+    let (data, scales, directions) = (of(&batch.data), of(&batch.scales.device), of(&batch.directions.device));
     let (states, workspaces, memory) = (of(&batch.states), of(&batch.workspaces), of(&slot.memory));
     let after = |buffer: u64, bytes: usize| buffer + bytes as u64;
     let launches = launches.iter().zip(slot.regions());
     let item = |(NutsBatchLaunch { item: number, launch }, regions): (&NutsBatchLaunch, &Regions)| {
         let item: &Item = &batch.items[*number];
-        let vectors = after(vectors, number * batch.sizes.vectors());
         let directions = after(directions, number * batch.sizes.directions());
         let at = Places {
-            lambda: vectors,
-            scale: after(vectors, batch.sizes.vector()),
+            scale: after(scales, number * batch.sizes.vector()),
             directions,
             stretch: after(directions, batch.sizes.stretch()),
             states: after(states, item.first_chain * format.state_bytes()),

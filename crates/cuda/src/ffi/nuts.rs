@@ -73,8 +73,8 @@ fn queue(
     addresses.are_the_function_s()?;
     // SAFETY: the structures have the sizes that the PTX declares (`on` compares them). Chain c of the launch reads
     // and writes its own state, workspace and regions of the slot, whose buffers are made for at least so many chains,
-    // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; centering and
-    // metric have room for whole vectors and for `rank` directions (`NutsGeometry`). Blocks of a team meet in buffers
+    // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; the metric has
+    // room for whole vectors and for `rank` directions (`NutsGeometry`). Blocks of a team meet in buffers
     // made for these chains and at least so many blocks (`NutsTeam::new`), whose numbers are 0 between launches, and
     // all are on the device while one waits for another (`together`). That the density reads within its own data, and
     // answers within what it has declared, is what `NutsKernels::load` trusts the kernels for. Buffers are freed only
@@ -110,7 +110,6 @@ fn launch_structure(
     let memory = addresses.address(&slot.memory);
     let region = |start: usize| memory + start as u64;
     let at = Places {
-        lambda: addresses.address(&geometry.lambda),
         scale: addresses.address(&geometry.scale),
         directions: addresses.address(&geometry.directions),
         stretch: addresses.address(&geometry.stretch),

@@ -5,7 +5,7 @@ use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
 use crate::nuts::layout::THREADS;
 use crate::nuts::windows::WindowShape;
-use crate::nuts::{Float, NutsSlot, WindowBlock};
+use crate::nuts::{Float, NutsSlot, WindowBlock, WindowCentering};
 use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
 
@@ -88,24 +88,29 @@ impl WindowFunctions {
         unsafe { launch.on(stream) }
     }
 
-    /// The block is within the coordinates, and both buffers have the window's shape (`NutsWindows::center`).
+    /// The block is within the coordinates, mean and precision have a number for each of its effects where coordinates are
+    /// standardised, and both buffers have the window's shape (`NutsWindows::center`).
     pub(crate) fn center(
         &self,
         stream: &RawStream,
         shape: WindowShape,
         block: &WindowBlock<'_>,
-        lambda: &DeviceBuffer<f64>,
+        [mean, precision]: [&DeviceBuffer<f64>; 2],
         positions: &mut DeviceBuffer<f64>,
         gradients: &mut DeviceBuffer<f64>,
     ) -> Result<(), CudaError> {
+        let (standardised, origin, log_noise) = match block.centering {
+            WindowCentering::Uniform { .. } => (false, 0.0, None),
+            WindowCentering::Standardised { origin, log_noise, .. } => (true, origin, log_noise),
+        };
         let launch = Launch::new(&self.center, blocks(shape.chains * shape.rows), [THREADS, 1, 1]);
-        let launch = launch.output(positions).output(gradients).input(lambda);
-        let launch = launch.value(block.total).value(block.uniform.unwrap_or(0.0));
-        let launch = launch.value(u32::from(block.uniform.is_some()));
+        let launch = launch.output(positions).output(gradients).input(mean).input(precision).value(origin);
+        // No coordinate is the one after the last.
+        let launch = launch.value(u32::from(standardised)).value(log_noise.unwrap_or(shape.dim) as u32);
         let launch = launch.value(block.location as u32).value(block.log_scale as u32);
-        let launch = in_shape(launch.value(block.first as u32).value(block.lambda.len() as u32), shape);
-        // SAFETY: each thread reads and writes its own draw's `dim` elements, of which location, log scale and effects
-        // are some (checked by the caller), and reads as many lambdas as there are effects.
+        let launch = in_shape(launch.value(block.first as u32).value(block.effects as u32), shape);
+        // SAFETY: each thread reads and writes its own draw's `dim` elements, of which location, log scale, log noise and
+        // effects are some (checked by the caller), and reads as many means and precisions as there are effects.
         unsafe { launch.on(stream) }
     }
 

@@ -4,37 +4,29 @@ use super::data::padded;
 use super::layout::NutsFormat;
 use crate::{Context, CudaError, DeviceBuffer};
 
-/// What of coordinates and metric kernels take by value.
-#[derive(Clone, Copy, Debug)]
+/// The coordinates of a density's hierarchical block; at first the density's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NutsCentering {
+    /// 0 or 1: x_j = s^lambda z_j + lambda m; 0 where coordinates are standardised.
+    pub lambda: f64,
+    /// Lambda for each effect, summed.
+    pub total: f64,
+    /// Whether each effect is in units of its conditional distribution.
+    pub standardised: bool,
+}
+
+impl NutsCentering {
+    /// Whether these are the density's own coordinates.
+    pub(crate) fn is_natural(&self) -> bool {
+        self.lambda == 0.0 && !self.standardised
+    }
+}
+
+/// What of coordinates and metric kernels take by value; at first natural coordinates and no directions.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GeometryNumbers {
-    pub(crate) total: f64,
-    pub(crate) uniform: Option<f64>,
-    pub(crate) natural: bool,
+    pub(crate) centering: NutsCentering,
     pub(crate) rank: u32,
-}
-
-/// The density's own coordinates, a metric without directions.
-impl Default for GeometryNumbers {
-    fn default() -> Self {
-        Self { total: 0.0, uniform: Some(0.0), natural: true, rank: 0 }
-    }
-}
-
-impl GeometryNumbers {
-    /// Takes a centering over; what goes to memory of it.
-    pub(super) fn center(
-        &mut self,
-        format: NutsFormat,
-        lambda: &[f64],
-        total: f64,
-        uniform: Option<f64>,
-    ) -> Result<Vec<u8>, CudaError> {
-        let mut bytes = Vec::new();
-        padded(format, "the centering", lambda, &mut bytes)?;
-        let natural = lambda.iter().all(|&lambda| lambda == 0.0);
-        *self = Self { total, uniform, natural, ..*self };
-        Ok(bytes)
-    }
 }
 
 /// What goes to memory of a metric.
@@ -75,7 +67,6 @@ impl MetricBytes {
 /// Coordinates and metric, which all chains share.
 pub struct NutsGeometry {
     pub(crate) numbers: GeometryNumbers,
-    pub(crate) lambda: DeviceBuffer<u8>,
     pub(crate) scale: DeviceBuffer<u8>,
     pub(crate) directions: DeviceBuffer<u8>,
     pub(crate) stretch: DeviceBuffer<u8>,
@@ -84,7 +75,7 @@ pub struct NutsGeometry {
 }
 
 impl NutsGeometry {
-    /// Room for the coordinates' numbers and a metric of at most `most_rank` directions, which is to be set before any
+    /// Room for a metric of at most `most_rank` directions, which is to be set before any
     /// launch; natural coordinates.
     ///
     /// # Errors
@@ -94,7 +85,6 @@ impl NutsGeometry {
         let zeroed = |bytes| DeviceBuffer::zeroed(context, bytes);
         Ok(Self {
             numbers: GeometryNumbers::default(),
-            lambda: zeroed(vector)?,
             scale: zeroed(vector)?,
             directions: zeroed(most_rank * vector)?,
             stretch: zeroed(most_rank * format.scalar.bytes())?,
@@ -103,15 +93,9 @@ impl NutsGeometry {
         })
     }
 
-    /// Sets the centering: one lambda for each effect, their sum, and the one value if all are equal.
-    ///
-    /// # Errors
-    /// [`CudaError::LengthMismatch`] for more lambdas than coordinates; and when a copy fails.
-    pub fn set_centering(&mut self, lambda: &[f64], total: f64, uniform: Option<f64>) -> Result<(), CudaError> {
-        let mut numbers = self.numbers;
-        self.lambda.copy_from(&numbers.center(self.format, lambda, total, uniform)?)?;
-        self.numbers = numbers;
-        Ok(())
+    /// Sets the coordinates.
+    pub fn set_centering(&mut self, centering: NutsCentering) {
+        self.numbers.centering = centering;
     }
 
     /// Sets the metric: square roots of the diagonal, unit vectors, and for each the square root of its variance,
@@ -132,7 +116,7 @@ impl NutsGeometry {
     /// Bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        [&self.lambda, &self.scale, &self.directions, &self.stretch].map(DeviceBuffer::bytes).iter().sum()
+        [&self.scale, &self.directions, &self.stretch].map(DeviceBuffer::bytes).iter().sum()
     }
 
     pub(crate) fn format(&self) -> NutsFormat {

@@ -8,7 +8,6 @@ use super::layout::{Float, Structure};
 /// Where a launch's buffers are on the device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Places {
-    pub(crate) lambda: u64,
     pub(crate) scale: u64,
     pub(crate) directions: u64,
     pub(crate) stretch: u64,
@@ -30,9 +29,9 @@ pub(crate) fn launch_structure(
     at: &Places,
 ) -> Structure {
     let mut centering = Structure::default();
-    centering.long(at.lambda).real(scalar, geometry.total);
-    centering.real(scalar, geometry.uniform.unwrap_or(0.0));
-    centering.word(u32::from(geometry.uniform.is_some())).word(u32::from(geometry.natural));
+    let own = &geometry.centering;
+    centering.real(scalar, own.lambda).real(scalar, own.total);
+    centering.word(u32::from(own.standardised)).word(u32::from(own.is_natural()));
     let mut metric = Structure::default();
     metric.long(at.scale).long(at.directions).long(at.stretch).word(geometry.rank);
     let mut whole = Structure::default();

@@ -14,7 +14,7 @@ pub enum WindowSide {
     Gradients,
 }
 
-/// A hierarchical block as the windows' kernels take it to centered coordinates.
+/// A hierarchical block as the windows' kernels take it to the sampler's coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowBlock<'a> {
     /// The coordinate of the location.
@@ -23,12 +23,31 @@ pub struct WindowBlock<'a> {
     pub log_scale: usize,
     /// The coordinate of the first effect.
     pub first: usize,
-    /// One for each effect.
-    pub lambda: &'a [f64],
-    /// Their sum.
-    pub total: f64,
-    /// The one value, if all are equal.
-    pub uniform: Option<f64>,
+    /// The number of effects.
+    pub effects: usize,
+    /// Their coordinates.
+    pub centering: WindowCentering<'a>,
+}
+
+/// The coordinates of a block's effects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WindowCentering<'a> {
+    /// Non-centered or centered ones.
+    Uniform {
+        /// 0 or 1.
+        lambda: f64,
+    },
+    /// Each effect in units of its conditional distribution.
+    Standardised {
+        /// What the means are relative to.
+        origin: f64,
+        /// What is measured of each effect.
+        mean: &'a [f64],
+        /// The precision of each in units of 1 / noise^2.
+        precision: &'a [f64],
+        /// The coordinate of the logarithm of the noise, which is 1 where there is none.
+        log_noise: Option<usize>,
+    },
 }
 
 /// The open window of all chains, in f64 and at first in the density's own coordinates. Element `i` of draw `r` of chain
@@ -41,7 +60,9 @@ pub struct NutsWindows {
     of_chains: DeviceBuffer<f64>,
     total: DeviceBuffer<f64>,
     about: DeviceBuffer<f64>,
-    lambda: DeviceBuffer<f64>,
+    /// What is measured of a block's effects, and how precisely.
+    mean: DeviceBuffer<f64>,
+    precision: DeviceBuffer<f64>,
     /// Draws on their way to the host.
     gathered: DeviceBuffer<f64>,
     shape: WindowShape,
@@ -64,7 +85,7 @@ impl NutsWindows {
     #[must_use]
     pub fn bytes_for(chains: usize, capacity: usize, dim: usize, fetched: usize) -> Option<usize> {
         let row = chains.checked_mul(dim)?;
-        let vectors = dim.checked_mul(fetched.checked_add(3)?)?;
+        let vectors = dim.checked_mul(fetched.checked_add(4)?)?;
         let numbers = row.checked_mul(capacity)?.checked_mul(2)?.checked_add(row)?.checked_add(vectors)?;
         numbers.checked_mul(size_of::<f64>())
     }
@@ -93,7 +114,8 @@ impl NutsWindows {
             of_chains: zeroed(row)?,
             total: zeroed(dim)?,
             about: zeroed(dim)?,
-            lambda: zeroed(dim)?,
+            mean: zeroed(dim)?,
+            precision: zeroed(dim)?,
             gathered: zeroed(dim.saturating_mul(fetched))?,
             shape: WindowShape { chains, rows: 0, capacity, dim },
         })
@@ -155,20 +177,38 @@ impl NutsWindows {
         self.total.to_vec()
     }
 
-    /// Takes all draws and gradients to centered coordinates. Waits for it.
+    /// Takes all draws and gradients from the density's own coordinates to the block's. Waits for it.
     ///
     /// # Errors
-    /// [`CudaError::LengthMismatch`] when the block is not within the coordinates; and when any work failed.
+    /// [`CudaError::LengthMismatch`] when the block is not within the coordinates, or not every effect has a mean and a
+    /// precision; and when any work failed.
     pub fn center(&mut self, stream: &Stream, block: &WindowBlock<'_>) -> Result<(), CudaError> {
-        let end = block.location.max(block.log_scale).max(block.first + block.lambda.len().max(1) - 1);
-        if end >= self.shape.dim {
-            let operation = "taking a window to centered coordinates".to_owned();
-            let what = "the density's block";
-            return Err(CudaError::LengthMismatch { operation, what, expected: end + 1, found: self.shape.dim });
+        let refuse = |what, expected, found| {
+            let operation = "taking a window to the sampler's coordinates".to_owned();
+            Err(CudaError::LengthMismatch { operation, what, expected, found })
+        };
+        let mut end = block.location.max(block.log_scale).max(block.first + block.effects.max(1) - 1);
+        if let WindowCentering::Standardised { mean, precision, log_noise, .. } = block.centering {
+            for (what, found) in [("the list of means", mean.len()), ("the list of precisions", precision.len())] {
+                if found != block.effects {
+                    return refuse(what, block.effects, found);
+                }
+            }
+            end = end.max(log_noise.unwrap_or(0));
         }
-        self.lambda.copy_range_from(0, block.lambda)?;
-        let Self { functions, positions, gradients, lambda, shape, .. } = self;
-        functions.center(stream.raw(), *shape, block, lambda, positions, gradients)?;
+        if end >= self.shape.dim {
+            return refuse("the density's block", end + 1, self.shape.dim);
+        }
+        match block.centering {
+            WindowCentering::Uniform { lambda: 0.0 } => return Ok(()),
+            WindowCentering::Uniform { .. } => {}
+            WindowCentering::Standardised { mean, precision, .. } => {
+                self.mean.copy_range_from(0, mean)?;
+                self.precision.copy_range_from(0, precision)?;
+            }
+        }
+        let Self { functions, positions, gradients, mean, precision, shape, .. } = self;
+        functions.center(stream.raw(), *shape, block, [mean, precision], positions, gradients)?;
         stream.synchronize()
     }
 

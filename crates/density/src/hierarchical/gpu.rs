@@ -32,6 +32,7 @@ impl GpuDensity for HierarchicalNormal {
     /// `HierarchicalNormalData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         let (observed, prior) = (&self.observed, self.prior());
+        let (sizes, times) = self.information.distinct();
         // Groups, tiles and rows of observations are counted in u32 by the kernels: 2^32 rows would be a terabyte.
         let starts = observed.small.starts.iter().map(|&row| row as u32).collect();
         vec![
@@ -47,6 +48,9 @@ impl GpuDensity for HierarchicalNormal {
             KernelField::PerCoordinate((&*observed.mean).into()),
             KernelField::Reals(observed.small.rows().into()),
             KernelField::Words(starts),
+            KernelField::PerCoordinate(sizes.into()),
+            KernelField::PerCoordinate(times.into()),
+            KernelField::Word(sizes.len() as u32),
         ]
     }
 
@@ -114,6 +118,9 @@ mod tests {
                 KernelField::PerCoordinate(row(&[-0.5, 12.0]).into()),
                 KernelField::Reals([row(&[-2.0, 12.0]), row(&[1.0, 0.0])].concat().into()),
                 KernelField::Words(vec![0, 2].into()),
+                KernelField::PerCoordinate(vec![1.0, 2.0].into()),
+                KernelField::PerCoordinate(vec![1.0, 1.0].into()),
+                KernelField::Word(2),
             ];
             assert_eq!(model.kernel_data(), expected);
             let observations = [KernelField::Word(3), KernelField::Words(vec![0, 0, 1].into())];

@@ -5,8 +5,9 @@ mod pull;
 mod tests;
 
 use super::{HierarchicalNormal, Likelihood};
+use crate::centering::Standard;
 use crate::warp::{Terms, lanes, reduce_with_tail};
-use crate::{Centering, LogDensity};
+use crate::{Centering, Information, LogDensity};
 use octopus_random::exact;
 use pull::{Collapsed, Data, Pointwise};
 use pulp::{Simd, WithSimd};
@@ -14,7 +15,7 @@ use pulp::{Simd, WithSimd};
 /// One evaluation; `gradient` has no other content before.
 pub(super) struct Evaluate<'a> {
     pub(super) model: &'a HierarchicalNormal,
-    pub(super) centering: &'a Centering,
+    pub(super) centering: Centering,
     pub(super) position: &'a [f64],
     pub(super) gradient: &'a mut [f64],
 }
@@ -25,11 +26,11 @@ impl WithSimd for Evaluate<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let model = self.model;
-        match (self.centering.uniform(), model.likelihood) {
+        match (self.centering.lambda(), model.likelihood) {
             (Some(lambda), Likelihood::Collapsed) => self.uniform(simd, lambda, Collapsed::new(model)),
             (Some(lambda), Likelihood::Pointwise) => self.uniform(simd, lambda, Pointwise::new(model)),
-            (None, Likelihood::Collapsed) => self.varying(simd, Collapsed::new(model)),
-            (None, Likelihood::Pointwise) => self.varying(simd, Pointwise::new(model)),
+            (None, Likelihood::Collapsed) => self.standardised(simd, Collapsed::new(model)),
+            (None, Likelihood::Pointwise) => self.standardised(simd, Pointwise::new(model)),
         }
     }
 }
@@ -40,18 +41,25 @@ struct Sums {
     squares: f64,
     /// z^2.
     z2: f64,
-    /// Residuals times d mu_group / d mu_pop.
+    /// Residuals times d mu_group / d mu_pop, where that is not in `centered_location`.
     location: f64,
-    /// lambda s^-lambda z: through the centered coordinates.
+    /// The slope of the log density by each z times d z / d mu_pop: through the coordinates.
     centered_location: f64,
-    /// Residuals times d mu_group / d log sigma_pop.
+    /// Residuals times d mu_group / d log sigma_pop, where that is not in `centered_scale`.
     scale: f64,
-    /// lambda z^2: through the centered coordinates.
+    /// The same for log sigma_pop.
     centered_scale: f64,
+    /// The same for log sigma_obs, the log-Jacobian included.
+    noise: f64,
+    /// The power of sigma_pop that the log-Jacobian is, and what is left of it.
+    power: f64,
+    logs: f64,
+    /// The slope of the log-Jacobian by log sigma_pop, negative.
+    shares: f64,
 }
 
 impl Evaluate<'_> {
-    /// One lambda for all groups: factors that are common to all stay out of the sums.
+    /// Non-centered or centered: factors that are common to all groups stay out of the sums.
     #[inline(always)]
     fn uniform<S: Simd>(self, simd: S, lambda: f64, data: impl Data<S>) -> f64 {
         let scalars = self.scalars();
@@ -79,6 +87,7 @@ impl Evaluate<'_> {
         };
         let [squares, z2, residuals, zs, stretches] =
             reduce_with_tail(simd, lanes(model.dim()), whole, !x_tail.is_empty(), &mut terms);
+        let total = lambda * groups as f64;
         let sums = Sums {
             squares,
             z2,
@@ -86,44 +95,57 @@ impl Evaluate<'_> {
             centered_location: lambda * inverse * zs,
             scale: (1.0 - lambda) * stretches,
             centered_scale: lambda * z2,
+            noise: 0.0,
+            power: total,
+            logs: 0.0,
+            shares: total,
         };
-        finish(model, &scalars, self.centering.total(), &sums, scalar_gradient)
+        finish(model, &scalars, &sums, scalar_gradient)
     }
 
-    /// A lambda for each group.
+    /// Each effect in units of its conditional distribution: see [`crate::centering`].
     #[inline(always)]
-    fn varying<S: Simd>(self, simd: S, data: impl Data<S>) -> f64 {
+    fn standardised<S: Simd>(self, simd: S, data: impl Data<S>) -> f64 {
         let scalars = self.scalars();
         let model = self.model;
+        let standard = Standard::new(scalars.shift, scalars.sigma_pop, scalars.weight);
+        let information = &model.information;
+        // Groups of one size share their widths: no division and no root for each.
+        let inverse = match information.distinct().0 {
+            &[size] => Some(1.0 / (1.0 + size * standard.ratio)),
+            _ => None,
+        };
         let groups = model.data.groups();
         let (z_gradient, scalar_gradient) = self.gradient.split_at_mut(groups);
-        // s_j = sigma_pop^(1 - lambda_j) = d mu_group_j / d x_j is put where the gradient will be, to be read
-        // just before the gradient is written.
-        for (slope, lambda) in z_gradient.iter_mut().zip(self.centering.lambda()) {
-            *slope = exact::exp((1.0 - lambda) * scalars.log_pop);
-        }
         let (x, x_tail) = S::as_simd_f64s(&self.position[..groups]);
-        let (lambda, lambda_tail) = S::as_simd_f64s(&self.centering.lambda()[..groups]);
         let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
         let whole = x.len();
-        let mut terms = VaryingTerms {
+        let count = S::as_simd_f64s(&model.observed.count).0;
+        let groups = Groups {
             one: simd.splat_f64s(1.0),
-            mu: simd.splat_f64s(scalars.mu),
-            inverse_pop: simd.splat_f64s(1.0 / scalars.sigma_pop),
+            gain: simd.splat_f64s(standard.gain),
+            ratio: simd.splat_f64s(standard.ratio),
+            scale: simd.splat_f64s(scalars.sigma_pop),
             shift: simd.splat_f64s(scalars.shift),
             weight: simd.splat_f64s(scalars.weight),
+            count,
+            mean: &S::as_simd_f64s(&model.observed.mean).0[..count.len()],
             data,
             x,
             x_tail,
-            lambda: &lambda[..whole],
-            lambda_tail,
             out: &mut out[..whole],
             out_tail,
         };
-        let [squares, z2, location, centered_location, scale, centered_scale] =
-            reduce_with_tail(simd, lanes(model.dim()), whole, !x_tail.is_empty(), &mut terms);
-        let sums = Sums { squares, z2, location, centered_location, scale, centered_scale };
-        finish(model, &scalars, self.centering.total(), &sums, scalar_gradient)
+        let tail = !x_tail.is_empty();
+        let sums = match inverse {
+            Some(inverse) => {
+                let width = simd.splat_f64s(inverse.sqrt());
+                let widths = Alike { inverse: simd.splat_f64s(inverse), width };
+                reduce_with_tail(simd, lanes(model.dim()), whole, tail, &mut StandardTerms { groups, widths })
+            }
+            None => reduce_with_tail(simd, lanes(model.dim()), whole, tail, &mut StandardTerms { groups, widths: Own }),
+        };
+        finish(model, &scalars, &Sums::standardised(sums, &standard, information, model.dim()), scalar_gradient)
     }
 
     #[inline(always)]
@@ -189,64 +211,122 @@ impl<S: Simd, D: Data<S>> Terms<S, 5> for UniformTerms<'_, S, D> {
     }
 }
 
-/// The pass over the groups where each has its lambda. `out` holds each group's slope until its gradient is written.
-struct VaryingTerms<'a, S: Simd, D> {
+impl Sums {
+    /// From the sums of [`StandardTerms`].
+    #[inline(always)]
+    fn standardised(sums: [f64; 6], standard: &Standard, information: &Information, dim: usize) -> Self {
+        let [squares, z2, residuals, pushes, toward, own] = sums;
+        let [shares, logs] = standard.shares_and_logs(information, dim);
+        Self {
+            squares,
+            z2,
+            location: residuals,
+            centered_location: -pushes,
+            scale: 0.0,
+            centered_scale: z2 + toward,
+            noise: (own - toward) + shares,
+            power: 0.0,
+            logs,
+            shares,
+        }
+    }
+}
+
+/// How wide the effects of a vector of groups are, given the scalars: `inverse` is 1 / (1 + n s^2 / o^2), `width` its root.
+trait Widths<S: Simd> {
+    fn inverse_and_width(&self, simd: S, one: S::f64s, ratio: S::f64s, count: S::f64s) -> (S::f64s, S::f64s);
+}
+
+/// All groups have as many observations.
+struct Alike<V> {
+    inverse: V,
+    width: V,
+}
+
+/// Each group has its own.
+struct Own;
+
+impl<S: Simd> Widths<S> for Alike<S::f64s> {
+    #[inline(always)]
+    fn inverse_and_width(&self, _: S, _: S::f64s, _: S::f64s, _: S::f64s) -> (S::f64s, S::f64s) {
+        (self.inverse, self.width)
+    }
+}
+
+impl<S: Simd> Widths<S> for Own {
+    #[inline(always)]
+    fn inverse_and_width(&self, simd: S, one: S::f64s, ratio: S::f64s, count: S::f64s) -> (S::f64s, S::f64s) {
+        let inverse = simd.div_f64s(one, simd.add_f64s(one, simd.mul_f64s(count, ratio)));
+        (inverse, simd.sqrt_f64s(inverse))
+    }
+}
+
+/// What a pass over the groups in standardised coordinates reads and writes.
+struct Groups<'a, S: Simd, D> {
     one: S::f64s,
-    mu: S::f64s,
-    inverse_pop: S::f64s,
+    gain: S::f64s,
+    ratio: S::f64s,
+    scale: S::f64s,
     shift: S::f64s,
     weight: S::f64s,
+    /// Padding has no observations and the mean 0.
+    count: &'a [S::f64s],
+    mean: &'a [S::f64s],
     data: D,
     x: &'a [S::f64s],
     x_tail: &'a [f64],
-    lambda: &'a [S::f64s],
-    lambda_tail: &'a [f64],
     out: &'a mut [S::f64s],
     out_tail: &'a mut [f64],
 }
 
-impl<S: Simd, D: Data<S>> VaryingTerms<'_, S, D> {
-    /// The gradient at vector `at`, and the summands in the order of [`Sums`].
+/// That pass.
+struct StandardTerms<'a, S: Simd, D, W> {
+    groups: Groups<'a, S, D>,
+    widths: W,
+}
+
+impl<S: Simd, D: Data<S>, W: Widths<S>> StandardTerms<'_, S, D, W> {
+    /// The gradient at vector `at`, and the summands: squares, z^2, residuals, what pulls mu_pop, log sigma_pop and
+    /// log sigma_obs through the coordinates.
     #[inline(always)]
-    fn evaluate(&self, simd: S, at: usize, x: S::f64s, lambda: S::f64s, slope: S::f64s) -> (S::f64s, [S::f64s; 6]) {
-        let inverse = simd.mul_f64s(slope, self.inverse_pop);
-        let centered = simd.sub_f64s(x, simd.mul_f64s(lambda, self.mu));
-        let z = simd.mul_f64s(inverse, centered);
-        let effect = simd.mul_f64s(slope, centered);
-        let pull = self.data.pull(simd, at, simd.add_f64s(self.shift, effect));
-        let slope_z = simd.mul_f64s(inverse, z);
-        let force = simd.mul_f64s(simd.mul_f64s(self.weight, pull.residual), slope);
-        let gradient = simd.sub_f64s(force, slope_z);
-        let z2 = simd.mul_f64s(z, z);
-        let direct = simd.sub_f64s(self.one, simd.mul_f64s(lambda, slope));
-        let stretch = simd.mul_f64s(simd.sub_f64s(self.one, lambda), effect);
+    fn evaluate(&self, simd: S, at: usize, x: S::f64s) -> (S::f64s, [S::f64s; 6]) {
+        let Groups { one, gain, ratio, scale, shift, weight, .. } = self.groups;
+        let count = self.groups.count[at];
+        let (inverse, width) = self.widths.inverse_and_width(simd, one, ratio, count);
+        let push = simd.mul_f64s(simd.mul_f64s(count, gain), inverse);
+        let drawn = simd.mul_f64s(push, simd.sub_f64s(self.groups.mean[at], shift));
+        let own = simd.mul_f64s(width, x);
+        let z = simd.add_f64s(drawn, own);
+        let effect = simd.mul_f64s(scale, z);
+        let pull = self.groups.data.pull(simd, at, simd.add_f64s(shift, effect));
+        let slope = simd.sub_f64s(simd.mul_f64s(simd.mul_f64s(weight, pull.residual), scale), z);
+        let gradient = simd.mul_f64s(slope, width);
+        let toward = simd.mul_f64s(simd.mul_f64s(slope, inverse), simd.add_f64s(drawn, z));
         let terms = [
             pull.squares,
-            z2,
-            simd.mul_f64s(pull.residual, direct),
-            simd.mul_f64s(lambda, slope_z),
-            simd.mul_f64s(pull.residual, stretch),
-            simd.mul_f64s(lambda, z2),
+            simd.mul_f64s(z, z),
+            pull.residual,
+            simd.mul_f64s(slope, push),
+            toward,
+            simd.mul_f64s(slope, own),
         ];
         (gradient, terms)
     }
 }
 
-impl<S: Simd, D: Data<S>> Terms<S, 6> for VaryingTerms<'_, S, D> {
+impl<S: Simd, D: Data<S>, W: Widths<S>> Terms<S, 6> for StandardTerms<'_, S, D, W> {
     #[inline(always)]
     fn whole(&mut self, simd: S, at: usize) -> [S::f64s; 6] {
-        let (gradient, terms) = self.evaluate(simd, at, self.x[at], self.lambda[at], self.out[at]);
-        self.out[at] = gradient;
+        let (gradient, terms) = self.evaluate(simd, at, self.groups.x[at]);
+        self.groups.out[at] = gradient;
         terms
     }
 
     #[inline(always)]
     fn tail(&mut self, simd: S) -> [S::f64s; 6] {
-        let x = simd.partial_load_f64s(self.x_tail);
-        let lambda = simd.partial_load_f64s(self.lambda_tail);
-        let slope = simd.partial_load_f64s(self.out_tail);
-        let (gradient, terms) = self.evaluate(simd, self.x.len(), x, lambda, slope);
-        simd.partial_store_f64s(self.out_tail, gradient);
+        let x = simd.partial_load_f64s(self.groups.x_tail);
+        let (gradient, terms) = self.evaluate(simd, self.groups.x.len(), x);
+        simd.partial_store_f64s(self.groups.out_tail, gradient);
         terms
     }
 }
@@ -266,7 +346,7 @@ struct Scalars {
 
 /// The value, and the gradients of the three scalars.
 #[inline(always)]
-fn finish(model: &HierarchicalNormal, scalars: &Scalars, total_lambda: f64, sums: &Sums, gradient: &mut [f64]) -> f64 {
+fn finish(model: &HierarchicalNormal, scalars: &Scalars, sums: &Sums, gradient: &mut [f64]) -> f64 {
     let (observed, prior) = (&model.observed, &model.prior);
     let squares = match model.likelihood {
         Likelihood::Collapsed => sums.squares + observed.within,
@@ -278,9 +358,10 @@ fn finish(model: &HierarchicalNormal, scalars: &Scalars, total_lambda: f64, sums
     let obs = scalars.sigma_obs / prior.sigma_obs_scale;
     let (pop2, obs2) = (pop * pop, obs * obs);
     gradient[0] = weight * sums.location + sums.centered_location - standard / prior.mu_sd;
-    gradient[1] = weight * sums.scale + sums.centered_scale - total_lambda - pop2 + 1.0;
-    gradient[2] = weight * squares - observed.total - obs2 + 1.0;
+    gradient[1] = weight * sums.scale + sums.centered_scale - sums.shares - pop2 + 1.0;
+    gradient[2] = weight * squares - observed.total - obs2 + 1.0 + sums.noise;
     -observed.total * scalars.log_obs - 0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2)
-        + (1.0 - total_lambda) * scalars.log_pop
+        + (1.0 - sums.power) * scalars.log_pop
         + scalars.log_obs
+        - 0.5 * sums.logs
 }

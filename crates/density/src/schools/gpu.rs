@@ -18,12 +18,16 @@ impl GpuDensity for EightSchools {
 
     /// `EightSchoolsData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
+        let (distinct, times) = self.information.distinct();
         vec![
             KernelField::Word(self.schools() as u32),
             KernelField::Scalar(MU_SD),
             KernelField::Scalar(TAU_SCALE),
             KernelField::PerCoordinate(self.effect[..].into()),
             KernelField::PerCoordinate(self.precision[..].into()),
+            KernelField::PerCoordinate(distinct.into()),
+            KernelField::PerCoordinate(times.into()),
+            KernelField::Word(distinct.len() as u32),
         ]
     }
 
@@ -55,6 +59,9 @@ mod tests {
             KernelField::Scalar(5.0),
             KernelField::PerCoordinate(row([3.0, -1.0]).into()),
             KernelField::PerCoordinate(row([0.25, 4.0]).into()),
+            KernelField::PerCoordinate(vec![0.25, 4.0].into()),
+            KernelField::PerCoordinate(vec![1.0, 1.0].into()),
+            KernelField::Word(2),
         ];
         assert_eq!(model.kernel_data(), expected);
         assert_eq!(model.observation_data(), [KernelField::Reals(vec![2.0, 0.5].into())]);

@@ -1,7 +1,8 @@
 //! Log density and gradient of eight schools, in the order of the virtual warp.
 
 use super::{EightSchools, MU_SD, TAU_SCALE};
-use crate::warp::lanes;
+use crate::centering::Standard;
+use crate::warp::{halve, lanes};
 use crate::{Centering, DensityError};
 use octopus_random::exact;
 
@@ -11,62 +12,71 @@ struct Sums {
     squares: f64,
     /// z^2.
     z2: f64,
-    /// Weighted residuals times d theta / d mu.
+    /// Weighted residuals times d theta / d mu, where that is not in `centered_location`.
     location: f64,
-    /// lambda tau^-lambda z: through the centered coordinates.
+    /// The slope of the log density by each z times d z / d mu: through the coordinates.
     centered_location: f64,
-    /// Weighted residuals times d theta / d log tau.
+    /// Weighted residuals times d theta / d log tau, where that is not in `centered_scale`.
     scale: f64,
-    /// lambda z^2: through the centered coordinates.
+    /// The same for log tau.
     centered_scale: f64,
+    /// The power of tau that the log-Jacobian is, and what is left of it.
+    power: f64,
+    logs: f64,
+    /// The slope of the log-Jacobian by log tau, negative.
+    shares: f64,
+}
+
+/// mu and tau.
+struct Scalars {
+    mu: f64,
+    log_tau: f64,
+    tau: f64,
 }
 
 impl EightSchools {
     /// The log density in the coordinates of `centering`, the Jacobian included; its gradient goes to `gradient`.
     pub(super) fn evaluate(
         &self,
-        centering: &Centering,
+        centering: Centering,
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, DensityError> {
         let schools = self.schools();
         let (mu, log_tau) = (position[schools], position[schools + 1]);
         let tau = exact::exp(log_tau);
+        let scalars = Scalars { mu, log_tau, tau };
         // Eight schools in a warp: the lanes are a constant, so that the partial sums are vectors of the compiler's.
-        let sums = match lanes(schools + 2) {
-            32 => self.sums::<32>(centering, mu, log_tau, tau, position, gradient),
-            _ => self.sums::<128>(centering, mu, log_tau, tau, position, gradient),
+        let sums = match (lanes(schools + 2), centering.lambda()) {
+            (32, Some(lambda)) => self.uniform::<32>(lambda, &scalars, position, gradient),
+            (_, Some(lambda)) => self.uniform::<128>(lambda, &scalars, position, gradient),
+            (32, None) => self.standardised::<32>(&scalars, position, gradient),
+            (_, None) => self.standardised::<128>(&scalars, position, gradient),
         };
         let standard = mu / MU_SD;
         let ratio = tau / TAU_SCALE;
         let ratio2 = ratio * ratio;
         gradient[schools] = sums.location + sums.centered_location - standard / MU_SD;
-        gradient[schools + 1] =
-            sums.scale + sums.centered_scale - centering.total() + 1.0 - 2.0 * ratio2 / (1.0 + ratio2);
+        gradient[schools + 1] = sums.scale + sums.centered_scale - sums.shares + 1.0 - 2.0 * ratio2 / (1.0 + ratio2);
         let value = -0.5 * (sums.squares + sums.z2 + standard * standard) - exact::ln(1.0 + ratio2)
-            + (1.0 - centering.total()) * log_tau;
+            + (1.0 - sums.power) * log_tau
+            - 0.5 * sums.logs;
         if value.is_finite() { Ok(value) } else { Err(DensityError::NotFinite { value }) }
     }
 
-    /// One pass over the schools, which writes their gradients.
+    /// One pass over the schools in non-centered or centered coordinates, which writes their gradients.
     #[inline(always)]
-    fn sums<const L: usize>(
+    fn uniform<const L: usize>(
         &self,
-        centering: &Centering,
-        mu: f64,
-        log_tau: f64,
-        tau: f64,
+        lambda: f64,
+        &Scalars { mu, log_tau, tau }: &Scalars,
         position: &[f64],
         gradient: &mut [f64],
     ) -> Sums {
-        let inverse_tau = 1.0 / tau;
-        let power = |lambda: f64| exact::exp((1.0 - lambda) * log_tau);
-        // One exponential serves all schools that share lambda; its bits are those that each would get.
-        let shared = centering.uniform().map(power);
+        let slope = exact::exp((1.0 - lambda) * log_tau);
+        let inverse = slope * (1.0 / tau);
         let mut parts = [[0.0; L]; 6];
-        for (j, &lambda) in centering.lambda().iter().enumerate() {
-            let slope = shared.unwrap_or_else(|| power(lambda));
-            let inverse = slope * inverse_tau;
+        for j in 0..self.schools() {
             let centered = position[j] - lambda * mu;
             let z = inverse * centered;
             let effect = slope * centered;
@@ -88,19 +98,51 @@ impl EightSchools {
             }
         }
         let [squares, z2, location, centered_location, scale, centered_scale] = parts.map(halve);
-        Sums { squares, z2, location, centered_location, scale, centered_scale }
+        let total = lambda * self.schools() as f64;
+        Sums { squares, z2, location, centered_location, scale, centered_scale, power: total, logs: 0.0, shares: total }
     }
-}
 
-/// The sum of the lanes as a halving tree.
-#[inline(always)]
-fn halve<const L: usize>(mut lanes: [f64; L]) -> f64 {
-    let mut half = L / 2;
-    while half > 0 {
-        for l in 0..half {
-            lanes[l] += lanes[l + half];
+    /// The same with each effect in units of its conditional distribution: see [`crate::centering`].
+    #[inline(always)]
+    fn standardised<const L: usize>(
+        &self,
+        &Scalars { mu, tau, .. }: &Scalars,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Sums {
+        let standard = Standard::new(mu, tau, 1.0);
+        let mut parts = [[0.0; L]; 5];
+        for j in 0..self.schools() {
+            let precision = self.precision[j];
+            let inverse = 1.0 / (1.0 + precision * standard.ratio);
+            let width = inverse.sqrt();
+            let push = (precision * standard.gain) * inverse;
+            let drawn = push * (self.effect[j] - mu);
+            let own = width * position[j];
+            let z = drawn + own;
+            let effect = tau * z;
+            let difference = self.effect[j] - (mu + effect);
+            let residual = precision * difference;
+            let slope = residual * tau - z;
+            gradient[j] = slope * width;
+            let toward = (slope * inverse) * (drawn + z);
+            let terms = [residual * difference, z * z, residual, slope * push, toward];
+            for (part, term) in parts.iter_mut().zip(terms) {
+                part[j % L] += term;
+            }
         }
-        half /= 2;
+        let [squares, z2, location, pushes, toward] = parts.map(halve);
+        let [shares, logs] = standard.shares_and_logs(&self.information, self.schools() + 2);
+        Sums {
+            squares,
+            z2,
+            location,
+            centered_location: -pushes,
+            scale: 0.0,
+            centered_scale: z2 + toward,
+            power: 0.0,
+            logs,
+            shares,
+        }
     }
-    lanes[0]
 }

@@ -1,9 +1,9 @@
 //! Value and gradient: against the definition, dual numbers, finite differences and the sums of the virtual warp.
 
 use crate::number::Dual;
-use crate::reference::{centerings, constant, log_joint, models, position};
+use crate::reference::{CENTERINGS, constant, log_joint, log_marginal, models, position, position_in};
 use octopus_density::warp::sum_in_order;
-use octopus_density::{DataError, EightSchools, LogDensity, to_centered};
+use octopus_density::{Centering, DataError, EightSchools, LogDensity};
 
 /// Values agree to 1e-12 of themselves; gradients are sums whose terms cancel, and agree to 1e-12 of the gradient's
 /// largest component.
@@ -11,28 +11,27 @@ use octopus_density::{DataError, EightSchools, LogDensity, to_centered};
 fn value_and_gradient_are_those_of_the_definition() {
     for model in models() {
         let schools = model.schools();
-        for (name, centering) in centerings(schools) {
+        for centering in CENTERINGS {
             for number in 0..3 {
-                let mut at = position(schools, number);
-                to_centered(model.hierarchies(), std::slice::from_ref(&centering), &mut at);
+                let at = position_in(&model, centering, number);
                 let mut gradient = vec![f64::NAN; schools + 2];
-                let value = model.logp_grad_centered(std::slice::from_ref(&centering), &at, &mut gradient).unwrap();
-                let expected = log_joint(&model, centering.lambda(), &at) - constant(&model);
-                let what = format!("{schools} schools, {name}");
+                let value = model.logp_grad_centered(&[centering], &at, &mut gradient).unwrap();
+                let expected = log_joint(&model, centering, &at) - constant(&model);
+                let what = format!("{schools} schools, {centering:?}");
                 assert!((value - expected).abs() < 1e-12 * expected.abs().max(1.0), "{what}: {value}, not {expected}");
                 let slopes: Vec<f64> = (0..schools + 2)
                     .map(|i| {
                         let along = |k| f64::from(u8::from(k == i));
                         let dual: Vec<Dual> =
                             at.iter().enumerate().map(|(k, &value)| Dual { value, derivative: along(k) }).collect();
-                        log_joint(&model, centering.lambda(), &dual).derivative
+                        log_joint(&model, centering, &dual).derivative
                     })
                     .collect();
                 let largest = slopes.iter().fold(1.0f64, |a, g| a.max(g.abs()));
                 for (i, (found, slope)) in gradient.iter().zip(&slopes).enumerate() {
                     assert!((found - slope).abs() < 1e-12 * largest, "{what}, coordinate {i}: {found}, not {slope}");
                 }
-                if name == "non-centered" {
+                if centering == Centering::NonCentered {
                     let mut plain = vec![f64::NAN; schools + 2];
                     let natural = model.logp_grad(&at, &mut plain).unwrap();
                     assert_eq!((natural.to_bits(), plain), (value.to_bits(), gradient), "{what}");
@@ -47,24 +46,49 @@ fn value_and_gradient_are_those_of_the_definition() {
 fn gradients_are_the_slopes_of_the_value() {
     for model in models().into_iter().filter(|model| model.schools() < 40) {
         let schools = model.schools();
-        for (name, centering) in centerings(schools) {
-            let centering = [centering];
-            let mut at = position(schools, 7);
-            to_centered(model.hierarchies(), &centering, &mut at);
+        for centering in CENTERINGS {
+            let at = position_in(&model, centering, 7);
             let (mut gradient, mut unused) = (vec![0.0; schools + 2], vec![0.0; schools + 2]);
-            model.logp_grad_centered(&centering, &at, &mut gradient).unwrap();
+            model.logp_grad_centered(&[centering], &at, &mut gradient).unwrap();
             for i in 0..schools + 2 {
                 let mut value = |offset: f64| {
                     let mut shifted = at.clone();
                     shifted[i] += offset;
-                    model.logp_grad_centered(&centering, &shifted, &mut unused).unwrap()
+                    model.logp_grad_centered(&[centering], &shifted, &mut unused).unwrap()
                 };
                 let h = 1e-3;
                 let slope = (8.0 * (value(h) - value(-h)) - (value(2.0 * h) - value(-2.0 * h))) / (12.0 * h);
                 let scale = gradient[i].abs().max(1.0);
-                assert!((gradient[i] - slope).abs() < 1e-6 * scale, "{schools}, {name}, coordinate {i}: {slope}");
+                let off = (gradient[i] - slope).abs();
+                assert!(off < 1e-6 * scale, "{schools}, {centering:?}, coordinate {i}: {slope}");
             }
         }
+    }
+}
+
+/// Given mu and tau, standardised effects are independent and standard normal: the slope of each is its coordinate,
+/// negative, and what their squares leave of the value is the density of mu and tau alone.
+#[test]
+fn standardised_effects_are_standard_normal_given_the_scalars() {
+    for model in models() {
+        let schools = model.schools();
+        let mut gradient = vec![0.0; schools + 2];
+        let [(value, marginal), (other_value, other_marginal)] = [5, 6].map(|number| {
+            let at = position_in(&model, Centering::Standardised, number);
+            let value = model.logp_grad_centered(&[Centering::Standardised], &at, &mut gradient).unwrap();
+            for j in 0..schools {
+                // An effect is rounded as y is, and counts in standard deviations of its own.
+                let bound = 1e-13 * (1.0 + at[schools + 1].exp() / model.sigma()[j]);
+                let off = (gradient[j] + at[j]).abs();
+                assert!(off < bound, "{schools} schools: the slope of {} is {}", at[j], gradient[j]);
+            }
+            let squares: f64 = at[..schools].iter().map(|x| x * x).sum();
+            (value + 0.5 * squares, log_marginal(&model, &at))
+        });
+        // Between two points the constant goes.
+        let (found, expected) = (other_value - value, other_marginal - marginal);
+        let bound = 1e-12 * (value.abs() + marginal.abs()).max(1.0);
+        assert!((found - expected).abs() < bound, "{schools} schools: {found}, not {expected}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The model as its definition reads, over any kind of number, and data to try.
 
 use crate::number::Number;
-use octopus_density::{Centering, EightSchools};
+use octopus_density::{Centering, EightSchools, LogDensity, to_centered};
 use octopus_random::{Purpose, Stream};
 use std::f64::consts::PI;
 
@@ -17,21 +17,38 @@ pub(crate) fn half_cauchy<N: Number>(x: N, scale: f64) -> N {
     N::constant((2.0 / (PI * scale)).ln()) - (N::constant(1.0) + ratio * ratio).ln()
 }
 
-/// The log joint density, every constant included, at `x_0 .. x_{J-1}, mu, log tau` where `x_j = tau^lambda_j z_j +
-/// lambda_j mu`; with the Jacobians of `exp` and of the centering.
-pub(crate) fn log_joint<N: Number>(model: &EightSchools, lambda: &[f64], at: &[N]) -> N {
+/// The log joint density, every constant included, at `x_0 .. x_{J-1}, mu, log tau`, the effects in the coordinates of
+/// `centering`; with the Jacobians of `exp` and of the centering.
+pub(crate) fn log_joint<N: Number>(model: &EightSchools, centering: Centering, at: &[N]) -> N {
     let constant = N::constant;
     let (mu, log_tau) = (at[model.schools()], at[model.schools() + 1]);
     let tau = log_tau.exp();
     let mut total = normal(mu, constant(0.0), constant(5.0)) + half_cauchy(tau, 5.0) + log_tau;
     for j in 0..model.schools() {
-        let lambda = constant(lambda[j]);
-        let z = (at[j] - lambda * mu) / (lambda * log_tau).exp();
-        // dz/dx = tau^-lambda
-        total = total + normal(z, constant(0.0), constant(1.0)) - lambda * log_tau;
-        total = total + normal(constant(model.y()[j]), mu + tau * z, constant(model.sigma()[j]));
+        let (y, sigma) = (constant(model.y()[j]), constant(model.sigma()[j]));
+        // The effect, and log dz/dx.
+        let (theta, log_slope) = match centering {
+            Centering::NonCentered => (mu + tau * at[j], constant(0.0)),
+            Centering::Centered => (at[j], constant(0.0) - log_tau),
+            Centering::Standardised => {
+                let variance = tau * tau + sigma * sigma;
+                let (share, rest) = (tau * tau / variance, sigma * sigma / variance);
+                (mu + share * (y - mu) + tau * rest.sqrt() * at[j], constant(0.5) * rest.ln())
+            }
+        };
+        total = total + normal((theta - mu) / tau, constant(0.0), constant(1.0)) + log_slope;
+        total = total + normal(y, theta, sigma);
     }
     total
+}
+
+/// The log density of mu and log tau alone, the effects integrated out.
+pub(crate) fn log_marginal(model: &EightSchools, at: &[f64]) -> f64 {
+    let (mu, log_tau) = (at[model.schools()], at[model.schools() + 1]);
+    let tau = log_tau.exp();
+    let of_school = |(&y, sigma): (&f64, &f64)| normal(y, mu, (tau * tau + sigma * sigma).sqrt());
+    let schools: f64 = model.y().iter().zip(model.sigma()).map(of_school).sum();
+    normal(mu, 0.0, 5.0) + half_cauchy(tau, 5.0) + log_tau + schools
 }
 
 /// What [`log_joint`] has and the library leaves out: the terms that do not depend on the position.
@@ -55,20 +72,22 @@ pub(crate) fn models() -> Vec<EightSchools> {
     [EightSchools::rubin()].into_iter().chain(others).collect()
 }
 
-/// Nothing centered, everything, one value between, a value for each school.
-pub(crate) fn centerings(schools: usize) -> [(&'static str, Centering); 4] {
-    [
-        ("non-centered", Centering::constant(0.0, schools)),
-        ("centered", Centering::constant(1.0, schools)),
-        ("0.4", Centering::constant(0.4, schools)),
-        ("mixed", Centering::new((0..schools).map(|j| ((j * 5) % 33) as f64 / 32.0).collect())),
-    ]
-}
+pub(crate) const CENTERINGS: [Centering; 3] = [Centering::NonCentered, Centering::Centered, Centering::Standardised];
 
 /// A plausible position in non-centered coordinates.
 pub(crate) fn position(schools: usize, number: u32) -> Vec<f64> {
     let mut random = Stream::new(43, schools as u32, number, Purpose::User);
     let mut position: Vec<f64> = (0..schools).map(|_| random.normal()).collect();
     position.extend([4.0 + 3.0 * random.normal(), 1.0 + random.normal()]);
+    position
+}
+
+/// A plausible position in the coordinates of `centering`: standardised effects are standard normal given the data, as
+/// non-centered ones are without them.
+pub(crate) fn position_in(model: &EightSchools, centering: Centering, number: u32) -> Vec<f64> {
+    let mut position = position(model.schools(), number);
+    if centering == Centering::Centered {
+        to_centered(model.hierarchies(), &[centering], &mut position);
+    }
     position
 }

@@ -1,6 +1,8 @@
 //! Data, priors, centerings and positions to try.
 
-use octopus_density::{Centering, GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood};
+use octopus_density::{
+    Centering, GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood, LogDensity, to_centered,
+};
 use octopus_random::{Purpose, Stream};
 
 /// Below, at and above every boundary of the virtual warp: a row of 32 lanes, the change to 128 lanes at 256
@@ -33,15 +35,7 @@ pub(crate) fn shapes(groups: usize) -> Vec<(&'static str, GroupedData)> {
     shapes
 }
 
-/// Everything centered, nothing, one value between, a value for each group.
-pub(crate) fn centerings(groups: usize) -> [(&'static str, Centering); 4] {
-    [
-        ("non-centered", Centering::constant(0.0, groups)),
-        ("centered", Centering::constant(1.0, groups)),
-        ("0.4", Centering::constant(0.4, groups)),
-        ("mixed", Centering::new((0..groups).map(|j| ((j * 5) % 33) as f64 / 32.0).collect())),
-    ]
-}
+pub(crate) const CENTERINGS: [Centering; 3] = [Centering::NonCentered, Centering::Centered, Centering::Standardised];
 
 pub(crate) const PRIORS: [HierarchicalPrior; 2] = [
     HierarchicalPrior { mu_mean: 50.0, mu_sd: 20.0, sigma_pop_scale: 15.0, sigma_obs_scale: 5.0 },
@@ -59,5 +53,15 @@ pub(crate) fn position(groups: usize, number: u32) -> Vec<f64> {
     position.push(50.0 + 5.0 * random.normal());
     position.push(2.0 + 0.5 * random.normal());
     position.push(0.7 + 0.3 * random.normal());
+    position
+}
+
+/// A plausible position in the coordinates of `centering`: standardised effects are standard normal given the data, as
+/// non-centered ones are without them.
+pub(crate) fn position_in(model: &HierarchicalNormal, centering: Centering, number: u32) -> Vec<f64> {
+    let mut position = position(model.dim() - 3, number);
+    if centering == Centering::Centered {
+        to_centered(model.hierarchies(), &[centering], &mut position);
+    }
     position
 }

@@ -1,6 +1,8 @@
-//! Partially centered coordinates: the way there and back, its Jacobian, and the chain rule.
+//! Other coordinates than the density's own: the way there and back, its Jacobian, the chain rule, and what
+//! standardised ones are for.
 
-use crate::cases::{BOTH, GROUPS, PRIORS, centerings, model, position, shapes};
+use crate::cases::{BOTH, CENTERINGS, GROUPS, PRIORS, model, position, position_in, shapes};
+use crate::reference::log_marginal;
 use octopus_density::{
     Centering, DensityError, HierarchicalNormal, Hierarchy, Layout, LogDensity, log_jacobian, to_centered,
     to_non_centered,
@@ -39,16 +41,14 @@ impl LogDensity for ByChainRule<'_> {
 fn one_pass_is_the_chain_rule() {
     for groups in GROUPS {
         for (shape, data) in shapes(groups) {
-            for (name, centering) in centerings(groups) {
+            for centering in CENTERINGS {
                 for likelihood in BOTH {
                     let model = model(&data, PRIORS[0], likelihood);
-                    let centering = [centering.clone()];
-                    let mut at = position(groups, 1);
-                    to_centered(model.hierarchies(), &centering, &mut at);
+                    let at = position_in(&model, centering, 1);
                     let (mut fused, mut generic) = (vec![0.0; groups + 3], vec![0.0; groups + 3]);
-                    let a = model.logp_grad_centered(&centering, &at, &mut fused).expect("finite");
-                    let b = ByChainRule(&model).logp_grad_centered(&centering, &at, &mut generic).expect("finite");
-                    let what = format!("{groups} groups, {shape}, {name}, {likelihood:?}");
+                    let a = model.logp_grad_centered(&[centering], &at, &mut fused).expect("finite");
+                    let b = ByChainRule(&model).logp_grad_centered(&[centering], &at, &mut generic).expect("finite");
+                    let what = format!("{groups} groups, {shape}, {centering:?}, {likelihood:?}");
                     assert!((a / b - 1.0).abs() < 1e-12, "{what}: {a}, not {b}");
                     let largest = generic.iter().fold(0.0f64, |a, g| a.max(g.abs()));
                     for i in 0..groups + 3 {
@@ -66,21 +66,34 @@ fn there_and_back_is_where_it_was() {
     for groups in GROUPS {
         let (_, data) = &shapes(groups)[1];
         let model = model(data, PRIORS[0], BOTH[0]);
-        for (name, centering) in centerings(groups) {
-            let centering = [centering];
+        for centering in CENTERINGS {
             let start = position(groups, 2);
             let mut at = start.clone();
-            to_centered(model.hierarchies(), &centering, &mut at);
-            // Centered effects are group means: lambda 1 is mu_group itself.
+            to_centered(model.hierarchies(), &[centering], &mut at);
             let mut expanded = vec![0.0; model.layout().width()];
             model.expand(&start, &mut expanded);
-            for j in (0..groups).filter(|&j| centering[0].lambda()[j] == 1.0) {
-                assert!((at[j] / expanded[3 + groups + j] - 1.0).abs() < 1e-14, "{name}");
+            let (mu, sigma_pop, sigma_obs) = (expanded[0], expanded[1], expanded[2]);
+            for j in 0..groups {
+                let (found, mu_group) = (at[j], expanded[3 + groups + j]);
+                match centering {
+                    Centering::NonCentered => assert_eq!(found.to_bits(), start[j].to_bits()),
+                    Centering::Centered => assert!((found / mu_group - 1.0).abs() < 1e-14),
+                    Centering::Standardised => {
+                        let count = data.group(j).len() as f64;
+                        let average = data.group(j).iter().sum::<f64>() / count;
+                        let share = count * sigma_pop.powi(2) / (sigma_obs.powi(2) + count * sigma_pop.powi(2));
+                        let mean = mu + share * (average - mu);
+                        let expected = (mu_group - mean) / (sigma_pop * (1.0 - share).sqrt());
+                        // 1 - share has lost as many digits as the share has nines.
+                        let bound = 1e-14 * (1.0 + expected.abs()) / (1.0 - share);
+                        assert!((found - expected).abs() < bound, "group {j} of {groups}: {found}, not {expected}");
+                    }
+                }
             }
-            to_non_centered(model.hierarchies(), &centering, &mut at);
+            to_non_centered(model.hierarchies(), &[centering], &mut at);
             for (found, expected) in at.iter().zip(&start) {
-                // x = s^lambda z + lambda m with m near 50 and s near 7.
-                assert!((found - expected).abs() < 1e-14 * 50.0, "{name}: {found}, not {expected}");
+                // Centered effects are near 50, with s near 7.
+                assert!((found - expected).abs() < 1e-14 * 50.0, "{centering:?}: {found}, not {expected}");
             }
         }
     }
@@ -92,11 +105,8 @@ fn jacobian_is_that_of_the_map() {
     let groups = 4;
     let (_, data) = &shapes(groups)[0];
     let model = model(data, PRIORS[0], BOTH[0]);
-    let mixed = Centering::new(vec![0.0, 1.0, 0.25, 0.7]);
-    for centering in centerings(groups).map(|(_, c)| c).into_iter().chain([mixed]) {
-        let centering = [centering];
-        let mut at = position(groups, 4);
-        to_centered(model.hierarchies(), &centering, &mut at);
+    for centering in CENTERINGS {
+        let at = position_in(&model, centering, 4);
         let dim = at.len();
         let h = 1e-5;
         let columns: Vec<Vec<f64>> = (0..dim)
@@ -104,15 +114,15 @@ fn jacobian_is_that_of_the_map() {
                 let map = |offset: f64| {
                     let mut x = at.clone();
                     x[i] += offset;
-                    to_non_centered(model.hierarchies(), &centering, &mut x);
+                    to_non_centered(model.hierarchies(), &[centering], &mut x);
                     x
                 };
                 map(h).iter().zip(map(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect()
             })
             .collect();
         let expected = log_abs_determinant(columns);
-        let found = log_jacobian(model.hierarchies(), &centering, &at);
-        assert!((found - expected).abs() < 1e-8, "{:?}: {found}, not {expected}", centering[0].lambda());
+        let found = log_jacobian(model.hierarchies(), &[centering], &at);
+        assert!((found - expected).abs() < 1e-8, "{centering:?}: {found}, not {expected}");
     }
 }
 
@@ -132,4 +142,37 @@ fn log_abs_determinant(mut a: Vec<Vec<f64>>) -> f64 {
         }
     }
     log
+}
+
+/// Given the scalars, standardised effects are independent and standard normal, whatever the scalars are: the slope of
+/// each is its coordinate, negative, and what their squares leave of the value is the density of the scalars alone.
+#[test]
+fn standardised_effects_are_standard_normal_given_the_scalars() {
+    let centering = [Centering::Standardised];
+    for groups in GROUPS {
+        for (shape, data) in shapes(groups) {
+            for likelihood in BOTH {
+                let model = model(&data, PRIORS[0], likelihood);
+                let what = format!("{groups} groups, {shape}, {likelihood:?}");
+                let mut gradient = vec![0.0; groups + 3];
+                let [(value, marginal), (other_value, other_marginal)] = [5, 6].map(|number| {
+                    let at = position_in(&model, centering[0], number);
+                    let value = model.logp_grad_centered(&centering, &at, &mut gradient).expect("finite");
+                    let ratio = (at[groups + 1] - at[groups + 2]).exp();
+                    for j in 0..groups {
+                        // A mean is rounded as the whole data are, and counts in standard deviations of its own.
+                        let bound = 1e-13 * (1.0 + ratio * (data.group(j).len() as f64).sqrt());
+                        let off = (gradient[j] + at[j]).abs();
+                        assert!(off < bound, "{what}: the slope of {} is {}", at[j], gradient[j]);
+                    }
+                    let squares: f64 = at[..groups].iter().map(|x| x * x).sum();
+                    (value + 0.5 * squares, log_marginal(&data, &PRIORS[0], &at))
+                });
+                // Between two points the constant goes.
+                let (found, expected) = (other_value - value, other_marginal - marginal);
+                let bound = 1e-12 * (value.abs() + marginal.abs());
+                assert!((found - expected).abs() < bound, "{what}: {found}, not {expected}");
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Value and gradient: against the scalar reference, dual numbers and finite differences.
 
-use crate::cases::{BOTH, GROUPS, PRIORS, centerings, model, position, shapes};
+use crate::cases::{BOTH, CENTERINGS, GROUPS, PRIORS, model, position, position_in, shapes};
 use crate::reference::{constant, derivative, log_joint};
-use octopus_density::{LogDensity, to_centered};
+use octopus_density::{Centering, LogDensity, log_jacobian, to_non_centered};
 
 /// Every size, shape, form of the likelihood, prior and centering. Values agree to 1e-12 of themselves;
 /// gradients are sums whose terms cancel, and agree to 1e-12 of the gradient's largest component.
@@ -12,24 +12,21 @@ fn vector_code_is_the_scalar_reference_to_1e_12() {
     for groups in GROUPS {
         for (shape, data) in shapes(groups) {
             for (number, prior) in PRIORS.into_iter().enumerate() {
-                for (name, centering) in centerings(groups) {
-                    let mut at = position(groups, number as u32);
+                for centering in CENTERINGS {
                     let models = BOTH.map(|likelihood| model(&data, prior, likelihood));
-                    to_centered(models[0].hierarchies(), std::slice::from_ref(&centering), &mut at);
-                    let expected = log_joint(&data, &prior, centering.lambda(), &at) - constant(&data, &prior);
+                    let at = position_in(&models[0], centering, number as u32);
+                    let expected = log_joint(&data, &prior, centering, &at) - constant(&data, &prior);
                     // All three scalars and a spread of groups: each derivative costs a pass over the data.
                     let stride = (groups / 16).max(1);
                     let coordinates: Vec<usize> =
                         (0..groups).step_by(stride).chain(groups.saturating_sub(2)..groups + 3).collect();
                     let derivatives: Vec<f64> =
-                        coordinates.iter().map(|&i| derivative(&data, &prior, centering.lambda(), &at, i)).collect();
+                        coordinates.iter().map(|&i| derivative(&data, &prior, centering, &at, i)).collect();
                     for model in &models {
-                        let what =
-                            format!("{groups} groups, {shape}, {name}, {:?}, prior {number}", model.likelihood());
+                        let likelihood = model.likelihood();
+                        let what = format!("{groups} groups, {shape}, {centering:?}, {likelihood:?}, prior {number}");
                         let mut gradient = vec![f64::NAN; groups + 3];
-                        let value = model
-                            .logp_grad_centered(std::slice::from_ref(&centering), &at, &mut gradient)
-                            .expect("finite");
+                        let value = model.logp_grad_centered(&[centering], &at, &mut gradient).expect("finite");
                         assert!((value / expected - 1.0).abs() < 1e-12, "{what}: {value}, not {expected}");
                         let largest = gradient.iter().fold(0.0f64, |a, g| a.max(g.abs()));
                         for (&i, &expected) in coordinates.iter().zip(&derivatives) {
@@ -49,20 +46,28 @@ fn vector_code_is_the_scalar_reference_to_1e_12() {
     assert!(compared > 5000, "{compared} derivatives");
 }
 
-/// At lambda 0 the general entry gives the bits of the plain one.
+/// In non-centered coordinates the general entry gives the bits of the plain one. In others its value is the plain
+/// one's and the Jacobian's.
 #[test]
 fn lambda_zero_is_the_plain_density() {
     for groups in [1, 33, 254] {
-        for (_, data) in shapes(groups) {
+        for (shape, data) in shapes(groups) {
             for likelihood in BOTH {
                 let model = model(&data, PRIORS[0], likelihood);
-                let at = position(groups, 3);
-                let (mut plain, mut general) = (vec![0.0; groups + 3], vec![0.0; groups + 3]);
-                let zero = [octopus_density::Centering::constant(0.0, groups)];
-                let a = model.logp_grad(&at, &mut plain).expect("finite");
-                let b = model.logp_grad_centered(&zero, &at, &mut general).expect("finite");
-                assert_eq!(a.to_bits(), b.to_bits());
-                assert_eq!(plain, general);
+                for centering in CENTERINGS {
+                    let at = position_in(&model, centering, 3);
+                    let mut natural = at.clone();
+                    to_non_centered(model.hierarchies(), &[centering], &mut natural);
+                    let (mut plain, mut general) = (vec![0.0; groups + 3], vec![0.0; groups + 3]);
+                    let a = model.logp_grad(&natural, &mut plain).expect("finite");
+                    let b = model.logp_grad_centered(&[centering], &at, &mut general).expect("finite");
+                    if centering == Centering::NonCentered {
+                        assert_eq!(a.to_bits(), b.to_bits());
+                        assert_eq!(plain, general);
+                    }
+                    let expected = a + log_jacobian(model.hierarchies(), &[centering], &at);
+                    assert!((b / expected - 1.0).abs() < 1e-12, "{groups} groups, {shape}, {centering:?}: {b}");
+                }
             }
         }
     }
@@ -73,20 +78,18 @@ fn lambda_zero_is_the_plain_density() {
 fn gradient_is_the_slope_of_the_value() {
     for groups in [1, 7, 33] {
         for (shape, data) in shapes(groups) {
-            for (name, centering) in centerings(groups) {
+            for centering in CENTERINGS {
                 for likelihood in BOTH {
                     let model = model(&data, PRIORS[0], likelihood);
-                    let centering = [centering.clone()];
-                    let mut at = position(groups, 7);
-                    to_centered(model.hierarchies(), &centering, &mut at);
+                    let at = position_in(&model, centering, 7);
                     let mut gradient = vec![0.0; groups + 3];
-                    model.logp_grad_centered(&centering, &at, &mut gradient).expect("finite");
+                    model.logp_grad_centered(&[centering], &at, &mut gradient).expect("finite");
                     let mut unused = vec![0.0; groups + 3];
                     for i in 0..groups + 3 {
                         let mut value = |offset: f64| {
                             let mut shifted = at.clone();
                             shifted[i] += offset;
-                            model.logp_grad_centered(&centering, &shifted, &mut unused).expect("finite")
+                            model.logp_grad_centered(&[centering], &shifted, &mut unused).expect("finite")
                         };
                         let h = 1e-3;
                         let near = value(h) - value(-h);
@@ -95,7 +98,7 @@ fn gradient_is_the_slope_of_the_value() {
                         let scale = gradient[i].abs().max(1.0);
                         assert!(
                             (gradient[i] - slope).abs() < 1e-6 * scale,
-                            "{groups} groups, {shape}, {name}, {likelihood:?}, coordinate {i}: {}, not {slope}",
+                            "{groups} groups, {shape}, {centering:?}, {likelihood:?}, coordinate {i}: {}, not {slope}",
                             gradient[i]
                         );
                     }

@@ -8,6 +8,7 @@ pub(crate) trait Number:
     fn constant(value: f64) -> Self;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
+    fn sqrt(self) -> Self;
 }
 
 impl Number for f64 {
@@ -21,6 +22,10 @@ impl Number for f64 {
 
     fn ln(self) -> Self {
         f64::ln(self)
+    }
+
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
     }
 }
 
@@ -43,6 +48,11 @@ impl Number for Dual {
 
     fn ln(self) -> Self {
         Self { value: self.value.ln(), derivative: self.derivative / self.value }
+    }
+
+    fn sqrt(self) -> Self {
+        let value = self.value.sqrt();
+        Self { value, derivative: self.derivative / (2.0 * value) }
     }
 }
 
@@ -85,10 +95,10 @@ impl Div for Dual {
 #[test]
 fn dual_numbers_follow_the_rules_of_calculus() {
     let x = Dual { value: 1.7, derivative: 1.0 };
-    // d/dx [x^2 e^x / ln x - x] by hand.
-    let f = x * x * x.exp() / x.ln() - x;
+    // d/dx [x^2 e^x / ln x - sqrt x] by hand.
+    let f = x * x * x.exp() / x.ln() - x.sqrt();
     let (v, e, l) = (1.7f64, 1.7f64.exp(), 1.7f64.ln());
-    let expected = ((2.0 * v * e + v * v * e) * l - v * e) / (l * l) - 1.0;
-    assert!((f.value - (v * v * e / l - v)).abs() < 1e-14);
+    let expected = ((2.0 * v * e + v * v * e) * l - v * e) / (l * l) - 0.5 / v.sqrt();
+    assert!((f.value - (v * v * e / l - v.sqrt())).abs() < 1e-13);
     assert!((f.derivative - expected).abs() < 1e-13);
 }

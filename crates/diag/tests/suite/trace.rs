@@ -166,8 +166,8 @@ fn advice_knows_the_settings() {
         let options = DiagnoseOptions { settings, ..DiagnoseOptions::default() };
         diagnose(&posterior, Some(&stats), &options).unwrap().advice().join("\n")
     };
-    let of = |adaptive_centering, low_rank_metric, target_accept| {
-        advice(Some(SettingsInUse { adaptive_centering, low_rank_metric, target_accept }))
+    let of = |adaptive_coordinates, low_rank_metric, target_accept| {
+        advice(Some(SettingsInUse { adaptive_coordinates, low_rank_metric, target_accept }))
     };
     assert!(advice(None).contains("--parameterization adaptive --metric auto"));
     let all_on = of(true, true, 0.99);

@@ -281,8 +281,8 @@ mod tests {
             ((260.5, 299.5), name("4 x 2000 (many-short)")),
             ((441.0, 294.0), name("16 x 500 (many-short)")),
             ((249.5, 269.0), name("64 x 125 (many-short)")),
-            ((253.0, 334.0), name("adaptive centering, low-rank")),
-            ((253.0, 327.0), name("adaptive centering, diagonal")),
+            ((253.0, 334.0), name("standardised effects, low-rank")),
+            ((253.0, 327.0), name("standardised effects, diagonal")),
             ((253.5, 328.5), name("centered, diagonal")),
         ];
         let mut labels = Labels::new(Panel { left: 130.0, top: 216.0, right: 1760.0, bottom: 976.0 });

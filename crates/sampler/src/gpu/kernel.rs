@@ -3,11 +3,11 @@
 use crate::engine::Shared;
 use crate::run::SamplerError;
 use octopus_cuda::{
-    Context, Float, NutsBatch, NutsBatchKernels, NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry,
-    NutsKernels, NutsTeamWork,
+    Context, Float, NutsBatch, NutsBatchKernels, NutsCentering, NutsChains, NutsData, NutsField, NutsFormat,
+    NutsGeometry, NutsKernels, NutsTeamWork,
 };
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision, TeamWork};
-use octopus_density::{LogDensity, warp};
+use octopus_density::{Centering, Hierarchy, LogDensity, warp};
 
 /// The smallest kernels that hold the density's coordinates, for a team where it has work to share.
 ///
@@ -177,8 +177,8 @@ pub(super) fn set_geometry<D: LogDensity + ?Sized>(
     geometry: &mut NutsGeometry,
     shared: &Shared<'_, '_, D>,
 ) -> Result<(), SamplerError> {
-    let Numbers { lambda, total, uniform, scale, directions, stretch } = Numbers::of(shared);
-    geometry.set_centering(lambda, total, uniform)?;
+    let Numbers { centering, scale, directions, stretch } = Numbers::of(shared);
+    geometry.set_centering(centering);
     geometry.set_metric(&scale, &directions, &stretch)?;
     Ok(())
 }
@@ -192,17 +192,15 @@ pub(super) fn set_geometry_of<D: LogDensity + ?Sized>(
     item: usize,
     shared: &Shared<'_, '_, D>,
 ) -> Result<(), SamplerError> {
-    let Numbers { lambda, total, uniform, scale, directions, stretch } = Numbers::of(shared);
-    batch.set_centering(item, lambda, total, uniform)?;
+    let Numbers { centering, scale, directions, stretch } = Numbers::of(shared);
+    batch.set_centering(item, centering)?;
     batch.set_metric(item, &scale, &directions, &stretch)?;
     Ok(())
 }
 
 /// Coordinates and metric as kernels read them.
 struct Numbers<'a> {
-    lambda: &'a [f64],
-    total: f64,
-    uniform: Option<f64>,
+    centering: NutsCentering,
     scale: Vec<f64>,
     directions: Vec<&'a [f64]>,
     stretch: Vec<f64>,
@@ -210,14 +208,16 @@ struct Numbers<'a> {
 
 impl<'a> Numbers<'a> {
     fn of<D: LogDensity + ?Sized>(shared: &Shared<'a, '_, D>) -> Self {
-        let (lambda, total, uniform) = match shared.space.centerings().first() {
-            Some(centering) => (centering.lambda(), centering.total(), centering.uniform()),
-            None => (&[][..], 0.0, Some(0.0)),
+        let blocks = shared.space.density.hierarchies().iter().zip(shared.space.centerings());
+        let of_block = |(block, centering): (&Hierarchy, &Centering)| match centering.lambda() {
+            Some(lambda) => NutsCentering { lambda, total: lambda * block.z.len() as f64, standardised: false },
+            None => NutsCentering { standardised: true, ..NutsCentering::default() },
         };
+        let centering = blocks.map(of_block).next().unwrap_or_default();
         let metric = &shared.adaptation.metric;
         let roots = |values: &[f64]| values.iter().map(|value| value.sqrt()).collect::<Vec<f64>>();
         let stretch = roots(&metric.variances).into_iter().map(|root| root - 1.0).collect();
         let directions = metric.directions.iter().map(Vec::as_slice).collect();
-        Self { lambda, total, uniform, scale: roots(&metric.diagonal), directions, stretch }
+        Self { centering, scale: roots(&metric.diagonal), directions, stretch }
     }
 }

@@ -17,7 +17,7 @@ pub(super) const MOST_DIRECTIONS: usize = MAX_RANK;
 pub struct GpuMemory {
     /// What the density reads.
     pub data: u64,
-    /// Centering and metric, which all chains share.
+    /// The metric, which all chains share.
     pub shared: u64,
     /// Each chain's state and vectors, and what the blocks tell each other that share it, of all chains that are there at
     /// once.
@@ -53,7 +53,7 @@ impl GpuMemory {
         let team = kernel::team_work(density).map_or(0, |work| work.bytes(format, chains));
         Ok(Self {
             data: kernel::fields(density).iter().map(field).sum(),
-            shared: 2 * vector + directions * (vector + format.scalar.bytes() as u64),
+            shared: vector + directions * (vector + format.scalar.bytes() as u64),
             chains: (chains as u64).saturating_mul(chain).saturating_add(team as u64),
             slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),
             windows: Room::of(config, gpu, dim).map_or(0, |room| room.bytes as u64),

@@ -7,7 +7,7 @@ use crate::engine::ChainState;
 use crate::pool::{Pool, Side};
 use crate::run::SamplerError;
 use crate::schedule::Schedule;
-use octopus_cuda::{Context, NutsWindows, Stream, WindowBlock, WindowSide};
+use octopus_cuda::{Context, NutsWindows, Stream, WindowBlock, WindowCentering, WindowSide};
 use octopus_density::gpu::KernelText;
 use octopus_density::{Centering, Hierarchy};
 
@@ -90,14 +90,18 @@ impl Pool for DevicePool<'_> {
 
     fn center(&mut self, hierarchies: &[Hierarchy], centerings: &[Centering]) -> Result<(), SamplerError> {
         for (block, centering) in hierarchies.iter().zip(centerings) {
-            let block = WindowBlock {
-                location: block.location,
-                log_scale: block.log_scale,
-                first: block.z.start,
-                lambda: centering.lambda(),
-                total: centering.total(),
-                uniform: centering.uniform(),
+            let centering = match (centering.lambda(), &block.information) {
+                (Some(lambda), _) => WindowCentering::Uniform { lambda },
+                (None, None) => WindowCentering::Uniform { lambda: 0.0 },
+                (None, Some(information)) => WindowCentering::Standardised {
+                    origin: information.origin(),
+                    mean: information.mean(),
+                    precision: information.precision(),
+                    log_noise: information.log_noise(),
+                },
             };
+            let Hierarchy { location, log_scale, ref z, .. } = *block;
+            let block = WindowBlock { location, log_scale, first: z.start, effects: z.len(), centering };
             self.windows.center(self.stream, &block)?;
         }
         Ok(())

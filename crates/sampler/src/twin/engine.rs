@@ -51,7 +51,7 @@ fn space<'m, R: Real, T: Real, D: LogDensity + ?Sized>(
     model: &'m dyn Model<R, T>,
     shared: &Shared<'_, '_, D>,
 ) -> Space<'m, R, T> {
-    let coordinates = Coordinates::new(&shared.space.density.hierarchies()[0], &shared.space.centerings()[0]);
+    let coordinates = Coordinates::new(&shared.space.density.hierarchies()[0], shared.space.centerings()[0]);
     Space { model, coordinates, metric: Metric::new(&shared.adaptation.metric) }
 }
 

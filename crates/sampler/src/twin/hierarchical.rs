@@ -1,8 +1,9 @@
 //! The hierarchical normal from its data, in any centering, without a buffer that is laid out for a processor.
 
-use super::coordinates::Coordinates;
+use super::coordinates::{Coordinates, Kind};
 use super::lanes::{sums, sums_of};
 use super::real::{Real, rounded, to};
+use super::standardised::{Frame, Measured, Precisions};
 use super::{Model, Modelled};
 use octopus_density::{HierarchicalNormal, Likelihood};
 
@@ -15,6 +16,7 @@ const TILE_LANES: usize = 32;
 /// The data, less the prior's mean, and the constants, each rounded once from f64.
 struct Normal<R, T> {
     groups: Vec<Group<R>>,
+    counts: Precisions<R>,
     pointwise: bool,
     /// The sum of squared deviations from the groups' means, and the number of observations.
     within: T,
@@ -26,24 +28,26 @@ struct Normal<R, T> {
 }
 
 struct Group<R> {
-    count: R,
-    mean: R,
+    /// The precision is the number of observations.
+    measured: Measured<R>,
     observations: Vec<R>,
 }
 
 impl Modelled for HierarchicalNormal {
     fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
         let (data, prior) = (self.data(), self.prior());
-        let mut within = 0.0;
+        let (mut within, mut counts) = (0.0, Vec::new());
         let group = |j| {
             let shifted: Vec<f64> = data.group(j).iter().map(|y| y - prior.mu_mean).collect();
             let count = shifted.len() as f64;
             let mean = shifted.iter().sum::<f64>() / count;
             within += shifted.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>();
-            Group { count: R::of(count), mean: R::of(mean), observations: rounded(&shifted) }
+            counts.push(count);
+            Group { measured: Measured::of(mean, count), observations: rounded(&shifted) }
         };
         Box::new(Normal::<R, T> {
             groups: (0..data.groups()).map(group).collect(),
+            counts: Precisions::of(&counts),
             pointwise: self.likelihood() == Likelihood::Pointwise,
             within: T::of(within),
             total: T::of(data.values().len() as f64),
@@ -61,17 +65,24 @@ struct Sums<T> {
     squares: T,
     /// z^2
     z2: T,
-    /// Residuals times d mu_group / d mu_pop, and what comes through the centered coordinates.
+    /// Residuals times d mu_group / d mu_pop, and what comes through the coordinates.
     location: [T; 2],
     /// The same for log sigma_pop.
     scale: [T; 2],
+    /// What comes through the coordinates for log sigma_obs.
+    noise: T,
+    /// The derivative of the log-Jacobian by log sigma_pop, its sign changed.
+    shares: T,
+    /// The log-Jacobian, its sign changed: a power of sigma_pop, or half of a sum of logarithms.
+    power: T,
+    logs: T,
 }
 
 /// The three scalar parameters and what the groups need of them.
 struct Scalars<T> {
     mu: T,
     log_pop: T,
-    inverse_pop: T,
+    sigma_pop: T,
     /// 1 / sigma_obs^2
     weight: T,
     /// mu_pop less the prior's mean.
@@ -80,9 +91,9 @@ struct Scalars<T> {
 
 impl<R: Real, T: Real> Normal<R, T> {
     /// One lambda for all groups: what is common to all is a number of the chain, rounded where it meets the groups.
-    fn uniform(&self, lambda: T, s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+    fn uniform(&self, [lambda, total]: [T; 2], s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
         let slope = ((T::ONE - lambda) * s.log_pop).exp();
-        let inverse = slope * s.inverse_pop;
+        let inverse = slope * (T::ONE / s.sigma_pop);
         let origin: R = to(lambda * s.mu);
         let (slope_r, inverse_r, weight, shift): (R, R, R, R) = (to(slope), to(inverse), to(s.weight), to(s.shift));
         let terms = self.groups.iter().zip(x).map(|(group, &x)| {
@@ -99,28 +110,38 @@ impl<R: Real, T: Real> Normal<R, T> {
             z2,
             location: [(T::ONE - lambda * slope) * residuals, lambda * inverse * zs],
             scale: [(T::ONE - lambda) * stretches, lambda * z2],
+            noise: T::ZERO,
+            shares: total,
+            power: total,
+            logs: T::ZERO,
         }
     }
 
-    /// A lambda for each group.
-    fn varying(&self, lambda: &[R], s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
-        let (mu, log_pop, inverse_pop): (R, R, R) = (to(s.mu), to(s.log_pop), to(s.inverse_pop));
-        let (weight, shift): (R, R) = (to(s.weight), to(s.shift));
-        let terms = self.groups.iter().zip(lambda).zip(x).map(|((group, &lambda), &x)| {
-            let slope = ((R::ONE - lambda) * log_pop).exp();
-            let inverse = slope * inverse_pop;
-            let centered = x - lambda * mu;
-            let z = inverse * centered;
-            let effect = slope * centered;
-            let [residual, squares] = self.pull(group, shift + effect);
-            let slope_z = inverse * z;
-            gradient.push(weight * residual * slope - slope_z);
-            let location = residual * (R::ONE - lambda * slope);
-            let scale = residual * ((R::ONE - lambda) * effect);
-            [squares, z * z, location, lambda * slope_z, scale, lambda * (z * z)]
+    /// Standardised coordinates: each group's by what its observations say.
+    fn standardised(&self, s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+        let frame = Frame::new(s.sigma_pop, s.weight, s.shift);
+        let weight: R = to(s.weight);
+        let terms = self.groups.iter().zip(x).map(|(group, &x)| {
+            let effect = frame.effect(group.measured, x);
+            let z = effect.z;
+            let [residual, squares] = self.pull(group, frame.shift + frame.scale * z);
+            let slope = weight * residual * frame.scale - z;
+            gradient.push(slope * effect.width);
+            let toward = slope * effect.inverse * (effect.drawn + z);
+            [squares, z * z, residual, slope * effect.push, toward, slope * effect.own]
         });
-        let [squares, z2, location, through_location, scale, through_scale] = sums(x.len(), terms);
-        Sums { squares, z2, location: [location, through_location], scale: [scale, through_scale] }
+        let [squares, z2, residuals, pushed, toward, own] = sums(x.len(), terms);
+        let [shares, logs] = frame.shares_and_logs(x.len(), &self.counts);
+        Sums {
+            squares,
+            z2,
+            location: [residuals, -pushed],
+            scale: [T::ZERO, z2 + toward],
+            noise: own - toward + shares,
+            shares,
+            power: T::ZERO,
+            logs,
+        }
     }
 
     /// What a group says of its mean, less the prior's: the sum of the residuals and of their squares.
@@ -128,8 +149,8 @@ impl<R: Real, T: Real> Normal<R, T> {
         if self.pointwise {
             return pointwise::<R, T>(&group.observations, location);
         }
-        let difference = group.mean - location;
-        let residual = group.count * difference;
+        let difference = group.measured.mean - location;
+        let residual = group.measured.precision * difference;
         [residual, residual * difference]
     }
 }
@@ -154,17 +175,11 @@ impl<R: Real, T: Real> Model<R, T> for Normal<R, T> {
         let groups = self.groups.len();
         let [mu, log_pop, log_obs] = [0, 1, 2].map(|k| to::<R, T>(x[groups + k]));
         let (sigma_pop, sigma_obs) = (log_pop.exp(), log_obs.exp());
-        let s = Scalars {
-            mu,
-            log_pop,
-            inverse_pop: T::ONE / sigma_pop,
-            weight: T::ONE / (sigma_obs * sigma_obs),
-            shift: mu - self.mu_mean,
-        };
+        let s = Scalars { mu, log_pop, sigma_pop, weight: T::ONE / (sigma_obs * sigma_obs), shift: mu - self.mu_mean };
         let mut gradient = Vec::with_capacity(x.len());
-        let sums = match at.uniform {
-            Some(lambda) => self.uniform(lambda, &s, x, &mut gradient),
-            None => self.varying(&at.lambda, &s, x, &mut gradient),
+        let sums = match at.kind {
+            Kind::Uniform { lambda, total } => self.uniform([lambda, total], &s, x, &mut gradient),
+            Kind::Standardised(_) => self.standardised(&s, x, &mut gradient),
         };
         let squares = if self.pointwise { sums.squares } else { sums.squares + self.within };
         // The scalars in units of their priors.
@@ -172,11 +187,12 @@ impl<R: Real, T: Real> Model<R, T> for Normal<R, T> {
         let (pop, obs) = (sigma_pop / self.sigma_pop_scale, sigma_obs / self.sigma_obs_scale);
         let (pop2, obs2) = (pop * pop, obs * obs);
         let by_mu = s.weight * sums.location[0] + sums.location[1] - standard / self.mu_sd;
-        let by_pop = s.weight * sums.scale[0] + sums.scale[1] - at.total - pop2 + T::ONE;
-        let by_obs = s.weight * squares - self.total - obs2 + T::ONE;
+        let by_pop = s.weight * sums.scale[0] + sums.scale[1] - sums.shares - pop2 + T::ONE;
+        let by_obs = s.weight * squares - self.total - obs2 + T::ONE + sums.noise;
         gradient.extend([by_mu, by_pop, by_obs].map(to::<T, R>));
         let exponent = s.weight * squares + sums.z2 + standard * standard + pop2 + obs2;
-        let logp = -self.total * log_obs - T::of(0.5) * exponent + (T::ONE - at.total) * log_pop + log_obs;
+        let logp = -self.total * log_obs - T::of(0.5) * exponent + (T::ONE - sums.power) * log_pop + log_obs
+            - T::of(0.5) * sums.logs;
         (logp, gradient)
     }
 }

@@ -1,8 +1,9 @@
 //! Eight schools from its data, in any centering.
 
-use super::coordinates::Coordinates;
+use super::coordinates::{Coordinates, Kind};
 use super::lanes::sums;
-use super::real::{Real, rounded, to};
+use super::real::{Real, to};
+use super::standardised::{Frame, Measured, Precisions};
 use super::{Model, Modelled};
 use octopus_density::EightSchools;
 
@@ -12,49 +13,115 @@ const TAU_SCALE: f64 = 5.0;
 
 /// The measured effects and 1 / sigma^2 of each.
 struct Schools<R> {
-    effects: Vec<R>,
-    precisions: Vec<R>,
+    effects: Vec<Measured<R>>,
+    precisions: Precisions<R>,
 }
 
 impl Modelled for EightSchools {
     fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
         let precisions: Vec<f64> = self.sigma().iter().map(|sigma| 1.0 / (sigma * sigma)).collect();
-        Box::new(Schools::<R> { effects: rounded(self.y()), precisions: rounded(&precisions) })
+        let effects = self.y().iter().zip(&precisions).map(|(&y, &precision)| Measured::of(y, precision)).collect();
+        Box::new(Schools::<R> { effects, precisions: Precisions::of(&precisions) })
     }
 }
 
-impl<R: Real, T: Real> Model<R, T> for Schools<R> {
-    fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
+/// What the sums over schools come to.
+struct Sums<T> {
+    /// Squared residuals in units of their standard errors.
+    squares: T,
+    /// z^2
+    z2: T,
+    /// Residuals times d theta / d mu, and what comes through the coordinates.
+    location: [T; 2],
+    /// The same for log tau.
+    scale: [T; 2],
+    /// The derivative of the log-Jacobian by log tau, its sign changed.
+    shares: T,
+    /// The log-Jacobian, its sign changed: a power of tau, or half of a sum of logarithms.
+    power: T,
+    logs: T,
+}
+
+impl<R: Real> Schools<R> {
+    /// One lambda for all schools.
+    fn uniform<T: Real>(&self, [lambda, total]: [T; 2], tau: T, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
         let schools = self.effects.len();
-        let (mu, log_tau) = (x[schools], x[schools + 1]);
-        let tau = to::<R, T>(log_tau).exp();
-        let inverse_tau: R = to(T::ONE / tau);
-        let mut gradient = Vec::with_capacity(x.len());
-        let terms = (0..schools).map(|j| {
-            let lambda = at.lambda[j];
-            let slope = ((R::ONE - lambda) * log_tau).exp();
-            let inverse = slope * inverse_tau;
-            let centered = x[j] - lambda * mu;
+        let (mu, log_tau, lambda) = (x[schools], x[schools + 1], to::<T, R>(lambda));
+        let slope = ((R::ONE - lambda) * log_tau).exp();
+        let inverse = slope * to(T::ONE / tau);
+        let terms = self.effects.iter().zip(x).map(|(measured, &x)| {
+            let centered = x - lambda * mu;
             let z = inverse * centered;
             let effect = slope * centered;
-            let difference = self.effects[j] - (mu + effect);
-            let residual = self.precisions[j] * difference;
+            let difference = measured.mean - (mu + effect);
+            let residual = measured.precision * difference;
             let slope_z = inverse * z;
             gradient.push(residual * slope - slope_z);
             let location = residual * (R::ONE - lambda * slope);
             let scale = residual * ((R::ONE - lambda) * effect);
             [residual * difference, z * z, location, lambda * slope_z, scale, lambda * (z * z)]
         });
-        let [squares, z2, location, through_location, scale, through_scale]: [T; 6] = sums(x.len(), terms);
-        let standard = to::<R, T>(mu) / T::of(MU_SD);
+        let [squares, z2, location, through_location, scale, through_scale] = sums(x.len(), terms);
+        Sums {
+            squares,
+            z2,
+            location: [location, through_location],
+            scale: [scale, through_scale],
+            shares: total,
+            power: total,
+            logs: T::ZERO,
+        }
+    }
+
+    /// Standardised coordinates: each school's by what is measured there.
+    fn standardised<T: Real>(&self, tau: T, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+        let mu = x[self.effects.len()];
+        // Effects are measured from 0, and precisions are whole: the noise is 1.
+        let frame = Frame::new(tau, T::ONE, to(mu));
+        let terms = self.effects.iter().zip(x).map(|(&measured, &x)| {
+            let effect = frame.effect(measured, x);
+            let z = effect.z;
+            let difference = measured.mean - (mu + frame.scale * z);
+            let residual = measured.precision * difference;
+            let slope = residual * frame.scale - z;
+            gradient.push(slope * effect.width);
+            let toward = slope * effect.inverse * (effect.drawn + z);
+            [residual * difference, z * z, residual, slope * effect.push, toward]
+        });
+        let [squares, z2, residuals, pushed, toward] = sums(x.len(), terms);
+        let [shares, logs] = frame.shares_and_logs(x.len(), &self.precisions);
+        Sums {
+            squares,
+            z2,
+            location: [residuals, -pushed],
+            scale: [T::ZERO, z2 + toward],
+            shares,
+            power: T::ZERO,
+            logs,
+        }
+    }
+}
+
+impl<R: Real, T: Real> Model<R, T> for Schools<R> {
+    fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
+        let schools = self.effects.len();
+        let [mu, log_tau] = [0, 1].map(|k| to::<R, T>(x[schools + k]));
+        let tau = log_tau.exp();
+        let mut gradient = Vec::with_capacity(x.len());
+        let sums = match at.kind {
+            Kind::Uniform { lambda, total } => self.uniform([lambda, total], tau, x, &mut gradient),
+            Kind::Standardised(_) => self.standardised(tau, x, &mut gradient),
+        };
+        let standard = mu / T::of(MU_SD);
         let ratio = tau / T::of(TAU_SCALE);
         let ratio2 = ratio * ratio;
-        let by_mu = location + through_location - standard / T::of(MU_SD);
+        let by_mu = sums.location[0] + sums.location[1] - standard / T::of(MU_SD);
         let cauchy = T::of(2.0) * ratio2 / (T::ONE + ratio2);
-        let by_tau = scale + through_scale - at.total + T::ONE - cauchy;
+        let by_tau = sums.scale[0] + sums.scale[1] - sums.shares + T::ONE - cauchy;
         gradient.extend([by_mu, by_tau].map(to::<T, R>));
-        let logp = T::of(-0.5) * (squares + z2 + standard * standard) - (T::ONE + ratio2).ln()
-            + (T::ONE - at.total) * to(log_tau);
+        let logp = T::of(-0.5) * (sums.squares + sums.z2 + standard * standard) - (T::ONE + ratio2).ln()
+            + (T::ONE - sums.power) * log_tau
+            - T::of(0.5) * sums.logs;
         (logp, gradient)
     }
 }

@@ -143,18 +143,19 @@ template <class S, class Data> struct Fields {
 template <class S> struct Job {
   Fields<S, typename Density<S>::Data> fields;
   const typename Density<S>::Data& data = fields.data;
-  std::vector<R> lambda, scale, directions;
+  std::vector<R> scale, directions;
   std::vector<T> stretch;
-  Centering<R, T> centering;
+  Centering<T> centering;
   MetricData<R, T> metric;
 
   Job(Reader& in, u32 dim) : fields(in) {
     if (Density<S>{data}.dim() != dim) fail("the density has another number of coordinates");
-    centering.lambda = (lambda = in.padded<S>()).data();
-    centering.total = in.real();
-    centering.uniform = in.real();
-    centering.is_uniform = (u32)in.integer();
-    centering.natural = (u32)in.integer();
+    // 0: non-centered, 1: centered, 2: standardised.
+    const u64 mode = in.integer();
+    centering.lambda = (T)(mode == 1);
+    centering.total = centering.lambda * (T)Density<S>{data}.effects();
+    centering.standardised = mode == 2;
+    centering.natural = mode == 0;
     metric.scale = (scale = in.padded<S>()).data();
     metric.rank = (u32)in.integer();
     metric.directions = (directions = in.padded<S>(metric.rank)).data();

@@ -11,27 +11,47 @@ pub(crate) struct Precisions {
     pub(crate) scalars: Arithmetic,
 }
 
-/// The scalars that make a group's factors.
+/// The scalars of which the groups make something.
 struct Scalars {
     mu: Bounded,
     log_pop: Bounded,
     sigma_pop: Bounded,
+    /// 1 / sigma_obs^2
+    weight: Bounded,
+    /// mu_pop less the prior's mean.
+    shift: Bounded,
 }
 
-/// One group's coordinates and what they are multiplied by.
-struct Effect {
-    slope: Bounded,
-    inverse: Bounded,
-    /// `(1 - lambda) effect`, and the derivative of the group's mean by `mu_pop`.
-    free: Bounded,
-    by_location: Bounded,
-    lambda: Bounded,
+/// What the groups give: their slopes, and the sums that the value and the slopes of the scalars are made of.
+struct Sums {
+    gradient: Vec<Bounded>,
+    squares: Bounded,
+    z2: Bounded,
+    location: Bounded,
+    centered_location: Bounded,
+    scale: Bounded,
+    centered_scale: Bounded,
+    noise: Bounded,
+    /// What the coordinates take from the slope of log sigma_pop, and from the value: a power of sigma_pop and half of a
+    /// sum of logarithms.
+    shares: Bounded,
+    power: Bounded,
+    logs: Bounded,
 }
 
-/// The log density and the gradient at `x`, which has numbers of the vectors' precision, as have the lambdas.
+/// The model, its precisions and the place of one evaluation.
+struct Evaluation<'a> {
+    model: &'a HierarchicalNormal,
+    r: Arithmetic,
+    t: Arithmetic,
+    x: &'a [f64],
+    scalars: Scalars,
+}
+
+/// The log density and the gradient at `x`, which has numbers of the vectors' precision.
 pub(crate) fn evaluate(
     model: &HierarchicalNormal,
-    centering: &Centering,
+    centering: Centering,
     Precisions { vectors: r, scalars: t }: Precisions,
     x: &[f64],
 ) -> (Bounded, Vec<Bounded>) {
@@ -42,36 +62,14 @@ pub(crate) fn evaluate(
     let (sigma_pop, sigma_obs) = (t.exp(log_pop), t.exp(log_obs));
     let weight = t.div(one, t.mul(sigma_obs, sigma_obs));
     let shift = t.sub(mu, prior_of(prior.mu_mean));
-    let s = Scalars { mu, log_pop, sigma_pop };
-    let (row_weight, row_shift) = (r.round(weight), r.round(shift));
-    let lanes = if x.len() <= 256 { 32 } else { 128 };
-    // An element meets the others of its lane in the vectors' precision, and then the other lanes' sums.
-    let additions = (x.len().div_ceil(lanes), lanes.ilog2() as usize);
-    let sum = |parts: &[Bounded]| {
-        let in_lane = r.sum(parts, additions.0);
-        let over_lanes = t.sum(parts, additions.1);
-        Bounded { error: in_lane.error + over_lanes.error, ..in_lane }
+    let scalars = Scalars { mu, log_pop, sigma_pop, weight, shift };
+    let evaluation = Evaluation { model, r, t, x, scalars };
+    let sums = match centering.lambda() {
+        Some(lambda) => evaluation.uniform(exact(lambda)),
+        None => evaluation.standardised(),
     };
-    let mut gradient = Vec::with_capacity(x.len());
-    let mut parts: [Vec<Bounded>; 6] = Default::default();
-    for j in 0..groups {
-        let (effect, centered) = group(&s, centering, r, t, j, x[j]);
-        let z = r.mul(effect.inverse, centered);
-        let own = r.mul(effect.slope, centered);
-        let (residual, squares) = pull(model, r, j, r.add(row_shift, own));
-        let slope_z = r.mul(effect.inverse, z);
-        gradient.push(r.sub(r.mul(r.mul(row_weight, residual), effect.slope), slope_z));
-        let z2 = r.mul(z, z);
-        parts[0].push(squares);
-        parts[1].push(z2);
-        parts[2].push(r.mul(residual, effect.by_location));
-        parts[3].push(r.mul(effect.lambda, slope_z));
-        parts[4].push(r.mul(residual, r.mul(effect.free, own)));
-        parts[5].push(r.mul(effect.lambda, z2));
-    }
-    let [squares, z2, location, centered_location, scale, centered_scale] = parts.map(|parts| sum(&parts));
+    let Sums { mut gradient, squares, z2, shares, .. } = sums;
     let total = prior_of(model.data().values().len() as f64);
-    let total_lambda = prior_of(centering.total());
     let collapsed = model.likelihood() == Likelihood::Collapsed;
     let squares = if collapsed { t.add(squares, prior_of(within(model))) } else { squares };
     let mu_sd = prior_of(prior.mu_sd);
@@ -79,39 +77,128 @@ pub(crate) fn evaluate(
     let pop = t.div(sigma_pop, prior_of(prior.sigma_pop_scale));
     let obs = t.div(sigma_obs, prior_of(prior.sigma_obs_scale));
     let (pop2, obs2) = (t.mul(pop, pop), t.mul(obs, obs));
-    let by_mu = t.sub(t.add(t.mul(weight, location), centered_location), t.div(standard, mu_sd));
-    let by_pop = t.add(t.mul(weight, scale), centered_scale);
-    let by_pop = t.add(t.sub(t.sub(by_pop, total_lambda), pop2), one);
+    let by_mu = t.sub(t.add(t.mul(weight, sums.location), sums.centered_location), t.div(standard, mu_sd));
+    let by_pop = t.add(t.mul(weight, sums.scale), sums.centered_scale);
+    let by_pop = t.add(t.sub(t.sub(by_pop, shares), pop2), one);
     let by_obs = t.add(t.sub(t.sub(t.mul(weight, squares), total), obs2), one);
+    let by_obs = t.add(by_obs, sums.noise);
     gradient.extend([by_mu, by_pop, by_obs].map(|scalar| r.round(scalar)));
     let sum_of_squares = [t.mul(weight, squares), z2, t.mul(standard, standard), pop2, obs2]
         .into_iter()
         .reduce(|a, b| t.add(a, b))
         .unwrap_or(exact(0.0));
     let value = t.sub(t.mul(exact(-1.0), t.mul(total, log_obs)), t.mul(exact(0.5), sum_of_squares));
-    let value = t.add(t.add(value, t.mul(t.sub(one, total_lambda), log_pop)), log_obs);
-    (value, gradient)
+    let value = t.add(t.add(value, t.mul(t.sub(one, sums.power), log_pop)), log_obs);
+    (t.sub(value, t.mul(exact(0.5), sums.logs)), gradient)
 }
 
-/// The factors of group `j` and its coordinate less its share of `mu_pop`.
-fn group(s: &Scalars, centering: &Centering, r: Arithmetic, t: Arithmetic, j: usize, x: f64) -> (Effect, Bounded) {
-    let one = exact(1.0);
-    // With one lambda for all the factors are scalars, rounded where they meet a vector.
-    let (lambda, a) = match centering.uniform() {
-        Some(lambda) => (t.round(exact(lambda)), t),
-        None => (exact(centering.lambda()[j]), r),
-    };
-    let slope = a.exp(a.mul(a.sub(one, lambda), r.round(s.log_pop)));
-    let inverse = a.mul(slope, a.round(t.div(one, s.sigma_pop)));
-    let origin = r.round(a.mul(lambda, r.round(s.mu)));
-    let effect = Effect {
-        slope: r.round(slope),
-        inverse: r.round(inverse),
-        free: a.sub(one, lambda),
-        by_location: a.sub(one, a.mul(lambda, slope)),
-        lambda,
-    };
-    (effect, r.sub(exact(x), origin))
+impl Evaluation<'_> {
+    /// One lambda for all groups: factors are scalars, rounded where they meet a vector.
+    fn uniform(&self, lambda: Bounded) -> Sums {
+        let &Self { r, t, ref scalars, .. } = self;
+        let one = exact(1.0);
+        let free = t.sub(one, lambda);
+        let slope = t.exp(t.mul(free, scalars.log_pop));
+        let inverse = r.round(t.mul(slope, t.div(one, scalars.sigma_pop)));
+        let by_location = t.sub(one, t.mul(lambda, slope));
+        let origin = r.round(t.mul(lambda, scalars.mu));
+        let slope = r.round(slope);
+        let (weight, shift) = (r.round(scalars.weight), r.round(scalars.shift));
+        let mut gradient = Vec::with_capacity(self.x.len());
+        let mut parts: [Vec<Bounded>; 6] = Default::default();
+        for (j, &x) in self.effects().iter().enumerate() {
+            let centered = r.sub(exact(x), origin);
+            let z = r.mul(inverse, centered);
+            let own = r.mul(slope, centered);
+            let (residual, squares) = pull(self.model, r, j, r.add(shift, own));
+            let slope_z = r.mul(inverse, z);
+            gradient.push(r.sub(r.mul(r.mul(weight, residual), slope), slope_z));
+            let z2 = r.mul(z, z);
+            let location = r.mul(residual, by_location);
+            let scale = r.mul(residual, r.mul(free, own));
+            let terms = [squares, z2, location, r.mul(lambda, slope_z), scale, r.mul(lambda, z2)];
+            parts.iter_mut().zip(terms).for_each(|(part, term)| part.push(term));
+        }
+        let [squares, z2, location, centered_location, scale, centered_scale] = parts.map(|parts| self.sum(&parts));
+        let total = t.mul(lambda, exact(self.effects().len() as f64));
+        Sums {
+            gradient,
+            squares,
+            z2,
+            location,
+            centered_location,
+            scale,
+            centered_scale,
+            noise: exact(0.0),
+            shares: total,
+            power: total,
+            logs: exact(0.0),
+        }
+    }
+
+    /// Standardised coordinates.
+    fn standardised(&self) -> Sums {
+        let &Self { r, t, ref scalars, .. } = self;
+        let one = exact(1.0);
+        let gain = t.mul(scalars.sigma_pop, scalars.weight);
+        let (by_gain, by_ratio) = (r.round(gain), r.round(t.mul(scalars.sigma_pop, gain)));
+        let (scale, weight, shift) = (r.round(scalars.sigma_pop), r.round(scalars.weight), r.round(scalars.shift));
+        let data = self.model.data();
+        let mut gradient = Vec::with_capacity(self.x.len());
+        let mut parts: [Vec<Bounded>; 6] = Default::default();
+        for (j, &x) in self.effects().iter().enumerate() {
+            let (count, mean) = (exact(data.group(j).len() as f64), mean(data.group(j), self.model.prior().mu_mean));
+            let inverse = r.div(one, r.add(one, r.mul(count, by_ratio)));
+            let width = r.sqrt(inverse);
+            let push = r.mul(r.mul(count, by_gain), inverse);
+            let drawn = r.mul(push, r.sub(r.round(exact(mean)), shift));
+            let own = r.mul(width, exact(x));
+            let z = r.add(drawn, own);
+            let (residual, squares) = pull(self.model, r, j, r.add(shift, r.mul(scale, z)));
+            let slope = r.sub(r.mul(r.mul(weight, residual), scale), z);
+            gradient.push(r.mul(slope, width));
+            let toward = r.mul(r.mul(slope, inverse), r.add(drawn, z));
+            let terms = [squares, r.mul(z, z), residual, r.mul(slope, push), toward, r.mul(slope, own)];
+            parts.iter_mut().zip(terms).for_each(|(part, term)| part.push(term));
+        }
+        let [squares, z2, location, pushed, toward, own] = parts.map(|parts| self.sum(&parts));
+        let mut sizes: Vec<usize> = (0..data.groups()).map(|j| data.group(j).len()).collect();
+        sizes.sort_unstable();
+        let of_size = |groups: &[usize]| {
+            let (count, times) = (exact(groups[0] as f64), exact(groups.len() as f64));
+            let d = r.add(one, r.mul(count, by_ratio));
+            (r.mul(times, r.sub(one, r.div(one, d))), r.mul(times, r.ln(d)))
+        };
+        let (shares, logs): (Vec<_>, Vec<_>) = sizes.chunk_by(|a, b| a == b).map(of_size).unzip();
+        let shares = self.sum(&shares);
+        Sums {
+            gradient,
+            squares,
+            z2,
+            location,
+            centered_location: t.mul(exact(-1.0), pushed),
+            scale: exact(0.0),
+            centered_scale: t.add(z2, toward),
+            noise: t.add(t.sub(own, toward), shares),
+            shares,
+            power: exact(0.0),
+            logs: self.sum(&logs),
+        }
+    }
+
+    /// The groups' coordinates.
+    fn effects(&self) -> &[f64] {
+        &self.x[..self.x.len() - 3]
+    }
+
+    /// A sum over groups, or over as many as there are sizes of them: an element meets the others of its lane in the
+    /// vectors' precision, and then the other lanes' sums.
+    fn sum(&self, parts: &[Bounded]) -> Bounded {
+        let lanes = if self.x.len() <= 256 { 32 } else { 128 };
+        let in_lane = self.r.sum(parts, self.x.len().div_ceil(lanes));
+        let over_lanes = self.t.sum(parts, lanes.ilog2() as usize);
+        Bounded { error: in_lane.error + over_lanes.error, ..in_lane }
+    }
 }
 
 /// The sum of group `j`'s residuals at the mean `location`, and that of their squares.

@@ -1,12 +1,12 @@
 //! Log density and gradient.
 
 use crate::harness::{Job, Task, assert_same, same};
-use crate::models::{GROUPS, adaptation, centerings, model, point, random};
+use crate::models::{CENTERINGS, GROUPS, adaptation, model, point, random};
 use crate::program::Way;
 use octopus_density::{Centering, HierarchicalNormal, Likelihood, LogDensity};
 
 /// Points of the typical set, far from it, with scales that vanish or overflow, and with numbers that are none.
-fn points(model: &HierarchicalNormal, centering: &Centering, count: usize) -> Vec<Vec<f64>> {
+fn points(model: &HierarchicalNormal, centering: Centering, count: usize) -> Vec<Vec<f64>> {
     let (dim, mut random) = (model.dim(), random(1));
     let mut points: Vec<Vec<f64>> =
         (0..count).map(|k| point(model, centering, [0.1, 1.0, 3.0, 30.0][k % 4], &mut random)).collect();
@@ -30,9 +30,9 @@ fn compare(groups: usize, balanced: bool, likelihood: Likelihood, count: usize) 
     let model = model(groups, balanced, likelihood);
     let dim = model.dim();
     let (mut finite, mut others) = (0, 0);
-    for centering in centerings(groups) {
-        let points = points(&model, &centering, count);
-        let adaptation = adaptation(centering);
+    for centering in CENTERINGS {
+        let points = points(&model, centering, count);
+        let adaptation = adaptation(centering, dim);
         let mut job = Job::new(Task::Evaluate, &model, &adaptation);
         job.reals(&points.concat());
         let Some(mut answer) = job.ask(Way::Arrays) else { return (0, 0) };

@@ -30,7 +30,7 @@ fn draws(model: &impl GpuDensity) -> Vec<Vec<f64>> {
 
 fn job(precision: Precision, task: Task, model: &impl GpuDensity) -> Job {
     let metric = MetricEstimate { diagonal: vec![1.0; model.dim()], ..MetricEstimate::default() };
-    let centerings = vec![Centering::constant(0.0, model.hierarchies()[0].z.len())];
+    let centerings = vec![Centering::NonCentered];
     Job::in_precision(precision, task, model, &Adaptation { centerings, metric })
 }
 

@@ -51,15 +51,13 @@ impl Job {
             _ => format!("nuts_{density}_{precision}_"),
         };
         let mut job = Self { density: density.into(), precision, nuts, units, bytes: Vec::new() };
-        let (dim, effects) = (model.dim(), model.hierarchies()[0].z.len());
+        let dim = model.dim();
         job.integer(task as u64).integer(dim as u64).fields(&model.kernel_data());
-        let non_centered = Centering::constant(0.0, effects);
-        let centering = adaptation.centerings.first().unwrap_or(&non_centered);
-        let mut lambda = Buffer::zeros(dim);
-        lambda[..effects].copy_from_slice(centering.lambda());
-        job.reals(&lambda).real(centering.total()).real(centering.uniform().unwrap_or(0.0));
-        job.integer(u64::from(centering.uniform().is_some()));
-        job.integer(u64::from(centering.lambda().iter().all(|&lambda| lambda == 0.0)));
+        job.integer(match adaptation.centerings.first() {
+            None | Some(Centering::NonCentered) => 0,
+            Some(Centering::Centered) => 1,
+            Some(Centering::Standardised) => 2,
+        });
         let metric = &adaptation.metric;
         let scale: Vec<f64> = metric.diagonal.iter().map(|d| d.sqrt()).collect();
         job.reals(&Buffer::from_slice(&scale)).integer(metric.directions.len() as u64);

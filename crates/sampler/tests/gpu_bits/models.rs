@@ -22,21 +22,11 @@ pub(crate) fn model(groups: usize, balanced: bool, likelihood: Likelihood) -> Hi
     HierarchicalNormal::new(data(groups, balanced), HierarchicalPrior::default(), likelihood).unwrap()
 }
 
-/// All lambdas the same, in between, and one for each group on the grid of the adaptation.
-pub(crate) fn centerings(groups: usize) -> Vec<Centering> {
-    let mut random = random(3);
-    let own = (0..groups).map(|_| (32.0 * random.uniform()).floor() / 31.0).collect();
-    vec![
-        Centering::constant(0.0, groups),
-        Centering::constant(1.0, groups),
-        Centering::constant(0.71875, groups),
-        Centering::new(own),
-    ]
-}
+pub(crate) const CENTERINGS: [Centering; 3] = [Centering::NonCentered, Centering::Centered, Centering::Standardised];
 
 /// A centering with a metric of one everywhere.
-pub(crate) fn adaptation(centering: Centering) -> Adaptation {
-    let metric = MetricEstimate { diagonal: vec![1.0; centering.lambda().len() + 3], ..MetricEstimate::default() };
+pub(crate) fn adaptation(centering: Centering, dim: usize) -> Adaptation {
+    let metric = MetricEstimate { diagonal: vec![1.0; dim], ..MetricEstimate::default() };
     Adaptation { centerings: vec![centering], metric }
 }
 
@@ -91,25 +81,24 @@ pub(crate) fn remote(
     spread: f64,
     chains: usize,
 ) -> Settled {
-    let centerings = centerings(model.dim() - 3);
     let centering = match parameterization {
-        Parameterization::NonCentered => centerings[0].clone(),
-        Parameterization::Centered => centerings[1].clone(),
-        Parameterization::Adaptive => centerings[3].clone(),
+        Parameterization::NonCentered => Centering::NonCentered,
+        Parameterization::Centered => Centering::Centered,
+        Parameterization::Adaptive => Centering::Standardised,
     };
     let mut random = random(12);
-    let starts = (0..chains).map(|_| point(model, &centering, spread, &mut random)).collect();
-    Settled { adaptation: adaptation(centering), starts, step: 1.0 }
+    let starts = (0..chains).map(|_| point(model, centering, spread, &mut random)).collect();
+    Settled { adaptation: adaptation(centering, model.dim()), starts, step: 1.0 }
 }
 
 pub(crate) const PARAMETERIZATIONS: [Parameterization; 3] =
     [Parameterization::NonCentered, Parameterization::Centered, Parameterization::Adaptive];
 
 /// A point near the typical set, `spread` wide, in the coordinates of `centering`.
-pub(crate) fn point(model: &HierarchicalNormal, centering: &Centering, spread: f64, random: &mut Stream) -> Vec<f64> {
+pub(crate) fn point(model: &HierarchicalNormal, centering: Centering, spread: f64, random: &mut Stream) -> Vec<f64> {
     let groups = model.dim() - 3;
     let mut x: Vec<f64> = (0..groups).map(|_| spread * random.normal()).collect();
     x.extend([50.0 + 2.0 * spread * random.normal(), 2.0 + spread * random.normal(), 1.0 + spread * random.normal()]);
-    octopus_density::to_centered(model.hierarchies(), std::slice::from_ref(centering), &mut x);
+    octopus_density::to_centered(model.hierarchies(), &[centering], &mut x);
     x
 }

@@ -1,12 +1,12 @@
 //! Eight schools: log density and gradient, and whole runs.
 
 use crate::harness::{Job, Task, assert_same, same};
-use crate::models::{centerings, random};
+use crate::models::{CENTERINGS, adaptation, random};
 use crate::program::{Precision, Way};
 use crate::runs::compare_model;
 use octopus_density::{EightSchools, LogDensity, to_centered};
 use octopus_random::Stream;
-use octopus_sampler::{Adaptation, MetricEstimate, MetricKind, Parameterization, SamplerConfig};
+use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 
 /// Rubin's schools, and others around the boundaries of rows and of lanes.
 fn models() -> Vec<EightSchools> {
@@ -32,10 +32,10 @@ fn log_density_and_gradient_have_the_same_bits() {
     let (mut finite, mut others) = (0, 0);
     for model in models() {
         let (schools, dim, mut random) = (model.schools(), model.dim(), random(2));
-        for centering in centerings(schools) {
+        for centering in CENTERINGS {
             let mut points: Vec<Vec<f64>> =
                 (0..200).map(|k| point(schools, [0.1, 1.0, 3.0, 30.0][k % 4], &mut random)).collect();
-            points.iter_mut().for_each(|x| to_centered(model.hierarchies(), std::slice::from_ref(&centering), x));
+            points.iter_mut().for_each(|x| to_centered(model.hierarchies(), &[centering], x));
             let edges = [0.0, -0.0, 1e-300, -1e300, 1e160, 350.0, -30.0, -350.0, 709.5, -709.5, 1e5];
             let broken = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
             for at in [0, schools / 2, schools, schools + 1] {
@@ -45,8 +45,7 @@ fn log_density_and_gradient_have_the_same_bits() {
                     points.push(x);
                 }
             }
-            let metric = MetricEstimate { diagonal: vec![1.0; dim], ..MetricEstimate::default() };
-            let adaptation = Adaptation { centerings: vec![centering], metric };
+            let adaptation = adaptation(centering, dim);
             let mut job = Job::new(Task::Evaluate, &model, &adaptation);
             job.reals(&points.concat());
             let Some(mut answer) = job.ask(Way::Arrays) else { return };
@@ -70,7 +69,7 @@ fn log_density_and_gradient_have_the_same_bits() {
         }
     }
     eprintln!("{finite} points have the same bits, {others} have no value on either side");
-    assert!(finite > 10_000 && others > 100, "{finite}, {others}");
+    assert!(finite > 7_500 && others > 100, "{finite}, {others}");
 }
 
 /// In f32, alone or with scalars in f64: what rounding makes of the log density and of each slope, in units of the
@@ -79,11 +78,10 @@ fn log_density_and_gradient_have_the_same_bits() {
 fn lower_precision_rounds_and_no_more() {
     for model in [EightSchools::rubin(), EightSchools::new(&[7.5; 20], &[3.5; 20]).unwrap()] {
         let (schools, dim, mut random) = (model.schools(), model.dim(), random(6));
-        for centering in centerings(schools) {
+        for centering in CENTERINGS {
             let mut points: Vec<Vec<f64>> = (0..100).map(|_| point(schools, 1.0, &mut random)).collect();
-            points.iter_mut().for_each(|x| to_centered(model.hierarchies(), std::slice::from_ref(&centering), x));
-            let metric = MetricEstimate { diagonal: vec![1.0; dim], ..MetricEstimate::default() };
-            let adaptation = Adaptation { centerings: vec![centering], metric };
+            points.iter_mut().for_each(|x| to_centered(model.hierarchies(), &[centering], x));
+            let adaptation = adaptation(centering, dim);
             for precision in [Precision::F32, Precision::Mixed] {
                 let mut job = Job::in_precision(precision, Task::Evaluate, &model, &adaptation);
                 let Some(mut answer) = job.reals(&points.concat()).ask(Way::Sanitized) else { return };

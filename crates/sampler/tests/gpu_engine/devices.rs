@@ -146,7 +146,7 @@ fn one_of_three_devices_is_lost() {
 #[test]
 fn one_of_three_devices_is_lost_of_many_short_chains() {
     let name = concat!(module_path!(), "::one_of_three_devices_is_lost_of_many_short_chains");
-    let told = lose(name, &[60, 520, 800, 820, 1000, 1170, 1210, 1250], &many_short());
+    let told = lose(name, &[60, 520, 800, 820, 1000, 1170, 1250, 1300, 1350, 1400, 1500, 1600], &many_short());
     assert_told(&told, &["while learning", "while drawing"], &[]);
 }
 

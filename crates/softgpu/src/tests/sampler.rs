@@ -70,12 +70,16 @@ impl Chains {
         };
         let count = to_device(driver, &padded(&|_| 8.0, groups));
         let mean = to_device(driver, &padded(&|i| (i as f64 * 1.7).sin() * 3.0, groups));
-        let lambda = to_device(driver, &padded(&|_| 0.0, groups));
+        // All groups have the same count.
+        let distinct = to_device(driver, &padded(&|_| 8.0, 1));
+        let times = to_device(driver, &padded(&|_| groups as f64, 1));
         let scale = to_device(driver, &padded(&|_| 1.0, dim));
         let total = 8.0 * groups as f64;
         let data = Structure::default().words(&[groups as u32, 0]);
         // Prior of mu, scales of both sigmas, squares within groups, observations.
         let data = data.reals(&[0.0, 10.0, 5.0, 5.0, 7.0 * groups as f64, total]).addresses(&[count, mean, 0, 0]);
+        // The counts that there are, and padding.
+        let data = data.addresses(&[distinct, times]).words(&[1, 0]);
 
         let state = Structure::default().reals(&[0.8, 0.0, 0.0, 0.0, 0.1_f64.ln(), 0.0, 0.1, 0.0]).words(&[0, 0]).0;
         let states = to_device(driver, &state.repeat(CHAINS));
@@ -92,10 +96,9 @@ impl Chains {
             .addresses(&[42])
             .words(&[0, CHAINS as u32, 0, ITERATIONS as u32, TUNE as u32, window[0], window[1], MAX_DEPTH as u32])
             .reals(&[1000.0, 0.8])
-            // Centering: none.
-            .addresses(&[lambda])
+            // Centering: the density's own coordinates.
             .reals(&[0.0, 0.0])
-            .words(&[1, 1])
+            .words(&[0, 1])
             // Metric: of rank 0, and padding.
             .addresses(&[scale, 0, 0])
             .words(&[0, 0])
@@ -179,7 +182,7 @@ fn fingerprint(name: &'static str, variant: Variant, lanes: Lanes, shape: [usize
     eprint!("{said}");
     let report = DeviceReport::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
-    assert_eq!((report.len(), report[0].launches, report[0].allocations), (1, 2, 11));
+    assert_eq!((report.len(), report[0].launches, report[0].allocations), (1, 2, 12));
     said.lines().find(|line| line.starts_with("fingerprint")).map(str::to_owned)
 }
 

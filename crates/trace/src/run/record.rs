@@ -153,7 +153,7 @@ pub struct RunRecord {
     /// Times.
     #[serde(default)]
     pub timing: Timing,
-    /// What warm-up found: metric, rank, lambda, step sizes; empty before its end.
+    /// What warm-up found: metric, rank, coordinates, step sizes; empty before its end.
     #[serde(default)]
     pub adaptation: toml::Table,
     /// What the last session used of its device: memory, kernels, copies; of several devices, a list `devices` of such

@@ -48,13 +48,9 @@ impl Sizes {
         Self { format, max_depth, most_rank }
     }
 
+    /// One vector, such as the diagonal of an item's metric.
     pub(crate) fn vector(&self) -> usize {
         self.format.vector() * self.format.element.bytes()
-    }
-
-    /// An item's lambdas and the metric's diagonal.
-    pub(crate) fn vectors(&self) -> usize {
-        2 * self.vector()
     }
 
     /// Where the stretches come after an item's directions.
@@ -74,7 +70,7 @@ impl Sizes {
     /// All buffers of these items.
     pub(crate) fn bytes(&self, items: &[NutsBatchItem<'_>]) -> Option<usize> {
         let chain = self.format.state_bytes().checked_add(self.workspace())?;
-        let geometry = self.vectors().checked_add(self.directions())?;
+        let geometry = self.vector().checked_add(self.directions())?;
         items.iter().try_fold(0_usize, |sum, item| {
             let chains = item.chains.checked_mul(chain)?;
             sum.checked_add(data_bytes(self.format, item.fields)?)?.checked_add(geometry)?.checked_add(chains)

@@ -2,7 +2,7 @@
 
 use super::places::{Item, NutsBatchItem, Sizes, item_bytes, packed, same_kinds};
 use crate::nuts::NutsChain;
-use crate::nuts::geometry::MetricBytes;
+use crate::nuts::geometry::{MetricBytes, NutsCentering};
 use crate::nuts::layout::NutsFormat;
 use crate::{Context, CudaError, DeviceBuffer};
 use std::ops::Range;
@@ -10,8 +10,8 @@ use std::ops::Range;
 /// All items' data, coordinates and metrics, and their chains' states and vectors.
 pub struct NutsBatch {
     pub(crate) data: DeviceBuffer<u8>,
-    /// Of each item the lambdas and the metric's diagonal.
-    pub(crate) vectors: Mirror,
+    /// Of each item the metric's diagonal.
+    pub(crate) scales: Mirror,
     /// Of each item the metric's directions, and their stretches.
     pub(crate) directions: Mirror,
     pub(crate) states: DeviceBuffer<u8>,
@@ -73,7 +73,7 @@ impl NutsBatch {
         }
         let mut batch = Self {
             data: DeviceBuffer::from_slice(context, &data)?,
-            vectors: Mirror::zeroed(context, items.len() * sizes.vectors())?,
+            scales: Mirror::zeroed(context, items.len() * sizes.vector())?,
             directions: Mirror::zeroed(context, items.len() * sizes.directions())?,
             states: DeviceBuffer::zeroed(context, chains * format.state_bytes())?,
             workspaces: DeviceBuffer::zeroed(context, chains * sizes.workspace())?,
@@ -104,31 +104,23 @@ impl NutsBatch {
     /// Bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let buffers = [&self.data, &self.vectors.device, &self.directions.device, &self.states, &self.workspaces];
+        let buffers = [&self.data, &self.scales.device, &self.directions.device, &self.states, &self.workspaces];
         buffers.map(DeviceBuffer::bytes).iter().sum()
     }
 
-    /// Sets an item's centering, for the launches from now on: one lambda for each effect, their sum, and the one value
-    /// if all are equal. It goes to the device with the next launch, in one copy with those of other items.
+    /// Sets an item's coordinates, for the launches from now on.
     ///
     /// # Errors
-    /// [`CudaError::RangeOutside`] when there is no such item, [`CudaError::LengthMismatch`] for more lambdas than
-    /// coordinates.
-    pub fn set_centering(
-        &mut self,
-        item: usize,
-        lambda: &[f64],
-        total: f64,
-        uniform: Option<f64>,
-    ) -> Result<(), CudaError> {
+    /// [`CudaError::RangeOutside`] when there is no such item.
+    pub fn set_centering(&mut self, item: usize, centering: NutsCentering) -> Result<(), CudaError> {
         self.expect(item)?;
-        let bytes = self.items[item].geometry.center(self.format, lambda, total, uniform)?;
-        self.vectors.write(item * self.sizes.vectors(), &bytes);
+        self.items[item].geometry.centering = centering;
         Ok(())
     }
 
     /// Sets an item's metric, for the launches from now on: square roots of the diagonal, unit vectors, and for each the
-    /// square root of its variance, less 1. It goes to the device as a [centering](Self::set_centering) does.
+    /// square root of its variance, less 1. It goes to the device with the next launch, in one copy with those of other
+    /// items.
     ///
     /// # Errors
     /// [`CudaError::RangeOutside`] when there is no such item; [`CudaError::LengthMismatch`] for longer vectors than there
@@ -142,7 +134,7 @@ impl NutsBatch {
     ) -> Result<(), CudaError> {
         self.expect(item)?;
         let bytes = MetricBytes::new(self.format, self.sizes.most_rank, scale, directions, stretch)?;
-        self.vectors.write(item * self.sizes.vectors() + self.sizes.vector(), &bytes.scale);
+        self.scales.write(item * self.sizes.vector(), &bytes.scale);
         let start = item * self.sizes.directions();
         self.directions.write(start, &bytes.directions);
         self.directions.write(start + self.sizes.stretch(), &bytes.stretch);
@@ -204,7 +196,7 @@ impl NutsBatch {
     }
 
     pub(super) fn upload_geometry(&mut self) -> Result<(), CudaError> {
-        self.vectors.upload()?;
+        self.scales.upload()?;
         self.directions.upload()
     }
 

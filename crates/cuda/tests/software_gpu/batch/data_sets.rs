@@ -1,6 +1,6 @@
 //! Data sets that differ in everything that they may differ in.
 
-use octopus_cuda::{Float, NutsChain, NutsField, NutsFormat, NutsLaunch};
+use octopus_cuda::{Float, NutsCentering, NutsChain, NutsField, NutsFormat, NutsLaunch};
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
@@ -11,7 +11,7 @@ pub(super) const MOST_RANK: usize = 3;
 /// A data set, where its chains begin, and what they do.
 pub(super) struct DataSet {
     pub(super) density: Box<dyn GpuDensity>,
-    pub(super) lambda: Vec<f64>,
+    pub(super) centering: NutsCentering,
     pub(super) scale: Vec<f64>,
     pub(super) directions: Vec<Vec<f64>>,
     pub(super) stretch: Vec<f64>,
@@ -30,10 +30,6 @@ impl DataSet {
         self.density.dim()
     }
 
-    pub(super) fn uniform(&self) -> Option<f64> {
-        self.lambda.iter().all(|lambda| *lambda == self.lambda[0]).then_some(self.lambda[0])
-    }
-
     pub(super) fn directions(&self) -> Vec<&[f64]> {
         self.directions.iter().map(Vec::as_slice).collect()
     }
@@ -48,11 +44,11 @@ impl DataSet {
             let length = raw.iter().map(|x| x * x).sum::<f64>().sqrt();
             raw.into_iter().map(|x| x / length).collect()
         };
-        let lambda = (0..effects).map(|j| match i % 3 {
-            0 => 0.0,
-            1 => 0.25 + 0.5 * ((i % 2) as f64),
-            _ => ((j + i) % 33) as f64 / 32.0,
-        });
+        let centering = match i % 3 {
+            0 => NutsCentering::default(),
+            1 => NutsCentering { lambda: 1.0, total: effects as f64, standardised: false },
+            _ => NutsCentering { standardised: true, ..NutsCentering::default() },
+        };
         let number = i as u32;
         let first = NutsLaunch {
             seed: 1000 + i as u64,
@@ -76,7 +72,7 @@ impl DataSet {
         };
         let step = 0.05 + 0.01 * (i % 5) as f64;
         Self {
-            lambda: lambda.collect(),
+            centering,
             scale: (0..dim).map(|j| 1.0 + 0.3 * wave(j, 1.3)).collect(),
             directions: (0..rank).map(direction).collect(),
             stretch: (0..rank).map(|k| 0.5 + k as f64).collect(),

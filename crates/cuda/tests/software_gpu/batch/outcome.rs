@@ -54,7 +54,7 @@ pub(super) fn alone(context: &Context, precision: Precision, shape: [u32; 2], se
         let fields = set.density.kernel_data();
         let data = NutsData::upload(context, format, &given(&fields)).unwrap();
         let mut geometry = NutsGeometry::new(context, format, MOST_RANK).unwrap();
-        geometry.set_centering(&set.lambda, set.lambda.iter().sum(), set.uniform()).unwrap();
+        geometry.set_centering(set.centering);
         geometry.set_metric(&set.scale, &set.directions(), &set.stretch).unwrap();
         let mut chains = NutsChains::new(context, format, set.chains(), set.dim(), MAX_DEPTH).unwrap();
         let mut slot = NutsSlot::new(context, &chains, 16).unwrap();
@@ -98,7 +98,7 @@ impl<'a> Batched<'a> {
             all.iter().map(|(chains, dim, fields)| NutsBatchItem { fields, chains: *chains, dim: *dim }).collect();
         let mut batch = NutsBatch::new(context, format, &items, MAX_DEPTH, MOST_RANK).unwrap();
         for (item, set) in sets.iter().enumerate() {
-            batch.set_centering(item, &set.lambda, set.lambda.iter().sum(), set.uniform()).unwrap();
+            batch.set_centering(item, set.centering).unwrap();
             batch.set_metric(item, &set.scale, &set.directions(), &set.stretch).unwrap();
         }
         let iterations = 6;

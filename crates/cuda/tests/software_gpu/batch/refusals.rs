@@ -5,8 +5,8 @@ use super::outcome::Batched;
 use super::{FAST, with_units};
 use crate::scenario::context;
 use octopus_cuda::{
-    CudaError, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsField,
-    NutsFormat, NutsLaunch, NutsRestart,
+    CudaError, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering,
+    NutsField, NutsFormat, NutsLaunch, NutsRestart,
 };
 use octopus_density::gpu::Precision;
 
@@ -90,15 +90,15 @@ fn parts_that_do_not_fit() {
         assert_eq!((batch.len(), batch.is_empty()), (2, false));
         let (long, one) = (vec![1.0; 33], vec![1.0; 32]);
         assert_eq!(
-            words(batch.set_centering(1, &long, 1.0, None)),
-            "copying to the device (32x1 of 64 and 64 bits): the centering has 33 elements, 32 are needed"
+            words(batch.set_metric(1, &long, &[], &[])),
+            "copying to the device (32x1 of 64 and 64 bits): the metric's diagonal has 33 elements, 32 are needed"
         );
         assert_eq!(
             words(batch.set_metric(0, &one, &[&one, &one, &one, &one], &[0.0; 4])),
             "setting a metric of 4 directions: the metric has 4 elements, 3 are needed"
         );
         for result in [
-            batch.set_centering(2, &[], 0.0, None),
+            batch.set_centering(2, NutsCentering::default()),
             batch.set_metric(2, &[], &[], &[]),
             batch.set_states(&[(2, &[])]),
             batch.states(&[0, 2]).map(drop),

@@ -2,6 +2,7 @@
 
 use crate::twin::real::Real;
 use crate::{Adaptation, Block, DrawStats, Phase, Precision};
+use octopus_density::{Centering, Hierarchy};
 use std::collections::BTreeSet;
 
 /// Something that one precision may do otherwise than another.
@@ -18,9 +19,10 @@ pub(super) enum Place {
     NoValue,
     /// A trajectory down so far that weights need another reference.
     Downhill,
-    /// Groups that share a lambda which is not 0 or 1.
-    UniformLambda,
-    VaryingLambda,
+    /// Standardised effects of which the data say equally much.
+    EqualPrecisions,
+    /// Standardised effects with precisions of their own.
+    SeveralPrecisions,
     LowRank,
     /// More directions than kernels sum together.
     ThirdDirection,
@@ -38,15 +40,17 @@ impl Reached {
         Self { rescale, places: BTreeSet::new() }
     }
 
-    /// Notes where a block of a run has come, and what is learned with it.
-    pub(super) fn watch(&mut self, block: &Block, adaptation: &Adaptation) {
+    /// Notes where a block of a run has come, the coordinates of `effects` and what is learned with it.
+    pub(super) fn watch(&mut self, block: &Block, effects: &Hierarchy, adaptation: &Adaptation) {
         for stats in block.chains.iter().flat_map(|chain| &chain.stats) {
             self.note(stats, block.phase);
         }
-        let (centering, directions) = (&adaptation.centerings[0], adaptation.metric.directions.len());
-        let uniform = centering.uniform();
-        self.places.extend(uniform.is_some_and(|lambda| lambda > 0.0 && lambda < 1.0).then_some(Place::UniformLambda));
-        self.places.extend(uniform.is_none().then_some(Place::VaryingLambda));
+        let (centering, directions) = (adaptation.centerings[0], adaptation.metric.directions.len());
+        if let (Centering::Standardised, Some(information)) = (centering, &effects.information) {
+            let precisions = information.precision();
+            let equal = precisions.iter().all(|precision| precision == &precisions[0]);
+            self.places.insert(if equal { Place::EqualPrecisions } else { Place::SeveralPrecisions });
+        }
         self.places.extend((directions > 0).then_some(Place::LowRank));
         self.places.extend((directions > 2).then_some(Place::ThirdDirection));
     }

@@ -1,8 +1,8 @@
 //! Whole runs: every draw, every statistic, and what warm-up learns.
 
 use super::reach::Place::{
-    DeepestTree, Divergence, Downhill, Left, LongTrajectory, LowRank, NoValue, ThirdDirection, UniformLambda,
-    VaryingLambda,
+    DeepestTree, Divergence, Downhill, EqualPrecisions, Left, LongTrajectory, LowRank, NoValue, SeveralPrecisions,
+    ThirdDirection,
 };
 use super::reach::{Place, Reached};
 use super::table::{self, Case};
@@ -20,7 +20,9 @@ fn compare<D: Modelled + GpuDensity>(cases: &[Case<D>], places: &[Place]) {
             let config = SamplerConfig { precision, ..config.clone() };
             let what = format!("{} coordinates, {config:?}", model.dim());
             let mut twin = start(model, config.clone()).unwrap();
-            let expected = finish_watched(&mut twin, usize::MAX, |block, adaptation| reached.watch(block, adaptation));
+            let effects = &model.hierarchies()[0];
+            let expected =
+                finish_watched(&mut twin, usize::MAX, |block, adaptation| reached.watch(block, effects, adaptation));
             let mut gpu = Sampler::on_gpu(model, config.clone(), &context(), &GpuConfig::default()).unwrap();
             finish(&mut gpu, usize::MAX).assert_same(&expected, &format!("GPU, {what}"));
             if precision == Precision::F64 {
@@ -44,27 +46,28 @@ macro_rules! units {
 }
 
 on_software_gpu!(the_prd_run, "", units!("hierarchical_normal", "32x4"), {
-    compare(&table::the_prd_run(), &[LongTrajectory, Left]);
+    compare(&table::the_prd_run(), &[LongTrajectory, Left, EqualPrecisions]);
 });
 
 on_software_gpu!(a_hundred_groups, "", units!("hierarchical_normal", "32x4"), {
-    compare(&table::a_hundred_groups(), &[LongTrajectory, Left, Divergence, Downhill, VaryingLambda]);
+    let places = [LongTrajectory, Left, Divergence, Downhill, EqualPrecisions, SeveralPrecisions];
+    compare(&table::a_hundred_groups(), &places);
 });
 
 on_software_gpu!(five_hundred_groups, "", units!("hierarchical_normal", "128x4"), {
-    compare(&table::five_hundred_groups(), &[LongTrajectory, VaryingLambda]);
+    compare(&table::five_hundred_groups(), &[LongTrajectory, EqualPrecisions, SeveralPrecisions]);
 });
 
 on_software_gpu!(a_thousand_groups, "", units!("hierarchical_normal", "128x8"), {
-    compare(&table::a_thousand_groups(), &[LongTrajectory, VaryingLambda]);
+    compare(&table::a_thousand_groups(), &[LongTrajectory, EqualPrecisions, SeveralPrecisions]);
 });
 
 on_software_gpu!(every_parameterization_and_metric, "", units!("hierarchical_normal", "32x1"), {
-    compare(&table::every_parameterization_and_metric(), &[LongTrajectory, Left, VaryingLambda]);
+    compare(&table::every_parameterization_and_metric(), &[LongTrajectory, Left, SeveralPrecisions]);
 });
 
-on_software_gpu!(few_groups_that_share_a_lambda, "", units!("hierarchical_normal", "32x1"), {
-    compare(&table::few_groups(), &[UniformLambda]);
+on_software_gpu!(few_groups_of_the_same_size, "", units!("hierarchical_normal", "32x1"), {
+    compare(&table::few_groups(), &[EqualPrecisions]);
 });
 
 on_software_gpu!(trajectories_that_end_for_every_reason, "", units!("hierarchical_normal", "32x1"), {
@@ -76,7 +79,7 @@ on_software_gpu!(soft_directions, "", units!("hierarchical_normal", "32x1"), {
 });
 
 on_software_gpu!(eight_schools, "", units!("eight_schools", "32x1"), {
-    compare(&table::eight_schools(), &[LongTrajectory, Left, VaryingLambda]);
+    compare(&table::eight_schools(), &[LongTrajectory, Left, SeveralPrecisions]);
 });
 
 // Blocks share the evaluations of such a chain.

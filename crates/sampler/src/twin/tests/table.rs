@@ -57,7 +57,7 @@ pub(super) fn every_parameterization_and_metric() -> Vec<Case> {
     cases
 }
 
-/// Data of which one group says about as much as another: kernels of 32x1.
+/// One group and two, of equally many observations: kernels of 32x1.
 pub(super) fn few_groups() -> Vec<Case> {
     let case = |groups| {
         let spec = HierarchicalSpec { groups, per_group: 3, within_sd: 15.0, ..Default::default() };
