@@ -13,21 +13,25 @@ const LIKELIHOODS: [(&str, Likelihood); 2] =
 
 fn gradient(c: &mut Criterion) {
     for (name, likelihood) in LIKELIHOODS {
-        let mut group = c.benchmark_group(format!("gradient/{name}"));
-        for groups in GROUPS {
-            let model = prd_model(groups, likelihood).expect("the PRD's data");
-            let centered = [Centering::Centered];
-            // In centered coordinates the effects are the group means: start them at the data's.
-            let mut position: Vec<f64> = (0..groups)
-                .map(|j| model.data().group(j).iter().sum::<f64>() / model.data().group(j).len() as f64)
-                .collect();
-            position.extend([50.0, 10f64.ln(), 2f64.ln()]);
-            let mut gradient = vec![0.0; model.dim()];
-            group.bench_function(BenchmarkId::from_parameter(groups), |b| {
-                b.iter(|| model.logp_grad_centered(&centered, black_box(&position), &mut gradient));
-            });
+        for (coordinates, centering) in [("", Centering::Standardised), ("-centered", Centering::Centered)] {
+            let mut group = c.benchmark_group(format!("gradient/{name}{coordinates}"));
+            for groups in GROUPS {
+                let model = prd_model(groups, likelihood).expect("the PRD's data");
+                let own = model.data();
+                let start = |j: usize| match centering {
+                    // Centered effects are the group means: start them at the data's.
+                    Centering::Centered => own.group(j).iter().sum::<f64>() / own.group(j).len() as f64,
+                    Centering::Standardised | Centering::NonCentered => (j as f64).sin(),
+                };
+                let mut position: Vec<f64> = (0..groups).map(start).collect();
+                position.extend([50.0, 10f64.ln(), 2f64.ln()]);
+                let mut gradient = vec![0.0; model.dim()];
+                group.bench_function(BenchmarkId::from_parameter(groups), |b| {
+                    b.iter(|| model.logp_grad_centered(&[centering], black_box(&position), &mut gradient));
+                });
+            }
+            group.finish();
         }
-        group.finish();
     }
 }
 

@@ -33,6 +33,17 @@ impl Hierarchy {
 /// For groups of observations that is each group's mean with its number of observations, and for a meta-analysis each
 /// study's effect with 1 / (its standard error)^2 and no noise of its own. A precision of 0 says nothing. For data that are
 /// not normal it may be an approximation: the posterior is the same, and sampled the better the nearer it is.
+///
+/// ```
+/// use octopus_density::{Hierarchy, Information};
+///
+/// // Three studies with known standard errors, in a density whose coordinates are z_0, z_1, z_2, mu, log tau.
+/// let effects = vec![28.0, 8.0, -3.0];
+/// let precisions = [15.0, 10.0, 16.0].map(|error: f64| 1.0 / (error * error)).to_vec();
+/// let information = Information::new(0.0, effects, precisions, None);
+/// let block = Hierarchy { location: 3, log_scale: 4, z: 0..3, information: Some(information) };
+/// assert!(block.is_informed());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Information {
     origin: f64,

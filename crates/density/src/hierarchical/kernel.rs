@@ -7,7 +7,7 @@ mod tests;
 use super::{HierarchicalNormal, Likelihood};
 use crate::centering::Standard;
 use crate::warp::{Terms, lanes, reduce_with_tail};
-use crate::{Centering, Information, LogDensity};
+use crate::{Centering, LogDensity};
 use octopus_random::exact;
 use pull::{Collapsed, Data, Pointwise};
 use pulp::{Simd, WithSimd};
@@ -111,8 +111,8 @@ impl Evaluate<'_> {
         let standard = Standard::new(scalars.shift, scalars.sigma_pop, scalars.weight);
         let information = &model.information;
         // Groups of one size share their widths: no division and no root for each.
-        let inverse = match information.distinct().0 {
-            &[size] => Some(1.0 / (1.0 + size * standard.ratio)),
+        let alike = match information.distinct().0 {
+            &[size] => Some((size, 1.0 / (1.0 + size * standard.ratio))),
             _ => None,
         };
         let groups = model.data.groups();
@@ -121,13 +121,16 @@ impl Evaluate<'_> {
         let (out, out_tail) = S::as_mut_simd_f64s(z_gradient);
         let whole = x.len();
         let count = S::as_simd_f64s(&model.observed.count).0;
-        let groups = Groups {
+        let shared = Shared {
             one: simd.splat_f64s(1.0),
             gain: simd.splat_f64s(standard.gain),
             ratio: simd.splat_f64s(standard.ratio),
             scale: simd.splat_f64s(scalars.sigma_pop),
             shift: simd.splat_f64s(scalars.shift),
             weight: simd.splat_f64s(scalars.weight),
+        };
+        let groups = Groups {
+            shared,
             count,
             mean: &S::as_simd_f64s(&model.observed.mean).0[..count.len()],
             data,
@@ -137,15 +140,18 @@ impl Evaluate<'_> {
             out_tail,
         };
         let tail = !x_tail.is_empty();
-        let sums = match inverse {
-            Some(inverse) => {
-                let width = simd.splat_f64s(inverse.sqrt());
-                let widths = Alike { inverse: simd.splat_f64s(inverse), width };
+        // Before the groups: its logarithm and its divisions do not wait for them.
+        let jacobian = standard.shares_and_logs(information, model.dim());
+        let sums = match alike {
+            Some((size, inverse)) => {
+                let splat = |value| simd.splat_f64s(value);
+                let push = splat((size * standard.gain) * inverse);
+                let widths = Alike { inverse: splat(inverse), width: splat(inverse.sqrt()), push };
                 reduce_with_tail(simd, lanes(model.dim()), whole, tail, &mut StandardTerms { groups, widths })
             }
             None => reduce_with_tail(simd, lanes(model.dim()), whole, tail, &mut StandardTerms { groups, widths: Own }),
         };
-        finish(model, &scalars, &Sums::standardised(sums, &standard, information, model.dim()), scalar_gradient)
+        finish(model, &scalars, &Sums::standardised(sums, jacobian), scalar_gradient)
     }
 
     #[inline(always)]
@@ -212,11 +218,11 @@ impl<S: Simd, D: Data<S>> Terms<S, 5> for UniformTerms<'_, S, D> {
 }
 
 impl Sums {
-    /// From the sums of [`StandardTerms`].
+    /// From the sums of [`StandardTerms`] and those of [`Standard::shares_and_logs`].
     #[inline(always)]
-    fn standardised(sums: [f64; 6], standard: &Standard, information: &Information, dim: usize) -> Self {
+    fn standardised(sums: [f64; 6], jacobian: [f64; 2]) -> Self {
         let [squares, z2, residuals, pushes, toward, own] = sums;
-        let [shares, logs] = standard.shares_and_logs(information, dim);
+        let [shares, logs] = jacobian;
         Self {
             squares,
             z2,
@@ -232,15 +238,28 @@ impl Sums {
     }
 }
 
-/// How wide the effects of a vector of groups are, given the scalars: `inverse` is 1 / (1 + n s^2 / o^2), `width` its root.
+/// What standardised coordinates have to do with a vector of groups: `inverse` is 1 / (1 + n s^2 / o^2), `width` its root,
+/// `push` is n s / o^2 of the inverse.
+struct Row<V> {
+    inverse: V,
+    width: V,
+    push: V,
+}
+
+/// Where a row comes from.
 trait Widths<S: Simd> {
-    fn inverse_and_width(&self, simd: S, one: S::f64s, ratio: S::f64s, count: S::f64s) -> (S::f64s, S::f64s);
+    /// Of a vector of groups.
+    fn row(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s>;
+
+    /// Of a vector that ends with padding, which has the count and the push 0.
+    fn padded(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s>;
 }
 
 /// All groups have as many observations.
 struct Alike<V> {
     inverse: V,
     width: V,
+    push: V,
 }
 
 /// Each group has its own.
@@ -248,27 +267,45 @@ struct Own;
 
 impl<S: Simd> Widths<S> for Alike<S::f64s> {
     #[inline(always)]
-    fn inverse_and_width(&self, _: S, _: S::f64s, _: S::f64s, _: S::f64s) -> (S::f64s, S::f64s) {
-        (self.inverse, self.width)
+    fn row(&self, _: S, _: &Shared<S>, _: S::f64s) -> Row<S::f64s> {
+        Row { inverse: self.inverse, width: self.width, push: self.push }
+    }
+
+    #[inline(always)]
+    fn padded(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s> {
+        let push = simd.mul_f64s(simd.mul_f64s(count, groups.gain), self.inverse);
+        Row { inverse: self.inverse, width: self.width, push }
     }
 }
 
 impl<S: Simd> Widths<S> for Own {
     #[inline(always)]
-    fn inverse_and_width(&self, simd: S, one: S::f64s, ratio: S::f64s, count: S::f64s) -> (S::f64s, S::f64s) {
+    fn row(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s> {
+        let Shared { one, gain, ratio, .. } = *groups;
         let inverse = simd.div_f64s(one, simd.add_f64s(one, simd.mul_f64s(count, ratio)));
-        (inverse, simd.sqrt_f64s(inverse))
+        let push = simd.mul_f64s(simd.mul_f64s(count, gain), inverse);
+        Row { inverse, width: simd.sqrt_f64s(inverse), push }
+    }
+
+    #[inline(always)]
+    fn padded(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s> {
+        self.row(simd, groups, count)
     }
 }
 
-/// What a pass over the groups in standardised coordinates reads and writes.
-struct Groups<'a, S: Simd, D> {
+/// What all groups meet in a pass in standardised coordinates.
+struct Shared<S: Simd> {
     one: S::f64s,
     gain: S::f64s,
     ratio: S::f64s,
     scale: S::f64s,
     shift: S::f64s,
     weight: S::f64s,
+}
+
+/// What such a pass reads and writes.
+struct Groups<'a, S: Simd, D> {
+    shared: Shared<S>,
     /// Padding has no observations and the mean 0.
     count: &'a [S::f64s],
     mean: &'a [S::f64s],
@@ -289,11 +326,9 @@ impl<S: Simd, D: Data<S>, W: Widths<S>> StandardTerms<'_, S, D, W> {
     /// The gradient at vector `at`, and the summands: squares, z^2, residuals, what pulls mu_pop, log sigma_pop and
     /// log sigma_obs through the coordinates.
     #[inline(always)]
-    fn evaluate(&self, simd: S, at: usize, x: S::f64s) -> (S::f64s, [S::f64s; 6]) {
-        let Groups { one, gain, ratio, scale, shift, weight, .. } = self.groups;
-        let count = self.groups.count[at];
-        let (inverse, width) = self.widths.inverse_and_width(simd, one, ratio, count);
-        let push = simd.mul_f64s(simd.mul_f64s(count, gain), inverse);
+    fn evaluate(&self, simd: S, at: usize, x: S::f64s, row: Row<S::f64s>) -> (S::f64s, [S::f64s; 6]) {
+        let Shared { scale, shift, weight, .. } = self.groups.shared;
+        let Row { inverse, width, push } = row;
         let drawn = simd.mul_f64s(push, simd.sub_f64s(self.groups.mean[at], shift));
         let own = simd.mul_f64s(width, x);
         let z = simd.add_f64s(drawn, own);
@@ -317,15 +352,17 @@ impl<S: Simd, D: Data<S>, W: Widths<S>> StandardTerms<'_, S, D, W> {
 impl<S: Simd, D: Data<S>, W: Widths<S>> Terms<S, 6> for StandardTerms<'_, S, D, W> {
     #[inline(always)]
     fn whole(&mut self, simd: S, at: usize) -> [S::f64s; 6] {
-        let (gradient, terms) = self.evaluate(simd, at, self.groups.x[at]);
+        let row = self.widths.row(simd, &self.groups.shared, self.groups.count[at]);
+        let (gradient, terms) = self.evaluate(simd, at, self.groups.x[at], row);
         self.groups.out[at] = gradient;
         terms
     }
 
     #[inline(always)]
     fn tail(&mut self, simd: S) -> [S::f64s; 6] {
-        let x = simd.partial_load_f64s(self.groups.x_tail);
-        let (gradient, terms) = self.evaluate(simd, self.groups.x.len(), x);
+        let (at, x) = (self.groups.x.len(), simd.partial_load_f64s(self.groups.x_tail));
+        let row = self.widths.padded(simd, &self.groups.shared, self.groups.count[at]);
+        let (gradient, terms) = self.evaluate(simd, at, x, row);
         simd.partial_store_f64s(self.groups.out_tail, gradient);
         terms
     }

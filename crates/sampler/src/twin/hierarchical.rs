@@ -1,4 +1,4 @@
-//! The hierarchical normal from its data, in any centering, without a buffer that is laid out for a processor.
+//! The hierarchical normal from its data, in any coordinates, without a buffer that is laid out for a processor.
 
 use super::coordinates::{Coordinates, Kind};
 use super::lanes::{sums, sums_of};
