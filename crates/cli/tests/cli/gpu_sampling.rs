@@ -244,7 +244,8 @@ fn auto_decides_by_what_was_measured() {
     let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
     let (cache, mut calibration) = stored(&double);
     let measured = calibration.kernels[LEAPFROG];
-    assert!(measured.cpu.unit_seconds > 0.0 && measured.device.fixed_seconds > 0.0, "{measured:?}");
+    // What a launch costs by itself may be lost in the noise of so short a measurement: then the fit says 0.
+    assert!(measured.cpu.unit_seconds > 0.0 && measured.device.unit_seconds > 0.0, "{measured:?}");
     for name in ["f32_13", "pointwise_f64_13", "pointwise_f32_13"] {
         assert!(calibration.kernels.contains_key(&format!("nuts_leapfrog_hierarchical_normal_{name}")), "{name}");
     }
