@@ -69,13 +69,15 @@ impl<'a, D: LogDensity> WarmUp<'a, D> {
             self.density.logp_grad(x, g)?;
         }
         let blocks = self.density.hierarchies();
-        let expected = match self.config.parameterization {
-            Parameterization::Adaptive => Centering::Standardised,
-            Parameterization::Centered => Centering::Centered,
-            Parameterization::NonCentered => Centering::NonCentered,
-        };
-        if let Some(other) = learned.centerings.iter().find(|&&centering| centering != expected) {
-            return Ok(Some(format!("effects are {other:?}, {expected:?} was asked for")));
+        for (block, found) in blocks.iter().zip(&learned.centerings) {
+            let expected = match self.config.parameterization {
+                Parameterization::Adaptive if block.information.is_some() => Centering::Standardised,
+                Parameterization::Centered => Centering::Centered,
+                Parameterization::Adaptive | Parameterization::NonCentered => Centering::NonCentered,
+            };
+            if *found != expected {
+                return Ok(Some(format!("effects are {found:?}, {expected:?} was asked for")));
+            }
         }
         let centerings: &[Centering] = &learned.centerings;
         for (x, g) in draws.iter_mut().zip(&mut gradients) {

@@ -171,7 +171,7 @@ impl Evaluate<'_> {
     }
 }
 
-/// The pass over the groups where all lambdas are equal.
+/// The pass over the groups in non-centered or centered coordinates.
 struct UniformTerms<'a, S: Simd, D> {
     slope: S::f64s,
     inverse: S::f64s,
@@ -246,12 +246,12 @@ struct Row<V> {
     push: V,
 }
 
-/// Where a row comes from.
+/// A way to make a row.
 trait Widths<S: Simd> {
-    /// Of a vector of groups.
+    /// The row of a vector of groups.
     fn row(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s>;
 
-    /// Of a vector that ends with padding, which has the count and the push 0.
+    /// The row of a vector that ends with padding: its count is 0 there, and so is its push.
     fn padded(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s>;
 }
 
@@ -303,7 +303,7 @@ struct Shared<S: Simd> {
     weight: S::f64s,
 }
 
-/// What such a pass reads and writes.
+/// What a pass in standardised coordinates reads and writes.
 struct Groups<'a, S: Simd, D> {
     shared: Shared<S>,
     /// Padding has no observations and the mean 0.
@@ -316,7 +316,7 @@ struct Groups<'a, S: Simd, D> {
     out_tail: &'a mut [f64],
 }
 
-/// That pass.
+/// A pass over the groups in standardised coordinates.
 struct StandardTerms<'a, S: Simd, D, W> {
     groups: Groups<'a, S, D>,
     widths: W,

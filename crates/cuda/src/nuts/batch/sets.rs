@@ -10,7 +10,7 @@ use std::ops::Range;
 /// All items' data, coordinates and metrics, and their chains' states and vectors.
 pub struct NutsBatch {
     pub(crate) data: DeviceBuffer<u8>,
-    /// Of each item the metric's diagonal.
+    /// The diagonal of each item's metric.
     pub(crate) scales: Mirror,
     /// Of each item the metric's directions, and their stretches.
     pub(crate) directions: Mirror,
