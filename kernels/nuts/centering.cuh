@@ -5,7 +5,7 @@
 
 namespace octopus::nuts {
 
-/// The coordinates of a hierarchical block: x_j = s^lambda z_j + lambda m, or standardised ones.
+/// The coordinates of a hierarchical block: x_j = s^lambda z_j + lambda m, or standardised ones, which scalars have too.
 template <class T> struct Centering {
   /// 0 or 1; 0 where coordinates are standardised.
   T lambda;
@@ -18,11 +18,120 @@ template <class T> struct Centering {
 
 static_assert(sizeof(Centering<double>) == 24 && sizeof(Centering<float>) == 16, "the host packs it");
 
-/// Standardised coordinates at one place: z_j = push_j (measured_j - shift) + width_j x_j.
+/// What the data say about a block's scalars, all effects taken to be measured equally well: see `Population` in
+/// crates/density/src/hierarchy.rs.
+template <class T> struct Population {
+  /// The mean precision of the effects, and the sum.
+  T typical, total;
+  /// The weighted mean of what is measured, less the origin, and 1 / variance of the location's prior.
+  T center, prior;
+};
+
+/// How slopes by the density's own scalars become those by standardised ones.
+template <class T> struct ScalarSlopes {
+  /// 1 - h of a typical effect, and -d log noise / d log ratio.
+  T inverse, noise;
+  /// The share of the data in what is known of the location; d location / dx, and what x adds to the location.
+  T held, width, own;
+
+  /// Where the noise is 1, in place.
+  OCTOPUS_DEVICE void apply(T center, T& by_location, T& by_scale) const {
+    const T around = turn(center, by_location);
+    by_scale = by_scale - ((T)1 - inverse) * around;
+    by_location = by_location * width;
+  }
+
+  /// Where it is sampled, in place.
+  OCTOPUS_DEVICE void apply(T center, T& by_location, T& by_scale, T& by_noise) const {
+    const T around = turn(center, by_location);
+    const T sum = (by_scale + by_noise) - around;
+    by_scale = (by_scale - noise * sum) - ((T)1 - inverse) * around;
+    by_location = by_location * width;
+    by_noise = sum;
+  }
+
+ private:
+  /// Half of what scales do to the location's mean and width, as both depend on the logarithm of its precision.
+  OCTOPUS_DEVICE T turn(T center, T by_location) const {
+    return (by_location * held) * (((T)2 * ((T)1 - held)) * center - own) - held;
+  }
+};
+
+/// The scalars of a block at a place in standardised coordinates: the twin of `Standard` in
+/// crates/density/src/centering.rs.
+template <class T> struct Standard {
+  T log_scale, log_noise, scale, noise;
+  /// scale^2 / noise^2 and 1 / noise^2.
+  T ratio, weight;
+  /// The location less the origin, and the logarithm of its precision given the scales.
+  T shift, log_precision;
+  ScalarSlopes<T> slopes;
+};
+
+/// The scalars of `model` at `x`: they come after the effects. The noise is sampled where the model is `NOISY`, which then
+/// has the squared deviations of each observation, `within_mean` and `between_mean`.
+template <class S, class Model>
+OCTOPUS_DEVICE Standard<typename S::T> standard_at(const Model& model, u32 effects, const typename S::Vec& x) {
+  using T = typename S::T;
+  using W = typename S::W;
+  const Population<T>& population = model.population;
+  Standard<T> out;
+  const T location = (T)S::pick(x, effects);
+  const T v = (T)S::pick(x, effects + 1);
+  T u = (T)0;
+  // Of 1 / (1 - h), of the likely noise squared, scaled / d, and of noise^2, q / d.
+  T d, scaled, q;
+  if constexpr (Model::NOISY) {
+    u = (T)S::pick(x, effects + 2);
+    T roots[2] = {v, u};
+    W::one_each(roots, [](T value) { return exp(value); });
+    out.ratio = roots[0] * roots[0];
+    d = (T)1 + population.typical * out.ratio;
+    scaled = model.within_mean * d + model.between_mean;
+    q = scaled * (roots[1] * roots[1]);
+    out.scale = roots[0];
+  } else {
+    out.scale = exp(v);
+    out.ratio = out.scale * out.scale;
+    d = (T)1 + population.typical * out.ratio;
+    scaled = d;
+    q = d;
+  }
+  // Of the location's precision, both / q.
+  const T both = population.prior * q + population.total;
+  T quotients[5] = {(T)1, d, population.total, q, q};
+  const T divisors[5] = {d, q, both, both, d};
+  W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
+  out.slopes.inverse = quotients[0];
+  out.weight = quotients[1];
+  out.slopes.held = quotients[2];
+  T roots[2] = {quotients[3], quotients[4]};
+  W::one_each(roots, [](T value) { return root(value); });
+  out.slopes.width = roots[0];
+  out.noise = roots[1];
+  out.scale = out.scale * out.noise;
+  const T drawn = out.slopes.held * population.center;
+  out.slopes.own = out.slopes.width * location;
+  out.shift = drawn + out.slopes.own;
+  T logs[3] = {scaled, d, both};
+  W::one_each(logs, [](T value) { return ln(value); });
+  out.log_noise = (T)0;
+  out.log_scale = v;
+  out.slopes.noise = (T)0;
+  if constexpr (Model::NOISY) {
+    out.slopes.noise = (model.between_mean * ((T)1 - out.slopes.inverse)) / scaled;
+    out.log_noise = u + (T)0.5 * (logs[0] - logs[1]);
+    out.log_scale = v + out.log_noise;
+  }
+  out.log_precision = (logs[2] - logs[0]) - (T)2 * u;
+  return out;
+}
+
+/// The effects' standardised coordinates at one place: z_j = push_j (measured_j - shift) + width_j x_j.
 ///
 /// `Model` says what is measured of each effect less an origin, `measured()`, and its precision in units of 1 / noise^2,
 /// `precisions()`; in `distinct` the precisions that there are and in `times` how many effects have each, `kinds` in
-/// number. All are 0 in the padding.
+/// number. All are 0 in the padding. `origin()` is what the location is less, too.
 template <class S, class Model> struct Standardised {
   using R = typename S::R;
   using T = typename S::T;
@@ -45,11 +154,9 @@ template <class S, class Model> struct Standardised {
   /// Of every effect, where all have the same precision.
   R inverse, width;
 
-  /// Where effects have this scale; `weight` is 1 / noise^2.
-  OCTOPUS_DEVICE Standardised(const Model& model_, T scale, T weight, T shift_) : model(model_), shift((R)shift_) {
-    const T gain = scale * weight;
-    by_gain = (R)gain;
-    by_ratio = (R)(scale * gain);
+  OCTOPUS_DEVICE Standardised(const Model& model_, const Standard<T>& at) : model(model_), shift((R)at.shift) {
+    by_gain = (R)(at.scale * at.weight);
+    by_ratio = (R)at.ratio;
     inverse = (R)1;
     width = (R)1;
     if (model.kinds == 1) {
@@ -112,6 +219,22 @@ template <class S, class Model> struct Standardised {
   }
 };
 
+/// From standardised coordinates to the density's own, in place: effects and scalars.
+template <class S, class Model>
+OCTOPUS_DEVICE void standardised_to_natural(const Model& model, u32 effects, typename S::Vec& x) {
+  using R = typename S::R;
+  using W = typename S::W;
+  const Standard<typename S::T> at = standard_at<S>(model, effects, x);
+  Standardised<S, Model>(model, at).make_natural(effects, x);
+  OCTOPUS_UNROLL
+  for (int e = 0; e < S::E; ++e) {
+    const int end = (int)effects - e * S::L;
+    x.row[e] = W::put(end, (R)(model.origin() + at.shift), x.row[e]);
+    x.row[e] = W::put(end + 1, (R)at.log_scale, x.row[e]);
+    if constexpr (Model::NOISY) x.row[e] = W::put(end + 2, (R)at.log_noise, x.row[e]);
+  }
+}
+
 /// From centered coordinates to the density's own, in place: `effects` effects, their location, their log scale.
 template <class S> OCTOPUS_DEVICE void centered_to_natural(u32 effects, typename S::Vec& x) {
   using R = typename S::R;
@@ -129,19 +252,22 @@ OCTOPUS_DEVICE void make_natural(const Density& density, const Centering<typenam
                                  typename S::Vec& x) {
   if (centering.natural) return;
   if (centering.standardised) {
-    density.standardised_at(x).make_natural(density.effects(), x);
+    standardised_to_natural<S>(density.model(), density.effects(), x);
   } else {
     centered_to_natural<S>(density.effects(), x);
   }
 }
 
-/// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
+/// What is to be subtracted from the log density at `x`, in the sampler's coordinates, to have that in the density's own.
 template <class S, class Density>
 OCTOPUS_DEVICE typename S::T log_jacobian(const Density& density, const Centering<typename S::T>& centering,
                                           const typename S::Vec& x) {
   using T = typename S::T;
   if (centering.natural) return (T)0;
-  if (centering.standardised) return (T)-0.5 * density.standardised_at(x).sums().logs;
+  if (centering.standardised) {
+    const Standard<T> at = standard_at<S>(density.model(), density.effects(), x);
+    return (T)-0.5 * (density.coordinates(at).sums().logs + at.log_precision);
+  }
   return -centering.total * (T)S::pick(x, density.effects() + 1);
 }
 

@@ -75,15 +75,16 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     const u32 dim = space.density.dim();
     Vec x;
     S::load(transition.work.x(launch.states[at.chain].which), x);
-    space.density.make_natural(launch.centering, x);
-    store_draw<S>(launch.draws + row * dim, dim, x);
     if (iteration >= launch.window_begin && iteration < launch.window_end) {
-      const Centering<T> natural = {(T)0, (T)0, 0, 1};
       Vec gradient;
       // Where there is no value the gradient means nothing: the host must see that.
-      if (!is_finite(space.density.evaluate(natural, x, gradient)) && W::writes()) launch.records[row].flags |= 4u;
-      store_draw<S>(launch.gradients + row * dim, dim, gradient);
+      if (!is_finite(space.density.evaluate(launch.centering, x, gradient)) && W::writes())
+        launch.records[row].flags |= 4u;
+      store_draw<S>(launch.points + row * 2 * dim, dim, x);
+      store_draw<S>(launch.points + row * 2 * dim + dim, dim, gradient);
     }
+    space.density.make_natural(launch.centering, x);
+    store_draw<S>(launch.draws + row * dim, dim, x);
   }
   const u32 chain = progress.get().chain;
   const u32 dim = space.density.dim();

@@ -14,6 +14,8 @@ template <class R, class T> struct EightSchoolsData {
   u32 schools;
   /// Standard deviation of the normal prior of mu, and scale of the half-Cauchy prior of tau.
   T mu_sd, tau_scale;
+  /// What the data say about mu.
+  Population<T> population;
   /// The measured effect of each school and 1 / sigma^2 of it, 0 in the padding.
   const R* effect;
   const R* precision;
@@ -25,11 +27,14 @@ template <class R, class T> struct EightSchoolsData {
   /// What the data say about the schools: see `Standardised`.
   OCTOPUS_DEVICE const R* measured() const { return effect; }
   OCTOPUS_DEVICE const R* precisions() const { return precision; }
+  OCTOPUS_DEVICE T origin() const { return (T)0; }
+  /// See `standard_at`.
+  static constexpr bool NOISY = false;
 };
 
-static_assert(sizeof(EightSchoolsData<double, double>) == 64, "the host packs it");
-static_assert(sizeof(EightSchoolsData<float, double>) == 64, "the host packs it");
-static_assert(sizeof(EightSchoolsData<float, float>) == 56, "the host packs it");
+static_assert(sizeof(EightSchoolsData<double, double>) == 96, "the host packs it");
+static_assert(sizeof(EightSchoolsData<float, double>) == 96, "the host packs it");
+static_assert(sizeof(EightSchoolsData<float, float>) == 72, "the host packs it");
 
 template <class S> struct EightSchools {
   using R = typename S::R;
@@ -44,6 +49,8 @@ template <class S> struct EightSchools {
 
   const Data& data;
 
+  OCTOPUS_DEVICE const Data& model() const { return data; }
+
   /// The number of coordinates.
   OCTOPUS_DEVICE u32 dim() const { return data.schools + 2; }
 
@@ -54,15 +61,26 @@ template <class S> struct EightSchools {
   /// Where the value is not finite the gradient means nothing.
   OCTOPUS_DEVICE T evaluate(const Centering<T>& centering, const Vec& x, Vec& gradient) const {
     Scalars s;
-    s.mu = S::pick(x, data.schools);
-    s.log_tau = S::pick(x, data.schools + 1);
-    s.tau = exp((T)s.log_tau);
-    const Sums sums = centering.standardised ? standardised(s, x, gradient) : uniform(centering, s, x, gradient);
-    const T standard = (T)s.mu / data.mu_sd;
+    typename W::template Place<ScalarSlopes<T>> slopes;
+    Sums sums;
+    if (centering.standardised) {
+      const Standard<T> at = standard_at<S>(data, data.schools, x);
+      // Effects are measured from 0: mu is the shift.
+      s = {at.shift, at.log_scale, at.scale};
+      slopes.set(at.slopes);
+      sums = standardised(at, x, gradient);
+    } else {
+      s.mu = (T)S::pick(x, data.schools);
+      s.log_tau = (T)S::pick(x, data.schools + 1);
+      s.tau = exp(s.log_tau);
+      sums = uniform(centering, s, x, gradient);
+    }
+    const T standard = s.mu / data.mu_sd;
     const T ratio = s.tau / data.tau_scale;
     const T ratio2 = ratio * ratio;
-    const T by_mu = sums.location + sums.centered_location - standard / data.mu_sd;
-    const T by_tau = sums.scale + sums.centered_scale - sums.shares + (T)1 - (T)2 * ratio2 / ((T)1 + ratio2);
+    T by_mu = sums.location + sums.centered_location - standard / data.mu_sd;
+    T by_tau = sums.scale + sums.centered_scale - sums.shares + (T)1 - (T)2 * ratio2 / ((T)1 + ratio2);
+    if (centering.standardised) slopes.get().apply(data.population.center, by_mu, by_tau);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const int end = (int)data.schools - e * L;
@@ -70,7 +88,7 @@ template <class S> struct EightSchools {
       gradient.row[e] = W::put(end + 1, (R)by_tau, row);
     }
     return (T)-0.5 * (sums.squares + sums.z2 + standard * standard) - ln((T)1 + ratio2) +
-           ((T)1 - sums.power) * (T)s.log_tau - (T)0.5 * sums.logs;
+           ((T)1 - sums.power) * s.log_tau - (T)0.5 * sums.logs;
   }
 
   /// From the sampler's coordinates to the density's own, in place.
@@ -78,20 +96,18 @@ template <class S> struct EightSchools {
     nuts::make_natural<S>(*this, centering, x);
   }
 
-  /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
+  /// What is to be subtracted from the log density at `x`, in the sampler's coordinates, to have that in the density's
+  /// own.
   OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
     return nuts::log_jacobian<S>(*this, centering, x);
   }
 
-  /// Standardised coordinates at `x`.
-  OCTOPUS_DEVICE Coordinates standardised_at(const Vec& x) const {
-    return Coordinates(data, exp((T)S::pick(x, data.schools + 1)), (T)1, (T)S::pick(x, data.schools));
-  }
+  /// The schools' standardised coordinates where the scalars are so.
+  OCTOPUS_DEVICE Coordinates coordinates(const Standard<T>& at) const { return Coordinates(data, at); }
 
  private:
   struct Scalars {
-    R mu, log_tau;
-    T tau;
+    T mu, log_tau, tau;
   };
 
   /// The sums over schools from which the value and the gradients of the two scalars are made; see kernel.rs.
@@ -107,7 +123,8 @@ template <class S> struct EightSchools {
   OCTOPUS_DEVICE Sums uniform(const Centering<T>& centering, const Scalars& s, const Vec& x, Vec& gradient) const {
     const R inverse_tau = (R)((T)1 / s.tau);
     const R lambda = (R)centering.lambda;
-    const V power = W::splat(exp(((R)1 - lambda) * s.log_tau));
+    const R mu = (R)s.mu;
+    const V power = W::splat(exp(((R)1 - lambda) * (R)s.log_tau));
     const V zero = W::splat((R)0);
     V parts[6] = {zero, zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
@@ -115,10 +132,10 @@ template <class S> struct EightSchools {
       const int schools = (int)data.schools - e * L;
       const V slope = W::first(schools, power, zero);
       const V inverse = slope * inverse_tau;
-      const V centered = W::first(schools, x.row[e] - lambda * s.mu, zero);
+      const V centered = W::first(schools, x.row[e] - lambda * mu, zero);
       const V z = inverse * centered;
       const V effect = slope * centered;
-      const V difference = W::load(W::mine(data.effect) + e * L) - (s.mu + effect);
+      const V difference = W::load(W::mine(data.effect) + e * L) - (mu + effect);
       const V residual = W::load(W::mine(data.precision) + e * L) * difference;
       const V slope_z = inverse * z;
       gradient.row[e] = residual * slope - slope_z;
@@ -136,9 +153,10 @@ template <class S> struct EightSchools {
   }
 
   /// Each school in units of its conditional distribution.
-  OCTOPUS_DEVICE Sums standardised(const Scalars& s, const Vec& x, Vec& gradient) const {
-    const Coordinates coordinates(data, s.tau, (T)1, (T)s.mu);
-    const R scale = (R)s.tau;
+  OCTOPUS_DEVICE Sums standardised(const Standard<T>& at, const Vec& x, Vec& gradient) const {
+    const Coordinates coordinates(data, at);
+    const R scale = (R)at.scale;
+    const R mu = (R)at.shift;
     const V zero = W::splat((R)0);
     V parts[5] = {zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
@@ -147,7 +165,7 @@ template <class S> struct EightSchools {
       const V own = row.width * W::first((int)data.schools - e * L, x.row[e], zero);
       const V z = row.drawn + own;
       const V effect = scale * z;
-      const V difference = W::load(W::mine(data.effect) + e * L) - (s.mu + effect);
+      const V difference = W::load(W::mine(data.effect) + e * L) - (mu + effect);
       const V residual = W::load(W::mine(data.precision) + e * L) * difference;
       const V slope = residual * scale - z;
       gradient.row[e] = slope * row.width;
@@ -160,7 +178,7 @@ template <class S> struct EightSchools {
     T sums[5];
     W::sum(parts, sums);
     const typename Coordinates::Sums own = coordinates.sums();
-    return {sums[0], sums[1], sums[2], -sums[3], (T)0, sums[1] + sums[4], (T)0, own.logs, own.shares};
+    return {sums[0], sums[1], sums[2], -sums[3], (T)0, sums[1] + sums[4], (T)0, own.logs + at.log_precision, own.shares};
   }
 };
 

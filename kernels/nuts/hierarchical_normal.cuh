@@ -18,6 +18,9 @@ template <class R, class T> struct HierarchicalNormalData {
   T mu_mean, mu_sd, sigma_pop_scale, sigma_obs_scale;
   /// Sum over groups of squared deviations from the group's mean, and the number of observations.
   T within, total;
+  /// What the data say about the scalars; squared deviations within and between groups for each observation.
+  Population<T> population;
+  T within_mean, between_mean;
   /// One for each group, 0 in the padding.
   const R* count;
   const R* mean;
@@ -32,11 +35,15 @@ template <class R, class T> struct HierarchicalNormalData {
   /// What the data say about the groups: see `Standardised`.
   OCTOPUS_DEVICE const R* measured() const { return mean; }
   OCTOPUS_DEVICE const R* precisions() const { return count; }
+
+  OCTOPUS_DEVICE T origin() const { return mu_mean; }
+  /// See `standard_at`.
+  static constexpr bool NOISY = true;
 };
 
-static_assert(sizeof(HierarchicalNormalData<double, double>) == 112, "the host packs it");
-static_assert(sizeof(HierarchicalNormalData<float, double>) == 112, "the host packs it");
-static_assert(sizeof(HierarchicalNormalData<float, float>) == 88, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<double, double>) == 160, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, double>) == 160, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, float>) == 112, "the host packs it");
 
 /// The sums over the first `members` observations of a group, in order, of the residuals from `at` and of their squares.
 template <class R, class T>
@@ -113,10 +120,21 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   /// Where the value is not finite the gradient means nothing.
   OCTOPUS_DEVICE T evaluate(const Centering<T>& centering, const Vec& x, Vec& gradient) const {
     typename W::template Place<Resting> place;
-    const Scalars scalars = read(centering, x, place);
-    const Sums sums = centering.standardised ? standardised(scalars, x, gradient)
-                                             : uniform(centering, scalars, x, gradient);
-    return finish(centering, scalars, place.get(), sums, gradient);
+    typename W::template Place<ScalarSlopes<T>> slopes;
+    T weight;
+    Sums sums;
+    if (centering.standardised) {
+      const Standard<T> at = standard_at<S>(model(), model().groups, x);
+      slopes.set(at.slopes);
+      rest_of(at, place);
+      weight = at.weight;
+      sums = standardised(at, x, gradient);
+    } else {
+      const Scalars scalars = read(centering, x, place);
+      weight = scalars.weight;
+      sums = uniform(centering, scalars, x, gradient);
+    }
+    return finish(centering, weight, place.get(), slopes, sums, gradient);
   }
 
   /// From the sampler's coordinates to the density's own, in place.
@@ -124,24 +142,20 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     nuts::make_natural<S>(*this, centering, x);
   }
 
-  /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
+  /// What is to be subtracted from the log density at `x`, in the sampler's coordinates, to have that in the density's
+  /// own.
   OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
     return nuts::log_jacobian<S>(*this, centering, x);
   }
 
-  /// Standardised coordinates at `x`.
-  OCTOPUS_DEVICE Coordinates standardised_at(const Vec& x) const {
-    T scales[2] = {(T)S::pick(x, model().groups + 1), (T)S::pick(x, model().groups + 2)};
-    W::one_each(scales, [](T value) { return exp(value); });
-    const T shift = (T)S::pick(x, model().groups) - model().mu_mean;
-    return Coordinates(model(), scales[0], (T)1 / (scales[1] * scales[1]), shift);
-  }
+  /// The groups' standardised coordinates where the scalars are so.
+  OCTOPUS_DEVICE Coordinates coordinates(const Standard<T>& at) const { return Coordinates(model(), at); }
 
  private:
-  /// What the groups need of the three scalar parameters.
+  /// What the groups need of the three scalar parameters where these are coordinates.
   struct Scalars {
-    T mu, log_pop;
-    /// sigma_pop^(1 - lambda): sigma_pop itself in standardised coordinates.
+    T mu;
+    /// sigma_pop^(1 - lambda)
     T slope;
     /// 1 / sigma_pop
     T inverse_pop;
@@ -153,10 +167,10 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
 
   /// What is not asked for while the groups are gone through, and then rests where no register is needed.
   struct Resting {
-    T log_obs;
+    T log_pop, log_obs;
     /// The scalar parameters in units of their priors.
     T standard, pop, obs;
-    /// What the Jacobian of standardised coordinates is made of.
+    /// What the Jacobian of standardised coordinates is made of, that of the location included.
     typename Coordinates::Sums jacobian;
   };
 
@@ -169,10 +183,10 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
                               typename W::template Place<Resting>& place) const {
     Scalars s;
     s.mu = (T)S::pick(x, model().groups);
-    s.log_pop = (T)S::pick(x, model().groups + 1);
+    const T log_pop = (T)S::pick(x, model().groups + 1);
     const T log_obs = (T)S::pick(x, model().groups + 2);
     s.shift = s.mu - model().mu_mean;
-    T scales[3] = {s.log_pop, log_obs, ((T)1 - centering.lambda) * s.log_pop};
+    T scales[3] = {log_pop, log_obs, ((T)1 - centering.lambda) * log_pop};
     W::one_each(scales, [](T value) { return exp(value); });
     const T sigma_pop = scales[0];
     const T sigma_obs = scales[1];
@@ -182,10 +196,18 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
     s.weight = quotients[0];
     s.inverse_pop = quotients[1];
-    typename Coordinates::Sums jacobian = {(T)0, (T)0};
-    if (centering.standardised) jacobian = Coordinates(model(), sigma_pop, s.weight, s.shift).sums();
-    place.set({log_obs, quotients[2], quotients[3], quotients[4], jacobian});
+    place.set({log_pop, log_obs, quotients[2], quotients[3], quotients[4], {(T)0, (T)0}});
     return s;
+  }
+
+  /// Puts to rest what follows from standardised coordinates.
+  OCTOPUS_DEVICE void rest_of(const Standard<T>& at, typename W::template Place<Resting>& place) const {
+    T quotients[3] = {at.shift, at.scale, at.noise};
+    const T divisors[3] = {model().mu_sd, model().sigma_pop_scale, model().sigma_obs_scale};
+    W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
+    typename Coordinates::Sums jacobian = coordinates(at).sums();
+    jacobian.logs = jacobian.logs + at.log_precision;
+    place.set({at.log_scale, at.log_noise, quotients[0], quotients[1], quotients[2], jacobian});
   }
 
   /// Non-centered or centered: factors that are common to all stay out of the sums.
@@ -229,12 +251,12 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   }
 
   /// Each group in units of its conditional distribution.
-  OCTOPUS_DEVICE Sums standardised(const Scalars& s, const Vec& x, Vec& gradient) const {
-    const Coordinates coordinates(model(), s.slope, s.weight, s.shift);
+  OCTOPUS_DEVICE Sums standardised(const Standard<T>& at, const Vec& x, Vec& gradient) const {
+    const Coordinates coordinates(model(), at);
     // What all elements meet, in their type.
-    const R scale = (R)s.slope;
-    const R shift = (R)s.shift;
-    const R weight = (R)s.weight;
+    const R scale = (R)at.scale;
+    const R shift = (R)at.shift;
+    const R weight = (R)at.weight;
     const V zero = W::splat((R)0);
     const auto own_row = [&](int e, const V& width) {
       return width * W::first((int)model().groups - e * L, x.row[e], zero);
@@ -267,15 +289,17 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   }
 
   /// The value, and the gradients of the three scalars.
-  OCTOPUS_DEVICE T finish(const Centering<T>& centering, const Scalars& s, const Resting& rest, const Sums& sums,
+  OCTOPUS_DEVICE T finish(const Centering<T>& centering, T weight, const Resting& rest,
+                          const typename W::template Place<ScalarSlopes<T>>& slopes, const Sums& sums,
                           Vec& gradient) const {
     const T squares = model().pointwise ? sums.squares : sums.squares + model().within;
     const T standard = rest.standard;
     const T pop2 = rest.pop * rest.pop;
     const T obs2 = rest.obs * rest.obs;
-    const T by_mu = s.weight * sums.location + sums.centered_location - standard / model().mu_sd;
-    const T by_pop = s.weight * sums.scale + sums.centered_scale - (centering.total + rest.jacobian.shares) - pop2 + (T)1;
-    const T by_obs = s.weight * squares - model().total - obs2 + (T)1 + (sums.noise + rest.jacobian.shares);
+    T by_mu = weight * sums.location + sums.centered_location - standard / model().mu_sd;
+    T by_pop = weight * sums.scale + sums.centered_scale - (centering.total + rest.jacobian.shares) - pop2 + (T)1;
+    T by_obs = weight * squares - model().total - obs2 + (T)1 + (sums.noise + rest.jacobian.shares);
+    if (centering.standardised) slopes.get().apply(model().population.center, by_mu, by_pop, by_obs);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const int end = (int)model().groups - e * L;
@@ -284,8 +308,8 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
       row = W::put(end + 1, (R)by_pop, row);
       gradient.row[e] = W::put(end + 2, (R)by_obs, row);
     }
-    return -model().total * rest.log_obs - (T)0.5 * (s.weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
-           ((T)1 - centering.total) * s.log_pop + rest.log_obs - (T)0.5 * rest.jacobian.logs;
+    return -model().total * rest.log_obs - (T)0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
+           ((T)1 - centering.total) * rest.log_pop + rest.log_obs - (T)0.5 * rest.jacobian.logs;
   }
 };
 

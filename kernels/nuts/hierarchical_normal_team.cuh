@@ -33,8 +33,8 @@ template <class R, class T> struct HierarchicalNormalTeamData {
   HierarchicalNormalTiles<R> tiles;
 };
 
-static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 168, "the host packs it");
-static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 144, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 216, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 168, "the host packs it");
 
 /// Observations that a team of blocks reads.
 template <class S> struct SharedObservations {

@@ -30,7 +30,7 @@ template <class R, class T> struct Launch {
   u32 iterations;
   /// Iterations in which each chain adapts its own step size; 0 where the host sets step sizes.
   u32 tune;
-  /// Iterations of the open window, whose gradients are kept.
+  /// Iterations of the open window, of which the points are kept, too.
   u32 window_begin, window_end;
   /// The most doublings of a transition: workspaces are made for it.
   u32 max_depth;
@@ -47,9 +47,9 @@ template <class R, class T> struct Launch {
   R* draws;
   /// Records, chains x iterations.
   Record* records;
-  /// Gradients in the density's own coordinates, chains x iterations x dim. Only those of the window are written; a
-  /// launch outside of the window never touches the buffer.
-  R* gradients;
+  /// Points and the gradients there, both in the sampler's coordinates, chains x iterations x 2 dim: the point comes
+  /// first. Only those of the window are written; a launch outside of the window never touches the buffer.
+  R* points;
   /// A copy of each chain's state after the last iteration.
   ChainState<T>* end_states;
   /// The chains' points after the last iteration in the sampler's coordinates, chains x dim.

@@ -17,15 +17,19 @@ struct Window {
   OCTOPUS_DEVICE u64 row(u64 chain, u64 row) const { return (chain * capacity + row) * dim; }
 };
 
-/// Appends `count` rows of each chain's `iterations`, from row `skip` on, behind the window's rows.
+/// Appends `count` points of each chain's `iterations` and the gradients there, from row `skip` on, behind the window's
+/// rows. A row of `points` is a point and then its gradient.
 template <class R>
-OCTOPUS_DEVICE void append(const R* from, double* to, const Window& window, u32 iterations, u32 skip, u32 count) {
+OCTOPUS_DEVICE void append(const R* points, double* positions, double* gradients, const Window& window, u32 iterations,
+                           u32 skip, u32 count) {
   const u64 each_chain = (u64)count * window.dim;
   each((u64)window.chains * each_chain, [=](u64 at) {
     const u64 chain = at / each_chain;
     const u64 within = at % each_chain;
-    const u64 source = (chain * iterations + skip) * window.dim + within;
-    to[window.row(chain, window.rows) + within] = (double)from[source];
+    const R* point = points + 2 * (chain * iterations + skip + within / window.dim) * window.dim + within % window.dim;
+    const u64 to = window.row(chain, window.rows) + within;
+    positions[to] = (double)point[0];
+    gradients[to] = (double)point[window.dim];
   });
 }
 
@@ -50,84 +54,6 @@ OCTOPUS_DEVICE void pool(const double* of_chains, double* total, u32 chains, u32
     double sum = 0.0;
     for (u32 c = 0; c < chains; ++c) sum = sum + of_chains[(u64)c * dim + i];
     total[i] = sum;
-  });
-}
-
-/// A hierarchical block and its coordinates, centered or standardised: see crates/density/src/centering.rs.
-struct Block {
-  u32 location, log_scale, first, effects;
-  u32 standardised;
-  /// The coordinate of log noise; `dim` where the noise is 1.
-  u32 log_noise;
-  /// What is measured of each effect less the origin, and its precision in units of 1 / noise^2.
-  double origin;
-  const double* mean;
-  const double* precision;
-};
-
-/// A draw and the gradient there from the density's own coordinates to centered ones, in place.
-OCTOPUS_DEVICE void center_draw(const Block& block, double* x, double* g) {
-  const double location = x[block.location];
-  const double slope = exp(-x[block.log_scale]);
-  const double scale = exp(x[block.log_scale]);
-  double location_part = 0.0;
-  double scale_part = 0.0;
-  for (u32 i = block.first; i < block.first + block.effects; ++i) {
-    location_part = location_part + slope * g[i];
-    scale_part = scale_part + x[i] * g[i];
-    g[i] = g[i] * slope;
-    x[i] = scale * x[i] + location;
-  }
-  g[block.location] = g[block.location] - location_part;
-  g[block.log_scale] = g[block.log_scale] - (scale_part + (double)block.effects);
-}
-
-/// The same to standardised ones.
-OCTOPUS_DEVICE void standardise_draw(const Block& block, double* x, double* g, u32 dim) {
-  const bool noisy = block.log_noise < dim;
-  const double scale = exp(x[block.log_scale]);
-  const double noise = noisy ? exp(x[block.log_noise]) : 1.0;
-  const double shift = x[block.location] - block.origin;
-  const double gain = scale * (1.0 / (noise * noise));
-  const double ratio = scale * gain;
-  double location_part = 0.0;
-  double scale_part = 0.0;
-  double noise_part = 0.0;
-  double shares = 0.0;
-  for (u32 j = 0; j < block.effects; ++j) {
-    const u32 i = block.first + j;
-    const double precision = block.precision[j];
-    const double inverse = 1.0 / (1.0 + precision * ratio);
-    const double width = root(inverse);
-    const double push = precision * gain * inverse;
-    const double drawn = push * (block.mean[j] - shift);
-    const double slope = g[i];
-    const double z = x[i];
-    const double own = z - drawn;
-    const double both = drawn + z;
-    const double share = 1.0 - inverse;
-    location_part = location_part + slope * push;
-    scale_part = scale_part + slope * (drawn - share * both);
-    noise_part = noise_part + slope * (own - inverse * both);
-    shares = shares + share;
-    g[i] = slope * width;
-    x[i] = own / width;
-  }
-  g[block.location] = g[block.location] - location_part;
-  g[block.log_scale] = g[block.log_scale] + (scale_part - shares);
-  if (noisy) g[block.log_noise] = g[block.log_noise] + (noise_part + shares);
-}
-
-/// Every draw and the gradient there from the density's own coordinates to those of the block, in place:
-/// `gradient_to_centered` and `to_centered`.
-OCTOPUS_DEVICE void center(const Block& block, double* positions, double* gradients, const Window& window) {
-  each((u64)window.chains * window.rows, [=](u64 at) {
-    const u64 start = window.row(at / window.rows, at % window.rows);
-    if (block.standardised) {
-      standardise_draw(block, positions + start, gradients + start, window.dim);
-    } else {
-      center_draw(block, positions + start, gradients + start);
-    }
   });
 }
 

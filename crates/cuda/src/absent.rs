@@ -12,7 +12,6 @@ use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
 use crate::nuts::windows::WindowShape;
 use crate::nuts::{
     NutsBatch, NutsBatchLaunch, NutsBatchSlot, NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot,
-    WindowBlock,
 };
 use crate::session::Session;
 use crate::{Attribute, CudaError, DeviceBuffer, Element, Real, Stream};
@@ -353,7 +352,7 @@ impl WindowFunctions {
         _: &RawStream,
         _: WindowShape,
         _: &NutsSlot,
-        _: usize,
+        _: &mut DeviceBuffer<f64>,
         _: &mut DeviceBuffer<f64>,
     ) -> Answer<()> {
         match *self {}
@@ -376,18 +375,6 @@ impl WindowFunctions {
         _: &RawStream,
         _: WindowShape,
         _: &DeviceBuffer<f64>,
-        _: &mut DeviceBuffer<f64>,
-    ) -> Answer<()> {
-        match *self {}
-    }
-
-    pub(crate) fn center(
-        &self,
-        _: &RawStream,
-        _: WindowShape,
-        _: &WindowBlock<'_>,
-        _: [&DeviceBuffer<f64>; 2],
-        _: &mut DeviceBuffer<f64>,
         _: &mut DeviceBuffer<f64>,
     ) -> Answer<()> {
         match *self {}

@@ -100,8 +100,7 @@ pub use module::Module;
 pub use nuts::{
     ExpansionShape, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering,
     NutsChain, NutsChains, NutsData, NutsExpansion, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch,
-    NutsOutput, NutsPrediction, NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowBlock,
-    WindowCentering, WindowSide,
+    NutsOutput, NutsPrediction, NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowSide,
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};

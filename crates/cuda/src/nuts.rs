@@ -8,8 +8,8 @@
 //! | [`NutsGeometry`] | from one adaptation to the next | centering and metric |
 //! | [`NutsChains`] | for the run | each chain's state and vectors |
 //! | [`NutsTeam`] | for the run, in [`NutsChains`] | where blocks meet that share a chain's evaluations |
-//! | [`NutsWindows`] | for warm-up | the open window's draws and gradients, for what is learned from all chains |
-//! | [`NutsSlot`] | for the run, two or more | what one launch leaves for the host: draws, records, gradients, ends |
+//! | [`NutsWindows`] | for warm-up | the open window's points and gradients, for what is learned from all chains |
+//! | [`NutsSlot`] | for the run, two or more | what one launch leaves for the host: draws, records, points, ends |
 //!
 //! [`NutsBatch`] holds many data sets, each with its own data, geometry and chains, for launches of all of them at once.
 //!
@@ -48,7 +48,7 @@ pub use output::NutsOutput;
 pub use record::NutsRecord;
 pub use slot::NutsSlot;
 pub use team::{NutsTeam, NutsTeamWork};
-pub use windows::{NutsWindows, WindowBlock, WindowCentering, WindowSide};
+pub use windows::{NutsWindows, WindowSide};
 
 /// One launch, as all its chains share it.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub struct NutsLaunch {
     pub iterations: u32,
     /// Iterations in which each chain adapts its own step size: those of warm-up, or 0 where the host sets step sizes.
     pub tune: u32,
-    /// Iterations at whose draws the gradient is kept, whether step sizes adapt there or not.
+    /// Iterations of which the points are kept with the gradients there, whether step sizes adapt or not.
     pub window: Range<u32>,
     /// Energy error beyond which a transition diverges.
     pub max_energy_error: f64,

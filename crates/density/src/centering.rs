@@ -18,9 +18,23 @@
 //! ```
 //!
 //! so that `x_j ~ N(0, 1)` whatever the scalars are: no funnel is left, neither where `s` is small nor where it is large.
+//!
+//! With standardised effects the sampler walks in other scalars, too. Were all effects measured with the mean precision
+//! `p`, with effects integrated out,
+//!
+//! ```text
+//! v = log(s / o)                                          the ratio, of which the data may say little
+//! u = log(o / n(v)),   n(v)^2 = within + between / (1 + p s^2 / o^2)
+//! x = (m - E[m | s, o, y]) / SD[m | s, o, y]
+//! ```
+//!
+//! where `n(v)` is the most likely noise at that ratio. So `u` is near 0 and as wide at every ratio, and `x ~ N(0, 1)`:
+//! the posterior of `s` and `o` may be an L (one observation of each effect: the data know only `s^2 + o^2`) or a funnel
+//! of `m` over `s` (few effects), and that of `v`, `u` and `x` is round. Where effects are measured unequally well this
+//! holds nearly, and the density is exact in any case.
 
 use crate::warp::{halve, lanes};
-use crate::{DensityError, Hierarchy, Information, LogDensity};
+use crate::{DensityError, Hierarchy, Information, LogDensity, Population};
 use octopus_random::exact;
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +46,8 @@ pub enum Centering {
     NonCentered,
     /// The effects themselves: `x_j = m + s z_j`.
     Centered,
-    /// The effects in units of their conditional distribution. A block without [`Information`] of all its effects has none:
-    /// they are non-centered then.
+    /// Effects and scalars in units of their conditional distributions. A block that is not
+    /// [informed](Hierarchy::is_informed) has none: it is non-centered then.
     Standardised,
 }
 
@@ -64,16 +78,50 @@ enum Of<'a> {
     Standardised(&'a Information),
 }
 
-/// The scalars of a block at a place, from which the coordinates of all its effects follow. Operations and their order are
-/// those of the kernels.
+/// One function of all of several numbers, which vector units do at once.
+#[inline(always)]
+fn each<const N: usize>(mut x: [f64; N], f: impl Fn(f64) -> f64) -> [f64; N] {
+    x.iter_mut().for_each(|x| *x = f(*x));
+    x
+}
+
+#[inline(always)]
+fn quotients<const N: usize>(mut x: [f64; N], by: [f64; N]) -> [f64; N] {
+    x.iter_mut().zip(by).for_each(|(x, by)| *x /= by);
+    x
+}
+
+/// The scalars of a block at a place, and what follows from them for all coordinates. Operations and their order are those
+/// of the kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standard {
-    /// The location less the information's origin.
-    pub(crate) shift: f64,
+    pub(crate) log_scale: f64,
+    /// 0 where the noise is 1.
+    pub(crate) log_noise: f64,
+    pub(crate) scale: f64,
+    pub(crate) noise: f64,
+    /// 1 / o^2
+    pub(crate) weight: f64,
     /// s / o^2
     pub(crate) gain: f64,
     /// s^2 / o^2
     pub(crate) ratio: f64,
+    /// The location less the information's origin.
+    pub(crate) shift: f64,
+    /// 1 - h of an effect of the mean precision, and its logarithm, negative.
+    pub(crate) inverse: f64,
+    log_d: f64,
+    /// -d log n / d v
+    slope: f64,
+    /// log n(v)
+    log_likely: f64,
+    /// The logarithm of 1 / variance of the location given the scales: its log-Jacobian, negative and doubled.
+    pub(crate) log_precision: f64,
+    /// The data's share of what is known of the location.
+    held: f64,
+    /// The location's coordinate: `shift = held center + own`, `own = width x`.
+    width: f64,
+    own: f64,
 }
 
 /// One effect's coordinates: `z = push (a - shift) + width x`.
@@ -87,23 +135,77 @@ struct Effect {
 }
 
 impl Standard {
-    /// At a scale, with `weight` 1 / o^2.
+    /// At a place in standardised coordinates.
     #[inline(always)]
-    pub(crate) fn new(shift: f64, scale: f64, weight: f64) -> Self {
-        let gain = scale * weight;
-        Self { shift, gain, ratio: scale * gain }
+    pub(crate) fn at(information: &Information, [location, v, u]: [f64; 3]) -> Self {
+        let [root, factor] = each([v, u], exact::exp);
+        let place = Self::of(information, root, factor, u);
+        let log_noise = u + place.log_likely;
+        let own = place.width * location;
+        let shift = place.held * information.population().center + own;
+        Self { log_noise, log_scale: v + log_noise, own, shift, ..place }
     }
 
-    fn at(block: &Hierarchy, information: &Information, position: &[f64]) -> Self {
-        let scale = exact::exp(position[block.log_scale]);
-        let weight = match information.log_noise() {
-            Some(noise) => {
-                let noise = exact::exp(position[noise]);
-                1.0 / (noise * noise)
-            }
-            None => 1.0,
-        };
-        Self::new(position[block.location] - information.origin(), scale, weight)
+    /// At a place in the density's own coordinates; for the way to others, which no engine goes while it draws.
+    fn natural(block: &Hierarchy, information: &Information, position: &[f64]) -> Self {
+        let log_scale = position[block.log_scale];
+        let log_noise = information.log_noise().map_or(0.0, |noise| position[noise]);
+        let root = exact::exp(log_scale - log_noise);
+        let likely = Self::of(information, root, 1.0, 0.0).log_likely;
+        let u = log_noise - likely;
+        let place = Self::of(information, root, exact::exp(u), u);
+        let shift = position[block.location] - information.origin();
+        Self { log_scale, log_noise, own: shift - place.held * information.population().center, shift, ..place }
+    }
+
+    /// At the ratio `root` of scale and noise, and the noise at `factor`, e^u, of the likely one; without the location.
+    #[inline(always)]
+    fn of(information: &Information, root: f64, factor: f64, u: f64) -> Self {
+        let Population { total, typical, prior, within, between, .. } = information.population();
+        let ratio = root * root;
+        let d = 1.0 + typical * ratio;
+        // Of o^2 = n^2 e^2u, n^2 = scaled / d.
+        let scaled = within * d + between;
+        let q = scaled * (factor * factor);
+        // Of the location's precision, both / q.
+        let both = prior * q + total;
+        let [inverse, weight, held, variance, square] = quotients([1.0, d, total, q, q], [d, q, both, both, d]);
+        let [width, noise] = each([variance, square], f64::sqrt);
+        let slope = (between * (1.0 - inverse)) / scaled;
+        let [log_scaled, log_d, log_both] = each([scaled, d, both], exact::ln);
+        let log_likely = 0.5 * (log_scaled - log_d);
+        let scale = root * noise;
+        Self {
+            log_scale: 0.0,
+            log_noise: 0.0,
+            scale,
+            noise,
+            weight,
+            gain: scale * weight,
+            ratio,
+            shift: 0.0,
+            inverse,
+            log_d,
+            slope,
+            log_likely,
+            log_precision: (log_both - log_scaled) - 2.0 * u,
+            held,
+            width,
+            own: 0.0,
+        }
+    }
+
+    /// The slopes by the scalars' coordinates, given those by the location and the logarithms of scale and noise; the slope
+    /// of the location's log-Jacobian is added. That by a noise of 1 is 0, and what it becomes means nothing.
+    #[inline(always)]
+    pub(crate) fn slopes(&self, information: &Information, [location, scale, noise]: [f64; 3]) -> [f64; 3] {
+        let Self { held, width, own, inverse, slope, .. } = *self;
+        let center = information.population().center;
+        // Half of what scales do to the location's mean and width, as both depend on the logarithm of its precision.
+        let turn = (location * held) * ((2.0 * (1.0 - held)) * center - own) - held;
+        let rest = (1.0 - inverse) * turn;
+        let both = (scale + noise) - turn;
+        [location * width, (scale - slope * both) - rest, both]
     }
 
     fn effect(&self, mean: f64, precision: f64) -> Effect {
@@ -122,7 +224,13 @@ impl Standard {
     pub(crate) fn shares_and_logs(&self, information: &Information, dim: usize) -> [f64; 2] {
         let (values, times) = information.distinct();
         if let (&[value], &[times]) = (values, times) {
-            return self.share_and_log(value, times);
+            // Nearly always the mean precision is that of all, and known already.
+            let known = value == information.population().typical;
+            return if known {
+                [times * (1.0 - self.inverse), times * self.log_d]
+            } else {
+                self.share_and_log(value, times)
+            };
         }
         match lanes(dim) {
             32 => self.sum_of_shares_and_logs::<32>(values, times),
@@ -158,9 +266,14 @@ pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position
                 position[block.z.clone()].iter_mut().for_each(|x| *x = scale * *x + location);
             }
             Of::Standardised(information) => {
-                let standard = Standard::at(block, information, position);
+                let standard = Standard::natural(block, information, position);
                 for (x, effect) in position[block.z.clone()].iter_mut().zip(standard.effects(information)) {
                     *x = (*x - effect.drawn) / effect.width;
+                }
+                position[block.location] = standard.own / standard.width;
+                position[block.log_scale] = standard.log_scale - standard.log_noise;
+                if let Some(noise) = information.log_noise() {
+                    position[noise] = standard.log_noise - standard.log_likely;
                 }
             }
         }
@@ -178,23 +291,35 @@ pub fn to_non_centered(hierarchies: &[Hierarchy], centerings: &[Centering], posi
                 position[block.z.clone()].iter_mut().for_each(|x| *x = slope * (*x - location));
             }
             Of::Standardised(information) => {
-                let standard = Standard::at(block, information, position);
+                let standard = standard_at(block, information, position);
                 for (x, effect) in position[block.z.clone()].iter_mut().zip(standard.effects(information)) {
                     *x = effect.drawn + effect.width * *x;
+                }
+                position[block.location] = information.origin() + standard.shift;
+                position[block.log_scale] = standard.log_scale;
+                if let Some(noise) = information.log_noise() {
+                    position[noise] = standard.log_noise;
                 }
             }
         }
     }
 }
 
-/// The log-Jacobian of the way from the coordinates of `centerings` to the density's own, at a position (in either).
-pub fn log_jacobian(hierarchies: &[Hierarchy], centerings: &[Centering], position: &[f64]) -> f64 {
+/// A block's standardised coordinates as those of everything else need them.
+fn standard_at(block: &Hierarchy, information: &Information, x: &[f64]) -> Standard {
+    let noise = information.log_noise().map_or(0.0, |noise| x[noise]);
+    Standard::at(information, [x[block.location], x[block.log_scale], noise])
+}
+
+/// The log-Jacobian of the way from `x` in the coordinates of `centerings` to the density's own.
+pub fn log_jacobian(hierarchies: &[Hierarchy], centerings: &[Centering], x: &[f64]) -> f64 {
     let of_block = |(block, centering): (&Hierarchy, &Centering)| match centering.of(block) {
         Of::NonCentered => 0.0,
-        Of::Centered => -(block.z.len() as f64) * position[block.log_scale],
+        Of::Centered => -(block.z.len() as f64) * x[block.log_scale],
         Of::Standardised(information) => {
-            let [_, logs] = Standard::at(block, information, position).shares_and_logs(information, position.len());
-            -0.5 * logs
+            let standard = standard_at(block, information, x);
+            let [_, logs] = standard.shares_and_logs(information, x.len());
+            -0.5 * (logs + standard.log_precision)
         }
     };
     hierarchies.iter().zip(centerings).map(of_block).sum()
@@ -231,7 +356,7 @@ pub fn gradient_to_centered(
 /// dz/d(log o) = own - inverse (drawn + z). The log-Jacobian is the sum of the logarithms of the widths, of which the
 /// derivatives by log s and log o are -h and h.
 fn gradient_to_standardised(block: &Hierarchy, information: &Information, position: &[f64], gradient: &mut [f64]) {
-    let standard = Standard::at(block, information, position);
+    let standard = Standard::natural(block, information, position);
     let (mut location_part, mut scale_part, mut noise_part, mut shares) = (0.0, 0.0, 0.0, 0.0);
     for (i, Effect { inverse, width, drawn, push }) in block.z.clone().zip(standard.effects(information)) {
         let z = position[i];
@@ -245,10 +370,15 @@ fn gradient_to_standardised(block: &Hierarchy, information: &Information, positi
         shares += share;
         gradient[i] = slope * width;
     }
-    gradient[block.location] -= location_part;
-    gradient[block.log_scale] += scale_part - shares;
-    if let Some(noise) = information.log_noise() {
-        gradient[noise] += noise_part + shares;
+    let noise = information.log_noise();
+    let by_noise = noise.map_or(0.0, |noise| gradient[noise] + noise_part + shares);
+    let natural =
+        [gradient[block.location] - location_part, gradient[block.log_scale] + (scale_part - shares), by_noise];
+    let [location, scale, by_noise] = standard.slopes(information, natural);
+    gradient[block.location] = location;
+    gradient[block.log_scale] = scale;
+    if let Some(noise) = noise {
+        gradient[noise] = by_noise;
     }
 }
 
@@ -264,5 +394,5 @@ pub(crate) fn logp_grad_by_chain_rule<D: LogDensity + ?Sized>(
     to_non_centered(blocks, centerings, &mut natural);
     let logp = density.logp_grad(&natural, gradient)?;
     gradient_to_centered(blocks, centerings, &natural, gradient);
-    Ok(logp + log_jacobian(blocks, centerings, &natural))
+    Ok(logp + log_jacobian(blocks, centerings, position))
 }

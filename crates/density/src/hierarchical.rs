@@ -6,8 +6,8 @@ mod observed;
 
 use crate::warp::padded;
 use crate::{
-    Centering, DataError, DensityError, Dim, GroupedData, Hierarchy, Information, Layout, LogDensity, Role, Transform,
-    Variable,
+    Centering, DataError, DensityError, Dim, GroupedData, Hierarchy, Information, Layout, LogDensity, Noise, Role,
+    Transform, Variable,
 };
 use kernel::Evaluate;
 use observed::Observed;
@@ -131,7 +131,8 @@ impl HierarchicalNormal {
         };
         let observed = Observed::new(&data, prior.mu_mean);
         let (mean, count) = (observed.mean[..groups].to_vec(), observed.count[..groups].to_vec());
-        let information = Information::new(prior.mu_mean, mean, count, Some(groups + 2));
+        let noise = Noise { log_scale: groups + 2, within: observed.within, observations: observed.total };
+        let information = Information::new(prior.mu_mean, mean, count).with_noise(noise).with_prior(prior.mu_sd);
         Ok(Self {
             observed,
             hierarchies: [Hierarchy {
@@ -200,7 +201,12 @@ impl LogDensity for HierarchicalNormal {
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, DensityError> {
-        self.evaluate(centerings.first().copied().unwrap_or(Centering::NonCentered), position, gradient)
+        let centering = match centerings {
+            [Centering::Standardised, ..] if !self.hierarchies[0].is_informed() => Centering::NonCentered,
+            [centering, ..] => *centering,
+            [] => Centering::NonCentered,
+        };
+        self.evaluate(centering, position, gradient)
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {

@@ -17,13 +17,18 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// Whether the effects can be standardised: there is information about each.
+    /// Whether the block can be standardised: there is information about each effect, some about the location and, where
+    /// there is a noise, some about that: its data vary.
     pub fn is_informed(&self) -> bool {
         self.information_of_all().is_some()
     }
 
     pub(crate) fn information_of_all(&self) -> Option<&Information> {
-        self.information.as_ref().filter(|information| information.mean.len() == self.z.len())
+        let of_all = |information: &&Information| information.mean.len() == self.z.len();
+        self.information.as_ref().filter(of_all).filter(|information| {
+            let Population { total, prior, within, between, .. } = information.population;
+            total + prior > 0.0 && within + between > 0.0
+        })
     }
 }
 
@@ -37,10 +42,11 @@ impl Hierarchy {
 /// ```
 /// use octopus_density::{Hierarchy, Information};
 ///
-/// // Three studies with known standard errors, in a density whose coordinates are z_0, z_1, z_2, mu, log tau.
+/// // Three studies with known standard errors, in a density whose coordinates are z_0, z_1, z_2, mu, log tau, and in
+/// // which mu ~ N(0, 5).
 /// let effects = vec![28.0, 8.0, -3.0];
 /// let precisions = [15.0, 10.0, 16.0].map(|error: f64| 1.0 / (error * error)).to_vec();
-/// let information = Information::new(0.0, effects, precisions, None);
+/// let information = Information::new(0.0, effects, precisions).with_prior(5.0);
 /// let block = Hierarchy { location: 3, log_scale: 4, z: 0..3, information: Some(information) };
 /// assert!(block.is_informed());
 /// ```
@@ -49,16 +55,70 @@ pub struct Information {
     origin: f64,
     mean: Vec<f64>,
     precision: Vec<f64>,
-    log_noise: Option<usize>,
+    noise: Option<Noise>,
+    prior_sd: Option<f64>,
+    population: Population,
     /// The precisions that there are, ascending, and how many effects have each.
     distinct: Vec<f64>,
     times: Vec<f64>,
 }
 
+/// What the data say about the noise, the standard deviation of the observations of a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// The coordinate of its logarithm.
+    pub log_scale: usize,
+    /// The sum of the squared deviations of all observations from the means of their groups.
+    pub within: f64,
+    /// The number of observations.
+    pub observations: f64,
+}
+
+/// What the data say about a block's scalars, all effects taken to be measured equally well: see
+/// [`Centering`](crate::Centering).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Population {
+    /// The sum of all precisions.
+    pub total: f64,
+    /// The mean precision of an effect.
+    pub typical: f64,
+    /// The mean of what is measured, less the origin, weighted by precision.
+    pub center: f64,
+    /// 1 / variance of the location's prior; 0 where none is known.
+    pub prior: f64,
+    /// Squared deviations within groups for each observation; 1 where the noise is 1.
+    pub within: f64,
+    /// Squared deviations between groups for each observation; 0 where the noise is 1.
+    pub between: f64,
+}
+
+impl Population {
+    fn new(information: &Information) -> Self {
+        let Information { mean, precision, noise, prior_sd, .. } = information;
+        let measured = || mean.iter().zip(precision);
+        let total = precision.iter().sum::<f64>();
+        // Where nothing is measured, the prior decides.
+        let center = if total > 0.0 { measured().map(|(a, p)| a * p).sum::<f64>() / total } else { 0.0 };
+        let between = measured().map(|(a, p)| p * (a - center) * (a - center)).sum::<f64>();
+        let (within, between) = match noise {
+            Some(Noise { within, observations, .. }) => (within / observations, between / observations),
+            None => (1.0, 0.0),
+        };
+        Self {
+            total,
+            typical: total / mean.len() as f64,
+            center,
+            prior: prior_sd.map_or(0.0, |sd| 1.0 / (sd * sd)),
+            within,
+            between,
+        }
+    }
+}
+
 impl Information {
-    /// One mean, relative to `origin`, and one precision, finite and not negative, for each effect; the noise is 1 where no
-    /// coordinate of its logarithm is given. Of two lists the longer is cut to the length of the other.
-    pub fn new(origin: f64, mut mean: Vec<f64>, mut precision: Vec<f64>, log_noise: Option<usize>) -> Self {
+    /// One mean, relative to `origin`, and one precision, finite and not negative, for each effect. The noise is 1, and
+    /// nothing is known of the location's prior. Of two lists the longer is cut to the length of the other.
+    pub fn new(origin: f64, mut mean: Vec<f64>, mut precision: Vec<f64>) -> Self {
         mean.truncate(precision.len());
         precision.truncate(mean.len());
         let mut sorted = precision.clone();
@@ -73,7 +133,24 @@ impl Information {
                 }
             }
         }
-        Self { origin, mean, precision, log_noise, distinct, times }
+        let population = Population::default();
+        Self { origin, mean, precision, noise: None, prior_sd: None, population, distinct, times }.summed_up()
+    }
+
+    /// Precisions are in units of 1 / noise^2, of a noise that is sampled, too.
+    #[must_use]
+    pub fn with_noise(self, noise: Noise) -> Self {
+        Self { noise: Some(noise), ..self }.summed_up()
+    }
+
+    /// The location has a normal prior about the origin, or one that resembles it, with the standard deviation `sd`.
+    #[must_use]
+    pub fn with_prior(self, sd: f64) -> Self {
+        Self { prior_sd: Some(sd), ..self }.summed_up()
+    }
+
+    fn summed_up(self) -> Self {
+        Self { population: Population::new(&self), ..self }
     }
 
     /// What the means are relative to: a number near them, so that nothing cancels.
@@ -91,9 +168,24 @@ impl Information {
         &self.precision
     }
 
-    /// The coordinate of the logarithm of the noise.
+    /// The coordinate of the logarithm of the noise; the noise is 1 where there is none.
     pub fn log_noise(&self) -> Option<usize> {
-        self.log_noise
+        self.noise.map(|noise| noise.log_scale)
+    }
+
+    /// What the data say about the noise.
+    pub fn noise(&self) -> Option<Noise> {
+        self.noise
+    }
+
+    /// The standard deviation of the location's prior.
+    pub fn prior_sd(&self) -> Option<f64> {
+        self.prior_sd
+    }
+
+    /// What the data say about the scalars.
+    pub fn population(&self) -> Population {
+        self.population
     }
 
     /// The precisions that there are, ascending, and how many effects have each.
@@ -108,9 +200,9 @@ mod tests {
 
     #[test]
     fn precisions_are_counted() {
-        let information = Information::new(1.0, vec![0.0; 5], vec![3.0, 1.0, 3.0, 0.5, 3.0], None);
+        let information = Information::new(1.0, vec![0.0; 5], vec![3.0, 1.0, 3.0, 0.5, 3.0]);
         assert_eq!(information.distinct(), (&[0.5, 1.0, 3.0][..], &[1.0, 1.0, 3.0][..]));
-        assert_eq!(Information::new(0.0, Vec::new(), Vec::new(), None).distinct(), (&[][..], &[][..]));
+        assert_eq!(Information::new(0.0, Vec::new(), Vec::new()).distinct(), (&[][..], &[][..]));
     }
 
     /// Information about another number of effects than there are is none.
@@ -120,10 +212,39 @@ mod tests {
             location: effects,
             log_scale: effects + 1,
             z: 0..effects,
-            information: Some(Information::new(0.0, vec![1.0; means], vec![2.0; precisions], None)),
+            information: Some(Information::new(0.0, vec![1.0; means], vec![2.0; precisions])),
         };
         assert!(block(3, 3, 3).is_informed() && block(3, 4, 3).is_informed());
         assert!(!block(3, 2, 3).is_informed() && !block(3, 4, 4).is_informed());
         assert!(!Hierarchy { information: None, ..block(3, 3, 3) }.is_informed());
+    }
+
+    /// Precisions of 0 and no prior leave the location anywhere, and data that do not vary the noise.
+    #[test]
+    fn scalars_that_nothing_is_known_of_are_not_informed() {
+        let nothing = Information::new(0.0, vec![1.0, 2.0], vec![0.0, 0.0]);
+        let block = |information| Hierarchy { location: 2, log_scale: 3, z: 0..2, information: Some(information) };
+        assert!(!block(nothing.clone()).is_informed());
+        assert!(block(nothing.clone().with_prior(2.0)).is_informed());
+        assert!(block(Information::new(0.0, vec![1.0, 2.0], vec![0.0, 1.0])).is_informed());
+        let alike = |within| {
+            let noise = Noise { log_scale: 4, within, observations: 2.0 };
+            block(Information::new(0.0, vec![5.0; 2], vec![1.0; 2]).with_noise(noise))
+        };
+        assert!(!alike(0.0).is_informed() && alike(1e-9).is_informed());
+        let expected = Population { prior: 0.25, within: 1.0, ..Population::default() };
+        assert_eq!(nothing.with_prior(2.0).population(), expected);
+    }
+
+    /// By hand: the means 1 and 5 with the precisions 3 and 1 have the center 2, from which they are 1 and 3 away.
+    #[test]
+    fn populations_are_summed_up() {
+        let noise = Noise { log_scale: 4, within: 6.0, observations: 4.0 };
+        let information = Information::new(7.0, vec![1.0, 5.0], vec![3.0, 1.0]).with_prior(0.5);
+        let expected = Population { total: 4.0, typical: 2.0, center: 2.0, prior: 4.0, within: 1.0, between: 0.0 };
+        assert_eq!(information.population(), expected);
+        let noisy = information.with_noise(noise);
+        assert_eq!(noisy.population(), Population { within: 1.5, between: 3.0, ..expected });
+        assert_eq!((noisy.log_noise(), noisy.prior_sd()), (Some(4), Some(0.5)));
     }
 }

@@ -98,7 +98,7 @@ impl EightSchools {
                 variable("theta_trans", &dims, sampled(0, Transform::Identity)),
             ],
         };
-        let information = Information::new(0.0, y.clone(), precisions[..schools].to_vec(), None);
+        let information = Information::new(0.0, y.clone(), precisions[..schools].to_vec()).with_prior(MU_SD);
         Self {
             effect: effects,
             precision: precisions,

@@ -6,6 +6,7 @@ use crate::low_rank::{SpikeRows, find_spikes};
 use crate::metric::MetricEstimate;
 use crate::pool::{Pool, Side};
 use crate::run::SamplerError;
+use crate::space::Space;
 use crate::vector::Vectors;
 use octopus_density::warp::Buffer;
 use octopus_density::{Centering, DensityError, Hierarchy, LogDensity};
@@ -17,7 +18,7 @@ pub(crate) const MAX_ROWS: usize = 400;
 /// Variances of draws and gradients are kept inside this range.
 const VARIANCE_RANGE: (f64, f64) = (1e-20, 1e20);
 
-/// The draws of one chain in the current window, in the density's own coordinates, `draws x dim`.
+/// The draws of one chain in the current window and the gradients there, in the sampler's coordinates, `draws x dim`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Window {
     pub(crate) positions: Vec<f64>,
@@ -26,11 +27,11 @@ pub(crate) struct Window {
 
 impl Window {
     /// Adds a draw and the gradient there.
-    pub(crate) fn push<D: LogDensity + ?Sized>(&mut self, density: &D, position: &[f64]) -> Result<(), DensityError> {
-        self.positions.extend_from_slice(position);
+    pub(crate) fn push<D: LogDensity + ?Sized>(&mut self, space: &Space<'_, D>, x: &[f64]) -> Result<(), DensityError> {
+        self.positions.extend_from_slice(x);
         let start = self.gradients.len();
-        self.gradients.resize(start + position.len(), 0.0);
-        density.logp_grad(position, &mut self.gradients[start..])?;
+        self.gradients.resize(start + x.len(), 0.0);
+        space.logp_grad(x, &mut self.gradients[start..])?;
         Ok(())
     }
 
@@ -74,23 +75,20 @@ pub(crate) fn initial_metric(kind: MetricKind, dim: usize, gradients: &[Vec<f64>
     MetricEstimate { diagonal, ..MetricEstimate::default() }
 }
 
-/// Learns a metric from the windows of all chains, which it leaves in the coordinates of `centerings`; `None` when they hold
-/// too few draws.
+/// Learns a metric from the windows of all chains; `None` when they hold too few draws.
 ///
 /// # Errors
 /// When the windows are on a device that fails.
-pub(crate) fn learn<D: LogDensity + ?Sized>(
-    density: &D,
+pub(crate) fn learn(
     kind: MetricKind,
-    centerings: &[Centering],
+    dim: usize,
     seed: u64,
     pool: &mut dyn Pool,
 ) -> Result<Option<MetricEstimate>, SamplerError> {
     if pool.count() < 10 {
         return Ok(None);
     }
-    pool.center(density.hierarchies(), centerings)?;
-    learn_metric(kind, pool, density.dim(), seed).map(Some)
+    learn_metric(kind, pool, dim, seed).map(Some)
 }
 
 /// Per coordinate the mean and variance (divisor n - 1): sums within each chain, and those in order of the chains.

@@ -95,15 +95,14 @@ impl Chain {
         let stats = transition(space, metric, vectors, self.step_size, limits, address, point, workspace)?;
         let start = block.positions.len();
         block.positions.extend_from_slice(&point.x[..dim]);
-        let position = &mut block.positions[start..];
-        space.make_natural(position);
+        space.make_natural(&mut block.positions[start..]);
         block.stats.push(stats);
         if shared.tuning == Tuning::EachChain {
             self.averaging.update(stats.acceptance_rate);
             self.step_size = self.averaging.current();
         }
         if shared.windows.contains(&iteration) {
-            self.window.push(space.density, position)?;
+            self.window.push(space, &point.x[..dim])?;
         }
         Ok(())
     }

@@ -214,7 +214,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
     fn close_window(&mut self, engine: &mut dyn Chains<D>) -> Result<Next, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
-        let learned = learn(density, config.metric, self.space.centerings(), config.seed, engine.pool().as_mut())?;
+        let learned = learn(config.metric, density.dim(), config.seed, engine.pool().as_mut())?;
         engine.clear_windows();
         let mut next = Next::default();
         let mut settled = false;
@@ -336,7 +336,7 @@ impl State {
 }
 
 /// A point within `init_radius` of the density's center, in its units, with a finite density, and the gradient there.
-/// Standardised effects start within it of their conditional means.
+/// Standardised coordinates start within it of their conditional means.
 fn starting_point<D: LogDensity + ?Sized>(
     space: &Space<'_, D>,
     config: &SamplerConfig,
@@ -348,9 +348,10 @@ fn starting_point<D: LogDensity + ?Sized>(
     let mut random = Address { seed: config.seed, chain: chain as u32, iteration: 0 }.stream(Purpose::Init);
     let mut last = DensityError::NotFinite { value: f64::NAN };
     for _ in 0..INIT_TRIES {
-        let mut jitter = |scale: &f64| config.init_radius * scale * (2.0 * random.uniform() - 1.0);
-        let mut x: Vec<f64> = center.iter().zip(&scale).map(|(center, scale)| center + jitter(scale)).collect();
-        space.make_start(&mut x);
+        let jitter: Vec<f64> = (0..dim).map(|_| config.init_radius * (2.0 * random.uniform() - 1.0)).collect();
+        let from_center = center.iter().zip(&scale).zip(&jitter);
+        let mut x: Vec<f64> = from_center.map(|((center, scale), jitter)| center + scale * jitter).collect();
+        space.make_start(&mut x, &jitter);
         let mut gradient = vec![0.0; dim];
         match space.logp_grad(&x, &mut gradient) {
             Ok(_) if gradient.iter().all(|g| g.is_finite()) => return Ok((x, gradient)),

@@ -3,7 +3,6 @@
 
 use crate::adaptation::Window;
 use crate::run::SamplerError;
-use octopus_density::{Centering, Hierarchy, gradient_to_centered, to_centered};
 use rayon::prelude::*;
 
 /// Which numbers of the draws.
@@ -13,7 +12,7 @@ pub(crate) enum Side {
     Gradients,
 }
 
-/// The draws of all chains with the gradients there, at first in the density's own coordinates.
+/// The draws of all chains with the gradients there, in the sampler's coordinates.
 pub(crate) trait Pool {
     /// Draws of all chains together.
     fn count(&self) -> usize;
@@ -24,12 +23,6 @@ pub(crate) trait Pool {
     /// # Errors
     /// When the draws are on a device that fails.
     fn sums(&mut self, side: Side, about: Option<&[f64]>) -> Result<Vec<f64>, SamplerError>;
-
-    /// Takes all draws and gradients to the coordinates of `centerings`.
-    ///
-    /// # Errors
-    /// As [`sums`](Self::sums).
-    fn center(&mut self, hierarchies: &[Hierarchy], centerings: &[Centering]) -> Result<(), SamplerError>;
 
     /// Every `stride`-th of all draws, chain after chain, one after another.
     ///
@@ -82,18 +75,6 @@ impl Pool for HostPool<'_> {
             }
         }
         Ok(total)
-    }
-
-    fn center(&mut self, hierarchies: &[Hierarchy], centerings: &[Centering]) -> Result<(), SamplerError> {
-        let dim = self.dim;
-        self.windows.par_iter_mut().for_each(|window| {
-            let rows = window.positions.chunks_exact_mut(dim).zip(window.gradients.chunks_exact_mut(dim));
-            for (x, g) in rows {
-                gradient_to_centered(hierarchies, centerings, x, g);
-                to_centered(hierarchies, centerings, x);
-            }
-        });
-        Ok(())
     }
 
     fn every(&mut self, side: Side, stride: usize) -> Result<Vec<f64>, SamplerError> {

@@ -36,13 +36,22 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
         }
     }
 
-    /// A starting point of these coordinates from one of the density's own, in place. Standardised effects are left as they
-    /// are: numbers that are near 0 for non-centered effects, which the data may contradict, are as near for these, which
-    /// the data cannot.
-    pub(crate) fn make_start(&self, position: &mut [f64]) {
-        let blocks = self.density.hierarchies().iter().zip(&self.centerings);
-        for (block, centering) in blocks.filter(|(_, centering)| **centering == Centering::Centered) {
-            to_centered(std::slice::from_ref(block), std::slice::from_ref(centering), position);
+    /// A starting point of these coordinates from one of the density's own, in place, which is `jitter` away from the
+    /// density's center, in its units. What is standardised starts as far from where the data put it: numbers that are near
+    /// 0 for non-centered effects, which the data may contradict, are as near for these, which the data cannot. The ratio of
+    /// the scales, of which the data may say little, starts where the density says.
+    pub(crate) fn make_start(&self, position: &mut [f64], jitter: &[f64]) {
+        for (block, centering) in self.density.hierarchies().iter().zip(&self.centerings) {
+            match (centering, &block.information) {
+                (Centering::Standardised, Some(information)) => {
+                    position[block.location] = jitter[block.location];
+                    if let Some(noise) = information.log_noise() {
+                        position[block.log_scale] -= position[noise];
+                        position[noise] = jitter[noise];
+                    }
+                }
+                _ => to_centered(std::slice::from_ref(block), std::slice::from_ref(centering), position),
+            }
         }
     }
 

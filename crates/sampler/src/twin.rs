@@ -13,6 +13,7 @@ mod engine;
 mod hierarchical;
 mod lanes;
 mod numbers;
+mod population;
 mod real;
 mod schools;
 mod space;

@@ -2,15 +2,15 @@
 #include "windows.cuh"
 
 extern "C" __global__ void __launch_bounds__(128)
-    nuts_windows_append_f64(const double* from, double* to, unsigned chains, unsigned rows, unsigned capacity, unsigned dim,
-                       unsigned iterations, unsigned skip, unsigned count) {
-  octopus::windows::append(from, to, {chains, rows, capacity, dim}, iterations, skip, count);
+    nuts_windows_append_f64(const double* points, double* positions, double* gradients, unsigned chains,
+                       unsigned rows, unsigned capacity, unsigned dim, unsigned iterations, unsigned skip, unsigned count) {
+  octopus::windows::append(points, positions, gradients, {chains, rows, capacity, dim}, iterations, skip, count);
 }
 
 extern "C" __global__ void __launch_bounds__(128)
-    nuts_windows_append_f32(const float* from, double* to, unsigned chains, unsigned rows, unsigned capacity, unsigned dim,
-                       unsigned iterations, unsigned skip, unsigned count) {
-  octopus::windows::append(from, to, {chains, rows, capacity, dim}, iterations, skip, count);
+    nuts_windows_append_f32(const float* points, double* positions, double* gradients, unsigned chains, unsigned rows,
+                       unsigned capacity, unsigned dim, unsigned iterations, unsigned skip, unsigned count) {
+  octopus::windows::append(points, positions, gradients, {chains, rows, capacity, dim}, iterations, skip, count);
 }
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -22,14 +22,6 @@ extern "C" __global__ void __launch_bounds__(128)
 extern "C" __global__ void __launch_bounds__(128)
     nuts_windows_pool(const double* of_chains, double* total, unsigned chains, unsigned dim) {
   octopus::windows::pool(of_chains, total, chains, dim);
-}
-
-extern "C" __global__ void __launch_bounds__(128)
-    nuts_windows_center(double* positions, double* gradients, const double* mean, const double* precision,
-                   double origin, unsigned standardised, unsigned log_noise, unsigned location, unsigned log_scale,
-                   unsigned first, unsigned effects, unsigned chains, unsigned rows, unsigned capacity, unsigned dim) {
-  octopus::windows::center({location, log_scale, first, effects, standardised, log_noise, origin, mean, precision},
-                           positions, gradients, {chains, rows, capacity, dim});
 }
 
 extern "C" __global__ void __launch_bounds__(128)

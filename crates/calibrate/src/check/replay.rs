@@ -139,7 +139,7 @@ impl<'a, D: LogDensity> Replay<'a, D> {
         let mut gradient = vec![0.0; natural.len()];
         let logp = self.density.logp_grad(&natural, &mut gradient);
         gradient_to_centered(blocks, centerings, &natural, &mut gradient);
-        state.logp = logp.map_or(f64::NEG_INFINITY, |logp| logp + log_jacobian(blocks, centerings, &natural));
+        state.logp = logp.map_or(f64::NEG_INFINITY, |logp| logp + log_jacobian(blocks, centerings, &state.x));
         state.force = self.stretched(&self.scaled(&gradient));
     }
 

@@ -3,8 +3,8 @@
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{
-    Centering, DensityError, Dim, GroupedData, HierarchicalNormal, HierarchicalPrior, Hierarchy, Labels, Layout,
-    Likelihood, LogDensity, Role, Transform, Variable,
+    DensityError, Dim, GroupedData, HierarchicalNormal, HierarchicalPrior, Hierarchy, Labels, Layout, Likelihood,
+    LogDensity, Role, Transform, Variable,
 };
 use octopus_sampler::SamplerConfig;
 use std::convert::Infallible;
@@ -32,47 +32,10 @@ fn phase_0() -> SamplerConfig {
     SamplerConfig { draws: 2000, tune: 1000, target_accept: 0.95, ..SamplerConfig::default() }
 }
 
-/// The model with the starting points that it had when these seeds lost a chain: `mu_pop` within 2, whatever its prior.
-struct StartsAsBefore(HierarchicalNormal);
-
-impl LogDensity for StartsAsBefore {
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn layout(&self) -> &Layout {
-        self.0.layout()
-    }
-
-    fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.0.logp_grad(x, gradient)
-    }
-
-    fn expand(&self, position: &[f64], out: &mut [f64]) {
-        self.0.expand(position, out);
-    }
-
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn center(&self) -> Option<Vec<f64>> {
-        self.0.center()
-    }
-
-    fn hierarchies(&self) -> &[Hierarchy] {
-        self.0.hierarchies()
-    }
-
-    fn logp_grad_centered(&self, by: &[Centering], x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.0.logp_grad_centered(by, x, gradient)
-    }
-}
-
 /// With these seeds a chain was thrown into the neck of the funnel and frozen there: R-hat from 1.5 to 6.
 #[test]
 fn four_long_chains_of_the_default_data_all_arrive() {
-    let model = StartsAsBefore(model(HierarchicalSpec::default()));
+    let model = model(HierarchicalSpec::default());
     let sweep = swept(&model, &phase_0(), [128, 266, 405, 895, 1154, 1188]);
     assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
 }
@@ -80,9 +43,8 @@ fn four_long_chains_of_the_default_data_all_arrive() {
 #[test]
 fn many_short_chains_all_arrive() {
     let many = SamplerConfig { draws: 16, tune: 1000, target_accept: 0.95, ..SamplerConfig::many_short(1024) };
-    let before = StartsAsBefore(model(HierarchicalSpec::default()));
     // Seeds with which a superchain was lost on these data.
-    let sweep = swept(&before, &many, [7, 9, 27]);
+    let sweep = swept(&model(HierarchicalSpec::default()), &many, [7, 9, 27]);
     assert!(sweep.good() && sweep.saturated == 0, "{sweep:#?}");
     let zero = HierarchicalSpec { groups: 10, between_sd: 0.0, ..HierarchicalSpec::default() };
     let sweep = swept(&model(zero), &many, 1..40);
@@ -106,17 +68,18 @@ fn four_long_chains_of_the_example_all_arrive() {
     }
     let data = GroupedData::new(Labels::Strings(names), &group, &values).expect("valid");
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Collapsed).expect("valid");
-    let sweep = swept(&StartsAsBefore(model), &phase_0(), [128, 430, 713, 1291, 1435]);
+    let sweep = swept(&model, &phase_0(), [128, 430, 713, 1291, 1435]);
     assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
 }
 
-/// Five groups that do not differ: the scale may be anything from 0 to far up. A learned power of the scale lost the tail
-/// under the first two seeds.
+/// Five groups that do not differ: the scale may be anything from 0 to far up, and the mean is the surer the smaller it is.
+/// A learned power of the scale lost the tail under the first two seeds; with a mean in its own units one run in six had
+/// divergences.
 #[test]
 fn a_scale_that_may_be_zero_is_sampled_whole() {
     let model = model(HierarchicalSpec { groups: 5, between_sd: 0.0, ..HierarchicalSpec::default() });
     let sweep = swept(&model, &phase_0(), [222, 249].into_iter().chain(1..60));
-    assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
+    assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0 && sweep.divergences == 0, "{sweep:#?}");
 }
 
 /// Data that say nearly everything about each group: chains stayed apart while they disagreed about the scale.
@@ -130,12 +93,16 @@ fn strong_data_do_not_keep_chains_apart() {
     assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
 }
 
-/// One observation in each group: only `sigma_pop^2 + sigma_obs^2` is in the data.
+/// One observation in each group: only `sigma_pop^2 + sigma_obs^2` is in the data, and the logarithms of the two lie on an
+/// L. Walking along it, 18 of 100 runs of four chains and 38 of 40 of many short ones did not converge.
 #[test]
 fn one_observation_in_each_group_is_enough() {
     let model = model(HierarchicalSpec { per_group: 1, ..HierarchicalSpec::default() });
-    let sweep = swept(&model, &phase_0(), 1..20);
-    assert!(sweep.good() && sweep.saturated == 0, "{sweep:#?}");
+    let many = SamplerConfig { draws: 16, tune: 1000, target_accept: 0.95, ..SamplerConfig::many_short(1024) };
+    for (sampler, seeds) in [(phase_0(), 1..60), (many, 1..12)] {
+        let sweep = swept(&model, &sampler, seeds);
+        assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
+    }
 }
 
 /// Units are no matter: a thousandth and a million times the default data, with priors to match.

@@ -1,6 +1,6 @@
 //! The sampler's self-check.
 
-use crate::{PRIOR, small};
+use crate::{PRIOR, of_sizes, small};
 use octopus_calibrate::{SchoolsSimulator, SelfCheck, self_check};
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 
@@ -19,4 +19,10 @@ fn every_metric_and_parameterization_agrees_with_the_second_implementation() {
         }
     }
     all_pass(&self_check(&SchoolsSimulator::rubin(), 2, &SamplerConfig::default()).unwrap());
+}
+
+/// A single observation says nothing of the noise, so that nothing is standardised.
+#[test]
+fn a_hierarchy_without_information_is_checked_as_it_is() {
+    all_pass(&self_check(&of_sizes(&[1], PRIOR), 3, &SamplerConfig::default()).unwrap());
 }

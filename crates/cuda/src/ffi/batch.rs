@@ -92,7 +92,7 @@ fn items(
             workspaces: after(workspaces, item.first_chain * batch.sizes.workspace()),
             draws: after(memory, regions.draws),
             records: after(memory, regions.records),
-            gradients: after(memory, regions.gradients),
+            points: after(memory, regions.points),
             end_states: after(memory, regions.end_states),
             end_positions: after(memory, regions.end_positions),
         };

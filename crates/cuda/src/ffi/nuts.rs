@@ -117,7 +117,7 @@ fn launch_structure(
         workspaces: addresses.address(&chains.workspaces),
         draws: region(slot.regions.draws),
         records: region(slot.regions.records),
-        gradients: region(slot.regions.gradients),
+        points: region(slot.regions.points),
         end_states: region(slot.regions.end_states),
         end_positions: region(slot.regions.end_positions),
     };

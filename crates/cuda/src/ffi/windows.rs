@@ -5,7 +5,7 @@ use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
 use crate::nuts::layout::THREADS;
 use crate::nuts::windows::WindowShape;
-use crate::nuts::{Float, NutsSlot, WindowBlock, WindowCentering};
+use crate::nuts::{Float, NutsSlot};
 use crate::{CudaError, DeviceBuffer};
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ pub(crate) struct WindowFunctions {
     append_f64: RawFunction,
     sums: RawFunction,
     pool: RawFunction,
-    center: RawFunction,
     gather: RawFunction,
 }
 
@@ -34,27 +33,27 @@ impl WindowFunctions {
             append_f64: find("append_f64")?,
             sums: find("sums")?,
             pool: find("pool")?,
-            center: find("center")?,
             gather: find("gather")?,
         })
     }
 
-    /// There is room for the slot's rows in `to`, and both are of the same chains (`NutsWindows::append`).
+    /// There is room for the slot's rows in both buffers, and all are of the same chains (`NutsWindows::append`).
     pub(crate) fn append(
         &self,
         stream: &RawStream,
         shape: WindowShape,
         slot: &NutsSlot,
-        region: usize,
-        to: &mut DeviceBuffer<f64>,
+        positions: &mut DeviceBuffer<f64>,
+        gradients: &mut DeviceBuffer<f64>,
     ) -> Result<(), CudaError> {
         let window = slot.window();
         let function = if slot.element() == Float::F32 { &self.append_f32 } else { &self.append_f64 };
         let launch = Launch::new(function, blocks(shape.chains * window.len() * shape.dim), [THREADS, 1, 1]);
-        let launch = in_shape(launch.part(&slot.memory, region).output(to), shape).value(slot.iterations() as u32);
+        let launch = launch.part(&slot.memory, slot.regions.points).output(positions).output(gradients);
+        let launch = in_shape(launch, shape).value(slot.iterations() as u32);
         let launch = launch.value(window.start as u32).value(window.len() as u32);
-        // SAFETY: the kernel reads rows start..start + len of each chain in a region of chains x iterations x dim
-        // elements (`Regions`), and writes rows of `to` for which there is room (checked by the caller).
+        // SAFETY: the kernel reads rows start..start + len of each chain in a region of chains x iterations x 2 dim
+        // elements (`Regions`), and writes rows of both buffers for which there is room (checked by the caller).
         unsafe { launch.on(stream) }
     }
 
@@ -85,32 +84,6 @@ impl WindowFunctions {
         let launch = Launch::new(&self.pool, blocks(shape.dim), [THREADS, 1, 1]).input(of_chains).output(total);
         let launch = launch.value(shape.chains as u32).value(shape.dim as u32);
         // SAFETY: reads `of_chains[0..chains*dim]` and writes `total[0..dim]`.
-        unsafe { launch.on(stream) }
-    }
-
-    /// The block is within the coordinates, mean and precision have a number for each of its effects where coordinates are
-    /// standardised, and both buffers have the window's shape (`NutsWindows::center`).
-    pub(crate) fn center(
-        &self,
-        stream: &RawStream,
-        shape: WindowShape,
-        block: &WindowBlock<'_>,
-        [mean, precision]: [&DeviceBuffer<f64>; 2],
-        positions: &mut DeviceBuffer<f64>,
-        gradients: &mut DeviceBuffer<f64>,
-    ) -> Result<(), CudaError> {
-        let (standardised, origin, log_noise) = match block.centering {
-            WindowCentering::Uniform { .. } => (false, 0.0, None),
-            WindowCentering::Standardised { origin, log_noise, .. } => (true, origin, log_noise),
-        };
-        let launch = Launch::new(&self.center, blocks(shape.chains * shape.rows), [THREADS, 1, 1]);
-        let launch = launch.output(positions).output(gradients).input(mean).input(precision).value(origin);
-        // No coordinate is the one after the last.
-        let launch = launch.value(u32::from(standardised)).value(log_noise.unwrap_or(shape.dim) as u32);
-        let launch = launch.value(block.location as u32).value(block.log_scale as u32);
-        let launch = in_shape(launch.value(block.first as u32).value(block.effects as u32), shape);
-        // SAFETY: each thread reads and writes its own draw's `dim` elements, of which location, log scale, log noise and
-        // effects are some (checked by the caller), and reads as many means and precisions as there are effects.
         unsafe { launch.on(stream) }
     }
 

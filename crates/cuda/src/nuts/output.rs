@@ -22,7 +22,7 @@ impl NutsOutput<'_> {
         self.regions.iterations
     }
 
-    /// Iterations of this launch at whose draws the gradient was kept.
+    /// Iterations of this launch of which the points were kept, in the sampler's coordinates.
     #[must_use]
     pub fn window(&self) -> Range<usize> {
         self.regions.window.clone()
@@ -30,12 +30,22 @@ impl NutsOutput<'_> {
 
     /// The draws of a chain in the density's own coordinates, `iterations x dim`, appended to `out`.
     pub fn draws(&self, chain: usize, out: &mut Vec<f64>) {
-        self.rows(self.regions.draws, chain, 0..self.regions.iterations, out);
+        let bytes = self.regions.iterations * self.dim * self.format.element.bytes();
+        let start = self.regions.draws + chain * bytes;
+        self.format.element.decode(&self.bytes[start..start + bytes], out);
     }
 
-    /// The gradients of a chain at the draws of the [window](Self::window), appended to `out`.
-    pub fn gradients(&self, chain: usize, out: &mut Vec<f64>) {
-        self.rows(self.regions.gradients, chain, self.window(), out);
+    /// The points of a chain in the [window](Self::window) and the gradients there, both in the sampler's coordinates,
+    /// appended to `positions` and `gradients`.
+    pub fn points(&self, chain: usize, positions: &mut Vec<f64>, gradients: &mut Vec<f64>) {
+        let row = self.dim * self.format.element.bytes();
+        let first = self.regions.points + chain * self.regions.iterations * 2 * row;
+        for iteration in self.window() {
+            let start = first + iteration * 2 * row;
+            let (x, gradient) = self.bytes[start..start + 2 * row].split_at(row);
+            self.format.element.decode(x, positions);
+            self.format.element.decode(gradient, gradients);
+        }
     }
 
     /// The statistics of a chain's transitions.
@@ -61,12 +71,5 @@ impl NutsOutput<'_> {
         let start = self.regions.end_positions;
         self.format.element.decode(&self.bytes[start..start + bytes], &mut out);
         out
-    }
-
-    fn rows(&self, region: usize, chain: usize, rows: Range<usize>, out: &mut Vec<f64>) {
-        let row = self.dim * self.format.element.bytes();
-        let start = region + chain * self.regions.iterations * row;
-        out.reserve(rows.len() * self.dim);
-        self.format.element.decode(&self.bytes[start + rows.start * row..start + rows.end * row], out);
     }
 }

@@ -26,7 +26,7 @@ pub struct NutsRecord {
     pub index_in_trajectory: i32,
     /// Whether the energy error passed the limit.
     pub diverging: bool,
-    /// Whether the density had no value at the draw in its own coordinates, where the gradient was to be kept.
+    /// Whether the density had no value at the draw, where the gradient was to be kept.
     pub without_gradient: bool,
     /// Whether the trajectory ended only because the depth limit was reached.
     pub reached_max_treedepth: bool,

@@ -14,8 +14,8 @@ pub(super) struct Left {
     pub(super) chains: usize,
     pub(super) dim: usize,
     pub(super) iterations: usize,
-    /// Whether there is room for gradients.
-    pub(super) gradients: bool,
+    /// Whether there is room for points.
+    pub(super) points: bool,
 }
 
 /// Where the regions of a data set begin, in bytes.
@@ -25,9 +25,9 @@ pub(crate) struct Regions {
     pub(crate) end_positions: usize,
     pub(crate) records: usize,
     pub(crate) draws: usize,
-    pub(crate) gradients: usize,
+    pub(crate) points: usize,
     pub(super) iterations: usize,
-    /// Iterations of the launch whose gradients are kept.
+    /// Iterations of the launch of which the points are kept.
     pub(super) window: Range<usize>,
 }
 
@@ -37,14 +37,14 @@ pub(super) struct Plan {
     pub(super) sets: Vec<Regions>,
     /// Where the chains' points begin, those of all data sets one after another.
     pub(super) end_positions: usize,
-    /// Where gradients begin: they do not always leave the device.
-    pub(super) gradients: usize,
+    /// Where points begin: they do not always leave the device.
+    pub(super) points: usize,
     pub(super) end: usize,
 }
 
 impl Plan {
-    /// Each kind of all data sets, one data set after another: end states at the front, gradients at the end. `None` for
-    /// more than can be counted.
+    /// Each kind of all data sets, one data set after another: end states at the front, points at the end. `None` for more
+    /// than can be counted.
     pub(super) fn new(format: NutsFormat, left: &[Left]) -> Option<Self> {
         let element = format.element.bytes();
         let mut sets: Vec<Regions> =
@@ -58,20 +58,22 @@ impl Plan {
             }
             Some((first, next))
         };
-        let points = |left: &Left| left.chains.checked_mul(left.dim)?.checked_mul(element);
+        let ends = |left: &Left| left.chains.checked_mul(left.dim)?.checked_mul(element);
         let all = |left: &Left, bytes: Option<usize>| bytes?.checked_mul(left.iterations);
         let (_, next) = place(0, &|left| left.chains.checked_mul(format.state_bytes()), |r, at| r.end_states = at)?;
-        let (end_positions, next) = place(next, &points, |r, at| r.end_positions = at)?;
+        let (end_positions, next) = place(next, &ends, |r, at| r.end_positions = at)?;
         let (_, next) = place(next, &|left| all(left, left.chains.checked_mul(RECORD)), |r, at| r.records = at)?;
-        let (_, next) = place(next, &|left| all(left, points(left)), |r, at| r.draws = at)?;
-        let of_windows = |left: &Left| if left.gradients { all(left, points(left)) } else { Some(0) };
-        let (gradients, next) = place(next, &of_windows, |r, at| r.gradients = at)?;
+        let (_, next) = place(next, &|left| all(left, ends(left)), |r, at| r.draws = at)?;
+        // Each with the gradient there.
+        let both = |left: &Left| ends(left)?.checked_mul(2);
+        let of_windows = |left: &Left| if left.points { all(left, both(left)) } else { Some(0) };
+        let (points, next) = place(next, &of_windows, |r, at| r.points = at)?;
         let end = next.checked_next_multiple_of(REGION)?;
-        Some(Self { sets, end_positions, gradients, end })
+        Some(Self { sets, end_positions, points, end })
     }
 }
 
-/// Iterations of a launch whose gradients are kept, counted from its first.
+/// Iterations of a launch of which the points are kept, counted from its first.
 pub(super) fn window(launch: &NutsLaunch) -> Range<usize> {
     let within = |iteration: u32| iteration.saturating_sub(launch.first_iteration).min(launch.iterations) as usize;
     within(launch.window.start)..within(launch.window.end)
@@ -87,15 +89,16 @@ mod tests {
     fn kinds_follow_each_other_and_data_sets_within_them() {
         let format = NutsFormat { element: Float::F64, scalar: Float::F64, lanes: 32, rows: 1 };
         let left = [
-            Left { chains: 2, dim: 2, iterations: 1, gradients: false },
-            Left { chains: 3, dim: 1, iterations: 2, gradients: true },
+            Left { chains: 2, dim: 2, iterations: 1, points: false },
+            Left { chains: 3, dim: 1, iterations: 2, points: true },
         ];
         let plan = Plan::new(format, &left).unwrap();
-        let places = |r: &Regions| [r.end_states, r.end_positions, r.records, r.draws, r.gradients];
-        // 360 bytes of states and 8 of nothing, 32 + 24 of points and 8, 128 + 384 of records, 32 + 48 of draws.
+        let places = |r: &Regions| [r.end_states, r.end_positions, r.records, r.draws, r.points];
+        // 360 bytes of states and 8 of nothing, 32 + 24 of ends and 8, 128 + 384 of records, 32 + 48 of draws, and 96 of
+        // points.
         assert_eq!(places(&plan.sets[0]), [0, 368, 432, 944, 1024]);
         assert_eq!(places(&plan.sets[1]), [144, 400, 560, 976, 1024]);
-        assert_eq!((plan.end_positions, plan.gradients, plan.end), (368, 1024, 1072));
+        assert_eq!((plan.end_positions, plan.points, plan.end), (368, 1024, 1120));
         assert_eq!(Plan::new(format, &[Left { chains: usize::MAX / 8, ..left[1] }]), None);
     }
 

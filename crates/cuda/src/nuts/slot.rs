@@ -14,8 +14,8 @@ pub struct NutsSlot {
     host: Option<PinnedBuffer<u8>>,
     copy: Option<Transfer<u8>>,
     pub(crate) regions: Regions,
-    /// Where gradients begin and where everything ends, for the launch that it is laid out for.
-    gradients: usize,
+    /// Where points begin and where everything ends, for the launch that it is laid out for.
+    points: usize,
     end: usize,
     chains: usize,
     /// Chains of the launch that it is laid out for.
@@ -39,7 +39,7 @@ impl NutsSlot {
             host: Some(PinnedBuffer::zeroed(context, bytes)?),
             copy: None,
             regions: Regions::default(),
-            gradients: 0,
+            points: 0,
             end: 0,
             chains,
             launched: 0,
@@ -66,7 +66,7 @@ impl NutsSlot {
         (self.launched, self.dim)
     }
 
-    /// Iterations of the launch that it is laid out for at whose draws the gradient is kept.
+    /// Iterations of the launch that it is laid out for of which the points are kept.
     pub(crate) fn window(&self) -> Range<usize> {
         self.regions.window.clone()
     }
@@ -121,22 +121,22 @@ impl NutsSlot {
         let too_large =
             CudaError::TooLarge { elements: self.chains, element_bytes: iterations.saturating_mul(self.dim) };
         let mut plan = plan(self.format, self.chains, self.dim, iterations).ok_or(too_large)?;
-        (self.gradients, self.end) = (plan.gradients, plan.end);
+        (self.points, self.end) = (plan.points, plan.end);
         self.regions = plan.sets.pop().unwrap_or_default();
         self.regions.window = window(launch);
         self.launched = running;
         Ok(())
     }
 
-    /// Starts to copy what the launch has left, in order with `stream`; gradients if they are asked for and there are
-    /// any.
+    /// Starts to copy what the launch has left, in order with `stream`: the window's points, too, if they are asked for
+    /// and there are any.
     ///
     /// # Errors
     /// When the driver fails.
-    pub fn fetch(&mut self, stream: &Stream, gradients: bool) -> Result<(), CudaError> {
+    pub fn fetch(&mut self, stream: &Stream, points: bool) -> Result<(), CudaError> {
         let Some(host) = self.host.take() else { return Ok(()) };
-        let all = gradients && !self.regions.window.is_empty();
-        let end = if all { self.end } else { self.gradients };
+        let all = points && !self.regions.window.is_empty();
+        let end = if all { self.end } else { self.points };
         self.copy = Some(self.memory.download(0..end, host, stream)?);
         Ok(())
     }
@@ -154,7 +154,7 @@ impl NutsSlot {
     }
 }
 
-/// Room for all chains and for gradients of all iterations: what is in a slot stays where it is, however many chains run.
+/// Room for all chains and for points of all iterations: what is in a slot stays where it is, however many chains run.
 fn plan(format: NutsFormat, chains: usize, dim: usize, iterations: usize) -> Option<Plan> {
-    Plan::new(format, &[Left { chains, dim, iterations, gradients: true }])
+    Plan::new(format, &[Left { chains, dim, iterations, points: true }])
 }

@@ -15,7 +15,7 @@ pub(crate) struct Places {
     pub(crate) workspaces: u64,
     pub(crate) draws: u64,
     pub(crate) records: u64,
-    pub(crate) gradients: u64,
+    pub(crate) points: u64,
     pub(crate) end_states: u64,
     pub(crate) end_positions: u64,
 }
@@ -41,7 +41,7 @@ pub(crate) fn launch_structure(
     whole.real(scalar, launch.max_energy_error).real(scalar, launch.target_accept);
     whole.structure(&centering).structure(&metric);
     whole.long(at.states).long(at.workspaces);
-    whole.long(at.draws).long(at.records).long(at.gradients).long(at.end_states).long(at.end_positions);
+    whole.long(at.draws).long(at.records).long(at.points).long(at.end_states).long(at.end_positions);
     whole
 }
 

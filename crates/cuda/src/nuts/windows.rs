@@ -1,4 +1,4 @@
-//! Windows of warm-up on the device: the draws of all chains and the gradients there, from which the host learns.
+//! Windows of warm-up on the device: the points of all chains and the gradients there, from which the host learns.
 
 use super::NutsSlot;
 use crate::binding::{RawModule, WindowFunctions};
@@ -8,50 +8,14 @@ use std::sync::Arc;
 /// Which numbers of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowSide {
-    /// The draws.
+    /// The points.
     Positions,
-    /// The gradients at the draws.
+    /// The gradients there.
     Gradients,
 }
 
-/// A hierarchical block as the windows' kernels take it to the sampler's coordinates.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowBlock<'a> {
-    /// The coordinate of the location.
-    pub location: usize,
-    /// The coordinate of the logarithm of the scale.
-    pub log_scale: usize,
-    /// The coordinate of the first effect.
-    pub first: usize,
-    /// The number of effects.
-    pub effects: usize,
-    /// Their coordinates.
-    pub centering: WindowCentering<'a>,
-}
-
-/// The coordinates of a block's effects.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum WindowCentering<'a> {
-    /// Non-centered or centered ones.
-    Uniform {
-        /// 0 or 1.
-        lambda: f64,
-    },
-    /// Each effect in units of its conditional distribution.
-    Standardised {
-        /// What the means are relative to.
-        origin: f64,
-        /// What is measured of each effect.
-        mean: &'a [f64],
-        /// The precision of each in units of 1 / noise^2.
-        precision: &'a [f64],
-        /// The coordinate of the logarithm of the noise, which is 1 where there is none.
-        log_noise: Option<usize>,
-    },
-}
-
-/// The open window of all chains, in f64 and at first in the density's own coordinates. Element `i` of draw `r` of chain
-/// `c` is at `(c capacity + r) dim + i`.
+/// The open window of all chains, in f64 and in the sampler's coordinates. Element `i` of draw `r` of chain `c` is at
+/// `(c capacity + r) dim + i`.
 pub struct NutsWindows {
     functions: WindowFunctions,
     positions: DeviceBuffer<f64>,
@@ -60,9 +24,6 @@ pub struct NutsWindows {
     of_chains: DeviceBuffer<f64>,
     total: DeviceBuffer<f64>,
     about: DeviceBuffer<f64>,
-    /// What is measured of a block's effects, and how precisely.
-    mean: DeviceBuffer<f64>,
-    precision: DeviceBuffer<f64>,
     /// Draws on their way to the host.
     gathered: DeviceBuffer<f64>,
     shape: WindowShape,
@@ -85,7 +46,7 @@ impl NutsWindows {
     #[must_use]
     pub fn bytes_for(chains: usize, capacity: usize, dim: usize, fetched: usize) -> Option<usize> {
         let row = chains.checked_mul(dim)?;
-        let vectors = dim.checked_mul(fetched.checked_add(4)?)?;
+        let vectors = dim.checked_mul(fetched.checked_add(2)?)?;
         let numbers = row.checked_mul(capacity)?.checked_mul(2)?.checked_add(row)?.checked_add(vectors)?;
         numbers.checked_mul(size_of::<f64>())
     }
@@ -114,8 +75,6 @@ impl NutsWindows {
             of_chains: zeroed(row)?,
             total: zeroed(dim)?,
             about: zeroed(dim)?,
-            mean: zeroed(dim)?,
-            precision: zeroed(dim)?,
             gathered: zeroed(dim.saturating_mul(fetched))?,
             shape: WindowShape { chains, rows: 0, capacity, dim },
         })
@@ -153,8 +112,7 @@ impl NutsWindows {
         if window.is_empty() {
             return Ok(());
         }
-        self.functions.append(stream.raw(), shape, slot, slot.regions.draws, &mut self.positions)?;
-        self.functions.append(stream.raw(), shape, slot, slot.regions.gradients, &mut self.gradients)?;
+        self.functions.append(stream.raw(), shape, slot, &mut self.positions, &mut self.gradients)?;
         self.shape.rows += window.len();
         Ok(())
     }
@@ -175,41 +133,6 @@ impl NutsWindows {
         self.functions.sums(stream.raw(), self.shape, x, &self.about, about.is_some(), &mut self.of_chains)?;
         self.functions.pool(stream.raw(), self.shape, &self.of_chains, &mut self.total)?;
         self.total.to_vec()
-    }
-
-    /// Takes all draws and gradients from the density's own coordinates to the block's. Waits for it.
-    ///
-    /// # Errors
-    /// [`CudaError::LengthMismatch`] when the block is not within the coordinates, or not every effect has a mean and a
-    /// precision; and when any work failed.
-    pub fn center(&mut self, stream: &Stream, block: &WindowBlock<'_>) -> Result<(), CudaError> {
-        let refuse = |what, expected, found| {
-            let operation = "taking a window to the sampler's coordinates".to_owned();
-            Err(CudaError::LengthMismatch { operation, what, expected, found })
-        };
-        let mut end = block.location.max(block.log_scale).max(block.first + block.effects.max(1) - 1);
-        if let WindowCentering::Standardised { mean, precision, log_noise, .. } = block.centering {
-            for (what, found) in [("the list of means", mean.len()), ("the list of precisions", precision.len())] {
-                if found != block.effects {
-                    return refuse(what, block.effects, found);
-                }
-            }
-            end = end.max(log_noise.unwrap_or(0));
-        }
-        if end >= self.shape.dim {
-            return refuse("the density's block", end + 1, self.shape.dim);
-        }
-        match block.centering {
-            WindowCentering::Uniform { lambda: 0.0 } => return Ok(()),
-            WindowCentering::Uniform { .. } => {}
-            WindowCentering::Standardised { mean, precision, .. } => {
-                self.mean.copy_range_from(0, mean)?;
-                self.precision.copy_range_from(0, precision)?;
-            }
-        }
-        let Self { functions, positions, gradients, mean, precision, shape, .. } = self;
-        functions.center(stream.raw(), *shape, block, [mean, precision], positions, gradients)?;
-        stream.synchronize()
     }
 
     /// Every `stride`-th of all draws, chain after chain, `count x dim`. Waits for it.

@@ -7,6 +7,7 @@ mod refusals;
 use crate::scenario::{self, context};
 use data_sets::DataSet;
 use octopus_density::gpu::Precision;
+use octopus_density::to_non_centered;
 use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
 use outcome::{Batched, alone};
 
@@ -23,6 +24,10 @@ pub(crate) fn with_units(
 ) {
     let build = || SoftwareGpu::build_with(&KernelSources::of_workspace(), variant)?.with_sampler(lanes, units);
     scenario::run_on(build, path, settings, body);
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|x| x.to_bits()).collect()
 }
 
 /// All data sets in launches of many against each in launches of its own.
@@ -114,8 +119,9 @@ batches!(
     |precision, shape| check(precision, shape, &DataSet::normals(3, 1..=29))
 );
 
-// The CPU's gradients at the draws, also where chains adapt no step size of their own.
-batches!(gradients_of_windows, FAST, F64 32 x 1, "hierarchical_normal_f64_32x1", |precision, shape| {
+// Points are the draws in the sampler's coordinates, and gradients the CPU's there, also where chains adapt no step size
+// of their own.
+batches!(points_of_windows, FAST, F64 32 x 1, "hierarchical_normal_f64_32x1", |precision, shape| {
     let (context, sets) = (context(), DataSet::normals(12, 1..=29));
     let mut batched = Batched::new(&context, precision, shape, &sets);
     let all: Vec<usize> = (0..sets.len()).collect();
@@ -128,16 +134,18 @@ batches!(gradients_of_windows, FAST, F64 32 x 1, "hierarchical_normal_f64_32x1",
     for ((set, own), output) in sets.iter().zip(&launches).zip(slot.wait().unwrap()) {
         let (window, dim) = (output.window(), set.dim());
         for chain in 0..set.chains() {
-            let (mut draws, mut gradients, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut draws, mut points, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
             output.draws(chain, &mut draws);
-            output.gradients(chain, &mut gradients);
-            for draw in draws.chunks(dim).skip(window.start).take(window.len()) {
-                let mut gradient = vec![0.0; dim];
-                set.density.logp_grad(draw, &mut gradient).unwrap();
-                expected.extend(gradient);
+            output.points(chain, &mut points, &mut gradients);
+            assert_eq!([points.len(), gradients.len()], [window.len() * dim; 2]);
+            let draws = draws.chunks(dim).skip(window.start);
+            for ((x, gradient), draw) in points.chunks(dim).zip(gradients.chunks(dim)).zip(draws) {
+                let (mut natural, mut expected) = (x.to_vec(), vec![0.0; dim]);
+                to_non_centered(set.density.hierarchies(), &[set.walks_in()], &mut natural);
+                set.density.logp_grad_centered(&[set.walks_in()], x, &mut expected).unwrap();
+                assert_eq!(bits(&natural), bits(draw));
+                assert_eq!(bits(gradient), bits(&expected));
             }
-            assert_eq!(gradients.len(), window.len() * dim);
-            assert!(gradients.iter().map(|x| x.to_bits()).eq(expected.iter().map(|x| x.to_bits())));
             without_adaptation += if own.launch.tune == 0 { window.len() } else { 0 };
         }
     }

@@ -33,6 +33,7 @@ impl GpuDensity for HierarchicalNormal {
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         let (observed, prior) = (&self.observed, self.prior());
         let (sizes, times) = self.information.distinct();
+        let population = self.information.population();
         // Groups, tiles and rows of observations are counted in u32 by the kernels: 2^32 rows would be a terabyte.
         let starts = observed.small.starts.iter().map(|&row| row as u32).collect();
         vec![
@@ -44,6 +45,12 @@ impl GpuDensity for HierarchicalNormal {
             KernelField::Scalar(prior.sigma_obs_scale),
             KernelField::Scalar(observed.within),
             KernelField::Scalar(observed.total),
+            KernelField::Scalar(population.typical),
+            KernelField::Scalar(population.total),
+            KernelField::Scalar(population.center),
+            KernelField::Scalar(population.prior),
+            KernelField::Scalar(population.within),
+            KernelField::Scalar(population.between),
             KernelField::PerCoordinate((&*observed.count).into()),
             KernelField::PerCoordinate((&*observed.mean).into()),
             KernelField::Reals(observed.small.rows().into()),
@@ -104,6 +111,8 @@ mod tests {
                 row[..values.len()].copy_from_slice(values);
                 row
             };
+            let center = (-1.0 + 12.0) / 3.0;
+            let away = [-0.5 - center, 12.0 - center];
             let expected = [
                 KernelField::Word(2),
                 KernelField::Word(pointwise),
@@ -114,6 +123,13 @@ mod tests {
                 // (48 - 49.5)^2 + (51 - 49.5)^2
                 KernelField::Scalar(4.5),
                 KernelField::Scalar(3.0),
+                // Precisions, the center and 1 / variance of the prior, squares within and between groups.
+                KernelField::Scalar(1.5),
+                KernelField::Scalar(3.0),
+                KernelField::Scalar(center),
+                KernelField::Scalar(1.0 / 400.0),
+                KernelField::Scalar(4.5 / 3.0),
+                KernelField::Scalar((2.0 * away[0] * away[0] + away[1] * away[1]) / 3.0),
                 KernelField::PerCoordinate(row(&[2.0, 1.0]).into()),
                 KernelField::PerCoordinate(row(&[-0.5, 12.0]).into()),
                 KernelField::Reals([row(&[-2.0, 12.0]), row(&[1.0, 0.0])].concat().into()),

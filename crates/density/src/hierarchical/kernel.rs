@@ -63,6 +63,7 @@ impl Evaluate<'_> {
     #[inline(always)]
     fn uniform<S: Simd>(self, simd: S, lambda: f64, data: impl Data<S>) -> f64 {
         let scalars = self.scalars();
+        let mu = self.position[self.model.data.groups()];
         let slope = exact::exp((1.0 - lambda) * scalars.log_pop);
         let inverse = slope * (1.0 / scalars.sigma_pop);
         let model = self.model;
@@ -74,9 +75,9 @@ impl Evaluate<'_> {
         let mut terms = UniformTerms {
             slope: simd.splat_f64s(slope),
             inverse: simd.splat_f64s(inverse),
-            origin: simd.splat_f64s(lambda * scalars.mu),
+            origin: simd.splat_f64s(lambda * mu),
             // Lanes beyond the last group are to be zero: no origin is taken from them.
-            origin_tail: simd.partial_load_f64s(&[lambda * scalars.mu; 8][..x_tail.len()]),
+            origin_tail: simd.partial_load_f64s(&[lambda * mu; 8][..x_tail.len()]),
             shift: simd.splat_f64s(scalars.shift),
             weight: simd.splat_f64s(scalars.weight),
             data,
@@ -103,16 +104,26 @@ impl Evaluate<'_> {
         finish(model, &scalars, &sums, scalar_gradient)
     }
 
-    /// Each effect in units of its conditional distribution: see [`crate::centering`].
+    /// Effects and scalars in units of their conditional distributions: see [`crate::centering`].
     #[inline(always)]
     fn standardised<S: Simd>(self, simd: S, data: impl Data<S>) -> f64 {
-        let scalars = self.scalars();
         let model = self.model;
-        let standard = Standard::new(scalars.shift, scalars.sigma_pop, scalars.weight);
         let information = &model.information;
+        let at = &self.position[model.data.groups()..];
+        let standard = Standard::at(information, [at[0], at[1], at[2]]);
+        let Standard { log_scale, log_noise, scale, noise, .. } = standard;
+        let scalars = Scalars {
+            log_pop: log_scale,
+            log_obs: log_noise,
+            sigma_pop: scale,
+            sigma_obs: noise,
+            weight: standard.weight,
+            shift: standard.shift,
+        };
         // Groups of one size share their widths: no division and no root for each.
         let alike = match information.distinct().0 {
-            &[size] => Some((size, 1.0 / (1.0 + size * standard.ratio))),
+            // Counts are whole numbers: their mean is exact.
+            &[size] => Some((size, standard.inverse)),
             _ => None,
         };
         let groups = model.data.groups();
@@ -141,7 +152,8 @@ impl Evaluate<'_> {
         };
         let tail = !x_tail.is_empty();
         // Before the groups: its logarithm and its divisions do not wait for them.
-        let jacobian = standard.shares_and_logs(information, model.dim());
+        let [shares, logs] = standard.shares_and_logs(information, model.dim());
+        let jacobian = [shares, logs + standard.log_precision];
         let sums = match alike {
             Some((size, inverse)) => {
                 let splat = |value| simd.splat_f64s(value);
@@ -151,16 +163,19 @@ impl Evaluate<'_> {
             }
             None => reduce_with_tail(simd, lanes(model.dim()), whole, tail, &mut StandardTerms { groups, widths: Own }),
         };
-        finish(model, &scalars, &Sums::standardised(sums, jacobian), scalar_gradient)
+        let value = finish(model, &scalars, &Sums::standardised(sums, jacobian), scalar_gradient);
+        let slopes = [scalar_gradient[0], scalar_gradient[1], scalar_gradient[2]];
+        scalar_gradient.copy_from_slice(&standard.slopes(information, slopes));
+        value
     }
 
+    /// The scalars where they are coordinates.
     #[inline(always)]
     fn scalars(&self) -> Scalars {
         let groups = self.model.data.groups();
         let (mu, log_pop, log_obs) = (self.position[groups], self.position[groups + 1], self.position[groups + 2]);
         let sigma_obs = exact::exp(log_obs);
         Scalars {
-            mu,
             log_pop,
             log_obs,
             sigma_pop: exact::exp(log_pop),
@@ -218,7 +233,7 @@ impl<S: Simd, D: Data<S>> Terms<S, 5> for UniformTerms<'_, S, D> {
 }
 
 impl Sums {
-    /// From the sums of [`StandardTerms`] and those of [`Standard::shares_and_logs`].
+    /// From the sums of [`StandardTerms`], the slope of the log-Jacobian and that itself, negative and doubled.
     #[inline(always)]
     fn standardised(sums: [f64; 6], jacobian: [f64; 2]) -> Self {
         let [squares, z2, residuals, pushes, toward, own] = sums;
@@ -370,7 +385,6 @@ impl<S: Simd, D: Data<S>, W: Widths<S>> Terms<S, 6> for StandardTerms<'_, S, D, 
 
 /// The three scalar parameters and what follows from them alone.
 struct Scalars {
-    mu: f64,
     log_pop: f64,
     log_obs: f64,
     sigma_pop: f64,

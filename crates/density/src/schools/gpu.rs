@@ -19,10 +19,15 @@ impl GpuDensity for EightSchools {
     /// `EightSchoolsData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         let (distinct, times) = self.information.distinct();
+        let population = self.information.population();
         vec![
             KernelField::Word(self.schools() as u32),
             KernelField::Scalar(MU_SD),
             KernelField::Scalar(TAU_SCALE),
+            KernelField::Scalar(population.typical),
+            KernelField::Scalar(population.total),
+            KernelField::Scalar(population.center),
+            KernelField::Scalar(population.prior),
             KernelField::PerCoordinate(self.effect[..].into()),
             KernelField::PerCoordinate(self.precision[..].into()),
             KernelField::PerCoordinate(distinct.into()),
@@ -57,6 +62,11 @@ mod tests {
             KernelField::Word(2),
             KernelField::Scalar(5.0),
             KernelField::Scalar(5.0),
+            // Precisions, the center and 1 / variance of the prior.
+            KernelField::Scalar(4.25 / 2.0),
+            KernelField::Scalar(4.25),
+            KernelField::Scalar((0.25 * 3.0 - 4.0) / 4.25),
+            KernelField::Scalar(1.0 / 25.0),
             KernelField::PerCoordinate(row([3.0, -1.0]).into()),
             KernelField::PerCoordinate(row([0.25, 4.0]).into()),
             KernelField::PerCoordinate(vec![0.25, 4.0].into()),

@@ -34,6 +34,16 @@ struct Scalars {
     tau: f64,
 }
 
+impl Scalars {
+    #[inline(always)]
+    fn at(mu: f64, log_tau: f64, standard: Option<&Standard>) -> Self {
+        match standard {
+            Some(standard) => Self { mu: standard.shift, log_tau: standard.log_scale, tau: standard.scale },
+            None => Self { mu, log_tau, tau: exact::exp(log_tau) },
+        }
+    }
+}
+
 impl EightSchools {
     /// The log density in the coordinates of `centering`, the Jacobian included; its gradient goes to `gradient`.
     pub(super) fn evaluate(
@@ -43,22 +53,33 @@ impl EightSchools {
         gradient: &mut [f64],
     ) -> Result<f64, DensityError> {
         let schools = self.schools();
-        let (mu, log_tau) = (position[schools], position[schools + 1]);
-        let tau = exact::exp(log_tau);
-        let scalars = Scalars { mu, log_tau, tau };
-        // Eight schools in a warp: the lanes are a constant, so that the partial sums are vectors of the compiler's.
-        let sums = match (lanes(schools + 2), centering.lambda()) {
-            (32, Some(lambda)) => self.uniform::<32>(lambda, &scalars, position, gradient),
-            (_, Some(lambda)) => self.uniform::<128>(lambda, &scalars, position, gradient),
-            (32, None) => self.standardised::<32>(&scalars, position, gradient),
-            (_, None) => self.standardised::<128>(&scalars, position, gradient),
+        let standard = match centering {
+            Centering::Standardised => {
+                Some(Standard::at(&self.information, [position[schools], position[schools + 1], 0.0]))
+            }
+            _ => None,
         };
-        let standard = mu / MU_SD;
+        let scalars = Scalars::at(position[schools], position[schools + 1], standard.as_ref());
+        let Scalars { mu, log_tau, tau } = scalars;
+        // Eight schools in a warp: the lanes are a constant, so that the partial sums are vectors of the compiler's.
+        let lambda = centering.lambda().unwrap_or(0.0);
+        let sums = match (lanes(schools + 2), &standard) {
+            (32, None) => self.uniform::<32>(lambda, &scalars, position, gradient),
+            (_, None) => self.uniform::<128>(lambda, &scalars, position, gradient),
+            (32, Some(standard)) => self.standardised::<32>(standard, position, gradient),
+            (_, Some(standard)) => self.standardised::<128>(standard, position, gradient),
+        };
+        let from_prior = mu / MU_SD;
         let ratio = tau / TAU_SCALE;
         let ratio2 = ratio * ratio;
-        gradient[schools] = sums.location + sums.centered_location - standard / MU_SD;
-        gradient[schools + 1] = sums.scale + sums.centered_scale - sums.shares + 1.0 - 2.0 * ratio2 / (1.0 + ratio2);
-        let value = -0.5 * (sums.squares + sums.z2 + standard * standard) - exact::ln(1.0 + ratio2)
+        let by_mu = sums.location + sums.centered_location - from_prior / MU_SD;
+        let by_tau = sums.scale + sums.centered_scale - sums.shares + 1.0 - 2.0 * ratio2 / (1.0 + ratio2);
+        let [by_mu, by_tau, _] = match standard {
+            Some(standard) => standard.slopes(&self.information, [by_mu, by_tau, 0.0]),
+            None => [by_mu, by_tau, 0.0],
+        };
+        (gradient[schools], gradient[schools + 1]) = (by_mu, by_tau);
+        let value = -0.5 * (sums.squares + sums.z2 + from_prior * from_prior) - exact::ln(1.0 + ratio2)
             + (1.0 - sums.power) * log_tau
             - 0.5 * sums.logs;
         if value.is_finite() { Ok(value) } else { Err(DensityError::NotFinite { value }) }
@@ -104,13 +125,8 @@ impl EightSchools {
 
     /// The same with each effect in units of its conditional distribution: see [`crate::centering`].
     #[inline(always)]
-    fn standardised<const L: usize>(
-        &self,
-        &Scalars { mu, tau, .. }: &Scalars,
-        position: &[f64],
-        gradient: &mut [f64],
-    ) -> Sums {
-        let standard = Standard::new(mu, tau, 1.0);
+    fn standardised<const L: usize>(&self, standard: &Standard, position: &[f64], gradient: &mut [f64]) -> Sums {
+        let (mu, tau) = (standard.shift, standard.scale);
         let mut parts = [[0.0; L]; 5];
         for j in 0..self.schools() {
             let precision = self.precision[j];
@@ -141,7 +157,7 @@ impl EightSchools {
             scale: 0.0,
             centered_scale: z2 + toward,
             power: 0.0,
-            logs,
+            logs: logs + standard.log_precision,
             shares,
         }
     }

@@ -1,7 +1,7 @@
 //! Value and gradient: against the definition, dual numbers, finite differences and the sums of the virtual warp.
 
 use crate::number::Dual;
-use crate::reference::{CENTERINGS, constant, log_joint, log_marginal, models, position, position_in};
+use crate::reference::{CENTERINGS, constant, location, log_joint, log_marginal, models, position, position_in};
 use octopus_density::warp::sum_in_order;
 use octopus_density::{Centering, DataError, EightSchools, LogDensity};
 
@@ -83,7 +83,8 @@ fn standardised_effects_are_standard_normal_given_the_scalars() {
                 assert!(off < bound, "{schools} schools: the slope of {} is {}", at[j], gradient[j]);
             }
             let squares: f64 = at[..schools].iter().map(|x| x * x).sum();
-            (value + 0.5 * squares, log_marginal(&model, &at))
+            let (mu, log_sd) = location(&model, Centering::Standardised, &at);
+            (value + 0.5 * squares, log_marginal(&model, mu, at[schools + 1]) + log_sd)
         });
         // Between two points the constant goes.
         let (found, expected) = (other_value - value, other_marginal - marginal);

@@ -17,13 +17,31 @@ pub(crate) fn half_cauchy<N: Number>(x: N, scale: f64) -> N {
     N::constant((2.0 / (PI * scale)).ln()) - (N::constant(1.0) + ratio * ratio).ln()
 }
 
-/// The log joint density, every constant included, at `x_0 .. x_{J-1}, mu, log tau`, the effects in the coordinates of
-/// `centering`; with the Jacobians of `exp` and of the centering.
+/// mu at a position in the coordinates of `centering`, and the log-Jacobian of it. Standardised, it is so in the
+/// distribution that it would have if all schools were measured with the mean precision.
+pub(crate) fn location<N: Number>(model: &EightSchools, centering: Centering, at: &[N]) -> (N, N) {
+    let (constant, schools) = (N::constant, model.schools());
+    let (x, tau) = (at[schools], at[schools + 1].exp());
+    if centering != Centering::Standardised {
+        return (x, constant(0.0));
+    }
+    let precisions: Vec<f64> = model.sigma().iter().map(|sigma| sigma.powi(-2)).collect();
+    let total: f64 = precisions.iter().sum();
+    let center = model.y().iter().zip(&precisions).map(|(y, p)| y * p).sum::<f64>() / total;
+    let of_school = tau * tau + constant(schools as f64 / total);
+    let (by_data, by_prior) = (constant(schools as f64) / of_school, constant(1.0 / 25.0));
+    let sd = constant(1.0) / (by_data + by_prior).sqrt();
+    (by_data / (by_data + by_prior) * constant(center) + sd * x, sd.ln())
+}
+
+/// The log joint density, every constant included, at `x_0 .. x_{J-1}, mu, log tau`, or what `centering` has in the place of
+/// all but the last; with the Jacobians of `exp` and of the centering.
 pub(crate) fn log_joint<N: Number>(model: &EightSchools, centering: Centering, at: &[N]) -> N {
     let constant = N::constant;
-    let (mu, log_tau) = (at[model.schools()], at[model.schools() + 1]);
+    let (mu, log_sd) = location(model, centering, at);
+    let log_tau = at[model.schools() + 1];
     let tau = log_tau.exp();
-    let mut total = normal(mu, constant(0.0), constant(5.0)) + half_cauchy(tau, 5.0) + log_tau;
+    let mut total = normal(mu, constant(0.0), constant(5.0)) + half_cauchy(tau, 5.0) + log_tau + log_sd;
     for j in 0..model.schools() {
         let (y, sigma) = (constant(model.y()[j]), constant(model.sigma()[j]));
         // The effect, and log dz/dx.
@@ -43,8 +61,7 @@ pub(crate) fn log_joint<N: Number>(model: &EightSchools, centering: Centering, a
 }
 
 /// The log density of mu and log tau alone, the effects integrated out.
-pub(crate) fn log_marginal(model: &EightSchools, at: &[f64]) -> f64 {
-    let (mu, log_tau) = (at[model.schools()], at[model.schools() + 1]);
+pub(crate) fn log_marginal(model: &EightSchools, mu: f64, log_tau: f64) -> f64 {
     let tau = log_tau.exp();
     let of_school = |(&y, sigma): (&f64, &f64)| normal(y, mu, (tau * tau + sigma * sigma).sqrt());
     let schools: f64 = model.y().iter().zip(model.sigma()).map(of_school).sum();
@@ -83,11 +100,14 @@ pub(crate) fn position(schools: usize, number: u32) -> Vec<f64> {
 }
 
 /// A plausible position in the coordinates of `centering`: standardised effects are standard normal given the data, as
-/// non-centered ones are without them.
+/// non-centered ones are without them, and so is the location.
 pub(crate) fn position_in(model: &EightSchools, centering: Centering, number: u32) -> Vec<f64> {
-    let mut position = position(model.schools(), number);
-    if centering == Centering::Centered {
-        to_centered(model.hierarchies(), &[centering], &mut position);
+    let schools = model.schools();
+    let mut position = position(schools, number);
+    match centering {
+        Centering::NonCentered => {}
+        Centering::Centered => to_centered(model.hierarchies(), &[centering], &mut position),
+        Centering::Standardised => position[schools] = (position[schools] - 4.0) / 3.0,
     }
     position
 }

@@ -57,11 +57,17 @@ pub(crate) fn position(groups: usize, number: u32) -> Vec<f64> {
 }
 
 /// A plausible position in the coordinates of `centering`: standardised effects are standard normal given the data, as
-/// non-centered ones are without them.
+/// non-centered ones are without them, and so is the location; the noise is near what the data say.
 pub(crate) fn position_in(model: &HierarchicalNormal, centering: Centering, number: u32) -> Vec<f64> {
-    let mut position = position(model.dim() - 3, number);
-    if centering == Centering::Centered {
-        to_centered(model.hierarchies(), &[centering], &mut position);
+    let groups = model.dim() - 3;
+    let mut position = position(groups, number);
+    match centering {
+        Centering::NonCentered => {}
+        Centering::Centered => to_centered(model.hierarchies(), &[centering], &mut position),
+        Centering::Standardised => {
+            let [mu, log_pop, log_obs] = [0, 1, 2].map(|k| position[groups + k]);
+            position[groups..].copy_from_slice(&[(mu - 50.0) / 5.0, log_pop - log_obs, log_obs - 0.7]);
+        }
     }
     position
 }

@@ -2,7 +2,7 @@
 //! standardised ones are for.
 
 use crate::cases::{BOTH, CENTERINGS, GROUPS, PRIORS, model, position, position_in, shapes};
-use crate::reference::log_marginal;
+use crate::reference::{effective, log_marginal, scalars};
 use octopus_density::{
     Centering, DensityError, HierarchicalNormal, Hierarchy, Layout, LogDensity, log_jacobian, to_centered,
     to_non_centered,
@@ -70,12 +70,16 @@ fn there_and_back_is_where_it_was() {
             let start = position(groups, 2);
             let mut at = start.clone();
             to_centered(model.hierarchies(), &[centering], &mut at);
+            let (natural, _) = scalars(data, &PRIORS[0], centering, &at);
+            for (found, expected) in natural.into_iter().zip(&start[groups..]) {
+                assert!((found - expected).abs() < 1e-14 * 50.0, "{centering:?}: {found}, not {expected}");
+            }
             let mut expanded = vec![0.0; model.layout().width()];
             model.expand(&start, &mut expanded);
             let (mu, sigma_pop, sigma_obs) = (expanded[0], expanded[1], expanded[2]);
             for j in 0..groups {
                 let (found, mu_group) = (at[j], expanded[3 + groups + j]);
-                match centering {
+                match effective(data, centering) {
                     Centering::NonCentered => assert_eq!(found.to_bits(), start[j].to_bits()),
                     Centering::Centered => assert!((found / mu_group - 1.0).abs() < 1e-14),
                     Centering::Standardised => {
@@ -145,12 +149,16 @@ fn log_abs_determinant(mut a: Vec<Vec<f64>>) -> f64 {
 }
 
 /// Given the scalars, standardised effects are independent and standard normal, whatever the scalars are: the slope of
-/// each is its coordinate, negative, and what their squares leave of the value is the density of the scalars alone.
+/// each is its coordinate, negative, and what their squares leave of the value is the density of the scalars alone. Given
+/// the scales, the location is so, too, where all groups have one size.
 #[test]
 fn standardised_effects_are_standard_normal_given_the_scalars() {
     let centering = [Centering::Standardised];
     for groups in GROUPS {
         for (shape, data) in shapes(groups) {
+            if effective(&data, centering[0]) != centering[0] {
+                continue;
+            }
             for likelihood in BOTH {
                 let model = model(&data, PRIORS[0], likelihood);
                 let what = format!("{groups} groups, {shape}, {likelihood:?}");
@@ -158,15 +166,22 @@ fn standardised_effects_are_standard_normal_given_the_scalars() {
                 let [(value, marginal), (other_value, other_marginal)] = [5, 6].map(|number| {
                     let at = position_in(&model, centering[0], number);
                     let value = model.logp_grad_centered(&centering, &at, &mut gradient).expect("finite");
-                    let ratio = (at[groups + 1] - at[groups + 2]).exp();
+                    let ratio = at[groups + 1].exp();
                     for j in 0..groups {
                         // A mean is rounded as the whole data are, and counts in standard deviations of its own.
                         let bound = 1e-13 * (1.0 + ratio * (data.group(j).len() as f64).sqrt());
                         let off = (gradient[j] + at[j]).abs();
                         assert!(off < bound, "{what}: the slope of {} is {}", at[j], gradient[j]);
                     }
+                    if shape == "balanced" {
+                        let (x, slope) = (at[groups], gradient[groups]);
+                        // A sum over the groups of terms that cancel.
+                        let bound = 1e-13 * (1.0 + ratio) * groups as f64;
+                        assert!((slope + x).abs() < bound, "{what}: the slope of the location {x} is {slope}");
+                    }
                     let squares: f64 = at[..groups].iter().map(|x| x * x).sum();
-                    (value + 0.5 * squares, log_marginal(&data, &PRIORS[0], &at))
+                    let (natural, log_sd) = scalars(&data, &PRIORS[0], centering[0], &at);
+                    (value + 0.5 * squares, log_marginal(&data, &PRIORS[0], natural) + log_sd)
                 });
                 // Between two points the constant goes.
                 let (found, expected) = (other_value - value, other_marginal - marginal);

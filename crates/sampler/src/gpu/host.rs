@@ -107,17 +107,15 @@ impl HostChain {
         if state.logp.is_finite() { Ok(()) } else { Err(DensityError::NotFinite { value: state.logp }) }
     }
 
-    /// Appends the draws of chain `c` to `block` and, if it is `kept` here, to the window; the row of a draw at which the
-    /// density has no value, if there is one.
+    /// Appends the draws of chain `c` to `block` and, if the window is `kept` here, its points to that; the row of a draw at
+    /// which the density has no value, if there is one.
     pub(super) fn take(
         &mut self,
         output: &NutsOutput<'_>,
         c: usize,
-        dim: usize,
         kept: bool,
         block: &mut ChainBlock,
     ) -> Result<(), (usize, DensityError)> {
-        let start = block.positions.len();
         output.draws(c, &mut block.positions);
         for (row, record) in output.records(c).enumerate() {
             if record.without_gradient {
@@ -125,11 +123,8 @@ impl HostChain {
             }
             block.stats.push(record.into());
         }
-        let window = output.window();
-        if kept && !window.is_empty() {
-            let draws = &block.positions[start..];
-            self.window.positions.extend_from_slice(&draws[window.start * dim..window.end * dim]);
-            output.gradients(c, &mut self.window.gradients);
+        if kept {
+            output.points(c, &mut self.window.positions, &mut self.window.gradients);
         }
         Ok(())
     }

@@ -360,7 +360,7 @@ impl Part {
         let keep = windows.is_none();
         let start = group.first;
         group.chains.par_iter_mut().zip(&mut *group.blocks).enumerate().try_for_each(|(c, (chain, block))| {
-            chain.take(&output, c, dim, keep, block).map_err(|(row, source)| SamplerError::Density {
+            chain.take(&output, c, keep, block).map_err(|(row, source)| SamplerError::Density {
                 chain: start + c,
                 iteration: first + row,
                 source,

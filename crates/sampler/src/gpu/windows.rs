@@ -7,9 +7,8 @@ use crate::engine::ChainState;
 use crate::pool::{Pool, Side};
 use crate::run::SamplerError;
 use crate::schedule::Schedule;
-use octopus_cuda::{Context, NutsWindows, Stream, WindowBlock, WindowCentering, WindowSide};
+use octopus_cuda::{Context, NutsWindows, Stream, WindowSide};
 use octopus_density::gpu::KernelText;
-use octopus_density::{Centering, Hierarchy};
 
 /// The windows' kernels, which serve every density.
 const KERNELS: KernelText = KernelText::Gzip(include_bytes!("../../../../kernels/ptx/nuts_windows.ptx.gz"));
@@ -86,25 +85,6 @@ impl Pool for DevicePool<'_> {
 
     fn sums(&mut self, side: Side, about: Option<&[f64]>) -> Result<Vec<f64>, SamplerError> {
         Ok(self.windows.sums(self.stream, of_device(side), about)?)
-    }
-
-    fn center(&mut self, hierarchies: &[Hierarchy], centerings: &[Centering]) -> Result<(), SamplerError> {
-        for (block, centering) in hierarchies.iter().zip(centerings) {
-            let centering = match (centering.lambda(), &block.information) {
-                (Some(lambda), _) => WindowCentering::Uniform { lambda },
-                (None, None) => WindowCentering::Uniform { lambda: 0.0 },
-                (None, Some(information)) => WindowCentering::Standardised {
-                    origin: information.origin(),
-                    mean: information.mean(),
-                    precision: information.precision(),
-                    log_noise: information.log_noise(),
-                },
-            };
-            let Hierarchy { location, log_scale, ref z, .. } = *block;
-            let block = WindowBlock { location, log_scale, first: z.start, effects: z.len(), centering };
-            self.windows.center(self.stream, &block)?;
-        }
-        Ok(())
     }
 
     fn every(&mut self, side: Side, stride: usize) -> Result<Vec<f64>, SamplerError> {

@@ -80,7 +80,6 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
     let config = shared.config;
     let wide = |values: &[R]| values.iter().map(|value| value.wide()).collect::<Vec<f64>>();
     let limits = Limits { max_depth: config.max_depth, max_energy_error: T::of(config.max_energy_error) };
-    let natural = Coordinates::natural(&shared.space.density.hierarchies()[0]);
     let mut point = place(space, chain, number, shared.done)?;
     let mut averaging = Averaging::of(chain.averaging.numbers());
     let mut step_size = T::of(chain.step_size);
@@ -90,18 +89,15 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
         let numbers = Numbers { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
         let stats = transition(space, limits, numbers, step_size, &mut point);
         block.stats.push(stats);
-        let draw = space.coordinates.make_natural(&point.x);
-        block.positions.extend(wide(&draw));
+        block.positions.extend(wide(&space.coordinates.make_natural(&point.x)));
         if shared.tuning == Tuning::EachChain {
             averaging.learn(T::of(stats.acceptance_rate));
             step_size = averaging.step();
         }
         if shared.windows.contains(&iteration) {
-            let (logp, gradient) = space.model.evaluate(&natural, &draw);
-            if !logp.wide().is_finite() {
-                return Err(no_value(number, iteration));
-            }
-            chain.window.positions.extend(wide(&draw));
+            // Of a point that a chain has come to the density has a value.
+            let (_, gradient) = space.model.evaluate(&space.coordinates, &point.x);
+            chain.window.positions.extend(wide(&point.x));
             chain.window.gradients.extend(wide(&gradient));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::coordinates::{Coordinates, Kind};
 use super::lanes::{sums, sums_of};
+use super::population::{Place, Scalars};
 use super::real::{Real, rounded, to};
 use super::standardised::{Frame, Measured, Precisions};
 use super::{Model, Modelled};
@@ -71,30 +72,27 @@ struct Sums<T> {
     scale: [T; 2],
     /// What comes through the coordinates for log sigma_obs.
     noise: T,
-    /// The derivative of the log-Jacobian by log sigma_pop, its sign changed.
+    /// The derivative of the groups' log-Jacobian by log sigma_pop, its sign changed.
     shares: T,
     /// The log-Jacobian, its sign changed: a power of sigma_pop, or half of a sum of logarithms.
     power: T,
     logs: T,
 }
 
-/// The three scalar parameters and what the groups need of them.
-struct Scalars<T> {
-    mu: T,
-    log_pop: T,
-    sigma_pop: T,
-    /// 1 / sigma_obs^2
-    weight: T,
-    /// mu_pop less the prior's mean.
-    shift: T,
-}
-
 impl<R: Real, T: Real> Normal<R, T> {
+    /// The scalars where they are coordinates: mu_pop, log sigma_pop, log sigma_obs, which come after the groups.
+    fn scalars(&self, x: &[R]) -> Scalars<T> {
+        let [mu, log_scale, log_noise] = [0, 1, 2].map(|k| to::<R, T>(x[self.groups.len() + k]));
+        let (scale, noise) = (log_scale.exp(), log_noise.exp());
+        let (shift, weight) = (mu - self.mu_mean, T::ONE / (noise * noise));
+        Scalars { shift, log_scale, scale, log_noise, noise, weight }
+    }
+
     /// One lambda for all groups: what is common to all is a number of the chain, rounded where it meets the groups.
     fn uniform(&self, [lambda, total]: [T; 2], s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
-        let slope = ((T::ONE - lambda) * s.log_pop).exp();
-        let inverse = slope * (T::ONE / s.sigma_pop);
-        let origin: R = to(lambda * s.mu);
+        let slope = ((T::ONE - lambda) * s.log_scale).exp();
+        let inverse = slope * (T::ONE / s.scale);
+        let origin: R = to(lambda * to(x[self.groups.len()]));
         let (slope_r, inverse_r, weight, shift): (R, R, R, R) = (to(slope), to(inverse), to(s.weight), to(s.shift));
         let terms = self.groups.iter().zip(x).map(|(group, &x)| {
             let centered = x - origin;
@@ -118,9 +116,9 @@ impl<R: Real, T: Real> Normal<R, T> {
     }
 
     /// Standardised coordinates: each group's by what its observations say.
-    fn standardised(&self, s: &Scalars<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
-        let frame = Frame::new(s.sigma_pop, s.weight, s.shift);
-        let weight: R = to(s.weight);
+    fn standardised(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+        let frame = Frame::of(place);
+        let weight: R = to(place.scalars.weight);
         let terms = self.groups.iter().zip(x).map(|(group, &x)| {
             let effect = frame.effect(group.measured, x);
             let z = effect.z;
@@ -140,7 +138,7 @@ impl<R: Real, T: Real> Normal<R, T> {
             noise: own - toward + shares,
             shares,
             power: T::ZERO,
-            logs,
+            logs: logs + place.log_precision,
         }
     }
 
@@ -172,27 +170,31 @@ fn pointwise<R: Real, T: Real>(observations: &[R], location: R) -> [R; 2] {
 
 impl<R: Real, T: Real> Model<R, T> for Normal<R, T> {
     fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
-        let groups = self.groups.len();
-        let [mu, log_pop, log_obs] = [0, 1, 2].map(|k| to::<R, T>(x[groups + k]));
-        let (sigma_pop, sigma_obs) = (log_pop.exp(), log_obs.exp());
-        let s = Scalars { mu, log_pop, sigma_pop, weight: T::ONE / (sigma_obs * sigma_obs), shift: mu - self.mu_mean };
         let mut gradient = Vec::with_capacity(x.len());
-        let sums = match at.kind {
-            Kind::Uniform { lambda, total } => self.uniform([lambda, total], &s, x, &mut gradient),
-            Kind::Standardised(_) => self.standardised(&s, x, &mut gradient),
+        let (s, sums, place) = match &at.kind {
+            Kind::Uniform { lambda, total } => {
+                let s = self.scalars(x);
+                (s, self.uniform([*lambda, *total], &s, x, &mut gradient), None)
+            }
+            Kind::Standardised(known) => {
+                let place = known.place(x);
+                (place.scalars, self.standardised(&place, x, &mut gradient), Some(place))
+            }
         };
         let squares = if self.pointwise { sums.squares } else { sums.squares + self.within };
         // The scalars in units of their priors.
         let standard = s.shift / self.mu_sd;
-        let (pop, obs) = (sigma_pop / self.sigma_pop_scale, sigma_obs / self.sigma_obs_scale);
+        let (pop, obs) = (s.scale / self.sigma_pop_scale, s.noise / self.sigma_obs_scale);
         let (pop2, obs2) = (pop * pop, obs * obs);
         let by_mu = s.weight * sums.location[0] + sums.location[1] - standard / self.mu_sd;
         let by_pop = s.weight * sums.scale[0] + sums.scale[1] - sums.shares - pop2 + T::ONE;
         let by_obs = s.weight * squares - self.total - obs2 + T::ONE + sums.noise;
-        gradient.extend([by_mu, by_pop, by_obs].map(to::<T, R>));
+        let slopes = [by_mu, by_pop, by_obs];
+        gradient.extend(place.map_or(slopes, |place| place.slopes(slopes)).map(to::<T, R>));
         let exponent = s.weight * squares + sums.z2 + standard * standard + pop2 + obs2;
-        let logp = -self.total * log_obs - T::of(0.5) * exponent + (T::ONE - sums.power) * log_pop + log_obs
-            - T::of(0.5) * sums.logs;
+        let logp =
+            -self.total * s.log_noise - T::of(0.5) * exponent + (T::ONE - sums.power) * s.log_scale + s.log_noise
+                - T::of(0.5) * sums.logs;
         (logp, gradient)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::coordinates::{Coordinates, Kind};
 use super::lanes::sums;
+use super::population::Place;
 use super::real::{Real, to};
 use super::standardised::{Frame, Measured, Precisions};
 use super::{Model, Modelled};
@@ -35,7 +36,7 @@ struct Sums<T> {
     location: [T; 2],
     /// The same for log tau.
     scale: [T; 2],
-    /// The derivative of the log-Jacobian by log tau, its sign changed.
+    /// The derivative of the schools' log-Jacobian by log tau, its sign changed.
     shares: T,
     /// The log-Jacobian, its sign changed: a power of tau, or half of a sum of logarithms.
     power: T,
@@ -74,14 +75,12 @@ impl<R: Real> Schools<R> {
     }
 
     /// Standardised coordinates: each school's by what is measured there.
-    fn standardised<T: Real>(&self, tau: T, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
-        let mu = x[self.effects.len()];
-        // Effects are measured from 0, and precisions are whole: the noise is 1.
-        let frame = Frame::new(tau, T::ONE, to(mu));
+    fn standardised<T: Real>(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+        let frame = Frame::of(place);
         let terms = self.effects.iter().zip(x).map(|(&measured, &x)| {
             let effect = frame.effect(measured, x);
             let z = effect.z;
-            let difference = measured.mean - (mu + frame.scale * z);
+            let difference = measured.mean - (frame.shift + frame.scale * z);
             let residual = measured.precision * difference;
             let slope = residual * frame.scale - z;
             gradient.push(slope * effect.width);
@@ -97,7 +96,7 @@ impl<R: Real> Schools<R> {
             scale: [T::ZERO, z2 + toward],
             shares,
             power: T::ZERO,
-            logs,
+            logs: logs + place.log_precision,
         }
     }
 }
@@ -105,12 +104,19 @@ impl<R: Real> Schools<R> {
 impl<R: Real, T: Real> Model<R, T> for Schools<R> {
     fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
         let schools = self.effects.len();
-        let [mu, log_tau] = [0, 1].map(|k| to::<R, T>(x[schools + k]));
-        let tau = log_tau.exp();
         let mut gradient = Vec::with_capacity(x.len());
-        let sums = match at.kind {
-            Kind::Uniform { lambda, total } => self.uniform([lambda, total], tau, x, &mut gradient),
-            Kind::Standardised(_) => self.standardised(tau, x, &mut gradient),
+        let ([mu, log_tau, tau], sums, place) = match &at.kind {
+            Kind::Uniform { lambda, total } => {
+                let [mu, log_tau] = [0, 1].map(|k| to::<R, T>(x[schools + k]));
+                let tau = log_tau.exp();
+                ([mu, log_tau, tau], self.uniform([*lambda, *total], tau, x, &mut gradient), None)
+            }
+            Kind::Standardised(known) => {
+                let place = known.place(x);
+                let s = place.scalars;
+                // Effects are measured from 0: mu is the shift.
+                ([s.shift, s.log_scale, s.scale], self.standardised(&place, x, &mut gradient), Some(place))
+            }
         };
         let standard = mu / T::of(MU_SD);
         let ratio = tau / T::of(TAU_SCALE);
@@ -118,6 +124,8 @@ impl<R: Real, T: Real> Model<R, T> for Schools<R> {
         let by_mu = sums.location[0] + sums.location[1] - standard / T::of(MU_SD);
         let cauchy = T::of(2.0) * ratio2 / (T::ONE + ratio2);
         let by_tau = sums.scale[0] + sums.scale[1] - sums.shares + T::ONE - cauchy;
+        let slopes = [by_mu, by_tau, T::ZERO];
+        let [by_mu, by_tau, _] = place.map_or(slopes, |place| place.slopes(slopes));
         gradient.extend([by_mu, by_tau].map(to::<T, R>));
         let logp = T::of(-0.5) * (sums.squares + sums.z2 + standard * standard) - (T::ONE + ratio2).ln()
             + (T::ONE - sums.power) * log_tau

@@ -2,6 +2,7 @@
 //! distribution, and its coordinate is how many standard deviations of that it is from the mean.
 
 use super::lanes::sums;
+use super::population::Place;
 use super::real::{Real, to};
 
 /// What the data say of one effect: its mean less the origin, and its precision in units of the noise's.
@@ -55,11 +56,11 @@ pub(super) struct Effect<R> {
 }
 
 impl<R: Real> Frame<R> {
-    /// The frame of effects with standard deviation `scale` about a location `shift` from the origin, `weight` being 1
-    /// over the noise's variance.
-    pub(super) fn new<T: Real>(scale: T, weight: T, shift: T) -> Self {
-        let gain = scale * weight;
-        Self { scale: to(scale), shift: to(shift), by_gain: to(gain), by_ratio: to(scale * gain) }
+    /// The frame of effects whose scalars are at `place`.
+    pub(super) fn of<T: Real>(place: &Place<T>) -> Self {
+        let s = &place.scalars;
+        let gain = s.scale * s.weight;
+        Self { scale: to(s.scale), shift: to(s.shift), by_gain: to(gain), by_ratio: to(place.ratio) }
     }
 
     pub(super) fn effect(&self, measured: Measured<R>, x: R) -> Effect<R> {
@@ -91,7 +92,7 @@ mod tests {
     fn effects_and_sums_are_those_of_the_formulas() {
         let precisions = Precisions::<f64>::of(&[3.0, 1.0, 3.0]);
         assert_eq!(precisions.0, [[1.0, 1.0], [3.0, 2.0]]);
-        let frame = Frame::<f64>::new(1.0, 1.0, 0.5);
+        let frame = Frame { scale: 1.0, shift: 0.5, by_gain: 1.0, by_ratio: 1.0 };
         let [shares, logs] = frame.shares_and_logs::<f64>(5, &precisions);
         assert_eq!(shares, 2.0 * 0.75 + 0.5);
         assert!((logs - 5.0 * 2f64.ln()).abs() < 1e-15);

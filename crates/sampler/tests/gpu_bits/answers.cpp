@@ -308,13 +308,13 @@ bool in_window(const Launch<R, T>& launch, u32 iteration) {
   return iteration < launch.tune && iteration >= launch.window_begin && iteration < launch.window_end;
 }
 
-/// A row of gradients if it belongs to the window; the others must not be touched.
-void write_gradient(const Launch<R, T>& launch, u32 iteration, const R* row, u32 dim) {
+/// A point and the gradient there if it belongs to the window; the others must not be touched.
+void write_point(const Launch<R, T>& launch, u32 iteration, const R* row, u32 dim) {
   const bool kept = in_window(launch, iteration);
   write((u64)kept);
-  if (kept) return write(row, dim);
-  for (u32 i = 0; row && i < dim; ++i) {
-    if (row[i] == row[i]) fail("a gradient outside of the window was written");
+  if (kept) return write(row, 2 * dim);
+  for (u32 i = 0; row && i < 2 * dim; ++i) {
+    if (row[i] == row[i]) fail("a point outside of the window was written");
   }
 }
 
@@ -335,10 +335,10 @@ template <class S> void run(Reader& in, const Job<S>& job) {
     bool windowed = false;
     for (u32 i = 0; i < launch.iterations; ++i) windowed = windowed || in_window(launch, launch.first_iteration + i);
     std::vector<R> draws(rows * dim, Constants<R>::nan());
-    std::vector<R> gradients(windowed ? rows * dim : 0, Constants<R>::nan());
+    std::vector<R> points(windowed ? rows * 2 * dim : 0, Constants<R>::nan());
     std::vector<Record> records(rows);
     launch.draws = draws.data();
-    launch.gradients = windowed ? gradients.data() : nullptr;
+    launch.points = windowed ? points.data() : nullptr;
     launch.records = records.data();
     chains.make_ends();
     if (library) {
@@ -354,7 +354,7 @@ template <class S> void run(Reader& in, const Job<S>& job) {
       if (fwrite(&records[row], sizeof(Record), 1, stdout) != 1) fail("the answer cannot be written");
       write(&draws[row * dim], dim);
       const u32 iteration = launch.first_iteration + (u32)(row % launch.iterations);
-      write_gradient(launch, iteration, windowed ? &gradients[row * dim] : nullptr, dim);
+      write_point(launch, iteration, windowed ? &points[row * 2 * dim] : nullptr, dim);
     }
   }
   chains.write_states();

@@ -13,13 +13,27 @@ pub(crate) struct Precisions {
 
 /// The scalars of which the groups make something.
 struct Scalars {
-    mu: Bounded,
     log_pop: Bounded,
+    log_obs: Bounded,
     sigma_pop: Bounded,
+    sigma_obs: Bounded,
     /// 1 / sigma_obs^2
     weight: Bounded,
     /// mu_pop less the prior's mean.
     shift: Bounded,
+}
+
+/// What standardised scalars are made with.
+struct Standard {
+    /// sigma_pop^2 / sigma_obs^2
+    ratio: Bounded,
+    log_precision: Bounded,
+    center: Bounded,
+    inverse: Bounded,
+    slope: Bounded,
+    held: Bounded,
+    width: Bounded,
+    own: Bounded,
 }
 
 /// What the groups give: their slopes, and the sums that the value and the slopes of the scalars are made of.
@@ -58,38 +72,109 @@ pub(crate) fn evaluate(
     let (prior, groups) = (model.prior(), model.dim() - 3);
     let one = exact(1.0);
     let prior_of = |value: f64| t.round(exact(value));
-    let (mu, log_pop, log_obs) = (exact(x[groups]), exact(x[groups + 1]), exact(x[groups + 2]));
-    let (sigma_pop, sigma_obs) = (t.exp(log_pop), t.exp(log_obs));
-    let weight = t.div(one, t.mul(sigma_obs, sigma_obs));
-    let shift = t.sub(mu, prior_of(prior.mu_mean));
-    let scalars = Scalars { mu, log_pop, sigma_pop, weight, shift };
+    let (scalars, standard) = match centering.lambda() {
+        Some(_) => (natural(model, t, [0, 1, 2].map(|k| exact(x[groups + k]))), None),
+        None => {
+            let (scalars, standard) = standardised(model, t, [0, 1, 2].map(|k| exact(x[groups + k])));
+            (scalars, Some(standard))
+        }
+    };
+    let Scalars { log_pop, log_obs, sigma_pop, sigma_obs, weight, shift } = scalars;
     let evaluation = Evaluation { model, r, t, x, scalars };
-    let sums = match centering.lambda() {
-        Some(lambda) => evaluation.uniform(exact(lambda)),
-        None => evaluation.standardised(),
+    let sums = match &standard {
+        None => evaluation.uniform(exact(centering.lambda().unwrap_or(0.0))),
+        Some(standard) => evaluation.standardised(standard),
     };
     let Sums { mut gradient, squares, z2, shares, .. } = sums;
     let total = prior_of(model.data().values().len() as f64);
     let collapsed = model.likelihood() == Likelihood::Collapsed;
     let squares = if collapsed { t.add(squares, prior_of(within(model))) } else { squares };
     let mu_sd = prior_of(prior.mu_sd);
-    let standard = t.div(shift, mu_sd);
+    let from_prior = t.div(shift, mu_sd);
     let pop = t.div(sigma_pop, prior_of(prior.sigma_pop_scale));
     let obs = t.div(sigma_obs, prior_of(prior.sigma_obs_scale));
     let (pop2, obs2) = (t.mul(pop, pop), t.mul(obs, obs));
-    let by_mu = t.sub(t.add(t.mul(weight, sums.location), sums.centered_location), t.div(standard, mu_sd));
+    let by_mu = t.sub(t.add(t.mul(weight, sums.location), sums.centered_location), t.div(from_prior, mu_sd));
     let by_pop = t.add(t.mul(weight, sums.scale), sums.centered_scale);
     let by_pop = t.add(t.sub(t.sub(by_pop, shares), pop2), one);
     let by_obs = t.add(t.sub(t.sub(t.mul(weight, squares), total), obs2), one);
     let by_obs = t.add(by_obs, sums.noise);
-    gradient.extend([by_mu, by_pop, by_obs].map(|scalar| r.round(scalar)));
-    let sum_of_squares = [t.mul(weight, squares), z2, t.mul(standard, standard), pop2, obs2]
+    let slopes = match &standard {
+        Some(standard) => standard.slopes(t, [by_mu, by_pop, by_obs]),
+        None => [by_mu, by_pop, by_obs],
+    };
+    gradient.extend(slopes.map(|scalar| r.round(scalar)));
+    let sum_of_squares = [t.mul(weight, squares), z2, t.mul(from_prior, from_prior), pop2, obs2]
         .into_iter()
         .reduce(|a, b| t.add(a, b))
         .unwrap_or(exact(0.0));
     let value = t.sub(t.mul(exact(-1.0), t.mul(total, log_obs)), t.mul(exact(0.5), sum_of_squares));
     let value = t.add(t.add(value, t.mul(t.sub(one, sums.power), log_pop)), log_obs);
     (t.sub(value, t.mul(exact(0.5), sums.logs)), gradient)
+}
+
+/// mu_pop, log sigma_pop and log sigma_obs where these are coordinates.
+fn natural(model: &HierarchicalNormal, t: Arithmetic, [mu, log_pop, log_obs]: [Bounded; 3]) -> Scalars {
+    let (sigma_pop, sigma_obs) = (t.exp(log_pop), t.exp(log_obs));
+    let weight = t.div(exact(1.0), t.mul(sigma_obs, sigma_obs));
+    let shift = t.sub(mu, t.round(exact(model.prior().mu_mean)));
+    Scalars { log_pop, log_obs, sigma_pop, sigma_obs, weight, shift }
+}
+
+/// The same from standardised coordinates.
+fn standardised(model: &HierarchicalNormal, t: Arithmetic, [x, v, u]: [Bounded; 3]) -> (Scalars, Standard) {
+    let (data, prior, one) = (model.data(), model.prior(), exact(1.0));
+    let (observations, groups) = (data.values().len() as f64, data.groups() as f64);
+    let means: Vec<(f64, f64)> =
+        (0..data.groups()).map(|j| (mean(data.group(j), prior.mu_mean), data.group(j).len() as f64)).collect();
+    let center = means.iter().map(|(mean, count)| mean * count).sum::<f64>() / observations;
+    let between = means.iter().map(|(mean, count)| count * (mean - center).powi(2)).sum::<f64>() / observations;
+    let constant = |value: f64| t.round(exact(value));
+    let [total, typical, center] = [observations, observations / groups, center].map(constant);
+    let [within, between, prior] = [within(model) / observations, between, prior.mu_sd.powi(-2)].map(constant);
+    let (root, factor) = (t.exp(v), t.exp(u));
+    let ratio = t.mul(root, root);
+    let d = t.add(one, t.mul(typical, ratio));
+    let scaled = t.add(t.mul(within, d), between);
+    let q = t.mul(scaled, t.mul(factor, factor));
+    let both = t.add(t.mul(prior, q), total);
+    let inverse = t.div(one, d);
+    let (held, width) = (t.div(total, both), t.sqrt(t.div(q, both)));
+    let sigma_obs = t.sqrt(t.div(q, d));
+    let log_obs = t.add(u, t.mul(exact(0.5), t.sub(t.ln(scaled), t.ln(d))));
+    let own = t.mul(width, x);
+    let scalars = Scalars {
+        log_pop: t.add(v, log_obs),
+        log_obs,
+        sigma_pop: t.mul(root, sigma_obs),
+        sigma_obs,
+        weight: t.div(d, q),
+        shift: t.add(t.mul(held, center), own),
+    };
+    let standard = Standard {
+        ratio,
+        log_precision: t.sub(t.sub(t.ln(both), t.ln(scaled)), t.mul(exact(2.0), u)),
+        center,
+        inverse,
+        slope: t.div(t.mul(between, t.sub(one, inverse)), scaled),
+        held,
+        width,
+        own,
+    };
+    (scalars, standard)
+}
+
+impl Standard {
+    /// The slopes by the coordinates, from those by the scalars.
+    fn slopes(&self, t: Arithmetic, [by_mu, by_pop, by_obs]: [Bounded; 3]) -> [Bounded; 3] {
+        let &Self { center, inverse, slope, held, width, own, .. } = self;
+        let one = exact(1.0);
+        let twice = t.mul(exact(2.0), t.sub(one, held));
+        let turn = t.sub(t.mul(t.mul(by_mu, held), t.sub(t.mul(twice, center), own)), held);
+        let sum = t.sub(t.add(by_pop, by_obs), turn);
+        let by_ratio = t.sub(t.sub(by_pop, t.mul(slope, sum)), t.mul(t.sub(one, inverse), turn));
+        [t.mul(by_mu, width), by_ratio, sum]
+    }
 }
 
 impl Evaluation<'_> {
@@ -101,7 +186,7 @@ impl Evaluation<'_> {
         let slope = t.exp(t.mul(free, scalars.log_pop));
         let inverse = r.round(t.mul(slope, t.div(one, scalars.sigma_pop)));
         let by_location = t.sub(one, t.mul(lambda, slope));
-        let origin = r.round(t.mul(lambda, scalars.mu));
+        let origin = r.round(t.mul(lambda, exact(self.x[self.x.len() - 3])));
         let slope = r.round(slope);
         let (weight, shift) = (r.round(scalars.weight), r.round(scalars.shift));
         let mut gradient = Vec::with_capacity(self.x.len());
@@ -137,11 +222,11 @@ impl Evaluation<'_> {
     }
 
     /// Standardised coordinates.
-    fn standardised(&self) -> Sums {
+    fn standardised(&self, standard: &Standard) -> Sums {
         let &Self { r, t, ref scalars, .. } = self;
         let one = exact(1.0);
         let gain = t.mul(scalars.sigma_pop, scalars.weight);
-        let (by_gain, by_ratio) = (r.round(gain), r.round(t.mul(scalars.sigma_pop, gain)));
+        let (by_gain, by_ratio) = (r.round(gain), r.round(standard.ratio));
         let (scale, weight, shift) = (r.round(scalars.sigma_pop), r.round(scalars.weight), r.round(scalars.shift));
         let data = self.model.data();
         let mut gradient = Vec::with_capacity(self.x.len());
@@ -182,7 +267,7 @@ impl Evaluation<'_> {
             noise: t.add(t.sub(own, toward), shares),
             shares,
             power: exact(0.0),
-            logs: self.sum(&logs),
+            logs: t.add(self.sum(&logs), standard.log_precision),
         }
     }
 

@@ -4,8 +4,8 @@
 use crate::harness::{Answer, Job, Task, assert_same, assert_same_stats};
 use crate::models::model;
 use crate::program::Way;
-use octopus_density::Likelihood;
 use octopus_density::gpu::GpuDensity;
+use octopus_density::{Likelihood, to_non_centered};
 use octopus_sampler::reference::{ChainSnapshot, snapshot};
 use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig};
 
@@ -62,11 +62,14 @@ pub(crate) fn compare_model(way: Way, name: &str, model: &impl GpuDensity, confi
                     let position = &chain.positions[i * dim..(i + 1) * dim];
                     assert_same_stats(&what, &chain.stats[i], &answer.stats());
                     assert_same(&what, position, &answer.reals(dim));
-                    assert_eq!(answer.integer() != 0, warm_up, "{what}: gradients belong to the window");
+                    assert_eq!(answer.integer() != 0, warm_up, "{what}: points belong to the window");
                     if warm_up {
-                        let theirs = answer.reals(dim);
-                        let mut gradient = vec![0.0; dim];
-                        model.logp_grad(position, &mut gradient).unwrap();
+                        // Both in the sampler's coordinates.
+                        let (x, theirs) = (answer.reals(dim), answer.reals(dim));
+                        let (mut natural, mut gradient) = (x.clone(), vec![0.0; dim]);
+                        to_non_centered(model.hierarchies(), &adaptation.centerings, &mut natural);
+                        assert_same(&what, position, &natural);
+                        model.logp_grad_centered(&adaptation.centerings, &x, &mut gradient).unwrap();
                         assert_same(&what, &gradient, &theirs);
                         gradients += 1;
                     }

@@ -146,7 +146,7 @@ fn one_of_three_devices_is_lost() {
 #[test]
 fn one_of_three_devices_is_lost_of_many_short_chains() {
     let name = concat!(module_path!(), "::one_of_three_devices_is_lost_of_many_short_chains");
-    let told = lose(name, &[60, 520, 800, 820, 1000, 1170, 1250, 1300, 1350, 1400, 1500, 1600], &many_short());
+    let told = lose(name, &[60, 300, 520, 600, 700, 760, 800, 820, 850, 880, 900], &many_short());
     assert_told(&told, &["while learning", "while drawing"], &[]);
 }
 
@@ -168,8 +168,8 @@ on_software_gpu!(the_last_device_that_is_lost_ends_the_run, "devices=2;lost=0:30
 #[test]
 fn a_batch_on_two_devices_of_which_one_is_lost() {
     let name = concat!(module_path!(), "::a_batch_on_two_devices_of_which_one_is_lost");
-    let calls = [100_000, 1, 40, 80, 120, 200, 280, 360, 1000];
-    let memory = "devices=2;total_mb=64,8;free_mb=60,3";
+    let calls = [100_000, 1, 20, 40, 60, 80, 100, 120, 200, 280, 360, 1000];
+    let memory = "devices=2;total_mb=64,8;free_mb=60,4";
     let settings: Vec<String> = calls.iter().map(|call| format!("{memory};lost=1:{call}")).collect();
     let told = run_with_each(name, &settings, &[BATCH], || {
         let densities = boxed(12);

@@ -394,6 +394,11 @@ on_software_gpu!(the_driver_s_side_checks_its_arguments, "", UNITS, {
             NutsField::Word(8),
             NutsField::Scalar(5.0),
             NutsField::Scalar(5.0),
+            // What the data say about mu.
+            NutsField::Scalar(1.0),
+            NutsField::Scalar(8.0),
+            NutsField::Scalar(0.0),
+            NutsField::Scalar(0.04),
             NutsField::PerCoordinate(&[0.0; 8]),
             NutsField::PerCoordinate(&[1.0; 8]),
             NutsField::PerCoordinate(&[1.0]),

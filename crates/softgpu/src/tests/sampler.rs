@@ -57,7 +57,7 @@ struct Chains {
     states: u64,
     draws: u64,
     records: u64,
-    gradients: u64,
+    points: u64,
     end_states: u64,
     end_positions: u64,
 }
@@ -77,7 +77,9 @@ impl Chains {
         let total = 8.0 * groups as f64;
         let data = Structure::default().words(&[groups as u32, 0]);
         // Prior of mu, scales of both sigmas, squares within groups, observations.
-        let data = data.reals(&[0.0, 10.0, 5.0, 5.0, 7.0 * groups as f64, total]).addresses(&[count, mean, 0, 0]);
+        let data = data.reals(&[0.0, 10.0, 5.0, 5.0, 7.0 * groups as f64, total]);
+        // What only standardised coordinates ask for: the mean and the sum of the counts, center, prior, squares.
+        let data = data.reals(&[8.0, total, 0.0, 0.01, 7.0 / 8.0, 0.5]).addresses(&[count, mean, 0, 0]);
         // The counts that there are, and padding.
         let data = data.addresses(&[distinct, times]).words(&[1, 0]);
 
@@ -86,7 +88,7 @@ impl Chains {
         let workspaces = allocate(driver, 8 * CHAINS * (11 + 3 * MAX_DEPTH) * size);
         let draws = allocate(driver, 8 * CHAINS * ITERATIONS * dim);
         let records = allocate(driver, RECORD * CHAINS * ITERATIONS);
-        let gradients = allocate(driver, 8 * CHAINS * ITERATIONS * dim);
+        let points = allocate(driver, 2 * 8 * CHAINS * ITERATIONS * dim);
         let end_states = allocate(driver, STATE * CHAINS);
         // Where a restart finds the chains' points.
         let starts: Vec<f64> = (0..CHAINS * dim).map(|i| 0.1 * (i as f64).sin()).collect();
@@ -102,9 +104,9 @@ impl Chains {
             // Metric: of rank 0, and padding.
             .addresses(&[scale, 0, 0])
             .words(&[0, 0])
-            .addresses(&[states, workspaces, draws, records, gradients, end_states, end_positions]);
+            .addresses(&[states, workspaces, draws, records, points, end_states, end_positions]);
         let (data, launch) = (data.0, launch.0);
-        Self { dim, lanes, data, launch, states, draws, records, gradients, end_states, end_positions }
+        Self { dim, lanes, data, launch, states, draws, records, points, end_states, end_positions }
     }
 
     fn launch(&mut self, driver: &Double, kernel: Handle) {
@@ -150,10 +152,11 @@ fn fingerprint(name: &'static str, variant: Variant, lanes: Lanes, shape: [usize
         let (dim, rows) = (chains.dim, CHAINS * ITERATIONS);
         let draws: Vec<f64> = to_host(&driver, chains.draws, rows * dim);
         assert!(draws.iter().all(|x| x.is_finite()));
-        let gradients: Vec<f64> = to_host(&driver, chains.gradients, rows * dim);
-        for (row, gradient) in gradients.chunks(dim).enumerate() {
+        let points: Vec<f64> = to_host(&driver, chains.points, 2 * rows * dim);
+        for (row, (point, draw)) in points.chunks(2 * dim).zip(draws.chunks(dim)).enumerate() {
             let inside = WINDOW.contains(&(row % ITERATIONS));
-            assert!(gradient.iter().all(|x| x.is_finite() == inside), "iteration {}", row % ITERATIONS);
+            assert!(point.iter().all(|x| x.is_finite() == inside), "iteration {}", row % ITERATIONS);
+            assert!(!inside || &point[..dim] == draw, "iteration {}", row % ITERATIONS);
         }
         let states: Vec<u8> = to_host(&driver, chains.states, STATE * CHAINS);
         assert_eq!(to_host::<u8>(&driver, chains.end_states, STATE * CHAINS), states);

@@ -69,19 +69,19 @@ impl NutsBatchSlot {
         self.memory.bytes() + self.table.bytes()
     }
 
-    /// Starts to copy what the launch has left, in order with `stream`; gradients if they are asked for and there are
-    /// any.
+    /// Starts to copy what the launch has left, in order with `stream`: the windows' points, too, if they are asked for
+    /// and there are any.
     ///
     /// # Errors
     /// When the driver fails.
-    pub fn fetch(&mut self, stream: &Stream, gradients: bool) -> Result<(), CudaError> {
+    pub fn fetch(&mut self, stream: &Stream, points: bool) -> Result<(), CudaError> {
         self.settle()?;
         let host = match self.host.take() {
             Some(host) => host,
             // It went with a copy that failed.
             None => PinnedBuffer::zeroed(stream.context(), self.memory.len())?,
         };
-        let end = if gradients { self.plan.end } else { self.plan.gradients };
+        let end = if points { self.plan.end } else { self.plan.points };
         self.copy = Some(self.memory.download(0..end, host, stream)?);
         Ok(())
     }
@@ -124,8 +124,8 @@ impl NutsBatchSlot {
                 let what = "the data set (chains)";
                 return Err(CudaError::LengthMismatch { operation, what, expected: chains, found: own.chains });
             }
-            let gradients = !window(launch).is_empty();
-            left.push(Left { chains, dim: own.dim, iterations: launch.iterations as usize, gradients });
+            let points = !window(launch).is_empty();
+            left.push(Left { chains, dim: own.dim, iterations: launch.iterations as usize, points });
         }
         let operation = || format!("launching {} data sets", launches.len());
         let mismatch =
@@ -208,8 +208,7 @@ impl NutsBatchSlot {
 
 /// Bytes of what launches leave and of the table, for items of so many chains and coordinates.
 fn sides(format: NutsFormat, item: usize, sizes: &[(usize, usize)], iterations: usize) -> Option<(usize, usize)> {
-    let left: Vec<Left> =
-        sizes.iter().map(|&(chains, dim)| Left { chains, dim, iterations, gradients: true }).collect();
+    let left: Vec<Left> = sizes.iter().map(|&(chains, dim)| Left { chains, dim, iterations, points: true }).collect();
     let parts = sizes.iter().try_fold(0_usize, |sum, &(chains, _)| sum.checked_add(blocks(format, chains)))?;
     let table = sizes.len().checked_mul(item)?.checked_add(parts.checked_mul(PART)?)?;
     Some((Plan::new(format, &left)?.end, table))

@@ -3,7 +3,7 @@
 use octopus_cuda::{Float, NutsCentering, NutsChain, NutsField, NutsFormat, NutsLaunch};
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_density::{Centering, EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
 
 pub(super) const MAX_DEPTH: u32 = 5;
 pub(super) const MOST_RANK: usize = 3;
@@ -32,6 +32,15 @@ impl DataSet {
 
     pub(super) fn directions(&self) -> Vec<&[f64]> {
         self.directions.iter().map(Vec::as_slice).collect()
+    }
+
+    /// The coordinates in which its chains walk, as the CPU knows them.
+    pub(super) fn walks_in(&self) -> Centering {
+        match self.centering {
+            NutsCentering { standardised: true, .. } => Centering::Standardised,
+            NutsCentering { lambda: 0.0, .. } => Centering::NonCentered,
+            _ => Centering::Centered,
+        }
     }
 
     /// Number `i`, of `chains` chains.

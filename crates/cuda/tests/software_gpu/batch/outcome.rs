@@ -17,10 +17,10 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Of the first `chains` chains.
     fn of(output: &NutsOutput<'_>, chains: usize, dim: usize) -> Self {
-        let mut reals = Vec::new();
+        let (mut reals, mut gradients) = (Vec::new(), Vec::new());
         for chain in 0..chains {
             output.draws(chain, &mut reals);
-            output.gradients(chain, &mut reals);
+            output.points(chain, &mut reals, &mut gradients);
             for r in output.records(chain) {
                 let words = [r.tree_depth, r.n_steps, r.index_in_trajectory.cast_unsigned()].map(f64::from);
                 let flags =
@@ -33,6 +33,7 @@ impl Outcome {
         reals.extend(&output.end_positions()[..chains * dim]);
         let states = output.end_states()[..chains].to_vec();
         reals.extend(states.iter().flat_map(|state| state.averaging));
+        reals.extend(gradients);
         Self { numbers: reals.into_iter().map(f64::to_bits).collect(), states }
     }
 }

@@ -29,7 +29,7 @@ fn every_vector_unit_gives_the_same_bits() {
         let mut position: Vec<f64> = (0..groups).map(|_| 20.0 + 30.0 * random.uniform()).collect();
         position.extend([48.0 + random.normal(), 2.0 + 0.1 * random.normal(), 0.7 + 0.1 * random.normal()]);
         for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
-            let mut models = vec![model(groups, |_| 10, likelihood), model(groups, |j| 1 + j * 7 % 30, likelihood)];
+            let mut models = vec![model(groups, |_| 10, likelihood), model(groups, |j| 2 + j * 7 % 30, likelihood)];
             if groups <= 33 {
                 models.push(model(groups, |j| [300, 3, 4133, 256, 257, 4096][j % 6], likelihood));
             }

@@ -301,7 +301,7 @@ fn take_one<D: LogDensity + ?Sized>(job: &mut Job<'_, '_, D>, span: &Range<usize
         }
     }
     let one = |(c, (chain, block)): (usize, (&mut HostChain, &mut _))| {
-        chain.take(output, c, dim, true, block).map_err(|(row, source)| SamplerError::Density {
+        chain.take(output, c, true, block).map_err(|(row, source)| SamplerError::Density {
             chain: c,
             iteration: span.start + row,
             source,
