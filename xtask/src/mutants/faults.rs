@@ -26,8 +26,8 @@ pub(super) const FAULTS: [Fault; 22] = [
     Fault {
         name: "Jacobian of the centering with the wrong sign",
         file: CENTERING,
-        old: "-0.5 * logs",
-        new: "0.5 * logs",
+        old: "-0.5 * (logs",
+        new: "0.5 * (logs",
     },
     Fault {
         name: "Jacobian in the fused density with the wrong sign",

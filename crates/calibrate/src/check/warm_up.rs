@@ -71,7 +71,7 @@ impl<'a, D: LogDensity> WarmUp<'a, D> {
         let blocks = self.density.hierarchies();
         for (block, found) in blocks.iter().zip(&learned.centerings) {
             let expected = match self.config.parameterization {
-                Parameterization::Adaptive if block.information.is_some() => Centering::Standardised,
+                Parameterization::Adaptive if block.is_informed() => Centering::Standardised,
                 Parameterization::Centered => Centering::Centered,
                 Parameterization::Adaptive | Parameterization::NonCentered => Centering::NonCentered,
             };
