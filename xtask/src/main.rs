@@ -14,6 +14,7 @@ mod ptx;
 mod record;
 mod rehearse;
 mod run;
+mod seeds;
 mod skipped;
 mod test;
 mod tidy;
@@ -37,6 +38,7 @@ tasks:
   record                           what kernels and runs must give, anew, on the software GPU; commit kernels/expected*
   rehearse                         that bundle on the software GPU, with the release binary that is there
   accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
+  seeds [N]                        every data set of benchmarks/seeds under N seeds (1000); writes RESULTS.md there
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
@@ -79,6 +81,10 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
         ("outside", []) => outside::run(&root),
         ("record", []) => record::run(&root),
         ("rehearse", []) => rehearse::run(&root),
+        ("seeds", _) => match seeds::parse(arguments) {
+            Ok(number) => seeds::run(&root, number),
+            Err(message) => Ok(misuse(&message)),
+        },
         ("accept", [results]) => accept::run(&root, Path::new(results), accept::Purpose::Report),
         ("accept", []) => Ok(misuse("accept needs the folder of results")),
         ("mutants", _) => mutants::run(&root, arguments),

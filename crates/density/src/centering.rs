@@ -78,21 +78,22 @@ enum Of<'a> {
     Standardised(&'a Information),
 }
 
-/// One function of all of several numbers, which vector units do at once.
+/// Applies one function to several numbers, so that a vector unit can do them at once.
 #[inline(always)]
 fn each<const N: usize>(mut x: [f64; N], f: impl Fn(f64) -> f64) -> [f64; N] {
     x.iter_mut().for_each(|x| *x = f(*x));
     x
 }
 
+/// Divides several numbers, for the same reason.
 #[inline(always)]
 fn quotients<const N: usize>(mut x: [f64; N], by: [f64; N]) -> [f64; N] {
     x.iter_mut().zip(by).for_each(|(x, by)| *x /= by);
     x
 }
 
-/// The scalars of a block at a place, and what follows from them for all coordinates. Operations and their order are those
-/// of the kernels.
+/// The scalars of a block at one place, and everything that the coordinates take from them. The operations and their order
+/// are those of the kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standard {
     pub(crate) log_scale: f64,
@@ -108,7 +109,7 @@ pub(crate) struct Standard {
     pub(crate) ratio: f64,
     /// The location less the information's origin.
     pub(crate) shift: f64,
-    /// 1 - h of an effect of the mean precision, and its logarithm, negative.
+    /// 1 - h of an effect of the mean precision: 1 / d with d = 1 + p s^2 / o^2.
     pub(crate) inverse: f64,
     log_d: f64,
     /// -d log n / d v
@@ -135,7 +136,7 @@ struct Effect {
 }
 
 impl Standard {
-    /// At a place in standardised coordinates.
+    /// Reads a place in standardised coordinates.
     #[inline(always)]
     pub(crate) fn at(information: &Information, [location, v, u]: [f64; 3]) -> Self {
         let [root, factor] = each([v, u], exact::exp);
@@ -146,7 +147,7 @@ impl Standard {
         Self { log_noise, log_scale: v + log_noise, own, shift, ..place }
     }
 
-    /// At a place in the density's own coordinates; for the way to others, which no engine goes while it draws.
+    /// Reads a place in the density's own coordinates, from which no engine comes while it draws.
     fn natural(block: &Hierarchy, information: &Information, position: &[f64]) -> Self {
         let log_scale = position[block.log_scale];
         let log_noise = information.log_noise().map_or(0.0, |noise| position[noise]);
@@ -158,16 +159,17 @@ impl Standard {
         Self { log_scale, log_noise, own: shift - place.held * information.population().center, shift, ..place }
     }
 
-    /// At the ratio `root` of scale and noise, and the noise at `factor`, e^u, of the likely one; without the location.
+    /// Computes what does not depend on the location: `root` is the ratio of scale and noise, and the noise is `factor`, e^u,
+    /// times the likely one.
     #[inline(always)]
     fn of(information: &Information, root: f64, factor: f64, u: f64) -> Self {
         let Population { total, typical, prior, within, between, .. } = information.population();
         let ratio = root * root;
         let d = 1.0 + typical * ratio;
-        // Of o^2 = n^2 e^2u, n^2 = scaled / d.
+        // The likely noise squared is scaled / d, and the noise squared is q / d.
         let scaled = within * d + between;
         let q = scaled * (factor * factor);
-        // Of the location's precision, both / q.
+        // The prior and the data together know the location with the precision both / q.
         let both = prior * q + total;
         let [inverse, weight, held, variance, square] = quotients([1.0, d, total, q, q], [d, q, both, both, d]);
         let [width, noise] = each([variance, square], f64::sqrt);
@@ -195,13 +197,14 @@ impl Standard {
         }
     }
 
-    /// The slopes by the scalars' coordinates, given those by the location and the logarithms of scale and noise; the slope
-    /// of the location's log-Jacobian is added. That by a noise of 1 is 0, and what it becomes means nothing.
+    /// Turns slopes by the location and by the logarithms of scale and noise into slopes by their coordinates, and adds that
+    /// of the location's log-Jacobian. Where the noise is 1 its slope is 0, and the last result means nothing.
     #[inline(always)]
     pub(crate) fn slopes(&self, information: &Information, [location, scale, noise]: [f64; 3]) -> [f64; 3] {
         let Self { held, width, own, inverse, slope, .. } = *self;
         let center = information.population().center;
-        // Half of what scales do to the location's mean and width, as both depend on the logarithm of its precision.
+        // The location's mean and width depend on the scales through its precision: this is half of the slope by the
+        // logarithm of that.
         let turn = (location * held) * ((2.0 * (1.0 - held)) * center - own) - held;
         let rest = (1.0 - inverse) * turn;
         let both = (scale + noise) - turn;
