@@ -7,13 +7,10 @@ use crate::CalibrateError;
 use crate::judgement::RHAT;
 use crate::run::{TURN, on_threads};
 use octopus_density::LogDensity;
-use octopus_diag::{Chains, rhat, rhat_nested, rhat_split};
+use octopus_diag::{Chains, limits, rhat, rhat_nested, rhat_split};
 use octopus_sampler::{Phase, Sampler, SamplerConfig, Strategy};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
-
-/// The R-hat above which a run is not fit for use.
-const UNFIT: f64 = 1.01;
 
 /// What one seed gave.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -183,8 +180,8 @@ impl SeedSweep {
         worst.truncate(100);
         Self {
             runs: runs.len(),
-            unfit: how_many(&|run| run.rhat >= UNFIT),
-            chance: chance_above(sampler, quantities, UNFIT),
+            unfit: how_many(&|run| run.rhat >= limits::RHAT),
+            chance: chance_above(sampler, quantities, limits::RHAT),
             lost,
             diverging: how_many(&|run| run.divergences > 0),
             divergences: runs.iter().map(|run| run.divergences).sum(),

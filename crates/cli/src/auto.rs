@@ -8,6 +8,7 @@ use crate::work::Demand;
 use anyhow::Result;
 use octopus_density::HierarchicalNormal;
 use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
+use octopus_diag::limits;
 use octopus_sampler::plan::{alternatives, best, draws_for, least_draws};
 use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
 use octopus_trace::Goal;
@@ -93,9 +94,10 @@ pub(crate) fn plan(
     demand: &dyn Fn(&SamplerConfig) -> Demand,
     costs: &Costs,
 ) -> Result<Plan, UsageError> {
-    let runs = alternatives(base, wanted.draws, dim, costs.threads as usize);
+    let runs = alternatives(base, wanted.draws, dim, costs.threads as usize, limits::RHAT);
     // At a target for R-hat the PRD's chains arrive no sooner than it lets them; without one they draw as asked.
-    let least = |config: &SamplerConfig| if wanted.limit == Limit::Wanted { 1 } else { least_draws(config, dim) };
+    let least =
+        |config: &SamplerConfig| if wanted.limit == Limit::Wanted { 1 } else { least_draws(config, dim, limits::RHAT) };
     let runs: Vec<(SamplerConfig, Demand)> = runs
         .into_iter()
         .map(|config| SamplerConfig { draws: config.draws.max(least(&config)), ..config })
@@ -169,7 +171,7 @@ fn unknown(
 fn limited(config: SamplerConfig, wanted: Wanted, dim: usize) -> SamplerConfig {
     let draws = match wanted.limit {
         Limit::Wanted => config.draws,
-        Limit::Generous => AT_MOST * config.draws.max(least_draws(&config, dim)),
+        Limit::Generous => AT_MOST * config.draws.max(least_draws(&config, dim, limits::RHAT)),
         Limit::Given(all) => all.div_ceil(config.chains).max(1),
     };
     SamplerConfig { draws, ..config }
@@ -296,7 +298,7 @@ mod tests {
         let short = SamplerConfig { tune: 300, ..prd_sampler() };
         let plan = plan(&short, wanted, 103, DeviceChoice::Cpu, &demand, &costs).unwrap();
         assert_eq!(plan.config.strategy, Strategy::ManyShort, "{}", plan.reason);
-        assert!(plan.considered.iter().all(|run| run.config.draws >= least_draws(&run.config, 103)));
+        assert!(plan.considered.iter().all(|run| run.config.draws >= least_draws(&run.config, 103, limits::RHAT)));
     }
 
     #[test]

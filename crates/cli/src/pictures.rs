@@ -168,7 +168,7 @@ impl Picture {
             Self::Ppc => {
                 let predictions = from.predictions()?;
                 // Its p-values are those of the statistics' own picture.
-                let statistics = check_predictive(&predictions.observed, &predictions.replicates(usize::MAX));
+                let statistics = check_predictive(&predictions.observed, &predictions.replicates(usize::MAX))?;
                 let replicates = predictions.replicates(REPLICATES);
                 Plot::Ppc(PpcPlot { observed: predictions.observed, replicates, statistics })
             }
@@ -180,7 +180,7 @@ impl Picture {
             Self::PpcStatistic => {
                 let predictions = from.predictions()?;
                 let all = predictions.replicates(usize::MAX);
-                Plot::PpcStatistic(PpcStatisticPlot { statistics: check_predictive(&predictions.observed, &all) })
+                Plot::PpcStatistic(PpcStatisticPlot { statistics: check_predictive(&predictions.observed, &all)? })
             }
             Self::Prior => prior(from)?,
             Self::LooPit => {

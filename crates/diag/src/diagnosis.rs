@@ -2,15 +2,13 @@
 
 use crate::bfmi::{bfmi, bfmi_of_chains};
 use crate::check::{self, Check, Status};
+use crate::limits;
 use crate::stuck::stuck_chains;
 use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summarise};
 use crate::table::Rows;
 use crate::{Chains, DiagError};
 use octopus_trace::{Array, Dataset, Values};
 use std::fmt::{self, Write};
-
-/// Effective draws that estimates from many chains must rest on at the least, as from the usual four.
-const ESS_OF_MANY: f64 = 400.0;
 
 /// The limits of a diagnosis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,10 +46,10 @@ impl Default for DiagnoseOptions {
     fn default() -> Self {
         Self {
             prob: DEFAULT_PROB,
-            max_rhat: 1.01,
+            max_rhat: limits::RHAT,
             min_ess: None,
             superchains: None,
-            min_bfmi: 0.3,
+            min_bfmi: limits::BFMI,
             max_tree_depth: None,
             settings: None,
         }
@@ -156,7 +154,8 @@ pub fn diagnose(
         (None, Some(array), Some(limit)) => Some(count(&array.values, |v| v >= f64::from(limit))),
         _ => None,
     };
-    let by_chains = if options.superchains.is_some() { ESS_OF_MANY } else { 100.0 * summary.chains as f64 };
+    let by_chains =
+        if options.superchains.is_some() { limits::ESS } else { limits::ESS_PER_CHAIN * summary.chains as f64 };
     let min_ess = options.min_ess.unwrap_or(by_chains);
     let total = summary.chains * summary.draws;
     let steps = find(STEP_SIZE)?.map(|array| last_of_each_chain(&array.values, summary.draws));

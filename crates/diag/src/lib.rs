@@ -93,6 +93,7 @@ mod json;
 mod kde;
 mod lanes;
 mod likelihood;
+pub mod limits;
 mod ln;
 mod loo;
 mod loo_pit;

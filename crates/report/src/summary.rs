@@ -4,11 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::nullable;
 
-/// R-hat from which on convergence is in doubt (Vehtari et al. 2021).
-pub(crate) const RHAT_LIMIT: f64 = 1.01;
-/// The effective sample size, bulk and tail, that a parameter must exceed.
-pub(crate) const ESS_LIMIT: f64 = 400.0;
-
 /// One scalar of the posterior: a parameter, or one element of an array.
 ///
 /// A diagnostic that is not defined (a constant chain, too few draws) is NaN, in JSON `null`.
@@ -73,7 +68,7 @@ pub struct PredictiveStatistic {
     /// Its values on replicated data sets.
     #[serde(with = "nullable::list", skip_serializing, default)]
     pub replicated: Vec<f64>,
-    /// The share of replicated values that are at least the observed one.
+    /// The share of replicated values that are at most the observed one.
     #[serde(with = "nullable")]
     pub p_value: f64,
 }

@@ -17,8 +17,7 @@ const LEARNING: f64 = 1.5;
 /// Windows after which what many chains learn has mostly settled, and iterations that this takes at the least.
 const WINDOWS: usize = 3;
 const SETTLED: usize = 40;
-/// What R-hat must come below, and of chains that mix well the share that does not by chance.
-const RHAT: f64 = 1.01;
+/// The share of runs whose chains mix well that misses the limit of R-hat by chance.
 const MISSED: f64 = 0.01;
 /// Effective draws of the tails, which have the fewest, for each draw.
 const TAIL_EFFICIENCY: f64 = 0.55;
@@ -60,11 +59,11 @@ pub fn draws_for(effective: f64) -> usize {
     (effective / TAIL_EFFICIENCY).ceil() as usize
 }
 
-/// Draws of each chain from which on the largest R-hat of `dim` quantities is below 1.01 where chains mix well.
+/// Draws of each chain from which on the largest R-hat of `dim` quantities is below `rhat` where chains mix well.
 ///
 /// Of g superchains (or chains) of m effective draws R-hat is about 1 + F / (2 m), F the ratio of an analysis of variance
 /// with g - 1 degrees of freedom, of which the largest of all quantities counts.
-pub fn least_draws(config: &SamplerConfig, dim: usize) -> usize {
+pub fn least_draws(config: &SamplerConfig, dim: usize, rhat: f64) -> usize {
     /// Draws are so many that their own degrees of freedom do not matter.
     const MANY: f64 = 1e6;
     let groups = match config.strategy {
@@ -75,15 +74,15 @@ pub fn least_draws(config: &SamplerConfig, dim: usize) -> usize {
         return 1;
     }
     let largest = f_quantile(MISSED / dim.max(1) as f64, (groups - 1) as f64, MANY);
-    let of_group = largest / (2.0 * (RHAT - 1.0) * TAIL_EFFICIENCY);
+    let of_group = largest / (2.0 * (rhat - 1.0) * TAIL_EFFICIENCY);
     ((of_group * groups as f64 / config.chains as f64).ceil() as usize).max(1)
 }
 
 /// Runs that draw at least `draws` draws in all: the chains of `base` as they are, if they warm up each for itself, and more
 /// and more chains that warm up together. `threads` is how many chains the processor moves at once, which their number
-/// should divide into, `dim` the number of coordinates: chains that warm up together make [`least_draws`] at the least. All
-/// else is as in `base`.
-pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usize) -> Vec<SamplerConfig> {
+/// should divide into, `dim` the number of coordinates, `rhat` the limit of R-hat: chains that warm up together make
+/// [`least_draws`] at the least. All else is as in `base`.
+pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usize, rhat: f64) -> Vec<SamplerConfig> {
     let long = SamplerConfig { strategy: Strategy::FourLong, ..base.clone() };
     let long = SamplerConfig { draws: draws.div_ceil(long.chains.max(1)), ..long };
     let powers = |first: usize| std::iter::successors(Some(first), |chains| Some(2 * chains));
@@ -97,7 +96,7 @@ pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usi
         [Some(most), fewer].into_iter().flatten().map(move |superchains| {
             let draws = draws.div_ceil(chains);
             let config = SamplerConfig { strategy: Strategy::ManyShort, chains, superchains, draws, ..base.clone() };
-            SamplerConfig { draws: draws.max(least_draws(&config, dim)), ..config }
+            SamplerConfig { draws: draws.max(least_draws(&config, dim, rhat)), ..config }
         })
     });
     std::iter::once(long).chain(many).collect()
@@ -123,18 +122,18 @@ mod tests {
     #[test]
     fn alternatives_can_be_run_and_draw_enough() {
         for (draws, threads) in [(8000, 2), (8000, 6), (100, 1), (1, 64), (1_000_000, 0)] {
-            let all = alternatives(&prd(), draws, 103, threads);
+            let all = alternatives(&prd(), draws, 103, threads, 1.01);
             assert!(all.len() > 12 && all[0].strategy == Strategy::FourLong);
             for config in all {
                 assert_eq!(config.validate(), Ok(()), "{config:?}");
                 assert!(config.chains * config.draws >= draws, "{config:?}");
                 assert!(
-                    config.strategy == Strategy::FourLong || config.draws >= least_draws(&config, 103),
+                    config.strategy == Strategy::FourLong || config.draws >= least_draws(&config, 103, 1.01),
                     "{config:?}"
                 );
             }
         }
-        let six: Vec<usize> = alternatives(&prd(), 8000, 103, 6).iter().map(|config| config.chains).collect();
+        let six: Vec<usize> = alternatives(&prd(), 8000, 103, 6, 1.01).iter().map(|config| config.chains).collect();
         assert!([6, 12, 8, 16_384].iter().all(|chains| six.contains(chains)), "{six:?}");
     }
 
@@ -159,13 +158,13 @@ mod tests {
     fn so_many_draws_have_an_r_hat_below_the_limit() {
         let least = |superchains, dim| {
             let config = SamplerConfig { chains: superchains, superchains, ..SamplerConfig::many_short(4) };
-            least_draws(&config, dim)
+            least_draws(&config, dim, 1.01)
         };
         assert!(least(4, 1003) > 728 && least(16, 1003) > 248 && least(16, 503) > 248);
         assert!(least(8, 503) < 550 && least(64, 103) < 192 && least(4, 103) < 743);
-        assert_eq!(least_draws(&SamplerConfig { chains: 1, ..prd() }, 103), 1);
+        assert_eq!(least_draws(&SamplerConfig { chains: 1, ..prd() }, 103, 1.01), 1);
         let many = SamplerConfig::many_short(16_384);
-        assert!((1..=2).contains(&least_draws(&many, 103)), "{}", least_draws(&many, 103));
+        assert!((1..=2).contains(&least_draws(&many, 103, 1.01)), "{}", least_draws(&many, 103, 1.01));
     }
 
     #[test]

@@ -6,15 +6,13 @@ mod text;
 
 use crate::trace::{Trace, diagnose_options};
 use anyhow::{Context, Result};
+use octopus_diag::limits;
 use octopus_diag::{Check, ParameterDifference, PosteriorDifference, Status, posterior_difference};
 use octopus_report::{RunComparisonPlot, RunDifference, RunRatio, percent, significant};
 use serde::{Serialize, Serializer};
 
 pub(crate) use settings::Setting;
 pub(crate) use speed::Speed;
-
-/// Above this R-hat standard errors, and with them z, mean little.
-const CONVERGED: f64 = 1.01;
 
 /// From when on two posteriors differ.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -180,7 +178,7 @@ fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     let mut checks = Vec::new();
     let worst = found.summaries.iter().map(|summary| summary.max_rhat()).fold(f64::NAN, f64::max);
     // Of one chain there is none.
-    if worst >= CONVERGED {
+    if worst >= limits::RHAT {
         let message = format!("R-hat up to {}: standard errors mean little", significant(worst, 4));
         checks.push(warn("converged", message, "see `octopus diagnose` on each, and draw longer"));
     }

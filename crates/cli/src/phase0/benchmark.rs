@@ -2,7 +2,6 @@
 
 use super::Options;
 use super::compare::error_of_means;
-use super::diagnose::{MAX_RHAT, MIN_ESS};
 use super::gpu::OnGpu;
 use super::gpu_benchmark::GpuBenchmarks;
 use super::planned;
@@ -22,6 +21,7 @@ use octopus_density::exact::ExactPosterior;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::{Chosen, Device, DeviceChoice, Source};
+use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
 use octopus_sampler::{Block, SamplerConfig, Strategy};
@@ -82,7 +82,7 @@ pub(super) struct Quality {
 impl Quality {
     /// Whether the PRD's R-hat and effective sample sizes are met.
     pub(super) fn converged(&self) -> bool {
-        self.max_rhat < MAX_RHAT && self.min_ess_bulk > MIN_ESS && self.min_ess_tail > MIN_ESS
+        self.max_rhat < limits::RHAT && self.min_ess_bulk > limits::ESS && self.min_ess_tail > limits::ESS
     }
 }
 

@@ -4,10 +4,8 @@ use super::sample::Sampled;
 use crate::observed::{Predictive, Wanted};
 use crate::problem::Problem;
 use anyhow::Result;
+use octopus_diag::{BayesianPValue, Statistic, bayesian_p_value};
 use octopus_report::PredictiveStatistic;
-
-/// A number that sums up all observations.
-type Statistic = fn(&[f64]) -> f64;
 
 /// Replicated data sets of each chain.
 const PER_CHAIN: usize = 100;
@@ -26,43 +24,26 @@ pub(super) struct Predicted {
 /// When the trace lacks the positions.
 pub(super) fn run(problem: &Problem, sampled: &Sampled, seed: u64) -> Result<Predicted> {
     let predictive = Predictive::new(&sampled.draws, &problem.model, seed, PER_CHAIN, Wanted::ALL)?;
-    let statistics = check(problem.model.data().values(), &predictive.replicates);
+    let statistics = check(problem.model.data().values(), &predictive.replicates)?;
     Ok(Predicted { predictive, statistics })
 }
 
-/// Mean, standard deviation, smallest and largest value: observed, replicated, and the Bayesian p-value, the
-/// share of replicates that are at least the observed value (Gelman, Meng and Stern 1996).
-pub(crate) fn check(observed: &[f64], replicates: &[Vec<f64>]) -> Vec<PredictiveStatistic> {
-    let statistics: [(&str, Statistic); 4] = [("mean", mean), ("sd", sd), ("min", min), ("max", max)];
-    statistics
+/// Mean, standard deviation, smallest and largest value: observed, replicated, and the Bayesian p-value, the share of
+/// replicates that are at most the observed value.
+///
+/// # Errors
+/// When a replicate has not as many values as were observed.
+pub(crate) fn check(observed: &[f64], replicates: &[Vec<f64>]) -> Result<Vec<PredictiveStatistic>> {
+    let all = replicates.concat();
+    [("mean", Statistic::Mean), ("sd", Statistic::Sd), ("min", Statistic::Min), ("max", Statistic::Max)]
         .into_iter()
-        // One observation has no standard deviation.
+        // One observation does not vary.
         .filter(|(name, _)| *name != "sd" || observed.len() > 1)
         .map(|(name, statistic)| {
-            let own = statistic(observed);
-            let replicated: Vec<f64> = replicates.iter().map(|values| statistic(values)).collect();
-            let above = replicated.iter().filter(|&&value| value >= own).count();
-            let p_value = above as f64 / replicated.len() as f64;
-            PredictiveStatistic { name: name.to_owned(), observed: own, replicated, p_value }
+            let BayesianPValue { observed, replicated, p_value } = bayesian_p_value(&all, observed, statistic)?;
+            Ok(PredictiveStatistic { name: name.to_owned(), observed, replicated, p_value })
         })
         .collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn sd(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    (values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (values.len() as f64 - 1.0)).sqrt()
-}
-
-fn min(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-fn max(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[cfg(test)]
@@ -72,17 +53,16 @@ mod tests {
     #[test]
     fn p_values_are_shares() {
         let replicates: Vec<Vec<f64>> = (0..10).map(|k| vec![f64::from(k), f64::from(k) + 2.0]).collect();
-        let found = check(&[6.0, 8.0], &replicates);
+        let found = check(&[6.0, 8.0], &replicates).unwrap();
         let p = |name: &str| found.iter().find(|s| s.name == name).unwrap().p_value;
-        // The replicates 6, 7, 8 and 9 are at least the observed one.
-        assert_eq!((p("mean"), p("min"), p("max"), p("sd")), (0.4, 0.4, 0.4, 1.0));
-        let sd = found.iter().find(|s| s.name == "sd").unwrap();
-        assert!((sd.observed - 2f64.sqrt()).abs() < 1e-15);
+        // The replicates 0 to 6 are at most the observed one, and all vary as much.
+        assert_eq!((p("mean"), p("min"), p("max"), p("sd")), (0.7, 0.7, 0.7, 1.0));
+        assert_eq!(found.iter().find(|s| s.name == "sd").unwrap().observed, 1.0);
     }
 
     #[test]
     fn one_observation_has_no_standard_deviation() {
-        let names: Vec<String> = check(&[1.0], &[vec![2.0]]).into_iter().map(|s| s.name).collect();
+        let names: Vec<String> = check(&[1.0], &[vec![2.0]]).unwrap().into_iter().map(|s| s.name).collect();
         assert_eq!(names, ["mean", "min", "max"]);
     }
 }

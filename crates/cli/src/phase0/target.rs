@@ -2,7 +2,6 @@
 //! PRD's chains, and with those that `--strategy auto` takes for it.
 
 use super::benchmark::{Quality, quality_of};
-use super::diagnose::{MAX_RHAT, MIN_ESS};
 use super::tables::words;
 use crate::auto::{Costs, Wanted, plan};
 use crate::output;
@@ -12,6 +11,7 @@ use crate::work::Demand;
 use anyhow::{Context, Result};
 use octopus_density::{HierarchicalNormal, LogDensity};
 use octopus_device::DeviceChoice;
+use octopus_diag::limits;
 use octopus_report::Comparison;
 use octopus_sampler::{SamplerConfig, Strategy};
 use octopus_trace::Goal;
@@ -53,7 +53,7 @@ impl Engine<'_> {
         base: &SamplerConfig,
         quick: bool,
     ) -> Result<Vec<Reached>> {
-        let goal = Goal { target_ess: Some(MIN_ESS), target_rhat: Some(MAX_RHAT), ..Goal::default() };
+        let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
         let wanted = Wanted::of(base, &goal, false);
         let best =
             plan(base, wanted, model.dim(), self.choice, &|config| Demand::of_run(model, config), self.costs)?.config;
@@ -143,8 +143,10 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
     Comparison {
         title: "Time to the quality target".into(),
         note: format!(
-            "Until R-hat is below {MAX_RHAT} and bulk and tail ESS are above {MIN_ESS} for every parameter, warm-up \
-             included; the median of several seeds. Warm-up and draws are those of each chain."
+            "Until R-hat is below {rhat} and bulk and tail ESS are above {ess} for every parameter, warm-up \
+             included; the median of several seeds. Warm-up and draws are those of each chain.",
+            rhat = limits::RHAT,
+            ess = limits::ESS,
         ),
         columns,
         rows,

@@ -100,7 +100,7 @@ const ENTRIES: [(&str, &str, &str); 18] = [
     (
         "PPC",
         "Posterior predictive check: data sets drawn from the fitted model beside the observed one; p is the share of \
-         replicated statistics that are at least the observed one, near 0 or 1 where the model cannot make such data.",
+         replicated statistics that are at most the observed one, near 0 or 1 where the model cannot make such data.",
         "Gelman, Meng, Stern 1996, Statistica Sinica 6",
     ),
 ];

@@ -6,7 +6,7 @@ use crate::Measured;
 use crate::benchmark::{Benchmark, SpeedupDefinition};
 use crate::format::{count, rate, seconds, significant};
 use crate::report::Report;
-use crate::summary::{ESS_LIMIT, RHAT_LIMIT};
+use octopus_diag::limits;
 
 /// A number with what it is, and whether it is as it should be, where that can be said.
 struct Card {
@@ -31,13 +31,13 @@ fn cards(report: &Report) -> Vec<Card> {
     let mut cards = Vec::new();
     if let Some(row) = report.worst_rhat() {
         let what =
-            format!("largest R-hat of {} parameters (below {RHAT_LIMIT})", count(report.parameters.len() as u64));
-        cards.push(card(significant(row.rhat, 4), what, Some(row.rhat < RHAT_LIMIT)));
+            format!("largest R-hat of {} parameters (below {})", count(report.parameters.len() as u64), limits::RHAT);
+        cards.push(card(significant(row.rhat, 4), what, Some(row.rhat < limits::RHAT)));
     }
     if let Some(row) = report.least(|row| row.ess_bulk.min(row.ess_tail)) {
         let (value, draws) = (row.ess_bulk.min(row.ess_tail), count((found.chains * found.draws) as u64));
-        let what = format!("smallest effective sample of {draws} draws (above {ESS_LIMIT})");
-        cards.push(card(rate(value), what, Some(value > ESS_LIMIT)));
+        let what = format!("smallest effective sample of {draws} draws (above {})", limits::ESS);
+        cards.push(card(rate(value), what, Some(value > limits::ESS)));
     }
     let what = if found.divergences == 1 { "divergent transition" } else { "divergent transitions" };
     cards.push(card(count(found.divergences), what.to_owned(), Some(found.divergences == 0)));

@@ -7,7 +7,8 @@ use maud::{Markup, html};
 use super::table::{Column, Table};
 use crate::format::{rate, significant};
 use crate::report::Report;
-use crate::summary::{ESS_LIMIT, RHAT_LIMIT, SummaryRow, by_worst_rhat};
+use crate::summary::{SummaryRow, by_worst_rhat};
+use octopus_diag::limits;
 
 /// Rows on paper beside the scalars: those with the worst R-hat.
 const PRINTED: usize = 20;
@@ -75,7 +76,7 @@ pub(super) fn content(report: &Report) -> Markup {
 
 fn line(row: &SummaryRow, truths: bool, unprinted: bool) -> Markup {
     // NaN is not good.
-    let (good_rhat, good) = (row.rhat < RHAT_LIMIT, |ess: f64| ess > ESS_LIMIT);
+    let (good_rhat, good) = (row.rhat < limits::RHAT, |ess: f64| ess > limits::ESS);
     let interval = |(low, high)| format!("{} to {}", significant(low, 4), significant(high, 4));
     html! {
         tr.m[unprinted] {

@@ -3,7 +3,8 @@
 use super::{CRITERIA, Criterion, Status, Verdict, VerdictRow};
 use crate::Measured;
 use crate::format::{bytes, percent, rate, significant};
-use crate::summary::{ESS_LIMIT, PredictiveStatistic, RHAT_LIMIT, SummaryRow, by_worst_rhat};
+use crate::summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
+use octopus_diag::limits;
 
 /// A thing that phase 0 must deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,7 +178,7 @@ impl Evidence<'_> {
             rate(tail.ess_tail),
             tail.name
         );
-        if worst.rhat < RHAT_LIMIT && bulk.ess_bulk > ESS_LIMIT && tail.ess_tail > ESS_LIMIT {
+        if worst.rhat < limits::RHAT && bulk.ess_bulk > limits::ESS && tail.ess_tail > limits::ESS {
             return pass(value);
         }
         let advice = if self.divergences > 0 {

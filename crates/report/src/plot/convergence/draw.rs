@@ -10,13 +10,11 @@ use super::super::{font, font::Weight};
 use super::{ConvergencePlot, ConvergenceSeries};
 use crate::ReportError;
 use crate::format::{count, rate, significant};
-use crate::plot::ess::PER_CHAIN;
+use octopus_diag::limits;
 
 const INSIDE: f64 = 470.0;
 /// More parameters than this are not told apart by colour; their range is shown.
 const MOST_KEYS: usize = 6;
-/// R-hat from which convergence is in doubt (Vehtari et al. 2021).
-const RHAT_LIMIT: f64 = 1.01;
 /// R-hat is laid out by the logarithm of what it has above 1; this little is as good as none.
 const SMALLEST_EXCESS: f64 = 1e-3;
 
@@ -83,9 +81,9 @@ impl ConvergencePlot {
             format!("{what} over the first draws of {chains}: R-hat falls below 1.01 and effective draws grow evenly");
         let top = head(&mut scene, "Convergence", &note);
         self.draw_key(&mut scene, top + 8.0);
-        let least = (PER_CHAIN * self.chains) as f64;
+        let least = limits::ESS_PER_CHAIN * self.chains as f64;
         let diagnostics = [
-            Diagnostic { name: "R-hat", values: |one| &one.rhat, limit: RHAT_LIMIT, more_is_better: false },
+            Diagnostic { name: "R-hat", values: |one| &one.rhat, limit: limits::RHAT, more_is_better: false },
             Diagnostic { name: "Bulk ESS", values: |one| &one.ess_bulk, limit: least, more_is_better: true },
             Diagnostic { name: "Tail ESS", values: |one| &one.ess_tail, limit: least, more_is_better: true },
         ];
@@ -173,7 +171,13 @@ impl ConvergencePlot {
                 x = key(scene, (x, y), series(i), false, &name) + 28.0;
             }
         }
-        key(scene, (x, y), MUTED, true, &format!("to ask for: 1.01, {}", rate((PER_CHAIN * self.chains) as f64)));
+        key(
+            scene,
+            (x, y),
+            MUTED,
+            true,
+            &format!("to ask for: 1.01, {}", rate(limits::ESS_PER_CHAIN * self.chains as f64)),
+        );
     }
 }
 

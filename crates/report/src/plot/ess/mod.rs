@@ -3,6 +3,7 @@
 mod evolution;
 mod regions;
 
+use octopus_diag::limits;
 use octopus_diag::{Chains, Evolution, ess_local_curve, ess_quantile_curve, evolution};
 use octopus_trace::Dataset;
 
@@ -17,9 +18,6 @@ const MOST_ELEMENTS: usize = 6;
 
 /// Points of a panel, as in ArviZ; fewer draws than that make as many points.
 const POINTS: usize = 20;
-
-/// Effective draws of each chain from which on estimates can be relied on (Vehtari et al. 2021).
-pub(super) const PER_CHAIN: usize = 100;
 
 /// Effective sample sizes of the first draws of a run, more and more of them: they should grow evenly.
 /// `az.plot_ess(kind="evolution")`.
@@ -98,7 +96,7 @@ impl EssEvolutionPlot {
                 .into_iter()
                 .map(|(name, found)| EssEvolutionPanel { name, bulk: found.ess_bulk, tail: found.ess_tail })
                 .collect(),
-            least: (PER_CHAIN * chains) as f64,
+            least: limits::ESS_PER_CHAIN * chains as f64,
             parameters: summary.len(),
         }
     }
@@ -134,7 +132,7 @@ impl EssRegionsPlot {
             EssRegionsPanel { name, ess }
         };
         let panels = chosen.into_iter().map(panel).collect();
-        Self { regions, panels, least: (PER_CHAIN * chains) as f64, parameters: summary.len() }
+        Self { regions, panels, least: limits::ESS_PER_CHAIN * chains as f64, parameters: summary.len() }
     }
 }
 

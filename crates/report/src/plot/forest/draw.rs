@@ -8,7 +8,7 @@ use super::super::{font, font::Weight};
 use super::{ForestPlot, ForestRow, ForestSection, many};
 use crate::ReportError;
 use crate::format::significant;
-use crate::summary::RHAT_LIMIT;
+use octopus_diag::limits;
 
 /// Arrays with more rows are drawn without a label for each.
 const MOST_LABELS: usize = 60;
@@ -95,7 +95,7 @@ impl ForestRow {
 
 fn rhat_text(rhat: f64) -> Text {
     let text = Text::new((0.0, 0.0), significant(rhat, 4), SMALL, MUTED);
-    if rhat < RHAT_LIMIT { text } else { Text { colour: VERMILLION, ..text.bold() } }
+    if rhat < limits::RHAT { text } else { Text { colour: VERMILLION, ..text.bold() } }
 }
 
 fn draw_scalar(scene: &mut Scene, row: &ForestRow, left: f64, right: f64, top: f64) {

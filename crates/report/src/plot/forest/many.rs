@@ -11,7 +11,7 @@ use super::super::{font, font::Weight};
 use super::draw::draw_key;
 use super::{ForestRow, ForestSection};
 use crate::format::{count, significant};
-use crate::summary::RHAT_LIMIT;
+use octopus_diag::limits;
 
 const VALUES: f64 = 330.0;
 const AROUND: f64 = 290.0;
@@ -116,19 +116,19 @@ fn draw_intervals(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axi
 /// R-hat of the same rows, with the limit as a line.
 fn draw_rhats(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axis, section: &ForestSection) {
     let finite = extent(section.rows.iter().map(|row| row.rhat));
-    let (low, high) = finite.unwrap_or((1.0, RHAT_LIMIT));
-    let y = panel.y((low.min(0.999), high.max(RHAT_LIMIT) + 0.1 * (high.max(RHAT_LIMIT) - 1.0)));
-    for value in [1.0, RHAT_LIMIT] {
+    let (low, high) = finite.unwrap_or((1.0, limits::RHAT));
+    let y = panel.y((low.min(0.999), high.max(limits::RHAT) + 0.1 * (high.max(limits::RHAT) - 1.0)));
+    for value in [1.0, limits::RHAT] {
         let at = y.px(value);
         let colour = if value > 1.0 { VERMILLION } else { MUTED };
         scene.dashed((panel.left, at), (panel.right, at), colour, 1.5);
     }
     // With a high R-hat the two lines come close: their labels must not.
-    let apart = y.px(1.0) - y.px(RHAT_LIMIT) > 1.1 * SMALL;
+    let apart = y.px(1.0) - y.px(limits::RHAT) > 1.1 * SMALL;
     if apart {
         scene.text(Text::new((panel.left - 12.0, y.px(1.0)), "1.00", SMALL, MUTED).align(Align::Right));
     }
-    scene.text(Text::new((panel.left - 12.0, y.px(RHAT_LIMIT)), "1.01", SMALL, VERMILLION).align(Align::Right));
+    scene.text(Text::new((panel.left - 12.0, y.px(limits::RHAT)), "1.01", SMALL, VERMILLION).align(Align::Right));
     let worst = section.rows.iter().map(|row| row.rhat).fold(f64::NAN, f64::max);
     let undefined = section.rows.iter().filter(|row| row.rhat.is_nan()).count();
     let mut words = format!("R-hat, worst {}", significant(worst, 4));
@@ -138,7 +138,7 @@ fn draw_rhats(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axis, s
     scene.text(Text::new((panel.left, panel.top - 18.0), words, SMALL, MUTED));
     let pitch = (panel.right - panel.left) / rows.len() as f64;
     for (i, row) in rows.iter().enumerate().filter(|(_, row)| row.rhat.is_finite()) {
-        let colour = if row.rhat < RHAT_LIMIT { BLUE } else { VERMILLION };
+        let colour = if row.rhat < limits::RHAT { BLUE } else { VERMILLION };
         scene.disc((x.px(i as f64 + 0.5), y.px(row.rhat)), (0.3 * pitch).clamp(1.4, 4.0), colour);
     }
 }

@@ -8,6 +8,7 @@ use super::super::{font, font::Weight};
 use super::{ComparedRow, ComparedSection, ForestComparisonPlot};
 use crate::ReportError;
 use crate::format::{count, significant};
+use octopus_diag::limits;
 
 /// Scalars side by side.
 const COLUMNS: usize = 3;
@@ -17,8 +18,6 @@ const LINE: f64 = 20.0;
 const BETWEEN: f64 = 16.0;
 const WIDEST_LABEL: f64 = 420.0;
 const RHAT: f64 = 120.0;
-/// R-hat from which convergence is in doubt (Vehtari et al. 2021).
-const RHAT_LIMIT: f64 = 1.01;
 const MOST_TIPS: usize = 400;
 
 impl ForestComparisonPlot {
@@ -160,5 +159,5 @@ impl ForestComparisonPlot {
 
 fn rhat_text(rhat: f64) -> Text {
     let text = Text::new((0.0, 0.0), significant(rhat, 4), SMALL, MUTED);
-    if rhat < RHAT_LIMIT { text } else { Text { colour: VERMILLION, ..text.bold() } }
+    if rhat < limits::RHAT { text } else { Text { colour: VERMILLION, ..text.bold() } }
 }

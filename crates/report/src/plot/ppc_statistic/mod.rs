@@ -19,7 +19,7 @@ impl PredictiveStatistic {
         extent(self.replicated.iter().copied().chain([self.observed])).map(|range| widened(range, 0.05))
     }
 
-    /// The p-value as people read it: with 80 replicates none of which is as large, it is less than 1/80.
+    /// The p-value as people read it: with 80 replicates none of which is as small, it is less than 1/80.
     fn p_words(&self) -> String {
         let least = 1.0 / self.replicated.len().max(1) as f64;
         match self.p_value {

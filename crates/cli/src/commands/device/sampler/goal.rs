@@ -5,13 +5,13 @@ use crate::reach::{Reach, reach};
 use anyhow::Result;
 use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_device::CudaContext;
+use octopus_diag::limits;
 use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
 use std::time::Instant;
 
-/// Effective draws of bulk and tails of every quantity, and what R-hat must be below.
+/// Effective draws of bulk and tails of every quantity.
 const ESS: f64 = 8000.0;
-const RHAT: f64 = 1.01;
 /// Most draws of all chains together: a run that needs more has failed.
 const MOST_DRAWS: usize = 100_000;
 /// A run is done so often with another seed; the median counts.
@@ -95,7 +95,7 @@ impl GoalPlan {
         };
         let setup_seconds = clock.elapsed().as_secs_f64();
         let mut found = None;
-        let enough = |q: &Quality| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < RHAT;
+        let enough = |q: &Quality| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < limits::RHAT;
         let Reach { met, warm_up, draws, warmup_s, sampling_s } = reach(&mut sampler, |blocks| {
             // Far fewer draws than effective ones are wished for need no look.
             let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();
@@ -109,7 +109,7 @@ impl GoalPlan {
             chains,
             superchains: config.superchains,
             target_ess: target,
-            target_rhat: RHAT,
+            target_rhat: limits::RHAT,
             reached: met,
             warm_up,
             draws,

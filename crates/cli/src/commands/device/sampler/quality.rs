@@ -1,6 +1,7 @@
 //! Whether a run has converged, and what its draws are worth.
 
 use octopus_density::{HierarchicalNormal, LogDensity};
+use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, ParameterSummary, summary, summary_of_many};
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use octopus_trace::{Array, Dataset, Values};
@@ -28,7 +29,7 @@ pub(super) struct Quality {
 impl Quality {
     /// What the PRD asks for, of many short chains by nested R-hat.
     pub(super) fn converged(&self) -> bool {
-        self.max_rhat < 1.01 && self.min_ess > 400.0 && self.min_ess_tail > 400.0
+        self.max_rhat < limits::RHAT && self.min_ess > limits::ESS && self.min_ess_tail > limits::ESS
     }
 }
 
