@@ -21,6 +21,7 @@ use build::Built;
 use cache::Cache;
 use manifest::Manifest;
 use resources::Limits;
+pub(crate) use sources::sha256;
 use sources::{Module, Sources};
 use std::collections::BTreeSet;
 use std::fs;

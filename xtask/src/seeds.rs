@@ -1,5 +1,6 @@
 //! `cargo xtask seeds`: every data set of `benchmarks/seeds` under many seeds with every strategy, as one table.
 
+use crate::ptx::sha256;
 use crate::run::{self, Outcome, cargo};
 use crate::target;
 use anyhow::{Context, Result};
@@ -57,14 +58,16 @@ pub(crate) fn run(root: &Path, seeds: u64) -> Result<Outcome> {
     if built != Outcome::Passed {
         return Ok(built);
     }
-    // A change of the program makes older results worthless: they are another folder's.
-    let folder = target(root).join("seeds").join(format!("{seeds}-{}", commit(root)?));
+    let program = target(root).join("release/octopus");
+    // Another program's results are another folder's; a commit that leaves the program alone keeps what was done.
+    let bytes = std::fs::read(&program).with_context(|| program.display().to_string())?;
+    let folder = target(root).join("seeds").join(format!("{seeds}-{:.12}", sha256(&bytes)));
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let mut rows = Vec::new();
     for sweep in sweeps(root)? {
         let out = folder.join(format!("{}.json", sweep.name.replace(' ', "-")));
         if !out.exists() {
-            let mut octopus = Command::new(target(root).join("release/octopus"));
+            let mut octopus = Command::new(&program);
             octopus.current_dir(root).args(["sweep", "--quiet", "--seeds", &seeds.to_string(), "--out"]).arg(&out);
             // 1 says that chains were lost: so does the table.
             if !matches!(run::status(octopus.args(&sweep.arguments))?.code(), Some(0 | 1)) {
@@ -112,13 +115,6 @@ fn data_sets(root: &Path) -> Result<Vec<PathBuf>> {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     paths.sort();
     Ok(paths)
-}
-
-fn commit(root: &Path) -> Result<String> {
-    let mut git = Command::new("git");
-    let output =
-        git.current_dir(root).args(["describe", "--always", "--dirty"]).output().context("cannot start git")?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn table(rows: &[(String, Report)]) -> String {

@@ -33,7 +33,7 @@ pub use module::{ExpansionModule, KernelModule, TeamWork};
 pub use precision::{ParsePrecisionError, Precision};
 pub use text::{KernelText, KernelTextError};
 
-use crate::LogDensity;
+use crate::{LogDensity, Population};
 use std::borrow::Cow;
 
 /// One field of a density's `Data` struct in CUDA C++, where `R` is the type of vectors' elements and `T` that of what
@@ -54,6 +54,13 @@ pub enum KernelField<'a> {
     Reals(Cow<'a, [f64]>),
     /// A `const u32*` of any length.
     Words(Cow<'a, [u32]>),
+}
+
+impl Population {
+    /// `Population` of kernels/nuts/centering.cuh, field by field.
+    pub(crate) fn kernel_fields(self) -> [KernelField<'static>; 4] {
+        [self.typical, self.total, self.center, self.prior].map(KernelField::Scalar)
+    }
 }
 
 /// A density whose kernels are compiled: it can run on a GPU.

@@ -150,7 +150,7 @@ fn walk(folder: &Path, path: &str, files: &mut BTreeMap<String, String>) -> Resu
 }
 
 /// In hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -11,6 +11,7 @@ use crate::{output, run};
 use anyhow::{Result, bail};
 use octopus_calibrate::{CalibrateError, SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::{EightSchools, LogDensity};
+use octopus_diag::limits;
 use octopus_report::write_atomically;
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
@@ -152,7 +153,11 @@ fn text(found: &SeedSweep, sampler: &SamplerConfig, data: &str) -> String {
     let nested = if sampler.strategy == Strategy::ManyShort { "nested R-hat" } else { "R-hat" };
     let mut text = format!("{runs} runs of {}\non {data}\n", run::describe(sampler));
     text += &format!("{nested}: median {:.4}, largest {:.4}\n", found.median_rhat, found.largest_rhat);
-    text += &format!("at 1.01 or above: {unfit} runs (independent draws: at most {:.2})\n", chance * *runs as f64);
+    text += &format!(
+        "at {} or above: {unfit} runs (independent draws: at most {:.2})\n",
+        limits::RHAT,
+        chance * *runs as f64
+    );
     text += &format!("above 1.05: {lost} runs\n");
     text += &format!("with divergences: {diverging} runs ({divergences} divergences)\n");
     text += &format!("trajectories cut at the depth limit: {saturated}\n");

@@ -34,6 +34,7 @@ impl GpuDensity for HierarchicalNormal {
         let (observed, prior) = (&self.observed, self.prior());
         let (sizes, times) = self.information.distinct();
         let population = self.information.population();
+        let [typical, total, center, location_prior] = population.kernel_fields();
         // Groups, tiles and rows of observations are counted in u32 by the kernels: 2^32 rows would be a terabyte.
         let starts = observed.small.starts.iter().map(|&row| row as u32).collect();
         vec![
@@ -45,10 +46,10 @@ impl GpuDensity for HierarchicalNormal {
             KernelField::Scalar(prior.sigma_obs_scale),
             KernelField::Scalar(observed.within),
             KernelField::Scalar(observed.total),
-            KernelField::Scalar(population.typical),
-            KernelField::Scalar(population.total),
-            KernelField::Scalar(population.center),
-            KernelField::Scalar(population.prior),
+            typical,
+            total,
+            center,
+            location_prior,
             KernelField::Scalar(population.within),
             KernelField::Scalar(population.between),
             KernelField::PerCoordinate((&*observed.count).into()),

@@ -19,15 +19,15 @@ impl GpuDensity for EightSchools {
     /// `EightSchoolsData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         let (distinct, times) = self.information.distinct();
-        let population = self.information.population();
+        let [typical, total, center, prior] = self.information.population().kernel_fields();
         vec![
             KernelField::Word(self.schools() as u32),
             KernelField::Scalar(MU_SD),
             KernelField::Scalar(TAU_SCALE),
-            KernelField::Scalar(population.typical),
-            KernelField::Scalar(population.total),
-            KernelField::Scalar(population.center),
-            KernelField::Scalar(population.prior),
+            typical,
+            total,
+            center,
+            prior,
             KernelField::PerCoordinate(self.effect[..].into()),
             KernelField::PerCoordinate(self.precision[..].into()),
             KernelField::PerCoordinate(distinct.into()),
