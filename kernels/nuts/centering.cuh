@@ -130,8 +130,9 @@ OCTOPUS_DEVICE Standard<typename S::T> standard_at(const Model& model, u32 effec
 /// The effects' standardised coordinates at one place: z_j = push_j (measured_j - shift) + width_j x_j.
 ///
 /// `Model` says what is measured of each effect less an origin, `measured()`, and its precision in units of 1 / noise^2,
-/// `precisions()`; in `distinct` the precisions that there are and in `times` how many effects have each, `kinds` in
-/// number. All are 0 in the padding. `origin()` is what the location is less, too.
+/// `precisions()`. Effects of the same precision are a kind: `distinct` has the precision of each of the `kinds`, `times`
+/// how many effects there are, `means` the mean of what is measured of them, and `spreads` the squared deviations from that.
+/// All are 0 in the padding. `origin()` is what the location is less, too.
 template <class S, class Model> struct Standardised {
   using R = typename S::R;
   using T = typename S::T;
@@ -189,35 +190,85 @@ template <class S, class Model> struct Standardised {
     }
   }
 
-  /// Sums over all effects.
-  struct Sums {
-    /// Of 1 - inverse_j, and of -ln(inverse_j).
+  /// What the effects say of the scalars once they are integrated out: sums over all effects, with d = 1 / inverse. See
+  /// `Integrated` in crates/density/src/centering.rs.
+  struct Integrated {
+    /// Of 1 - inverse, and of ln d.
     T shares, logs;
+    /// Of precision / d times what is measured, less the shift; of the same times that difference; of this times
+    /// 1 - inverse.
+    T pull, squares, drawn;
   };
 
-  /// From the table of precisions.
-  OCTOPUS_DEVICE Sums sums() const {
+  /// From the table of kinds: effects of the same precision are one.
+  OCTOPUS_DEVICE Integrated integrated() const {
+    T sums[5];
     if (model.kinds == 1) {
-      const R times = model.times[0];
-      return {(T)(times * ((R)1 - inverse)), (T)(times * ln((R)1 + model.distinct[0] * by_ratio))};
+      const R d = (R)1 + model.distinct[0] * by_ratio;
+      R terms[5];
+      kind(model.distinct[0], model.times[0], model.means[0], model.spreads[0], inverse, ln(d), terms);
+      OCTOPUS_UNROLL
+      for (int k = 0; k < 5; ++k) sums[k] = (T)terms[k];
+    } else {
+      const V zero = W::splat((R)0);
+      V parts[5] = {zero, zero, zero, zero, zero};
+      for (u32 at = 0; at < model.kinds; at += (u32)L) {
+        const V precision = W::load(W::mine(model.distinct) + at);
+        const V d = (R)1 + precision * by_ratio;
+        const V log_d = W::map(d, [](R value) { return ln(value); });
+        const V inverse_d = inverse_of(d);
+        V terms[5];
+        kind(precision, W::load(W::mine(model.times) + at), W::load(W::mine(model.means) + at),
+             W::load(W::mine(model.spreads) + at), inverse_d, log_d, terms);
+        OCTOPUS_UNROLL
+        for (int k = 0; k < 5; ++k) parts[k] = parts[k] + terms[k];
+      }
+      W::sum(parts, sums);
     }
-    V parts[2] = {W::splat((R)0), W::splat((R)0)};
-    for (u32 at = 0; at < model.kinds; at += (u32)L) {
-      const V d = (R)1 + W::load(W::mine(model.distinct) + at) * by_ratio;
-      const V times = W::load(W::mine(model.times) + at);
-      parts[0] = parts[0] + times * ((R)1 - inverse_of(d));
-      parts[1] = parts[1] + times * W::map(d, [](R value) { return ln(value); });
-    }
-    T sums[2];
-    W::sum(parts, sums);
-    return {sums[0], sums[1]};
+    return {sums[0], sums[1], sums[2], sums[3], sums[4]};
   }
 
  private:
   OCTOPUS_DEVICE static V inverse_of(const V& d) {
     return W::map(d, [](R value) { return (R)1 / value; });
   }
+
+  /// The summands of a kind, or of a row of kinds, given 1 / d and ln d.
+  template <class K>
+  OCTOPUS_DEVICE void kind(const K& precision, const K& times, const K& mean, const K& spread, const K& inverse_d,
+                           const K& log_d, K (&terms)[5]) const {
+    const K share = (R)1 - inverse_d;
+    const K asked = precision * inverse_d;
+    const K away = mean - shift;
+    const K pull = times * away;
+    const K asks = asked * (spread + pull * away);
+    terms[0] = times * share;
+    terms[1] = times * log_d;
+    terms[2] = asked * pull;
+    terms[3] = asks;
+    terms[4] = asks * share;
+  }
 };
+
+/// What effects that are standard normal add to the log density: the sum of their squares, doubled and
+/// negative. Their gradient goes to `gradient`.
+template <class S>
+OCTOPUS_DEVICE typename S::T standard_normal(u32 effects, const typename S::Vec& x, typename S::Vec& gradient) {
+  using R = typename S::R;
+  using W = typename S::W;
+  using V = typename S::V;
+  const V zero = W::splat((R)0);
+  V parts[1] = {zero};
+  OCTOPUS_UNROLL
+  for (int e = 0; e < S::E; ++e) {
+    const V own = W::first((int)effects - e * S::L, x.row[e], zero);
+    gradient.row[e] = W::map(own, [](R value) { return -value; });
+    parts[0] = parts[0] + own * own;
+  }
+  typename S::T sums[1];
+  W::sum(parts, sums);
+  return sums[0];
+}
 
 /// From standardised coordinates to the density's own, in place: effects and scalars.
 template <class S, class Model>
@@ -266,7 +317,7 @@ OCTOPUS_DEVICE typename S::T log_jacobian(const Density& density, const Centerin
   if (centering.natural) return (T)0;
   if (centering.standardised) {
     const Standard<T> at = standard_at<S>(density.model(), density.effects(), x);
-    return (T)-0.5 * (density.coordinates(at).sums().logs + at.log_precision);
+    return (T)-0.5 * (density.coordinates(at).integrated().logs + at.log_precision);
   }
   return -centering.total * (T)S::pick(x, density.effects() + 1);
 }

@@ -19,9 +19,12 @@ template <class R, class T> struct EightSchoolsData {
   /// The measured effect of each school and 1 / sigma^2 of it, 0 in the padding.
   const R* effect;
   const R* precision;
-  /// The precisions that there are and how many schools have each, 0 in the padding; and their number.
+  /// The precisions that there are, 0 in the padding, and their number; how many schools have each, the mean of their
+  /// effects and the squared deviations from that.
   const R* distinct;
   const R* times;
+  const R* means;
+  const R* spreads;
   u32 kinds;
 
   /// What the data say about the schools: see `Standardised`.
@@ -32,9 +35,9 @@ template <class R, class T> struct EightSchoolsData {
   static constexpr bool NOISY = false;
 };
 
-static_assert(sizeof(EightSchoolsData<double, double>) == 96, "the host packs it");
-static_assert(sizeof(EightSchoolsData<float, double>) == 96, "the host packs it");
-static_assert(sizeof(EightSchoolsData<float, float>) == 72, "the host packs it");
+static_assert(sizeof(EightSchoolsData<double, double>) == 112, "the host packs it");
+static_assert(sizeof(EightSchoolsData<float, double>) == 112, "the host packs it");
+static_assert(sizeof(EightSchoolsData<float, float>) == 88, "the host packs it");
 
 template <class S> struct EightSchools {
   using R = typename S::R;
@@ -68,7 +71,7 @@ template <class S> struct EightSchools {
       // Effects are measured from 0: mu is the shift.
       s = {at.shift, at.log_scale, at.scale};
       slopes.set(at.slopes);
-      sums = standardised(at, x, gradient);
+      sums = integrated(at, x, gradient);
     } else {
       s.mu = (T)S::pick(x, data.schools);
       s.log_tau = (T)S::pick(x, data.schools + 1);
@@ -152,33 +155,12 @@ template <class S> struct EightSchools {
     return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], centering.total, (T)0, centering.total};
   }
 
-  /// Each school in units of its conditional distribution.
-  OCTOPUS_DEVICE Sums standardised(const Standard<T>& at, const Vec& x, Vec& gradient) const {
-    const Coordinates coordinates(data, at);
-    const R scale = (R)at.scale;
-    const R mu = (R)at.shift;
-    const V zero = W::splat((R)0);
-    V parts[5] = {zero, zero, zero, zero, zero};
-    OCTOPUS_UNROLL
-    for (int e = 0; e < E; ++e) {
-      const typename Coordinates::Row row = coordinates.row(e);
-      const V own = row.width * W::first((int)data.schools - e * L, x.row[e], zero);
-      const V z = row.drawn + own;
-      const V effect = scale * z;
-      const V difference = W::load(W::mine(data.effect) + e * L) - (mu + effect);
-      const V residual = W::load(W::mine(data.precision) + e * L) * difference;
-      const V slope = residual * scale - z;
-      gradient.row[e] = slope * row.width;
-      parts[0] = parts[0] + residual * difference;
-      parts[1] = parts[1] + z * z;
-      parts[2] = parts[2] + residual;
-      parts[3] = parts[3] + slope * row.push;
-      parts[4] = parts[4] + slope * row.inverse * (row.drawn + z);
-    }
-    T sums[5];
-    W::sum(parts, sums);
-    const typename Coordinates::Sums own = coordinates.sums();
-    return {sums[0], sums[1], sums[2], -sums[3], (T)0, sums[1] + sums[4], (T)0, own.logs + at.log_precision, own.shares};
+  /// In standardised coordinates, with the schools' effects integrated out.
+  OCTOPUS_DEVICE Sums integrated(const Standard<T>& at, const Vec& x, Vec& gradient) const {
+    const typename Coordinates::Integrated own = coordinates(at).integrated();
+    const T squares = standard_normal<S>(data.schools, x, gradient);
+    const T logs = own.logs + at.log_precision;
+    return {own.squares, squares, own.pull, (T)0, (T)0, own.drawn, (T)0, logs, own.shares};
   }
 };
 

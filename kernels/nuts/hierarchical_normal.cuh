@@ -27,9 +27,12 @@ template <class R, class T> struct HierarchicalNormalData {
   /// Row starts[b] + k holds observation k of the 32 groups of block b.
   const R* transposed;
   const u32* starts;
-  /// The counts that there are and how many groups have each, 0 in the padding; and their number.
+  /// The counts that there are, 0 in the padding, and their number; how many groups have each, the mean of their means and
+  /// the squared deviations from that.
   const R* distinct;
   const R* times;
+  const R* means;
+  const R* spreads;
   u32 kinds;
 
   /// What the data say about the groups: see `Standardised`.
@@ -41,9 +44,9 @@ template <class R, class T> struct HierarchicalNormalData {
   static constexpr bool NOISY = true;
 };
 
-static_assert(sizeof(HierarchicalNormalData<double, double>) == 160, "the host packs it");
-static_assert(sizeof(HierarchicalNormalData<float, double>) == 160, "the host packs it");
-static_assert(sizeof(HierarchicalNormalData<float, float>) == 112, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<double, double>) == 176, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, double>) == 176, "the host packs it");
+static_assert(sizeof(HierarchicalNormalData<float, float>) == 128, "the host packs it");
 
 /// The sums over the first `members` observations of a group, in order, of the residuals from `at` and of their squares.
 template <class R, class T>
@@ -70,6 +73,8 @@ template <class S> struct OwnObservations {
   using V = typename S::V;
   static constexpr int L = S::L;
   using Data = HierarchicalNormalData<R, typename S::T>;
+  /// Whether they are read one by one in any case.
+  static constexpr bool POINTWISE = false;
 
   OCTOPUS_DEVICE static const Data& model(const Data& data) { return data; }
 
@@ -126,9 +131,15 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     if (centering.standardised) {
       const Standard<T> at = standard_at<S>(model(), model().groups, x);
       slopes.set(at.slopes);
-      rest_of(at, place);
+      const typename Coordinates::Integrated integrated = rest_of(at, place);
       weight = at.weight;
-      sums = standardised(at, x, gradient);
+      if (Observations::POINTWISE || model().pointwise) {
+        sums = pointwise(at, x, gradient);
+      } else {
+        const T drawn = weight * integrated.drawn;
+        const T squares = standard_normal<S>(model().groups, x, gradient);
+        sums = {integrated.squares, squares, integrated.pull, (T)0, (T)0, drawn, -drawn};
+      }
     } else {
       const Scalars scalars = read(centering, x, place);
       weight = scalars.weight;
@@ -170,8 +181,9 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     T log_pop, log_obs;
     /// The scalar parameters in units of their priors.
     T standard, pop, obs;
-    /// What the Jacobian of standardised coordinates is made of, that of the location included.
-    typename Coordinates::Sums jacobian;
+    /// The slope of the log-Jacobian of standardised coordinates by log sigma_pop, negative; the log-Jacobian itself, that
+    /// of the location included, negative and doubled.
+    T shares, logs;
   };
 
   /// The sums over groups from which the value and the gradients of the three scalars are made; see kernel.rs.
@@ -196,18 +208,20 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
     s.weight = quotients[0];
     s.inverse_pop = quotients[1];
-    place.set({log_pop, log_obs, quotients[2], quotients[3], quotients[4], {(T)0, (T)0}});
+    place.set({log_pop, log_obs, quotients[2], quotients[3], quotients[4], (T)0, (T)0});
     return s;
   }
 
   /// Puts to rest what follows from standardised coordinates.
-  OCTOPUS_DEVICE void rest_of(const Standard<T>& at, typename W::template Place<Resting>& place) const {
+  OCTOPUS_DEVICE typename Coordinates::Integrated rest_of(const Standard<T>& at,
+                                                          typename W::template Place<Resting>& place) const {
     T quotients[3] = {at.shift, at.scale, at.noise};
     const T divisors[3] = {model().mu_sd, model().sigma_pop_scale, model().sigma_obs_scale};
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
-    typename Coordinates::Sums jacobian = coordinates(at).sums();
-    jacobian.logs = jacobian.logs + at.log_precision;
-    place.set({at.log_scale, at.log_noise, quotients[0], quotients[1], quotients[2], jacobian});
+    const typename Coordinates::Integrated integrated = coordinates(at).integrated();
+    place.set({at.log_scale, at.log_noise, quotients[0], quotients[1], quotients[2], integrated.shares,
+               integrated.logs + at.log_precision});
+    return integrated;
   }
 
   /// Non-centered or centered: factors that are common to all stay out of the sums.
@@ -250,8 +264,8 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
             (T)0};
   }
 
-  /// Each group in units of its conditional distribution.
-  OCTOPUS_DEVICE Sums standardised(const Standard<T>& at, const Vec& x, Vec& gradient) const {
+  /// Each group in units of its conditional distribution, from every observation.
+  OCTOPUS_DEVICE Sums pointwise(const Standard<T>& at, const Vec& x, Vec& gradient) const {
     const Coordinates coordinates(model(), at);
     // What all elements meet, in their type.
     const R scale = (R)at.scale;
@@ -297,8 +311,8 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     const T pop2 = rest.pop * rest.pop;
     const T obs2 = rest.obs * rest.obs;
     T by_mu = weight * sums.location + sums.centered_location - standard / model().mu_sd;
-    T by_pop = weight * sums.scale + sums.centered_scale - (centering.total + rest.jacobian.shares) - pop2 + (T)1;
-    T by_obs = weight * squares - model().total - obs2 + (T)1 + (sums.noise + rest.jacobian.shares);
+    T by_pop = weight * sums.scale + sums.centered_scale - (centering.total + rest.shares) - pop2 + (T)1;
+    T by_obs = weight * squares - model().total - obs2 + (T)1 + (sums.noise + rest.shares);
     if (centering.standardised) slopes.get().apply(model().population.center, by_mu, by_pop, by_obs);
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
@@ -309,7 +323,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
       gradient.row[e] = W::put(end + 2, (R)by_obs, row);
     }
     return -model().total * rest.log_obs - (T)0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
-           ((T)1 - centering.total) * rest.log_pop + rest.log_obs - (T)0.5 * rest.jacobian.logs;
+           ((T)1 - centering.total) * rest.log_pop + rest.log_obs - (T)0.5 * rest.logs;
   }
 };
 

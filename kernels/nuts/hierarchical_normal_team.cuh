@@ -33,8 +33,8 @@ template <class R, class T> struct HierarchicalNormalTeamData {
   HierarchicalNormalTiles<R> tiles;
 };
 
-static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 216, "the host packs it");
-static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 168, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 232, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 184, "the host packs it");
 
 /// Observations that a team of blocks reads.
 template <class S> struct SharedObservations {
@@ -43,6 +43,7 @@ template <class S> struct SharedObservations {
   using W = typename S::W;
   using V = typename S::V;
   static constexpr int L = S::L;
+  static constexpr bool POINTWISE = true;
   /// A task's lanes.
   using Warp = Lanes<32>;
   using Row = typename Warp::template Of<R>;

@@ -34,7 +34,7 @@
 //! holds nearly, and the density is exact in any case.
 
 use crate::warp::{halve, lanes};
-use crate::{DensityError, Hierarchy, Information, LogDensity, Population};
+use crate::{DensityError, Hierarchy, Information, Kinds, LogDensity, Population};
 use octopus_random::exact;
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +123,23 @@ pub(crate) struct Standard {
     /// The location's coordinate: `shift = held center + own`, `own = width x`.
     width: f64,
     own: f64,
+}
+
+/// What is left of the effects once they are integrated out: the density of what is measured given the scalars, in which
+/// `a_j ~ N(shift, o^2 d_j / p_j)` with `d_j = 1 + p_j s^2 / o^2`, as sums over all effects. With `h_j = 1 - 1 / d_j`:
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Integrated {
+    /// Of h_j.
+    pub(crate) shares: f64,
+    /// Of ln d_j: the log-Jacobian of the effects' coordinates, negative and doubled, and the log-determinant of the
+    /// density, too.
+    pub(crate) logs: f64,
+    /// Of p_j / d_j (a_j - shift): o^2 times the slope by the location.
+    pub(crate) pull: f64,
+    /// Of p_j / d_j (a_j - shift)^2.
+    pub(crate) squares: f64,
+    /// Of the same times h_j: o^2 times the slope by the logarithm of the scale, and negative of that of the noise.
+    pub(crate) drawn: f64,
 }
 
 /// One effect's coordinates: `z = push (a - shift) + width x`.
@@ -222,40 +239,69 @@ impl Standard {
         information.mean().iter().zip(information.precision()).map(|(&mean, &precision)| self.effect(mean, precision))
     }
 
-    /// The sums over all effects of h_j and of `ln(1 + p_j s^2 / o^2)`, for vectors of `dim` coordinates.
+    /// Sums over all effects, for vectors of `dim` coordinates.
     #[inline(always)]
-    pub(crate) fn shares_and_logs(&self, information: &Information, dim: usize) -> [f64; 2] {
-        let (values, times) = information.distinct();
-        if let (&[value], &[times]) = (values, times) {
-            // Nearly always the mean precision is that of all, and known already.
-            let known = value == information.population().typical;
-            return if known {
-                [times * (1.0 - self.inverse), times * self.log_d]
-            } else {
-                self.share_and_log(value, times)
-            };
-        }
-        match lanes(dim) {
-            32 => self.sum_of_shares_and_logs::<32>(values, times),
-            _ => self.sum_of_shares_and_logs::<128>(values, times),
-        }
+    pub(crate) fn integrated(&self, information: &Information, dim: usize) -> Integrated {
+        let kinds = information.kinds();
+        let sums = match kinds.precision[..] {
+            [precision] => {
+                // Nearly always the mean precision is that of all, and known already.
+                let known = precision == information.population().typical;
+                let d = 1.0 + precision * self.ratio;
+                let [inverse, log] = if known { [self.inverse, self.log_d] } else { [1.0 / d, exact::ln(d)] };
+                let kind = [precision, kinds.times[0], kinds.mean[0], kinds.spread[0]];
+                self.terms(kind, inverse, log)
+            }
+            // Lanes without a kind are zeros, which change no sum: few kinds need no wide tree.
+            _ if kinds.precision.len() <= ROW => self.sums::<ROW>(kinds),
+            _ if lanes(dim) == 32 || kinds.precision.len() <= 32 => self.sums::<32>(kinds),
+            _ => self.sums::<128>(kinds),
+        };
+        let [shares, logs, pull, squares, drawn] = sums;
+        Integrated { shares, logs, pull, squares, drawn }
     }
 
+    /// The summands of a kind, its precision, number, mean and spread, given 1 / d and ln d of d = 1 + p s^2 / o^2.
     #[inline(always)]
-    fn share_and_log(&self, value: f64, times: f64) -> [f64; 2] {
-        let d = 1.0 + value * self.ratio;
-        [times * (1.0 - 1.0 / d), times * exact::ln(d)]
+    fn terms(&self, [precision, times, mean, spread]: [f64; 4], inverse: f64, log: f64) -> [f64; 5] {
+        let share = 1.0 - inverse;
+        let asked = precision * inverse;
+        let away = mean - self.shift;
+        let pull = times * away;
+        let asks = asked * (spread + pull * away);
+        [times * share, times * log, asked * pull, asks, asks * share]
     }
 
-    fn sum_of_shares_and_logs<const L: usize>(&self, values: &[f64], times: &[f64]) -> [f64; 2] {
-        let mut parts = [[0.0; L]; 2];
-        for (k, (&value, &times)) in values.iter().zip(times).enumerate() {
-            let [share, log] = self.share_and_log(value, times);
-            parts[0][k % L] += share;
-            parts[1][k % L] += log;
+    /// Kind k is in lane k mod `L`, and `L` is a multiple of [`ROW`].
+    #[inline(always)]
+    fn sums<const L: usize>(&self, kinds: &Kinds) -> [f64; 5] {
+        let mut parts = [[0.0; L]; 5];
+        for at in (0..kinds.precision.len()).step_by(ROW) {
+            let [precision, times, mean, spread] =
+                [&kinds.precision, &kinds.times, &kinds.mean, &kinds.spread].map(|list| row(&list[at..]));
+            let d = precision.map(|precision| 1.0 + precision * self.ratio);
+            let (inverse, log) = (quotients([1.0; ROW], d), each(d, exact::ln));
+            for l in 0..ROW {
+                let kind = [precision[l], times[l], mean[l], spread[l]];
+                for (part, term) in parts.iter_mut().zip(self.terms(kind, inverse[l], log[l])) {
+                    part[(at + l) % L] += term;
+                }
+            }
         }
         parts.map(halve)
     }
+}
+
+/// As many kinds as are worked on at a time.
+const ROW: usize = 8;
+
+/// The first [`ROW`] numbers of a list, zeros after its end.
+#[inline(always)]
+fn row(list: &[f64]) -> [f64; ROW] {
+    let mut row = [0.0; ROW];
+    let len = list.len().min(ROW);
+    row[..len].copy_from_slice(&list[..len]);
+    row
 }
 
 /// From the density's own coordinates to those of `centerings`, in place.
@@ -321,8 +367,7 @@ pub fn log_jacobian(hierarchies: &[Hierarchy], centerings: &[Centering], x: &[f6
         Of::Centered => -(block.z.len() as f64) * x[block.log_scale],
         Of::Standardised(information) => {
             let standard = standard_at(block, information, x);
-            let [_, logs] = standard.shares_and_logs(information, x.len());
-            -0.5 * (logs + standard.log_precision)
+            -0.5 * (standard.integrated(information, x.len()).logs + standard.log_precision)
         }
     };
     hierarchies.iter().zip(centerings).map(of_block).sum()

@@ -58,9 +58,38 @@ pub struct Information {
     noise: Option<Noise>,
     prior_sd: Option<f64>,
     population: Population,
-    /// The precisions that there are, ascending, and how many effects have each.
-    distinct: Vec<f64>,
-    times: Vec<f64>,
+    kinds: Kinds,
+}
+
+/// Effects that are measured with the same precision are a kind. These are all kinds, ascending by precision, with what the
+/// scalars need of each once its effects are integrated out. Lists are of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kinds {
+    /// The precision, in units of 1 / noise^2.
+    pub precision: Vec<f64>,
+    /// How many effects there are.
+    pub times: Vec<f64>,
+    /// The mean of what is measured of them, less the origin.
+    pub mean: Vec<f64>,
+    /// The sum of the squared deviations from that mean.
+    pub spread: Vec<f64>,
+}
+
+impl Kinds {
+    fn new(mean: &[f64], precision: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..precision.len()).collect();
+        order.sort_by(|&i, &j| precision[i].total_cmp(&precision[j]));
+        let mut kinds = Self::default();
+        for alike in order.chunk_by(|&i, &j| precision[i] == precision[j]) {
+            let times = alike.len() as f64;
+            let middle = alike.iter().map(|&j| mean[j]).sum::<f64>() / times;
+            kinds.precision.push(precision[alike[0]]);
+            kinds.times.push(times);
+            kinds.mean.push(middle);
+            kinds.spread.push(alike.iter().map(|&j| (mean[j] - middle) * (mean[j] - middle)).sum());
+        }
+        kinds
+    }
 }
 
 /// What the data say about the noise, the standard deviation of the observations of a group.
@@ -121,20 +150,9 @@ impl Information {
     pub fn new(origin: f64, mut mean: Vec<f64>, mut precision: Vec<f64>) -> Self {
         mean.truncate(precision.len());
         precision.truncate(mean.len());
-        let mut sorted = precision.clone();
-        sorted.sort_by(f64::total_cmp);
-        let (mut distinct, mut times) = (Vec::<f64>::new(), Vec::<f64>::new());
-        for value in sorted {
-            match (distinct.last(), times.last_mut()) {
-                (Some(&last), Some(times)) if last == value => *times += 1.0,
-                _ => {
-                    distinct.push(value);
-                    times.push(1.0);
-                }
-            }
-        }
         let population = Population::default();
-        Self { origin, mean, precision, noise: None, prior_sd: None, population, distinct, times }.summed_up()
+        let kinds = Kinds::new(&mean, &precision);
+        Self { origin, mean, precision, noise: None, prior_sd: None, population, kinds }.summed_up()
     }
 
     /// Precisions are in units of 1 / noise^2, of a noise that is sampled, too.
@@ -188,9 +206,9 @@ impl Information {
         self.population
     }
 
-    /// The precisions that there are, ascending, and how many effects have each.
-    pub fn distinct(&self) -> (&[f64], &[f64]) {
-        (&self.distinct, &self.times)
+    /// What the data say of the effects of each precision.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
     }
 }
 
@@ -198,11 +216,18 @@ impl Information {
 mod tests {
     use super::*;
 
+    /// By hand: 2, 4 and 9 are 3, 1 and 4 from their mean.
     #[test]
-    fn precisions_are_counted() {
-        let information = Information::new(1.0, vec![0.0; 5], vec![3.0, 1.0, 3.0, 0.5, 3.0]);
-        assert_eq!(information.distinct(), (&[0.5, 1.0, 3.0][..], &[1.0, 1.0, 3.0][..]));
-        assert_eq!(Information::new(0.0, Vec::new(), Vec::new()).distinct(), (&[][..], &[][..]));
+    fn effects_of_one_precision_are_summed_up() {
+        let information = Information::new(1.0, vec![2.0, 7.0, 4.0, -8.0, 9.0], vec![3.0, 1.0, 3.0, 0.5, 3.0]);
+        let expected = Kinds {
+            precision: vec![0.5, 1.0, 3.0],
+            times: vec![1.0, 1.0, 3.0],
+            mean: vec![-8.0, 7.0, 5.0],
+            spread: vec![0.0, 0.0, 26.0],
+        };
+        assert_eq!(information.kinds(), &expected);
+        assert_eq!(Information::new(0.0, Vec::new(), Vec::new()).kinds(), &Kinds::default());
     }
 
     /// Information about another number of effects than there are is none.

@@ -19,6 +19,6 @@ pub use data::GroupedData;
 pub use density::LogDensity;
 pub use error::{DataError, DensityError};
 pub use hierarchical::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-pub use hierarchy::{Hierarchy, Information, Noise, Population};
+pub use hierarchy::{Hierarchy, Information, Kinds, Noise, Population};
 pub use layout::{Dim, Labels, Layout, Role, Transform, Variable};
 pub use schools::EightSchools;

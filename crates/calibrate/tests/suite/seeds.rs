@@ -94,14 +94,15 @@ fn strong_data_do_not_keep_chains_apart() {
 }
 
 /// One observation in each group: only `sigma_pop^2 + sigma_obs^2` is in the data, and the logarithms of the two lie on an
-/// L. Walking along it, 18 of 100 runs of four chains and 38 of 40 of many short ones did not converge.
+/// L. Walking along it, 18 of 100 runs of four chains and 38 of 40 of many short ones did not converge. Under seed 343 an
+/// early trajectory goes to a noise of 1e-17: with residuals, rounding errors there, the step size fell to 1e-18.
 #[test]
 fn one_observation_in_each_group_is_enough() {
     let model = model(HierarchicalSpec { per_group: 1, ..HierarchicalSpec::default() });
     let many = SamplerConfig { draws: 16, tune: 1000, target_accept: 0.95, ..SamplerConfig::many_short(1024) };
-    for (sampler, seeds) in [(phase_0(), 1..60), (many, 1..12)] {
+    for (sampler, seeds) in [(phase_0(), 1..60), (many.clone(), 1..12), (many, 343..344)] {
         let sweep = swept(&model, &sampler, seeds);
-        assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0, "{sweep:#?}");
+        assert!(sweep.good() && sweep.unfit == 0 && sweep.saturated == 0 && sweep.divergences == 0, "{sweep:#?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::observed::{BLOCK, Tile};
 use super::{HierarchicalNormal, Likelihood};
+use crate::Kinds;
 use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, TeamWork, modules};
 
 /// Observations from which on several blocks share an evaluation that reads them all: waiting for each other costs a GPU
@@ -32,7 +33,7 @@ impl GpuDensity for HierarchicalNormal {
     /// `HierarchicalNormalData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
         let (observed, prior) = (&self.observed, self.prior());
-        let (sizes, times) = self.information.distinct();
+        let Kinds { precision, times, mean, spread } = self.information.kinds();
         let population = self.information.population();
         let [typical, total, center, location_prior] = population.kernel_fields();
         // Groups, tiles and rows of observations are counted in u32 by the kernels: 2^32 rows would be a terabyte.
@@ -56,9 +57,11 @@ impl GpuDensity for HierarchicalNormal {
             KernelField::PerCoordinate((&*observed.mean).into()),
             KernelField::Reals(observed.small.rows().into()),
             KernelField::Words(starts),
-            KernelField::PerCoordinate(sizes.into()),
+            KernelField::PerCoordinate(precision.into()),
             KernelField::PerCoordinate(times.into()),
-            KernelField::Word(sizes.len() as u32),
+            KernelField::PerCoordinate(mean.into()),
+            KernelField::PerCoordinate(spread.into()),
+            KernelField::Word(precision.len() as u32),
         ]
     }
 
@@ -137,6 +140,8 @@ mod tests {
                 KernelField::Words(vec![0, 2].into()),
                 KernelField::PerCoordinate(vec![1.0, 2.0].into()),
                 KernelField::PerCoordinate(vec![1.0, 1.0].into()),
+                KernelField::PerCoordinate(vec![12.0, -0.5].into()),
+                KernelField::PerCoordinate(vec![0.0, 0.0].into()),
                 KernelField::Word(2),
             ];
             assert_eq!(model.kernel_data(), expected);

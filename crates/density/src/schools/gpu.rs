@@ -1,6 +1,7 @@
 //! The model on a GPU: `kernels/nuts/eight_schools.cuh`.
 
 use super::{EightSchools, MU_SD, TAU_SCALE};
+use crate::Kinds;
 use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, modules};
 
 impl GpuDensity for EightSchools {
@@ -18,7 +19,7 @@ impl GpuDensity for EightSchools {
 
     /// `EightSchoolsData`.
     fn kernel_data(&self) -> Vec<KernelField<'_>> {
-        let (distinct, times) = self.information.distinct();
+        let Kinds { precision, times, mean, spread } = self.information.kinds();
         let [typical, total, center, prior] = self.information.population().kernel_fields();
         vec![
             KernelField::Word(self.schools() as u32),
@@ -30,9 +31,11 @@ impl GpuDensity for EightSchools {
             prior,
             KernelField::PerCoordinate(self.effect[..].into()),
             KernelField::PerCoordinate(self.precision[..].into()),
-            KernelField::PerCoordinate(distinct.into()),
+            KernelField::PerCoordinate(precision.into()),
             KernelField::PerCoordinate(times.into()),
-            KernelField::Word(distinct.len() as u32),
+            KernelField::PerCoordinate(mean.into()),
+            KernelField::PerCoordinate(spread.into()),
+            KernelField::Word(precision.len() as u32),
         ]
     }
 
@@ -71,6 +74,8 @@ mod tests {
             KernelField::PerCoordinate(row([0.25, 4.0]).into()),
             KernelField::PerCoordinate(vec![0.25, 4.0].into()),
             KernelField::PerCoordinate(vec![1.0, 1.0].into()),
+            KernelField::PerCoordinate(vec![3.0, -1.0].into()),
+            KernelField::PerCoordinate(vec![0.0, 0.0].into()),
             KernelField::Word(2),
         ];
         assert_eq!(model.kernel_data(), expected);

@@ -1,7 +1,7 @@
 //! Log density and gradient of eight schools, in the order of the virtual warp.
 
 use super::{EightSchools, MU_SD, TAU_SCALE};
-use crate::centering::Standard;
+use crate::centering::{Integrated, Standard};
 use crate::warp::{halve, lanes};
 use crate::{Centering, DensityError};
 use octopus_random::exact;
@@ -66,8 +66,8 @@ impl EightSchools {
         let sums = match (lanes(schools + 2), &standard) {
             (32, None) => self.uniform::<32>(lambda, &scalars, position, gradient),
             (_, None) => self.uniform::<128>(lambda, &scalars, position, gradient),
-            (32, Some(standard)) => self.standardised::<32>(standard, position, gradient),
-            (_, Some(standard)) => self.standardised::<128>(standard, position, gradient),
+            (32, Some(standard)) => self.integrated::<32>(standard, position, gradient),
+            (_, Some(standard)) => self.integrated::<128>(standard, position, gradient),
         };
         let from_prior = mu / MU_SD;
         let ratio = tau / TAU_SCALE;
@@ -123,39 +123,24 @@ impl EightSchools {
         Sums { squares, z2, location, centered_location, scale, centered_scale, power: total, logs: 0.0, shares: total }
     }
 
-    /// The same with each effect in units of its conditional distribution: see [`crate::centering`].
+    /// In standardised coordinates the effects are standard normal, and integrated out they say what [`Integrated`] says.
     #[inline(always)]
-    fn standardised<const L: usize>(&self, standard: &Standard, position: &[f64], gradient: &mut [f64]) -> Sums {
-        let (mu, tau) = (standard.shift, standard.scale);
-        let mut parts = [[0.0; L]; 5];
+    fn integrated<const L: usize>(&self, standard: &Standard, position: &[f64], gradient: &mut [f64]) -> Sums {
+        let mut parts = [0.0; L];
         for j in 0..self.schools() {
-            let precision = self.precision[j];
-            let inverse = 1.0 / (1.0 + precision * standard.ratio);
-            let width = inverse.sqrt();
-            let push = (precision * standard.gain) * inverse;
-            let drawn = push * (self.effect[j] - mu);
-            let own = width * position[j];
-            let z = drawn + own;
-            let effect = tau * z;
-            let difference = self.effect[j] - (mu + effect);
-            let residual = precision * difference;
-            let slope = residual * tau - z;
-            gradient[j] = slope * width;
-            let toward = (slope * inverse) * (drawn + z);
-            let terms = [residual * difference, z * z, residual, slope * push, toward];
-            for (part, term) in parts.iter_mut().zip(terms) {
-                part[j % L] += term;
-            }
+            let x = position[j];
+            gradient[j] = -x;
+            parts[j % L] += x * x;
         }
-        let [squares, z2, location, pushes, toward] = parts.map(halve);
-        let [shares, logs] = standard.shares_and_logs(&self.information, self.schools() + 2);
+        let Integrated { shares, logs, pull, squares, drawn } =
+            standard.integrated(&self.information, self.schools() + 2);
         Sums {
             squares,
-            z2,
-            location,
-            centered_location: -pushes,
+            z2: halve(parts),
+            location: pull,
+            centered_location: 0.0,
             scale: 0.0,
-            centered_scale: z2 + toward,
+            centered_scale: drawn,
             power: 0.0,
             logs: logs + standard.log_precision,
             shares,

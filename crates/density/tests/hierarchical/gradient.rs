@@ -122,3 +122,40 @@ fn points_outside_the_range_are_recoverable_errors() {
         }
     }
 }
+
+/// Far out the noise is a rounding error of an observation, or the scale is: a residual would mean nothing there. The slopes
+/// by the scalars' coordinates are those of the value, by a five-point formula, and each effect's is its own, negative.
+#[test]
+fn far_out_the_density_is_smooth() {
+    const STEP: f64 = 1e-3;
+    for groups in [33, 254] {
+        // All groups of one size, and several sizes.
+        for (shape, data) in &shapes(groups)[..2] {
+            let model = model(data, PRIORS[0], BOTH[0]);
+            let evaluate = |at: &[f64]| {
+                let mut gradient = vec![f64::NAN; groups + 3];
+                let value = model.logp_grad_centered(&[Centering::Standardised], at, &mut gradient).expect("finite");
+                (value, gradient)
+            };
+            for ratio in [-300.0, -39.0, 39.0, 300.0] {
+                let mut at = position_in(&model, Centering::Standardised, 5);
+                at[groups + 1] = ratio;
+                let (value, gradient) = evaluate(&at);
+                assert!(gradient[..groups].iter().zip(&at).all(|(slope, x)| *slope == -x));
+                for i in groups..groups + 3 {
+                    let moved = |steps: f64| {
+                        let mut at = at.clone();
+                        at[i] += steps * STEP;
+                        evaluate(&at).0
+                    };
+                    let slope = (8.0 * (moved(1.0) - moved(-1.0)) - (moved(2.0) - moved(-2.0))) / (12.0 * STEP);
+                    let rounding = value.abs().max(1.0) * 1e-16 / STEP;
+                    let error = (gradient[i] - slope).abs();
+                    let bound = 1e-8 * slope.abs() + 100.0 * rounding;
+                    let what = format!("{groups} groups, {shape}, ratio {ratio}, coordinate {i}");
+                    assert!(error < bound, "{what}: {}, not {slope}", gradient[i]);
+                }
+            }
+        }
+    }
+}

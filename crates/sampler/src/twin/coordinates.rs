@@ -3,7 +3,7 @@
 
 use super::population::{Place, Population};
 use super::real::{Real, to};
-use super::standardised::{Frame, Measured, Precisions};
+use super::standardised::{Alike, Frame, Integrated, Measured};
 use octopus_density::{Centering, Hierarchy, Information};
 
 /// The coordinates of the one hierarchical block that a kernel knows.
@@ -28,7 +28,7 @@ pub(super) enum Kind<R, T> {
 #[derive(Clone, Debug)]
 pub(super) struct Known<R, T> {
     effects: Vec<Measured<R>>,
-    precisions: Precisions<R>,
+    alike: Alike<R>,
     population: Population<T>,
     /// The coordinates of the scalars.
     location: usize,
@@ -41,7 +41,7 @@ impl<R: Real, T: Real> Known<R, T> {
         let effects = information.mean().iter().zip(information.precision());
         Self {
             effects: effects.map(|(&mean, &precision)| Measured::of(mean, precision)).collect(),
-            precisions: Precisions::of(information.precision()),
+            alike: Alike::of(information.mean(), information.precision()),
             population: Population::new(information),
             location: block.location,
             log_scale: block.log_scale,
@@ -104,7 +104,7 @@ impl<R: Real, T: Real> Coordinates<R, T> {
             Kind::Uniform { total, .. } => -*total * to(x[self.block.log_scale]),
             Kind::Standardised(known) => {
                 let place = known.place(x);
-                let [_, logs]: [T; 2] = Frame::of(&place).shares_and_logs(x.len(), &known.precisions);
+                let Integrated { logs, .. }: Integrated<T> = Frame::of(&place).integrated(x.len(), &known.alike);
                 T::of(-0.5) * (logs + place.log_precision)
             }
         }

@@ -4,7 +4,7 @@ use super::coordinates::{Coordinates, Kind};
 use super::lanes::{sums, sums_of};
 use super::population::{Place, Scalars};
 use super::real::{Real, rounded, to};
-use super::standardised::{Frame, Measured, Precisions};
+use super::standardised::{Alike, Frame, Integrated, Measured, standard_normal};
 use super::{Model, Modelled};
 use octopus_density::{HierarchicalNormal, Likelihood};
 
@@ -17,7 +17,7 @@ const TILE_LANES: usize = 32;
 /// The data, less the prior's mean, and the constants, each rounded once from f64.
 struct Normal<R, T> {
     groups: Vec<Group<R>>,
-    counts: Precisions<R>,
+    alike: Alike<R>,
     pointwise: bool,
     /// The sum of squared deviations from the groups' means, and the number of observations.
     within: T,
@@ -37,18 +37,19 @@ struct Group<R> {
 impl Modelled for HierarchicalNormal {
     fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
         let (data, prior) = (self.data(), self.prior());
-        let (mut within, mut counts) = (0.0, Vec::new());
+        let (mut within, mut means, mut counts) = (0.0, Vec::new(), Vec::new());
         let group = |j| {
             let shifted: Vec<f64> = data.group(j).iter().map(|y| y - prior.mu_mean).collect();
             let count = shifted.len() as f64;
             let mean = shifted.iter().sum::<f64>() / count;
             within += shifted.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>();
+            means.push(mean);
             counts.push(count);
             Group { measured: Measured::of(mean, count), observations: rounded(&shifted) }
         };
         Box::new(Normal::<R, T> {
             groups: (0..data.groups()).map(group).collect(),
-            counts: Precisions::of(&counts),
+            alike: Alike::of(&means, &counts),
             pointwise: self.likelihood() == Likelihood::Pointwise,
             within: T::of(within),
             total: T::of(data.values().len() as f64),
@@ -115,8 +116,25 @@ impl<R: Real, T: Real> Normal<R, T> {
         }
     }
 
-    /// Standardised coordinates: each group's by what its observations say.
-    fn standardised(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+    /// Standardised coordinates: given the scalars the groups are standard normal, and what they say of these is left.
+    fn integrated(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+        let z2 = standard_normal(x.len(), &x[..self.groups.len()], gradient);
+        let Integrated { shares, logs, pull, squares, drawn } = Frame::of(place).integrated(x.len(), &self.alike);
+        let drawn = place.scalars.weight * drawn;
+        Sums {
+            squares,
+            z2,
+            location: [pull, T::ZERO],
+            scale: [T::ZERO, drawn],
+            noise: shares - drawn,
+            shares,
+            power: T::ZERO,
+            logs: logs + place.log_precision,
+        }
+    }
+
+    /// The same, as every observation says.
+    fn observed(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
         let frame = Frame::of(place);
         let weight: R = to(place.scalars.weight);
         let terms = self.groups.iter().zip(x).map(|(group, &x)| {
@@ -129,7 +147,7 @@ impl<R: Real, T: Real> Normal<R, T> {
             [squares, z * z, residual, slope * effect.push, toward, slope * effect.own]
         });
         let [squares, z2, residuals, pushed, toward, own] = sums(x.len(), terms);
-        let [shares, logs] = frame.shares_and_logs(x.len(), &self.counts);
+        let Integrated { shares, logs, .. } = frame.integrated(x.len(), &self.alike);
         Sums {
             squares,
             z2,
@@ -178,7 +196,11 @@ impl<R: Real, T: Real> Model<R, T> for Normal<R, T> {
             }
             Kind::Standardised(known) => {
                 let place = known.place(x);
-                (place.scalars, self.standardised(&place, x, &mut gradient), Some(place))
+                let sums = match self.pointwise {
+                    true => self.observed(&place, x, &mut gradient),
+                    false => self.integrated(&place, x, &mut gradient),
+                };
+                (place.scalars, sums, Some(place))
             }
         };
         let squares = if self.pointwise { sums.squares } else { sums.squares + self.within };

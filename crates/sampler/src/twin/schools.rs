@@ -4,7 +4,7 @@ use super::coordinates::{Coordinates, Kind};
 use super::lanes::sums;
 use super::population::Place;
 use super::real::{Real, to};
-use super::standardised::{Frame, Measured, Precisions};
+use super::standardised::{Alike, Frame, Integrated, Measured, standard_normal};
 use super::{Model, Modelled};
 use octopus_density::EightSchools;
 
@@ -15,14 +15,14 @@ const TAU_SCALE: f64 = 5.0;
 /// The measured effects and 1 / sigma^2 of each.
 struct Schools<R> {
     effects: Vec<Measured<R>>,
-    precisions: Precisions<R>,
+    alike: Alike<R>,
 }
 
 impl Modelled for EightSchools {
     fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
         let precisions: Vec<f64> = self.sigma().iter().map(|sigma| 1.0 / (sigma * sigma)).collect();
         let effects = self.y().iter().zip(&precisions).map(|(&y, &precision)| Measured::of(y, precision)).collect();
-        Box::new(Schools::<R> { effects, precisions: Precisions::of(&precisions) })
+        Box::new(Schools::<R> { effects, alike: Alike::of(self.y(), &precisions) })
     }
 }
 
@@ -74,26 +74,15 @@ impl<R: Real> Schools<R> {
         }
     }
 
-    /// Standardised coordinates: each school's by what is measured there.
+    /// Standardised coordinates: given mu and tau the schools are standard normal, and what they say of these is left.
     fn standardised<T: Real>(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
-        let frame = Frame::of(place);
-        let terms = self.effects.iter().zip(x).map(|(&measured, &x)| {
-            let effect = frame.effect(measured, x);
-            let z = effect.z;
-            let difference = measured.mean - (frame.shift + frame.scale * z);
-            let residual = measured.precision * difference;
-            let slope = residual * frame.scale - z;
-            gradient.push(slope * effect.width);
-            let toward = slope * effect.inverse * (effect.drawn + z);
-            [residual * difference, z * z, residual, slope * effect.push, toward]
-        });
-        let [squares, z2, residuals, pushed, toward] = sums(x.len(), terms);
-        let [shares, logs] = frame.shares_and_logs(x.len(), &self.precisions);
+        let z2 = standard_normal(x.len(), &x[..self.effects.len()], gradient);
+        let Integrated { shares, logs, pull, squares, drawn } = Frame::of(place).integrated(x.len(), &self.alike);
         Sums {
             squares,
             z2,
-            location: [residuals, -pushed],
-            scale: [T::ZERO, z2 + toward],
+            location: [pull, T::ZERO],
+            scale: [T::ZERO, drawn],
             shares,
             power: T::ZERO,
             logs: logs + place.log_precision,

@@ -18,17 +18,50 @@ impl<R: Real> Measured<R> {
     }
 }
 
-/// Each distinct precision, ascending, and how many effects have it.
+/// Effects of the same precision, ascending by that.
 #[derive(Clone, Debug)]
-pub(super) struct Precisions<R>(Vec<[R; 2]>);
+pub(super) struct Alike<R>(Vec<Group<R>>);
 
-impl<R: Real> Precisions<R> {
-    pub(super) fn of(precisions: &[f64]) -> Self {
-        let mut ascending = precisions.to_vec();
-        ascending.sort_by(f64::total_cmp);
-        let row = |equal: &[f64]| [R::of(equal[0]), R::of(equal.len() as f64)];
-        Self(ascending.chunk_by(|a, b| a == b).map(row).collect())
+/// Effects of the same precision are as good as their number, their mean and the squares of what deviates from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Group<R> {
+    precision: R,
+    times: R,
+    mean: R,
+    spread: R,
+}
+
+impl<R: Real> Alike<R> {
+    /// Of effects that are measured at `means` with `precisions`.
+    pub(super) fn of(means: &[f64], precisions: &[f64]) -> Self {
+        let mut distinct = precisions.to_vec();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        let group = |precision: f64| {
+            let own = || means.iter().zip(precisions).filter(move |(_, p)| **p == precision).map(|(mean, _)| *mean);
+            let times = own().count() as f64;
+            let mean = own().sum::<f64>() / times;
+            let spread = own().map(|a| (a - mean) * (a - mean)).sum();
+            Group { precision: R::of(precision), times: R::of(times), mean: R::of(mean), spread: R::of(spread) }
+        };
+        Self(distinct.into_iter().map(group).collect())
     }
+}
+
+/// What effects say of the scalars once they are integrated out: of what is measured of each, which is normal with the
+/// variance (1 / precision + ratio) noise^2 about the location, in units of the noise.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Integrated<T> {
+    /// The data's shares in what is known of the effects.
+    pub(super) shares: T,
+    /// The logarithms of 1 + precision ratio.
+    pub(super) logs: T,
+    /// Deviations from the location over their variances.
+    pub(super) pull: T,
+    /// Squared deviations over their variances.
+    pub(super) squares: T,
+    /// The same, of which only the effects' own share counts.
+    pub(super) drawn: T,
 }
 
 /// What is common to all effects at a point, each number rounded once where it meets them.
@@ -72,30 +105,58 @@ impl<R: Real> Frame<R> {
         Effect { inverse, width, push, drawn, own, z: drawn + own }
     }
 
-    /// Sums over effects that the data's precisions alone decide: of the data's shares in what is known of an effect,
-    /// and of the logarithms of 1 / inverse. A vector has `dim` coordinates.
-    pub(super) fn shares_and_logs<T: Real>(&self, dim: usize, Precisions(rows): &Precisions<R>) -> [T; 2] {
-        let terms = rows.iter().map(|&[precision, times]| {
-            let d = R::ONE + precision * self.by_ratio;
-            [times * (R::ONE - R::ONE / d), times * d.ln()]
+    /// Sums over all effects. A vector has `dim` coordinates.
+    pub(super) fn integrated<T: Real>(&self, dim: usize, Alike(groups): &Alike<R>) -> Integrated<T> {
+        let terms = groups.iter().map(|&Group { precision, times, mean, spread }| {
+            let inverse = R::ONE / (R::ONE + precision * self.by_ratio);
+            let by_variance = precision * inverse;
+            let deviation = mean - self.shift;
+            let all = times * deviation;
+            let squares = by_variance * (spread + all * deviation);
+            let share = R::ONE - inverse;
+            let log = (R::ONE + precision * self.by_ratio).ln();
+            [times * share, times * log, by_variance * all, squares, squares * share]
         });
-        sums(dim, terms)
+        let [shares, logs, pull, squares, drawn] = sums(dim, terms);
+        Integrated { shares, logs, pull, squares, drawn }
     }
+}
+
+/// The gradient of effects that are standard normal goes to `gradient`; returns the sum of their squares. A vector has
+/// `dim` coordinates, the effects first.
+pub(super) fn standard_normal<R: Real, T: Real>(dim: usize, effects: &[R], gradient: &mut Vec<R>) -> T {
+    gradient.extend(effects.iter().map(|&x| -x));
+    let [squares] = sums(dim, effects.iter().map(|&x| [x * x]));
+    squares
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// By hand: precisions 3, 1, 3 and a scale of 1 make D = 4, 2, 4.
+    /// By hand: precisions 3, 1, 3 and a scale of 1 make D = 4, 2, 4. The means of the first kind and of the second, 1.5
+    /// and 4.5, are 1 and 4 from the shift.
     #[test]
     fn effects_and_sums_are_those_of_the_formulas() {
-        let precisions = Precisions::<f64>::of(&[3.0, 1.0, 3.0]);
-        assert_eq!(precisions.0, [[1.0, 1.0], [3.0, 2.0]]);
+        let alike = Alike::<f64>::of(&[2.5, 1.5, 6.5], &[3.0, 1.0, 3.0]);
+        let [one, three] = [(1.0, 1.0, 1.5, 0.0), (3.0, 2.0, 4.5, 8.0)].map(|(precision, times, mean, spread)| Group {
+            precision,
+            times,
+            mean,
+            spread,
+        });
+        assert_eq!(alike.0, [one, three]);
         let frame = Frame { scale: 1.0, shift: 0.5, by_gain: 1.0, by_ratio: 1.0 };
-        let [shares, logs] = frame.shares_and_logs::<f64>(5, &precisions);
-        assert_eq!(shares, 2.0 * 0.75 + 0.5);
-        assert!((logs - 5.0 * 2f64.ln()).abs() < 1e-15);
+        let found: Integrated<f64> = frame.integrated(5, &alike);
+        assert_eq!(found.shares, 2.0 * 0.75 + 0.5);
+        assert!((found.logs - 5.0 * 2f64.ln()).abs() < 1e-15);
+        // p / D is 1/2 and 3/4, and the deviations are 1, and 2 and 6.
+        assert_eq!(found.pull, 0.5 * 1.0 + 0.75 * (2.0 + 6.0));
+        assert_eq!(found.squares, 0.5 * 1.0 + 0.75 * (4.0 + 36.0));
+        assert_eq!(found.drawn, 0.5 * 0.5 * 1.0 + 0.75 * 0.75 * (4.0 + 36.0));
+        let mut gradient = vec![9.0];
+        assert_eq!(standard_normal::<f64, f64>(5, &[1.0, -2.0], &mut gradient), 5.0);
+        assert_eq!(gradient, [9.0, -1.0, 2.0]);
         let effect = frame.effect(Measured { mean: 2.5, precision: 3.0 }, 4.0);
         let found = [effect.inverse, effect.width, effect.push, effect.drawn, effect.own, effect.z];
         assert_eq!(found, [0.25, 0.5, 0.75, 1.5, 2.0, 3.5]);

@@ -403,6 +403,8 @@ on_software_gpu!(the_driver_s_side_checks_its_arguments, "", UNITS, {
             NutsField::PerCoordinate(&[1.0; 8]),
             NutsField::PerCoordinate(&[1.0]),
             NutsField::PerCoordinate(&[8.0]),
+            NutsField::PerCoordinate(&[0.0]),
+            NutsField::PerCoordinate(&[0.0]),
             NutsField::Word(1),
         ];
         let data = NutsData::upload(&context, format, &fields)?;

@@ -73,6 +73,7 @@ impl Chains {
         // All groups have the same count.
         let distinct = to_device(driver, &padded(&|_| 8.0, 1));
         let times = to_device(driver, &padded(&|_| groups as f64, 1));
+        let [means, spreads] = [0.0, 4.5 * groups as f64].map(|value| to_device(driver, &padded(&|_| value, 1)));
         let scale = to_device(driver, &padded(&|_| 1.0, dim));
         let total = 8.0 * groups as f64;
         let data = Structure::default().words(&[groups as u32, 0]);
@@ -80,8 +81,8 @@ impl Chains {
         let data = data.reals(&[0.0, 10.0, 5.0, 5.0, 7.0 * groups as f64, total]);
         // What only standardised coordinates ask for: the mean and the sum of the counts, center, prior, squares.
         let data = data.reals(&[8.0, total, 0.0, 0.01, 7.0 / 8.0, 0.5]).addresses(&[count, mean, 0, 0]);
-        // The counts that there are, and padding.
-        let data = data.addresses(&[distinct, times]).words(&[1, 0]);
+        // The counts that there are, what is known of each, and padding.
+        let data = data.addresses(&[distinct, times, means, spreads]).words(&[1, 0]);
 
         let state = Structure::default().reals(&[0.8, 0.0, 0.0, 0.0, 0.1_f64.ln(), 0.0, 0.1, 0.0]).words(&[0, 0]).0;
         let states = to_device(driver, &state.repeat(CHAINS));
@@ -185,7 +186,7 @@ fn fingerprint(name: &'static str, variant: Variant, lanes: Lanes, shape: [usize
     eprint!("{said}");
     let report = DeviceReport::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
-    assert_eq!((report.len(), report[0].launches, report[0].allocations), (1, 2, 12));
+    assert_eq!((report.len(), report[0].launches, report[0].allocations), (1, 2, 14));
     said.lines().find(|line| line.starts_with("fingerprint")).map(str::to_owned)
 }
 
