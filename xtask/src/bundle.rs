@@ -1,6 +1,6 @@
 //! `cargo xtask bundle`: a folder that proves Octopus on a machine with a GPU, but no cargo and no network.
 
-use crate::run::{self, Outcome, cargo};
+use crate::run::{self, Outcome, git, output};
 use crate::target;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -45,8 +45,7 @@ struct Manifest {
 /// # Errors
 /// When a file is missing or cannot be written, a tool cannot be started, or the bundle grows too large.
 pub(crate) fn run(root: &Path, folder: Option<&str>) -> Result<Outcome> {
-    let mut build = cargo(root, &["build", "--release", "--package", "octopus-cli", "--bin", "octopus"]);
-    if !run::status(&mut build)?.success() {
+    if !run::build_octopus(root)? {
         return Ok(Outcome::Failed(3));
     }
     let folder = folder.map_or_else(|| target(root).join("bundle"), |folder| root.join(folder));
@@ -149,18 +148,6 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn git(root: &Path, words: &[&str]) -> Result<String> {
-    output(Command::new("git").current_dir(root).args(words))
-}
-
-fn output(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot start {:?}", command.get_program()))?;
-    if !output.status.success() {
-        bail!("{:?} failed: {}", command.get_program(), String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 #[cfg(test)]

@@ -11,11 +11,14 @@ use octopus_softgpu::Settings;
 use std::path::Path;
 use std::process::Command;
 
-/// Writes `kernels/expected.json` and `kernels/expected-runs.json` with the release binary that is there.
+/// Writes `kernels/expected.json` and `kernels/expected-runs.json` with the release binary, which it builds.
 ///
 /// # Errors
 /// When there is no compiler for the software GPU, or the binary cannot be started.
 pub(crate) fn run(root: &Path) -> Result<Outcome> {
+    if !run::build_octopus(root)? {
+        return Ok(Outcome::Failed(3));
+    }
     let gpu = software_gpu()?;
     for (words, file) in [(&[][..], "kernels/expected.json"), (&["--runs"], "kernels/expected-runs.json")] {
         let mut octopus = Command::new(target(root).join("release/octopus"));

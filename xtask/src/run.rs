@@ -1,6 +1,6 @@
 //! Running other programs, with what is run and how long it took said on standard error.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
@@ -21,6 +21,15 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     // Set for this program by the cargo that runs it; cargo-machete takes it for a sign of how it was started.
     command.env_remove("CARGO_PKG_NAME");
     command
+}
+
+/// Builds the release binary `octopus`; whether that went well.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn build_octopus(root: &Path) -> Result<bool> {
+    let mut build = cargo(root, &["build", "--release", "--package", "octopus-cli", "--bin", "octopus"]);
+    Ok(status(&mut build)?.success())
 }
 
 /// Whether cargo has the subcommand `name` installed.
@@ -74,6 +83,26 @@ pub(crate) fn own_code(status: ExitStatus) -> u8 {
         return u8::try_from(128 + signal).unwrap_or(3);
     }
     status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(3)
+}
+
+/// What git prints.
+///
+/// # Errors
+/// When it fails.
+pub(crate) fn git(root: &Path, words: &[&str]) -> Result<String> {
+    output(Command::new("git").current_dir(root).args(words))
+}
+
+/// What `command` prints, without white space at its ends.
+///
+/// # Errors
+/// When it cannot be started or fails; then it says what it printed as an error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    if !output.status.success() {
+        bail!("{:?} failed: {}", command.get_program(), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// The command line as one would type it, variables that were set for it included.

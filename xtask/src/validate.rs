@@ -12,7 +12,7 @@ use std::process::Command;
 /// When cargo cannot be started.
 pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<Outcome> {
     // A build of its own: its failure is exit code 3, not one of octopus' codes.
-    if !build(root)? {
+    if !run::build_octopus(root)? {
         return Ok(Outcome::Failed(3));
     }
     let mut command = command(root, arguments);
@@ -37,11 +37,6 @@ pub(crate) fn step(root: &Path, arguments: &[String]) -> Result<Outcome> {
     let binary = target(root).join("release").join(format!("octopus{}", std::env::consts::EXE_SUFFIX));
     let mut command = Command::new(binary);
     run::step("validate", command.arg("validate").args(arguments).current_dir(root), run::own_code)
-}
-
-fn build(root: &Path) -> Result<bool> {
-    let mut build = cargo(root, &["build", "--release", "--package", "octopus-cli", "--bin", "octopus"]);
-    Ok(run::status(&mut build)?.success())
 }
 
 fn command(root: &Path, arguments: &[String]) -> Command {

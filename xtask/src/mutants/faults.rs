@@ -22,12 +22,24 @@ const LOW_RANK: &str = "crates/sampler/src/low_rank.rs";
 const SCHEDULE: &str = "crates/sampler/src/schedule.rs";
 const CPU: &str = "crates/sampler/src/cpu.rs";
 
-pub(super) const FAULTS: [Fault; 22] = [
+pub(super) const FAULTS: [Fault; 24] = [
     Fault {
         name: "Jacobian of the centering with the wrong sign",
         file: CENTERING,
-        old: "-0.5 * (logs",
-        new: "0.5 * (logs",
+        old: "-0.5 * (standard.integrated",
+        new: "0.5 * (standard.integrated",
+    },
+    Fault {
+        name: "deviations within a kind missing once effects are integrated out",
+        file: CENTERING,
+        old: "asked * (spread + pull * away)",
+        new: "asked * (pull * away)",
+    },
+    Fault {
+        name: "the way through the location's coordinate missing in the gradient of the scale",
+        file: CENTERING,
+        old: "let rest = (1.0 - inverse) * turn;",
+        new: "let rest = 0.0 * turn;",
     },
     Fault {
         name: "Jacobian in the fused density with the wrong sign",
