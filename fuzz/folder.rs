@@ -22,3 +22,27 @@ pub(crate) fn unpack(mut bytes: &[u8], folder: &Path) {
         bytes = &rest[len..];
     }
 }
+
+/// The same from a folder: those files that `keep` names.
+#[allow(dead_code)]
+pub(crate) fn pack(root: &Path, keep: impl Fn(&str) -> bool) -> Vec<u8> {
+    let mut open = vec![root.to_owned()];
+    let mut files = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    let mut out = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+        if keep(&name) {
+            let bytes = fs::read(&file).unwrap();
+            out.extend(format!("{name} {}\n", bytes.len()).into_bytes());
+            out.extend(bytes);
+        }
+    }
+    out
+}

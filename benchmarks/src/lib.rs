@@ -13,14 +13,14 @@
 #![forbid(unsafe_code)]
 
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{DataError, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
 use octopus_sampler::SamplerConfig;
 
 /// The PRD's model on its own data with another number of groups.
 ///
 /// # Errors
 /// When `groups` is 0.
-pub fn prd_model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal, DataError> {
+pub fn prd_model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal, ModelError> {
     let synthetic = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate()?;
     HierarchicalNormal::new(synthetic.data, HierarchicalPrior::default(), likelihood)
 }

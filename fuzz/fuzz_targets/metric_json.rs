@@ -7,5 +7,5 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let folder = scratch::scratch();
     let path = folder.path().join("trace");
     std::fs::write(&path, bytes).expect("no room for a file");
-    let _ = octopus_trace::read_metric_json(&path);
+    let _ = octopus_formats::read_metric_json(&path);
 });

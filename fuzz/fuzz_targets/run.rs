@@ -8,5 +8,5 @@ mod scratch;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let dir = scratch::scratch();
     folder::unpack(bytes, dir.path());
-    let _ = octopus_trace::RunFolder::open(dir.path()).and_then(|run| run.read());
+    let _ = octopus_runs::RunFolder::open(dir.path()).and_then(|run| run.read());
 });

@@ -8,5 +8,5 @@ mod scratch;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let dir = scratch::scratch();
     folder::unpack(bytes, dir.path());
-    let _ = octopus_trace::read_zarr(dir.path());
+    let _ = octopus_formats::read_zarr(dir.path());
 });

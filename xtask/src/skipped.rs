@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn tests_and_their_words_are_found() {
-        let report = r#"<testsuite name="octopus-trace::arviz">
-        <testcase name="opens_in_arviz" classname="octopus-trace::arviz" time="0.1">
+        let report = r#"<testsuite name="octopus-runs::arviz">
+        <testcase name="opens_in_arviz" classname="octopus-runs::arviz" time="0.1">
             <system-out>
 running 1 test
 test opens_in_arviz ... ok

@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn only_the_crates_test_requirements_count() {
         let root = std::env::temp_dir().join(format!("octopus-venv-{}", std::process::id()));
-        let ours = ["crates/diag/tests/arviz/requirements.txt", "crates/trace/tests/arviz/requirements.txt"];
+        let ours = ["crates/diag/tests/arviz/requirements.txt", "crates/runs/tests/arviz/requirements.txt"];
         let others = ["benchmarks/peers/requirements.txt", "crates/random/src/lib.rs", "crates/diag/tests/data/a.txt"];
-        let zarr3 = "crates/trace/tests/arviz/requirements-zarr3.txt";
+        let zarr3 = "crates/runs/tests/arviz/requirements-zarr3.txt";
         for file in ours.into_iter().chain(others).chain([zarr3]) {
             fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
             fs::write(root.join(file), "arviz==0.23.0").unwrap();

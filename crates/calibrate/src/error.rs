@@ -1,6 +1,6 @@
 //! Why a calibration cannot be made.
 
-use octopus_density::{DataError, DensityError};
+use octopus_density::{DensityError, ModelError};
 use octopus_diag::DiagError;
 use octopus_sampler::{ConfigError, SamplerError};
 use thiserror::Error;
@@ -32,7 +32,7 @@ pub enum CalibrateError {
     Sampler(#[from] SamplerError),
     /// The model could not be simulated.
     #[error("the model's data cannot be simulated: {0}")]
-    Data(#[from] DataError),
+    Data(#[from] ModelError),
     /// The density failed at a point where it has a value.
     #[error("the density failed: {0}")]
     Density(#[from] DensityError),

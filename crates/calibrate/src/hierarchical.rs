@@ -2,7 +2,7 @@
 
 use crate::Simulator;
 use octopus_density::{
-    DataError, GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Layout, Likelihood, LogDensity,
+    GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Layout, Likelihood, LogDensity, ModelError,
 };
 use octopus_random::{Stream, exact};
 
@@ -23,7 +23,7 @@ impl HierarchicalSimulator {
     ///
     /// # Errors
     /// When there is no group, a group is empty, or a constant of the prior is out of range.
-    pub fn new(sizes: Vec<usize>, prior: HierarchicalPrior, likelihood: Likelihood) -> Result<Self, DataError> {
+    pub fn new(sizes: Vec<usize>, prior: HierarchicalPrior, likelihood: Likelihood) -> Result<Self, ModelError> {
         let group: Vec<usize> = sizes.iter().enumerate().flat_map(|(j, &n)| std::iter::repeat_n(j, n)).collect();
         let data = GroupedData::new(Labels::Range(sizes.len()), &group, &vec![0.0; group.len()])?;
         let layout = HierarchicalNormal::new(data, prior, likelihood)?.layout().clone();
@@ -51,7 +51,7 @@ impl Simulator for HierarchicalSimulator {
         position
     }
 
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<HierarchicalNormal, DataError> {
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<HierarchicalNormal, ModelError> {
         let (z, scalars) = position.split_at(self.groups);
         let (mu_pop, sigma_pop, sigma_obs) = (scalars[0], exact::exp(scalars[1]), exact::exp(scalars[2]));
         let observe = |&j: &usize| mu_pop + sigma_pop * z[j] + sigma_obs * random.normal();

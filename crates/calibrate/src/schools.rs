@@ -1,7 +1,7 @@
 //! Eight schools, simulated.
 
 use crate::Simulator;
-use octopus_density::{DataError, EightSchools, Layout, LogDensity};
+use octopus_density::{EightSchools, Layout, LogDensity, ModelError};
 use octopus_random::{Stream, exact};
 
 /// Standard deviation of the normal prior of mu, as posteriordb states it.
@@ -45,7 +45,7 @@ impl Simulator for SchoolsSimulator {
         position
     }
 
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<EightSchools, DataError> {
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<EightSchools, ModelError> {
         let (z, scalars) = position.split_at(self.sigma.len());
         let (mu, tau) = (scalars[0], exact::exp(scalars[1]));
         let y: Vec<f64> = z.iter().zip(&self.sigma).map(|(z, sigma)| mu + tau * z + sigma * random.normal()).collect();

@@ -1,6 +1,6 @@
 //! Models that can make their own parameters and data.
 
-use octopus_density::{DataError, Layout, LogDensity};
+use octopus_density::{Layout, LogDensity, ModelError};
 use octopus_random::Stream;
 
 /// A model that can be simulated: parameters from its prior, and data from the parameters.
@@ -23,5 +23,5 @@ pub trait Simulator: Send + Sync {
     ///
     /// # Errors
     /// When the data are none that the density takes, such as numbers that overflow.
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Self::Density, DataError>;
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Self::Density, ModelError>;
 }

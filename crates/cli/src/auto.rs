@@ -9,9 +9,9 @@ use anyhow::Result;
 use octopus_density::HierarchicalNormal;
 use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
 use octopus_diag::limits;
+use octopus_runs::Goal;
 use octopus_sampler::plan::{alternatives, best, draws_for, least_draws};
 use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
-use octopus_trace::Goal;
 use rayon::ThreadPool;
 use std::time::Instant;
 

@@ -7,10 +7,10 @@ use crate::exit::UsageError;
 use crate::work::Demand;
 use anyhow::{Context, Result, anyhow};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{DataError, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity, ModelError};
 use octopus_device::{Chosen, DeviceChoice, Source};
+use octopus_runs::Goal;
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
-use octopus_trace::Goal;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -320,9 +320,9 @@ pub(crate) fn config_error(error: &ConfigError) -> UsageError {
 }
 
 /// A model's setting that is out of range, by its option's name.
-pub(crate) fn setting_error(error: &DataError) -> UsageError {
+pub(crate) fn setting_error(error: &ModelError) -> UsageError {
     UsageError(match error {
-        DataError::Setting { field, value, expected } => format!("{} {value}: {expected}", option(field)),
+        ModelError::Setting { field, value, expected } => format!("{} {value}: {expected}", option(field)),
         other => other.to_string(),
     })
 }

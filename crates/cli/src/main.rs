@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 fn report_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !octopus_trace::panics_become_errors() {
+        if !octopus_files::panics_become_errors() {
             usual(panic);
         }
     }));

@@ -4,7 +4,8 @@ use crate::config::{DataSource, Rows, RunConfig, setting_error};
 use crate::truth::Truth;
 use anyhow::{Context, Result, bail};
 use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity, synthetic};
-use octopus_trace::{DataRecord, ModelRecord, RunRecord, observations};
+use octopus_formats::observations;
+use octopus_runs::{DataRecord, ModelRecord, RunRecord};
 use serde::{Deserialize, Serialize};
 use std::path::absolute;
 

@@ -4,8 +4,9 @@ use crate::problem::Problem;
 use anyhow::{Context, Result, bail};
 use octopus_diag::{DiagnoseOptions, ParameterSummary, SettingsInUse};
 use octopus_report::SummaryRow;
+use octopus_runs::{RunFolder, RunRecord, Status, open_trace};
 use octopus_sampler::{MetricKind, Parameterization, Strategy};
-use octopus_trace::{Attribute, Dataset, InferenceData, RunFolder, RunRecord, Status, open_trace};
+use octopus_trace::{Attribute, Dataset, InferenceData};
 use std::collections::HashMap;
 use std::path::PathBuf;
 

@@ -1,45 +1,14 @@
-//! What can go wrong with data and densities.
+//! What can go wrong with models and densities.
 
+use octopus_trace::DataError;
 use thiserror::Error;
 
-/// Why observations cannot be used.
+/// Why a model cannot be made.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum DataError {
-    /// Two columns of one table differ in length.
-    #[error("{groups} group indices but {values} values: give one group to each value")]
-    Lengths {
-        /// Group indices given.
-        groups: usize,
-        /// Values given.
-        values: usize,
-    },
-    /// An empty table.
-    #[error("no observations: the model needs at least one")]
-    NoObservations,
-    /// A group index beyond the labels.
-    #[error("row {row}: group {group} has no label ({labels} labels)")]
-    NoLabel {
-        /// The row, counted from 0.
-        row: usize,
-        /// The group index in that row.
-        group: usize,
-        /// The number of labels.
-        labels: usize,
-    },
-    /// A label without observations.
-    #[error("group '{label}' has no observations: leave it out of the labels")]
-    EmptyGroup {
-        /// The group's label.
-        label: String,
-    },
-    /// NaN or an infinity among the values.
-    #[error("row {row}: the value is {value}: remove the row or mend the value")]
-    NotFinite {
-        /// The row, counted from 0.
-        row: usize,
-        /// NaN or an infinity.
-        value: f64,
-    },
+pub enum ModelError {
+    /// Its data.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// Effects and their standard errors differ in number.
     #[error("{effects} effects but {errors} standard errors: give one to each effect")]
     StandardErrors {

@@ -29,7 +29,7 @@ pub use marginal::{Interval, Marginal};
 pub use moments::Moments;
 pub use schools::SchoolsPosterior;
 
-use crate::{DataError, GroupedData, HierarchicalPrior};
+use crate::{GroupedData, HierarchicalPrior, ModelError};
 use evidence::Evidence;
 use lattice::{Lattice, Modes};
 use moments::{Affine, AllMoments, Given, mu_group_given_scales, z_given_scales};
@@ -41,7 +41,7 @@ use thiserror::Error;
 pub enum ExactError {
     /// The prior is out of range.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(#[from] ModelError),
     /// The posterior cannot be normalised.
     #[error(
         "no observation differs from the others of its group ({observations} observations, {groups} groups): \

@@ -6,7 +6,7 @@ mod observed;
 
 use crate::warp::padded;
 use crate::{
-    Centering, DataError, DensityError, Dim, GroupedData, Hierarchy, Information, Layout, LogDensity, Noise, Role,
+    Centering, DensityError, Dim, GroupedData, Hierarchy, Information, Layout, LogDensity, ModelError, Noise, Role,
     Transform, Variable,
 };
 use kernel::Evaluate;
@@ -39,9 +39,9 @@ impl HierarchicalPrior {
     /// Checks every constant.
     ///
     /// # Errors
-    /// [`DataError::Setting`] with the first one that is out of range.
-    pub fn validate(&self) -> Result<(), DataError> {
-        let fail = |field, value, expected| Err(DataError::Setting { field, value, expected });
+    /// [`ModelError::Setting`] with the first one that is out of range.
+    pub fn validate(&self) -> Result<(), ModelError> {
+        let fail = |field, value, expected| Err(ModelError::Setting { field, value, expected });
         if !self.mu_mean.is_finite() {
             return fail("mu_mean", self.mu_mean, "must be finite");
         }
@@ -107,7 +107,7 @@ impl HierarchicalNormal {
     ///
     /// # Errors
     /// When a constant of the prior is out of range.
-    pub fn new(data: GroupedData, prior: HierarchicalPrior, likelihood: Likelihood) -> Result<Self, DataError> {
+    pub fn new(data: GroupedData, prior: HierarchicalPrior, likelihood: Likelihood) -> Result<Self, ModelError> {
         prior.validate()?;
         let groups = data.groups();
         let dim = Dim { name: "group".into(), labels: data.labels().clone() };

@@ -5,8 +5,8 @@ mod kernel;
 
 use crate::warp::Buffer;
 use crate::{
-    Centering, DataError, DensityError, Dim, Hierarchy, Information, Labels, Layout, LogDensity, Role, Transform,
-    Variable,
+    Centering, DataError, DensityError, Dim, Hierarchy, Information, Labels, Layout, LogDensity, ModelError, Role,
+    Transform, Variable,
 };
 use octopus_random::{Stream, exact};
 
@@ -64,19 +64,19 @@ impl EightSchools {
     /// # Errors
     /// When the lengths differ, there is no effect, an effect is not finite, or a standard error is not positive or so
     /// small or large that 1 / sigma^2 is no number.
-    pub fn new(y: &[f64], sigma: &[f64]) -> Result<Self, DataError> {
+    pub fn new(y: &[f64], sigma: &[f64]) -> Result<Self, ModelError> {
         if y.len() != sigma.len() {
-            return Err(DataError::StandardErrors { effects: y.len(), errors: sigma.len() });
+            return Err(ModelError::StandardErrors { effects: y.len(), errors: sigma.len() });
         }
         if y.is_empty() {
-            return Err(DataError::NoObservations);
+            return Err(DataError::NoObservations.into());
         }
         for (row, (&y, &sigma)) in y.iter().zip(sigma).enumerate() {
             if !y.is_finite() {
-                return Err(DataError::NotFinite { row, value: y });
+                return Err(DataError::NotFinite { row, value: y }.into());
             }
             if !(sigma > 0.0 && precision(sigma).is_normal()) {
-                return Err(DataError::StandardError { row, value: sigma });
+                return Err(ModelError::StandardError { row, value: sigma });
             }
         }
         Ok(Self::labelled(Labels::Range(y.len()), y.to_vec(), sigma.to_vec()))

@@ -7,10 +7,10 @@
 //! assert_eq!(synthetic.data.groups(), 100);
 //! assert_eq!(synthetic.data.group(0)[0], 52.1364000460115);
 //! assert!(synthetic.sha256.starts_with("6f909ab7"));
-//! # Ok::<(), octopus_density::DataError>(())
+//! # Ok::<(), octopus_density::ModelError>(())
 //! ```
 
-use crate::{DataError, GroupedData, Labels};
+use crate::{GroupedData, Labels, ModelError};
 use octopus_random::numpy::LegacyRandom;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -57,9 +57,9 @@ impl HierarchicalSpec {
     /// Checks every field.
     ///
     /// # Errors
-    /// [`DataError::Setting`] with the first field that is out of range.
-    pub fn validate(&self) -> Result<(), DataError> {
-        let fail = |field, value, expected| Err(DataError::Setting { field, value, expected });
+    /// [`ModelError::Setting`] with the first field that is out of range.
+    pub fn validate(&self) -> Result<(), ModelError> {
+        let fail = |field, value, expected| Err(ModelError::Setting { field, value, expected });
         if self.groups == 0 {
             return fail("groups", 0.0, "at least one group");
         }
@@ -87,8 +87,8 @@ impl HierarchicalSpec {
     /// ```
     ///
     /// # Errors
-    /// [`DataError::Setting`] when a field is out of range or there would be more than 10^9 observations.
-    pub fn generate(&self) -> Result<Synthetic, DataError> {
+    /// [`ModelError::Setting`] when a field is out of range or there would be more than 10^9 observations.
+    pub fn generate(&self) -> Result<Synthetic, ModelError> {
         self.make(|_| vec![self.per_group; self.groups], self.per_group)
     }
 
@@ -104,8 +104,8 @@ impl HierarchicalSpec {
     /// ```
     ///
     /// # Errors
-    /// [`DataError::Setting`] when a field is out of range or there could be more than 10^9 observations.
-    pub fn unbalanced(&self) -> Result<Synthetic, DataError> {
+    /// [`ModelError::Setting`] when a field is out of range or there could be more than 10^9 observations.
+    pub fn unbalanced(&self) -> Result<Synthetic, ModelError> {
         let most = self.per_group.saturating_mul(3);
         let sizes = |random: &mut LegacyRandom| {
             let mut sizes: Vec<usize> =
@@ -121,9 +121,9 @@ impl HierarchicalSpec {
     ///
     /// # Errors
     /// As [`generate`](Self::generate), and when a size is 0.
-    pub fn with_sizes(&self, sizes: &[usize]) -> Result<Synthetic, DataError> {
+    pub fn with_sizes(&self, sizes: &[usize]) -> Result<Synthetic, ModelError> {
         if sizes.contains(&0) {
-            return Err(DataError::Setting { field: "sizes", value: 0.0, expected: "at least one observation each" });
+            return Err(ModelError::Setting { field: "sizes", value: 0.0, expected: "at least one observation each" });
         }
         let largest = sizes.iter().copied().max().unwrap_or(0);
         Self { groups: sizes.len(), per_group: largest, ..*self }.make(|_| sizes.to_vec(), largest)
@@ -134,11 +134,11 @@ impl HierarchicalSpec {
         &self,
         sizes: impl FnOnce(&mut LegacyRandom) -> Vec<usize>,
         largest: usize,
-    ) -> Result<Synthetic, DataError> {
+    ) -> Result<Synthetic, ModelError> {
         self.validate()?;
         if self.groups.saturating_mul(largest) > MOST_OBSERVATIONS {
             let value = self.groups as f64 * largest as f64;
-            return Err(DataError::Setting {
+            return Err(ModelError::Setting {
                 field: "groups * per_group",
                 value,
                 expected: "at most 10^9 observations",

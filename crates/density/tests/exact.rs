@@ -2,7 +2,7 @@
 
 use octopus_density::exact::{ExactError, ExactPosterior, Moments, Quantity};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{DataError, GroupedData, HierarchicalPrior, Labels};
+use octopus_density::{GroupedData, HierarchicalPrior, Labels, ModelError};
 use serde_json::Value;
 
 fn compute(data: &GroupedData) -> ExactPosterior {
@@ -236,6 +236,6 @@ fn no_posterior() {
     let bad = HierarchicalPrior { mu_sd: -1.0, ..prior };
     assert!(matches!(
         ExactPosterior::compute(&data, &bad),
-        Err(ExactError::Data(DataError::Setting { field: "mu_sd", .. }))
+        Err(ExactError::Data(ModelError::Setting { field: "mu_sd", .. }))
     ));
 }

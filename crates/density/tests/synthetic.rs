@@ -1,7 +1,7 @@
 //! Made-up data against NumPy's.
 
 use octopus_density::synthetic::{HierarchicalSpec, sha256};
-use octopus_density::{DataError, Labels};
+use octopus_density::{Labels, ModelError};
 use serde_json::Value;
 
 fn reference(groups: usize) -> Value {
@@ -84,11 +84,11 @@ fn settings_out_of_range() {
     ] {
         for result in [bad.generate(), bad.unbalanced()] {
             match result {
-                Err(DataError::Setting { field, .. }) => assert_eq!(field, name),
+                Err(ModelError::Setting { field, .. }) => assert_eq!(field, name),
                 other => panic!("{name}: {other:?}"),
             }
         }
     }
-    assert!(matches!(good.with_sizes(&[1, 0]), Err(DataError::Setting { field: "sizes", .. })));
-    assert!(matches!(good.with_sizes(&[]), Err(DataError::Setting { field: "groups", .. })));
+    assert!(matches!(good.with_sizes(&[1, 0]), Err(ModelError::Setting { field: "sizes", .. })));
+    assert!(matches!(good.with_sizes(&[]), Err(ModelError::Setting { field: "groups", .. })));
 }

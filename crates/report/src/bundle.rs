@@ -12,7 +12,7 @@ use crate::plot::{EssRegions, Format, Plot, render};
 use crate::report::Report;
 use crate::text::Charset;
 use crate::verdict::Deliverable;
-use crate::write::write_atomically;
+use octopus_files::write_file;
 
 /// A picture of the report with its file's stem and the words around it.
 #[derive(Clone, Debug)]
@@ -213,7 +213,7 @@ pub fn write_report(folder: &Path, report: &Report, figures: &[Figure]) -> Resul
     let mut written = Vec::new();
     for (name, content) in files {
         let path = folder.join(name);
-        write_atomically(&path, content.as_bytes())?;
+        write_file(&path, content.as_bytes())?;
         written.push(path);
     }
     Ok(written)

@@ -8,13 +8,8 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ReportError {
     /// A file or folder could not be written; nothing is left under its final name.
-    #[error("cannot write {}: {source}; check that the folder exists, is writable and has room", path.display())]
-    Write {
-        /// The file that was to be written.
-        path: PathBuf,
-        /// The system's answer.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] octopus_files::FileError),
     /// A picture was asked for that has nothing to show.
     #[error("{plot} has nothing to draw: {missing}")]
     Empty {

@@ -140,7 +140,6 @@ mod story;
 mod summary;
 mod text;
 mod verdict;
-mod write;
 
 pub use benchmark::{Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition};
 pub use bundle::{Figure, deliverables, write_figures, write_report};
@@ -168,7 +167,6 @@ pub use text::{Charset, Column, text_table};
 pub use verdict::{
     CRITERIA, Criterion, Deliverable, Evidence, GpuMemory, Outcome, PosteriorMatch, Status, Verdict, VerdictRow,
 };
-pub use write::write_atomically;
 
 // The gallery's synthetic results also serve the tests.
 #[cfg(test)]

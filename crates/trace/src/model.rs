@@ -1,7 +1,22 @@
 //! The data model: named groups of arrays with dimensions and coordinates, as ArviZ's InferenceData.
 
+use crate::Labels;
 use indexmap::IndexMap;
-use octopus_density::Labels;
+
+/// ArviZ's names of the statistics of a transition, which make the group `sample_stats`.
+pub const SAMPLE_STATS: [&str; 11] = [
+    "lp",
+    "acceptance_rate",
+    "step_size",
+    "energy",
+    "energy_error",
+    "max_energy_error",
+    "tree_depth",
+    "n_steps",
+    "index_in_trajectory",
+    "diverging",
+    "reached_max_treedepth",
+];
 
 /// The values of an array, row-major.
 #[derive(Clone, Debug, PartialEq)]

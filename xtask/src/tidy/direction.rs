@@ -4,20 +4,26 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 13] = [
+const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
+    ("crates/files", &[]),
+    ("crates/trace", &[]),
     // Test support: only tests and developer tasks use it.
     ("crates/softgpu", &[]),
-    ("crates/device", &["cuda", "random"]),
-    ("crates/density", &["random"]),
+    ("crates/device", &["cuda", "files", "random"]),
+    ("crates/density", &["random", "trace"]),
     ("crates/sampler", &["density", "random", "cuda"]),
-    ("crates/trace", &["sampler", "density"]),
-    ("crates/diag", &["trace", "density"]),
+    ("crates/diag", &["trace"]),
+    ("crates/formats", &["trace", "files"]),
+    ("crates/runs", &["sampler", "density", "formats", "trace", "files"]),
     ("crates/calibrate", &["diag", "sampler", "density", "random"]),
-    ("crates/report", &["trace", "diag", "density", "device"]),
-    ("crates/cli", &["random", "density", "sampler", "trace", "diag", "calibrate", "device", "report"]),
-    ("benchmarks", &["random", "density", "sampler", "trace", "diag", "device", "report"]),
+    ("crates/report", &["trace", "diag", "files"]),
+    (
+        "crates/cli",
+        &["random", "density", "sampler", "trace", "formats", "runs", "files", "diag", "calibrate", "device", "report"],
+    ),
+    ("benchmarks", &["random", "density", "sampler", "trace", "diag"]),
     ("xtask", &["softgpu"]),
 ];
 

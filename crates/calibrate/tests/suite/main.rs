@@ -6,7 +6,7 @@ mod seeds;
 mod twice;
 
 use octopus_calibrate::{HierarchicalSimulator, Simulator};
-use octopus_density::{DataError, HierarchicalNormal, HierarchicalPrior, Layout, Likelihood};
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Layout, Likelihood, ModelError};
 use octopus_random::Stream;
 
 const PRIOR: HierarchicalPrior =
@@ -52,7 +52,7 @@ impl Simulator for Wrong {
         self.drawn.draw_parameters(random)
     }
 
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<HierarchicalNormal, DataError> {
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<HierarchicalNormal, ModelError> {
         self.stated.simulate(position, random)
     }
 }

@@ -6,7 +6,7 @@
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
 use octopus_calibrate::{DataSet, Table};
-use octopus_report::write_atomically;
+use octopus_files::write_file;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ impl Folder {
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                write_atomically(&file, text.as_bytes())?;
+                write_file(&file, text.as_bytes())?;
             }
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
         }
@@ -117,7 +117,7 @@ impl Folder {
             return Ok(());
         }
         let path = self.join(PARTS).join(format!("part-{:05}.csv", self.parts));
-        write_atomically(&path, &self.table()?.write(data_sets)?)?;
+        write_file(&path, &self.table()?.write(data_sets)?)?;
         self.parts += 1;
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Folder {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn finish(&mut self, data_sets: &[DataSet]) -> Result<()> {
-        write_atomically(&self.join(RANKS), &self.table()?.write(data_sets)?)?;
+        write_file(&self.join(RANKS), &self.table()?.write(data_sets)?)?;
         remove(&self.join(PARTS), |folder| fs::remove_dir_all(folder))
     }
 
@@ -138,7 +138,7 @@ impl Folder {
     pub(crate) fn write_result(&self, result: &Value) -> Result<()> {
         let mut text = serde_json::to_string_pretty(result).context("cannot write the result")?;
         text.push('\n');
-        Ok(write_atomically(&self.join("calibration.json"), text.as_bytes())?)
+        Ok(write_file(&self.join("calibration.json"), text.as_bytes())?)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::trace::{Trace, rows};
 use anyhow::{Context, Result};
+use octopus_files::write_file;
 use octopus_report::{Figure, ForestPlot, Format, Plot, write_figures};
-use octopus_trace::write_file;
 use std::collections::HashMap;
 use std::path::PathBuf;
 

@@ -6,9 +6,9 @@ use crate::observed::{Predictive, Prior, Wanted, add_observations};
 use crate::output;
 use crate::trace::Trace;
 use anyhow::Result;
-use octopus_trace::{
-    InferenceData, RunRecord, write_csv, write_netcdf, write_parquet, write_stan_csv, write_zarr, write_zarr_v2,
-};
+use octopus_formats::{write_csv, write_netcdf, write_parquet, write_stan_csv, write_zarr, write_zarr_v2};
+use octopus_runs::RunRecord;
+use octopus_trace::InferenceData;
 use serde_json::json;
 
 /// Writes a trace in another format; of a run also its observations where they are still to be had, and predictions and

@@ -12,7 +12,7 @@ use crate::work::Demand;
 use anyhow::{Context, Result, bail};
 use octopus_device::fallback::FallbackStep;
 use octopus_device::{Chosen, Source};
-use octopus_trace::{RunFolder, RunWriter, Status, TraceError};
+use octopus_runs::{RunError, RunFolder, RunWriter, Status};
 use serde_json::json;
 
 /// Goes on where the run's last checkpoint is.
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let mut resumed = match RunWriter::resume(&args.run) {
         Ok(resumed) => resumed,
         // Another process may have ended it meanwhile.
-        Err(TraceError::AlreadyComplete { .. }) => return complete(args, global),
+        Err(RunError::AlreadyComplete { .. }) => return complete(args, global),
         Err(error) => return Err(error.into()),
     };
     let config = &resumed.record.sampler;

@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 use octopus_calibrate::{CalibrateError, SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::{EightSchools, LogDensity};
 use octopus_diag::limits;
-use octopus_report::write_atomically;
+use octopus_files::write_file;
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -99,7 +99,7 @@ fn refuse_for_schools(args: &SampleArgs) -> Result<(), UsageError> {
 fn write_result(path: &Path, result: &Value) -> Result<()> {
     let mut text = serde_json::to_string_pretty(result)?;
     text.push('\n');
-    write_atomically(path, text.as_bytes())?;
+    write_file(path, text.as_bytes())?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use super::plots::{DELIVERABLES, TRACE, summary_rows};
 use super::{Options, Stages, criteria, facts, tables};
 use anyhow::Result;
 use octopus_report::{Deliverable, Figure, Report, SCHEMA, deliverables, write_report};
-use octopus_trace::now_utc;
+use octopus_runs::now_utc;
 
 /// Judges and writes.
 ///

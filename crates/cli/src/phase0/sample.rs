@@ -8,7 +8,8 @@ use crate::run::{self, Checkpoints, Session};
 use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_device::fallback::FallbackStep;
-use octopus_trace::{CreateOptions, InferenceData, RunFolder, RunRecord, RunWriter};
+use octopus_runs::{CreateOptions, RunFolder, RunRecord, RunWriter};
+use octopus_trace::InferenceData;
 use rayon::ThreadPool;
 
 /// The run and its draws.

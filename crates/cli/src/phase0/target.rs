@@ -13,8 +13,8 @@ use octopus_density::{HierarchicalNormal, LogDensity};
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
+use octopus_runs::Goal;
 use octopus_sampler::{SamplerConfig, Strategy};
-use octopus_trace::Goal;
 use rayon::ThreadPool;
 use std::time::Instant;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Traces that PyMC, nutpie, NumPyro and CmdStan have written.
 fn theirs(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/data").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data").join(name)
 }
 
 /// Parameters by name: stores do not keep the order of variables.

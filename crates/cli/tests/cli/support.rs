@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use octopus_density::synthetic;
-use octopus_trace::RunFolder;
+use octopus_runs::RunFolder;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use crate::number::Dual;
 use crate::reference::{CENTERINGS, constant, location, log_joint, log_marginal, models, position, position_in};
 use octopus_density::warp::sum_in_order;
-use octopus_density::{Centering, DataError, EightSchools, LogDensity};
+use octopus_density::{Centering, DataError, EightSchools, LogDensity, ModelError};
 
 /// Values agree to 1e-12 of themselves; gradients are sums whose terms cancel, and agree to 1e-12 of the gradient's
 /// largest component.
@@ -131,10 +131,10 @@ fn points_outside_the_range_are_recoverable_errors() {
 #[test]
 fn data_that_are_none_are_named() {
     let error = |y: &[f64], sigma: &[f64]| EightSchools::new(y, sigma).expect_err("no data");
-    assert_eq!(error(&[1.0], &[1.0, 2.0]), DataError::StandardErrors { effects: 1, errors: 2 });
-    assert_eq!(error(&[], &[]), DataError::NoObservations);
-    assert!(matches!(error(&[1.0, f64::NAN], &[1.0, 1.0]), DataError::NotFinite { row: 1, .. }));
+    assert_eq!(error(&[1.0], &[1.0, 2.0]), ModelError::StandardErrors { effects: 1, errors: 2 });
+    assert_eq!(error(&[], &[]), DataError::NoObservations.into());
+    assert!(matches!(error(&[1.0, f64::NAN], &[1.0, 1.0]), ModelError::Data(DataError::NotFinite { row: 1, .. })));
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200, 1e200] {
-        assert!(matches!(error(&[1.0, 2.0], &[1.0, sigma]), DataError::StandardError { row: 1, .. }), "{sigma}");
+        assert!(matches!(error(&[1.0, 2.0], &[1.0, sigma]), ModelError::StandardError { row: 1, .. }), "{sigma}");
     }
 }

@@ -9,11 +9,11 @@ mod lock;
 
 use super::{Calibration, CalibrationKey};
 use lock::Lock;
+use octopus_files::{FileError, write_file};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Version of the file's form.
@@ -79,13 +79,8 @@ pub enum CalibrationCacheError {
         why: String,
     },
     /// The file cannot be written.
-    #[error("the calibration cannot be written to {}: {source}; check the folder, or set XDG_CACHE_HOME to another", .path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        source: std::io::Error,
-    },
+    #[error("the calibration is not kept: {0}; check the folder, or set XDG_CACHE_HOME to another")]
+    Write(#[from] FileError),
 }
 
 /// The form of the file.
@@ -174,13 +169,10 @@ impl CalibrationCache {
         }
         let path = self.path(&calibration.key.device_uuid);
         let document = Document { schema: SCHEMA, calibration: calibration.clone() };
-        let written = serde_json::to_vec_pretty(&document)
-            .map_err(std::io::Error::other)
-            .and_then(|text| self.write_whole(&path, &text));
-        match written {
-            Ok(()) => Ok(path),
-            Err(source) => Err(CalibrationCacheError::Write { path, source }),
-        }
+        let text = serde_json::to_vec_pretty(&document)
+            .map_err(|error| CalibrationCacheError::Invalid { why: error.to_string() })?;
+        write_file(&path, &text)?;
+        Ok(path)
     }
 
     /// The calibration for this key, measured by `measure` and kept if there is none to use.
@@ -216,22 +208,5 @@ impl CalibrationCache {
             say(&error.to_string());
         }
         Ok(calibration)
-    }
-
-    /// Writes under a name of its own, then renames.
-    fn write_whole(&self, path: &Path, text: &[u8]) -> std::io::Result<()> {
-        /// Tells the threads of one process apart.
-        static WRITES: AtomicU64 = AtomicU64::new(0);
-        fs::create_dir_all(&self.folder)?;
-        let write = WRITES.fetch_add(1, Ordering::Relaxed);
-        let temporary = path.with_extension(format!("{}-{write}.tmp", std::process::id()));
-        let written = fs::File::create(&temporary)
-            .and_then(|mut file| file.write_all(text).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&temporary, path));
-        if written.is_err() {
-            // The first error counts; what is left over does no harm.
-            let _ = fs::remove_file(&temporary);
-        }
-        written
     }
 }

@@ -64,7 +64,7 @@ pub use trace::{TracePlot, TraceRow};
 pub(crate) use svg::theme_rules;
 
 use crate::ReportError;
-use crate::write::write_atomically;
+use octopus_files::write_file;
 
 /// What the picture is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +194,7 @@ impl Plot {
 /// Draws `plot` into `stem` + `.png` and/or `.svg` and returns the files; each appears whole or not at all.
 ///
 /// # Errors
-/// [`ReportError::Empty`] and [`ReportError::Draw`] as [`Plot::png`]; [`ReportError::Write`] when a file cannot be written.
+/// [`ReportError::Empty`] and [`ReportError::Draw`] as [`Plot::png`]; [`ReportError::File`] when a file cannot be written.
 pub fn render(plot: &Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, ReportError> {
     let name = stem.file_name().ok_or_else(|| ReportError::Name { path: stem.to_owned() })?;
     // Not `with_extension`: a stem may have a dot of its own.
@@ -207,11 +207,11 @@ pub fn render(plot: &Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, 
     let mut files = Vec::new();
     if matches!(format, Format::Png | Format::PngAndSvg) {
         files.push(path(".png"));
-        write_atomically(&files[files.len() - 1], &bitmap::png(&scene)?)?;
+        write_file(&files[files.len() - 1], &bitmap::png(&scene)?)?;
     }
     if matches!(format, Format::Svg | Format::PngAndSvg) {
         files.push(path(".svg"));
-        write_atomically(&files[files.len() - 1], svg::svg(&scene).as_bytes())?;
+        write_file(&files[files.len() - 1], svg::svg(&scene).as_bytes())?;
     }
     Ok(files)
 }

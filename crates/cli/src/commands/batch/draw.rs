@@ -9,8 +9,8 @@ use crate::run::{Pace, adaptation, add_time};
 use anyhow::{Context, Result};
 use octopus_density::HierarchicalNormal;
 use octopus_device::fallback::FallbackStep;
+use octopus_runs::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
 use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
-use octopus_trace::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
 use rayon::ThreadPool;
 use std::time::{Duration, Instant};
 

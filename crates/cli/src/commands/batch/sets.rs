@@ -7,9 +7,10 @@ use crate::output;
 use crate::problem::Problem;
 use anyhow::{Context, Result, bail};
 use octopus_density::{GroupedData, HierarchicalNormal};
+use octopus_formats::observations;
 use octopus_random::philox4x32_10;
+use octopus_runs::{RunFolder, RunRecord, RunWriter, Status};
 use octopus_sampler::{Begin, SamplerConfig};
-use octopus_trace::{RunFolder, RunRecord, RunWriter, Status, observations};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

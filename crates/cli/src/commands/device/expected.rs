@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use octopus_device::{ExactRow, PTX};
+use octopus_files::write_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -69,7 +70,7 @@ impl Expected {
             "{{\n  \"schema\": {},\n  \"ptx_sha256\": {:?},\n  \"kernels\": [\n{lines}\n  ]\n}}\n",
             self.schema, self.ptx_sha256
         );
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        Ok(write_file(path, text.as_bytes())?)
     }
 
     /// The recorded hashes by kernel and size.

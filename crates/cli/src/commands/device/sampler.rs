@@ -25,8 +25,8 @@ use cell::{Cell, Where};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::{CudaContext, Device, DeviceIdentity};
+use octopus_files::write_file;
 use plan::Plan;
-use std::path::Path;
 use std::time::Instant;
 
 /// Measures.
@@ -134,13 +134,6 @@ impl Bench<'_> {
         self.answer.sum_up(self.begun.elapsed().as_secs_f64());
         let Some(path) = &self.args.out else { return Ok(()) };
         let text = serde_json::to_string_pretty(&self.answer).context("cannot write the result as JSON")?;
-        write(path, &text).with_context(|| format!("cannot write {}", path.display()))
+        Ok(write_file(path, text.as_bytes())?)
     }
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    std::fs::write(&partial, text)?;
-    std::fs::rename(&partial, path)
 }

@@ -2,6 +2,7 @@
 
 use super::bits::Trail;
 use anyhow::{Context, Result, bail};
+use octopus_files::write_file;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -64,7 +65,7 @@ impl Record {
         let lines = self.runs.iter().map(|run| serde_json::to_string(run).map(|run| format!("    {run}")));
         let lines = lines.collect::<Result<Vec<_>, _>>()?.join(",\n");
         let text = format!("{{\n  \"schema\": {},\n  \"runs\": [\n{lines}\n  ]\n}}\n", self.schema);
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        Ok(write_file(path, text.as_bytes())?)
     }
 
     /// The runs by their names.

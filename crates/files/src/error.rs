@@ -1,0 +1,38 @@
+//! What a file system refuses, with the file and the way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The operating system refused an operation on a file or folder.
+#[derive(Debug, Error)]
+#[error("cannot {action} {}: {source}{}", path.display(), hint(source))]
+pub struct FileError {
+    /// What was attempted, e.g. `write`.
+    pub action: &'static str,
+    /// The file or folder.
+    pub path: PathBuf,
+    /// The system's answer.
+    pub source: io::Error,
+}
+
+impl FileError {
+    /// For `map_err`: the operation `action` on `path` failed.
+    pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self { action, path: path.to_owned(), source }
+    }
+}
+
+/// What to do about the usual refusals of a file system.
+fn hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space and try again (a run goes on with `octopus resume`)"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; choose a folder that you may write to, or change its permissions"
+        }
+        io::ErrorKind::NotFound => "; check the path",
+        _ => "",
+    }
+}

@@ -1,0 +1,28 @@
+//! Files written whole or not at all, and damaged ones read without a panic.
+//!
+//! | task | begin with |
+//! |--|--|
+//! | write a file that a reader never sees half of | [`write_file`] |
+//! | the same with contents that are made while they are written | [`replace`] |
+//! | let a test fail at any one operation on the file system | [`Storage`] |
+//! | decode bytes of unknown origin with a library that may panic | [`decode`] |
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("summary.json");
+//! octopus_files::write_file(&path, b"{}")?;
+//! let error = octopus_files::write_file(&path.join("below a file"), b"{}").unwrap_err();
+//! assert!(error.to_string().contains("cannot create the folder"), "{error}");
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod error;
+mod guard;
+mod storage;
+
+pub use error::FileError;
+pub use guard::{decode, panics_become_errors};
+pub use storage::{Disk, Fill, Storage, folder_of, is_temporary, replace, replace_bytes, temporary, write_file};

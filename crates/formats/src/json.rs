@@ -1,0 +1,66 @@
+//! Attributes as JSON, for the formats whose metadata are JSON.
+
+use indexmap::IndexMap;
+use octopus_trace::{Attribute, Dataset};
+use serde_json::{Map, Value, json};
+
+/// The attributes of a group. JSON has no NaN and no infinity: those become words.
+pub(crate) fn attributes_to_json(dataset: &Dataset) -> Map<String, Value> {
+    dataset.attrs.iter().map(|(name, value)| (name.clone(), to_json(value))).collect()
+}
+
+/// What other programs keep as attributes: flags become 0 and 1, what has no place in [`Attribute`] its JSON
+/// text.
+pub(crate) fn attributes_from_json(attributes: &Map<String, Value>) -> IndexMap<String, Attribute> {
+    attributes.iter().map(|(name, value)| (name.clone(), from_json(value))).collect()
+}
+
+fn to_json(attribute: &Attribute) -> Value {
+    match attribute {
+        Attribute::Text(text) => json!(text),
+        Attribute::F64(value) if value.is_finite() => json!(value),
+        Attribute::F64(value) => json!(value.to_string()),
+        Attribute::I64(value) => json!(value),
+        Attribute::List(items) => Value::Array(items.iter().map(to_json).collect()),
+    }
+}
+
+fn from_json(value: &Value) -> Attribute {
+    match value {
+        Value::String(text) => Attribute::Text(text.clone()),
+        Value::Bool(flag) => Attribute::I64((*flag).into()),
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => Attribute::I64(integer),
+            None => Attribute::F64(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object() && !item.is_null()) => {
+            Attribute::List(items.iter().map(from_json).collect())
+        }
+        other => Attribute::Text(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_cannot_hold_becomes_words() {
+        let mut data = Dataset::default();
+        data.attrs.insert("one".into(), Attribute::F64(1.0));
+        data.attrs.insert("none".into(), Attribute::F64(f64::NAN));
+        let json = attributes_to_json(&data);
+        assert_eq!(Value::Object(json.clone()).to_string(), r#"{"none":"NaN","one":1.0}"#);
+        assert_eq!(attributes_from_json(&json)["one"], Attribute::F64(1.0));
+        let Value::Object(theirs) = json!({ "a": true, "b": null, "c": [1, "x"], "d": { "e": 1 }, "f": u64::MAX })
+        else {
+            unreachable!()
+        };
+        let theirs = attributes_from_json(&theirs);
+        assert_eq!(theirs["a"], Attribute::I64(1));
+        assert_eq!(theirs["b"], Attribute::from("null"));
+        assert_eq!(theirs["c"], Attribute::List(vec![Attribute::I64(1), Attribute::from("x")]));
+        assert_eq!(theirs["d"], Attribute::from(r#"{"e":1}"#));
+        assert_eq!(theirs["f"], Attribute::F64(u64::MAX as f64));
+    }
+}

@@ -1,0 +1,67 @@
+//! Traces on disk: NetCDF, Zarr, Parquet, CSV of CmdStan; and users' observations.
+//!
+//! | task | begin with |
+//! |--|--|
+//! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`read_trace`], [`TraceFormat::detect`] |
+//! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below, [`write_csv`] |
+//! | take over a metric of CmdStan, or give it one | [`read_metric_json`], [`write_metric_json`] |
+//! | read a user's observations | [`observations::read_grouped`] |
+//!
+//! Run folders, which grow while a run samples, are `octopus-runs`.
+//!
+//! | format | write | read | keeps |
+//! |--|--|--|--|
+//! | NetCDF-4 | [`write_netcdf`] | [`read_netcdf`] | all but groups and dimensions of length 0 |
+//! | Zarr 3 | [`write_zarr`] | [`read_zarr`] | all |
+//! | Zarr 2, for ArviZ 0.23 | [`write_zarr_v2`] | [`read_zarr`] | all |
+//! | Parquet, a file for each group | [`write_parquet`] | [`read_parquet`] | all |
+//! | CSV of CmdStan, a file for each chain | [`write_stan_csv`] | [`read_stan_csv`] | numbers of the posterior, CmdStan's statistics |
+//!
+//! "All" are the groups, variables, dimensions, labels and attributes of
+//! [`InferenceData`](octopus_trace::InferenceData). Attributes that are not finite become words in Zarr and Parquet, whose
+//! metadata are JSON. Every file appears whole or not at all.
+//!
+//! ```
+//! use octopus_formats::{read_trace, write_netcdf};
+//! use octopus_trace::{Array, Dataset, InferenceData, Values};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let mut posterior = Dataset::default();
+//! posterior.insert("mu", Array::new([("chain", 1), ("draw", 2)], Values::F64(vec![0.5, -1.0])));
+//! let mut data = InferenceData::default();
+//! data.insert("posterior", posterior);
+//!
+//! let path = folder.path().join("trace.nc");
+//! write_netcdf(&path, &data, false)?;
+//! assert_eq!(read_trace(&[path])?.groups["posterior"].variables["mu"].values.to_f64(), [0.5, -1.0]);
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod checked;
+mod chunks;
+mod error;
+mod export;
+mod format;
+mod json;
+mod labels;
+mod netcdf;
+pub mod observations;
+mod parquet_files;
+mod stan;
+mod table;
+#[cfg(test)]
+mod tests;
+mod zarr;
+
+pub use error::FormatError;
+pub use format::{TraceFormat, read_trace};
+pub use netcdf::{read_netcdf, write_netcdf};
+pub use parquet_files::{list_column, read_parquet, write_parquet, writer_properties};
+pub use stan::{
+    InverseMetric, StanCsv, StanMetric, read_metric_json, read_stan_csv, write_metric_json, write_stan_csv,
+};
+pub use table::write_csv;
+pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

@@ -1,0 +1,112 @@
+//! Round trips, and files that are not what they should be.
+
+use super::*;
+use crate::FormatError;
+use octopus_trace::Labels;
+use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use std::fs;
+
+fn example() -> InferenceData {
+    let mut posterior = Dataset::default();
+    let mu = Values::F64((0..40).map(|i| f64::from(i).sin()).collect());
+    posterior.insert("mu", Array::new([("chain", 2), ("draw", 20)], mu));
+    posterior.insert("g_mu", Array::new([("chain", 2), ("draw", 20), ("g", 2)], Values::F64(vec![f64::NAN; 80])));
+    posterior.coords.insert("g".into(), Labels::Strings(vec!["a".into(), "b".into()]));
+    posterior.attrs.insert("created_at".into(), Attribute::from("now"));
+    let mut data = InferenceData::default();
+    data.insert("posterior", posterior);
+    data
+}
+
+#[test]
+fn a_trace_that_contradicts_itself_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let refuse = |change: fn(&mut Dataset), words: &[&str]| {
+        let mut data = example();
+        change(&mut data.groups["posterior"]);
+        let message = write_netcdf(&path, &data, false).unwrap_err().to_string();
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    };
+    refuse(|data| _ = data.coords.insert("g".into(), Labels::Range(3)), &["posterior", "dimension g", "3 labels"]);
+    refuse(|data| data.insert("g", Array::new([("g", 2)], Values::F64(vec![0.0; 2]))), &["`g` is both"]);
+    refuse(|data| data.insert("a/b", Array::new([], Values::F64(vec![0.0]))), &["a/b"]);
+    refuse(|data| data.insert("n", Array::new([("none", 0)], Values::F64(vec![]))), &["none", "length 0"]);
+}
+
+#[test]
+fn files_that_are_no_traces_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let refuse = |words: &[&str]| {
+        let message = read_netcdf(&path).unwrap_err().to_string();
+        assert!(message.contains("a.nc") && words.iter().all(|word| message.contains(word)), "{message}");
+    };
+    refuse(&["check the path"]);
+    fs::write(&path, "chain,draw,mu\n").unwrap();
+    refuse(&["not a whole NetCDF file"]);
+    fs::write(&path, "").unwrap();
+    refuse(&["not a whole NetCDF file"]);
+    let mut flat = netcdf_writer::NcFileBuilder::new();
+    let x = flat.add_dimension("x", 2).unwrap();
+    let variable = flat.add_variable::<f64>("v", &[x]).unwrap();
+    flat.write_variable(variable, &[1.0, 2.0]).unwrap();
+    let options = netcdf_writer::NcWriteOptions { format: netcdf_writer::NcWriteFormat::Nc4 };
+    fs::write(&path, flat.to_vec(options).unwrap().1).unwrap();
+    refuse(&["no groups"]);
+}
+
+#[test]
+fn damaged_files_never_panic() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    write_netcdf(&path, &example(), false).unwrap();
+    let good = fs::read(&path).unwrap();
+    for len in (0..good.len()).step_by(61) {
+        fs::write(&path, &good[..len]).unwrap();
+        assert!(matches!(read_netcdf(&path), Err(FormatError::Unreadable { .. })), "cut at {len}");
+    }
+    for byte in (0..good.len()).step_by(3) {
+        let mut bad = good.clone();
+        bad[byte] ^= 0xa5;
+        fs::write(&path, &bad).unwrap();
+        // Bytes of values or of padding may change without being noticed.
+        let _ = read_netcdf(&path);
+    }
+}
+
+/// `cargo test --release -p octopus-trace time_of -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn time_of_a_prd_trace() {
+    let n = 8000 * 100;
+    let noise = |i: usize| ((i as f64 * 12.9898).sin() * 43758.5453).fract();
+    let mut posterior = Dataset::default();
+    for name in ["z", "mu_group"] {
+        let values = Values::F64((0..n).map(noise).collect());
+        posterior.insert(name, Array::new([("chain", 4), ("draw", 2000), ("group", 100)], values));
+    }
+    let mut data = InferenceData::default();
+    data.insert("posterior", posterior);
+    let dir = tempfile::tempdir().unwrap();
+    let time = |name: &str, work: &dyn Fn()| {
+        let start = std::time::Instant::now();
+        work();
+        eprintln!("{name}: {:?}", start.elapsed());
+    };
+    let path = dir.path().join("a.nc");
+    time("write_netcdf", &|| write_netcdf(&path, &data, true).unwrap());
+    eprintln!("{} bytes", fs::metadata(&path).unwrap().len());
+    time("read_netcdf", &|| assert_eq!(read_netcdf(&path).unwrap(), data));
+    time("write_zarr", &|| crate::write_zarr(&dir.path().join("a.zarr"), &data, true).unwrap());
+    time("write_csv", &|| crate::write_csv(&dir.path().join("a.csv"), &data, true).unwrap());
+}
+
+#[test]
+fn groups_that_hold_each_other_are_told() {
+    // Found by the fuzzer: netcdf-reader follows such a circle until its stack is full.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/netcdf/group_that_holds_itself");
+    let message = read_netcdf(path.as_ref()).unwrap_err().to_string();
+    assert!(message.contains("hold each other"), "{message}");
+}

@@ -1,0 +1,39 @@
+//! Group labels in order of first appearance.
+
+use indexmap::IndexSet;
+use octopus_trace::Labels;
+
+/// Gives each label the number of its first appearance.
+#[derive(Debug, Default)]
+pub(super) struct LabelIndex {
+    labels: IndexSet<String>,
+}
+
+impl LabelIndex {
+    /// The number of `label`, a new one if it has not been seen.
+    pub(super) fn index(&mut self, label: &str) -> usize {
+        match self.labels.get_index_of(label) {
+            Some(index) => index,
+            None => self.labels.insert_full(label.to_owned()).0,
+        }
+    }
+
+    /// The label of this number; nothing for one that there is not.
+    pub(super) fn label(&self, number: usize) -> &str {
+        self.labels.get_index(number).map_or("", String::as_str)
+    }
+
+    /// All labels, in their order.
+    pub(super) fn all(&self) -> impl Iterator<Item = &String> {
+        self.labels.iter()
+    }
+
+    /// Integers if every label is one as people write it (not `007`, which differs from `7`), else words.
+    pub(super) fn into_labels(self) -> Labels {
+        let integer = |label: &String| label.parse::<i64>().ok().filter(|value| value.to_string() == *label);
+        match self.labels.iter().map(integer).collect() {
+            Some(integers) => Labels::Integers(integers),
+            None => Labels::Strings(self.labels.into_iter().collect()),
+        }
+    }
+}

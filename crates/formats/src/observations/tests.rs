@@ -1,0 +1,203 @@
+//! Good and bad tables.
+
+use super::*;
+use ::parquet::arrow::ArrowWriter;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int16Array, RecordBatch, StringArray};
+use octopus_trace::Labels;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+fn file(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    (dir, path)
+}
+
+fn parquet_bytes(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn read_text(name: &str, text: &str) -> Result<GroupedData, ObservationsError> {
+    let (_dir, path) = file(name, text);
+    read_grouped(&path, "city", "y")
+}
+
+/// The message must name the file and all of `words`.
+fn refuses(name: &str, bytes: impl AsRef<[u8]>, words: &[&str]) {
+    let (_dir, path) = file(name, bytes);
+    let message = read_grouped(&path, "city", "y").unwrap_err().to_string();
+    for word in words.iter().chain([&name]) {
+        assert!(message.contains(word), "{word:?} not in: {message}");
+    }
+}
+
+#[test]
+fn labels_keep_the_order_of_first_appearance() {
+    let text = "y,city,other\n1.5,oslo,x\n-2,\"são, paulo\",x\n3e2, oslo ,x\n";
+    let data = read_text("a.csv", text).unwrap();
+    assert_eq!(data.labels(), &Labels::Strings(vec!["oslo".into(), "são, paulo".into()]));
+    assert_eq!(data.values(), [1.5, 300.0, -2.0]);
+    for (name, text) in [
+        ("a.csv", "\u{feff}city;y\r\n3;1\r\n-1;2\r\n3;4\r\n"),
+        ("a.tsv", "city\ty\n3\t1\n-1\t2\n3\t4\n"),
+        ("a.txt", "city\ty\n3\t1\n\n-1\t2\n3\t4"),
+    ] {
+        let data = read_text(name, text).unwrap();
+        assert_eq!(data.labels(), &Labels::Integers(vec![3, -1]));
+        assert_eq!(data.values(), [1.0, 4.0, 2.0]);
+    }
+    let data = read_text("a.csv", "city,y\n007,1\n7,2\n").unwrap();
+    assert_eq!(data.labels(), &Labels::Strings(vec!["007".into(), "7".into()]));
+}
+
+/// Each data set has its own groups, by their first appearance in it.
+#[test]
+fn a_column_tells_the_data_sets() {
+    let (_dir, csv) = file("a.csv", "city,y,study\n3,1,b\n-1,2,a\n3,4,b\n5,8,b\n-1,16,a\n3,32,a\n");
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("study", strings(&[Some("b"), Some("a"), Some("b"), Some("b"), Some("a"), Some("a")])),
+        ("city", Arc::new(Int16Array::from(vec![3, -1, 3, 5, -1, 3]))),
+        ("y", Arc::new(Float64Array::from(vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0]))),
+    ];
+    let (_dir2, parquet) = file("a.parquet", parquet_bytes(columns));
+    for path in [&csv, &parquet] {
+        let sets = read_sets(path, "city", "y", "study").unwrap();
+        let shown: Vec<_> = sets.iter().map(|(name, data)| (name.as_str(), data.labels(), data.values())).collect();
+        let (b, a) = (Labels::Integers(vec![3, 5]), Labels::Integers(vec![-1, 3]));
+        assert_eq!(shown, [("b", &b, &[1.0, 4.0, 8.0][..]), ("a", &a, &[2.0, 16.0, 32.0])]);
+        let message = read_sets(path, "city", "y", "studies").unwrap_err().to_string();
+        assert!(message.contains("did you mean `study`"), "{message}");
+    }
+    let (_dir, path) = file("b.csv", "city,y,study\n3,1,b\n-1,2,\n");
+    let message = read_sets(&path, "city", "y", "study").unwrap_err().to_string();
+    assert!(message.contains("row 3") && message.contains("`study`") && message.contains("empty"), "{message}");
+}
+
+#[test]
+fn bad_csv_is_told_by_row_column_and_value() {
+    refuses("a.csv", "city,y\na,1\nb,two\n", &["row 3", "`y`", "`two`", "not a number"]);
+    refuses("a.csv", "city;y\na;1,5\n", &["row 2", "`1,5`", "decimals with a point"]);
+    refuses("a.csv", "city,y\na,\n", &["row 2", "`y`", "empty"]);
+    refuses("a.csv", "city,y\n\"\",1\n", &["row 2", "`city`", "empty"]);
+    refuses("a.csv", "city,y\na,1\na,NaN\n", &["row 3", "`y`", "NaN", "finite"]);
+    refuses("a.csv", "city,y\na,-inf\n", &["row 2", "-inf"]);
+    refuses("a.csv", "city,y\na,1e999\n", &["row 2", "inf"]);
+    refuses("a.csv", "city,y\na,1,2\n", &["row 2", "3 cells", "2"]);
+    refuses("a.csv", "city,y\n\"a\nb\",1\nc,x\n", &["row 4", "`x`"]);
+    refuses("a.csv", "city,y\n", &["no observations"]);
+    refuses("a.csv", "", &["empty", "header line"]);
+    refuses("a.csv", "city,y,y\na,1,2\n", &["two columns `y`"]);
+    refuses("a.csv", "City,value\na,1\n", &["no column `city`", "did you mean `City`", "`value`"]);
+    refuses("a.csv", "city,value\na,1\n", &["no column `y`", "`city`, `value`"]);
+    refuses("a.csv", b"city,y\n\xff\xfe,1\n", &["row 2", "UTF-8"]);
+    refuses("a.csv", b"\x7fELF\x00\x01", &["not a table", "binary"]);
+    let missing = Path::new("no/such/file.csv");
+    let message = read_grouped(missing, "city", "y").unwrap_err().to_string();
+    assert!(message.contains("no/such/file.csv") && message.contains("--data"), "{message}");
+}
+
+fn strings(values: &[Option<&str>]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+#[test]
+fn parquet_of_many_types() {
+    let words: DictionaryArray<Int32Type> = ["b", "a", "b"].into_iter().collect();
+    let groups: [(ArrayRef, Labels); 3] = [
+        (strings(&[Some("b"), Some("a"), Some("b")]), Labels::Strings(vec!["b".into(), "a".into()])),
+        (Arc::new(words), Labels::Strings(vec!["b".into(), "a".into()])),
+        (Arc::new(Int16Array::from(vec![9, -9, 9])), Labels::Integers(vec![9, -9])),
+    ];
+    let values: [ArrayRef; 3] = [
+        Arc::new(Float64Array::from(vec![1.0, 2.0, 4.0])),
+        Arc::new(Float32Array::from(vec![1.0, 2.0, 4.0])),
+        Arc::new(Int16Array::from(vec![1, 2, 4])),
+    ];
+    for (group, labels) in &groups {
+        for value in &values {
+            let bytes = parquet_bytes(vec![("x", strings(&[None; 3])), ("city", group.clone()), ("y", value.clone())]);
+            // With its extension, and without: by its first bytes.
+            for name in ["a.parquet", "a.dat"] {
+                let (_dir, path) = file(name, &bytes);
+                let data = read_grouped(&path, "city", "y").unwrap();
+                assert_eq!(data.labels(), labels);
+                assert_eq!(data.values(), [1.0, 4.0, 2.0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_parquet_is_told() {
+    let city = || ("city", strings(&[Some("a"), Some("b")]));
+    let reals = |values: &[Option<f64>]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
+    let with = |value: ArrayRef| parquet_bytes(vec![city(), ("y", value)]);
+    refuses("a.parquet", with(strings(&[Some("1"), Some("2")])), &["`y`", "Utf8", "numbers"]);
+    refuses("a.parquet", with(reals(&[Some(1.0), None])), &["row 2", "`y`", "empty"]);
+    refuses("a.parquet", with(reals(&[Some(f64::NAN), None])), &["row 1", "`y`", "NaN"]);
+    refuses("a.parquet", with(reals(&[Some(1.0), Some(f64::INFINITY)])), &["row 2", "inf"]);
+    let groups = reals(&[Some(1.0), Some(2.0)]);
+    refuses("a.parquet", parquet_bytes(vec![("city", groups.clone()), ("y", groups.clone())]), &["`city`", "Float64"]);
+    let nulls = strings(&[Some("a"), None]);
+    refuses("a.parquet", parquet_bytes(vec![("city", nulls), ("y", groups.clone())]), &["row 2", "`city`", "empty"]);
+    refuses("a.parquet", parquet_bytes(vec![city(), ("Y", groups)]), &["no column `y`", "`Y`"]);
+    refuses("a.parquet", parquet_bytes(vec![("city", strings(&[])), ("y", reals(&[]))]), &["no observations"]);
+    refuses("a.parquet", "city,y\na,1\n", &["damaged"]);
+}
+
+/// Files of pyarrow: `tests/data/make_parquet.py`.
+#[test]
+fn compressed_parquet_is_read_or_told() {
+    let read = |codec: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{codec}.parquet"));
+        read_grouped(&path, "city", "y")
+    };
+    let mut codecs = vec!["gzip", "snappy"];
+    if cfg!(feature = "zstd") {
+        codecs.push("zstd");
+    } else {
+        let message = read("zstd").unwrap_err().to_string();
+        assert!(message.contains("ZSTD") && message.contains("Snappy"), "{message}");
+    }
+    for codec in codecs {
+        let data = read(codec).unwrap();
+        assert_eq!(data.labels(), &Labels::Strings(vec!["oslo".into(), "rome".into()]));
+        assert_eq!(data.values(), [1.0, 4.0, 2.0]);
+    }
+}
+
+#[test]
+fn damaged_parquet_never_panics() {
+    let n = 400;
+    let city: ArrayRef = Arc::new(StringArray::from_iter_values((0..n).map(|i| format!("town {}", i % 7))));
+    let y: ArrayRef = Arc::new(Float64Array::from_iter_values((0..n).map(f64::from)));
+    let good = parquet_bytes(vec![("city", city), ("y", y)]);
+    let (_dir, path) = file("a.parquet", &good);
+    read_grouped(&path, "city", "y").unwrap();
+    for len in (0..good.len()).step_by(11) {
+        fs::write(&path, &good[..len]).unwrap();
+        let message = read_grouped(&path, "city", "y").unwrap_err().to_string();
+        assert!(message.contains("a.parquet"), "{message}");
+    }
+    for byte in 0..good.len() {
+        let mut bad = good.clone();
+        bad[byte] ^= [0x01, 0x80, 0xff][byte % 3];
+        fs::write(&path, &bad).unwrap();
+        // Some bits are values: the table then reads, with another number.
+        let _ = read_grouped(&path, "city", "y");
+    }
+}
+
+#[test]
+fn checksum_of_known_values() {
+    // python3 -c "import hashlib,struct; print(hashlib.sha256(struct.pack('<2d', 1.0, -0.5)).hexdigest())"
+    let expected = "b75ba3b875def5d2f34361fcc7cbea9b45aa3f9ef590f96ad71c90a955800533";
+    assert_eq!(values_sha256(&[1.0, -0.5]), expected);
+}

@@ -1,0 +1,135 @@
+//! A table of draws of any origin: a row for each draw of each chain.
+
+use super::read::{Column, coords};
+use crate::labels::labels_of;
+
+use indexmap::IndexMap;
+use octopus_trace::{Array, Dataset, SAMPLE_STATS, Values};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// The columns that number chains and draws: ours and ArviZ's, R's.
+const INDICES: [(&str, &str); 2] = [("chain", "draw"), (".chain", ".iteration")];
+/// R's count of the draws of all chains, and our coordinates of the sampler, whose axes have no names.
+const LEFT_OUT: [&str; 2] = [".draw", "unconstrained"];
+
+/// The groups in a table. `metadata` are those of a part of a run folder, if it is one.
+pub(super) fn groups(
+    metadata: &Value,
+    mut columns: IndexMap<String, Column>,
+    rows: usize,
+) -> Result<Vec<(String, Dataset)>, String> {
+    let found = INDICES.iter().find(|(chain, draw)| columns.contains_key(*chain) && columns.contains_key(*draw));
+    let (chain, draw) = found.ok_or_else(|| {
+        let names: Vec<&str> = columns.keys().map(String::as_str).take(10).collect();
+        format!("it is no trace: it has no columns `chain` and `draw`, but {}", names.join(", "))
+    })?;
+    let mut index = |name: &str| match columns.shift_remove(name) {
+        Some((Values::I64(values), None)) => Ok(values),
+        _ => Err(format!("column {name}: it must hold whole numbers, none of them null")),
+    };
+    let (chains, draws) = (Axis::of(index(chain)?), Axis::of(index(draw)?));
+    let places = places(&chains, &draws, rows)?;
+    let none = Map::new();
+    let variables = metadata["variables"].as_object().unwrap_or(&none);
+    let mut labels = coords(metadata["coords"].as_object().unwrap_or(&none))?;
+    labels.insert("chain".into(), labels_of(Values::I64(chains.labels.clone())));
+    labels.insert("draw".into(), labels_of(Values::I64(draws.labels.clone())));
+    let (mut posterior, mut stats) = (Dataset::default(), Dataset::default());
+    for (name, (values, width)) in columns.into_iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str())) {
+        let mut array = Array::new(
+            [("chain", chains.labels.len()), ("draw", draws.labels.len())],
+            scattered(values, width.unwrap_or(1), &places).map_err(|what| format!("column {name}: {what}"))?,
+        );
+        if let Some(width) = width {
+            let (dims, shape) = axes(&name, width, &variables.get(&name).cloned().unwrap_or_default());
+            array.dims.extend(dims);
+            array.shape.extend(shape);
+        }
+        let group = if width.is_none() && SAMPLE_STATS.contains(&name.as_str()) { &mut stats } else { &mut posterior };
+        for dim in &array.dims {
+            if let Some(labels) = labels.get(dim) {
+                group.coords.insert(dim.clone(), labels.clone());
+            }
+        }
+        group.variables.insert(name, array);
+    }
+    let prefix = if metadata["phase"] == "warmup" { "warmup_" } else { "" };
+    let groups = [("posterior", posterior), ("sample_stats", stats)];
+    let groups = groups.into_iter().filter(|(_, dataset)| !dataset.variables.is_empty());
+    Ok(groups.map(|(name, dataset)| (format!("{prefix}{name}"), dataset)).collect())
+}
+
+/// The names and lengths of the axes of a list: what the metadata say, if they fit.
+fn axes(name: &str, width: usize, described: &Value) -> (Vec<String>, Vec<usize>) {
+    let dims: Option<Vec<String>> = serde_json::from_value(described["dims"].clone()).ok();
+    let shape: Option<Vec<usize>> = serde_json::from_value(described["shape"].clone()).ok();
+    match (dims, shape) {
+        (Some(dims), Some(shape))
+            if dims.len() == shape.len()
+                && shape.iter().try_fold(1usize, |product, &len| product.checked_mul(len)) == Some(width) =>
+        {
+            (dims, shape)
+        }
+        _ => (vec![format!("{name}_dim_0")], vec![width]),
+    }
+}
+
+/// The numbers of the chains or draws, and which of them each row has.
+struct Axis {
+    labels: Vec<i64>,
+    rows: Vec<usize>,
+}
+
+impl Axis {
+    fn of(values: Vec<i64>) -> Self {
+        let mut labels = values.clone();
+        labels.sort_unstable();
+        labels.dedup();
+        let at: HashMap<i64, usize> = labels.iter().enumerate().map(|(at, &label)| (label, at)).collect();
+        Self { rows: values.iter().map(|value| at[value]).collect(), labels }
+    }
+}
+
+/// The place of each row in chain-major order. Every place must be filled exactly once.
+fn places(chains: &Axis, draws: &Axis, rows: usize) -> Result<Vec<usize>, String> {
+    let per_chain = draws.labels.len();
+    if chains.labels.len().checked_mul(per_chain) != Some(rows) {
+        let counts: Vec<usize> =
+            (0..chains.labels.len()).map(|chain| chains.rows.iter().filter(|&&at| at == chain).count()).collect();
+        return Err(format!(
+            "it has {rows} rows for {} chains and {per_chain} numbers of draws: every chain needs every draw once (the chains have {counts:?})",
+            chains.labels.len()
+        ));
+    }
+    let mut filled = vec![false; rows];
+    let mut places = Vec::with_capacity(rows);
+    for (&chain, &draw) in chains.rows.iter().zip(&draws.rows) {
+        let place = chain * per_chain + draw;
+        if std::mem::replace(&mut filled[place], true) {
+            return Err(format!("draw {} of chain {} is there twice", draws.labels[draw], chains.labels[chain]));
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+/// The rows in their places.
+fn scattered(values: Values, width: usize, places: &[usize]) -> Result<Values, String> {
+    fn scatter<T: Clone + Default>(values: &[T], width: usize, places: &[usize]) -> Vec<T> {
+        let mut out = vec![T::default(); values.len()];
+        for (row, &place) in values.chunks_exact(width.max(1)).zip(places) {
+            out[place * width..(place + 1) * width].clone_from_slice(row);
+        }
+        out
+    }
+    if values.len() != places.len() * width {
+        return Err(format!("it has {} values for {} rows", values.len(), places.len()));
+    }
+    Ok(match values {
+        Values::F64(values) => Values::F64(scatter(&values, width, places)),
+        Values::I64(values) => Values::I64(scatter(&values, width, places)),
+        Values::Bool(values) => Values::Bool(scatter(&values, width, places)),
+        Values::Strings(values) => Values::Strings(scatter(&values, width, places)),
+    })
+}

@@ -1,0 +1,34 @@
+//! How columns of draws are written to Parquet.
+
+use super::METADATA;
+use arrow_array::{ArrayRef, FixedSizeListArray};
+use arrow_schema::{ArrowError, Field};
+use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use std::sync::Arc;
+
+/// A column of lists: `width` of the values in each row.
+///
+/// # Errors
+/// When the values are no multiple of `width`, or it does not fit an i32.
+pub fn list_column(values: ArrayRef, width: usize) -> Result<ArrayRef, ArrowError> {
+    let width = i32::try_from(width).map_err(|_| ArrowError::InvalidArgumentError("a draw is too wide".into()))?;
+    let element = Arc::new(Field::new("element", values.data_type().clone(), false));
+    Ok(Arc::new(FixedSizeListArray::try_new(element, width, values, None)?))
+}
+
+/// How draws are written, with `metadata` as the entry `octopus` of the file.
+///
+/// Plain pages: all but the leading bits of a draw are random, so that neither a dictionary nor Snappy makes
+/// them smaller (pyarrow, 8000 x 306 normal draws: 19.6 MB with and without), and statistics of them help nobody.
+pub fn writer_properties(metadata: &serde_json::Value) -> WriterProperties {
+    WriterProperties::builder()
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
+        .set_created_by(format!("octopus {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(vec![KeyValue::new(METADATA.to_owned(), metadata.to_string())]))
+        .build()
+}

@@ -1,0 +1,150 @@
+//! InferenceData to a folder of Parquet files.
+
+use super::encode::{list_column, writer_properties};
+use super::values::to_arrow;
+use super::{METADATA, ROW, is_parquet, parquet_files};
+use crate::FormatError;
+use crate::checked;
+use crate::export::export_folder;
+use crate::json::attributes_to_json;
+use crate::labels::label_values;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema};
+use indexmap::IndexMap;
+use octopus_files::{Disk, Storage};
+use octopus_trace::Labels;
+use octopus_trace::{Dataset, InferenceData, Values};
+use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::{Map, Value, json};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Writes `data` as a folder of Parquet files, `posterior.parquet`, `sample_stats.parquet`, ..., whole or not
+/// at all.
+///
+/// # Errors
+/// When `path` exists and `overwrite` is false or it holds anything else than such files, when a group
+/// contradicts itself or has a variable with the name of a dimension of its rows, or when a file cannot be
+/// written.
+pub fn write_parquet(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), FormatError> {
+    export_folder(path, overwrite, is_ours, |folder| {
+        for (group, dataset) in &data.groups {
+            let sizes = checked::dimensions(group, dataset)?;
+            let rows = shared_dims(dataset);
+            if let Some(name) = dataset.variables.keys().find(|name| rows.contains(name)) {
+                let what = format!("`{name}` is both a variable and a dimension of the others");
+                return Err(FormatError::Invalid { group: group.clone(), what });
+            }
+            let file = folder.join(format!("{group}.parquet"));
+            let encode = |error: ParquetError| FormatError::Encode { path: file.clone(), what: error.to_string() };
+            let bytes = encoded(group, dataset, &rows, &sizes).map_err(encode)?;
+            Disk.write(&file, &mut |out| out.write_all(&bytes)).map_err(FormatError::io("write", &file))?;
+        }
+        Ok(())
+    })
+}
+
+/// Whether a folder holds files of ours and nothing else.
+fn is_ours(path: &Path) -> bool {
+    let is_ours = |file: &Path| {
+        let reader = File::open(file).ok().and_then(|file| SerializedFileReader::new(file).ok());
+        let entries = reader.and_then(|reader| reader.metadata().file_metadata().key_value_metadata().cloned());
+        entries.is_some_and(|entries| entries.iter().any(|entry| entry.key == METADATA))
+    };
+    let count = std::fs::read_dir(path).map_or(0, Iterator::count);
+    parquet_files(path)
+        .is_ok_and(|files| files.len() == count && files.iter().all(|file| is_parquet(file) && is_ours(file)))
+}
+
+/// The dimensions with which every variable begins.
+fn shared_dims(dataset: &Dataset) -> Vec<&String> {
+    let mut arrays = dataset.variables.values();
+    let mut shared: Vec<&String> = arrays.next().map_or_else(Vec::new, |array| array.dims.iter().collect());
+    for array in arrays {
+        let same = shared.iter().zip(&array.dims).take_while(|(one, other)| **one == *other).count();
+        shared.truncate(same);
+    }
+    shared
+}
+
+fn encoded(
+    group: &str,
+    dataset: &Dataset,
+    rows: &[&String],
+    sizes: &IndexMap<&str, usize>,
+) -> Result<Vec<u8>, ParquetError> {
+    let lens: Vec<usize> = rows.iter().map(|dim| sizes[dim.as_str()]).collect();
+    let count: usize = lens.iter().product();
+    let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+    let mut before = 1;
+    for (axis, dim) in rows.iter().enumerate() {
+        let own = dataset.coords.get(*dim).map_or(Values::I64((0..lens[axis] as i64).collect()), label_values);
+        let (own, inner) = (own, lens[axis + 1..].iter().product());
+        columns.push((dim, to_arrow(&repeated(&own, before, inner))));
+        before *= lens[axis];
+    }
+    for (name, array) in &dataset.variables {
+        let values = to_arrow(&array.values);
+        let width = array.elements(rows.len());
+        if array.dims.len() == rows.len() {
+            columns.push((name, values));
+        } else if width > 0 {
+            columns.push((name, list_column(values, width)?));
+        }
+    }
+    if columns.is_empty() {
+        columns.push((ROW, to_arrow(&Values::I64(vec![0; count]))));
+    }
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), false)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let columns: Vec<ArrayRef> = columns.into_iter().map(|(_, column)| column).collect();
+    let batch = RecordBatch::try_new(schema.clone(), columns).map_err(|error: ArrowError| ParquetError::from(error))?;
+    let mut writer =
+        ArrowWriter::try_new(Vec::new(), schema, Some(writer_properties(&metadata(group, dataset, rows))))?;
+    writer.write(&batch)?;
+    writer.into_inner()
+}
+
+/// Each value `inner` times, and all of that `outer` times.
+fn repeated(values: &Values, outer: usize, inner: usize) -> Values {
+    fn repeat<T: Clone>(values: &[T], outer: usize, inner: usize) -> Vec<T> {
+        let once: Vec<T> = values.iter().flat_map(|value| std::iter::repeat_n(value.clone(), inner)).collect();
+        std::iter::repeat_n(once, outer).flatten().collect()
+    }
+    match values {
+        Values::F64(values) => Values::F64(repeat(values, outer, inner)),
+        Values::I64(values) => Values::I64(repeat(values, outer, inner)),
+        Values::Bool(values) => Values::Bool(repeat(values, outer, inner)),
+        Values::Strings(values) => Values::Strings(repeat(values, outer, inner)),
+    }
+}
+
+/// What the columns mean.
+fn metadata(group: &str, dataset: &Dataset, rows: &[&String]) -> Value {
+    let variable = |array: &octopus_trace::Array| {
+        let kind = match array.values {
+            Values::F64(_) => "f64",
+            Values::I64(_) => "i64",
+            Values::Bool(_) => "bool",
+            Values::Strings(_) => "string",
+        };
+        json!({ "dims": array.dims, "shape": array.shape, "type": kind })
+    };
+    let variables: Map<String, Value> =
+        dataset.variables.iter().map(|(name, array)| (name.clone(), variable(array))).collect();
+    let coords: Map<String, Value> =
+        dataset.coords.iter().map(|(dim, labels): (&String, &Labels)| (dim.clone(), json!(labels))).collect();
+    json!({
+        "schema": 1,
+        "group": group,
+        "order": "row-major",
+        "rows": rows,
+        "variables": variables,
+        "coords": coords,
+        "attrs": attributes_to_json(dataset),
+    })
+}

@@ -1,0 +1,164 @@
+//! CSV files that CmdStan may leave behind.
+
+use super::*;
+use crate::FormatError;
+use octopus_trace::{Array, Dataset, InferenceData, Values};
+use std::fs;
+use std::path::PathBuf;
+
+const HEAD: &str = "# stan_version_major = 2\n# method = sample (Default)\n#     num_samples = 3\n#     num_warmup = 4\n\
+                    #     save_warmup = 1\n#     thin = 2\n# id = 1\nlp__,divergent__,mu\n";
+
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn put(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn refuse(&self, text: &str, words: &[&str]) {
+        let message = read_stan_csv(&[self.put("a.csv", text)]).unwrap_err().to_string();
+        assert!(message.contains("a.csv") && words.iter().all(|word| message.contains(word)), "{message}");
+    }
+}
+
+fn files() -> Files {
+    Files(tempfile::tempdir().unwrap())
+}
+
+fn mu(data: &InferenceData, group: &str) -> Vec<f64> {
+    data.groups[group].variables["mu"].values.to_f64()
+}
+
+#[test]
+fn a_chain_that_was_killed_keeps_its_whole_lines() {
+    let files = files();
+    // Two draws of warm-up and one of sampling; the second may have lost digits.
+    let text = format!("{HEAD}-1,0,1\n-2,1,2\n# Adaptation terminated\n-3,0,3\n-4,0,4.2");
+    let data = read_stan_csv(&[files.put("a.csv", &text)]).unwrap().data;
+    assert_eq!(mu(&data, "warmup_posterior"), [1.0, 2.0]);
+    assert_eq!(mu(&data, "posterior"), [3.0]);
+    assert_eq!(data.groups["warmup_sample_stats"].variables["diverging"].values, Values::Bool(vec![false, true]));
+    // Without the comment the settings tell: 4 draws of warm-up, each second kept.
+    let fixed = read_stan_csv(&[files.put("a.csv", &format!("{HEAD}-1,0,1\n-2,1,2\n-3,0,3\n-4,0,4.2\n"))]).unwrap();
+    assert_eq!(mu(&fixed.data, "posterior"), [3.0, 4.2]);
+    // Killed in warm-up.
+    let early = read_stan_csv(&[files.put("a.csv", &format!("{HEAD}-1,0,1\n"))]).unwrap().data;
+    assert_eq!(early.groups.keys().collect::<Vec<_>>(), ["warmup_posterior", "warmup_sample_stats"]);
+    files.refuse(HEAD, &["no draws"]);
+}
+
+#[test]
+fn chains_that_do_not_fit_are_named() {
+    let files = files();
+    let long = files.put("a.csv", &format!("{HEAD}-1,0,1\n-2,0,2\n# Adaptation terminated\n-3,0,3\n-4,0,4\n"));
+    let short = files.put("b.csv", &format!("{HEAD}-1,0,1\n-2,0,2\n# Adaptation terminated\n-3,0,3\n"));
+    let error = read_stan_csv(&[long.clone(), short]).unwrap_err();
+    assert!(matches!(&error, FormatError::UnequalChains { counts, .. } if counts == &[2, 1]));
+    let message = error.to_string();
+    assert!(message.contains("b.csv has 1 draws of 2") && message.contains("name the other files"), "{message}");
+    let other = files.put("b.csv", "lp__,divergent__,nu\n-1,0,1\n");
+    let message = read_stan_csv(&[long, other]).unwrap_err().to_string();
+    assert!(message.contains("b.csv") && message.contains("columns are not those of"), "{message}");
+}
+
+#[test]
+fn what_is_no_chain_is_told() {
+    let files = files();
+    files.refuse("", &["no line of column names"]);
+    files.refuse("# method = optimize\nlp__,mu\n-1,2\n", &["optimize"]);
+    files.refuse("lp__,mu\n-1,2\n-1,2,3\n", &["line 3", "3 values", "2 columns"]);
+    files.refuse("lp__,mu\n-1,x\n", &["line 2", "no number"]);
+    files.refuse("lp__,mu.1,mu.3\n-1,2,3\n", &["mu", "whole array"]);
+    let message = read_stan_csv(&[files.0.path().join("none.csv")]).unwrap_err().to_string();
+    assert!(message.contains("check the path"), "{message}");
+}
+
+#[test]
+fn a_folder_is_read_in_the_order_of_its_chains() {
+    let files = files();
+    for (name, id) in [("x_1.csv", 1), ("x_10.csv", 10), ("x_2.csv", 2)] {
+        files.put(name, &format!("# id = {id}\nlp__,mu\n-1,{id}\n"));
+    }
+    let data = read_stan_csv(&[files.0.path().to_owned()]).unwrap().data;
+    assert_eq!(mu(&data, "posterior"), [1.0, 2.0, 10.0]);
+    // CmdStan gives the chains of one process one id; their files are numbered.
+    for number in [1, 2, 10] {
+        files.put(&format!("x_{number}.csv"), &format!("# id = 1\nlp__,mu\n-1,{number}\n"));
+    }
+    assert_eq!(mu(&read_stan_csv(&[files.0.path().to_owned()]).unwrap().data, "posterior"), [1.0, 2.0, 10.0]);
+    // Files that are named keep their order.
+    let paths = ["x_10.csv", "x_1.csv"].map(|name| files.0.path().join(name));
+    assert_eq!(mu(&read_stan_csv(&paths).unwrap().data, "posterior"), [10.0, 1.0]);
+}
+
+#[test]
+fn words_of_cpp_and_likelihoods() {
+    let files = files();
+    let text = "lp__,mu,log_lik.1,log_lik.2,y_rep\r\nnan,-inf,1,2,3\r\ninf,+1e-3,3,4,5\r\n";
+    let data = read_stan_csv(&[files.put("a.csv", text)]).unwrap().data;
+    assert_eq!(mu(&data, "posterior"), [f64::NEG_INFINITY, 1e-3]);
+    assert!(data.groups["sample_stats"].variables["lp"].values.to_f64()[0].is_nan());
+    let likelihood = &data.groups["log_likelihood"].variables["log_lik"];
+    assert_eq!(likelihood.dims, ["chain", "draw", "log_lik_dim_0"]);
+    assert_eq!(likelihood.values, Values::F64(vec![1.0, 2.0, 3.0, 4.0]));
+    assert_eq!(data.groups["posterior"].variables.keys().collect::<Vec<_>>(), ["mu", "y_rep"]);
+}
+
+fn trace(name: &str) -> InferenceData {
+    let mut posterior = Dataset::default();
+    posterior.insert(name, Array::new([("chain", 2), ("draw", 1)], Values::I64(vec![1, 2])));
+    let mut data = InferenceData::default();
+    data.insert("posterior", posterior);
+    data
+}
+
+#[test]
+fn what_a_stan_csv_cannot_hold_is_refused() {
+    let files = files();
+    let path = files.0.path().join("out");
+    let refuse = |data: &InferenceData, metrics: &[StanMetric], words: &[&str]| {
+        let message = write_stan_csv(&path, data, metrics, false).unwrap_err().to_string();
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+        assert!(!path.exists());
+    };
+    refuse(&InferenceData::default(), &[], &["posterior", "not in the trace"]);
+    refuse(&trace("mu.1"), &[], &["mu.1", "rename"]);
+    let metric = |values| StanMetric { step_size: None, inverse: InverseMetric::Diagonal(values) };
+    refuse(&trace("mu"), &[metric(vec![1.0])], &["1 metrics for 2 chains"]);
+    refuse(&trace("mu"), &[metric(vec![f64::NAN]), metric(vec![1.0])], &["finite"]);
+    let mut loose = trace("mu");
+    loose.groups["posterior"].insert("x", Array::new([("chain", 2)], Values::F64(vec![0.0; 2])));
+    refuse(&loose, &[], &["variable x"]);
+
+    write_stan_csv(&path, &trace("mu"), &[], false).unwrap();
+    write_stan_csv(&path, &trace("nu"), &[metric(vec![1.0]), metric(vec![2.0])], true).unwrap();
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 4);
+    fs::write(path.join("notes.txt"), "mine").unwrap();
+    assert!(matches!(write_stan_csv(&path, &trace("mu"), &[], true), Err(FormatError::FileExists { .. })));
+}
+
+#[test]
+fn metrics_as_json() {
+    let files = files();
+    let path = files.0.path().join("m.json");
+    let dense = StanMetric { step_size: Some(0.1), inverse: InverseMetric::Dense(vec![1.0, 0.5, 0.5, 1.0 / 3.0]) };
+    write_metric_json(&path, &dense, false).unwrap();
+    assert_eq!(read_metric_json(&path).unwrap(), dense);
+    assert!(matches!(write_metric_json(&path, &dense, false), Err(FormatError::FileExists { .. })));
+    let ragged = StanMetric { step_size: None, inverse: InverseMetric::Dense(vec![1.0, 0.5, 0.5]) };
+    assert!(write_metric_json(&path, &ragged, true).unwrap_err().to_string().contains("square"));
+    for (text, words) in [
+        ("{", "not JSON"),
+        ("{}", "inv_metric"),
+        (r#"{"inv_metric": []}"#, "list of numbers"),
+        (r#"{"inv_metric": [1, "x"]}"#, "\"x\" is no number"),
+        (r#"{"inv_metric": [[1, 0], [0]]}"#, "row 2 of 2"),
+    ] {
+        let message = read_metric_json(&files.put("m.json", text)).unwrap_err().to_string();
+        assert!(message.contains("m.json") && message.contains(words), "{message}");
+    }
+    assert_eq!(InverseMetric::Dense(vec![0.0; 9]).dim(), 3);
+}

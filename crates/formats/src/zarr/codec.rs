@@ -1,0 +1,307 @@
+//! From the bytes of a chunk to its values: the codecs that zarr-python, zarrs and numcodecs write by default
+//! or that their users choose often.
+
+use super::blosc;
+use super::dtype::{DataType, Kind};
+use super::read::Grid;
+use octopus_trace::Values;
+use serde_json::Value;
+use std::io::Read;
+
+/// What a few bytes may grow to when they are unpacked; beyond it, so many times their number.
+pub(super) const ALLOWANCE: usize = 64 << 20;
+pub(super) const EXPANSION: usize = 1 << 14;
+
+/// How the chunks of an array are encoded, in the order in which a writer encodes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pipeline {
+    /// Axis `i` of what is stored is this axis of the array.
+    axes: Option<Vec<usize>>,
+    array: ArrayCodec,
+    bytes: Vec<Codec>,
+}
+
+/// From values to bytes.
+#[derive(Clone, Debug, Default)]
+enum ArrayCodec {
+    #[default]
+    Bytes,
+    /// The number of words, then each with its length before it.
+    Words,
+    /// A chunk of chunks, with an index of where each begins.
+    Shard { chunk: Vec<usize>, pipeline: Box<Pipeline>, index: Box<Pipeline>, index_at_start: bool },
+}
+
+/// From bytes to bytes.
+#[derive(Clone, Debug)]
+enum Codec {
+    Gzip,
+    Zlib,
+    Zstandard,
+    Blosc,
+    Lz4,
+    Shuffle(usize),
+    Crc32c,
+}
+
+impl Pipeline {
+    /// `order`, `filters` and `compressor` of version 2.
+    pub(super) fn of_version_2(array: &Value, rank: usize) -> Result<Self, String> {
+        let mut pipeline = Self::default();
+        if array["order"] == "F" {
+            pipeline.axes = Some((0..rank).rev().collect());
+        }
+        let filters = array["filters"].as_array().map_or(&[] as &[_], Vec::as_slice);
+        for codec in filters.iter().chain(Some(&array["compressor"]).filter(|codec| !codec.is_null())) {
+            let name = codec["id"].as_str().ok_or_else(|| format!("its codec {codec} has no name"))?;
+            pipeline.add(name, codec, rank)?;
+        }
+        Ok(pipeline)
+    }
+
+    /// `codecs` of version 3.
+    pub(super) fn of_version_3(codecs: &Value, rank: usize, data_type: &mut DataType) -> Result<Self, String> {
+        let mut pipeline = Self::default();
+        for codec in codecs.as_array().ok_or("it has no list of codecs")? {
+            let name = codec.as_str().or_else(|| codec["name"].as_str());
+            let name = name.ok_or_else(|| format!("its codec {codec} has no name"))?;
+            let settings = &codec["configuration"];
+            match name {
+                "bytes" => data_type.big_endian = settings["endian"] == "big",
+                "sharding_indexed" => {
+                    let mut of_index = DataType { kind: Kind::Unsigned, width: 8, big_endian: false };
+                    pipeline.array = ArrayCodec::Shard {
+                        chunk: super::metadata::lengths(&settings["chunk_shape"]).ok_or("its shards have no shape")?,
+                        pipeline: Box::new(Self::of_version_3(&settings["codecs"], rank, data_type)?),
+                        index: Box::new(Self::of_version_3(&settings["index_codecs"], rank + 1, &mut of_index)?),
+                        index_at_start: settings["index_location"] == "start",
+                    };
+                }
+                _ => pipeline.add(name.trim_start_matches("numcodecs."), settings, rank)?,
+            }
+        }
+        Ok(pipeline)
+    }
+
+    fn add(&mut self, name: &str, settings: &Value, rank: usize) -> Result<(), String> {
+        let codec = match name {
+            "gzip" => Codec::Gzip,
+            "zlib" => Codec::Zlib,
+            "zstd" => Codec::Zstandard,
+            "blosc" => Codec::Blosc,
+            "lz4" => Codec::Lz4,
+            "crc32c" => Codec::Crc32c,
+            "shuffle" => {
+                Codec::Shuffle(settings["elementsize"].as_u64().map_or(4, |size| size.clamp(1, 1 << 20) as usize))
+            }
+            "vlen-utf8" => {
+                self.array = ArrayCodec::Words;
+                return Ok(());
+            }
+            "transpose" => {
+                let order = super::metadata::lengths(&settings["order"]).unwrap_or_default();
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                if !sorted.iter().copied().eq(0..rank) {
+                    return Err(format!("its codec transpose has the order {}", settings["order"]));
+                }
+                self.axes = Some(match &self.axes {
+                    Some(before) => order.iter().map(|&axis| before[axis]).collect(),
+                    None => order,
+                });
+                return Ok(());
+            }
+            other => {
+                return Err(format!("it is encoded with {other}, which this octopus cannot read: write it with zstd"));
+            }
+        };
+        self.bytes.push(codec);
+        Ok(())
+    }
+
+    /// The values of a chunk of the shape `shape`, row-major.
+    pub(super) fn decode(
+        &self,
+        bytes: &[u8],
+        shape: &[usize],
+        data_type: DataType,
+        fill: &Value,
+    ) -> Result<Values, String> {
+        let count: usize = shape.iter().product();
+        // A trailing checksum and the lengths of words come on top of the values.
+        let most = match self.array {
+            ArrayCodec::Bytes => count.saturating_mul(data_type.width).saturating_add(64),
+            _ => usize::MAX,
+        };
+        let limit = most.min(ALLOWANCE.saturating_add(bytes.len().saturating_mul(EXPANSION)));
+        let mut unpacked = None;
+        for codec in self.bytes.iter().rev() {
+            unpacked = Some(codec.decode(unpacked.as_deref().unwrap_or(bytes), limit)?);
+        }
+        let bytes = unpacked.as_deref().unwrap_or(bytes);
+        let stored: Vec<usize> = match &self.axes {
+            Some(axes) => axes.iter().map(|&axis| shape[axis]).collect(),
+            None => shape.to_vec(),
+        };
+        let values = match &self.array {
+            ArrayCodec::Bytes if bytes.len() == count * data_type.width => data_type.decode(bytes)?,
+            ArrayCodec::Bytes => {
+                return Err(format!("it has {} bytes for {count} values of {}", bytes.len(), data_type.width));
+            }
+            ArrayCodec::Words => words(bytes)?,
+            ArrayCodec::Shard { chunk, pipeline, index, index_at_start } => {
+                let grid = Grid::new(&stored, chunk)?;
+                let entries = index_of(bytes, &grid, index, *index_at_start)?;
+                let mut values = data_type.filled(fill, count)?;
+                for (number, entry) in entries.chunks_exact(2).enumerate() {
+                    // The largest number marks a chunk that is not there.
+                    if entry == [-1, -1] {
+                        continue;
+                    }
+                    let range = usize::try_from(entry[0]).ok().zip(usize::try_from(entry[1]).ok());
+                    let inner = range.and_then(|(at, len)| bytes.get(at..at.checked_add(len)?));
+                    let inner = pipeline.decode(inner.ok_or("its shard is cut short")?, chunk, data_type, fill)?;
+                    grid.place(&mut values, &inner, &grid.index(number))?;
+                }
+                values
+            }
+        };
+        if values.len() != count {
+            return Err(format!("it has {} values, not {count}", values.len()));
+        }
+        let Some(axes) = &self.axes else { return Ok(values) };
+        let back: Vec<usize> = (0..axes.len()).filter_map(|axis| axes.iter().position(|&at| at == axis)).collect();
+        Ok(transposed(&values, &stored, &back))
+    }
+}
+
+/// Where each inner chunk begins and how long it is, for one after the other.
+fn index_of(bytes: &[u8], grid: &Grid, codecs: &Pipeline, at_start: bool) -> Result<Vec<i64>, String> {
+    let mut shape = grid.counts.clone();
+    shape.push(2);
+    let checksum = codecs.bytes.iter().map(|codec| if matches!(codec, Codec::Crc32c) { 4 } else { 0 }).sum::<usize>();
+    let len = shape.iter().product::<usize>().saturating_mul(8).saturating_add(checksum);
+    let at = if at_start { Some(0) } else { bytes.len().checked_sub(len) };
+    let part = at.and_then(|at| bytes.get(at..at.checked_add(len)?)).ok_or("its shard is cut short")?;
+    let of_index = DataType { kind: Kind::Unsigned, width: 8, big_endian: false };
+    match codecs.decode(part, &shape, of_index, &Value::Null)? {
+        Values::I64(entries) => Ok(entries),
+        _ => Err("the index of its shard has no numbers".into()),
+    }
+}
+
+impl Codec {
+    fn decode(&self, bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Gzip => deflated(flate2::read::MultiGzDecoder::new(bytes), limit),
+            Self::Zlib => deflated(flate2::read::ZlibDecoder::new(bytes), limit),
+            Self::Zstandard => zstandard(bytes, limit),
+            Self::Blosc => blosc::decode(bytes, limit),
+            Self::Lz4 => {
+                let (len, packed) = bytes.split_first_chunk().ok_or("its LZ4 data are cut short")?;
+                let len = u32::from_le_bytes(*len) as usize;
+                if len > limit {
+                    return Err(format!("its LZ4 data announce {len} bytes where at most {limit} fit"));
+                }
+                lz4_flex::block::decompress(packed, len).map_err(|error| format!("LZ4: {error}"))
+            }
+            Self::Shuffle(width) => Ok(blosc::unshuffle(bytes, *width)),
+            Self::Crc32c => {
+                let (data, sum) = bytes.split_last_chunk().ok_or("its checksum is cut short")?;
+                if crc32c(data) != u32::from_le_bytes(*sum) {
+                    return Err("its checksum is not that of what was written (cut short or changed)".into());
+                }
+                Ok(data.to_vec())
+            }
+        }
+    }
+}
+
+/// Reads a decoder to its end, at most `limit` bytes.
+pub(super) fn deflated(decoder: impl Read, limit: usize) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    decoder.take(limit as u64 + 1).read_to_end(&mut out).map_err(|error| format!("it cannot be unpacked ({error})"))?;
+    if out.len() > limit { Err(format!("it unpacks to more than the {limit} bytes that fit")) } else { Ok(out) }
+}
+
+pub(super) fn zstandard(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+    let decoder = ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| format!("Zstandard: {error}"))?;
+    deflated(decoder, limit)
+}
+
+fn words(bytes: &[u8]) -> Result<Values, String> {
+    let cut = "its words are cut short";
+    let number = |bytes: &[u8]| bytes.first_chunk().map(|word| u32::from_le_bytes(*word) as usize).ok_or(cut);
+    let count = number(bytes)?;
+    let mut words = Vec::new();
+    let mut rest = &bytes[4..];
+    for _ in 0..count {
+        let len = number(rest)?;
+        let (word, after) = rest[4..].split_at_checked(len).ok_or(cut)?;
+        words.push(String::from_utf8(word.to_vec()).map_err(|_| "its words are not Unicode")?);
+        rest = after;
+    }
+    Ok(Values::Strings(words))
+}
+
+/// The array whose axis `i` is axis `order[i]` of `values`.
+fn transposed(values: &Values, shape: &[usize], order: &[usize]) -> Values {
+    fn gather<T: Clone>(values: &[T], places: &[usize]) -> Vec<T> {
+        places.iter().map(|&place| values[place].clone()).collect()
+    }
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    let mut places = vec![0];
+    for &axis in order {
+        let step = |place: &usize| -> Vec<usize> { (0..shape[axis]).map(|at| place + at * strides[axis]).collect() };
+        places = places.iter().flat_map(step).collect();
+    }
+    match values {
+        Values::F64(values) => Values::F64(gather(values, &places)),
+        Values::I64(values) => Values::I64(gather(values, &places)),
+        Values::Bool(values) => Values::Bool(gather(values, &places)),
+        Values::Strings(values) => Values::Strings(gather(values, &places)),
+    }
+}
+
+/// Castagnoli's checksum (RFC 3720, appendix B.4), of which Zarr's indices are the only use here.
+fn crc32c(bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut at = 0;
+        while at < 256 {
+            let mut value = at as u32;
+            let mut bit = 0;
+            while bit < 8 {
+                value = if value & 1 == 1 { value >> 1 ^ 0x82f6_3b78 } else { value >> 1 };
+                bit += 1;
+            }
+            table[at] = value;
+            at += 1;
+        }
+        table
+    };
+    !bytes.iter().fold(!0, |sum: u32, &byte| sum >> 8 ^ TABLE[((sum ^ u32::from(byte)) & 0xff) as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksum_of_the_standard() {
+        // RFC 3720, appendix B.4.
+        assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
+        assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
+        assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+    }
+
+    #[test]
+    fn axes_come_back() {
+        let values = Values::I64((0..6).collect());
+        assert_eq!(transposed(&values, &[2, 3], &[1, 0]), Values::I64(vec![0, 3, 1, 4, 2, 5]));
+        assert_eq!(transposed(&values, &[1, 2, 3], &[1, 2, 0]), values);
+    }
+}

@@ -1,0 +1,161 @@
+//! The types of stored values, as version 2 (NumPy's letters) and version 3 name them.
+
+use octopus_trace::Values;
+use serde_json::Value;
+
+/// What the bytes of a value mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Float,
+    Integer,
+    Unsigned,
+    Bool,
+    /// NumPy's `U`: code points of four bytes, padded with zeros.
+    Utf32,
+    /// NumPy's `S`: bytes padded with zeros.
+    Bytes,
+    /// Words of any length, which only the codec `vlen-utf8` stores.
+    Words,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DataType {
+    pub kind: Kind,
+    /// The bytes of one value; of words of any length those of an empty one.
+    pub width: usize,
+    pub big_endian: bool,
+}
+
+impl DataType {
+    /// `<f8`, `|b1`, `>i4`, `<U12`, `|O`.
+    pub(super) fn of_numpy(name: &Value) -> Result<Self, String> {
+        let refuse = || format!("its type {name} has no place in a trace");
+        let text = name.as_str().filter(|text| text.is_ascii()).ok_or_else(refuse)?;
+        let (order, rest) = text.split_at_checked(1).ok_or_else(refuse)?;
+        let (letter, number) = rest.split_at_checked(1).ok_or_else(refuse)?;
+        let big_endian = order == ">";
+        if letter == "O" {
+            return Ok(Self { kind: Kind::Words, width: 4, big_endian });
+        }
+        let number: usize = number.parse().map_err(|_| refuse())?;
+        let (kind, width) = match (letter, number) {
+            ("f", 2 | 4 | 8) => (Kind::Float, number),
+            ("i", 1 | 2 | 4 | 8) => (Kind::Integer, number),
+            ("u", 1 | 2 | 4 | 8) => (Kind::Unsigned, number),
+            ("b", 1) => (Kind::Bool, 1),
+            ("U", 0..1_000_000) => (Kind::Utf32, 4 * number),
+            ("S", 0..1_000_000) => (Kind::Bytes, number),
+            _ => return Err(refuse()),
+        };
+        Ok(Self { kind, width, big_endian })
+    }
+
+    /// `float64`, `bool`, `string`, `{"name": "fixed_length_utf32", ...}`.
+    pub(super) fn of_version_3(name: &Value) -> Result<Self, String> {
+        let refuse = || format!("its type {name} has no place in a trace");
+        let length = || name.pointer("/configuration/length_bytes").and_then(Value::as_u64);
+        let length = || length().filter(|&len| len < 4_000_000).ok_or_else(refuse).map(|len| len as usize);
+        let (kind, width) = match name.as_str().or_else(|| name["name"].as_str()).ok_or_else(refuse)? {
+            "float16" => (Kind::Float, 2),
+            "float32" => (Kind::Float, 4),
+            "float64" => (Kind::Float, 8),
+            "int8" => (Kind::Integer, 1),
+            "int16" => (Kind::Integer, 2),
+            "int32" => (Kind::Integer, 4),
+            "int64" => (Kind::Integer, 8),
+            "uint8" => (Kind::Unsigned, 1),
+            "uint16" => (Kind::Unsigned, 2),
+            "uint32" => (Kind::Unsigned, 4),
+            "uint64" => (Kind::Unsigned, 8),
+            "bool" => (Kind::Bool, 1),
+            "string" => (Kind::Words, 4),
+            "fixed_length_utf32" => (Kind::Utf32, length()? / 4 * 4),
+            "null_terminated_bytes" => (Kind::Bytes, length()?),
+            _ => return Err(refuse()),
+        };
+        Ok(Self { kind, width, big_endian: false })
+    }
+
+    /// `count` copies of `fill`, which may be absent.
+    pub(super) fn filled(self, fill: &Value, count: usize) -> Result<Values, String> {
+        let refuse = || format!("its fill value {fill} does not fit its type");
+        let absent = fill.is_null();
+        Ok(match self.kind {
+            Kind::Float => Values::F64(vec![if absent { 0.0 } else { real(fill).ok_or_else(refuse)? }; count]),
+            Kind::Integer => Values::I64(vec![if absent { 0 } else { fill.as_i64().ok_or_else(refuse)? }; count]),
+            // The bits of an integer beyond 2^63 are kept until all values are there.
+            Kind::Unsigned => {
+                Values::I64(vec![if absent { 0 } else { fill.as_u64().ok_or_else(refuse)? as i64 }; count])
+            }
+            Kind::Bool => {
+                Values::Bool(vec![fill.as_bool().or(fill.as_i64().map(|flag| flag != 0)).unwrap_or(false); count])
+            }
+            Kind::Utf32 | Kind::Words => Values::Strings(vec![fill.as_str().unwrap_or_default().to_owned(); count]),
+            // Version 2 writes them in base 64, and nobody but empty ones.
+            Kind::Bytes => Values::Strings(vec![String::new(); count]),
+        })
+    }
+
+    /// The values in `bytes`, whose length is a multiple of the width.
+    pub(super) fn decode(self, bytes: &[u8]) -> Result<Values, String> {
+        fn each<const N: usize, T>(bytes: &[u8], big_endian: bool, make: impl Fn([u8; N]) -> T) -> Vec<T> {
+            let (values, _) = bytes.as_chunks::<N>();
+            let ordered = |mut value: [u8; N]| {
+                if big_endian {
+                    value.reverse();
+                }
+                value
+            };
+            values.iter().map(|&value| make(ordered(value))).collect()
+        }
+        let big = self.big_endian;
+        Ok(match (self.kind, self.width) {
+            (Kind::Float, 2) => Values::F64(each(bytes, big, |value| half::f16::from_le_bytes(value).into())),
+            (Kind::Float, 4) => Values::F64(each(bytes, big, |value| f32::from_le_bytes(value).into())),
+            (Kind::Float, _) => Values::F64(each(bytes, big, f64::from_le_bytes)),
+            (Kind::Integer, 1) => Values::I64(each(bytes, big, |value| i8::from_le_bytes(value).into())),
+            (Kind::Integer, 2) => Values::I64(each(bytes, big, |value| i16::from_le_bytes(value).into())),
+            (Kind::Integer, 4) => Values::I64(each(bytes, big, |value| i32::from_le_bytes(value).into())),
+            (Kind::Integer | Kind::Unsigned, 8) => Values::I64(each(bytes, big, i64::from_le_bytes)),
+            (Kind::Unsigned, 1) => Values::I64(each(bytes, big, |value| u8::from_le_bytes(value).into())),
+            (Kind::Unsigned, 2) => Values::I64(each(bytes, big, |value| u16::from_le_bytes(value).into())),
+            (Kind::Unsigned, _) => Values::I64(each(bytes, big, |value| u32::from_le_bytes(value).into())),
+            (Kind::Integer, _) => return Err(format!("it has integers of {} bytes", self.width)),
+            (Kind::Bool, _) => Values::Bool(bytes.iter().map(|&flag| flag != 0).collect()),
+            (Kind::Utf32, width) => {
+                let word = |bytes: &[u8]| {
+                    let points = each(bytes, big, u32::from_le_bytes);
+                    let end = points.iter().rposition(|&point| point != 0).map_or(0, |last| last + 1);
+                    points[..end].iter().map(|&point| char::from_u32(point)).collect::<Option<String>>()
+                };
+                let words: Option<_> = bytes.chunks_exact(width.max(1)).map(word).collect();
+                Values::Strings(words.ok_or("its words are not Unicode")?)
+            }
+            (Kind::Bytes, width) => {
+                let word = |bytes: &[u8]| {
+                    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                    String::from_utf8(bytes[..end].to_vec())
+                };
+                let words: Result<_, _> = bytes.chunks_exact(width.max(1)).map(word).collect();
+                Values::Strings(words.map_err(|_| "its words are not Unicode")?)
+            }
+            (Kind::Words, _) => return Err("words of any length need the codec vlen-utf8".into()),
+        })
+    }
+}
+
+/// A number as the metadata write it: also `"NaN"`, `"-Infinity"` and the bits in hexadecimal.
+pub(super) fn real(value: &Value) -> Option<f64> {
+    let Some(text) = value.as_str() else { return value.as_f64() };
+    match text.strip_prefix("0x") {
+        Some(bits) => {
+            let number = u64::from_str_radix(bits, 16).ok()?;
+            Some(match bits.len() {
+                4 => half::f16::from_bits(number as u16).into(),
+                8 => f32::from_bits(number as u32).into(),
+                _ => f64::from_bits(number),
+            })
+        }
+        None => ["NaN", "Infinity", "-Infinity"].contains(&text).then(|| text.parse().ok()).flatten(),
+    }
+}

@@ -1,0 +1,243 @@
+//! A Zarr store of either version to InferenceData.
+
+use super::codec::{ALLOWANCE, EXPANSION};
+use super::dtype::{DataType, Kind};
+use super::metadata::{self, ArrayMetadata, Unpacking};
+use super::{v2, v3};
+use crate::FormatError;
+use crate::checked::MAX_VARIABLE_BYTES;
+use crate::json::attributes_from_json;
+use crate::labels::labels_of;
+use octopus_trace::{Array, Dataset, InferenceData, Values};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Reads every group of a Zarr store of version 2 or 3, compressed with gzip, zlib, Zstandard, LZ4 or Blosc
+/// of these; also sharded.
+///
+/// Types are taken as [`read_netcdf`](crate::read_netcdf) takes them. Integers with a fill value become real
+/// numbers only where a value is missing; xarray takes the `fill_value` of version 2 for such a mark, and so
+/// does this. Names that the axes of an array lack become `<array>_dim_0`, ... Groups in groups are left out:
+/// ArviZ's schema has none.
+///
+/// # Errors
+/// When `path` is no Zarr store, has no groups, or holds an array that is damaged, encoded in another way or
+/// of a type that a trace cannot have. The error names the array's file.
+pub fn read_zarr(path: &Path) -> Result<InferenceData, FormatError> {
+    let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
+    if !path.is_dir() {
+        let found = fs::metadata(path).map_err(FormatError::io("read", path))?;
+        return Err(unreadable(format!("it is no Zarr store but a file of {} bytes", found.len())));
+    }
+    let mut data = InferenceData::default();
+    for (name, folder) in folders(path)? {
+        if let Some(attributes) = metadata::group(&folder)? {
+            let mut dataset = Dataset { attrs: attributes_from_json(&attributes), ..Dataset::default() };
+            read_group(&folder, &mut dataset)?;
+            dataset.dimensions().map_err(|what| unreadable(format!("group {name}: {what}")))?;
+            data.insert(name, dataset);
+        }
+    }
+    if data.groups.is_empty() && !is_store(path) {
+        return Err(unreadable("it is no Zarr store: it has neither zarr.json nor .zgroup".into()));
+    }
+    if data.groups.is_empty() {
+        return Err(unreadable("it has no groups such as `posterior`, so it is not ArviZ's InferenceData".into()));
+    }
+    Ok(data)
+}
+
+/// Whether `path` looks like a Zarr store, without reading it.
+pub(crate) fn is_store(path: &Path) -> bool {
+    [v3::FILE, v2::GROUP_FILE, ".zmetadata"].iter().any(|name| path.join(name).is_file())
+}
+
+fn read_group(folder: &Path, dataset: &mut Dataset) -> Result<(), FormatError> {
+    for (name, folder) in folders(folder)? {
+        let Some(array) = metadata::array(&folder)? else { continue };
+        let unreadable = |what: String| FormatError::Unreadable { path: folder.clone(), what };
+        let array = octopus_files::decode(|| read_array(&folder, &name, array), unreadable)?;
+        if array.dims.len() == 1 && array.dims[0] == name {
+            dataset.coords.insert(name, labels_of(array.values));
+        } else {
+            dataset.variables.insert(name, array);
+        }
+    }
+    Ok(())
+}
+
+/// The folders in a folder, by name.
+fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>, FormatError> {
+    let entries = fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(FormatError::io("list", folder))?;
+        if entry.path().is_dir() {
+            found.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read_array(folder: &Path, name: &str, array: ArrayMetadata) -> Result<Array, FormatError> {
+    let unreadable = |what: String| FormatError::Unreadable { path: folder.to_owned(), what };
+    let chunks = chunk_files(folder, &array)?;
+    let stored: u64 = chunks.iter().map(|(_, _, len)| len).sum();
+    let ArrayMetadata { shape, chunk, data_type, pipeline, fill, dims, unpacking, .. } = array;
+    let count = checked_count(&shape, &chunk, data_type, stored).map_err(unreadable)?;
+    let grid = Grid::new(&shape, &chunk).map_err(unreadable)?;
+    let mut values = data_type.filled(&fill, count).map_err(unreadable)?;
+    for (file, index, _) in chunks {
+        if !grid.has(&index) {
+            continue;
+        }
+        let bytes = fs::read(&file).map_err(FormatError::io("read", &file))?;
+        let placed = pipeline.decode(&bytes, &chunk, data_type, &fill);
+        let placed = placed.and_then(|own| grid.place(&mut values, &own, &index));
+        placed.map_err(|what| FormatError::Unreadable { path: file, what })?;
+    }
+    let dims = dims.unwrap_or_else(|| (0..shape.len()).map(|axis| format!("{name}_dim_{axis}")).collect());
+    if dims.len() != shape.len() {
+        return Err(unreadable(format!("it has {} names for {} dimensions", dims.len(), shape.len())));
+    }
+    Ok(Array { dims, shape, values: unpacked(values, data_type, &unpacking) })
+}
+
+/// The number of values, unless the array or its chunks are larger than what is `stored` can make them: a
+/// damaged file must not ask for all the memory there is.
+fn checked_count(shape: &[usize], chunk: &[usize], data_type: DataType, stored: u64) -> Result<usize, String> {
+    let width = match data_type.kind {
+        Kind::Bool => 1,
+        Kind::Float | Kind::Integer | Kind::Unsigned => 8,
+        Kind::Utf32 | Kind::Bytes | Kind::Words => size_of::<String>() + data_type.width,
+    };
+    let bytes = |shape: &[usize]| shape.iter().try_fold(width, |product, &len| product.checked_mul(len.max(1)));
+    let most = usize::try_from(stored).unwrap_or(usize::MAX).saturating_mul(EXPANSION).saturating_add(ALLOWANCE);
+    for (what, lengths) in [("it", shape), ("each of its chunks", chunk)] {
+        if bytes(lengths).is_none_or(|bytes| bytes > most.min(MAX_VARIABLE_BYTES)) {
+            return Err(format!("{what} claims the shape {lengths:?}, and its chunks have {stored} bytes in all"));
+        }
+    }
+    Ok(shape.iter().product())
+}
+
+/// The files of an array's chunks, with their index and length. Listed rather than looked up: of a large
+/// array few may be there.
+fn chunk_files(folder: &Path, array: &ArrayMetadata) -> Result<Vec<(PathBuf, Vec<usize>, u64)>, FormatError> {
+    let mut found = Vec::new();
+    let mut open = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((folder, before, depth)) = open.pop() {
+        for entry in fs::read_dir(&folder).map_err(FormatError::io("list", &folder))? {
+            let entry = entry.map_err(FormatError::io("list", &folder))?;
+            let key = format!("{before}{}", entry.file_name().to_string_lossy());
+            let metadata = fs::metadata(entry.path()).map_err(FormatError::io("read", &entry.path()))?;
+            if metadata.is_dir() {
+                if depth <= array.shape.len() {
+                    open.push((entry.path(), format!("{key}/"), depth + 1));
+                }
+            } else if let Some(index) = index_of(&key, array) {
+                found.push((entry.path(), index, metadata.len()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The index of the chunk that has the key `key`, e.g. `c/0/1` or `0.1`.
+fn index_of(key: &str, array: &ArrayMetadata) -> Option<Vec<usize>> {
+    let rank = array.shape.len();
+    let mut rest = key.strip_prefix(array.prefix)?;
+    if rank == 0 {
+        return matches!((array.prefix, rest), ("c", "") | ("", "0")).then(Vec::new);
+    }
+    if !array.prefix.is_empty() {
+        rest = rest.strip_prefix(array.separator)?;
+    }
+    let index: Option<Vec<usize>> = rest.split(array.separator).map(|number| number.parse().ok()).collect();
+    index.filter(|index| index.len() == rank)
+}
+
+/// An array cut into chunks of one shape.
+pub(super) struct Grid<'a> {
+    shape: &'a [usize],
+    chunk: &'a [usize],
+    /// The number of chunks along each axis.
+    pub counts: Vec<usize>,
+}
+
+impl<'a> Grid<'a> {
+    pub(super) fn new(shape: &'a [usize], chunk: &'a [usize]) -> Result<Self, String> {
+        if shape.len() != chunk.len() || chunk.contains(&0) {
+            return Err(format!("chunks of the shape {chunk:?} do not fit an array of the shape {shape:?}"));
+        }
+        Ok(Self { shape, chunk, counts: shape.iter().zip(chunk).map(|(&len, &part)| len.div_ceil(part)).collect() })
+    }
+
+    fn has(&self, index: &[usize]) -> bool {
+        index.iter().zip(&self.counts).all(|(at, count)| at < count)
+    }
+
+    /// The index of the `number`-th chunk in row-major order.
+    pub(super) fn index(&self, number: usize) -> Vec<usize> {
+        super::write::unravel(number, &self.counts)
+    }
+
+    /// Copies the values of a chunk where they belong, as far as they lie in the array.
+    pub(super) fn place(&self, target: &mut Values, chunk: &Values, index: &[usize]) -> Result<(), String> {
+        match (target, chunk) {
+            (Values::F64(target), Values::F64(chunk)) => self.copy(target, chunk, index),
+            (Values::I64(target), Values::I64(chunk)) => self.copy(target, chunk, index),
+            (Values::Bool(target), Values::Bool(chunk)) => self.copy(target, chunk, index),
+            (Values::Strings(target), Values::Strings(chunk)) => self.copy(target, chunk, index),
+            _ => return Err("its codecs give another type than its metadata".into()),
+        }
+        Ok(())
+    }
+
+    fn copy<T: Clone>(&self, target: &mut [T], chunk: &[T], index: &[usize]) {
+        let first: Vec<usize> = index.iter().zip(self.chunk).map(|(&at, &part)| at * part).collect();
+        let inside: Vec<usize> =
+            first.iter().zip(self.shape).zip(self.chunk).map(|((&at, &len), &part)| part.min(len - at)).collect();
+        let Some((&row, outer)) = inside.split_last() else {
+            target.clone_from_slice(chunk);
+            return;
+        };
+        for number in 0..outer.iter().product() {
+            let at = super::write::unravel(number, outer);
+            let (mut to, mut from) = (0, 0);
+            for axis in 0..self.shape.len() {
+                let within = at.get(axis).copied().unwrap_or(0);
+                to = to * self.shape[axis] + first[axis] + within;
+                from = from * self.chunk[axis] + within;
+            }
+            target[to..to + row].clone_from_slice(&chunk[from..from + row]);
+        }
+    }
+}
+
+/// What the stored numbers mean.
+fn unpacked(values: Values, data_type: DataType, unpacking: &Unpacking) -> Values {
+    let values = match values {
+        Values::I64(values) if data_type.kind == Kind::Unsigned && values.iter().any(|&value| value < 0) => {
+            Values::F64(values.into_iter().map(|value| value as u64 as f64).collect())
+        }
+        other => other,
+    };
+    if unpacking.is_bool && matches!(values, Values::I64(_)) {
+        return Values::Bool(values.to_f64().into_iter().map(|flag| flag != 0.0).collect());
+    }
+    let packed = unpacking.scale.is_some() || unpacking.offset.is_some();
+    let is_missing = |value: f64| unpacking.missing.contains(&value);
+    let masked = match &values {
+        Values::I64(values) => values.iter().any(|&value| is_missing(value as f64)),
+        Values::F64(values) => values.iter().any(|&value| is_missing(value)),
+        _ => return values,
+    };
+    if !packed && !masked {
+        return values;
+    }
+    let (scale, offset) = (unpacking.scale.unwrap_or(1.0), unpacking.offset.unwrap_or(0.0));
+    let unpack = |value: f64| if is_missing(value) { f64::NAN } else { value * scale + offset };
+    Values::F64(values.to_f64().into_iter().map(unpack).collect())
+}

@@ -1,0 +1,114 @@
+//! How version 2 writes arrays and groups.
+
+use super::write::LEVEL;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use octopus_trace::{Array, Values};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::ops::Range;
+
+pub(super) const GROUP_FILE: &str = ".zgroup";
+pub(super) const ARRAY_FILE: &str = ".zarray";
+pub(super) const ATTRIBUTES_FILE: &str = ".zattrs";
+/// The attribute in which xarray keeps what an array's axes are called.
+pub(super) const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+pub(super) fn group() -> Value {
+    json!({ "zarr_format": 2 })
+}
+
+/// The files of the root; `metadata` are the contents of all others by their paths.
+pub(super) fn root(mut metadata: Value) -> Vec<(&'static str, Value)> {
+    metadata[GROUP_FILE] = group();
+    metadata[ATTRIBUTES_FILE] = json!({});
+    let consolidated = json!({ "metadata": metadata, "zarr_consolidated_format": 1 });
+    vec![(GROUP_FILE, group()), (ATTRIBUTES_FILE, json!({})), (".zmetadata", consolidated)]
+}
+
+pub(super) fn array(array: &Array, chunk: &[usize]) -> Value {
+    let dtype = match &array.values {
+        Values::F64(_) => "<f8".to_owned(),
+        Values::I64(_) => "<i8".to_owned(),
+        Values::Bool(_) => "|b1".to_owned(),
+        Values::Strings(words) => format!("<U{}", longest(words)),
+    };
+    let width = width(&array.values);
+    let shuffle = is_shuffled(&array.values).then(|| json!([{ "id": "shuffle", "elementsize": width }]));
+    json!({
+        "zarr_format": 2,
+        "shape": array.shape,
+        "chunks": chunk,
+        "dtype": dtype,
+        "order": "C",
+        "fill_value": if dtype == "<f8" { json!("NaN") } else { Value::Null },
+        "compressor": { "id": "zlib", "level": LEVEL },
+        "filters": shuffle,
+    })
+}
+
+pub(super) fn array_attributes(array: &Array) -> Value {
+    json!({ DIMENSIONS: array.dims })
+}
+
+pub(super) fn key(index: &[usize]) -> String {
+    if index.is_empty() { "0".to_owned() } else { index.iter().map(usize::to_string).collect::<Vec<_>>().join(".") }
+}
+
+/// The bytes of a chunk that holds the values of `range` and is `len` values long: the last chunk of an axis
+/// is as long as the others.
+pub(super) fn encode(values: &Values, range: Range<usize>, len: usize) -> io::Result<Vec<u8>> {
+    let width = width(values);
+    let mut bytes: Vec<u8> = match values {
+        Values::F64(values) => values[range].iter().flat_map(|value| value.to_le_bytes()).collect(),
+        Values::I64(values) => values[range].iter().flat_map(|value| value.to_le_bytes()).collect(),
+        Values::Bool(flags) => flags[range].iter().map(|&flag| u8::from(flag)).collect(),
+        Values::Strings(words) => {
+            // NumPy's fixed-length text: UTF-32, padded with zeros.
+            let padded = |word: &String| -> Vec<u8> {
+                word.chars()
+                    .flat_map(|point| u32::from(point).to_le_bytes())
+                    .chain(std::iter::repeat(0))
+                    .take(width)
+                    .collect()
+            };
+            words[range].iter().flat_map(padded).collect()
+        }
+    };
+    bytes.resize(len * width, 0);
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
+    encoder.write_all(&if is_shuffled(values) { shuffle(&bytes, width) } else { bytes })?;
+    encoder.finish()
+}
+
+fn is_shuffled(values: &Values) -> bool {
+    matches!(values, Values::F64(_) | Values::I64(_))
+}
+
+/// The bytes of one value.
+fn width(values: &Values) -> usize {
+    match values {
+        Values::F64(_) | Values::I64(_) => 8,
+        Values::Bool(_) => 1,
+        Values::Strings(words) => 4 * longest(words),
+    }
+}
+
+fn longest(words: &[String]) -> usize {
+    words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1)
+}
+
+/// All first bytes, then all second bytes, ...: neighbouring exponents compress, neighbouring values do not.
+fn shuffle(bytes: &[u8], width: usize) -> Vec<u8> {
+    (0..width).flat_map(|byte| bytes.iter().skip(byte).step_by(width)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffling_gathers_bytes_of_equal_weight() {
+        assert_eq!(shuffle(&[1, 2, 3, 4, 5, 6], 2), [1, 3, 5, 2, 4, 6]);
+    }
+}

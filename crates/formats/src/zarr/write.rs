@@ -1,0 +1,201 @@
+//! InferenceData to a Zarr store of either version: the folders, the chunks, the metadata in one place.
+
+use super::{is_store, v2, v3};
+use crate::FormatError;
+use crate::checked;
+use crate::chunks::chunk_shape;
+use crate::export::export_folder;
+use crate::json::attributes_to_json;
+use crate::labels::label_values;
+use octopus_files::{Disk, Storage, folder_of};
+use octopus_trace::{Array, Dataset, InferenceData};
+use serde_json::{Map, Value};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Deflate, as in NetCDF: higher levels take far longer and gain less than 1% on draws.
+pub(super) const LEVEL: u32 = 1;
+
+/// Writes `data` as a Zarr store of version 3 in the folder `path`, whole or not at all: names of dimensions
+/// in the arrays, all metadata repeated in the root (consolidated), gzip, words as `string`.
+/// `xarray.open_datatree(path, engine="zarr")` with zarr 3 opens it, ArviZ 1 does, nutpie's tools do.
+/// For `arviz.from_zarr` of ArviZ 0.23, which needs zarr 2, there is [`write_zarr_v2`].
+///
+/// # Errors
+/// When `path` exists and `overwrite` is false or it is not a Zarr store, when a group contradicts itself,
+/// or when a file cannot be written.
+pub fn write_zarr(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), FormatError> {
+    write(path, data, overwrite, Version::V3)
+}
+
+/// Writes `data` as a Zarr store of version 2, which every version of zarr opens: names of dimensions as
+/// xarray writes them (`_ARRAY_DIMENSIONS`), consolidated metadata, zlib with shuffled bytes.
+///
+/// # Errors
+/// As [`write_zarr`].
+pub fn write_zarr_v2(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), FormatError> {
+    write(path, data, overwrite, Version::V2)
+}
+
+#[derive(Clone, Copy)]
+enum Version {
+    V2,
+    V3,
+}
+
+fn write(path: &Path, data: &InferenceData, overwrite: bool, version: Version) -> Result<(), FormatError> {
+    // Only what is recognisably a store is ever replaced.
+    export_folder(path, overwrite, is_store, |root| {
+        let mut store = Store { root: root.to_owned(), version, metadata: Map::new() };
+        for (group, dataset) in &data.groups {
+            checked::dimensions(group, dataset)?;
+            store.put_group(group, dataset)?;
+        }
+        store.finish()
+    })
+}
+
+/// A store on its way to the disk.
+struct Store {
+    root: PathBuf,
+    version: Version,
+    /// What has been written of metadata, by its path as the version's consolidated metadata name it.
+    metadata: Map<String, Value>,
+}
+
+impl Store {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), FormatError> {
+        let path = self.root.join(name);
+        let folder = folder_of(&path);
+        fs::create_dir_all(folder).map_err(FormatError::io("create the folder", folder))?;
+        Disk.write(&path, &mut |writer| writer.write_all(bytes)).map_err(FormatError::io("write", &path))
+    }
+
+    fn put_metadata(&mut self, folder: &str, name: &str, value: Value) -> Result<(), FormatError> {
+        let file = format!("{folder}/{name}");
+        self.put(&file, value.to_string().as_bytes())?;
+        // Version 2 consolidates files, version 3 nodes.
+        self.metadata.insert(if name == v3::FILE { folder.to_owned() } else { file }, value);
+        Ok(())
+    }
+
+    fn put_group(&mut self, group: &str, dataset: &Dataset) -> Result<(), FormatError> {
+        let attributes = Value::Object(attributes_to_json(dataset));
+        match self.version {
+            Version::V2 => {
+                self.put_metadata(group, v2::GROUP_FILE, v2::group())?;
+                self.put_metadata(group, v2::ATTRIBUTES_FILE, attributes)?;
+            }
+            Version::V3 => self.put_metadata(group, v3::FILE, v3::group(attributes))?,
+        }
+        for (dim, labels) in &dataset.coords {
+            let labels = Array::new([(dim.as_str(), labels.len())], label_values(labels));
+            self.put_array(&format!("{group}/{dim}"), &labels)?;
+        }
+        for (name, array) in &dataset.variables {
+            self.put_array(&format!("{group}/{name}"), array)?;
+        }
+        Ok(())
+    }
+
+    fn put_array(&mut self, name: &str, array: &Array) -> Result<(), FormatError> {
+        // A chunk of length 0 is not allowed, even of an empty array.
+        let chunk: Vec<usize> = chunk_shape(&array.shape).into_iter().map(|len| len.max(1)).collect();
+        match self.version {
+            Version::V2 => {
+                self.put_metadata(name, v2::ARRAY_FILE, v2::array(array, &chunk))?;
+                self.put_metadata(name, v2::ATTRIBUTES_FILE, v2::array_attributes(array))?;
+            }
+            Version::V3 => self.put_metadata(name, v3::FILE, v3::array(array, &chunk))?,
+        }
+        let values = chunk.iter().product();
+        for (index, range) in chunk_ranges(&array.shape, &chunk) {
+            let (key, bytes) = match self.version {
+                Version::V2 => (v2::key(&index), v2::encode(&array.values, range, values)),
+                Version::V3 => (v3::key(&index), v3::encode(&array.values, range, values)),
+            };
+            let path = format!("{name}/{key}");
+            self.put(&path, &bytes.map_err(FormatError::io("write", &self.root.join(&path)))?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the root, last, with all metadata in it.
+    fn finish(mut self) -> Result<(), FormatError> {
+        let metadata = Value::Object(std::mem::take(&mut self.metadata));
+        let files = match self.version {
+            Version::V2 => v2::root(metadata),
+            Version::V3 => vec![(v3::FILE, v3::root(metadata))],
+        };
+        files.into_iter().try_for_each(|(name, value)| self.put(name, value.to_string().as_bytes()))
+    }
+}
+
+/// The index of each chunk and its range in the row-major values. See [`chunk_shape`] for why it is one range.
+fn chunk_ranges(shape: &[usize], chunk: &[usize]) -> Vec<(Vec<usize>, Range<usize>)> {
+    let counts: Vec<usize> = shape.iter().zip(chunk).map(|(&len, &part)| len.div_ceil(part)).collect();
+    let mut ranges = Vec::new();
+    for number in 0..counts.iter().product() {
+        let index = unravel(number, &counts);
+        let (mut start, mut length) = (0, 1);
+        for (axis, &len) in shape.iter().enumerate() {
+            let first = index[axis] * chunk[axis];
+            start = start * len + first;
+            length *= chunk[axis].min(len - first);
+        }
+        ranges.push((index, start..start + length));
+    }
+    ranges
+}
+
+/// The index of the `number`-th element of a row-major array.
+pub(super) fn unravel(number: usize, shape: &[usize]) -> Vec<usize> {
+    let mut rest = number;
+    let mut index = vec![0; shape.len()];
+    for (axis, &len) in shape.iter().enumerate().rev() {
+        index[axis] = rest % len;
+        rest /= len;
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_trace::Values;
+
+    #[test]
+    fn every_value_is_in_one_chunk() {
+        for shape in [vec![], vec![3], vec![4, 1000, 1000], vec![3, 700_001], vec![5, 0]] {
+            let chunk: Vec<usize> = chunk_shape(&shape).into_iter().map(|len| len.max(1)).collect();
+            let mut next = 0;
+            for (_, range) in chunk_ranges(&shape, &chunk) {
+                assert_eq!(range.start, next);
+                next = range.end;
+            }
+            assert_eq!(next, shape.iter().product::<usize>());
+        }
+    }
+
+    #[test]
+    fn only_stores_are_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("a.zarr");
+        let mut data = InferenceData::default();
+        write_zarr_v2(&store, &data, false).unwrap();
+        data.insert("posterior", Dataset::default());
+        assert!(matches!(write_zarr(&store, &data, false), Err(FormatError::FileExists { .. })));
+        write_zarr(&store, &data, true).unwrap();
+        assert!(store.join("posterior/zarr.json").is_file() && !store.join(".zgroup").exists());
+        write_zarr_v2(&store, &data, true).unwrap();
+        assert!(store.join("posterior/.zgroup").is_file() && !store.join("zarr.json").exists());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        let other = dir.path().join("thesis");
+        fs::create_dir(&other).unwrap();
+        assert!(matches!(write_zarr(&other, &data, true), Err(FormatError::FileExists { .. })));
+        data.groups["posterior"].insert("a/b", Array::new([], Values::F64(vec![1.0])));
+        assert!(write_zarr(&dir.path().join("b.zarr"), &data, false).is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+}

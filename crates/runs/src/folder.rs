@@ -1,0 +1,168 @@
+//! The names inside a run folder, and what may be removed from it.
+
+use crate::RunError;
+use crate::{PartRecord, RunRecord};
+use octopus_files::{Storage, is_temporary};
+use octopus_sampler::Phase;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(crate) const RECORD: &str = "run.toml";
+const LOCK: &str = ".lock";
+const STATE: &str = "state";
+const CHECKPOINT: &str = "checkpoint.bin";
+
+pub(crate) fn record_path(dir: &Path) -> PathBuf {
+    dir.join(RECORD)
+}
+
+pub(crate) fn state_dir(dir: &Path) -> PathBuf {
+    dir.join(STATE)
+}
+
+pub(crate) fn checkpoint_path(dir: &Path) -> PathBuf {
+    dir.join(STATE).join(CHECKPOINT)
+}
+
+/// The sub-folder of a phase's draws.
+pub(crate) fn phase_folder(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Warmup => "warmup",
+        Phase::Sampling => "draws",
+    }
+}
+
+/// The path within the run folder of part `number`.
+pub(crate) fn part_file(phase: Phase, number: usize) -> String {
+    format!("{}/part-{number:05}.parquet", phase_folder(phase))
+}
+
+/// The number of a part from its file name.
+fn part_number(name: &str) -> Option<usize> {
+    let digits = name.strip_prefix("part-")?.strip_suffix(".parquet")?;
+    (digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
+}
+
+/// The file names in a folder, sorted; none when it is absent.
+fn names(dir: &Path) -> Result<Vec<String>, RunError> {
+    let fail = RunError::io("list", dir);
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fail(error)),
+    };
+    let names: io::Result<Vec<String>> =
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect();
+    let mut names = names.map_err(fail)?;
+    names.sort();
+    Ok(names)
+}
+
+/// The numbers of the parts of a phase that are on disk, ascending.
+pub(crate) fn part_numbers(dir: &Path, phase: Phase) -> Result<Vec<usize>, RunError> {
+    let mut numbers: Vec<usize> =
+        names(&dir.join(phase_folder(phase)))?.iter().filter_map(|name| part_number(name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Whether `dir` holds a run.
+pub(crate) fn is_run(dir: &Path) -> bool {
+    record_path(dir).is_file()
+}
+
+/// Whether nothing of a user's lies in `dir`: it is absent, empty, or holds only our temporary files.
+pub(crate) fn is_vacant(dir: &Path) -> Result<bool, RunError> {
+    Ok(names(dir)?.iter().all(|name| is_temporary(name) || name == LOCK))
+}
+
+/// Takes the run for this process until the file is dropped. Even `kill -9` gives it back.
+pub(crate) fn lock(dir: &Path) -> Result<File, RunError> {
+    let path = dir.join(LOCK);
+    let file = File::create(&path).map_err(RunError::io("write", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(RunError::InUse { path: dir.to_owned() }),
+        // Some network file systems know no locks; the run is then guarded by the user alone.
+        Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// Reads `run.toml`.
+pub(crate) fn read_record(dir: &Path) -> Result<RunRecord, RunError> {
+    if !is_run(dir) {
+        return Err(RunError::NotARun { path: dir.to_owned() });
+    }
+    let path = record_path(dir);
+    let bytes = fs::read(&path).map_err(RunError::io("read", &path))?;
+    let text = String::from_utf8(bytes).map_err(|error| RunError::Record {
+        path: path.clone(),
+        field: ".".into(),
+        message: format!("it is not text: {error}"),
+    })?;
+    RunRecord::parse(&text, &path)
+}
+
+/// Removes every part that `keep` does not list, the latest first, and what a killed writer left half-written.
+pub(crate) fn remove_other_parts(storage: &dyn Storage, dir: &Path, keep: &[PartRecord]) -> Result<(), RunError> {
+    for phase in [Phase::Sampling, Phase::Warmup] {
+        for number in part_numbers(dir, phase)?.into_iter().rev() {
+            let file = part_file(phase, number);
+            if !keep.iter().any(|part| part.file == file) {
+                remove(storage, &dir.join(file))?;
+            }
+        }
+    }
+    for folder in [dir.to_owned(), dir.join("draws"), dir.join("warmup"), state_dir(dir)] {
+        for name in names(&folder)?.iter().filter(|name| is_temporary(name)) {
+            remove(storage, &folder.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the checkpoint, and its folder when that leaves it empty.
+pub(crate) fn remove_state(storage: &dyn Storage, dir: &Path) -> Result<(), RunError> {
+    let checkpoint = checkpoint_path(dir);
+    if checkpoint.exists() {
+        remove(storage, &checkpoint)?;
+    }
+    remove_if_empty(storage, &state_dir(dir))
+}
+
+/// Removes a folder of ours when nothing is in it.
+pub(crate) fn remove_if_empty(storage: &dyn Storage, dir: &Path) -> Result<(), RunError> {
+    if dir.is_dir() && names(dir)?.is_empty() {
+        storage.remove_dir(dir).map_err(RunError::io("remove", dir))?;
+    }
+    Ok(())
+}
+
+fn remove(storage: &dyn Storage, path: &Path) -> Result<(), RunError> {
+    storage.remove_file(path).map_err(RunError::io("remove", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_names() {
+        assert_eq!(part_file(Phase::Sampling, 7), "draws/part-00007.parquet");
+        assert_eq!(part_number("part-00007.parquet"), Some(7));
+        assert_eq!(part_number("part-123456.parquet"), Some(123_456));
+        for other in ["part-7.parquet", "part-0000x.parquet", ".part-00001.parquet.tmp", "part-00001.parquet.bak"] {
+            assert_eq!(part_number(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn one_process_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = lock(dir.path()).unwrap();
+        assert!(matches!(lock(dir.path()), Err(RunError::InUse { .. })));
+        drop(held);
+        lock(dir.path()).unwrap();
+    }
+}

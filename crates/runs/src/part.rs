@@ -1,0 +1,168 @@
+//! Draws on their way to a Parquet part: gathered column by column, then encoded.
+
+use crate::RunError;
+use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch};
+use arrow_schema::{Field, Schema};
+use octopus_density::{Layout, LogDensity};
+use octopus_formats::{list_column, writer_properties};
+use octopus_sampler::{Block, DrawStats, Phase};
+use octopus_trace::Values;
+use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
+use std::sync::Arc;
+
+/// Rows that wait to be written, all of one phase.
+#[derive(Debug)]
+pub(crate) struct PartBuffer {
+    phase: Phase,
+    chain: Vec<i32>,
+    draw: Vec<i32>,
+    /// One column for each variable of the layout, `rows x elements`.
+    variables: Vec<Vec<f64>>,
+    unconstrained: Vec<f64>,
+    stats: Vec<DrawStats>,
+}
+
+impl PartBuffer {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        Self {
+            phase: Phase::Warmup,
+            chain: Vec::new(),
+            draw: Vec::new(),
+            variables: vec![Vec::new(); layout.variables.len()],
+            unconstrained: Vec::new(),
+            stats: Vec::new(),
+        }
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.stats.len()
+    }
+
+    /// About the memory in use.
+    pub(crate) fn bytes(&self) -> usize {
+        let values: usize = self.variables.iter().map(Vec::len).sum::<usize>() + self.unconstrained.len();
+        8 * values + self.rows() * size_of::<DrawStats>()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.chain.clear();
+        self.draw.clear();
+        self.variables.iter_mut().for_each(Vec::clear);
+        self.unconstrained.clear();
+        self.stats.clear();
+    }
+
+    /// Adds the rows of a block whose shape has been checked, chain after chain. The buffer must be empty
+    /// or hold rows of the same phase.
+    pub(crate) fn extend(&mut self, block: &Block, density: &dyn LogDensity) {
+        let dim = density.dim();
+        let mut expanded = vec![0.0; density.layout().width()];
+        self.phase = block.phase;
+        for (chain, draws) in block.chains.iter().enumerate() {
+            for draw in 0..block.draws {
+                let position = &draws.positions[draw * dim..(draw + 1) * dim];
+                density.expand(position, &mut expanded);
+                for ((_, range), column) in density.layout().ranges().zip(&mut self.variables) {
+                    column.extend_from_slice(&expanded[range]);
+                }
+                self.chain.push(chain as i32);
+                self.draw.push((block.first + draw) as i32);
+            }
+            self.unconstrained.extend_from_slice(&draws.positions);
+            self.stats.extend_from_slice(&draws.stats);
+        }
+    }
+
+    /// The bytes of a Parquet file with the rows.
+    pub(crate) fn encode(&self, layout: &Layout) -> Result<Vec<u8>, ParquetError> {
+        let rows = self.rows();
+        let mut columns: Vec<(String, ArrayRef)> = vec![
+            (CHAIN.into(), Arc::new(Int32Array::from(self.chain.clone()))),
+            (DRAW.into(), Arc::new(Int32Array::from(self.draw.clone()))),
+        ];
+        for (variable, values) in layout.variables.iter().zip(&self.variables) {
+            if variable.dims.is_empty() {
+                columns.push((variable.name.clone(), Arc::new(Float64Array::from(values.clone()))));
+            } else if !variable.is_empty() {
+                columns.push((variable.name.clone(), list_column(reals(values), variable.len())?));
+            }
+        }
+        if !self.unconstrained.is_empty() {
+            columns.push((
+                UNCONSTRAINED.into(),
+                list_column(reals(&self.unconstrained), self.unconstrained.len() / rows)?,
+            ));
+        }
+        for (name, read) in STATS {
+            columns.push((name.into(), stat(read, &self.stats)));
+        }
+        let fields: Vec<Field> =
+            columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), false)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect())?;
+        let mut writer =
+            ArrowWriter::try_new(Vec::new(), schema, Some(writer_properties(&metadata(layout, self.phase))))?;
+        writer.write(&batch)?;
+        writer.into_inner()
+    }
+}
+
+fn reals(values: &[f64]) -> ArrayRef {
+    Arc::new(Float64Array::from(values.to_vec()))
+}
+
+fn stat(read: Read, stats: &[DrawStats]) -> ArrayRef {
+    match read.values(stats) {
+        Values::F64(values) => Arc::new(Float64Array::from(values)),
+        Values::I64(values) => Arc::new(Int64Array::from(values)),
+        Values::Bool(values) => Arc::new(BooleanArray::from(values)),
+        Values::Strings(values) => Arc::new(arrow_array::StringArray::from(values)),
+    }
+}
+
+/// What the columns mean, for readers that have only this file.
+fn metadata(layout: &Layout, phase: Phase) -> serde_json::Value {
+    let mut coords = serde_json::Map::new();
+    let mut variables = serde_json::Map::new();
+    for variable in &layout.variables {
+        let dims: Vec<&str> = variable.dims.iter().map(|dim| dim.name.as_str()).collect();
+        let shape: Vec<usize> = variable.dims.iter().map(|dim| dim.labels.len()).collect();
+        variables.insert(variable.name.clone(), serde_json::json!({ "dims": dims, "shape": shape }));
+        for dim in &variable.dims {
+            coords.insert(dim.name.clone(), serde_json::json!(dim.labels));
+        }
+    }
+    serde_json::json!({ "schema": 1, "phase": phase, "order": "row-major", "variables": variables, "coords": coords })
+}
+
+/// Whether a block has the run's shape and begins at draw `first`.
+pub(crate) fn check_block(
+    block: &Block,
+    density: &dyn LogDensity,
+    chains: usize,
+    first: usize,
+) -> Result<(), RunError> {
+    let check = |what, expected: usize, found: usize| {
+        if expected == found {
+            return Ok(());
+        }
+        Err(RunError::Block { what, expected: expected.to_string(), found: found.to_string() })
+    };
+    check("its number of chains", chains, block.chains.len())?;
+    check("its first draw", first, block.first)?;
+    let end = block.first.saturating_add(block.draws);
+    if i32::try_from(end).is_err() {
+        return Err(RunError::Block { what: "its last draw", expected: "below 2^31".into(), found: end.to_string() });
+    }
+    for chain in &block.chains {
+        check("the length of a chain's statistics", block.draws, chain.stats.len())?;
+        check("the length of a chain's positions", block.draws * density.dim(), chain.positions.len())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! Reads a run folder: finished, interrupted, or still growing.
+
+use crate::RunError;
+use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
+use crate::writer::{crc32, read_checkpoint};
+use crate::{PartRecord, RunRecord, Status, folder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array as _, RecordBatch};
+use bytes::Bytes;
+use octopus_density::Role;
+use octopus_formats::FormatError;
+use octopus_sampler::Phase;
+use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::path::{Path, PathBuf};
+
+/// A run folder, open for reading.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    dir: PathBuf,
+    record: RunRecord,
+}
+
+impl RunFolder {
+    /// Opens the run in `dir`.
+    ///
+    /// # Errors
+    /// When `dir` holds no run or its `run.toml` is damaged.
+    pub fn open(dir: &Path) -> Result<Self, RunError> {
+        Ok(Self { dir: dir.to_owned(), record: folder::read_record(dir)? })
+    }
+
+    /// Whether `dir` looks like a run folder, without reading it.
+    pub fn is_run(dir: &Path) -> bool {
+        folder::is_run(dir)
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The run's record, as it was when the folder was opened.
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
+    /// All draws written so far: the groups `posterior`, `unconstrained_posterior` and `sample_stats`, and
+    /// `warmup_posterior`, `warmup_unconstrained_posterior` and `warmup_sample_stats` where warm-up is kept.
+    /// Arrays are `chain x draw x` the variable's own dimensions.
+    ///
+    /// # Errors
+    /// When no draw is there yet, or a part is missing, damaged or does not fit the others.
+    pub fn read(&self) -> Result<InferenceData, RunError> {
+        let mut data = InferenceData::default();
+        for phase in [Phase::Sampling, Phase::Warmup] {
+            if let Some(draws) = self.read_phase(phase)? {
+                draws.add_groups(&self.record, phase, &mut data);
+            }
+        }
+        if data.groups.is_empty() {
+            return Err(RunError::NoDraws { path: self.dir.clone() });
+        }
+        Ok(data)
+    }
+
+    /// The draws of one phase in chain-major order; `None` where there are none.
+    fn read_phase(&self, phase: Phase) -> Result<Option<Draws>, RunError> {
+        let parts = self.parts(phase)?;
+        let mut tables = Vec::with_capacity(parts.len());
+        for (path, part) in &parts {
+            let bytes = match part {
+                Some(part) => verified_bytes(&self.dir, part, self.fix(true))?,
+                None => std::fs::read(path).map_err(RunError::io("read", path))?,
+            };
+            let damaged = |what: String| self.damaged(path, part.is_some(), what);
+            let table = octopus_files::decode(|| self.decode(path, bytes, part.is_some()), damaged)?;
+            tables.push((path, table));
+        }
+        Draws::assemble(self, phase, &tables)
+    }
+
+    /// What to do about a part that is not as it should be.
+    fn fix(&self, listed: bool) -> &'static str {
+        match (self.record.status, listed) {
+            (Status::Complete, _) | (_, true) => "restore the file from a copy, or make the run again with --force",
+            _ => "it is later than the last checkpoint: `octopus resume` on this folder draws it again",
+        }
+    }
+
+    /// The parts of a phase in order, with what is known of each: those that `run.toml` or the checkpoint
+    /// lists, then those that a running or killed writer has added since.
+    fn parts(&self, phase: Phase) -> Result<Vec<(PathBuf, Option<PartRecord>)>, RunError> {
+        let prefix = folder::phase_folder(phase);
+        let mut listed = self.record.parts.clone();
+        if listed.is_empty() {
+            // A damaged checkpoint stops `resume`, not the reading of what was drawn.
+            listed = read_checkpoint(&self.dir).ok().flatten().map(|(manifest, _)| manifest.parts).unwrap_or_default();
+        }
+        let closed = !self.record.parts.is_empty();
+        listed.retain(|part| part.file.starts_with(prefix));
+        let mut parts: Vec<_> = listed.into_iter().map(|part| (self.dir.join(&part.file), Some(part))).collect();
+        if !closed {
+            let listed = parts.len();
+            for number in folder::part_numbers(&self.dir, phase)?.into_iter().filter(|&number| number >= listed) {
+                let expected = self.dir.join(folder::part_file(phase, parts.len()));
+                if number != parts.len() {
+                    return Err(RunError::MissingPart { path: expected, fix: self.fix(false).to_owned() });
+                }
+                parts.push((expected, None));
+            }
+        }
+        Ok(parts)
+    }
+
+    fn damaged(&self, path: &Path, listed: bool, what: impl ToString) -> RunError {
+        RunError::DamagedPart { path: path.to_owned(), what: what.to_string(), fix: self.fix(listed).to_owned() }
+    }
+
+    /// The rows of a Parquet file, checked to have the columns of the run.
+    fn decode(&self, path: &Path, bytes: Vec<u8>, listed: bool) -> Result<RecordBatch, RunError> {
+        let damaged = |error: String| self.damaged(path, listed, error);
+        let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))
+            .map_err(|error| damaged(format!("it is not a whole Parquet file ({error})")))?;
+        let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+        let mut batches = reader.with_batch_size(rows.clamp(1, 1 << 24)).build().map_err(|e| damaged(e.to_string()))?;
+        let batch = match batches.next() {
+            Some(batch) => batch.map_err(|error| damaged(error.to_string()))?,
+            None => return Err(damaged("it has no rows".into())),
+        };
+        if batches.next().is_some() || batch.num_rows() != rows {
+            return Err(damaged(format!("it has not the {rows} rows that it announces")));
+        }
+        Ok(batch)
+    }
+}
+
+/// The bytes of a listed part, if they are those that were written.
+pub(crate) fn verified_bytes(dir: &Path, part: &PartRecord, fix: &str) -> Result<Vec<u8>, RunError> {
+    let path = dir.join(&part.file);
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(RunError::MissingPart { path, fix: fix.to_owned() });
+        }
+        Err(error) => return Err(RunError::io("read", &path)(error)),
+    };
+    if crc32(&bytes) != part.crc32 {
+        let what = "its checksum is not that of the file that was written (cut short or changed)".to_owned();
+        return Err(RunError::DamagedPart { path, what, fix: fix.to_owned() });
+    }
+    Ok(bytes)
+}
+
+/// All draws of one phase, chain after chain.
+struct Draws {
+    chains: usize,
+    draws: usize,
+    /// One column for each variable of the layout.
+    variables: Vec<Vec<f64>>,
+    /// The positions and their width.
+    unconstrained: (Vec<f64>, usize),
+    stats: Vec<Values>,
+}
+
+impl Draws {
+    /// Puts each row where its chain and draw belong. Every place must be filled exactly once.
+    fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, RecordBatch)]) -> Result<Option<Self>, RunError> {
+        let rows: usize = tables.iter().map(|(_, table)| table.num_rows()).sum();
+        let chains = run.record.sampler.chains;
+        if rows == 0 {
+            return Ok(None);
+        }
+        let draws = rows / chains;
+        let places = places(run, phase, tables, chains, draws)?;
+        let scatter = Scatter { run, tables, places: &places };
+        let mut variables = Vec::new();
+        for variable in &run.record.layout.variables {
+            let width = if variable.dims.is_empty() { None } else { Some(variable.len()) };
+            variables.push(if width == Some(0) { Vec::new() } else { scatter.reals(&variable.name, width)? });
+        }
+        let width = tables[0].1.column_by_name(UNCONSTRAINED).and_then(|column| column.as_fixed_size_list_opt());
+        let width = width.map_or(0, |column| column.value_length() as usize);
+        let unconstrained = if width > 0 { scatter.reals(UNCONSTRAINED, Some(width))? } else { Vec::new() };
+        let stats = STATS.iter().map(|&(name, read)| scatter.stat(name, read)).collect::<Result<_, _>>()?;
+        Ok(Some(Self { chains, draws, variables, unconstrained: (unconstrained, width), stats }))
+    }
+
+    fn array(&self, axes: &[(&str, usize)], values: Values) -> Array {
+        Array::new([("chain", self.chains), ("draw", self.draws)].into_iter().chain(axes.iter().copied()), values)
+    }
+
+    fn add_groups(self, record: &RunRecord, phase: Phase, data: &mut InferenceData) {
+        let prefix = if phase == Phase::Warmup { "warmup_" } else { "" };
+        let mut posterior = Dataset { attrs: attributes(record), ..Dataset::default() };
+        let mut unconstrained = posterior.clone();
+        let (positions, dim) = (&self.unconstrained.0, self.unconstrained.1);
+        for (variable, values) in record.layout.variables.iter().zip(&self.variables) {
+            let axes: Vec<(&str, usize)> =
+                variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len())).collect();
+            let coords = variable.dims.iter().map(|dim| (dim.name.clone(), dim.labels.clone()));
+            posterior.insert(&variable.name, self.array(&axes, Values::F64(values.clone())));
+            posterior.coords.extend(coords.clone());
+            if let Role::Parameter { offset, .. } = variable.role
+                && offset + variable.len() <= dim
+            {
+                let own = positions.chunks_exact(dim).flat_map(|row| &row[offset..offset + variable.len()]);
+                unconstrained.insert(&variable.name, self.array(&axes, Values::F64(own.copied().collect())));
+                unconstrained.coords.extend(coords);
+            }
+        }
+        let mut stats = Dataset { attrs: attributes(record), ..Dataset::default() };
+        for ((name, _), values) in STATS.iter().zip(&self.stats) {
+            stats.insert(*name, self.array(&[], values.clone()));
+        }
+        data.insert(format!("{prefix}posterior"), posterior);
+        data.insert(format!("{prefix}unconstrained_posterior"), unconstrained);
+        data.insert(format!("{prefix}sample_stats"), stats);
+    }
+}
+
+/// For each row of each table, its place `chain * draws + draw`.
+fn places(
+    run: &RunFolder,
+    phase: Phase,
+    tables: &[(&PathBuf, RecordBatch)],
+    chains: usize,
+    draws: usize,
+) -> Result<Vec<Vec<usize>>, RunError> {
+    let integers = |path: &Path, table: &RecordBatch, name: &str| {
+        let column = table.column_by_name(name).and_then(|column| column.as_primitive_opt::<Int32Type>());
+        let column = column.filter(|column| column.null_count() == 0);
+        column.map(|column| column.values().to_vec()).ok_or_else(|| run.damaged(path, true, no_column(name)))
+    };
+    let mut rows = Vec::with_capacity(tables.len());
+    let mut counts = vec![0usize; chains];
+    for (path, table) in tables {
+        let (chain, draw) = (integers(path, table, CHAIN)?, integers(path, table, DRAW)?);
+        for &chain in &chain {
+            match usize::try_from(chain).ok().and_then(|chain| counts.get_mut(chain)) {
+                Some(count) => *count += 1,
+                None => return Err(run.damaged(path, true, format!("it has a chain {chain} of {chains}"))),
+            }
+        }
+        rows.push((*path, chain, draw));
+    }
+    if counts.iter().any(|&count| count != counts[0]) {
+        let path = run.dir.join(folder::phase_folder(phase));
+        return Err(FormatError::UnequalChains { path, counts, fix: run.fix(true).to_owned() }.into());
+    }
+    let mut filled = vec![false; chains * draws];
+    let mut places = Vec::with_capacity(rows.len());
+    for (path, chain, draw) in rows {
+        let mut own = Vec::with_capacity(chain.len());
+        for (&chain, &draw) in chain.iter().zip(&draw) {
+            let place = usize::try_from(draw).ok().filter(|&at| at < draws).map(|at| chain as usize * draws + at);
+            match place {
+                Some(place) if !filled[place] => {
+                    filled[place] = true;
+                    own.push(place);
+                }
+                _ => {
+                    let what = format!("draw {draw} of chain {chain} is out of order or there twice");
+                    return Err(run.damaged(path, true, what));
+                }
+            }
+        }
+        places.push(own);
+    }
+    Ok(places)
+}
+
+fn no_column(name: &str) -> String {
+    format!("its column `{name}` is absent or has another type than the run's")
+}
+
+/// Reads one column of all tables into chain-major order.
+struct Scatter<'a> {
+    run: &'a RunFolder,
+    tables: &'a [(&'a PathBuf, RecordBatch)],
+    places: &'a [Vec<usize>],
+}
+
+impl Scatter<'_> {
+    /// Scatters `width` values of each row; `read` gives a table's values, `None` where it has no such column.
+    fn scatter<T: Copy + Default>(
+        &self,
+        name: &str,
+        width: usize,
+        read: impl Fn(&dyn arrow_array::Array) -> Option<Vec<T>>,
+    ) -> Result<Vec<T>, RunError> {
+        let rows: usize = self.places.iter().map(Vec::len).sum();
+        let mut out = vec![T::default(); rows * width];
+        for ((path, table), places) in self.tables.iter().zip(self.places) {
+            let values = table.column_by_name(name).filter(|column| column.null_count() == 0);
+            let values = values.and_then(|column| read(column.as_ref()));
+            let values = values.filter(|values| values.len() == places.len() * width);
+            let values = values.ok_or_else(|| self.run.damaged(path, true, no_column(name)))?;
+            for (row, &place) in values.chunks_exact(width).zip(places) {
+                out[place * width..(place + 1) * width].copy_from_slice(row);
+            }
+        }
+        Ok(out)
+    }
+
+    /// A column of numbers, or of lists of `width` numbers.
+    fn reals(&self, name: &str, width: Option<usize>) -> Result<Vec<f64>, RunError> {
+        let plain = |column: &dyn arrow_array::Array| {
+            let column = column.as_primitive_opt::<Float64Type>().filter(|column| column.null_count() == 0)?;
+            Some(column.values().to_vec())
+        };
+        let Some(width) = width else { return self.scatter(name, 1, plain) };
+        self.scatter(name, width, |column| {
+            let lists = column.as_fixed_size_list_opt().filter(|lists| lists.value_length() as usize == width)?;
+            plain(lists.values().as_ref())
+        })
+    }
+
+    fn stat(&self, name: &str, read: Read) -> Result<Values, RunError> {
+        Ok(match read {
+            Read::F64(_) => Values::F64(self.reals(name, None)?),
+            Read::I64(_) => Values::I64(
+                self.scatter(name, 1, |column| Some(column.as_primitive_opt::<Int64Type>()?.values().to_vec()))?,
+            ),
+            Read::Bool(_) => {
+                Values::Bool(self.scatter(name, 1, |column| Some(column.as_boolean_opt()?.values().iter().collect()))?)
+            }
+        })
+    }
+}
+
+/// The attributes that ArviZ gives a group, and the model's name.
+fn attributes(record: &RunRecord) -> indexmap::IndexMap<String, Attribute> {
+    let limit = i64::try_from(record.sampler.tune).unwrap_or(i64::MAX);
+    // Warm-up may end before its limit.
+    let tune = record.adaptation.get("iterations").and_then(toml::Value::as_integer).unwrap_or(limit);
+    [
+        ("created_at", Attribute::from(record.created.as_str())),
+        ("inference_library", Attribute::from("octopus")),
+        ("inference_library_version", Attribute::from(record.octopus.as_str())),
+        ("sampling_time", Attribute::F64(record.timing.sampling_s)),
+        ("tuning_steps", Attribute::I64(tune)),
+        ("modeling_interface", Attribute::from("octopus")),
+        ("model_name", Attribute::from(record.model.name.as_str())),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}

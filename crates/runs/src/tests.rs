@@ -1,0 +1,584 @@
+//! Sessions of a pretended sampler, killed and starved at every operation on the file system.
+
+use super::*;
+use crate::faulty::{Fault, Faulty};
+use octopus_density::{DensityError, Dim, Labels, Layout, LogDensity, Role, Transform, Variable};
+use octopus_files::{Disk, Storage};
+use octopus_formats::FormatError;
+use octopus_sampler::{Block, ChainBlock, DrawStats, Phase, SamplerConfig};
+use octopus_trace::{InferenceData, Values};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+#[path = "../../../fuzz/folder.rs"]
+mod folder;
+
+/// `a`, `s > 0`, `z[g]` (sampled) and `m[g, k]` (derived).
+struct Toy(Layout);
+
+impl Toy {
+    fn new(groups: usize) -> Self {
+        let g =
+            Dim { name: "g".into(), labels: Labels::Strings((0..groups).map(|j| format!("grüppe {j}")).collect()) };
+        let k = Dim { name: "k".into(), labels: Labels::Integers(vec![7, -3]) };
+        let parameter = |name: &str, dims, offset, transform| Variable {
+            name: name.into(),
+            dims,
+            role: Role::Parameter { offset, transform },
+        };
+        Self(Layout {
+            variables: vec![
+                parameter("a", vec![], 0, Transform::Identity),
+                parameter("s", vec![], 1, Transform::Exp),
+                parameter("z", vec![g.clone()], 2, Transform::Identity),
+                Variable { name: "m".into(), dims: vec![g, k], role: Role::Derived },
+            ],
+        })
+    }
+}
+
+impl LogDensity for Toy {
+    fn dim(&self) -> usize {
+        2 + self.0.variables[2].len()
+    }
+    fn layout(&self) -> &Layout {
+        &self.0
+    }
+    fn logp_grad(&self, _: &[f64], _: &mut [f64]) -> Result<f64, DensityError> {
+        unreachable!("the draws of these tests are made up")
+    }
+    fn expand(&self, position: &[f64], out: &mut [f64]) {
+        let groups = self.dim() - 2;
+        out[0] = position[0];
+        out[1] = position[1].exp();
+        out[2..2 + groups].copy_from_slice(&position[2..]);
+        for j in 0..groups {
+            out[2 + groups + 2 * j] = position[0] + position[2 + j];
+            out[3 + groups + 2 * j] = -position[2 + j];
+        }
+    }
+    fn name(&self) -> &str {
+        "toy"
+    }
+}
+
+const CHAINS: usize = 3;
+
+fn value(phase: Phase, chain: usize, draw: usize, coordinate: usize) -> f64 {
+    let sign = if phase == Phase::Warmup { -1.0 } else { 1.0 };
+    sign * ((chain * 1000 + draw) as f64 + coordinate as f64 / 16.0).sin()
+}
+
+fn block(phase: Phase, first: usize, draws: usize, chains: usize, dim: usize) -> Block {
+    let chain = |chain: usize| ChainBlock {
+        positions: (first..first + draws).flat_map(|d| (0..dim).map(move |i| value(phase, chain, d, i))).collect(),
+        stats: (first..first + draws)
+            .map(|draw| DrawStats {
+                lp: -(draw as f64) - 0.25,
+                acceptance_rate: 0.9,
+                step_size: 0.5,
+                energy: f64::NAN,
+                energy_error: -0.1,
+                max_energy_error: f64::INFINITY,
+                tree_depth: 3,
+                n_steps: 7 + draw as u32,
+                index_in_trajectory: -2,
+                diverging: draw.is_multiple_of(2),
+                reached_max_treedepth: chain == 1,
+            })
+            .collect(),
+    };
+    Block { phase, first, draws, chains: (0..chains).map(chain).collect() }
+}
+
+fn record(toy: &Toy) -> RunRecord {
+    let config = SamplerConfig { chains: CHAINS, draws: 9, tune: 4, seed: 42, ..Default::default() };
+    RunRecord::new(ModelRecord { name: "toy".into(), settings: toml::Table::new() }, config, toy.0.clone())
+}
+
+/// A run of one part for each phase, for the tests of other modules.
+pub(crate) fn write_example(dir: &Path) {
+    let toy = Toy::new(2);
+    let options = CreateOptions { keep_warmup: true, ..Default::default() };
+    let mut writer = RunWriter::create(dir, record(&toy), options).unwrap();
+    writer.append(&block(Phase::Warmup, 0, 4, CHAINS, toy.dim()), &toy).unwrap();
+    writer.append(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy).unwrap();
+    writer.checkpoint(b"a state").unwrap();
+    fs::copy(crate::folder::checkpoint_path(dir), dir.join("checkpoint")).unwrap();
+    writer.finish(|_| ()).unwrap();
+}
+
+/// Goes on after `done` iterations of the whole run (4 of warm-up, 9 proper) to its end.
+fn go_on(mut writer: RunWriter, toy: &Toy, mut done: usize) -> Result<RunRecord, RunError> {
+    while done < 13 {
+        let (phase, first, draws) = match done {
+            0..4 => (Phase::Warmup, done, 2),
+            _ => (Phase::Sampling, done - 4, 3),
+        };
+        writer.append(&block(phase, first, draws, CHAINS, toy.dim()), toy)?;
+        done += draws;
+        match done {
+            4 => writer.update(|record| _ = record.adaptation.insert("rank".into(), 2.into()))?,
+            7 => writer.flush()?,
+            _ => {}
+        }
+        if done != 7 {
+            writer.checkpoint(&[done as u8])?;
+        }
+    }
+    writer.finish(|record| record.timing.sampling_s = 0.5)
+}
+
+fn session(storage: Arc<dyn Storage>, dir: &Path, toy: &Toy, force: bool) -> Result<RunRecord, RunError> {
+    let options = CreateOptions { force, keep_warmup: true };
+    go_on(RunWriter::create_in(storage, dir, record(toy), options)?, toy, 0)
+}
+
+fn recover(dir: &Path, toy: &Toy) -> RunRecord {
+    if !RunFolder::is_run(dir) {
+        return session(Arc::new(Disk), dir, toy, false).unwrap();
+    }
+    match RunWriter::resume(dir) {
+        Ok(resumed) => go_on(resumed.writer, toy, resumed.state.map_or(0, |state| state[0].into())).unwrap(),
+        Err(RunError::AlreadyComplete { .. }) => RunFolder::open(dir).unwrap().record().clone(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Equal but for the time of creation; NaN equals NaN.
+fn assert_same(left: &InferenceData, right: &InferenceData) {
+    let show = |data: &InferenceData| {
+        let mut data = data.clone();
+        for group in data.groups.values_mut() {
+            group.attrs.shift_remove("created_at");
+        }
+        format!("{data:?}")
+    };
+    assert_eq!(show(left), show(right));
+}
+
+fn reference(toy: &Toy) -> InferenceData {
+    let dir = tempfile::tempdir().unwrap();
+    session(Arc::new(Disk), dir.path(), toy, false).unwrap();
+    RunFolder::open(dir.path()).unwrap().read().unwrap()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let toy = Toy::new(2);
+    let dir = tempfile::tempdir().unwrap();
+    let record = session(Arc::new(Disk), dir.path(), &toy, false).unwrap();
+    assert_eq!(record.status, Status::Complete);
+    assert_eq!(record.parts.iter().map(|part| part.rows).sum::<usize>(), 13 * CHAINS);
+    let run = RunFolder::open(dir.path()).unwrap();
+    assert_eq!(run.record(), &record);
+    let data = run.read().unwrap();
+    let names: Vec<&str> = data.groups.keys().map(String::as_str).collect();
+    let groups = ["posterior", "unconstrained_posterior", "sample_stats"];
+    let warmup = ["warmup_posterior", "warmup_unconstrained_posterior", "warmup_sample_stats"];
+    assert_eq!(names, [groups, warmup].concat());
+
+    for (phase, prefix, draws) in [(Phase::Sampling, "", 9), (Phase::Warmup, "warmup_", 4)] {
+        let posterior = &data.groups[&format!("{prefix}posterior")];
+        let free = &data.groups[&format!("{prefix}unconstrained_posterior")];
+        let m = &posterior.variables["m"];
+        assert_eq!(m.dims, ["chain", "draw", "g", "k"]);
+        assert_eq!(m.shape, [CHAINS, draws, 2, 2]);
+        assert_eq!(posterior.element_name("m", 2, 3), "m[grüppe 1, -3]");
+        assert_eq!(free.variables.keys().collect::<Vec<_>>(), ["a", "s", "z"]);
+        for chain in 0..CHAINS {
+            for draw in 0..draws {
+                let at = chain * draws + draw;
+                let x = |i| value(phase, chain, draw, i);
+                assert_eq!(posterior.variables["s"].values.to_f64()[at], x(1).exp());
+                assert_eq!(free.variables["s"].values.to_f64()[at], x(1));
+                assert_eq!(posterior.variables["z"].values.to_f64()[at * 2..at * 2 + 2], [x(2), x(3)]);
+                assert_eq!(m.values.to_f64()[at * 4..at * 4 + 4], [x(0) + x(2), -x(2), x(0) + x(3), -x(3)]);
+            }
+        }
+        let stats = &data.groups[&format!("{prefix}sample_stats")];
+        assert_eq!(stats.variables["lp"].values.to_f64()[draws - 1], -(draws as f64 - 1.0) - 0.25);
+        assert!(stats.variables["energy"].values.to_f64().iter().all(|energy| energy.is_nan()));
+        let Values::I64(steps) = &stats.variables["n_steps"].values else { panic!() };
+        assert_eq!(steps[1], 8);
+        let Values::Bool(diverging) = &stats.variables["diverging"].values else { panic!() };
+        assert_eq!(diverging[..2], [true, false]);
+    }
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.contains(&"state".into()), "{left:?}");
+}
+
+/// `kill -9` before every single operation, and halfway through every write.
+#[test]
+fn a_run_killed_anywhere_is_readable_and_resumes_to_the_same_draws() {
+    let toy = Toy::new(2);
+    let expected = reference(&toy);
+    let counter = Arc::new(Faulty::new(Fault::Kill, usize::MAX));
+    session(counter.clone(), tempfile::tempdir().unwrap().path(), &toy, false).unwrap();
+    let operations = counter.operations();
+    assert!(operations > 30, "{operations}");
+    let mut reads = 0;
+    for at in 0..operations {
+        let dir = tempfile::tempdir().unwrap();
+        session(Arc::new(Faulty::new(Fault::Kill, at)), dir.path(), &toy, false).unwrap_err();
+        if RunFolder::is_run(dir.path()) {
+            match RunFolder::open(dir.path()).unwrap().read() {
+                Ok(data) => {
+                    reads += 1;
+                    let draws = data.groups.values().next().unwrap().coords["draw"].len();
+                    assert!(draws > 0);
+                }
+                Err(RunError::NoDraws { .. }) => {}
+                Err(error) => panic!("killed at {at}: {error}"),
+            }
+        }
+        let record = recover(dir.path(), &toy);
+        assert_eq!(record.adaptation["rank"].as_integer(), Some(2));
+        assert_same(&RunFolder::open(dir.path()).unwrap().read().unwrap(), &expected);
+    }
+    assert!(reads > 10, "{reads}");
+}
+
+/// Killed, resumed, and killed again at every operation of the resumed session.
+#[test]
+fn a_resumed_run_may_be_killed_too() {
+    let toy = Toy::new(2);
+    let expected = reference(&toy);
+    for first in [9, 14, 17, 21, 24] {
+        for at in 0.. {
+            let dir = tempfile::tempdir().unwrap();
+            session(Arc::new(Faulty::new(Fault::Kill, first)), dir.path(), &toy, false).unwrap_err();
+            let storage = Arc::new(Faulty::new(Fault::Kill, at));
+            let again = RunWriter::resume_in(storage, dir.path())
+                .and_then(|run| go_on(run.writer, &toy, run.state.map_or(0, |state| state[0].into())));
+            let finished = again.is_ok();
+            match RunFolder::open(dir.path()).unwrap().read() {
+                Ok(_) | Err(RunError::NoDraws { .. }) => {}
+                Err(error) => panic!("{first}, {at}: {error}"),
+            }
+            recover(dir.path(), &toy);
+            assert_same(&RunFolder::open(dir.path()).unwrap().read().unwrap(), &expected);
+            if finished {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_or_forbidden_disk_is_told_and_leaves_nothing_half_written() {
+    let toy = Toy::new(2);
+    let expected = reference(&toy);
+    for fault in [Fault::Full, Fault::Denied] {
+        for at in 0.. {
+            let dir = tempfile::tempdir().unwrap();
+            let run = dir.path().join("run");
+            let Err(error) = session(Arc::new(Faulty::new(fault, at)), &run, &toy, false) else {
+                assert!(at > 30);
+                break;
+            };
+            let message = error.to_string();
+            let hint = if fault == Fault::Full { "free some space" } else { "permissions" };
+            assert!(message.contains(hint) && message.contains(run.to_str().unwrap()), "{message}");
+            if run.exists() {
+                assert!(RunFolder::is_run(&run), "at {at}");
+                for folder in ["", "draws", "warmup", "state"] {
+                    let names = fs::read_dir(run.join(folder)).into_iter().flatten();
+                    let names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+                    assert!(!names.iter().any(|name| name.ends_with(".tmp")), "at {at}: {names:?}");
+                }
+            }
+            recover(&run, &toy);
+            assert_same(&RunFolder::open(&run).unwrap().read().unwrap(), &expected);
+        }
+    }
+}
+
+#[test]
+fn force_replaces_runs_and_nothing_else() {
+    let toy = Toy::new(2);
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    session(Arc::new(Disk), &run, &toy, false).unwrap();
+    fs::write(run.join("notes.txt"), "mine").unwrap();
+    let error = session(Arc::new(Disk), &run, &toy, false).unwrap_err().to_string();
+    assert!(error.contains("--force") && error.contains("run"), "{error}");
+    let options = CreateOptions { force: true, keep_warmup: false };
+    let writer = RunWriter::create(&run, record(&toy), options).unwrap();
+    assert!(matches!(RunFolder::open(&run).unwrap().read(), Err(RunError::NoDraws { .. })));
+    assert!(matches!(RunWriter::create(&run, record(&toy), options), Err(RunError::InUse { .. })));
+    assert!(matches!(RunWriter::resume(&run), Err(RunError::InUse { .. })));
+    go_on(writer, &toy, 0).unwrap();
+    assert!(RunFolder::open(&run).unwrap().read().unwrap().group("warmup_posterior").is_none());
+    assert_eq!(fs::read(run.join("notes.txt")).unwrap(), b"mine");
+
+    let other = dir.path().join("thesis");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("chapter1.tex"), "text").unwrap();
+    let error = session(Arc::new(Disk), &other, &toy, true).unwrap_err().to_string();
+    assert!(error.contains("not a run folder"), "{error}");
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+    assert!(matches!(RunFolder::open(&other), Err(RunError::NotARun { .. })));
+    assert!(matches!(RunWriter::resume(&other), Err(RunError::NotARun { .. })));
+    assert!(matches!(RunWriter::resume(&run), Err(RunError::AlreadyComplete { .. })));
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(session(Arc::new(Disk), &file, &toy, true).is_err());
+}
+
+/// A forced run killed while the former one is being cleared never mixes the two.
+#[test]
+fn force_may_be_killed_anywhere() {
+    let toy = Toy::new(2);
+    let expected = reference(&toy);
+    for at in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        session(Arc::new(Faulty::new(Fault::Kill, 25)), dir.path(), &Toy::new(3), false).unwrap_err();
+        let finished = session(Arc::new(Faulty::new(Fault::Kill, at)), dir.path(), &toy, true).is_ok();
+        match RunFolder::open(dir.path()).unwrap().read() {
+            Ok(_) | Err(RunError::NoDraws { .. } | RunError::MissingPart { .. }) => {}
+            Err(error) => panic!("at {at}: {error}"),
+        }
+        if RunFolder::open(dir.path()).unwrap().record().layout == toy.0 {
+            recover(dir.path(), &toy);
+        } else {
+            recover(dir.path(), &Toy::new(3));
+            session(Arc::new(Disk), dir.path(), &toy, true).unwrap();
+        }
+        assert_same(&RunFolder::open(dir.path()).unwrap().read().unwrap(), &expected);
+        if finished {
+            break;
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_run_is_readable_and_resumes() {
+    let toy = Toy::new(2);
+    let dir = tempfile::tempdir().unwrap();
+    let options = CreateOptions { keep_warmup: true, ..Default::default() };
+    let mut writer = RunWriter::create(dir.path(), record(&toy), options).unwrap();
+    writer.append(&block(Phase::Warmup, 0, 4, CHAINS, toy.dim()), &toy).unwrap();
+    writer.update(|record| _ = record.adaptation.insert("rank".into(), 2.into())).unwrap();
+    writer.append(&block(Phase::Sampling, 0, 3, CHAINS, toy.dim()), &toy).unwrap();
+    assert_eq!((writer.draws(Phase::Warmup), writer.draws(Phase::Sampling)), (4, 3));
+    writer.checkpoint(&[7]).unwrap();
+    writer.append(&block(Phase::Sampling, 3, 1, CHAINS, toy.dim()), &toy).unwrap();
+    let record = writer.interrupt(|record| record.timing.sampling_s = 0.25).unwrap();
+    assert_eq!(record.status, Status::Interrupted);
+    let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
+    assert_eq!(data.posterior().unwrap().variables["a"].shape, [CHAINS, 4]);
+    let resumed = RunWriter::resume(dir.path()).unwrap();
+    assert_eq!(resumed.writer.draws(Phase::Sampling), 3);
+    go_on(resumed.writer, &toy, 7).unwrap();
+    assert_same(&RunFolder::open(dir.path()).unwrap().read().unwrap(), &reference(&toy));
+}
+
+#[test]
+fn blocks_that_do_not_fit_are_refused() {
+    let toy = Toy::new(2);
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = RunWriter::create(dir.path(), record(&toy), CreateOptions::default()).unwrap();
+    let good = || block(Phase::Sampling, 0, 3, CHAINS, toy.dim());
+    let mut short = good();
+    short.chains[1].positions.pop();
+    for bad in [block(Phase::Sampling, 1, 3, CHAINS, toy.dim()), block(Phase::Sampling, 0, 3, 2, toy.dim()), short] {
+        assert!(matches!(writer.append(&bad, &toy), Err(RunError::Block { .. })));
+    }
+    let wide = Toy::new(3);
+    let error = writer.append(&block(Phase::Sampling, 0, 3, CHAINS, wide.dim()), &wide).unwrap_err();
+    assert!(error.to_string().contains("layout"), "{error}");
+    writer.append(&good(), &toy).unwrap();
+}
+
+#[test]
+fn damaged_missing_and_unequal_parts_are_named() {
+    let toy = Toy::new(2);
+    let complete = tempfile::tempdir().unwrap();
+    session(Arc::new(Disk), complete.path(), &toy, false).unwrap();
+    let running = tempfile::tempdir().unwrap();
+    // The part after the last checkpoint: written, but not yet listed anywhere.
+    let mut writer = RunWriter::create(running.path(), record(&toy), CreateOptions::default()).unwrap();
+    writer.append(&block(Phase::Sampling, 0, 3, CHAINS, toy.dim()), &toy).unwrap();
+    writer.flush().unwrap();
+    drop(writer);
+
+    for (dir, fix) in [(complete.path(), "--force"), (running.path(), "octopus resume")] {
+        let read = || RunFolder::open(dir).unwrap().read();
+        let path = dir.join("draws/part-00000.parquet");
+        let good = fs::read(&path).unwrap();
+        for len in (0..good.len()).step_by(97) {
+            fs::write(&path, &good[..len]).unwrap();
+            let message = read().unwrap_err().to_string();
+            assert!(message.contains("part-00000.parquet") && message.contains(fix), "{message}");
+        }
+        for byte in (0..good.len()).step_by(13) {
+            let mut bad = good.clone();
+            bad[byte] ^= 0x55;
+            fs::write(&path, &bad).unwrap();
+            match read() {
+                Ok(_) if fix == "octopus resume" => {} // An unlisted part has no checksum yet.
+                Ok(_) => panic!("byte {byte} of a listed part"),
+                Err(error) => assert!(error.to_string().contains("part-00000.parquet"), "{error}"),
+            }
+        }
+        fs::remove_file(&path).unwrap();
+        match read().unwrap_err() {
+            RunError::MissingPart { path: missing, .. } => assert_eq!(missing, path),
+            RunError::NoDraws { .. } => assert_eq!(dir, running.path()),
+            other => panic!("{other}"),
+        }
+        fs::write(&path, &good).unwrap();
+        read().unwrap();
+    }
+    // A hole in the sequence, and a part there twice.
+    let draws = running.path().join("draws");
+    fs::copy(draws.join("part-00000.parquet"), draws.join("part-00002.parquet")).unwrap();
+    let error = RunFolder::open(running.path()).unwrap().read().unwrap_err();
+    assert!(error.to_string().contains("part-00001.parquet is missing"), "{error}");
+    fs::rename(draws.join("part-00002.parquet"), draws.join("part-00001.parquet")).unwrap();
+    let error = RunFolder::open(running.path()).unwrap().read().unwrap_err();
+    assert!(error.to_string().contains("there twice"), "{error}");
+    // Chains of unequal length.
+    let two = RunRecord { sampler: SamplerConfig { chains: 2, ..record(&toy).sampler }, ..record(&toy) };
+    let other = tempfile::tempdir().unwrap();
+    let mut writer = RunWriter::create(other.path(), two, CreateOptions::default()).unwrap();
+    writer.append(&block(Phase::Sampling, 0, 3, 2, toy.dim()), &toy).unwrap();
+    writer.flush().unwrap();
+    fs::copy(other.path().join("draws/part-00000.parquet"), draws.join("part-00001.parquet")).unwrap();
+    match RunFolder::open(running.path()).unwrap().read().unwrap_err() {
+        RunError::Format(FormatError::UnequalChains { counts, .. }) => assert_eq!(counts, [6, 6, 3]),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_damaged_checkpoint_stops_resume_but_not_reading() {
+    let toy = Toy::new(2);
+    let dir = tempfile::tempdir().unwrap();
+    session(Arc::new(Faulty::new(Fault::Kill, 25)), dir.path(), &toy, false).unwrap_err();
+    let path = dir.path().join("state/checkpoint.bin");
+    let good = fs::read(&path).unwrap();
+    fs::write(&path, &good[..good.len() - 1]).unwrap();
+    let message = RunWriter::resume(dir.path()).unwrap_err().to_string();
+    assert!(message.contains("checkpoint.bin") && message.contains("--force"), "{message}");
+    RunFolder::open(dir.path()).unwrap().read().unwrap();
+    fs::write(&path, &good).unwrap();
+    fs::write(dir.path().join("warmup/part-00000.parquet"), "short").unwrap();
+    let message = RunWriter::resume(dir.path()).unwrap_err().to_string();
+    assert!(message.contains("part-00000.parquet") && message.contains("--force"), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(dir.path().join("probe"), "").is_ok() {
+        eprintln!("SKIPPED: this user may write to read-only folders (root); the injected refusal is tested");
+        return;
+    }
+    let error = session(Arc::new(Disk), &dir.path().join("run"), &Toy::new(2), false).unwrap_err().to_string();
+    assert!(error.contains("run") && error.contains("permissions"), "{error}");
+}
+
+/// `cargo test --release -p octopus-trace prd -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn time_of_a_prd_run() {
+    let toy = Toy::new(100);
+    let config = SamplerConfig { chains: 4, draws: 2000, ..Default::default() };
+    let record = RunRecord { sampler: config, ..record(&toy) };
+    let blocks: Vec<Block> = (0..10).map(|i| block(Phase::Sampling, i * 200, 200, 4, toy.dim())).collect();
+    for _ in 0..3 {
+        let dir = tempfile::tempdir().unwrap();
+        let start = Instant::now();
+        let mut writer = RunWriter::create(dir.path(), record.clone(), CreateOptions::default()).unwrap();
+        let created = start.elapsed();
+        for block in &blocks {
+            writer.append(block, &toy).unwrap();
+        }
+        let appended = start.elapsed();
+        writer.checkpoint(&[0; 65536]).unwrap();
+        let flushed = start.elapsed();
+        writer.finish(|_| {}).unwrap();
+        let finished = start.elapsed();
+        let size = fs::metadata(dir.path().join("draws/part-00000.parquet")).unwrap().len();
+        let start = Instant::now();
+        let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
+        let read = start.elapsed();
+        eprintln!("create {created:?}, append {appended:?}, checkpoint {flushed:?}, finish {finished:?}; {size} bytes");
+        eprintln!("read {read:?}, {} groups", data.groups.len());
+    }
+}
+
+#[test]
+fn a_part_of_a_run_is_a_table_of_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("run");
+    write_example(&folder);
+    let whole = RunFolder::open(&folder).unwrap().read().unwrap();
+    for (file, prefix) in [("draws/part-00000.parquet", ""), ("warmup/part-00000.parquet", "warmup_")] {
+        let part = octopus_formats::read_parquet(&folder.join(file)).unwrap();
+        assert_eq!(part.groups.len(), 2);
+        for (name, group) in &part.groups {
+            assert!(name.starts_with(prefix));
+            let expected = &whole.groups[name];
+            assert_eq!(group.coords, expected.coords);
+            // NaN is no reason to differ.
+            let shown = |variables: &indexmap::IndexMap<String, octopus_trace::Array>| format!("{variables:?}");
+            assert_eq!(shown(&group.variables), shown(&expected.variables));
+        }
+    }
+}
+
+/// `cargo test --release -p octopus-runs begin_corpus -- --ignored`
+#[test]
+#[ignore = "writes fuzz/corpus"]
+fn begin_corpus() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/run");
+    fs::create_dir_all(&corpus).unwrap();
+    let put = |name: &str, bytes: &[u8]| fs::write(corpus.join(name), bytes).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    write_example(&dir.path().join("run"));
+    put("complete", &folder::pack(&dir.path().join("run"), |file| !file.starts_with('.')));
+    // Without the list of parts, so that they are read without their checksums.
+    let path = dir.path().join("run/run.toml");
+    let record = fs::read_to_string(&path).unwrap();
+    let open = record.split("[[parts]]").next().unwrap().replace("status = \"complete\"", "status = \"running\"");
+    fs::write(&path, open).unwrap();
+    put("open", &folder::pack(&dir.path().join("run"), |file| !file.starts_with('.') && file != "checkpoint"));
+    fs::create_dir_all(dir.path().join("run/state")).unwrap();
+    fs::rename(dir.path().join("run/checkpoint"), dir.path().join("run/state/checkpoint.bin")).unwrap();
+    put("checkpoint", &folder::pack(&dir.path().join("run"), |file| !file.starts_with('.')));
+}
+
+/// What fuzzing found (see `fuzz/README.md`) and what it began with.
+#[test]
+fn the_corpus_of_damaged_runs_is_read_without_a_panic() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/run");
+    let mut read = 0;
+    for file in fs::read_dir(corpus).unwrap() {
+        let dir = tempfile::tempdir().unwrap();
+        folder::unpack(&fs::read(file.unwrap().path()).unwrap(), dir.path());
+        let _ = RunFolder::open(dir.path()).and_then(|run| run.read());
+        read += 1;
+    }
+    assert!(read > 2, "{read} folders");
+}
+
+#[test]
+fn a_run_is_a_trace_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    write_example(&run);
+    let data = open_trace(std::slice::from_ref(&run)).unwrap();
+    assert_eq!(format!("{data:?}"), format!("{:?}", RunFolder::open(&run).unwrap().read().unwrap()));
+    let several = open_trace(&[run.clone(), run]).unwrap_err().to_string();
+    assert!(several.contains("run folder: give it alone"), "{several}");
+    let none = open_trace(&[dir.path().join("none")]).unwrap_err().to_string();
+    assert!(none.contains("check the path"), "{none}");
+}

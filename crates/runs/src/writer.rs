@@ -1,0 +1,299 @@
+//! Writes a run folder while the run goes on.
+//!
+//! The order of operations makes every moment safe to die at:
+//! a part is written under a temporary name, forced to disk and renamed; only then may a checkpoint name
+//! it; only when all is done does `run.toml` say so, and only then does the checkpoint go. On resume,
+//! parts that the checkpoint does not name are removed: they will be drawn again, to the same bits.
+
+use crate::RunError;
+use crate::checkpoint::{self, Manifest};
+use crate::part::{PartBuffer, check_block};
+use crate::{PartRecord, RunRecord, Status, columns, folder};
+use flate2::Crc;
+use octopus_density::LogDensity;
+use octopus_files::{Disk, Storage, replace_bytes};
+use octopus_sampler::{Block, Phase, Strategy};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Pending draws beyond this many bytes are written without being asked for.
+const BUFFER_LIMIT: usize = 64 << 20;
+
+/// How to treat what is there already, and what to keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CreateOptions {
+    /// Replace a run that is in the folder. Other folders that are not empty are never touched.
+    pub force: bool,
+    /// Keep the draws of warm-up too.
+    pub keep_warmup: bool,
+}
+
+/// The one writer of a run folder.
+#[derive(Debug)]
+pub struct RunWriter {
+    dir: PathBuf,
+    record: RunRecord,
+    buffer: PartBuffer,
+    /// Parts on disk, in the order in which they were written.
+    parts: Vec<PartRecord>,
+    storage: Arc<dyn Storage>,
+    /// Held so that no second process writes the same run.
+    _lock: File,
+}
+
+/// A run taken up again.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Continues the folder.
+    pub writer: RunWriter,
+    /// The run's record.
+    pub record: RunRecord,
+    /// The sampler's state at the last checkpoint; `None` when there was none yet: begin at the start.
+    pub state: Option<Vec<u8>>,
+}
+
+impl RunWriter {
+    /// Begins a run in `dir`, which is made if need be. `record.status`, `record.parts` and
+    /// `record.keep_warmup` are set here.
+    ///
+    /// # Errors
+    /// When `dir` holds something (with [`force`](CreateOptions::force): something other than a run), is
+    /// being written by another process, or cannot be written; when a name of the model clashes with ours; when warm-up is
+    /// to be kept that has fewer chains than the run.
+    pub fn create(dir: &Path, record: RunRecord, options: CreateOptions) -> Result<Self, RunError> {
+        Self::create_in(Arc::new(Disk), dir, record, options)
+    }
+
+    pub(crate) fn create_in(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        mut record: RunRecord,
+        options: CreateOptions,
+    ) -> Result<Self, RunError> {
+        columns::check_names(&record.layout)?;
+        if options.keep_warmup && record.sampler.strategy == Strategy::ManyShort {
+            return Err(RunError::KeepWarmup);
+        }
+        record.status = Status::Running;
+        record.parts.clear();
+        record.keep_warmup = options.keep_warmup;
+        let existed = dir.exists();
+        let is_run = folder::is_run(dir);
+        if existed && !(is_run && options.force) && !folder::is_vacant(dir)? {
+            return Err(RunError::FolderNotEmpty { path: dir.to_owned(), is_run });
+        }
+        storage.create_dir(dir).map_err(RunError::io("create the folder", dir))?;
+        let made = folder::lock(dir).and_then(|lock| {
+            let buffer = PartBuffer::new(&record.layout);
+            let writer = Self { dir: dir.to_owned(), record, buffer, parts: Vec::new(), storage, _lock: lock };
+            writer.clear()?;
+            writer.write_record()?;
+            writer.make_folders()?;
+            Ok(writer)
+        });
+        if made.is_err() && !is_run {
+            // Leave the place as it was found; what cannot be removed is ours and harmless.
+            if !matches!(made, Err(RunError::InUse { .. })) {
+                let _ = fs::remove_file(dir.join(".lock"));
+            }
+            if !existed {
+                let _ = fs::remove_dir(dir);
+            }
+        }
+        made
+    }
+
+    /// Takes up the run in `dir` after its last checkpoint and removes what was written later.
+    ///
+    /// # Errors
+    /// When `dir` is not a run, its run is complete or in use, its record or checkpoint is damaged, or a
+    /// part that the checkpoint names is missing or damaged.
+    pub fn resume(dir: &Path) -> Result<Resumed, RunError> {
+        Self::resume_in(Arc::new(Disk), dir)
+    }
+
+    pub(crate) fn resume_in(storage: Arc<dyn Storage>, dir: &Path) -> Result<Resumed, RunError> {
+        if !folder::is_run(dir) {
+            return Err(RunError::NotARun { path: dir.to_owned() });
+        }
+        let lock = folder::lock(dir)?;
+        let mut record = folder::read_record(dir)?;
+        if record.status == Status::Complete {
+            return Err(RunError::AlreadyComplete { path: dir.to_owned() });
+        }
+        let (manifest, state) = match read_checkpoint(dir)? {
+            Some((manifest, state)) => (manifest, Some(state)),
+            None => (Manifest::default(), None),
+        };
+        for part in &manifest.parts {
+            crate::read::verified_bytes(dir, part, "it belongs to the checkpoint: make the run again with --force")?;
+        }
+        record.status = Status::Running;
+        record.parts.clear();
+        let buffer = PartBuffer::new(&record.layout);
+        let writer = Self { dir: dir.to_owned(), record, buffer, parts: manifest.parts, storage, _lock: lock };
+        // The record first: it must not list parts that are about to go.
+        writer.write_record()?;
+        folder::remove_other_parts(writer.storage.as_ref(), dir, &writer.parts)?;
+        writer.make_folders()?;
+        let record = writer.record.clone();
+        Ok(Resumed { writer, record, state })
+    }
+
+    /// The run's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The run's record as it stands.
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
+    /// Draws of each chain handed over so far in a phase (0 in a warm-up that is not kept).
+    pub fn draws(&self, phase: Phase) -> usize {
+        let prefix = folder::phase_folder(phase);
+        let written: usize = self.parts.iter().filter(|part| part.file.starts_with(prefix)).map(|part| part.rows).sum();
+        let pending = if self.buffer.phase() == phase { self.buffer.rows() } else { 0 };
+        (written + pending) / self.record.sampler.chains.max(1)
+    }
+
+    /// Changes the record (e.g. when warm-up has found its metric) and writes it.
+    ///
+    /// # Errors
+    /// When `run.toml` cannot be written.
+    pub fn update(&mut self, change: impl FnOnce(&mut RunRecord)) -> Result<(), RunError> {
+        change(&mut self.record);
+        self.write_record()
+    }
+
+    /// Adds a block of draws. It is written at the next [`flush`](Self::flush) or
+    /// [`checkpoint`](Self::checkpoint), or when much is pending. Warm-up is skipped unless it is kept.
+    ///
+    /// # Errors
+    /// When the block does not follow on the last one or has not the run's shape, when `density` is not
+    /// the run's, or when a part cannot be written.
+    pub fn append(&mut self, block: &Block, density: &dyn LogDensity) -> Result<(), RunError> {
+        if block.phase == Phase::Warmup && !self.record.keep_warmup {
+            return Ok(());
+        }
+        if density.layout() != &self.record.layout {
+            let (expected, found) = (self.record.model.name.clone(), density.name().to_owned());
+            return Err(RunError::Block { what: "the layout of its density", expected, found });
+        }
+        check_block(block, density, self.record.sampler.chains, self.draws(block.phase))?;
+        if self.buffer.phase() != block.phase {
+            self.flush()?;
+        }
+        self.buffer.extend(block, density);
+        if self.buffer.bytes() > BUFFER_LIMIT { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes pending draws as one Parquet part.
+    ///
+    /// # Errors
+    /// When the part cannot be written; the draws then stay pending.
+    pub fn flush(&mut self) -> Result<(), RunError> {
+        if self.buffer.rows() == 0 {
+            return Ok(());
+        }
+        let phase = self.buffer.phase();
+        let prefix = folder::phase_folder(phase);
+        let number = self.parts.iter().filter(|part| part.file.starts_with(prefix)).count();
+        let file = folder::part_file(phase, number);
+        let path = self.dir.join(&file);
+        let encode =
+            |error: parquet::errors::ParquetError| RunError::Encode { path: path.clone(), what: error.to_string() };
+        let bytes = self.buffer.encode(&self.record.layout).map_err(encode)?;
+        replace_bytes(self.storage.as_ref(), &path, &bytes)?;
+        self.parts.push(PartRecord { file, rows: self.buffer.rows(), crc32: crc32(&bytes) });
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Writes pending draws, then the sampler's `state` after them. A resumed run goes on from here.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the previous checkpoint then stays good.
+    pub fn checkpoint(&mut self, state: &[u8]) -> Result<(), RunError> {
+        self.flush()?;
+        let path = folder::checkpoint_path(&self.dir);
+        let manifest = Manifest { parts: self.parts.clone() };
+        let bytes =
+            checkpoint::encode(&manifest, state).map_err(|what| RunError::Encode { path: path.clone(), what })?;
+        Ok(replace_bytes(self.storage.as_ref(), &path, &bytes)?)
+    }
+
+    /// Ends the session of a run that is to be resumed later. Call [`checkpoint`](Self::checkpoint)
+    /// before, or draws since the last one will be drawn again.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the run is then as if it had been killed.
+    pub fn interrupt(self, change: impl FnOnce(&mut RunRecord)) -> Result<RunRecord, RunError> {
+        self.end(Status::Interrupted, change)
+    }
+
+    /// Ends the run: writes pending draws and the final record, and removes the checkpoint.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the run can then be resumed.
+    pub fn finish(self, change: impl FnOnce(&mut RunRecord)) -> Result<RunRecord, RunError> {
+        self.end(Status::Complete, change)
+    }
+
+    fn end(mut self, status: Status, change: impl FnOnce(&mut RunRecord)) -> Result<RunRecord, RunError> {
+        self.flush()?;
+        change(&mut self.record);
+        self.record.status = status;
+        self.record.parts = self.parts.clone();
+        self.write_record()?;
+        if status == Status::Complete {
+            folder::remove_state(self.storage.as_ref(), &self.dir)?;
+            for phase in [Phase::Warmup, Phase::Sampling] {
+                folder::remove_if_empty(self.storage.as_ref(), &self.dir.join(folder::phase_folder(phase)))?;
+            }
+        }
+        Ok(self.record)
+    }
+
+    fn write_record(&self) -> Result<(), RunError> {
+        let path = folder::record_path(&self.dir);
+        Ok(replace_bytes(self.storage.as_ref(), &path, self.record.render(&path)?.as_bytes())?)
+    }
+
+    /// Removes a former run: its checkpoint first, so that it cannot be resumed into a mixture of two.
+    fn clear(&self) -> Result<(), RunError> {
+        folder::remove_state(self.storage.as_ref(), &self.dir)?;
+        folder::remove_other_parts(self.storage.as_ref(), &self.dir, &[])
+    }
+
+    fn make_folders(&self) -> Result<(), RunError> {
+        let mut folders = vec![self.dir.join(folder::phase_folder(Phase::Sampling)), folder::state_dir(&self.dir)];
+        if self.record.keep_warmup {
+            folders.push(self.dir.join(folder::phase_folder(Phase::Warmup)));
+        }
+        for folder in folders {
+            self.storage.create_dir(&folder).map_err(RunError::io("create the folder", &folder))?;
+        }
+        Ok(())
+    }
+}
+
+/// The checkpoint of a run, if it has one.
+pub(crate) fn read_checkpoint(dir: &Path) -> Result<Option<(Manifest, Vec<u8>)>, RunError> {
+    let path = folder::checkpoint_path(dir);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(RunError::io("read", &path)(error)),
+    };
+    checkpoint::decode(&bytes).map(Some).map_err(|what| RunError::DamagedCheckpoint { path, what })
+}
+
+/// CRC-32 (IEEE 802.3) of a file's bytes.
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
