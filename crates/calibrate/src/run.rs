@@ -10,7 +10,7 @@ use crate::{CalibrateError, DataSet, Settings, Simulator};
 use octopus_density::gpu::Precision;
 use octopus_sampler::{BatchSampler, ConfigError, DataSet as Run, SamplerError};
 
-/// What begins the runs of some data sets, wherever their chains are: [`BatchSampler::on_gpu`].
+/// What begins the runs of some data sets, wherever their chains are: [`BatchSampler::begin`].
 pub type Begin<'a, D> = dyn for<'d> FnMut(&[Run<'d, D>]) -> Result<BatchSampler<'d, D>, SamplerError> + Send + 'a;
 
 /// What moves the runs of the data sets. In f64 the ranks are the same to the bit.

@@ -221,7 +221,7 @@ pub(crate) fn seconds_a_step(
     pool: &ThreadPool,
 ) -> Result<f64, SamplerError> {
     pool.install(|| {
-        let mut sampler = place.start(model, config, &mut |step| crate::output::warn(step.to_string()))?;
+        let mut sampler = place.start(model, config)?;
         let (mut steps, mut begin) = (0, Instant::now());
         while let Some(block) = sampler.advance(usize::MAX)? {
             match block.phase {

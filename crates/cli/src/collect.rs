@@ -1,6 +1,5 @@
 //! A run in memory, for measurements and comparisons that leave nothing on the disk.
 
-use crate::output;
 use crate::place::Place;
 use crate::progress::Tally;
 use anyhow::Result;
@@ -34,7 +33,7 @@ pub(crate) fn sample(
 ) -> Result<InMemory> {
     pool.install(|| {
         let begin = Instant::now();
-        let mut sampler = place.start(model, config, &mut |step| output::warn(step.to_string()))?;
+        let mut sampler = place.start(model, config)?;
         let mut run = InMemory { blocks: Vec::new(), warmup_s: 0.0, sampling_s: 0.0, tally: Tally::default() };
         while let Some(block) = sampler.advance(usize::MAX)? {
             if block.phase == Phase::Warmup {

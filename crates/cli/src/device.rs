@@ -37,10 +37,7 @@ impl Sampling {
     /// # Errors
     /// [`HardwareError`] when one cannot be had.
     pub(crate) fn open(&self) -> anyhow::Result<Place> {
-        match self.others.as_slice() {
-            [] => Place::open(self.device),
-            _ => Place::open_all(&self.devices()),
-        }
+        Place::open(&self.devices())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::goal::{Step, Watch};
 use crate::interrupt::Interrupt;
+use crate::output;
 use crate::progress::{Progress, Tally};
-use crate::{output, place};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -226,7 +226,7 @@ fn tell<D: LogDensity>(sampler: &mut Sampler<'_, D>, writer: &mut RunWriter) -> 
                 record.device_reason += &format!("; cuda:{device} was given up by iteration {done}")
             })?;
         }
-        output::warn(place::step(note).to_string());
+        output::warn(note.to_string());
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ fn sample(device: Device) -> Result<String> {
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default())?;
     let config = SamplerConfig { draws: 10, tune: 10, chains: 1, seed: 42, ..SamplerConfig::default() };
     let clock = Instant::now();
-    let run = collect::sample(&model, &config, &Place::open(device)?, &run::pool(Some(1))?)?;
+    let run = collect::sample(&model, &config, &Place::open(&[device])?, &run::pool(Some(1))?)?;
     let took = clock.elapsed().as_secs_f64();
     let draws = || run.blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.positions);
     let found: usize = run.blocks.iter().map(|block| block.draws).sum();

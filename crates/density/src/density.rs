@@ -1,5 +1,6 @@
 //! The interface between models and samplers.
 
+use crate::gpu::GpuDensity;
 use crate::{Centering, DensityError, Hierarchy, Layout, centering};
 use octopus_random::Stream;
 
@@ -53,6 +54,11 @@ pub trait LogDensity: Send + Sync {
     /// The hierarchical blocks whose coordinates the sampler may choose.
     fn hierarchies(&self) -> &[Hierarchy] {
         &[]
+    }
+
+    /// The compiled kernels that compute this density, if there are any: only with them it is sampled on a GPU.
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        None
     }
 
     /// The log density and gradient in the coordinates of `centerings` (one for each of

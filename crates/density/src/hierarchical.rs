@@ -4,6 +4,7 @@ mod gpu;
 mod kernel;
 mod observed;
 
+use crate::gpu::GpuDensity;
 use crate::warp::padded;
 use crate::{
     Centering, DensityError, Dim, GroupedData, Hierarchy, Information, Layout, LogDensity, ModelError, Noise, Role,
@@ -193,6 +194,10 @@ impl LogDensity for HierarchicalNormal {
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
         self.evaluate(Centering::NonCentered, position, gradient)
+    }
+
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        Some(self)
     }
 
     fn logp_grad_centered(

@@ -3,6 +3,7 @@
 mod gpu;
 mod kernel;
 
+use crate::gpu::GpuDensity;
 use crate::warp::Buffer;
 use crate::{
     Centering, DataError, DensityError, Dim, Hierarchy, Information, Labels, Layout, LogDensity, ModelError, Role,
@@ -157,6 +158,10 @@ impl LogDensity for EightSchools {
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
         self.evaluate(Centering::NonCentered, position, gradient)
+    }
+
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        Some(self)
     }
 
     fn logp_grad_centered(

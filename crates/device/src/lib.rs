@@ -15,7 +15,6 @@
 //! | How long something takes | [`benchmark_device`] and its [`Benchmark`] |
 //! | What work costs on this machine | [`calibration`]: [`calibrate`], [`CalibrationCache`], [`choose`] |
 //! | How many chains fit | [`memory`]: [`MemoryPlan`] |
-//! | What happens when they do not, or the device fails | [`fallback`] |
 //! | What a run used | [`Monitor`] and its [`DeviceUsage`] |
 //!
 //! **Absent is not broken.** A machine without an NVIDIA device is fine for the CPU: every check is
@@ -50,7 +49,6 @@ mod current;
 mod device_text;
 mod driver;
 mod environment;
-pub mod fallback;
 mod finding;
 mod fitness;
 mod host;

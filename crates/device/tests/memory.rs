@@ -1,12 +1,6 @@
-//! The memory planner's arithmetic, and falling back when memory does not suffice after all.
+//! The memory planner's arithmetic.
 
-mod software_gpu;
-
-use octopus_device::fallback::{Failure, FallbackError, FallbackPlan, FallbackPolicy, FallbackStep, run};
-use octopus_device::{Array, ArrayError, Device, DeviceMemory, Engine, MemoryAttempt, MemoryPlan, PlanPart};
-use std::ops::Range;
-
-const GPU: Device = Device::Cuda(0);
+use octopus_device::{DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart};
 
 /// Something fixed, and so much for each chain.
 fn attempt(chains: u64) -> MemoryAttempt {
@@ -73,103 +67,4 @@ fn the_text_says_all() {
     assert!(all.to_string().ends_with("all 4 chains fit at once"));
     let none = MemoryPlan::new(4, DeviceMemory { free: 1 << 20, total: 4 << 30 }, halves(4)).unwrap();
     assert!(none.turns().is_none() && none.to_string().contains("that does not fit"));
-}
-
-/// Some work on items of 8 KiB each, on any device: the sum of the items' numbers.
-fn work(device: Device, items: Range<u64>) -> Result<f64, ArrayError> {
-    let numbers: Vec<f64> = items.flat_map(|item| (0..1024).map(move |i| (item * 1024 + i) as f64)).collect();
-    let x = Array::on(device, &numbers)?;
-    // A second array of the same size, as work has.
-    x.scale(0.5)?.sum()
-}
-
-#[test]
-fn injected_failures_of_allocation_halve_the_batches() {
-    // The first two allocations are the first attempt's, and the second of them fails.
-    software_gpu::run("injected_failures_of_allocation_halve_the_batches", "devices=1;fail=cuMemAlloc_v2:2@2", || {
-        let mut said = vec![];
-        let done = run(&FallbackPlan::new(GPU), 10, |step| said.push(step.to_string()), work).unwrap();
-        assert_eq!(done.batches.iter().map(|batch| batch.items.clone()).collect::<Vec<_>>(), [0..5, 5..10]);
-        assert!(done.batches.iter().all(|batch| batch.device == GPU));
-        assert_eq!(said.len(), 1);
-        assert!(
-            said[0].starts_with("cuda:0: 10 at once is too much, going on with 5 at once (cuda:0: "),
-            "{}",
-            said[0]
-        );
-        assert!(said[0].contains("out of memory"), "{}", said[0]);
-        let on_cpu = work(Device::Cpu, 0..5).unwrap() + work(Device::Cpu, 5..10).unwrap();
-        assert_eq!(done.batches.iter().map(|batch| batch.result).sum::<f64>(), on_cpu);
-    });
-}
-
-#[test]
-fn memory_that_is_out_for_good_ends_on_the_cpu() {
-    software_gpu::run("memory_that_is_out_for_good_ends_on_the_cpu", "devices=1;fail=cuMemAlloc_v2:2", || {
-        let plan = FallbackPlan { smallest_batch: 4, ..FallbackPlan::new(GPU) };
-        let done = run(&plan, 16, |_| {}, work).unwrap();
-        assert_eq!(done.batches.len(), 1);
-        assert_eq!(done.batches[0].device, Device::Cpu);
-        assert_eq!(done.batches[0].result, work(Device::Cpu, 0..16).unwrap());
-        assert_eq!(done.steps.len(), 3);
-        assert!(matches!(done.steps[2], FallbackStep::Cpu { from: GPU, items: 16, .. }));
-    });
-}
-
-#[test]
-fn a_device_that_is_really_small_is_used_as_far_as_it_goes() {
-    // 1 MiB free, one item takes 16 KiB: 50 at once fit, and 100 do not.
-    software_gpu::run(
-        "a_device_that_is_really_small_is_used_as_far_as_it_goes",
-        "devices=1;total_mb=64;free_mb=1",
-        || {
-            let done = run(&FallbackPlan::new(GPU), 100, |_| {}, work).unwrap();
-            assert!(done.batches.iter().all(|batch| batch.device == GPU), "{:?}", done.steps);
-            assert!(!done.steps.is_empty());
-            for batch in done.batches {
-                assert_eq!(batch.result, work(Device::Cpu, batch.items).unwrap());
-            }
-            let memory = Engine::of(0).unwrap().context().memory_info().unwrap();
-            assert_eq!(memory.total, 64 << 20);
-        },
-    );
-}
-
-#[test]
-fn without_fallback_the_first_failure_is_the_answer() {
-    software_gpu::run("without_fallback_the_first_failure_is_the_answer", "devices=1;fail=cuMemAlloc_v2:2", || {
-        let plan = FallbackPlan { policy: FallbackPolicy::Never, ..FallbackPlan::new(GPU) };
-        let error = run(&plan, 8, |step| panic!("{step}"), work).unwrap_err();
-        assert_eq!(error.failure(), Failure::TooLarge);
-        assert!(error.to_string().contains("out of memory"), "{error}");
-    });
-}
-
-#[test]
-fn a_device_lost_in_the_middle_leaves_the_rest_to_the_cpu() {
-    software_gpu::run("a_device_lost_in_the_middle_leaves_the_rest_to_the_cpu", "devices=1;sticky=719@5", || {
-        let plan = FallbackPlan { batch: 2, ..FallbackPlan::new(GPU) };
-        let done = run(&plan, 8, |_| {}, work).unwrap();
-        let first = &done.batches[0];
-        assert_eq!((first.device, first.items.clone()), (GPU, 0..2));
-        assert_eq!(done.batches.last().unwrap().device, Device::Cpu);
-        let mut next = 0;
-        for batch in done.batches {
-            assert_eq!(batch.items.start, next);
-            next = batch.items.end;
-            assert_eq!(batch.result, work(Device::Cpu, batch.items).unwrap());
-        }
-        assert_eq!(next, 8);
-        assert!(matches!(&done.steps[..], [FallbackStep::Cpu { cause, .. }] if cause.contains("719")));
-    });
-}
-
-#[test]
-fn a_machine_without_a_driver_falls_back_before_it_begins() {
-    if octopus_cuda::driver_start().is_ok() {
-        eprintln!("SKIPPED: this machine has a CUDA driver");
-        return;
-    }
-    let done = run(&FallbackPlan::new(GPU), 3, |_| {}, work).unwrap();
-    assert_eq!((done.batches.len(), done.batches[0].device, done.steps.len()), (1, Device::Cpu, 1));
 }

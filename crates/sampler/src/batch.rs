@@ -5,15 +5,14 @@
 //! all in one launch.
 
 use crate::adaptation::Adaptation;
+use crate::backend::Backend;
 use crate::config::SamplerConfig;
 use crate::course::{Course, Next};
 use crate::draw::Block;
 use crate::engine::ChainState;
-use crate::gpu::{GpuConfig, GpuNote, OnGpu};
+use crate::gpu::{GpuNote, OnGpu};
 use crate::run::{Sampler, SamplerError};
-use octopus_cuda::Context;
 use octopus_density::LogDensity;
-use octopus_density::gpu::GpuDensity;
 use rayon::prelude::*;
 
 /// One data set of a batch.
@@ -51,7 +50,7 @@ pub struct Moved {
 ///
 /// ```
 /// use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, synthetic::HierarchicalSpec};
-/// use octopus_sampler::{BatchSampler, Begin, DataSet, SamplerConfig};
+/// use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, SamplerConfig};
 ///
 /// let density = |groups| {
 ///     let data = HierarchicalSpec { groups, ..Default::default() }.generate()?.data;
@@ -61,7 +60,7 @@ pub struct Moved {
 /// let config = |seed| SamplerConfig { draws: 20, tune: 30, seed, ..Default::default() };
 /// let sets: Vec<_> =
 ///     densities.iter().zip(0..).map(|(density, k)| DataSet { density, begin: Begin::Anew(config(k)) }).collect();
-/// let mut batch = BatchSampler::new(&sets, 16);
+/// let mut batch = BatchSampler::begin(&sets, 16, Backend::Cpu)?;
 /// let mut draws = [0, 0];
 /// while let Some(moved) = batch.advance(usize::MAX)? {
 ///     for one in moved {
@@ -76,51 +75,29 @@ pub struct BatchSampler<'d, D: ?Sized + 'd> {
 }
 
 impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
-    /// Runs on the CPU, of which at most `at_once` are under way: when one has ended, the next begins. Settings that
-    /// cannot be used, missing starting points and damaged checkpoints end their data set in the first
+    /// Runs of which at most `at_once` are under way. On the CPU the next begins when one has ended; on a GPU they move in
+    /// launches of as many, and the next begin when the last of these has ended. Settings that cannot be used, missing
+    /// starting points, damaged checkpoints and densities without kernels for batches end their data set in the first
     /// [`advance`](Self::advance).
-    pub fn new(sets: &[DataSet<'d, D>], at_once: usize) -> Self {
-        Self { runs: Box::new(OnCpu { sets: begin_all(sets), at_once: at_once.max(1) }) }
-    }
-
-    /// Runs on a GPU, in launches of at most `at_once` data sets: when the last of these has ended, the next begin. Data
-    /// sets for which there are no kernels for batches end as in [`new`](Self::new).
     ///
-    /// # Errors
-    /// [`SamplerError::Device`] when the device fails. Where its memory is too small, fewer at once may fit: the largest
-    /// come first.
-    pub fn on_gpu(
-        sets: &[DataSet<'d, D>],
-        at_once: usize,
-        context: &Context,
-        gpu: &GpuConfig,
-    ) -> Result<Self, SamplerError>
-    where
-        D: GpuDensity,
-    {
-        Self::on_gpus(sets, at_once, std::slice::from_ref(context), gpu)
-    }
-
-    /// As [`on_gpu`](Self::on_gpu), divided over several GPUs, first by their multiprocessors and then as they are through
-    /// with what they had. Where the memory of one does not hold what it is to have at once, it takes fewer. A device that
-    /// fails is given up, and its data sets begin again on the others where they were looked at last, to the same bits:
+    /// Several GPUs divide the data sets first by their multiprocessors and then as they are through with what they had.
+    /// Where the memory of one does not hold what it is to have at once, it takes fewer. A device that fails is given up, and
+    /// its data sets begin again on the others where they were looked at last, to the same bits.
     /// [`take_notes`](Self::take_notes) tells of both.
     ///
     /// # Errors
-    /// As [`on_gpu`](Self::on_gpu), but of the devices only the last may fail; and when there are none.
-    pub fn on_gpus(
-        sets: &[DataSet<'d, D>],
-        at_once: usize,
-        contexts: &[Context],
-        gpu: &GpuConfig,
-    ) -> Result<Self, SamplerError>
-    where
-        D: GpuDensity,
-    {
-        Ok(Self { runs: Box::new(OnGpu::new(begin_all(sets), at_once, contexts, gpu)?) })
+    /// [`SamplerError::Device`] when the last device fails, or holds not even one data set; and when none is given. The CPU
+    /// has no error here.
+    pub fn begin(sets: &[DataSet<'d, D>], at_once: usize, backend: Backend<'_>) -> Result<Self, SamplerError> {
+        Ok(Self {
+            runs: match backend {
+                Backend::Cpu => Box::new(OnCpu { sets: begin_all(sets), at_once: at_once.max(1) }),
+                Backend::Gpus(contexts, gpu) => Box::new(OnGpu::new(begin_all(sets), at_once, contexts, gpu)?),
+            },
+        })
     }
 
-    /// What has become of several GPUs since this was asked last: of one alone nothing is told but its error.
+    /// What has become of GPUs since this was asked last: data sets that take turns, devices that were given up.
     pub fn take_notes(&mut self) -> Vec<GpuNote> {
         self.runs.take_notes()
     }
@@ -160,7 +137,7 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
         self.runs.step_sizes(set)
     }
 
-    /// The state of this data set's run as bytes, for [`Begin::GoOn`] or [`Sampler::resume`]; `None` where there is
+    /// The state of this data set's run as bytes, for [`Begin::GoOn`]; `None` where there is
     /// nothing to keep: it has not moved yet, waits for another device since its own has failed, is complete or has failed.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ mod batch;
 mod engine;
 mod expander;
 mod host;
-mod kernel;
+pub(crate) mod kernel;
 mod memory;
 mod note;
 mod pace;
@@ -21,6 +21,7 @@ mod shares;
 mod windows;
 
 use crate::engine::{Shared, Tuning};
+use crate::run::SamplerError;
 use octopus_cuda::NutsLaunch;
 use std::ops::Range;
 use std::time::Duration;
@@ -74,6 +75,25 @@ impl GpuConfig {
     pub fn shorter_turn(&self) -> Option<Self> {
         let (chains_at_once, slot_bytes) = (self.chains_at_once / 2, self.slot_bytes / 2);
         (chains_at_once > 0).then(|| Self { chains_at_once, slot_bytes, ..self.clone() })
+    }
+}
+
+/// What `attempt` makes with as many chains at once as the device's memory holds: half as many where it does not suffice,
+/// and so on, which is noted.
+fn in_turns<R>(
+    device: u32,
+    mut turn: GpuConfig,
+    notes: &mut Vec<GpuNote>,
+    mut attempt: impl FnMut(&GpuConfig) -> Result<R, SamplerError>,
+) -> Result<R, SamplerError> {
+    loop {
+        let cause = match attempt(&turn) {
+            Err(SamplerError::Device(cause)) if cause.is_out_of_memory() => cause,
+            other => return other,
+        };
+        let Some(next) = turn.shorter_turn() else { return Err(cause.into()) };
+        notes.push(GpuNote::Turns { device, from: turn.chains_at_once, to: next.chains_at_once, cause });
+        turn = next;
     }
 }
 

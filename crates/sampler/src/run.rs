@@ -1,15 +1,16 @@
 //! A run: chains that move together from window to window.
 
 use crate::adaptation::Adaptation;
+use crate::backend::Backend;
 use crate::batch::{Begin, Begun};
 use crate::config::{ConfigError, SamplerConfig};
 use crate::course::{Course, INIT_TRIES};
 use crate::cpu::CpuEngine;
 use crate::draw::Block;
 use crate::engine::{ChainState, Engine, Shared};
-use crate::gpu::{GpuConfig, GpuEngine, GpuNote};
-use octopus_cuda::{Context, CudaError};
-use octopus_density::gpu::{GpuDensity, KernelTextError, Precision};
+use crate::gpu::{GpuEngine, GpuNote, kernel};
+use octopus_cuda::CudaError;
+use octopus_density::gpu::{KernelTextError, Precision};
 use octopus_density::{DensityError, LogDensity};
 use thiserror::Error;
 
@@ -73,7 +74,7 @@ pub enum SamplerError {
 /// NUTS over several chains. Call [`advance`](Self::advance) until it returns `None`.
 ///
 /// The draws depend on the density and the configuration only: not on threads, on how many iterations each
-/// call asks for, nor on whether the run was interrupted and [resumed](Self::resume). In f64 they are the same on the
+/// call asks for, nor on whether the run was interrupted and [goes on](Begin::GoOn). In f64 they are the same on the
 /// CPU and on a GPU, also when a run moves from one to the other.
 pub struct Sampler<'d, D: ?Sized> {
     course: Course<'d, D>,
@@ -81,76 +82,60 @@ pub struct Sampler<'d, D: ?Sized> {
 }
 
 impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
-    /// Chains at their starting points, on the CPU.
+    /// Chains at their starting points, on the CPU: [`begin`](Self::begin) with [`Begin::Anew`] and [`Backend::Cpu`].
     ///
     /// # Errors
-    /// When a setting is out of range or no starting point has a finite density.
+    /// As [`begin`](Self::begin).
     pub fn new(density: &'d D, config: SamplerConfig) -> Result<Self, SamplerError> {
-        Self::on_cpu(Begun::new(density, &Begin::Anew(config))?)
+        Self::begin(density, Begin::Anew(config), Backend::Cpu)
     }
 
-    /// Chains at their starting points, on a GPU.
+    /// Chains at their starting points, or as they were at a [`checkpoint`](Self::checkpoint), wherever that was made.
+    ///
+    /// Where a GPU's memory is too small for its chains, they take turns. Of several GPUs one that fails is given up, and
+    /// its chains go on on the others, to the same bits. [`take_notes`](Self::take_notes) tells of both.
     ///
     /// # Errors
-    /// As [`new`](Self::new); [`SamplerError::NoKernel`] when the density has no kernels for the precision and the
-    /// number of coordinates; [`SamplerError::Device`] when the device or its memory fails.
-    pub fn on_gpu(
-        density: &'d D,
-        config: SamplerConfig,
-        context: &Context,
-        gpu: &GpuConfig,
-    ) -> Result<Self, SamplerError>
-    where
-        D: GpuDensity,
-    {
-        Self::on_gpus(density, config, std::slice::from_ref(context), gpu)
+    /// When a setting is out of range or no starting point has a finite density; when a checkpoint is damaged or belongs to
+    /// another density. On GPUs also [`SamplerError::NoKernel`] when the density has no kernels for the precision and the
+    /// number of coordinates, and [`SamplerError::Device`] when the last device or its memory fails, or none is given.
+    pub fn begin(density: &'d D, begin: Begin, backend: Backend<'_>) -> Result<Self, SamplerError> {
+        let begun = Begun::new(density, &begin)?;
+        match backend {
+            Backend::Cpu => Self::on_cpu(begun),
+            Backend::Gpus(contexts, gpu) => Self::on(begun, |shared, states, goes_on| {
+                let kernels = kernel::of(shared.space.density, shared.config.precision)?;
+                let mut engine = GpuEngine::new(kernels, shared.config, contexts, gpu, states)?;
+                if goes_on {
+                    engine.resume(shared)?;
+                }
+                Ok(Box::new(engine))
+            }),
+        }
     }
 
-    /// Chains at their starting points, divided over several GPUs by their multiprocessors. `gpu` is for each of them, but
-    /// on one whose memory is too small for its share, chains take turns; a device that fails is given up, and its chains
-    /// go on on the others, to the same bits: [`take_notes`](Self::take_notes) tells of both. What warm-up learns from is
-    /// then on the host.
-    ///
-    /// # Errors
-    /// As [`on_gpu`](Self::on_gpu), but of the devices only the last may fail; and when there are none.
-    pub fn on_gpus(
-        density: &'d D,
-        config: SamplerConfig,
-        contexts: &[Context],
-        gpu: &GpuConfig,
-    ) -> Result<Self, SamplerError>
-    where
-        D: GpuDensity,
-    {
-        config.validate()?;
-        Self::start(density, config, |config, states| {
-            Ok(Box::new(GpuEngine::new(density, config, contexts, gpu, states)?))
+    pub(crate) fn on_cpu(begun: Begun<'d, D>) -> Result<Self, SamplerError> {
+        computes_in_f64(begun.course.config())?;
+        Self::on(begun, |shared, states, goes_on| {
+            Ok(Box::new(match goes_on {
+                true => CpuEngine::resume(shared, states)?,
+                false => CpuEngine::new(shared.space.density.dim(), states),
+            }))
         })
     }
 
-    /// A run that has begun, on the CPU.
-    pub(crate) fn on_cpu(begun: Begun<'d, D>) -> Result<Self, SamplerError> {
-        let Begun { course, states, due } = begun;
-        computes_in_f64(course.config())?;
-        if !due.restart {
-            let engine = Box::new(CpuEngine::resume(&course.shared(), states)?);
-            return Ok(Self { course, engine });
-        }
-        let mut sampler = Self { engine: Box::new(CpuEngine::new(course.density().dim(), states)), course };
-        sampler.restart()?;
-        Ok(sampler)
-    }
-
-    /// Chains at their starting points, on the engine that `engine` makes of their states.
-    pub(crate) fn start(
-        density: &'d D,
-        config: SamplerConfig,
-        engine: impl FnOnce(&SamplerConfig, Vec<ChainState>) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
+    /// On the engine that `engine` makes of the chains' states. It is told whether these go on: then it evaluates their
+    /// points itself, where a checkpoint has left them.
+    pub(crate) fn on(
+        begun: Begun<'d, D>,
+        engine: impl FnOnce(&Shared<'_, 'd, D>, Vec<ChainState>, bool) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
     ) -> Result<Self, SamplerError> {
-        let (course, states) = Course::start(density, config)?;
-        let engine = engine(course.config(), states)?;
+        let Begun { course, states, due } = begun;
+        let engine = engine(&course.shared(), states, !due.restart)?;
         let mut sampler = Self { course, engine };
-        sampler.restart()?;
+        if due.restart {
+            sampler.restart()?;
+        }
         Ok(sampler)
     }
 
@@ -179,7 +164,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         self.course.warm_up()
     }
 
-    /// What has become of several GPUs since this was asked last: of one alone nothing is told but its error.
+    /// What has become of GPUs since this was asked last: chains that take turns, devices that were given up.
     pub fn take_notes(&mut self) -> Vec<GpuNote> {
         self.engine.take_notes()
     }
@@ -225,63 +210,12 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         self.course.restarted(self.engine.as_mut())
     }
 
-    /// The whole state as bytes, for [`resume`](Self::resume).
+    /// The whole state as bytes, for [`Begin::GoOn`].
     ///
     /// # Errors
     /// When the state cannot be encoded.
     pub fn checkpoint(&self) -> Result<Vec<u8>, SamplerError> {
         self.course.encode(self.engine.states()?)
-    }
-
-    /// A run as it was at [`checkpoint`](Self::checkpoint), wherever that was made, on the CPU: it goes on to the same
-    /// bits.
-    ///
-    /// # Errors
-    /// When the bytes are damaged or belong to another density.
-    pub fn resume(density: &'d D, bytes: &[u8]) -> Result<Self, SamplerError> {
-        Self::on_cpu(Begun::new(density, &Begin::GoOn(bytes.to_vec()))?)
-    }
-
-    /// As [`resume`](Self::resume), on a GPU.
-    ///
-    /// # Errors
-    /// As [`resume`](Self::resume) and [`on_gpu`](Self::on_gpu).
-    pub fn resume_on_gpu(density: &'d D, bytes: &[u8], context: &Context, gpu: &GpuConfig) -> Result<Self, SamplerError>
-    where
-        D: GpuDensity,
-    {
-        Self::resume_on_gpus(density, bytes, std::slice::from_ref(context), gpu)
-    }
-
-    /// As [`resume`](Self::resume), on several GPUs.
-    ///
-    /// # Errors
-    /// As [`resume`](Self::resume) and [`on_gpus`](Self::on_gpus).
-    pub fn resume_on_gpus(
-        density: &'d D,
-        bytes: &[u8],
-        contexts: &[Context],
-        gpu: &GpuConfig,
-    ) -> Result<Self, SamplerError>
-    where
-        D: GpuDensity,
-    {
-        Self::go_on(density, bytes, |shared, states| {
-            let mut engine = GpuEngine::new(density, shared.config, contexts, gpu, states)?;
-            engine.resume(shared)?;
-            Ok(Box::new(engine))
-        })
-    }
-
-    /// A run as it was at a checkpoint, on the engine that `engine` makes of its chains' states.
-    pub(crate) fn go_on(
-        density: &'d D,
-        bytes: &[u8],
-        engine: impl FnOnce(&Shared<'_, 'd, D>, Vec<ChainState>) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
-    ) -> Result<Self, SamplerError> {
-        let (course, chains) = Course::decode(density, bytes)?;
-        let engine = engine(&course.shared(), chains)?;
-        Ok(Self { course, engine })
     }
 }
 

@@ -22,8 +22,9 @@ mod step_size;
 mod tests;
 mod trajectory;
 
+use crate::Precision;
+use crate::batch::{Begin, Begun};
 use crate::run::{Sampler, SamplerError};
-use crate::{Precision, SamplerConfig};
 use coordinates::Coordinates;
 use engine::TwinEngine;
 use octopus_density::LogDensity;
@@ -42,31 +43,19 @@ trait Modelled: LogDensity {
     fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>>;
 }
 
-/// Chains at their starting points, on the twin, in the precision of the settings.
+/// Chains where `begin` says, on the twin, in the precision of the settings.
 ///
 /// # Errors
-/// As [`Sampler::new`].
-fn start<D: Modelled>(density: &D, config: SamplerConfig) -> Result<Sampler<'_, D>, SamplerError> {
-    config.validate()?;
-    Sampler::start(density, config, |config, states| {
-        Ok(match config.precision {
-            Precision::F64 => Box::new(TwinEngine::<f64, f64>::new(density, states)),
-            Precision::F32 => Box::new(TwinEngine::<f32, f32>::new(density, states)),
-            Precision::Mixed => Box::new(TwinEngine::<f32, f64>::new(density, states)),
-        })
-    })
-}
-
-/// A run as it was at a checkpoint, wherever that was made, on the twin.
-///
-/// # Errors
-/// As [`Sampler::resume`].
-fn resume<'d, D: Modelled>(density: &'d D, bytes: &[u8]) -> Result<Sampler<'d, D>, SamplerError> {
-    Sampler::go_on(density, bytes, |shared, states| {
-        Ok(match shared.config.precision {
-            Precision::F64 => Box::new(TwinEngine::<f64, f64>::resume(shared, states)?),
-            Precision::F32 => Box::new(TwinEngine::<f32, f32>::resume(shared, states)?),
-            Precision::Mixed => Box::new(TwinEngine::<f32, f64>::resume(shared, states)?),
+/// As [`Sampler::begin`].
+fn begin<D: Modelled>(density: &D, begin: Begin) -> Result<Sampler<'_, D>, SamplerError> {
+    Sampler::on(Begun::new(density, &begin)?, |shared, states, goes_on| {
+        Ok(match (shared.config.precision, goes_on) {
+            (Precision::F64, false) => Box::new(TwinEngine::<f64, f64>::new(density, states)),
+            (Precision::F32, false) => Box::new(TwinEngine::<f32, f32>::new(density, states)),
+            (Precision::Mixed, false) => Box::new(TwinEngine::<f32, f64>::new(density, states)),
+            (Precision::F64, true) => Box::new(TwinEngine::<f64, f64>::resume(shared, states)?),
+            (Precision::F32, true) => Box::new(TwinEngine::<f32, f32>::resume(shared, states)?),
+            (Precision::Mixed, true) => Box::new(TwinEngine::<f32, f64>::resume(shared, states)?),
         })
     })
 }

@@ -3,7 +3,7 @@
 use crate::{PRIOR, Wrong, small};
 use octopus_calibrate::{DataSet, Judgement, Mover, SchoolsSimulator, Settings, Simulator, judge, run};
 use octopus_density::HierarchicalNormal;
-use octopus_sampler::{BatchSampler, DataSet as Run, Parameterization, SamplerConfig, SamplerError};
+use octopus_sampler::{Backend, BatchSampler, DataSet as Run, Parameterization, SamplerConfig, SamplerError};
 use std::convert::Infallible;
 
 fn settings(seed: u64) -> Settings {
@@ -94,7 +94,7 @@ fn many_short_chains_are_calibrated() {
 }
 
 fn on_cpu<'d>(sets: &[Run<'d, HierarchicalNormal>]) -> Result<BatchSampler<'d, HierarchicalNormal>, SamplerError> {
-    Ok(BatchSampler::new(sets, 3))
+    BatchSampler::begin(sets, 3, Backend::Cpu)
 }
 
 /// Whether threads or batches move them, whatever the batches' size.

@@ -8,7 +8,6 @@ use crate::work::Demand;
 use crate::{device, output};
 use anyhow::Result;
 use octopus_calibrate::{CalibrateError, DataSet, Mover, Settings, Simulator, run};
-use octopus_density::gpu::GpuDensity;
 use octopus_device::DeviceChoice;
 use octopus_random::{Purpose, Stream};
 
@@ -26,7 +25,7 @@ pub(crate) struct Machine {
 ///
 /// # Errors
 /// When its data are none that the density takes.
-pub(crate) fn any_data_set<S: Simulator>(simulator: &S) -> Result<S::Density> {
+pub(crate) fn any_data_set<S: Simulator<Density: 'static>>(simulator: &S) -> Result<S::Density> {
     let mut random = Stream::new(0, 0, 0, Purpose::User);
     let position = simulator.draw_parameters(&mut random);
     Ok(simulator.simulate(&position, &mut random)?)
@@ -49,7 +48,7 @@ impl Machine {
     ///
     /// # Errors
     /// Those of [`run`].
-    pub(crate) fn run<S: Simulator<Density: GpuDensity + 'static>>(
+    pub(crate) fn run<S: Simulator<Density: 'static>>(
         &self,
         simulator: &S,
         settings: &Settings,
@@ -58,13 +57,11 @@ impl Machine {
         keep: &mut dyn FnMut(DataSet) -> Result<()>,
     ) -> Result<(), CalibrateError> {
         let Self { place, threads } = self;
-        if matches!(place, Place::Cpu) {
+        if place.is_cpu() {
             return run(simulator, settings, numbers, Mover::Threads(*threads), stop, keep);
         }
         let at_once = (CHAINS_AT_ONCE / settings.sampler.chains).max(1);
-        let mut say = |step: &_| output::warn(format!("data sets: {step}"));
-        let mover =
-            Mover::Batches { at_once, threads: *threads, begin: &mut |sets| place.batch(sets, at_once, &mut say) };
+        let mover = Mover::Batches { at_once, threads: *threads, begin: &mut |sets| place.batch(sets, at_once) };
         run(simulator, settings, numbers, mover, stop, keep)
     }
 }

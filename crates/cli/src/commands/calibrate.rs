@@ -15,7 +15,6 @@ use octopus_calibrate::{
     CalibrateError, DataSet, GewekeSettings, SchoolsSimulator, SelfCheck, Settings, Simulator, Table, geweke, judge,
     self_check,
 };
-use octopus_density::gpu::GpuDensity;
 use octopus_report::{Figure, Format, Plot, write_figures};
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
@@ -67,7 +66,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn start<S: Simulator<Density: GpuDensity + 'static>>(
+    fn start<S: Simulator<Density: 'static>>(
         &self,
         simulator: &S,
         demand: impl Fn(&S::Density, &SamplerConfig) -> Demand,
@@ -79,7 +78,7 @@ impl Work<'_> {
         self.ranks(simulator, &demand(&any_data_set(simulator)?, &self.sampler))
     }
 
-    fn ranks<S: Simulator<Density: GpuDensity + 'static>>(&self, simulator: &S, demand: &Demand) -> Result<Exit> {
+    fn ranks<S: Simulator<Density: 'static>>(&self, simulator: &S, demand: &Demand) -> Result<Exit> {
         let Self { args, sampler, model, interrupt, .. } = self;
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = Settings { seed: sampler.seed, kept, sampler: sampler.clone() };
@@ -130,7 +129,7 @@ impl Work<'_> {
         self.conclude(&folder, record, result, &checks, judgement.calibrated, of_ranks(&judgement)?.into(), &text)
     }
 
-    fn geweke<S: Simulator>(&self, simulator: &S) -> Result<Exit> {
+    fn geweke<S: Simulator<Density: 'static>>(&self, simulator: &S) -> Result<Exit> {
         let Self { args, sampler, model, interrupt, .. } = self;
         let settings = GewekeSettings {
             seed: sampler.seed,

@@ -10,9 +10,9 @@ use crate::problem::Problem;
 use crate::run::{self, Session};
 use crate::work::Demand;
 use anyhow::{Context, Result, bail};
-use octopus_device::fallback::FallbackStep;
 use octopus_device::{Chosen, Source};
 use octopus_runs::{RunError, RunFolder, RunWriter, Status};
+use octopus_sampler::Begin;
 use serde_json::json;
 
 /// Goes on where the run's last checkpoint is.
@@ -39,11 +39,8 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
         Err(error) => return Err(error.into()),
     };
     let config = &resumed.record.sampler;
-    let mut say = |step: &FallbackStep| output::warn(step.to_string());
-    let sampler = match &resumed.state {
-        Some(state) => pool.install(|| place.resume(&problem.model, state, config.chains, &mut say))?,
-        None => pool.install(|| place.start(&problem.model, config, &mut say))?,
-    };
+    let begin = resumed.state.take().map_or_else(|| Begin::Anew(config.clone()), Begin::GoOn);
+    let sampler = pool.install(|| place.begin(&problem.model, begin))?;
     if sampler.config() != config {
         bail!(
             "{}: field `sampler` was changed after the run began: put the old settings back, or begin a new run",

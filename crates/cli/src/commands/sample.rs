@@ -15,7 +15,7 @@ use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_runs::{CreateOptions, EndedBy, Goal, RunFolder, RunRecord, RunWriter};
-use octopus_sampler::{SamplerConfig, SamplerError};
+use octopus_sampler::{Begin, SamplerConfig, SamplerError};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -48,9 +48,8 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     // Before the folder is made: what cannot start leaves nothing behind.
     let place = device.open()?;
-    let sampler = pool
-        .install(|| place.start(&problem.model, &config.sampler, &mut |step| output::warn(step.to_string())))
-        .map_err(in_options)?;
+    let sampler =
+        pool.install(|| place.begin(&problem.model, Begin::Anew(config.sampler.clone()))).map_err(in_options)?;
     let mut record = RunRecord::new(problem.model_record()?, config.sampler.clone(), problem.model.layout().clone());
     record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     (record.device, record.device_reason) = (device.name(), device.reason.clone());

@@ -307,7 +307,7 @@ impl Case<'_> {
             Some(quality) => *quality,
             None => *quality.insert(quality_of(self.model, &run.blocks, self.config, exact)?),
         };
-        let (config, gpu) = (self.config, matches!(self.place, Place::Gpu(_)));
+        let (config, gpu) = (self.config, !self.place.is_cpu());
         let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
         Ok(Measurement {
             run: EngineRun {

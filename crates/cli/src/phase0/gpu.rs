@@ -62,7 +62,7 @@ pub(super) fn run(
     if let Some(why) = Demand::of_run(model, config).no_gpu {
         return Ok(Err(why));
     }
-    let (place, monitor) = match Place::open(device).and_then(|place| Ok((place, Monitor::start(device)?))) {
+    let (place, monitor) = match Place::open(&[device]).and_then(|place| Ok((place, Monitor::start(device)?))) {
         Ok(ready) => ready,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };

@@ -7,8 +7,8 @@ use crate::problem::Problem;
 use crate::run::{self, Checkpoints, Session};
 use anyhow::Result;
 use octopus_density::LogDensity;
-use octopus_device::fallback::FallbackStep;
 use octopus_runs::{CreateOptions, RunFolder, RunRecord, RunWriter};
+use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
 use rayon::ThreadPool;
 
@@ -33,8 +33,7 @@ pub(super) fn run(
     let dir = options.out.join("run");
     let model = &problem.model;
     let place = options.device.open()?;
-    let mut say = |step: &FallbackStep| output::warn(step.to_string());
-    let sampler = pool.install(|| place.start(model, &options.sampler, &mut say))?;
+    let sampler = pool.install(|| place.begin(model, Begin::Anew(options.sampler.clone())))?;
     let mut record = RunRecord::new(problem.model_record()?, options.sampler.clone(), model.layout().clone());
     record.command.clone_from(&options.command);
     (record.device, record.device_reason) = (options.device.name(), options.device.reason.clone());

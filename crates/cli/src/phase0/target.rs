@@ -4,7 +4,6 @@
 use super::benchmark::{Quality, quality_of};
 use super::tables::words;
 use crate::auto::{Costs, Wanted, plan};
-use crate::output;
 use crate::place::Place;
 use crate::reach::{Reach, reach};
 use crate::work::Demand;
@@ -77,7 +76,7 @@ impl Engine<'_> {
     fn once(&self, model: &HierarchicalNormal, config: SamplerConfig, auto: bool) -> Result<Reached> {
         self.pool.install(|| {
             let begin = Instant::now();
-            let mut sampler = self.place.start(model, &config, &mut |step| output::warn(step.to_string()))?;
+            let mut sampler = self.place.start(model, &config)?;
             let start_s = begin.elapsed().as_secs_f64();
             let mut found = None;
             let mut reach =

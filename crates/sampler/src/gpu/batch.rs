@@ -20,7 +20,6 @@ use crate::engine::ChainState;
 use crate::run::SamplerError;
 use job::{Job, Run};
 use octopus_cuda::{Context, CudaError};
-use octopus_density::gpu::GpuDensity;
 use octopus_density::{LogDensity, warp};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -65,7 +64,7 @@ impl Berth {
 /// What data sets have in common that are in one launch: the kernels' name, precision, lanes, and the deepest tree.
 type Shape = (String, &'static str, usize, u32);
 
-impl<'d, D: GpuDensity + ?Sized> OnGpu<'d, D> {
+impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
     /// Puts the first data sets on the devices.
     ///
     /// # Errors
@@ -90,9 +89,10 @@ impl<'d, D: GpuDensity + ?Sized> OnGpu<'d, D> {
         for (number, set) in sets.iter_mut().enumerate() {
             let Standing::Waiting(begun) = set else { continue };
             let (density, config) = (begun.course.density(), begun.course.config());
-            match kernel::choose_of_batch(density, config.precision) {
-                Ok(_) => {
-                    let (name, dim) = (density.kernel_name().to_owned(), density.dim());
+            let kernels = kernel::of(density, config.precision);
+            match kernels.and_then(|kernels| kernel::choose_of_batch(kernels, config.precision).map(|_| kernels)) {
+                Ok(kernels) => {
+                    let (name, dim) = (kernels.kernel_name().to_owned(), density.dim());
                     let shape = (name, config.precision.name(), warp::lanes(dim), config.max_depth);
                     shapes.entry(shape).or_default().push((dim, number));
                 }
@@ -141,15 +141,15 @@ impl<'d, D: GpuDensity + ?Sized> OnGpu<'d, D> {
         Ok(busy.contains(&true))
     }
 
-    /// Puts data sets on a device; on one of several, where its memory does not suffice, half of them, and so on.
+    /// Puts data sets on a device; where its memory does not suffice, half of them, and so on.
     fn begin(&mut self, at: usize, mut numbers: Vec<usize>) -> Result<(), SamplerError> {
-        let (several, others) = (self.berths.len() > 1, self.others());
+        let others = self.others();
         let mut turn = loop {
             let berth = &mut self.berths[at];
             let last = berth.kernels.take();
             match Turn::new(&waiting(&self.sets, &numbers), &berth.context, &self.gpu, last) {
                 Ok(turn) => break turn,
-                Err(SamplerError::Device(cause)) if several && cause.is_out_of_memory() && numbers.len() > 1 => {
+                Err(SamplerError::Device(cause)) if cause.is_out_of_memory() && numbers.len() > 1 => {
                     let (from, to) = (numbers.len(), numbers.len() / 2);
                     self.notes.push(GpuNote::Turns { device: self.berths[at].number(), from, to, cause });
                     self.turns.push_front(numbers.split_off(to));
@@ -356,7 +356,7 @@ fn going<'a, 'd, D: ?Sized>(
     })
 }
 
-impl<'d, D: GpuDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
+impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
     fn advance(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError> {
         if let Some(error) = &self.ended {
             return Err(error.clone().into());

@@ -8,7 +8,7 @@ use super::note::{GpuNote, is_loss, loss};
 use super::part::{Part, Walk};
 use super::shares::shares;
 use super::windows::DevicePool;
-use super::{GpuConfig, kernel, windows};
+use super::{GpuConfig, in_turns, kernel, windows};
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
@@ -49,16 +49,20 @@ impl GpuEngine {
         states: Vec<ChainState>,
     ) -> Result<Self, SamplerError> {
         let (dim, most) = (density.dim(), config.chains);
+        let mut notes = Vec::new();
         let alone = match contexts {
             [context] => {
-                let mut part = Part::new(density, config, context, gpu, most, None)?;
-                part.windows = windows::on_device(config, context, gpu, dim, &states)?;
-                Some(part)
+                let (device, turn) = (context.device().ordinal(), gpu.first_turn(most));
+                Some(in_turns(device, turn, &mut notes, |turn| {
+                    let mut part = Part::new(density, config, context, turn, most, None)?;
+                    part.windows = windows::on_device(config, context, turn, dim, &states)?;
+                    Ok(part)
+                })?)
             }
             _ => None,
         };
         let chains = HostChains::new(dim, states);
-        let mut engine = Self { chains, parts: vec![], weights: vec![], most, notes: vec![], last: None };
+        let mut engine = Self { chains, parts: vec![], weights: vec![], most, notes, last: None };
         if let Some(part) = alone {
             (engine.parts, engine.weights) = (vec![part], vec![1]);
             return Ok(engine);

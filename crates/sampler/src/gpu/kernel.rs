@@ -33,6 +33,14 @@ pub(super) fn choose_of_batch<D: GpuDensity + ?Sized>(
     smallest(density, precision, density.batch_modules(), false)
 }
 
+/// The density's kernels.
+///
+/// # Errors
+/// [`SamplerError::NoKernel`] when it has none.
+pub(crate) fn of<D: LogDensity + ?Sized>(density: &D, precision: Precision) -> Result<&dyn GpuDensity, SamplerError> {
+    density.kernels().ok_or_else(|| refusal(density, precision, "none is compiled for it".to_owned()))
+}
+
 fn refusal<D: LogDensity + ?Sized>(density: &D, precision: Precision, why: String) -> SamplerError {
     SamplerError::NoKernel { density: density.name().to_owned(), dim: density.dim(), precision, why }
 }

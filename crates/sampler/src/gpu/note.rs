@@ -2,11 +2,12 @@
 
 use crate::run::SamplerError;
 use octopus_cuda::CudaError;
+use std::fmt;
 
-/// What happened to one of several devices of a run; for the user to know, no draw depends on it.
+/// What happened to a device of a run; for the user to know, no draw depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GpuNote {
-    /// Its memory holds fewer at once than its share is, so they take turns there: chains of a run, data sets of a batch.
+    /// Its memory holds fewer at once than it was to have, so they take turns there: chains of a run, data sets of a batch.
     Turns {
         /// The device's number.
         device: u32,
@@ -25,6 +26,19 @@ pub enum GpuNote {
         /// How it failed.
         cause: CudaError,
     },
+}
+
+impl fmt::Display for GpuNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Turns { device, from, to, cause } => {
+                write!(f, "cuda:{device}: {from} at once is too much, going on with {to} at once ({cause})")
+            }
+            Self::GivenUp { device, cause } => {
+                write!(f, "cuda:{device} is given up, the other devices go on with what it had to do ({cause})")
+            }
+        }
+    }
 }
 
 /// Whether the device failed at what another one could do.

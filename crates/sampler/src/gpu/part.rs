@@ -3,7 +3,7 @@
 use super::host::HostChain;
 use super::note::GpuNote;
 use super::pace::Pace;
-use super::{GpuConfig, kernel, launch, memory};
+use super::{GpuConfig, in_turns, kernel, launch, memory};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::Shared;
@@ -56,6 +56,12 @@ struct Seats {
     capacity: usize,
 }
 
+impl Needs {
+    fn device(&self) -> u32 {
+        self.context.device().ordinal()
+    }
+}
+
 impl Seats {
     fn new(needs: &Needs, kernels: &NutsKernels, count: usize, gpu: &GpuConfig) -> Result<Self, SamplerError> {
         let Needs { context, dim, max_depth, team } = needs;
@@ -65,27 +71,6 @@ impl Seats {
         let capacity = memory::slot_iterations(kernels.format(), count, *dim, gpu);
         let slot = || NutsSlot::new(context, &device, capacity);
         Ok(Self { slots: [slot()?, slot()?], device, count, wanted, capacity })
-    }
-
-    /// The same for half as many, and so on, where memory does not suffice.
-    fn in_turns(
-        needs: &Needs,
-        kernels: &NutsKernels,
-        count: usize,
-        gpu: &GpuConfig,
-        notes: &mut Vec<GpuNote>,
-    ) -> Result<Self, SamplerError> {
-        let mut turn = gpu.first_turn(count);
-        loop {
-            let cause = match Self::new(needs, kernels, count, &turn) {
-                Err(SamplerError::Device(cause)) if cause.is_out_of_memory() => cause,
-                other => return other,
-            };
-            let Some(next) = turn.shorter_turn() else { return Err(cause.into()) };
-            let (from, to) = (turn.chains_at_once, next.chains_at_once);
-            notes.push(GpuNote::Turns { device: needs.context.device().ordinal(), from, to, cause });
-            turn = next;
-        }
     }
 }
 
@@ -170,7 +155,9 @@ impl Part {
         let needs = Needs { context: context.clone(), dim, max_depth: config.max_depth, team };
         let seats = match turns {
             None => Seats::new(&needs, &kernels, count, gpu)?,
-            Some(notes) => Seats::in_turns(&needs, &kernels, count, gpu, notes)?,
+            Some(notes) => in_turns(needs.device(), gpu.first_turn(count), notes, |turn| {
+                Seats::new(&needs, &kernels, count, turn)
+            })?,
         };
         let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
         Ok(Self {
@@ -203,14 +190,15 @@ impl Part {
         let Self { seats, needs, kernels, gpu, .. } = self;
         // First what it has goes back.
         drop(seats);
-        let seats = Seats::in_turns(&needs, &kernels, count, &gpu, notes)?;
+        let turn = gpu.first_turn(count);
+        let seats = in_turns(needs.device(), turn, notes, |turn| Seats::new(&needs, &kernels, count, turn))?;
         let pace = Pace::new(gpu.launch_time, seats.capacity);
         Ok(Self { seats, pace, needs, kernels, gpu, holds: None, ..self })
     }
 
     /// The device's number.
     pub(super) fn number(&self) -> u32 {
-        self.needs.context.device().ordinal()
+        self.needs.device()
     }
 
     /// Tells the device what the host has changed of its chains; those that take turns bring their states with them.

@@ -5,7 +5,7 @@ use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{DensityError, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity};
 use octopus_sampler::{
-    BatchSampler, Begin, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
+    Backend, BatchSampler, Begin, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
 };
 
 pub(crate) const BATCH: &str = "nuts_batch_hierarchical_normal_f64_32x1";
@@ -89,7 +89,7 @@ on_software_gpu!(each_data_set_has_the_bits_that_it_has_alone, "", &[BATCH], {
         (30, usize::MAX, usize::MAX, &GpuConfig::default()),
         (30, 7, 13, &cut),
     ] {
-        let mut batch = BatchSampler::on_gpu(&sets[..count], at_once, &context, gpu).expect("starts");
+        let mut batch = BatchSampler::begin(&sets[..count], at_once, Backend::gpu(&context, gpu)).expect("starts");
         let found = all(&mut batch, count, limit);
         assert_all_same(found, &expected[..count], &format!("{count} sets, {at_once} at once"));
     }
@@ -105,7 +105,8 @@ on_software_gpu!(
         let gpu = GpuConfig::default();
         let one = |k: usize| finish(&mut on_gpu(&densities[k], &config(k), &gpu).expect("starts"), usize::MAX);
         let expected: Vec<Bits> = (0..4).map(one).collect();
-        let mut batch = BatchSampler::on_gpu(&anew(&densities, config), 4, &context(), &gpu).expect("starts");
+        let mut batch =
+            BatchSampler::begin(&anew(&densities, config), 4, Backend::gpu(&context(), &gpu)).expect("starts");
         assert_all_same(all(&mut batch, 4, usize::MAX), &expected, "f32");
     }
 );
@@ -119,7 +120,8 @@ on_software_gpu!(
         let config = |k| SamplerConfig { draws: 5, tune: 40, chains: 2 + k, seed: k as u64, ..short() };
         let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
         let gpu = GpuConfig::default();
-        let mut batch = BatchSampler::on_gpu(&anew(&densities, config), 3, &context(), &gpu).expect("starts");
+        let mut batch =
+            BatchSampler::begin(&anew(&densities, config), 3, Backend::gpu(&context(), &gpu)).expect("starts");
         assert_all_same(all(&mut batch, 3, usize::MAX), &expected, "sizes");
     }
 );
@@ -129,7 +131,7 @@ on_software_gpu!(runs_move_out_of_a_batch_and_into_one, "", &[BATCH], {
     let densities = boxed(6);
     let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
     let (context, gpu) = (context(), GpuConfig::default());
-    let mut batch = BatchSampler::on_gpu(&anew(&densities, config), 6, &context, &gpu).expect("starts");
+    let mut batch = BatchSampler::begin(&anew(&densities, config), 6, Backend::gpu(&context, &gpu)).expect("starts");
     let mut begun: Vec<Bits> = vec![Bits::default(); 6];
     for limit in [3, 11, 6, 8] {
         for one in batch.advance(limit).expect("runs").expect("goes on") {
@@ -146,11 +148,11 @@ on_software_gpu!(runs_move_out_of_a_batch_and_into_one, "", &[BATCH], {
     // Number 4 begins once more among those that go on; of number 5 only the other engine knows how far it came.
     sets[4].begin = Begin::Anew(config(4));
     begun[4] = Bits::default();
-    let mut by_itself = Sampler::resume(&*densities[5], &states[5]).expect("goes on");
+    let mut by_itself = Sampler::begin(&*densities[5], Begin::GoOn(states[5].to_vec()), Backend::Cpu).expect("goes on");
     assert_eq!(by_itself.done(), done[5]);
     advance_to(&mut by_itself, done[5] + 1, &mut begun[5]);
     sets[5].begin = Begin::GoOn(by_itself.checkpoint().expect("encodes"));
-    let mut again = BatchSampler::on_gpu(&sets, 4, &context, &gpu).expect("starts");
+    let mut again = BatchSampler::begin(&sets, 4, Backend::gpu(&context, &gpu)).expect("starts");
     let rest = all(&mut again, 6, usize::MAX);
     let whole = begun.into_iter().zip(rest).map(|(begun, rest)| Ok(begun.then(rest?))).collect();
     assert_all_same(whole, &expected, "moved");
@@ -190,6 +192,10 @@ impl LogDensity for Spoiled {
 
     fn hierarchies(&self) -> &[Hierarchy] {
         self.0.hierarchies()
+    }
+
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        Some(self)
     }
 
     fn logp_grad_centered(
@@ -248,7 +254,7 @@ on_software_gpu!(one_that_fails_ends_alone, "", &[BATCH], {
     let mut other = Sampler::new(&other, own(6)).expect("starts");
     other.advance(5).expect("runs");
     sets[6].begin = Begin::GoOn(other.checkpoint().expect("encodes"));
-    let mut batch = BatchSampler::on_gpu(&sets, 8, &context(), &GpuConfig::default()).expect("starts");
+    let mut batch = BatchSampler::begin(&sets, 8, Backend::gpu(&context(), &GpuConfig::default())).expect("starts");
     let found = all(&mut batch, 8, 7);
     for k in [0, 7] {
         alone(&density(k), &own(k)).assert_same(found[k].as_ref().expect("runs"), "among those that fail");
@@ -267,19 +273,25 @@ on_software_gpu!(data_sets_that_do_not_fit_take_turns, "total_mb=64;free_mb=60",
     let config = |k| SamplerConfig { chains: 200, draws: 1, tune: 3, seed: k as u64, ..short() };
     let sets = anew(&densities, config);
     let (context, gpu) = (context(), GpuConfig { slot_bytes: 1 << 20, ..GpuConfig::default() });
-    let error = BatchSampler::on_gpu(&sets, 40, &context, &gpu).map(|_| ()).expect_err("too many");
-    assert!(matches!(&error, SamplerError::Device(error) if error.is_out_of_memory()), "{error}");
-    let mut batch = BatchSampler::on_gpu(&sets, 10, &context, &gpu).expect("a quarter fits");
-    let found = all(&mut batch, 40, usize::MAX);
-    for k in [0, 39] {
-        alone(&densities[k], &config(k)).assert_same(found[k].as_ref().expect("runs"), "in turns");
-    }
+    let found = |at_once| {
+        let mut batch = BatchSampler::begin(&sets, at_once, Backend::gpu(&context, &gpu)).expect("begins");
+        let notes = batch.take_notes();
+        let found = all(&mut batch, 40, usize::MAX);
+        for k in [0, 39] {
+            alone(&densities[k], &config(k)).assert_same(found[k].as_ref().expect("runs"), "in turns");
+        }
+        notes
+    };
+    let told: Vec<String> = found(40).iter().map(ToString::to_string).collect();
+    assert!(told[0].starts_with("cuda:0: 40 at once is too much, going on with 20 at once ("), "{told:?}");
+    assert!(told[0].contains("out of memory"), "{told:?}");
+    assert_eq!(found(10), [], "a quarter fits");
 });
 
 on_software_gpu!(a_device_that_is_lost_ends_all, "lost=300", &[BATCH], {
     let densities = boxed(3);
     let sets = anew(&densities, config);
-    let mut batch = BatchSampler::on_gpu(&sets, 3, &context(), &GpuConfig::default()).expect("starts");
+    let mut batch = BatchSampler::begin(&sets, 3, Backend::gpu(&context(), &GpuConfig::default())).expect("starts");
     let error = loop {
         match batch.advance(1) {
             Ok(moved) => assert!(moved.is_some(), "the device was not lost"),

@@ -5,7 +5,9 @@ use crate::scenario::{
     Bits, STOPS, advance_to, context, contexts, finish, model, on_software_gpu, run_with_each, short,
 };
 use octopus_density::{HierarchicalNormal, Likelihood};
-use octopus_sampler::{BatchSampler, GpuConfig, GpuNote, Phase, Precision, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{
+    Backend, BatchSampler, Begin, GpuConfig, GpuNote, Phase, Precision, Sampler, SamplerConfig, SamplerError,
+};
 use std::time::Duration;
 
 const UNIT: &str = "nuts_hierarchical_normal_f64_32x1";
@@ -25,7 +27,7 @@ fn on_gpus<'d>(
     devices: u32,
     gpu: &GpuConfig,
 ) -> Result<Sampler<'d, HierarchicalNormal>, SamplerError> {
-    Sampler::on_gpus(model, config.clone(), &contexts(devices), gpu)
+    Sampler::begin(model, Begin::Anew(config.clone()), Backend::Gpus(&contexts(devices), gpu))
 }
 
 fn on_cpu(model: &HierarchicalNormal, config: &SamplerConfig) -> Bits {
@@ -64,14 +66,17 @@ on_software_gpu!(any_number_of_devices_and_chains, "devices=3", &[UNIT], {
         let mut sampler = on_gpus(&model, &config, devices, &gpu).expect("starts");
         finish(&mut sampler, usize::MAX).assert_same(&on_cpu(&model, &config), &format!("{chains} on {devices}"));
     }
-    let none = Sampler::on_gpus(&model, short(), &[], &GpuConfig::default()).map(|_| ()).expect_err("no device");
+    let none = Sampler::begin(&model, Begin::Anew(short()), Backend::Gpus(&[], &GpuConfig::default()))
+        .map(|_| ())
+        .expect_err("no device");
     assert!(none.to_string().contains("at least one"), "{none}");
 });
 
 on_software_gpu!(other_precisions_have_the_bits_of_one_device, "devices=2", &["nuts_hierarchical_normal_f32_32x1"], {
     let model = model(8, true, Likelihood::Collapsed);
     let config = SamplerConfig { precision: Precision::F32, ..short() };
-    let mut one = Sampler::on_gpu(&model, config.clone(), &context(), &GpuConfig::default()).expect("starts");
+    let mut one = Sampler::begin(&model, Begin::Anew(config.clone()), Backend::gpu(&context(), &GpuConfig::default()))
+        .expect("starts");
     let gpu = GpuConfig { chains_at_once: 2, ..GpuConfig::default() };
     let mut two = on_gpus(&model, &config, 2, &gpu).expect("starts");
     finish(&mut two, usize::MAX).assert_same(&finish(&mut one, usize::MAX), "f32");
@@ -81,7 +86,9 @@ on_software_gpu!(other_precisions_have_the_bits_of_one_device, "devices=2", &["n
 on_software_gpu!(a_run_moves_between_devices, "devices=3", &[UNIT], {
     let model = model(8, false, Likelihood::Collapsed);
     let (contexts, gpu) = (contexts(3), GpuConfig::default());
-    let on_three = |state: &[u8]| Sampler::resume_on_gpus(&model, state, &contexts, &gpu).expect("goes on");
+    let on_three = |state: &[u8]| {
+        Sampler::begin(&model, Begin::GoOn(state.to_vec()), Backend::Gpus(&contexts, &gpu)).expect("goes on")
+    };
     for (config, stops) in [(short(), STOPS), (many_short(), [1, 10, 25, 29, 30, 31, 36])] {
         let expected = on_cpu(&model, &config);
         let mut sampler = on_gpus(&model, &config, 3, &gpu).expect("starts");
@@ -90,8 +97,10 @@ on_software_gpu!(a_run_moves_between_devices, "devices=3", &[UNIT], {
             advance_to(&mut sampler, stop, &mut bits);
             let state = sampler.checkpoint().expect("encodes");
             sampler = match turn % 4 {
-                0 => Sampler::resume(&model, &state).expect("goes on"),
-                2 => Sampler::resume_on_gpu(&model, &state, &context(), &gpu).expect("goes on"),
+                0 => Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::Cpu).expect("goes on"),
+                2 => {
+                    Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::gpu(&context(), &gpu)).expect("goes on")
+                }
                 _ => on_three(&state),
             };
             assert_eq!(sampler.checkpoint().expect("encodes"), state, "the state at {stop}");
@@ -176,7 +185,8 @@ fn a_batch_on_two_devices_of_which_one_is_lost() {
         let config = crate::batch::config;
         let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, one)| alone(one, &config(k))).collect();
         let gpu = GpuConfig { most_iterations: 200, ..slow() };
-        let mut batch = BatchSampler::on_gpus(&anew(&densities, config), 12, &contexts(2), &gpu).expect("starts");
+        let mut batch =
+            BatchSampler::begin(&anew(&densities, config), 12, Backend::Gpus(&contexts(2), &gpu)).expect("starts");
         let found = all(&mut batch, 12, 9);
         assert_all_same(found, &expected, "on two devices");
         let notes = batch.take_notes();

@@ -4,14 +4,15 @@ use crate::monte_carlo::collect;
 use crate::scenario::{context, finish, on_software_gpu, short};
 use octopus_density::exact::SchoolsPosterior;
 use octopus_density::{EightSchools, LogDensity};
-use octopus_sampler::{GpuConfig, Parameterization, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, Parameterization, Precision, Sampler, SamplerConfig};
 
 on_software_gpu!(runs_have_the_bits_of_the_cpu, "", &["nuts_eight_schools_f64_32x1"], {
     let model = EightSchools::rubin();
     for parameterization in [Parameterization::NonCentered, Parameterization::Centered, Parameterization::Adaptive] {
         let config = SamplerConfig { parameterization, ..short() };
         let expected = finish(&mut Sampler::new(&model, config.clone()).unwrap(), usize::MAX);
-        let mut found = Sampler::on_gpu(&model, config, &context(), &GpuConfig::default()).unwrap();
+        let mut found =
+            Sampler::begin(&model, Begin::Anew(config), Backend::gpu(&context(), &GpuConfig::default())).unwrap();
         finish(&mut found, usize::MAX).assert_same(&expected, &format!("{parameterization:?}"));
     }
 });
@@ -34,7 +35,8 @@ on_software_gpu!(
                 parameterization: Parameterization::NonCentered,
                 ..Default::default()
             };
-            let sampler = Sampler::on_gpu(&model, config, &context(), &GpuConfig::default()).unwrap();
+            let sampler =
+                Sampler::begin(&model, Begin::Anew(config), Backend::gpu(&context(), &GpuConfig::default())).unwrap();
             let draws = collect(model.dim(), sampler);
             assert!(draws.divergences() <= 5, "{precision}: {}", draws.divergences());
             let moments = draws.moments(model.layout().width(), |x, out| model.expand(x, out));

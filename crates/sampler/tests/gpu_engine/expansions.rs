@@ -332,6 +332,10 @@ impl LogDensity for Unexpanded {
     fn name(&self) -> &str {
         "unexpanded"
     }
+
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        Some(self)
+    }
 }
 
 impl GpuDensity for Unexpanded {

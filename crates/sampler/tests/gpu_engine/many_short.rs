@@ -2,7 +2,7 @@
 
 use crate::scenario::{Bits, advance_to, context, finish, model, on_gpu, on_software_gpu};
 use octopus_density::{HierarchicalNormal, Likelihood};
-use octopus_sampler::{GpuConfig, GpuMemory, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, GpuMemory, Sampler, SamplerConfig};
 
 fn config() -> SamplerConfig {
     SamplerConfig { draws: 6, tune: 300, target_accept: 0.9, seed: 7, ..SamplerConfig::many_short(24) }
@@ -56,14 +56,17 @@ on_software_gpu!(they_move_between_cpu_and_gpu, "", &["nuts_hierarchical_normal_
         advance_to(&mut first, stop, &mut begin);
         let state = first.checkpoint().expect("encodes");
         let gpu = GpuConfig::default();
-        let mut second = Sampler::resume_on_gpu(&model, &state, &context(), &gpu).expect("goes on");
+        let mut second =
+            Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::gpu(&context(), &gpu)).expect("goes on");
         assert_eq!(second.checkpoint().expect("encodes"), state, "the state after {stop}");
         let rest = finish(&mut second, 7);
         begin.then(rest).assert_same(&whole, &format!("moved after {stop} of {warm_up} + 6 iterations"));
         let mut begin = Bits::default();
         let mut first = on_gpu(&model, &config(), &gpu).expect("starts");
         advance_to(&mut first, stop, &mut begin);
-        let mut second = Sampler::resume(&model, &first.checkpoint().expect("encodes")).expect("goes on");
+        let mut second =
+            Sampler::begin(&model, Begin::GoOn(first.checkpoint().expect("encodes").clone()), Backend::Cpu)
+                .expect("goes on");
         begin.then(finish(&mut second, 5)).assert_same(&whole, &format!("moved back after {stop}"));
     }
 });

@@ -2,7 +2,7 @@
 
 use crate::scenario::{Bits, STOPS, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
 use octopus_density::Likelihood;
-use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig, SamplerError};
 
 on_software_gpu!(a_run_moves_between_cpu_and_gpu, "", &["nuts_hierarchical_normal_f64_32x4"], {
     let model = model(50, false, Likelihood::Collapsed);
@@ -14,9 +14,10 @@ on_software_gpu!(a_run_moves_between_cpu_and_gpu, "", &["nuts_hierarchical_norma
         advance_to(&mut sampler, stop, &mut bits);
         let state = sampler.checkpoint().unwrap();
         sampler = match turn % 3 {
-            0 => Sampler::resume_on_gpu(&model, &state, &context(), &GpuConfig::default()).unwrap(),
-            1 => Sampler::resume_on_gpu(&model, &state, &context(), &gpu).unwrap(),
-            _ => Sampler::resume(&model, &state).unwrap(),
+            0 => Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::gpu(&context(), &GpuConfig::default()))
+                .unwrap(),
+            1 => Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::gpu(&context(), &gpu)).unwrap(),
+            _ => Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::Cpu).unwrap(),
         };
     }
     bits.then(finish(&mut sampler, usize::MAX)).assert_same(&expected, "moved");
@@ -36,9 +37,11 @@ on_software_gpu!(
                 let mut sampler = on_gpu(&model, &config, &GpuConfig::default()).unwrap();
                 advance_to(&mut sampler, stop, &mut bits);
                 let state = sampler.checkpoint().unwrap();
-                let mut sampler = Sampler::resume_on_gpu(&model, &state, &context(), &GpuConfig::default()).unwrap();
+                let mut sampler =
+                    Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::gpu(&context(), &GpuConfig::default()))
+                        .unwrap();
                 bits.then(finish(&mut sampler, 17)).assert_same(&expected, &format!("{precision}, at {stop}"));
-                let refused = Sampler::resume(&model, &state).map(|_| ());
+                let refused = Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::Cpu).map(|_| ());
                 assert!(matches!(refused, Err(SamplerError::Config(_))), "{refused:?}");
             }
         }
@@ -50,7 +53,8 @@ on_software_gpu!(a_checkpoint_of_other_data_is_refused, "", &["nuts_hierarchical
     let mut sampler = on_gpu(&own, &short(), &GpuConfig::default()).unwrap();
     sampler.advance(30).unwrap();
     let state = sampler.checkpoint().unwrap();
-    let refused = Sampler::resume_on_gpu(&other, &state, &context(), &GpuConfig::default()).map(|_| ());
+    let refused =
+        Sampler::begin(&other, Begin::GoOn(state.clone()), Backend::gpu(&context(), &GpuConfig::default())).map(|_| ());
     let message = refused.unwrap_err().to_string();
     assert!(message.contains("the data, the priors or the version of the density differ"), "{message}");
 });

@@ -1,8 +1,9 @@
 //! What cannot run on a GPU says so, and a device that fails stops the run with its own words.
 
-use crate::scenario::{model, on_gpu, on_software_gpu, short};
-use octopus_density::Likelihood;
-use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig, SamplerError};
+use crate::scenario::{context, model, on_gpu, on_software_gpu, short};
+use octopus_density::{DensityError, HierarchicalNormal, Layout, Likelihood, LogDensity};
+use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, GpuNote, Precision, Sampler};
+use octopus_sampler::{SamplerConfig, SamplerError};
 
 on_software_gpu!(
     too_many_coordinates_and_missing_memory,
@@ -18,11 +19,16 @@ on_software_gpu!(
         );
         let small = model(8, true, Likelihood::Collapsed);
         let config = SamplerConfig { chains: 20_000, draws: 1, tune: 1, ..short() };
-        let error = on_gpu(&small, &config, &GpuConfig::default()).map(|_| ()).unwrap_err();
-        assert!(matches!(&error, SamplerError::Device(error) if error.is_out_of_memory()), "{error}");
-        // In turns they fit.
+        let mut sampler = on_gpu(&small, &config, &GpuConfig::default()).unwrap();
+        let notes = sampler.take_notes();
+        let GpuNote::Turns { device: 0, from: 20_000, to: 10_000, cause } = &notes[0] else { panic!("{notes:?}") };
+        assert!(cause.is_out_of_memory(), "{cause}");
+        sampler.advance(1).unwrap();
+        // In turns from the first they fit.
         let turns = GpuConfig { chains_at_once: 1000, slot_bytes: 1 << 20, ..GpuConfig::default() };
-        on_gpu(&small, &config, &turns).unwrap().advance(1).unwrap();
+        let mut sampler = on_gpu(&small, &config, &turns).unwrap();
+        assert_eq!(sampler.take_notes(), []);
+        sampler.advance(1).unwrap();
     }
 );
 
@@ -37,6 +43,47 @@ on_software_gpu!(a_device_that_is_lost_ends_the_run, "lost=400", &["nuts_hierarc
         }
     };
     assert!(matches!(error, SamplerError::Device(_)), "{error}");
+});
+
+/// A density without kernels.
+struct Bare(HierarchicalNormal);
+
+impl LogDensity for Bare {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+
+    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.0.logp_grad(position, gradient)
+    }
+
+    fn expand(&self, position: &[f64], out: &mut [f64]) {
+        self.0.expand(position, out);
+    }
+
+    fn name(&self) -> &str {
+        "bare"
+    }
+}
+
+on_software_gpu!(a_density_without_kernels_is_for_the_cpu, "", &["nuts_hierarchical_normal_f64_32x1"], {
+    let bare = Bare(model(8, true, Likelihood::Collapsed));
+    let (context, gpu) = (context(), GpuConfig::default());
+    let refused = |error: SamplerError| {
+        assert!(matches!(error, SamplerError::NoKernel { .. }), "{error}");
+        let expected = "no GPU kernel for 'bare' with 11 coordinates in f64: none is compiled for it; use the CPU";
+        assert!(error.to_string().starts_with(expected), "{error}");
+    };
+    let begin = || Begin::Anew(short());
+    refused(Sampler::begin(&bare, begin(), Backend::gpu(&context, &gpu)).map(|_| ()).unwrap_err());
+    let mut batch =
+        BatchSampler::begin(&[DataSet { density: &bare, begin: begin() }], 1, Backend::gpu(&context, &gpu)).unwrap();
+    refused(batch.advance(1).unwrap().expect("its error").remove(0).block.unwrap_err());
+    assert!(Sampler::begin(&bare, begin(), Backend::Cpu).unwrap().advance(1).unwrap().is_some());
 });
 
 #[test]

@@ -3,7 +3,7 @@
 use octopus_cuda::{Context, Device};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
-use octopus_sampler::{Adaptation, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{Adaptation, Backend, Begin, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
 use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
 use std::process::Command;
 
@@ -103,7 +103,7 @@ pub(crate) fn on_gpu<'d>(
     config: &SamplerConfig,
     gpu: &GpuConfig,
 ) -> Result<Sampler<'d, HierarchicalNormal>, SamplerError> {
-    Sampler::on_gpu(model, config.clone(), &context(), gpu)
+    Sampler::begin(model, Begin::Anew(config.clone()), Backend::gpu(&context(), gpu))
 }
 
 /// Adds the bits of what a sampler gives until `stop` iterations are done.

@@ -6,7 +6,9 @@ use octopus_density::gpu::GpuDensity;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
 use octopus_random::{Purpose, Stream};
-use octopus_sampler::{GpuConfig, GpuExpander, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{
+    Backend, Begin, GpuConfig, GpuExpander, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig,
+};
 use octopus_softgpu::{Lanes, Variant};
 
 /// Groups of `size(j)` observations, every one of which is read.
@@ -99,9 +101,9 @@ on_software_gpu!(teams_that_take_turns, "", &["nuts_hierarchical_normal_f64_32x8
     sampler.advance(25).unwrap();
     let done = sampler.done();
     let state = sampler.checkpoint().unwrap();
-    let mut rest = Sampler::resume(&model, &state).unwrap();
+    let mut rest = Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::Cpu).unwrap();
     let expected = finish(&mut rest, usize::MAX);
-    let mut moved = Sampler::resume_on_gpu(&model, &state, &context(), &blocks(3)).unwrap();
+    let mut moved = Sampler::begin(&model, Begin::GoOn(state.clone()), Backend::gpu(&context(), &blocks(3))).unwrap();
     finish(&mut moved, usize::MAX).assert_same(&expected, &format!("moved after {done} iterations"));
 });
 

@@ -3,7 +3,7 @@
 use crate::densities::Breaking;
 use crate::reproducible::{Bits, config, model, whole};
 use octopus_density::{DensityError, LogDensity};
-use octopus_sampler::{BatchSampler, Begin, DataSet, Sampler, SamplerConfig, SamplerError, Strategy};
+use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, Sampler, SamplerConfig, SamplerError, Strategy};
 
 /// Settings of number `k`; warm-ups of many short chains end when they have settled.
 fn of(k: usize) -> SamplerConfig {
@@ -36,7 +36,9 @@ fn each_data_set_has_the_bits_that_it_has_alone() {
     {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         let mut found = vec![Bits::default(); count];
-        pool.install(|| all(&mut BatchSampler::new(&sets[..count], at_once), &mut found, limit));
+        pool.install(|| {
+            all(&mut BatchSampler::begin(&sets[..count], at_once, Backend::Cpu).expect("begins"), &mut found, limit)
+        });
         for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
             assert!(found == expected, "data set {k} of {count}, {at_once} at once, on {threads} threads");
         }
@@ -46,7 +48,7 @@ fn each_data_set_has_the_bits_that_it_has_alone() {
 #[test]
 fn runs_go_on_from_checkpoints() {
     let densities: Vec<_> = (0..6).map(|k| model(4 + k)).collect();
-    let mut batch = BatchSampler::new(&begin(&densities, of), 4);
+    let mut batch = BatchSampler::begin(&begin(&densities, of), 4, Backend::Cpu).expect("begins");
     let mut bits = vec![Bits::default(); 6];
     for _ in 0..4 {
         let moved = batch.advance(9).expect("runs").expect("goes on");
@@ -58,11 +60,12 @@ fn runs_go_on_from_checkpoints() {
     assert!(matches!(begins[4], Begin::Anew(_)) && matches!(begins[3], Begin::GoOn(_)));
     // A run may leave the batch, too.
     let Begin::GoOn(state) = &begins[0] else { unreachable!() };
-    let mut left = Sampler::resume(&densities[0], state).expect("a checkpoint of a run");
+    let mut left =
+        Sampler::begin(&densities[0], Begin::GoOn(state.to_vec()), Backend::Cpu).expect("a checkpoint of a run");
     assert_eq!(Some(left.done()), batch.done(0));
     assert!(left.advance(1).expect("runs").is_some());
     let sets: Vec<_> = densities.iter().zip(begins).map(|(density, begin)| DataSet { density, begin }).collect();
-    let mut again = BatchSampler::new(&sets, 3);
+    let mut again = BatchSampler::begin(&sets, 3, Backend::Cpu).expect("begins");
     all(&mut again, &mut bits, 50);
     for (k, bits) in bits.iter().enumerate() {
         assert!(*bits == whole(&densities[k], of(k)), "data set {k}");
@@ -85,7 +88,7 @@ fn one_that_fails_ends_alone() {
         4 => SamplerConfig { target_accept: 2.0, ..Default::default() },
         _ => SamplerConfig { draws: 400, tune: 60, chains: 2, seed: 7, ..Default::default() },
     };
-    let mut batch = BatchSampler::new(&begin(&densities, config), 5);
+    let mut batch = BatchSampler::begin(&begin(&densities, config), 5, Backend::Cpu).expect("begins");
     let mut bits = vec![Bits::default(); 5];
     let mut failed: Vec<Option<SamplerError>> = (0..5).map(|_| None).collect();
     while let Some(moved) = batch.advance(25).expect("the CPU does not fail") {

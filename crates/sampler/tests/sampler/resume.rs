@@ -4,7 +4,7 @@ use crate::densities::Wall;
 use crate::reproducible::{Bits, config, finish, model};
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_random::{Purpose, Stream};
-use octopus_sampler::{Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{Backend, Begin, Sampler, SamplerConfig, SamplerError};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -55,7 +55,8 @@ pub(crate) fn resumes(config: SamplerConfig) -> Recorded {
         let again = model(40);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + done % 3).build().expect("threads");
         let rest = pool.install(|| {
-            let mut sampler = Sampler::resume(&again, &recorded.checkpoints[done]).expect("a good checkpoint");
+            let mut sampler = Sampler::begin(&again, Begin::GoOn(recorded.checkpoints[done].to_vec()), Backend::Cpu)
+                .expect("a good checkpoint");
             assert_eq!((sampler.done(), sampler.config()), (done, &config));
             finish(&mut sampler, || 1 + done % 37)
         });
@@ -74,10 +75,12 @@ fn checkpoints_of_other_densities_are_refused() {
     let prior = HierarchicalPrior { mu_sd: 11.0, ..Default::default() };
     let other = HierarchicalNormal::new(model(7).data().clone(), prior, Likelihood::Collapsed).expect("valid");
     for error in [
-        Sampler::resume(&other, &recorded).map(|_| ()).expect_err("other priors"),
-        Sampler::resume(&model(8), &recorded).map(|_| ()).expect_err("other groups"),
-        Sampler::resume(&Wall::new(10, 1.0), &recorded).map(|_| ()).expect_err("other model, same size"),
-        Sampler::resume(&model(7), &[]).map(|_| ()).expect_err("nothing"),
+        Sampler::begin(&other, Begin::GoOn(recorded.clone()), Backend::Cpu).map(|_| ()).expect_err("other priors"),
+        Sampler::begin(&model(8), Begin::GoOn(recorded.clone()), Backend::Cpu).map(|_| ()).expect_err("other groups"),
+        Sampler::begin(&Wall::new(10, 1.0), Begin::GoOn(recorded.clone()), Backend::Cpu)
+            .map(|_| ())
+            .expect_err("other model, same size"),
+        Sampler::begin(&model(7), Begin::GoOn(vec![]), Backend::Cpu).map(|_| ()).expect_err("nothing"),
     ] {
         assert!(matches!(error, SamplerError::Checkpoint(_)), "{error:?}");
         assert!(error.to_string().contains("checkpoint"), "{error}");
@@ -97,7 +100,7 @@ static CHECKPOINT: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 /// Refused, or a run that goes on without a panic.
 fn survives(bytes: &[u8]) {
-    if let Ok(mut sampler) = Sampler::resume(&*MODEL, bytes) {
+    if let Ok(mut sampler) = Sampler::begin(&*MODEL, Begin::GoOn(bytes.to_vec()), Backend::Cpu) {
         for _ in 0..3 {
             if !matches!(sampler.advance(2), Ok(Some(_))) {
                 break;
@@ -109,9 +112,12 @@ fn survives(bytes: &[u8]) {
 #[test]
 fn every_truncation_is_refused() {
     for length in 0..CHECKPOINT.len() {
-        assert!(Sampler::resume(&*MODEL, &CHECKPOINT[..length]).is_err(), "{length} bytes");
+        assert!(
+            Sampler::begin(&*MODEL, Begin::GoOn(CHECKPOINT[..length].to_vec()), Backend::Cpu).is_err(),
+            "{length} bytes"
+        );
     }
-    assert!(Sampler::resume(&*MODEL, &CHECKPOINT).is_ok());
+    assert!(Sampler::begin(&*MODEL, Begin::GoOn(CHECKPOINT.to_vec()), Backend::Cpu).is_ok());
 }
 
 proptest! {

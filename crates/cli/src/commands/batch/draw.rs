@@ -4,11 +4,10 @@ use super::sets::{Set, State};
 use crate::device::Sampling;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::place::{Place, step};
+use crate::place::{Place, warn};
 use crate::run::{Pace, adaptation, add_time};
 use anyhow::{Context, Result};
 use octopus_density::HierarchicalNormal;
-use octopus_device::fallback::FallbackStep;
 use octopus_runs::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
 use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
 use rayon::ThreadPool;
@@ -71,8 +70,7 @@ impl Session<'_> {
             return Ok(false);
         }
         let at_once = SETS_OF_A_THREAD * self.pool.current_num_threads();
-        let mut say = |step: &FallbackStep| output::warn(format!("data sets: {step}"));
-        let mut batch = self.pool.install(|| self.place.batch(&runs, at_once, &mut say))?;
+        let mut batch = self.pool.install(|| self.place.batch(&runs, at_once))?;
         let (mut pace, mut ended) = (Pace { limit: 1 }, 0);
         let (mut kept, mut due, mut said) = (Instant::now(), CHECKPOINT, Instant::now());
         loop {
@@ -88,7 +86,7 @@ impl Session<'_> {
             }
             let begin = Instant::now();
             let moved = self.pool.install(|| batch.advance(pace.limit));
-            batch.take_notes().into_iter().for_each(|note| say(&step(note)));
+            warn("data sets: ", batch.take_notes());
             let Some(moved) = moved.context(STOPPED)? else {
                 return Ok(false);
             };

@@ -17,7 +17,7 @@ use bits::Bits;
 use cases::{Case, cases};
 use expansions::expansions;
 use octopus_device::{CudaContext, Device, DeviceIdentity};
-use octopus_sampler::{Precision, Sampler, SamplerError};
+use octopus_sampler::{Backend, Begin, Precision, Sampler, SamplerError};
 use record::{Record, Recorded};
 use serde::Serialize;
 use std::time::Instant;
@@ -105,7 +105,9 @@ pub(super) fn run(args: &DeviceExactArgs, json: bool, quiet: bool) -> Result<Exi
 fn make(case: Case, context: &CudaContext) -> Result<Made> {
     let model = case.model()?;
     let clock = Instant::now();
-    let on_device = || Bits::of(Sampler::on_gpu(&model, case.config(), context, &case.launches())?, &model);
+    let on_device = || {
+        Bits::of(Sampler::begin(&model, Begin::Anew(case.config()), Backend::gpu(context, &case.launches()))?, &model)
+    };
     let device = on_device().map_err(|error| match error.downcast() {
         Ok(error) => of_sampler(error).context(case.name()),
         Err(error) => error,

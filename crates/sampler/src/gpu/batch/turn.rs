@@ -52,7 +52,7 @@ pub(super) struct Loaded {
 }
 
 /// Bytes of device memory that a turn of these data sets takes.
-pub(super) fn bytes<D: GpuDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuConfig) -> usize {
+pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuConfig) -> usize {
     let Ok((_, module, max_depth)) = kernels(sets) else { return 0 };
     let format = kernel::format(module);
     with_items(sets, |items| {
@@ -64,17 +64,21 @@ pub(super) fn bytes<D: GpuDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuCon
 }
 
 /// The largest of the data sets, the kernels that hold it, and the deepest tree.
-fn kernels<'a, D: GpuDensity + ?Sized>(
+fn kernels<'a, D: LogDensity + ?Sized>(
     sets: &[&'a Begun<'_, D>],
-) -> Result<(&'a D, &'a KernelModule, u32), SamplerError> {
+) -> Result<(&'a dyn GpuDensity, &'a KernelModule, u32), SamplerError> {
     let largest = sets.iter().max_by_key(|begun| begun.course.density().dim());
     let largest = largest.ok_or_else(|| SamplerError::Checkpoint("a turn without data sets".to_owned()))?;
-    let (density, config) = (largest.course.density(), largest.course.config());
+    let config = largest.course.config();
+    let density = kernel::of(largest.course.density(), config.precision)?;
     Ok((density, kernel::choose_of_batch(density, config.precision)?, config.max_depth))
 }
 
-fn with_items<D: GpuDensity + ?Sized, R>(sets: &[&Begun<'_, D>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
-    let fields: Vec<_> = sets.iter().map(|begun| begun.course.density().kernel_data()).collect();
+fn with_items<D: LogDensity + ?Sized, R>(sets: &[&Begun<'_, D>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
+    let fields: Vec<_> = sets
+        .iter()
+        .map(|begun| begun.course.density().kernels().map_or_else(Vec::new, GpuDensity::kernel_data))
+        .collect();
     let given: Vec<Vec<NutsField<'_>>> = fields.iter().map(|fields| kernel::given(fields)).collect();
     let items: Vec<NutsBatchItem<'_>> = sets
         .iter()
@@ -93,7 +97,7 @@ impl Turn {
     ///
     /// # Errors
     /// When the device or its memory fails.
-    pub(super) fn new<D: GpuDensity + ?Sized>(
+    pub(super) fn new<D: LogDensity + ?Sized>(
         sets: &[&Begun<'_, D>],
         context: &Context,
         gpu: &GpuConfig,

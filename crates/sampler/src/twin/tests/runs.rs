@@ -7,9 +7,10 @@ use super::reach::Place::{
 use super::reach::{Place, Reached};
 use super::table::{self, Case};
 use crate::scenario::{context, finish, finish_watched, on_software_gpu};
-use crate::twin::{Modelled, start};
+use crate::twin::{Modelled, begin};
 use crate::{GpuConfig, Precision, Sampler, SamplerConfig};
 use octopus_density::gpu::GpuDensity;
+use octopus_sampler::{Backend, Begin};
 
 /// The same runs on the twin, on the software GPU and, in f64, on the CPU engine; together those of each precision come
 /// to all of `places`.
@@ -19,11 +20,13 @@ fn compare<D: Modelled + GpuDensity>(cases: &[Case<D>], places: &[Place]) {
         for (model, config) in cases {
             let config = SamplerConfig { precision, ..config.clone() };
             let what = format!("{} coordinates, {config:?}", model.dim());
-            let mut twin = start(model, config.clone()).unwrap();
+            let mut twin = begin(model, Begin::Anew(config.clone())).unwrap();
             let effects = &model.hierarchies()[0];
             let expected =
                 finish_watched(&mut twin, usize::MAX, |block, adaptation| reached.watch(block, effects, adaptation));
-            let mut gpu = Sampler::on_gpu(model, config.clone(), &context(), &GpuConfig::default()).unwrap();
+            let mut gpu =
+                Sampler::begin(model, Begin::Anew(config.clone()), Backend::gpu(&context(), &GpuConfig::default()))
+                    .unwrap();
             finish(&mut gpu, usize::MAX).assert_same(&expected, &format!("GPU, {what}"));
             if precision == Precision::F64 {
                 let mut cpu = Sampler::new(model, config).unwrap();

@@ -63,7 +63,7 @@ impl Runs {
     /// # Errors
     /// When the device or its memory fails.
     pub(super) fn record(&self, calibration: &mut Calibration, device: Device, quiet: bool) -> Result<()> {
-        let place = Place::open(device)?;
+        let place = Place::open(&[device])?;
         let say = |what: String| (!quiet).then(|| output::note(format!("leapfrog steps of {what}")));
         for &groups in &self.groups {
             say(format!("{groups} groups"));

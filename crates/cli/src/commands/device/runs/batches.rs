@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::CudaContext;
-use octopus_sampler::{BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig};
 use std::time::{Duration, Instant};
 
 /// Groups of the data sets; the first batch alone is small. The second takes the kernels of 128 lanes.
@@ -55,7 +55,7 @@ impl Batch {
         // By their number, not by the clock: a slow device launches as a fast one.
         let gpu = GpuConfig { launch_time: Duration::from_secs(3600), most_iterations: 7, ..GpuConfig::default() };
         let failed = |error| of_sampler(error).context(self.name(0));
-        let mut sampler = BatchSampler::on_gpu(&sets, AT_ONCE, context, &gpu).map_err(failed)?;
+        let mut sampler = BatchSampler::begin(&sets, AT_ONCE, Backend::gpu(context, &gpu)).map_err(failed)?;
         let mut drawn: Vec<Bits> = models.iter().map(Bits::empty).collect();
         while let Some(moved) = sampler.advance(usize::MAX).map_err(failed)? {
             for moved in moved {

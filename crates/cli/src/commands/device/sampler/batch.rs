@@ -4,7 +4,7 @@ use super::model;
 use anyhow::Result;
 use octopus_density::Likelihood;
 use octopus_device::CudaContext;
-use octopus_sampler::{BatchSampler, Begin, DataSet, GpuConfig, Precision, SamplerConfig};
+use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, SamplerConfig};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -80,8 +80,8 @@ impl BatchPlan {
         let sets: Vec<_> = (0..self.data_sets as u64).map(set).collect();
         let clock = Instant::now();
         let mut sampler = match self.on_gpu {
-            true => BatchSampler::on_gpu(&sets, sets.len(), context, &GpuConfig::default())?,
-            false => BatchSampler::new(&sets, rayon::current_num_threads()),
+            true => BatchSampler::begin(&sets, sets.len(), Backend::gpu(context, &GpuConfig::default()))?,
+            false => BatchSampler::begin(&sets, rayon::current_num_threads(), Backend::Cpu)?,
         };
         let (mut leapfrogs, mut failed) = (0, 0);
         while let Some(moved) = sampler.advance(usize::MAX)? {

@@ -4,7 +4,9 @@ use super::quality::{Quality, quality};
 use anyhow::Result;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::CudaContext;
-use octopus_sampler::{Block, GpuConfig, GpuMemory, Phase, Precision, Sampler, SamplerConfig, SamplerError, Strategy};
+use octopus_sampler::{
+    Backend, Begin, Block, GpuConfig, GpuMemory, Phase, Precision, Sampler, SamplerConfig, SamplerError, Strategy,
+};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -186,7 +188,7 @@ fn fill(
     }
     let clock = Instant::now();
     let mut sampler = match context {
-        Some(context) => Sampler::on_gpu(model, config.clone(), context, &gpu)?,
+        Some(context) => Sampler::begin(model, Begin::Anew(config.clone()), Backend::gpu(context, &gpu))?,
         None => Sampler::new(model, config.clone())?,
     };
     cell.setup_seconds = clock.elapsed().as_secs_f64();

@@ -6,7 +6,7 @@ use anyhow::Result;
 use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_device::CudaContext;
 use octopus_diag::limits;
-use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -90,7 +90,7 @@ impl GoalPlan {
         let target = if self.short { ESS / 10.0 } else { ESS };
         let clock = Instant::now();
         let mut sampler = match self.on_gpu {
-            true => Sampler::on_gpu(model, config.clone(), context, &GpuConfig::default())?,
+            true => Sampler::begin(model, Begin::Anew(config.clone()), Backend::gpu(context, &GpuConfig::default()))?,
             false => Sampler::new(model, config.clone())?,
         };
         let setup_seconds = clock.elapsed().as_secs_f64();

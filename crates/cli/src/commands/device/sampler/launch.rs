@@ -4,7 +4,7 @@ use super::model;
 use anyhow::{Result, bail};
 use octopus_density::Likelihood;
 use octopus_device::CudaContext;
-use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -82,7 +82,7 @@ impl LaunchPlan {
         let (draws, precision) = (self.draws, self.precision);
         let config = SamplerConfig { tune: TUNE, draws, chains: 1, precision, seed: 42, ..SamplerConfig::default() };
         let gpu = GpuConfig { most_iterations, launch_time: Duration::from_secs(3600), ..GpuConfig::default() };
-        let mut sampler = Sampler::on_gpu(&model, config, context, &gpu)?;
+        let mut sampler = Sampler::begin(&model, Begin::Anew(config), Backend::gpu(context, &gpu))?;
         while sampler.done() < TUNE {
             sampler.advance(TUNE)?;
         }

@@ -6,7 +6,7 @@ use crate::exit::{Exit, HardwareError, UsageError};
 use anyhow::{Context, Result, bail};
 use octopus_density::Likelihood;
 use octopus_device::{Device, DeviceIdentity};
-use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -104,7 +104,7 @@ pub(super) fn child(device: u32, what: &str) -> Result<Exit> {
     let in_context = lap();
     let model = model(groups, Likelihood::Collapsed)?;
     let config = SamplerConfig { draws: 1, tune: 0, chains: 1, precision, seed: 42, ..SamplerConfig::default() };
-    let mut sampler = Sampler::on_gpu(&model, config, &context, &GpuConfig::default())?;
+    let mut sampler = Sampler::begin(&model, Begin::Anew(config), Backend::gpu(&context, &GpuConfig::default()))?;
     let first_sampler = lap();
     sampler.advance(1)?;
     let phases = Phases { driver, context: in_context, first_sampler, first_draw: lap() };

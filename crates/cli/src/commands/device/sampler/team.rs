@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::CudaContext;
-use octopus_sampler::{GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -76,7 +76,7 @@ impl TeamPlan {
 
     fn point(&self, model: &HierarchicalNormal, context: &CudaContext, blocks: Option<usize>) -> Result<TeamPoint> {
         let gpu = GpuConfig { blocks_per_chain: blocks.unwrap_or(usize::MAX), ..GpuConfig::default() };
-        let mut sampler = Sampler::on_gpu(model, self.config(), context, &gpu)?;
+        let mut sampler = Sampler::begin(model, Begin::Anew(self.config()), Backend::gpu(context, &gpu))?;
         let before = context.usage().measured_time;
         let leapfrogs = leapfrogs(&mut sampler)?;
         let seconds = (context.usage().measured_time - before).as_secs_f64();
