@@ -5,7 +5,7 @@ mod posterior;
 use crate::ess::{ess_below, lesser};
 use crate::mcse::{quantile_error_with, sd_error};
 use crate::moments::{mean, sum_by};
-use crate::order::{Sorted, quantile_linear};
+use crate::order::{Sorted, quantile_of_sorted};
 use crate::rhat::rank_normalized;
 use crate::{Chains, DiagError};
 
@@ -119,7 +119,7 @@ impl Definition {
         if self == Self::Posterior && !posterior::defined(chains) {
             return f64::NAN;
         }
-        let bound = quantile_linear(&Sorted::of(chains.values()).values, prob);
+        let bound = quantile_of_sorted(&Sorted::of(chains.values()).values, prob);
         if self != Self::Posterior {
             return ess_below(chains, bound);
         }

@@ -29,9 +29,13 @@ pub fn eti(chains: &Chains, prob: f64) -> Result<[f64; 2], DiagError> {
     Ok(eti_of_sorted(&Sorted::of(chains.values()).values, prob))
 }
 
-/// The highest-density interval of sorted values, NaN last.
-pub(crate) fn hdi_of_sorted(sorted: &[f64], prob: f64) -> [f64; 2] {
+/// The highest-density interval of ascending values, NaN last: as [`hdi`], of values that are sorted already. NaN when
+/// there is no value.
+pub fn hdi_of_sorted(sorted: &[f64], prob: f64) -> [f64; 2] {
     let n = sorted.len();
+    if n == 0 {
+        return [f64::NAN; 2];
+    }
     let span = (prob * n as f64).floor() as usize;
     if span >= n {
         return [sorted[0], sorted[n - 1]];

@@ -5,7 +5,7 @@ mod root;
 mod sheather_jones;
 
 use crate::moments::{mean, sum_by};
-use crate::order::{quantile_linear, range};
+use crate::order::{quantile_of_sorted, range};
 
 /// Bins of the default grid.
 const GRID: usize = 512;
@@ -33,17 +33,19 @@ pub struct KdeOptions {
     pub bandwidth: Bandwidth,
     /// Bins of the grid; fewer than 100 become 100.
     pub grid_len: usize,
-    /// Whether mass that the kernel carries past the ends of the data is reflected; else it is lost.
+    /// Whether mass that the kernel carries past the ends of the grid is reflected; else it is lost.
     pub bound_correction: bool,
+    /// Where the grid ends, if beyond the smallest and the largest value: ArviZ's `custom_lims`.
+    pub limits: Option<[f64; 2]>,
 }
 
 impl Default for KdeOptions {
     fn default() -> Self {
-        Self { bandwidth: Bandwidth::default(), grid_len: GRID, bound_correction: true }
+        Self { bandwidth: Bandwidth::default(), grid_len: GRID, bound_correction: true, limits: None }
     }
 }
 
-/// A density on an even grid from the smallest to the largest value.
+/// A density on an even grid, from the smallest to the largest value unless other limits were given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kde {
     /// The middles of the bins.
@@ -73,8 +75,9 @@ pub fn kde_with(values: &[f64], options: &KdeOptions) -> Option<Kde> {
     if max <= min || !(max - min).is_finite() {
         return None;
     }
-    let bins = Bins::of(&values, min, max, options.grid_len.max(100));
-    let bandwidth = bandwidth(&values, &bins, max - min, options.bandwidth);
+    let [low, high] = options.limits.map_or([min, max], |[low, high]| [low.min(min), high.max(max)]);
+    let bins = Bins::of(&values, low, high, options.grid_len.max(100));
+    let bandwidth = bandwidth(&values, &bins, high - low, options.bandwidth);
     let density = convolve(&bins, values.len(), bandwidth, options.bound_correction);
     Some(Kde { grid: bins.middles(), density, bandwidth })
 }
@@ -98,7 +101,7 @@ fn deviation(values: &[f64]) -> f64 {
 
 fn silverman(values: &[f64]) -> f64 {
     let sorted = crate::order::Sorted::of(values).values;
-    let between = quantile_linear(&sorted, 0.75) - quantile_linear(&sorted, 0.25);
+    let between = quantile_of_sorted(&sorted, 0.75) - quantile_of_sorted(&sorted, 0.25);
     0.9 * deviation(values).min(between / 1.34) * (values.len() as f64).powf(-0.2)
 }
 
@@ -175,6 +178,28 @@ mod tests {
                 assert!((density - exact).abs() < 0.012, "{rule:?} {x}: {density} {exact}");
             }
         }
+    }
+
+    /// The definition: the mean of a normal density around each value.
+    #[test]
+    fn beyond_the_values_it_is_the_sum_of_kernels() {
+        let values = [-1.0, -0.4, 0.1, 0.15, 2.0];
+        let bandwidth = 0.3;
+        let options =
+            KdeOptions { bandwidth: Bandwidth::Fixed(bandwidth), limits: Some([-3.0, 4.5]), ..KdeOptions::default() };
+        let found = kde_with(&values, &options).unwrap();
+        assert!(found.grid[0] < -2.9 && found.grid[511] > 4.4);
+        for (x, density) in found.grid.iter().zip(&found.density) {
+            let kernel = |v: &f64| {
+                (-0.5 * ((x - v) / bandwidth).powi(2)).exp() / (bandwidth * (2.0 * std::f64::consts::PI).sqrt())
+            };
+            let exact = values.iter().map(kernel).sum::<f64>() / 5.0;
+            // Bins are 0.015 wide, a twentieth of the bandwidth.
+            assert!((density - exact).abs() < 0.02, "{x}: {density} {exact}");
+        }
+        // Values are never left out.
+        let inner = kde_with(&values, &KdeOptions { limits: Some([0.0, 0.1]), ..options }).unwrap();
+        assert!(inner.grid[0] > -1.0 && inner.grid[0] < -0.99 && inner.grid[511] < 2.0 && inner.grid[511] > 1.99);
     }
 
     #[test]

@@ -130,13 +130,14 @@ pub use ess::{
 };
 pub use evolution::{Evolution, ess_local_curve, ess_quantile_curve, evolution};
 pub use hdi_multimodal::hdi_multimodal;
-pub use interval::{eti, hdi};
+pub use interval::{eti, hdi, hdi_of_sorted};
 pub use kde::{Bandwidth, Kde, KdeOptions, kde, kde_with};
 pub use likelihood::LogLikelihood;
 pub use loo::loo;
 pub use loo_pit::{Ties, loo_pit};
 pub use many::{ess_bulk_of_chains, ess_mean_of_chains, ess_tail_of_chains, rhat_nested};
 pub use mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};
+pub use order::quantile_of_sorted;
 pub use psis::{Psis, pareto_convergence_rate, pareto_k_threshold, pareto_min_ss, psis};
 pub use pvalue::{BayesianPValue, Statistic, bayesian_p_value, bayesian_p_values, bayesian_u_values};
 pub use ranks::{ChiSquare, EcdfBand, EcdfTest, MeanTest, RankCounts, holm, mean_zero, rank, student_limit};

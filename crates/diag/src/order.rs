@@ -285,8 +285,12 @@ pub(crate) fn quantile(sorted: &[f64], prob: f64) -> f64 {
     (1.0 - gamma) * sorted[k - 1] + gamma * sorted[k]
 }
 
-/// The same quantile with the operations of `np.quantile`.
-pub(crate) fn quantile_linear(sorted: &[f64], prob: f64) -> f64 {
+/// The quantile of ascending values at `prob` in [0, 1], by linear interpolation between neighbours (Hyndman and Fan 1996,
+/// type 7), with the operations of `np.quantile`. NaN when there is no value.
+pub fn quantile_of_sorted(sorted: &[f64], prob: f64) -> f64 {
+    if sorted.is_empty() {
+        return f64::NAN;
+    }
     let place = (sorted.len() - 1) as f64 * prob;
     let below = (place as usize).min(sorted.len() - 1);
     let (low, high) = (sorted[below], sorted[(below + 1).min(sorted.len() - 1)]);

@@ -5,7 +5,7 @@
 
 use crate::DiagError;
 use crate::moments::{mean, sum_by};
-use crate::order::{median, quantile_linear, range};
+use crate::order::{median, quantile_of_sorted, range};
 use rayon::prelude::*;
 
 /// A statistic of a data set.
@@ -45,7 +45,7 @@ impl Statistic {
             Self::Min => range(values).0,
             Self::Max => range(values).1,
             Self::Median => median(&sorted()),
-            Self::Quantile(prob) => quantile_linear(&sorted(), prob),
+            Self::Quantile(prob) => quantile_of_sorted(&sorted(), prob),
         }
     }
 }

@@ -162,7 +162,7 @@ impl EngineTimes {
     fn median(&self, of: impl Fn(&Repeat) -> f64) -> f64 {
         let mut values: Vec<f64> = self.repeats.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
-        crate::estimate::quantile(&values, 0.5)
+        octopus_diag::quantile_of_sorted(&values, 0.5)
     }
 }
 

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::palette::{BLUE, PALE, SKY};
 use super::panel::key;
 use super::scene::{Point, Scene};
-use crate::estimate::quantile;
+use octopus_diag::quantile_of_sorted;
 
 /// At each place the lowest, the 5%, 50% and 95% quantiles, and the highest value.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ impl Spread {
             let mut values: Vec<f64> = series.clone().filter_map(|one| one.get(place).copied()).collect();
             values.retain(|v| !v.is_nan());
             values.sort_by(f64::total_cmp);
-            [0.0, 0.05, 0.5, 0.95, 1.0].map(|p| quantile(&values, p))
+            [0.0, 0.05, 0.5, 0.95, 1.0].map(|p| quantile_of_sorted(&values, p))
         };
         Self((0..places).map(at).collect())
     }

@@ -189,6 +189,7 @@ impl Part {
         }
         let Self { seats, needs, kernels, gpu, .. } = self;
         // First what it has goes back.
+        #[allow(clippy::drop_non_drop, reason = "without the feature `cuda` there is nothing to drop")]
         drop(seats);
         let turn = gpu.first_turn(count);
         let seats = in_turns(needs.device(), turn, notes, |turn| Seats::new(&needs, &kernels, count, turn))?;

@@ -8,8 +8,9 @@ use super::super::scene::{Align, Scene, Text};
 use super::super::{font, font::Weight};
 use super::EnergyPlot;
 use crate::ReportError;
-use crate::estimate::{Density, quantile};
+use crate::estimate::Density;
 use crate::format::{count, significant};
+use octopus_diag::quantile_of_sorted;
 
 /// Below it the tails may be missed (Betancourt 2016).
 const LIMIT: f64 = 0.3;
@@ -124,7 +125,7 @@ fn range(marginal: &[f64], steps: &[f64]) -> (f64, f64) {
     let ends = [marginal, steps].map(|values| {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
-        [quantile(&sorted, 0.0005), quantile(&sorted, 0.9995)]
+        [quantile_of_sorted(&sorted, 0.0005), quantile_of_sorted(&sorted, 0.9995)]
     });
     widened(extent(ends.concat()).unwrap_or((-1.0, 1.0)), 0.04)
 }

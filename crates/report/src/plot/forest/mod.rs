@@ -6,8 +6,8 @@ mod many;
 use octopus_trace::Dataset;
 
 use crate::draws;
-use crate::estimate::shortest_interval;
 use crate::summary::SummaryRow;
+use octopus_diag::hdi_of_sorted;
 
 /// The data of a forest plot.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl ForestPlot {
                 label: element.name.clone(),
                 mean: row.mean,
                 hdi89: row.hdi89,
-                hdi50: shortest_interval(&sorted, 0.5),
+                hdi50: hdi_of_sorted(&sorted, 0.5).into(),
                 rhat: row.rhat,
                 truth: row.truth,
             };

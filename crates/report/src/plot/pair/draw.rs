@@ -10,8 +10,9 @@ use super::super::{font, font::Weight};
 use super::regions::{Plane, unit};
 use super::{PairPlot, PairVariable};
 use crate::ReportError;
-use crate::estimate::{Density, quantile};
+use crate::estimate::Density;
 use crate::format::count;
+use octopus_diag::quantile_of_sorted;
 
 const GAP: f64 = 36.0;
 /// Above each row: the name of its variable.
@@ -106,7 +107,7 @@ impl PairPlot {
     fn range(&self, variable: &PairVariable) -> (f64, f64) {
         let mut sorted: Vec<f64> = variable.draws.iter().copied().filter(|v| v.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
-        let bulk = [quantile(&sorted, 0.005), quantile(&sorted, 0.995)];
+        let bulk = [quantile_of_sorted(&sorted, 0.005), quantile_of_sorted(&sorted, 0.995)];
         let divergent = self.divergent.iter().filter_map(|&i| variable.draws.get(i).copied());
         let range = extent(bulk.into_iter().chain(divergent)).unwrap_or((0.0, 1.0));
         // An axis makes room around a range of one value, and here points should lie in its middle too.

@@ -7,8 +7,8 @@ use super::super::scene::{Align, Point, Scene, Text};
 use super::super::{font, font::Weight};
 use super::ParallelPlot;
 use crate::ReportError;
-use crate::estimate::quantile;
 use crate::format::{count, significant};
+use octopus_diag::quantile_of_sorted;
 
 const ROW: f64 = 46.0;
 /// Fewer rows than this are further apart.
@@ -78,7 +78,7 @@ impl ParallelPlot {
         if values.is_empty() {
             return String::new();
         }
-        let [low, high] = [0.25, 0.75].map(|p| significant(quantile(&values, p), 2));
+        let [low, high] = [0.25, 0.75].map(|p| significant(quantile_of_sorted(&values, p), 2));
         format!("\nhalf of the divergent draws: {low} to {high} standard deviations from it")
     }
 

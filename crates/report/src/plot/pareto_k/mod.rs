@@ -83,7 +83,7 @@ impl ParetoKPlot {
             sorted.sort_by(f64::total_cmp);
             let (&low, &high) = (sorted.first()?, sorted.last()?);
             let at = (i * each) as f64 + 0.5 * (k.len() - 1) as f64;
-            Some(Column { at, low, median: crate::estimate::quantile(&sorted, 0.5), high })
+            Some(Column { at, low, median: octopus_diag::quantile_of_sorted(&sorted, 0.5), high })
         };
         self.k.chunks(each).enumerate().filter_map(column).collect()
     }

@@ -64,7 +64,8 @@ impl PosteriorPanel {
     fn range(&self) -> (f64, f64) {
         let mut sorted: Vec<f64> = self.draws.iter().copied().filter(|v| v.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
-        let bulk = (crate::estimate::quantile(&sorted, 0.0005), crate::estimate::quantile(&sorted, 0.9995));
+        let bulk =
+            (octopus_diag::quantile_of_sorted(&sorted, 0.0005), octopus_diag::quantile_of_sorted(&sorted, 0.9995));
         let ends = [bulk.0, bulk.1, self.hdi89.0, self.hdi89.1];
         let Some(mut range) = super::axis::extent(ends) else { return (0.0, 1.0) };
         let length = range.1 - range.0;

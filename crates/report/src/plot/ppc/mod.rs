@@ -2,8 +2,9 @@
 
 mod draw;
 
-use crate::estimate::{Density, quantile};
+use crate::estimate::Density;
 use crate::summary::PredictiveStatistic;
+use octopus_diag::quantile_of_sorted;
 
 /// Replicated densities that are drawn: more turn into a blot.
 const MOST_CURVES: usize = 100;
@@ -30,7 +31,7 @@ impl PpcPlot {
     fn range(&self) -> Option<(f64, f64)> {
         let mut pooled: Vec<f64> = self.replicates.iter().flatten().copied().filter(|v| v.is_finite()).collect();
         pooled.sort_by(f64::total_cmp);
-        let bulk = [quantile(&pooled, 0.0005), quantile(&pooled, 0.9995)];
+        let bulk = [quantile_of_sorted(&pooled, 0.0005), quantile_of_sorted(&pooled, 0.9995)];
         super::axis::extent(self.observed.iter().copied().chain(bulk)).map(|range| super::axis::widened(range, 0.04))
     }
 }

@@ -3,7 +3,7 @@
 mod draw;
 
 use super::axis::{extent, widened};
-use crate::estimate::quantile;
+use octopus_diag::quantile_of_sorted;
 
 /// Replicates that are drawn as curves: more turn into a blot.
 const MOST_CURVES: usize = 100;
@@ -35,7 +35,7 @@ impl PpcEcdfPlot {
         let (&first, &last) = (observed.first()?, observed.last()?);
         pooled.first()?;
         // A replicate far out would squeeze the rest: all but the outermost 0.1%.
-        let ends = [first, last, quantile(&pooled, 0.0005), quantile(&pooled, 0.9995)];
+        let ends = [first, last, quantile_of_sorted(&pooled, 0.0005), quantile_of_sorted(&pooled, 0.9995)];
         let (low, high) = widened(extent(ends)?, 0.03);
         let (low, high) = if high > low { (low, high) } else { (low - 1.0, high + 1.0) };
         let x: Vec<f64> = (0..POINTS).map(|i| low + (high - low) * i as f64 / (POINTS - 1) as f64).collect();
@@ -45,7 +45,7 @@ impl PpcEcdfPlot {
         let envelope = (0..POINTS).map(|i| {
             let mut at: Vec<f64> = replicated.iter().map(|function| function[i]).collect();
             at.sort_by(f64::total_cmp);
-            (quantile(&at, tail), quantile(&at, 1.0 - tail))
+            (quantile_of_sorted(&at, tail), quantile_of_sorted(&at, 1.0 - tail))
         });
         Some(Functions { envelope: envelope.collect(), observed: ecdf(&observed, &x), replicated, mean, x })
     }

@@ -8,8 +8,9 @@ use super::super::scene::{Align, Scene, Text};
 use super::super::{font, font::Weight};
 use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
 use crate::ReportError;
-use crate::estimate::{Density, quantile};
+use crate::estimate::Density;
 use crate::format::{count, significant};
+use octopus_diag::quantile_of_sorted;
 
 const COLUMNS: usize = 3;
 const ROW: f64 = 440.0;
@@ -133,7 +134,7 @@ fn spike(scene: &mut Scene, values: &[f64], place: &Panel, x: &Axis, colour: Col
 fn draw_narrowing(scene: &mut Scene, narrowing: &Narrowing, place: &Panel) {
     let mut sorted: Vec<f64> = narrowing.ratios.iter().copied().filter(|v| v.is_finite() && *v > 0.0).collect();
     sorted.sort_by(f64::total_cmp);
-    let median = quantile(&sorted, 0.5);
+    let median = quantile_of_sorted(&sorted, 0.5);
     let elements = format!("{} elements", count(narrowing.ratios.len() as u64));
     let middle = format!("median {}", significant(median, 3));
     let words = |text: String, colour| Text::new((0.0, 0.0), text, SMALL, colour);

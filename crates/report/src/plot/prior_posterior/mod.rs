@@ -8,9 +8,9 @@ use octopus_trace::Dataset;
 
 use super::axis::{extent, widened};
 use crate::draws;
-use crate::estimate::quantile;
 use crate::format::significant;
 use crate::summary::SummaryRow;
+use octopus_diag::quantile_of_sorted;
 
 /// Panels that fit one picture.
 const MOST_PANELS: usize = 12;
@@ -126,7 +126,7 @@ impl PriorPosteriorPanel {
 fn bulk(values: &[f64], tail: f64) -> (f64, f64) {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
-    (quantile(&sorted, tail), quantile(&sorted, 1.0 - tail))
+    (quantile_of_sorted(&sorted, tail), quantile_of_sorted(&sorted, 1.0 - tail))
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl ScalingSeries {
         of_size
             .map(|repeats| {
                 let values: Vec<f64> = repeats.iter().map(|point| point.1).collect();
-                (repeats[0].0, crate::estimate::quantile(&values, 0.5))
+                (repeats[0].0, octopus_diag::quantile_of_sorted(&values, 0.5))
             })
             .collect()
     }
