@@ -40,10 +40,10 @@ impl Place {
         }
     }
 
-    /// Chains where `begin` says.
+    /// Makes the chains of a run here, new or from a checkpoint: [`Sampler::begin`] on this place.
     ///
     /// # Errors
-    /// Those of [`Sampler::begin`].
+    /// When [`Sampler::begin`] fails: the configuration is invalid, the checkpoint does not fit, or a device fails.
     pub(crate) fn begin<'d, D: LogDensity + ?Sized>(
         &self,
         density: &'d D,
@@ -55,7 +55,7 @@ impl Place {
     /// Chains at their starting points. What becomes of the devices until then is a warning.
     ///
     /// # Errors
-    /// Those of [`Sampler::begin`].
+    /// When [`Sampler::begin`] fails: the configuration is invalid, the checkpoint does not fit, or a device fails.
     pub(crate) fn start<'d, D: LogDensity + ?Sized>(
         &self,
         density: &'d D,

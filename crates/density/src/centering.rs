@@ -126,19 +126,20 @@ pub(crate) struct Standard {
 }
 
 /// What is left of the effects once they are integrated out: the density of what is measured given the scalars, in which
-/// `a_j ~ N(shift, o^2 d_j / p_j)` with `d_j = 1 + p_j s^2 / o^2`, as sums over all effects. With `h_j = 1 - 1 / d_j`:
+/// `a_j ~ N(shift, o^2 d_j / p_j)` with `d_j = 1 + p_j s^2 / o^2`, as sums over all effects `j`; `h_j = 1 - 1 / d_j`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Integrated {
-    /// Of h_j.
+    /// The sum of h_j.
     pub(crate) shares: f64,
-    /// Of ln d_j: the log-Jacobian of the effects' coordinates, negative and doubled, and the log-determinant of the
-    /// density, too.
+    /// The sum of ln d_j. It is -2 times the log-Jacobian of the effects' coordinates, and the log-determinant of the
+    /// density.
     pub(crate) logs: f64,
-    /// Of p_j / d_j (a_j - shift): o^2 times the slope by the location.
+    /// The sum of p_j / d_j (a_j - shift): o^2 times the derivative of the log density by the location.
     pub(crate) pull: f64,
-    /// Of p_j / d_j (a_j - shift)^2.
+    /// The sum of p_j / d_j (a_j - shift)^2.
     pub(crate) squares: f64,
-    /// Of the same times h_j: o^2 times the slope by the logarithm of the scale, and negative of that of the noise.
+    /// The sum of h_j p_j / d_j (a_j - shift)^2: o^2 times what the data add to the derivative by the logarithm of the
+    /// scale, and to that by the logarithm of the noise with the other sign.
     pub(crate) drawn: f64,
 }
 

@@ -18,7 +18,7 @@ pub fn panics_become_errors() -> bool {
 /// Nothing that `work` touched may be used after a failure.
 ///
 /// # Errors
-/// Those of `work`, and what `damaged` makes of the words of a panic.
+/// When `work` fails, with its error, or panics, with the error that `damaged` makes of the panic's message.
 pub fn decode<T, E>(work: impl FnOnce() -> Result<T, E>, damaged: impl FnOnce(String) -> E) -> Result<T, E> {
     GUARDS.set(GUARDS.get() + 1);
     let found = catch_unwind(AssertUnwindSafe(work));

@@ -1,9 +1,9 @@
 //! Many data sets in one launch: each as if it were alone, whatever the others are and do.
 
-use crate::scenario::{Bits, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
-use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision};
+use crate::scenario::{Bits, Kernels, Otherwise, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
+use octopus_density::gpu::{GpuDensity, Precision};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{DensityError, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity};
+use octopus_density::{DensityError, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
 use octopus_sampler::{
     Backend, BatchSampler, Begin, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
 };
@@ -158,84 +158,13 @@ on_software_gpu!(runs_move_out_of_a_batch_and_into_one, "", &[BATCH], {
     assert_all_same(whole, &expected, "moved");
 });
 
-/// A density whose kernels read that a sum of its data is no number.
-struct Spoiled(HierarchicalNormal);
-
-impl LogDensity for Spoiled {
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn layout(&self) -> &Layout {
-        self.0.layout()
-    }
-
-    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.0.logp_grad(position, gradient)
-    }
-
-    fn expand(&self, position: &[f64], out: &mut [f64]) {
-        self.0.expand(position, out);
-    }
-
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn center(&self) -> Option<Vec<f64>> {
-        self.0.center()
-    }
-
-    fn init_scale(&self) -> Option<Vec<f64>> {
-        self.0.init_scale()
-    }
-
-    fn hierarchies(&self) -> &[Hierarchy] {
-        self.0.hierarchies()
-    }
-
-    fn kernels(&self) -> Option<&dyn GpuDensity> {
-        Some(self)
-    }
-
-    fn logp_grad_centered(
-        &self,
-        centerings: &[octopus_density::Centering],
-        position: &[f64],
-        gradient: &mut [f64],
-    ) -> Result<f64, DensityError> {
-        self.0.logp_grad_centered(centerings, position, gradient)
-    }
-}
-
-impl GpuDensity for Spoiled {
-    fn kernel_name(&self) -> &str {
-        self.0.kernel_name()
-    }
-
-    fn kernel_modules(&self) -> &[KernelModule] {
-        self.0.kernel_modules()
-    }
-
-    fn batch_modules(&self) -> &[KernelModule] {
-        self.0.batch_modules()
-    }
-
-    fn kernel_data(&self) -> Vec<KernelField<'_>> {
-        let mut fields = self.0.kernel_data();
-        let last = fields.iter_mut().rfind(|field| matches!(field, KernelField::Scalar(_)));
-        *last.expect("there are scalars") = KernelField::Scalar(f64::NAN);
-        fields
-    }
-}
-
 on_software_gpu!(one_that_fails_ends_alone, "", &[BATCH], {
     let shared =
         HierarchicalSpec { groups: 3, per_group: 9000, ..HierarchicalSpec::default() }.generate().expect("valid");
     let shared = HierarchicalNormal::new(shared.data, HierarchicalPrior::default(), Likelihood::Pointwise);
     let densities: Vec<Box<dyn GpuDensity>> = vec![
         Box::new(density(0)),
-        Box::new(Spoiled(density(1))),
+        Box::new(Otherwise { inner: density(1), kernels: Kernels::OfSpoiledData }),
         Box::new(shared.expect("valid")),
         Box::new(model(1100, true, Likelihood::Collapsed)),
         Box::new(density(4)),

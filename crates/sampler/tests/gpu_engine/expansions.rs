@@ -1,9 +1,9 @@
 //! What draws mean, said by the device: the CPU's bits in f64, and numbers near them in f32 and mixed.
 
-use crate::scenario::{context, model, on_software_gpu, short};
+use crate::scenario::{Kernels, Otherwise, context, model, on_software_gpu, short};
 use octopus_cuda::{CudaError, ExpansionShape, Float, NutsData, NutsExpansion, NutsField, NutsFormat, NutsPrediction};
-use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule};
-use octopus_density::{DensityError, EightSchools, Layout, Likelihood, LogDensity};
+use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField};
+use octopus_density::{EightSchools, Likelihood, LogDensity};
 use octopus_random::exact::normal_quantile;
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{GpuExpander, Precision, Sampler, SamplerConfig, SamplerError};
@@ -309,54 +309,6 @@ on_software_gpu!(device_memory_is_bounded, "", UNITS, {
     }
 });
 
-/// Eight schools whose draws no kernel expands.
-struct Unexpanded(EightSchools);
-
-impl LogDensity for Unexpanded {
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn layout(&self) -> &Layout {
-        self.0.layout()
-    }
-
-    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.0.logp_grad(position, gradient)
-    }
-
-    fn expand(&self, position: &[f64], out: &mut [f64]) {
-        self.0.expand(position, out);
-    }
-
-    fn name(&self) -> &str {
-        "unexpanded"
-    }
-
-    fn kernels(&self) -> Option<&dyn GpuDensity> {
-        Some(self)
-    }
-}
-
-impl GpuDensity for Unexpanded {
-    fn kernel_name(&self) -> &str {
-        self.0.kernel_name()
-    }
-
-    fn kernel_modules(&self) -> &[KernelModule] {
-        self.0.kernel_modules()
-    }
-
-    fn kernel_data(&self) -> Vec<KernelField<'_>> {
-        self.0.kernel_data()
-    }
-
-    /// In f32 only.
-    fn expansion_modules(&self) -> &[ExpansionModule] {
-        &self.0.expansion_modules()[1..2]
-    }
-}
-
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, SamplerError>, words: &str) {
     assert_eq!(result.unwrap_err().to_string(), words);
@@ -364,13 +316,14 @@ fn refused<T: std::fmt::Debug>(result: Result<T, SamplerError>, words: &str) {
 
 on_software_gpu!(what_cannot_be_expanded_says_so, "total_mb=64;free_mb=60", UNITS, {
     let (model, context) = (EightSchools::rubin(), context());
+    let unexpanded = Otherwise { inner: EightSchools::rubin(), kernels: Kernels::ExpandingInF32 };
     refused(
-        GpuExpander::new(&Unexpanded(EightSchools::rubin()), Precision::F64, &context),
-        "no GPU kernel for 'unexpanded' with 10 coordinates in f64: none that expands draws is compiled in this precision; \
+        GpuExpander::new(&unexpanded, Precision::F64, &context),
+        "no GPU kernel for 'otherwise' with 10 coordinates in f64: none that expands draws is compiled in this precision; \
          use the CPU, or another precision",
     );
     // Without observations there is nothing to replicate them of; that the kernel would read some is found.
-    let error = GpuExpander::with_bytes(&Unexpanded(EightSchools::rubin()), Precision::F32, &context, 0)
+    let error = GpuExpander::with_bytes(&unexpanded, Precision::F32, &context, 0)
         .and_then(|mut gpu| gpu.predict(SEED, 1, &[0.5; 10], &[0]))
         .unwrap_err();
     assert!(matches!(error, SamplerError::Device(CudaError::KernelSignature { .. })), "{error}");

@@ -1,7 +1,7 @@
 //! What cannot run on a GPU says so, and a device that fails stops the run with its own words.
 
-use crate::scenario::{context, model, on_gpu, on_software_gpu, short};
-use octopus_density::{DensityError, HierarchicalNormal, Layout, Likelihood, LogDensity};
+use crate::scenario::{Kernels, Otherwise, context, model, on_gpu, on_software_gpu, short};
+use octopus_density::Likelihood;
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, GpuNote, Precision, Sampler};
 use octopus_sampler::{SamplerConfig, SamplerError};
 
@@ -45,37 +45,12 @@ on_software_gpu!(a_device_that_is_lost_ends_the_run, "lost=400", &["nuts_hierarc
     assert!(matches!(error, SamplerError::Device(_)), "{error}");
 });
 
-/// A density without kernels.
-struct Bare(HierarchicalNormal);
-
-impl LogDensity for Bare {
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn layout(&self) -> &Layout {
-        self.0.layout()
-    }
-
-    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.0.logp_grad(position, gradient)
-    }
-
-    fn expand(&self, position: &[f64], out: &mut [f64]) {
-        self.0.expand(position, out);
-    }
-
-    fn name(&self) -> &str {
-        "bare"
-    }
-}
-
 on_software_gpu!(a_density_without_kernels_is_for_the_cpu, "", &["nuts_hierarchical_normal_f64_32x1"], {
-    let bare = Bare(model(8, true, Likelihood::Collapsed));
+    let bare = Otherwise { inner: model(8, true, Likelihood::Collapsed), kernels: Kernels::None };
     let (context, gpu) = (context(), GpuConfig::default());
     let refused = |error: SamplerError| {
         assert!(matches!(error, SamplerError::NoKernel { .. }), "{error}");
-        let expected = "no GPU kernel for 'bare' with 11 coordinates in f64: none is compiled for it; use the CPU";
+        let expected = "no GPU kernel for 'otherwise' with 11 coordinates in f64: none is compiled for it; use the CPU";
         assert!(error.to_string().starts_with(expected), "{error}");
     };
     let begin = || Begin::Anew(short());

@@ -1,8 +1,11 @@
 //! Runs a test's body in a process that has a software GPU with the sampler's kernels.
 
 use octopus_cuda::{Context, Device};
+use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule};
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::{
+    Centering, DensityError, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity,
+};
 use octopus_sampler::{Adaptation, Backend, Begin, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
 use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
 use std::process::Command;
@@ -178,5 +181,97 @@ impl Bits {
             assert_eq!(first, None, "{what}: chain {c} differs from this word on, of {}", a.len());
         }
         assert_eq!(self.adaptation, other.adaptation, "{what}");
+    }
+}
+
+/// A density with other kernels than its own. Its name is `otherwise`.
+pub(crate) struct Otherwise<D> {
+    pub(crate) inner: D,
+    pub(crate) kernels: Kernels,
+}
+
+/// The kernels of an [`Otherwise`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernels {
+    /// It has none.
+    None,
+    /// Draws are expanded in f32 only.
+    ExpandingInF32,
+    /// The last scalar of the data that they read is no number.
+    OfSpoiledData,
+}
+
+impl<D: GpuDensity> LogDensity for Otherwise<D> {
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.inner.layout()
+    }
+
+    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.inner.logp_grad(position, gradient)
+    }
+
+    fn expand(&self, position: &[f64], out: &mut [f64]) {
+        self.inner.expand(position, out);
+    }
+
+    fn name(&self) -> &str {
+        "otherwise"
+    }
+
+    fn center(&self) -> Option<Vec<f64>> {
+        self.inner.center()
+    }
+
+    fn init_scale(&self) -> Option<Vec<f64>> {
+        self.inner.init_scale()
+    }
+
+    fn hierarchies(&self) -> &[Hierarchy] {
+        self.inner.hierarchies()
+    }
+
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        (self.kernels != Kernels::None).then_some(self)
+    }
+
+    fn logp_grad_centered(
+        &self,
+        centerings: &[Centering],
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, DensityError> {
+        self.inner.logp_grad_centered(centerings, position, gradient)
+    }
+}
+
+impl<D: GpuDensity> GpuDensity for Otherwise<D> {
+    fn kernel_name(&self) -> &str {
+        self.inner.kernel_name()
+    }
+
+    fn kernel_modules(&self) -> &[KernelModule] {
+        self.inner.kernel_modules()
+    }
+
+    fn batch_modules(&self) -> &[KernelModule] {
+        self.inner.batch_modules()
+    }
+
+    fn kernel_data(&self) -> Vec<KernelField<'_>> {
+        let mut fields = self.inner.kernel_data();
+        if self.kernels == Kernels::OfSpoiledData {
+            let last = fields.iter_mut().rfind(|field| matches!(field, KernelField::Scalar(_)));
+            *last.expect("there are scalars") = KernelField::Scalar(f64::NAN);
+        }
+        fields
+    }
+
+    fn expansion_modules(&self) -> &[ExpansionModule] {
+        let all = self.inner.expansion_modules();
+        if self.kernels == Kernels::ExpandingInF32 { &all[1..2] } else { all }
     }
 }

@@ -6,21 +6,6 @@ use octopus_sampler::{Block, DrawStats, Sampler};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// The statistics of a draw, in the order in which they follow its coordinates.
-const STATISTICS: [&str; 11] = [
-    "lp",
-    "acceptance_rate",
-    "step_size",
-    "energy",
-    "energy_error",
-    "max_energy_error",
-    "tree_depth",
-    "n_steps",
-    "index_in_trajectory",
-    "diverging",
-    "reached_max_treedepth",
-];
-
 /// What words are called when they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Names {
@@ -33,7 +18,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    const RUN: Self = Self { row: "iteration", number: "coordinate", rest: &STATISTICS };
+    const RUN: Self = Self { row: "iteration", number: "coordinate", rest: &octopus_trace::SAMPLE_STATS };
     /// Of expanded draws.
     pub(super) const VARIABLES: Self = Self { row: "row", number: "value", rest: &[] };
     /// Of replicates.
