@@ -6,9 +6,10 @@ mod iid_normal;
 mod replay;
 mod warm_up;
 
+use crate::CalibrateError;
 use crate::address::{Part, sampler_seed, stream};
-use crate::{CalibrateError, Simulator};
-use octopus_density::{LogDensity, to_centered};
+use octopus_density::to_centered;
+use octopus_models::Simulator;
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
 use serde::Serialize;
 
@@ -70,8 +71,8 @@ impl Tally {
 ///
 /// # Errors
 /// When the model cannot be simulated or sampled.
-pub fn self_check<S: Simulator>(
-    simulator: &S,
+pub fn self_check(
+    simulator: &dyn Simulator,
     seed: u64,
     sampler: &SamplerConfig,
 ) -> Result<Vec<SelfCheck>, CalibrateError> {
@@ -89,11 +90,11 @@ pub fn self_check<S: Simulator>(
         init_radius: sampler.init_radius,
         ..SamplerConfig::default()
     };
-    let mut warm_up = warm_up::WarmUp::new(&density, &config);
+    let mut warm_up = warm_up::WarmUp::new(&*density, &config);
     let mut reported = Tally::new("reported log density", "draws");
     let mut transitions = Tally::new("transitions of the model", "transitions");
     let mut gradient = vec![0.0; density.dim()];
-    let mut run = Sampler::new(&density, config.clone())?;
+    let mut run = Sampler::new(&*density, config.clone())?;
     let mut ends = Vec::new();
     while let Some(block) = run.advance(usize::MAX)? {
         if block.phase == Phase::Warmup {
@@ -111,7 +112,7 @@ pub fn self_check<S: Simulator>(
     let adaptation = run.adaptation();
     for (chain, (mut x, step)) in ends.into_iter().zip(run.step_sizes()).enumerate() {
         to_centered(density.hierarchies(), &adaptation.centerings, &mut x);
-        replay::compare(&density, adaptation, run.config(), &x, step, chain as u32, &mut transitions)?;
+        replay::compare(&*density, adaptation, run.config(), &x, step, chain as u32, &mut transitions)?;
     }
     let mut closed = Tally::new("transitions on closed orbits", "transitions");
     iid_normal::compare(run.config(), &mut closed)?;

@@ -1,14 +1,15 @@
 //! One data set: parameters from the prior, data, draws, and where the truth ranks among them.
 
+use crate::CalibrateError;
 use crate::address::{Part, sampler_seed, stream};
 use crate::kept::kept;
 use crate::likeness::{neighbours, together};
 use crate::quantities::{Quantities, Scratch};
-use crate::{CalibrateError, Simulator};
 use octopus_density::{DensityError, LogDensity};
 use octopus_diag::{
     Chains, DiagError, ess_bulk, ess_bulk_of_chains, ess_tail, ess_tail_of_chains, rank, rhat, rhat_nested,
 };
+use octopus_models::Simulator;
 use octopus_sampler::{Block, Phase, SamplerConfig, Strategy};
 
 /// What every data set of a calibration shares.
@@ -69,22 +70,22 @@ pub struct Found {
 }
 
 /// A data set that waits for its draws.
-pub(crate) struct Posed<D> {
+pub(crate) struct Posed {
     pub(crate) number: u32,
-    pub(crate) density: D,
+    pub(crate) density: Box<dyn LogDensity>,
     /// What its run shall be.
     pub(crate) config: SamplerConfig,
     /// The true value of each quantity.
     truth: Vec<f64>,
 }
 
-impl<D: LogDensity> Posed<D> {
+impl Posed {
     /// Draws parameters, and data from them.
     ///
     /// # Errors
     /// When that gives no data that the density takes.
-    pub(crate) fn new<S: Simulator<Density = D>>(
-        simulator: &S,
+    pub(crate) fn new(
+        simulator: &dyn Simulator,
         settings: &Settings,
         quantities: &Quantities,
         number: u32,
@@ -92,14 +93,14 @@ impl<D: LogDensity> Posed<D> {
         let truth = simulator.draw_parameters(&mut stream(settings.seed, number, Part::Parameters));
         let density = simulator.simulate(&truth, &mut stream(settings.seed, number, Part::Data))?;
         let config = SamplerConfig { seed: sampler_seed(settings.seed, number), ..settings.sampler.clone() };
-        let truth = quantities.evaluate(&density, &truth, &mut quantities.scratch(&density))?;
+        let truth = quantities.evaluate(&*density, &truth, &mut quantities.scratch(&*density))?;
         Ok(Self { number, density, config, truth })
     }
 }
 
 /// What the draws of a data set have been so far.
-pub(crate) struct Drawn<'a, D> {
-    posed: &'a Posed<D>,
+pub(crate) struct Drawn<'a> {
+    posed: &'a Posed,
     quantities: &'a Quantities,
     scratch: Scratch,
     /// One list for each quantity and chain.
@@ -108,9 +109,9 @@ pub(crate) struct Drawn<'a, D> {
     leapfrogs: u64,
 }
 
-impl<'a, D: LogDensity> Drawn<'a, D> {
-    pub(crate) fn new(posed: &'a Posed<D>, quantities: &'a Quantities) -> Self {
-        let (scratch, values) = (quantities.scratch(&posed.density), vec![Vec::new(); posed.truth.len()]);
+impl<'a> Drawn<'a> {
+    pub(crate) fn new(posed: &'a Posed, quantities: &'a Quantities) -> Self {
+        let (scratch, values) = (quantities.scratch(&*posed.density), vec![Vec::new(); posed.truth.len()]);
         Self { posed, quantities, scratch, values, divergences: 0, leapfrogs: 0 }
     }
 
@@ -123,7 +124,7 @@ impl<'a, D: LogDensity> Drawn<'a, D> {
         if block.phase == Phase::Warmup {
             return Ok(());
         }
-        let density = &self.posed.density;
+        let density = &*self.posed.density;
         self.values.iter_mut().for_each(|chains| chains.resize(block.chains.len(), Vec::new()));
         for (c, chain) in block.chains.iter().enumerate() {
             self.divergences += chain.stats.iter().filter(|stats| stats.diverging).count() as u64;

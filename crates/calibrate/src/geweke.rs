@@ -5,11 +5,12 @@
 //! prior and data from the parameters. The second alternates: the sampler moves the parameters given the data, and new
 //! data are drawn given the parameters. If means of the same functions differ, model, density or sampler is wrong.
 
+use crate::CalibrateError;
 use crate::address::{Part, sampler_seed, step_stream, stream};
 use crate::quantities::Coordinates;
-use crate::{CalibrateError, Simulator};
 use octopus_density::{LogDensity, to_centered};
 use octopus_diag::{MeanTest, holm, mean_zero, student_limit};
+use octopus_models::Simulator;
 use octopus_sampler::reference::{Place, ReferenceChain};
 use octopus_sampler::{Sampler, SamplerConfig};
 use rayon::ThreadPoolBuilder;
@@ -106,8 +107,8 @@ struct Sequence {
 ///
 /// # Errors
 /// When settings are out of range, or the model cannot be simulated or sampled.
-pub fn geweke<S: Simulator>(
-    simulator: &S,
+pub fn geweke(
+    simulator: &dyn Simulator,
     settings: &GewekeSettings,
     threads: usize,
     stop: &(dyn Fn() -> bool + Sync),
@@ -146,8 +147,8 @@ fn moments(values: Vec<f64>) -> impl Iterator<Item = f64> {
 }
 
 /// Means of moments over as many independent draws as a sequence has steps.
-fn independent<S: Simulator>(
-    simulator: &S,
+fn independent(
+    simulator: &dyn Simulator,
     settings: &GewekeSettings,
     coordinates: &Coordinates,
     number: u32,
@@ -158,15 +159,15 @@ fn independent<S: Simulator>(
         let mut random = step_stream(settings.seed, number, step);
         let position = simulator.draw_parameters(&mut random);
         let density = simulator.simulate(&position, &mut random)?;
-        let values = coordinates.evaluate(&density, &position, &mut coordinates.scratch(&density))?;
+        let values = coordinates.evaluate(&*density, &position, &mut coordinates.scratch(&*density))?;
         sums.iter_mut().zip(moments(values)).for_each(|(sum, value)| *sum += value);
     }
     sums.iter_mut().for_each(|sum| *sum /= settings.steps as f64);
     Ok(sums)
 }
 
-fn sequence<S: Simulator>(
-    simulator: &S,
+fn sequence(
+    simulator: &dyn Simulator,
     settings: &GewekeSettings,
     coordinates: &Coordinates,
     number: u32,
@@ -180,8 +181,8 @@ fn sequence<S: Simulator>(
             return Ok(None);
         }
         let density = simulator.simulate(&position, &mut step_stream(settings.seed, number, step))?;
-        done.divergences += move_on(&density, &settings.sampler, sampler_seed(seed, step), &mut position)?;
-        let values = coordinates.evaluate(&density, &position, &mut coordinates.scratch(&density))?;
+        done.divergences += move_on(&*density, &settings.sampler, sampler_seed(seed, step), &mut position)?;
+        let values = coordinates.evaluate(&*density, &position, &mut coordinates.scratch(&*density))?;
         moments(values).zip(&mut done.values).for_each(|(value, list)| list.push(value));
     }
     Ok(Some(done))
@@ -191,8 +192,8 @@ fn sequence<S: Simulator>(
 ///
 /// Metric and step size are learned by other chains, which know the data and not the position: whatever they learn, the
 /// transitions leave the posterior as it is.
-fn move_on<D: LogDensity>(
-    density: &D,
+fn move_on(
+    density: &dyn LogDensity,
     config: &SamplerConfig,
     seed: u64,
     position: &mut Vec<f64>,

@@ -1,8 +1,9 @@
 //! The verdict on all data sets.
 
 use crate::quantities::Quantities;
-use crate::{CalibrateError, DataSet, Found, Settings, Simulator};
+use crate::{CalibrateError, DataSet, Found, Settings};
 use octopus_diag::{MeanTest, RankCounts, holm, mean_zero};
+use octopus_models::Simulator;
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde::Serialize;
 
@@ -127,7 +128,7 @@ fn rhat_limit(sampler: &SamplerConfig) -> f64 {
 /// # Errors
 /// When there is no data set with ranks, or a rank is too large for the settings.
 pub fn judge(
-    simulator: &impl Simulator,
+    simulator: &dyn Simulator,
     settings: &Settings,
     data_sets: &mut [DataSet],
     false_alarm: f64,
@@ -223,7 +224,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchoolsSimulator;
+    use octopus_models::SchoolsSimulator;
     use octopus_random::{Purpose, Stream};
     use octopus_sampler::SamplerConfig;
 

@@ -2,7 +2,7 @@
 //!
 //! | You want | Use |
 //! |--|--|
-//! | a model that can be simulated: the hierarchical normal, eight schools, or one of your own | [`HierarchicalSimulator`], [`SchoolsSimulator`], [`Simulator`] |
+//! | a model that can be simulated: one that Octopus ships, or one of your own | [`octopus_models::Registry`], [`octopus_models::Simulator`] |
 //! | ranks of true values among posterior draws, over many data sets, on threads or in batches on a GPU | [`run`], [`Mover`], [`DataSet`] |
 //! | whether those ranks are uniform | [`judge`], [`Judgement`] |
 //! | to keep ranks in a file and go on later | [`Table`] |
@@ -14,8 +14,9 @@
 //! threads, on the order of the data sets, nor on how they are split over sessions, machines or devices.
 //!
 //! ```
-//! use octopus_calibrate::{HierarchicalSimulator, Mover, Settings, judge, run};
+//! use octopus_calibrate::{Mover, Settings, judge, run};
 //! use octopus_density::{HierarchicalPrior, Likelihood};
+//! use octopus_models::HierarchicalSimulator;
 //! use octopus_sampler::SamplerConfig;
 //!
 //! let simulator = HierarchicalSimulator::new(vec![3; 4], HierarchicalPrior::default(), Likelihood::Collapsed)?;
@@ -39,25 +40,19 @@ mod check;
 mod data_set;
 mod error;
 mod geweke;
-mod hierarchical;
 mod judgement;
 mod kept;
 mod likeness;
 mod quantities;
 mod run;
-mod schools;
 mod seeds;
-mod simulator;
 mod table;
 
 pub use check::{SelfCheck, self_check};
 pub use data_set::{DataSet, Found, Settings};
 pub use error::CalibrateError;
 pub use geweke::{Geweke, GewekeSettings, Moment, geweke};
-pub use hierarchical::HierarchicalSimulator;
 pub use judgement::{Independence, Judgement, RankedQuantity, Together, judge};
 pub use run::{Begin, Mover, run};
-pub use schools::SchoolsSimulator;
 pub use seeds::{SeedRun, SeedSweep, sweep_seeds};
-pub use simulator::Simulator;
 pub use table::{Table, TableError};

@@ -45,7 +45,7 @@ impl Quantities {
         Self { names, places, width: layout.width() }
     }
 
-    pub(crate) fn scratch(&self, density: &impl LogDensity) -> Scratch {
+    pub(crate) fn scratch(&self, density: &dyn LogDensity) -> Scratch {
         Scratch {
             expanded: vec![0.0; self.width],
             pointwise: vec![0.0; density.observations()],
@@ -56,7 +56,7 @@ impl Quantities {
     /// All quantities at `position`.
     pub(crate) fn evaluate(
         &self,
-        density: &impl LogDensity,
+        density: &dyn LogDensity,
         position: &[f64],
         scratch: &mut Scratch,
     ) -> Result<Vec<f64>, DensityError> {
@@ -67,7 +67,7 @@ impl Quantities {
     }
 }
 
-fn of_data(density: &impl LogDensity, position: &[f64], scratch: &mut Scratch) -> Result<[f64; 2], DensityError> {
+fn of_data(density: &dyn LogDensity, position: &[f64], scratch: &mut Scratch) -> Result<[f64; 2], DensityError> {
     density.log_likelihood(position, &mut scratch.pointwise);
     let log_density = density.logp_grad(position, &mut scratch.gradient)?;
     Ok([scratch.pointwise.iter().sum(), log_density])
@@ -99,7 +99,7 @@ impl Coordinates {
         Self { names, places }
     }
 
-    pub(crate) fn scratch(&self, density: &impl LogDensity) -> Scratch {
+    pub(crate) fn scratch(&self, density: &dyn LogDensity) -> Scratch {
         Scratch {
             expanded: Vec::new(),
             pointwise: vec![0.0; density.observations()],
@@ -110,7 +110,7 @@ impl Coordinates {
     /// All coordinates, the log likelihood and the log density at `position`.
     pub(crate) fn evaluate(
         &self,
-        density: &impl LogDensity,
+        density: &dyn LogDensity,
         position: &[f64],
         scratch: &mut Scratch,
     ) -> Result<Vec<f64>, DensityError> {

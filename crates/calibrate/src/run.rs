@@ -6,15 +6,18 @@ mod threads;
 pub(crate) use threads::{TURN, on_threads};
 
 use crate::quantities::Quantities;
-use crate::{CalibrateError, DataSet, Settings, Simulator};
+use crate::{CalibrateError, DataSet, Settings};
+use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
+use octopus_models::Simulator;
 use octopus_sampler::{BatchSampler, ConfigError, DataSet as Run, SamplerError};
 
 /// What begins the runs of some data sets, wherever their chains are: [`BatchSampler::begin`].
-pub type Begin<'a, D> = dyn for<'d> FnMut(&[Run<'d, D>]) -> Result<BatchSampler<'d, D>, SamplerError> + Send + 'a;
+pub type Begin<'a> =
+    dyn for<'d> FnMut(&[Run<'d, dyn LogDensity>]) -> Result<BatchSampler<'d, dyn LogDensity>, SamplerError> + Send + 'a;
 
 /// What moves the runs of the data sets. In f64 the ranks are the same to the bit.
-pub enum Mover<'a, D: 'static> {
+pub enum Mover<'a> {
     /// So many threads of the CPU.
     Threads(usize),
     /// Batches.
@@ -22,15 +25,15 @@ pub enum Mover<'a, D: 'static> {
         /// Data sets of one batch, at the most.
         at_once: usize,
         /// What begins their runs.
-        begin: &'a mut Begin<'a, D>,
+        begin: &'a mut Begin<'a>,
         /// Threads that make data sets and rank what is drawn.
         threads: usize,
     },
 }
 
 /// What is done of each data set.
-struct Task<'a, S> {
-    simulator: &'a S,
+struct Task<'a> {
+    simulator: &'a dyn Simulator,
     settings: &'a Settings,
     quantities: Quantities,
     stop: &'a (dyn Fn() -> bool + Sync),
@@ -51,11 +54,11 @@ fn ended<T>(number: u32, outcome: Result<T, CalibrateError>) -> Result<T, DataSe
 /// # Errors
 /// When settings are out of range, no thread can be started, a device fails or has no kernels for the model, or `keep`
 /// fails, which ends it. A data set that fails does not: its outcome says why.
-pub fn run<S: Simulator<Density: 'static>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
-    simulator: &S,
+pub fn run<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    simulator: &dyn Simulator,
     settings: &Settings,
     numbers: impl IntoIterator<Item = u32, IntoIter: Send>,
-    mover: Mover<'_, S::Density>,
+    mover: Mover<'_>,
     stop: &(dyn Fn() -> bool + Sync),
     keep: &mut dyn FnMut(DataSet) -> Result<(), E>,
 ) -> Result<(), CalibrateError> {

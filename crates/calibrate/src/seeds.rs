@@ -72,8 +72,8 @@ pub struct SeedSweep {
 ///
 /// # Errors
 /// When settings are out of range, a run fails, no thread can be started, or `keep` fails.
-pub fn sweep_seeds<D: LogDensity, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
-    density: &D,
+pub fn sweep_seeds<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    density: &dyn LogDensity,
     sampler: &SamplerConfig,
     seeds: impl IntoIterator<Item = u64, IntoIter: Send>,
     threads: usize,
@@ -96,8 +96,8 @@ pub fn sweep_seeds<D: LogDensity, E: Into<Box<dyn std::error::Error + Send + Syn
 }
 
 /// One run; none when it was stopped.
-fn run_seed<D: LogDensity>(
-    density: &D,
+fn run_seed(
+    density: &dyn LogDensity,
     config: SamplerConfig,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<SeedRun>, CalibrateError> {

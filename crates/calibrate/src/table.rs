@@ -1,7 +1,8 @@
 //! Ranks as a table: one line for each data set, so that a calibration can go on where it was left.
 
 use crate::quantities::Quantities;
-use crate::{DataSet, Found, Simulator};
+use crate::{DataSet, Found};
+use octopus_models::Simulator;
 use thiserror::Error;
 
 /// Columns after the ranks.
@@ -42,7 +43,7 @@ pub struct Table {
 
 impl Table {
     /// The table of a model.
-    pub fn of(simulator: &impl Simulator) -> Self {
+    pub fn of(simulator: &dyn Simulator) -> Self {
         let quantities = Quantities::of(simulator.layout()).names;
         let columns = ["data_set".to_owned()].into_iter().chain(quantities).chain(REST.map(str::to_owned)).collect();
         Self { columns }
@@ -125,7 +126,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchoolsSimulator;
+    use octopus_models::SchoolsSimulator;
 
     fn some() -> Vec<DataSet> {
         let found = |rank: usize| Found {

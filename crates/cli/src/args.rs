@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod device;
+mod model;
 mod sample;
 mod sweep;
 
@@ -9,15 +10,17 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
     DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceSamplerArgs,
 };
-pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
+pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use sweep::SweepArgs;
 
 use sample::{thread_count, words};
 
 use crate::pictures::Picture;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus_device::DeviceChoice;
+use octopus_models::Registry;
 use octopus_sampler::{MetricKind, Parameterization};
 use std::path::PathBuf;
 
@@ -47,6 +50,48 @@ pub(crate) struct Global {
     /// No progress, no notes; warnings and errors stay
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// The models that the program knows.
+    #[arg(skip)]
+    pub(crate) models: Registry,
+}
+
+impl Cli {
+    /// The definition with the names and the options of these models.
+    pub(crate) fn definition(models: Registry) -> clap::Command {
+        let add = |command: clap::Command, name: &'static str| {
+            command.mut_subcommand(name, |command| model::add(command, models, options_of(name)))
+        };
+        WITH_A_MODEL.into_iter().fold(Self::command(), add)
+    }
+
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// When it cannot be understood, and for `--help` and `--version`: clap says the rest.
+    pub(crate) fn read(
+        models: Registry,
+        words: impl IntoIterator<Item = impl Into<std::ffi::OsString> + Clone>,
+    ) -> Result<Self, clap::Error> {
+        let matches = Self::definition(models).try_get_matches_from(words)?;
+        let mut cli = Self::from_arg_matches(&matches)?;
+        cli.global.models = models;
+        let given = |matches: &ArgMatches, name| model::read(matches, models, options_of(name));
+        match (&mut cli.command, matches.subcommand()) {
+            (Command::Sample(args), Some((name, own))) => args.model_settings = given(own, name),
+            (Command::Sweep(args), Some((name, own))) => args.model_settings = given(own, name),
+            (Command::Calibrate(args), Some((name, own))) => args.model_settings = given(own, name),
+            _ => {}
+        }
+        Ok(cli)
+    }
+}
+
+/// The commands that take a model and its settings.
+const WITH_A_MODEL: [&str; 3] = ["sample", "sweep", "calibrate"];
+
+/// The settings of a model that a command takes.
+fn options_of(command: &str) -> model::OptionsOf {
+    if command == "calibrate" { OF_A_SIMULATOR } else { OF_A_POSTERIOR }
 }
 
 /// The commands.
@@ -330,34 +375,41 @@ pub(crate) struct CompletionsArgs {
 mod tests {
     use super::*;
     use crate::config::RunConfig;
-    use clap::CommandFactory;
+
+    fn parse(words: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::read(Registry::shipped(), words)
+    }
 
     #[test]
     fn the_definition_is_sound() {
-        Cli::command().debug_assert();
+        Cli::definition(Registry::shipped()).debug_assert();
     }
 
     #[test]
     fn words_are_those_of_the_settings() {
         for word in ["adaptive", "centered", "non-centered"] {
-            let cli = Cli::parse_from(["octopus", "validate", "--parameterization", word]);
+            let cli = parse(&["octopus", "validate", "--parameterization", word]).unwrap();
             let Command::Validate(args) = cli.command else { panic!("another command") };
             let text = serde_json::to_string(&args.parameterization).unwrap();
             assert_eq!(text, format!("\"{word}\""));
         }
         for word in ["auto", "low-rank", "diag", "diag-draws"] {
-            assert!(Cli::try_parse_from(["octopus", "validate", "--metric", word]).is_ok(), "{word}");
+            assert!(parse(&["octopus", "validate", "--metric", word]).is_ok(), "{word}");
         }
-        assert!(Cli::try_parse_from(["octopus", "validate", "--metric", "dense"]).is_err());
+        assert!(parse(&["octopus", "validate", "--metric", "dense"]).is_err());
     }
 
     #[test]
     fn help_states_the_true_defaults() {
-        let mut command = Cli::command();
+        let mut command = Cli::definition(Registry::shipped());
         let sample = command.find_subcommand_mut("sample").unwrap();
         let help = sample.render_long_help().to_string();
         let help: Vec<&str> = help.split("\n\n").collect();
-        let defaults = serde_json::to_value(RunConfig::default()).unwrap();
+        let mut defaults = serde_json::to_value(RunConfig::default()).unwrap();
+        let model = Registry::shipped().find("hierarchical-normal").unwrap();
+        let settings = model.build(&toml::Table::new(), None).unwrap().settings().clone();
+        let settings = serde_json::to_value(settings).unwrap();
+        defaults.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
         for (option, pointer) in [
             ("--draws", "/sampler/draws"),
             ("--tune", "/sampler/tune"),
@@ -390,7 +442,7 @@ mod tests {
 
     #[test]
     fn help_of_calibrate_states_its_own_defaults() {
-        let mut command = Cli::command();
+        let mut command = Cli::definition(Registry::shipped());
         let help = command.find_subcommand_mut("calibrate").unwrap().render_long_help().to_string();
         let help: Vec<&str> = help.split("\n\n").collect();
         let said = |option: &str| {

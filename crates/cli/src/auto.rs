@@ -6,7 +6,7 @@ use crate::place::Place;
 use crate::run;
 use crate::work::Demand;
 use anyhow::Result;
-use octopus_density::HierarchicalNormal;
+use octopus_density::LogDensity;
 use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
 use octopus_diag::limits;
 use octopus_runs::Goal;
@@ -194,7 +194,7 @@ impl Costs {
     ///
     /// # Errors
     /// When the model cannot be sampled at all.
-    pub(crate) fn measure(model: &HierarchicalNormal, pool: &ThreadPool, machine: &Machine) -> Result<Self> {
+    pub(crate) fn measure(model: &dyn LogDensity, pool: &ThreadPool, machine: &Machine) -> Result<Self> {
         let Accelerators { devices, unusable } = &machine.accelerators;
         let usable = if unusable.is_none() { *devices } else { 0 };
         let gpus = (0..usable).filter_map(|ordinal| Some((ordinal, machine.calibration(ordinal).ok()?))).collect();
@@ -205,7 +205,7 @@ impl Costs {
 }
 
 /// Seconds of a leapfrog step of one chain on one thread: a short run with short trajectories.
-fn of_a_step(model: &HierarchicalNormal) -> Result<f64> {
+fn of_a_step(model: &dyn LogDensity) -> Result<f64> {
     let config = SamplerConfig { chains: 1, tune: 30, draws: 10, max_depth: 5, ..SamplerConfig::default() };
     Ok(seconds_a_step(model, &config, &Place::Cpu, &run::pool(Some(1))?)?)
 }
@@ -215,7 +215,7 @@ fn of_a_step(model: &HierarchicalNormal) -> Result<f64> {
 /// # Errors
 /// When the density or the device fails.
 pub(crate) fn seconds_a_step(
-    model: &HierarchicalNormal,
+    model: &dyn LogDensity,
     config: &SamplerConfig,
     place: &Place,
     pool: &ThreadPool,
@@ -239,7 +239,7 @@ mod tests {
     use crate::config::prd_sampler;
     use crate::work::kernel_name;
     use octopus_density::synthetic::HierarchicalSpec;
-    use octopus_density::{HierarchicalPrior, Likelihood};
+    use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
     use octopus_device::{CalibrationKey, KernelCost, TransferCost};
 
     const CPU: LinearCost = LinearCost { fixed_seconds: 0.0, unit_seconds: 1e-6 };

@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::progress::Tally;
 use anyhow::Result;
-use octopus_density::{HierarchicalNormal, LogDensity};
+use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, SamplerConfig};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::ThreadPool;
@@ -26,7 +26,7 @@ pub(crate) struct InMemory {
 /// # Errors
 /// When a setting is out of range or the density is broken.
 pub(crate) fn sample(
-    model: &HierarchicalNormal,
+    model: &dyn LogDensity,
     config: &SamplerConfig,
     place: &Place,
     pool: &ThreadPool,
@@ -50,7 +50,7 @@ pub(crate) fn sample(
 }
 
 /// The group `posterior` of a run in memory.
-pub(crate) fn posterior<D: LogDensity>(density: &D, blocks: &[Block]) -> Dataset {
+pub(crate) fn posterior(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
     let chains = blocks.first().map_or(0, |block| block.chains.len());
     let draws: usize = blocks.iter().map(|block| block.draws).sum();
     let layout = density.layout();

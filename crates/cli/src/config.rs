@@ -1,65 +1,33 @@
 //! Everything that describes a run, as one value that files and options fill.
 
-use crate::args::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::auto::{Costs, Plan, Wanted, plan};
 use crate::device::{Machine, choice_text};
 use crate::exit::UsageError;
+use crate::problem::in_options;
 use crate::work::Demand;
 use anyhow::{Context, Result, anyhow};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity, ModelError};
+use octopus_density::{GroupedData, LogDensity};
 use octopus_device::{Chosen, DeviceChoice, Source};
+use octopus_models::settings::put;
+use octopus_models::{BuildError, Model, OptionGroup, Problem, Registry, TableFile};
 use octopus_runs::Goal;
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-
-/// Where observations come from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum DataSource {
-    /// Made up.
-    Synthetic(HierarchicalSpec),
-    /// A table of the user's.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The column of group labels.
-        group: String,
-        /// The column of values.
-        value: String,
-        /// Where only some rows belong to the data set: which.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        only: Option<Rows>,
-    },
-}
-
-/// Rows of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Rows {
-    /// Those that have in this column
-    pub(crate) column: String,
-    /// this label.
-    pub(crate) label: String,
-}
+use std::sync::Arc;
+use toml::{Table, Value};
 
 /// A run of `octopus sample`. Options on the command line override a file, which overrides the defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunConfig {
-    /// How the likelihood is evaluated.
-    pub(crate) likelihood: Likelihood,
     /// `auto`, `cpu`, `cuda`, `cuda:N`.
     #[serde(with = "choice_text")]
     pub(crate) device: DeviceChoice,
     /// Whether the draws of warm-up are kept.
     pub(crate) keep_warmup: bool,
-    /// Where observations come from.
-    pub(crate) data: DataSource,
-    /// The constants of the priors.
-    pub(crate) prior: HierarchicalPrior,
     /// The sampler's settings.
     pub(crate) sampler: SamplerConfig,
     /// When it ends before its last draw.
@@ -67,6 +35,21 @@ pub(crate) struct RunConfig {
     /// Whether strategy and chains are still to be chosen, and if so whether the number of draws was given.
     #[serde(skip)]
     pub(crate) auto: Option<DrawsGiven>,
+    /// The model's settings; those that are left out have their defaults.
+    #[serde(skip)]
+    pub(crate) settings: Table,
+    /// What tells where a setting was given.
+    #[serde(skip)]
+    pub(crate) given: Given,
+}
+
+/// Where the model's settings were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Given {
+    /// The file of settings.
+    file: Option<PathBuf>,
+    /// Settings with the options that gave them, e.g. `prior.mu_sd` and `--mu-sd -1`.
+    options: Vec<(&'static str, String)>,
 }
 
 /// Whether the user has said how many draws there are to be.
@@ -88,17 +71,19 @@ impl Default for RunConfig {
     /// The PRD's data and settings.
     fn default() -> Self {
         Self {
-            likelihood: Likelihood::default(),
             device: DeviceChoice::default(),
             keep_warmup: false,
-            data: DataSource::Synthetic(HierarchicalSpec::default()),
-            prior: HierarchicalPrior::default(),
             sampler: prd_sampler(),
             goal: Goal::default(),
             auto: None,
+            settings: Table::new(),
+            given: Given::default(),
         }
     }
 }
+
+/// What a file of settings says of the run; the rest is the model's.
+const OF_THE_RUN: [&str; 4] = ["device", "keep_warmup", "sampler", "goal"];
 
 /// Draws of all chains together, of many short ones: about as many effective draws of every parameter as the PRD's chains
 /// draw.
@@ -110,19 +95,18 @@ pub(crate) fn prd_sampler() -> SamplerConfig {
 }
 
 impl RunConfig {
-    /// The run that `args` ask for.
+    /// The run of `model` that `args` ask for.
     ///
     /// # Errors
     /// When the file given with --config cannot be used, or a value is out of range.
-    pub(crate) fn from_args(args: &SampleArgs) -> Result<Self> {
+    pub(crate) fn from_args(args: &SampleArgs, model: &dyn Model, models: Registry) -> Result<Self> {
         let mut file = args.config.as_deref().map(read_table).transpose()?;
         let in_file = file.as_mut().is_some_and(take_auto);
         let mut config = match (&args.config, &file) {
             (Some(path), Some(file)) => Self::over_defaults(path, file.clone())?,
             _ => Self::default(),
         };
-        config.set_data(&args.data);
-        config.set_model(&args.model_settings);
+        config.set_model(args, model, models)?;
         config.set_sampler(&args.sampler)?;
         let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
@@ -137,41 +121,81 @@ impl RunConfig {
     }
 
     /// A file's settings over the defaults.
-    fn over_defaults(path: &Path, file: toml::Table) -> Result<Self> {
+    fn over_defaults(path: &Path, file: Table) -> Result<Self> {
         let shown = path.display();
-        let mut merged = toml::Table::try_from(Self::default()).context("cannot write the default settings")?;
-        overlay(&mut merged, file);
-        serde_path_to_error::deserialize(toml::Value::Table(merged)).map_err(|error| {
+        let (of_run, settings): (Table, Table) =
+            file.into_iter().partition(|(key, _)| OF_THE_RUN.contains(&key.as_str()));
+        let mut merged = Table::try_from(Self::default()).context("cannot write the default settings")?;
+        overlay(&mut merged, of_run);
+        let config: Self = serde_path_to_error::deserialize(Value::Table(merged)).map_err(|error| {
             let (field, what) = (error.path().to_string(), error.inner().message().to_owned());
-            let field = if field == "." { String::new() } else { format!(" field `{field}`:") };
-            anyhow!("{shown}:{field} {what}; correct the file (see `octopus help sample`)")
-        })
+            wrong_in_file(&shown, &field, &what)
+        })?;
+        let given = Given { file: Some(path.to_owned()), options: Vec::new() };
+        Ok(Self { settings, given, ..config })
     }
 
-    fn set_data(&mut self, args: &DataArgs) {
-        if let (Some(path), Some(group), Some(value)) = (&args.data, &args.group, &args.value) {
-            let (path, group, value) = (path.clone(), group.clone(), value.clone());
-            self.data = DataSource::File { path, group, value, only: None };
+    /// # Errors
+    /// When an option is given that the model does not have, or that does not go with another.
+    fn set_model(&mut self, args: &SampleArgs, model: &dyn Model, models: Registry) -> Result<(), UsageError> {
+        let DataArgs { data, group, value } = &args.data;
+        let table = data.as_ref().map(|_| "--data").or(args.batch.batch.as_ref().map(|_| "--batch"));
+        if let Some(option) = table.filter(|_| !model.reads_table()) {
+            let name = model.name();
+            return Err(UsageError(format!("{option}: {name} reads no table of observations; leave it out")));
         }
-        if args.groups.is_none() && args.per_group.is_none() && args.data_seed.is_none() {
-            return;
+        for option in args.model_settings.of(model, models, OF_A_POSTERIOR)? {
+            if let (Some(table), OptionGroup::Data) = (table, option.option.group) {
+                return Err(UsageError(format!(
+                    "{}: the data come from {table}; leave out one of both",
+                    option.option
+                )));
+            }
+            self.given.options.push((option.option.setting, option.to_string()));
+            put(&mut self.settings, option.option.setting, option.value.clone());
         }
-        let mut spec = match &self.data {
-            DataSource::Synthetic(spec) => *spec,
-            DataSource::File { .. } => HierarchicalSpec::default(),
-        };
-        set(&mut spec.groups, args.groups);
-        set(&mut spec.per_group, args.per_group);
-        set(&mut spec.seed, args.data_seed);
-        self.data = DataSource::Synthetic(spec);
+        if let (Some(path), Some(group), Some(value)) = (data, group, value) {
+            put_table(
+                &mut self.settings,
+                &TableFile { path: path.clone(), group: group.clone(), value: value.clone(), only: None },
+            )?;
+        }
+        Ok(())
     }
 
-    pub(crate) fn set_model(&mut self, args: &ModelArgs) {
-        set(&mut self.likelihood, args.likelihood);
-        set(&mut self.prior.mu_mean, args.mu_mean);
-        set(&mut self.prior.mu_sd, args.mu_sd);
-        set(&mut self.prior.sigma_pop_scale, args.sigma_pop_scale);
-        set(&mut self.prior.sigma_obs_scale, args.sigma_obs_scale);
+    /// The model with its data.
+    ///
+    /// # Errors
+    /// When a setting of the model is unknown or out of range, or its data cannot be read.
+    pub(crate) fn problem(&self, model: &dyn Model) -> Result<Arc<dyn Problem>> {
+        model.build(&self.settings, None).map_err(|error| self.explained(error))
+    }
+
+    /// The model with data that have been read from a table.
+    ///
+    /// # Errors
+    /// As [`problem`](Self::problem).
+    pub(crate) fn problem_of(
+        &self,
+        model: &dyn Model,
+        table: &TableFile,
+        data: GroupedData,
+    ) -> Result<Arc<dyn Problem>> {
+        let mut settings = self.settings.clone();
+        put_table(&mut settings, table)?;
+        model.build(&settings, Some(data)).map_err(|error| self.explained(error))
+    }
+
+    /// What is wrong with the model's settings, by the option or the file that gave them.
+    fn explained(&self, error: BuildError) -> anyhow::Error {
+        let BuildError::Form { field, what } = error else { return in_options(error) };
+        if let Some((_, option)) = self.given.options.iter().find(|(setting, _)| *setting == field) {
+            return UsageError(format!("{option}: {what}")).into();
+        }
+        match &self.given.file {
+            Some(path) => wrong_in_file(&path.display(), &field, &what),
+            None => BuildError::Form { field, what }.into(),
+        }
     }
 
     /// # Errors
@@ -240,7 +264,7 @@ impl RunConfig {
     /// When the model cannot be sampled, or no run can draw as much as is wanted.
     pub(crate) fn settle_strategy(
         &mut self,
-        model: &HierarchicalNormal,
+        model: &dyn LogDensity,
         machine: &Machine,
         pool: &ThreadPool,
         demand: &dyn Fn(&SamplerConfig) -> Demand,
@@ -276,24 +300,36 @@ impl RunConfig {
                 return Err(config_error(&ConfigError { field, value, expected }).into());
             }
         }
-        self.prior.validate().map_err(|error| setting_error(&error))?;
-        if let DataSource::Synthetic(spec) = &self.data {
-            spec.validate().map_err(|error| setting_error(&error))?;
-        }
         Ok(())
     }
 }
 
-fn read_table(path: &Path) -> Result<toml::Table> {
+/// Puts a table of observations into a model's settings.
+///
+/// # Errors
+/// When its path is no text.
+fn put_table(settings: &mut Table, table: &TableFile) -> Result<(), UsageError> {
+    let file =
+        Table::try_from(table).map_err(|error| UsageError(format!("--data {}: {error}", table.path.display())))?;
+    put(settings, "data.file", Value::Table(file));
+    Ok(())
+}
+
+fn wrong_in_file(shown: &dyn std::fmt::Display, field: &str, what: &str) -> anyhow::Error {
+    let field = if field.is_empty() || field == "." { String::new() } else { format!(" field `{field}`:") };
+    anyhow!("{shown}:{field} {what}; correct the file (see `octopus help sample`)")
+}
+
+fn read_table(path: &Path) -> Result<Table> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings in {shown}"))?;
     toml::from_str(&text).map_err(|error| anyhow!("{shown} is no TOML file: {}", error.to_string().trim()))
 }
 
 /// Whether the strategy in a file is to be chosen, which the sampler's settings have no word for: takes it out.
-fn take_auto(file: &mut toml::Table) -> bool {
-    let Some(sampler) = file.get_mut("sampler").and_then(toml::Value::as_table_mut) else { return false };
-    let auto = sampler.get("strategy").and_then(toml::Value::as_str) == Some("auto");
+fn take_auto(file: &mut Table) -> bool {
+    let Some(sampler) = file.get_mut("sampler").and_then(Value::as_table_mut) else { return false };
+    let auto = sampler.get("strategy").and_then(Value::as_str) == Some("auto");
     if auto {
         sampler.remove("strategy");
     }
@@ -301,8 +337,8 @@ fn take_auto(file: &mut toml::Table) -> bool {
 }
 
 /// Whether a file has a setting of the sampler.
-fn sets_sampler(file: &toml::Table, name: &str) -> bool {
-    file.get("sampler").and_then(toml::Value::as_table).is_some_and(|sampler| sampler.contains_key(name))
+fn sets_sampler(file: &Table, name: &str) -> bool {
+    file.get("sampler").and_then(Value::as_table).is_some_and(|sampler| sampler.contains_key(name))
 }
 
 /// The device that the command line, else the environment asks for.
@@ -319,15 +355,8 @@ pub(crate) fn config_error(error: &ConfigError) -> UsageError {
     UsageError(format!("{} {}: {}", option(error.field), error.value, error.expected))
 }
 
-/// A model's setting that is out of range, by its option's name.
-pub(crate) fn setting_error(error: &ModelError) -> UsageError {
-    UsageError(match error {
-        ModelError::Setting { field, value, expected } => format!("{} {value}: {expected}", option(field)),
-        other => other.to_string(),
-    })
-}
-
-fn option(field: &str) -> String {
+/// The option that gives a setting.
+pub(crate) fn option(field: &str) -> String {
     format!("--{}", field.replace('_', "-"))
 }
 
@@ -337,14 +366,11 @@ fn set<T: Copy>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Lays `over` upon `base`, table by table. A source of data replaces the other kind.
-fn overlay(base: &mut toml::Table, over: toml::Table) {
+/// Lays `over` upon `base`, table by table.
+fn overlay(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
-                if key == "data" && new.contains_key("file") {
-                    old.remove("synthetic");
-                }
+            (Some(Value::Table(old)), Value::Table(new)) => {
                 overlay(old, new);
             }
             (_, value) => {
@@ -365,17 +391,23 @@ mod tests {
         RunConfig::over_defaults(&path, read_table(&path)?)
     }
 
+    fn built(config: &RunConfig) -> Result<Arc<dyn Problem>> {
+        config.problem(Registry::shipped().find("hierarchical-normal").unwrap())
+    }
+
     #[test]
     fn a_file_changes_what_it_names_and_nothing_else() {
-        assert_eq!(read("").unwrap(), RunConfig::default());
+        let config = read("").unwrap();
+        assert_eq!(RunConfig { given: Given::default(), ..config }, RunConfig::default());
         let config = read("likelihood = \"pointwise\"\n[sampler]\ndraws = 7\n[prior]\nmu_sd = 3.0").unwrap();
-        let mut expected = RunConfig { likelihood: Likelihood::Pointwise, ..RunConfig::default() };
+        let mut expected = RunConfig { given: config.given.clone(), ..RunConfig::default() };
         expected.sampler.draws = 7;
-        expected.prior.mu_sd = 3.0;
+        expected.settings = "likelihood = \"pointwise\"\n[prior]\nmu_sd = 3.0".parse().unwrap();
         assert_eq!(config, expected);
         assert_eq!(config.sampler.target_accept, 0.95, "the rest keeps the PRD's values");
-        let config = read("[data.file]\npath = \"a.csv\"\ngroup = \"g\"\nvalue = \"y\"").unwrap();
-        assert!(matches!(config.data, DataSource::File { group, .. } if group == "g"));
+        let settings = built(&config).unwrap().settings().clone();
+        assert_eq!(settings["prior"]["mu_mean"].as_float(), Some(50.0), "so do the model's");
+        assert_eq!(settings["prior"]["mu_sd"].as_float(), Some(3.0));
     }
 
     #[test]
@@ -384,9 +416,10 @@ mod tests {
             ("[sampler]\ndrawz = 3", ["settings.toml", "drawz"]),
             ("[sampler]\ndraws = \"many\"", ["sampler.draws", "many"]),
             ("[sampler", ["settings.toml", "line 1"]),
-            ("colour = 1", ["settings.toml", "colour"]),
+            ("colour = 1", ["settings.toml", "field `colour`"]),
+            ("[prior]\nmu_sd = \"much\"", ["settings.toml", "field `prior.mu_sd`"]),
         ] {
-            let message = read(text).unwrap_err().to_string();
+            let message = read(text).and_then(|config| built(&config)).map(|_| ()).unwrap_err().to_string();
             assert!(words.iter().all(|word| message.contains(word)), "{message}");
         }
     }
@@ -397,12 +430,13 @@ mod tests {
         config.sampler.target_accept = 1.5;
         let message = config.validate().unwrap_err().to_string();
         assert!(message.contains("--target-accept 1.5"), "{message}");
-        config = RunConfig::default();
-        config.prior.sigma_obs_scale = -2.0;
-        let message = config.validate().unwrap_err().to_string();
-        assert!(message.contains("--sigma-obs-scale -2"), "{message}");
-        config = RunConfig::default();
-        config.data = DataSource::Synthetic(HierarchicalSpec { per_group: 0, ..Default::default() });
-        assert!(config.validate().unwrap_err().to_string().contains("--per-group 0"));
+        for (settings, words) in [
+            ("[prior]\nsigma_obs_scale = -2.0", "--sigma-obs-scale -2"),
+            ("[data.synthetic]\nper_group = 0", "--per-group 0"),
+        ] {
+            let config = RunConfig { settings: settings.parse().unwrap(), ..RunConfig::default() };
+            let message = built(&config).map(|_| ()).unwrap_err().to_string();
+            assert!(message.contains(words), "{message}");
+        }
     }
 }

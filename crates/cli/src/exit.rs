@@ -1,7 +1,6 @@
 //! Exit codes, and the errors that decide them.
 
 use octopus_sampler::{ConfigError, SamplerError};
-use std::process::ExitCode;
 use thiserror::Error;
 
 /// How a command ended.
@@ -19,12 +18,6 @@ pub(crate) enum Exit {
     NoHardware = 4,
     /// Interrupted; what was drawn is kept.
     Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 /// An option whose value cannot be used.

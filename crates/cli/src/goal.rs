@@ -103,7 +103,7 @@ impl Watch {
     ///
     /// # Errors
     /// When the folder cannot be written or read.
-    pub(crate) fn take<D: LogDensity>(&mut self, block: Block, writer: &mut RunWriter, density: &D) -> Result<Step> {
+    pub(crate) fn take(&mut self, block: Block, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step> {
         if block.phase == Phase::Sampling {
             self.drawn += block.draws;
         }
@@ -128,12 +128,12 @@ impl Watch {
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub(crate) fn settle<D: LogDensity>(&mut self, writer: &mut RunWriter, density: &D) -> Result<Step> {
+    pub(crate) fn settle(&mut self, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step> {
         self.end_look(true, writer, density)
     }
 
     /// Takes the answer of a look that has ended, or that must be waited for; writes what was held, unless it is not needed.
-    fn end_look<D: LogDensity>(&mut self, wait: bool, writer: &mut RunWriter, density: &D) -> Result<Step> {
+    fn end_look(&mut self, wait: bool, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step> {
         if let Some(pending) = &self.pending {
             let answer = match pending.try_recv() {
                 Err(TryRecvError::Empty) if wait => pending.recv().ok(),

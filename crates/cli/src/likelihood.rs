@@ -1,10 +1,10 @@
 //! Log likelihoods and predictions of a trace: those it holds, or those its model makes again.
 
-use crate::observed::{Predictive, Wanted, add_observations};
-use crate::problem::Problem;
+use crate::observed::{Predictive, Wanted};
 use crate::trace::Trace;
 use anyhow::{Context, Result};
 use octopus_diag::{LogLikelihood, relative_eff};
+use octopus_models::Problem;
 use octopus_trace::Array;
 
 /// Adds what is wanted and absent of `posterior_predictive` (with `observed_data` and `constant_data`) and `log_likelihood`, of
@@ -15,7 +15,7 @@ use octopus_trace::Array;
 /// When the trace lacks the positions.
 pub(crate) fn complete(
     trace: &mut Trace,
-    problem: &Problem,
+    problem: &dyn Problem,
     wanted: Wanted,
     per_chain: usize,
     most: usize,
@@ -26,17 +26,17 @@ pub(crate) fn complete(
         log_likelihood: wanted.log_likelihood && absent("log_likelihood"),
     };
     if absent("observed_data") {
-        add_observations(&mut trace.data, &problem.model);
+        problem.add_observations(&mut trace.data);
     }
     let groups = usize::from(wanted.replicates) + usize::from(wanted.log_likelihood);
     if groups == 0 {
         return Ok(None);
     }
     let chains = trace.posterior()?.variables.values().map(Array::chains).max().unwrap_or(1);
-    let each = chains * groups * problem.model.data().values().len();
+    let each = chains * groups * problem.density().observations();
     let used = per_chain.min(most / each.max(1)).max(1);
     let seed = trace.record.as_ref().map_or(0, |record| record.sampler.seed);
-    Predictive::new(&trace.data, &problem.model, seed, used, wanted)?.add_groups(&mut trace.data);
+    Predictive::new(&trace.data, problem, seed, used, wanted)?.add_groups(&mut trace.data);
     Ok((used < per_chain).then_some(used))
 }
 

@@ -1,28 +1,10 @@
 //! The groups beside the draws: observations, replicated observations, log likelihoods.
 
 use anyhow::{Context, Result, bail};
-use octopus_calibrate::{HierarchicalSimulator, Simulator};
-use octopus_density::{HierarchicalNormal, Labels, LogDensity, Role};
+use octopus_density::{Dim, Labels, LogDensity, Role};
+use octopus_models::Problem;
 use octopus_random::{Purpose, Stream};
 use octopus_trace::{Array, Dataset, InferenceData, Values};
-
-/// The axis of observations.
-const OBSERVATION: &str = "observation";
-
-/// Adds `observed_data` (the observations, group after group) and `constant_data` (the group of each).
-pub(crate) fn add_observations(data: &mut InferenceData, model: &HierarchicalNormal) {
-    let observations = model.data();
-    let count = observations.values().len();
-    let with_axis = |name: &str, values: Values| {
-        let mut dataset = Dataset::default();
-        dataset.insert(name, Array::new([(OBSERVATION, count)], values));
-        dataset.coords.insert(OBSERVATION.into(), Labels::Range(count));
-        dataset
-    };
-    data.insert("observed_data", with_axis("y", Values::F64(observations.values().to_vec())));
-    let index = observations.group_index().into_iter().map(|j| j as i64).collect();
-    data.insert("constant_data", with_axis("group_idx", Values::I64(index)));
-}
 
 /// What to make of each draw: a number for each observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +37,8 @@ pub(crate) struct Predictive {
     /// The draws chosen of each chain.
     pub(crate) draws: Vec<usize>,
     chains: usize,
+    /// The axis of observations.
+    dim: Dim,
 }
 
 impl Predictive {
@@ -69,11 +53,12 @@ impl Predictive {
     /// When the trace lacks the positions.
     pub(crate) fn new(
         data: &InferenceData,
-        model: &HierarchicalNormal,
+        problem: &dyn Problem,
         seed: u64,
         per_chain: usize,
         wanted: Wanted,
     ) -> Result<Self> {
+        let model = problem.density();
         let positions = Positions::new(data, model)?;
         let count = per_chain.min(positions.draws);
         let draws: Vec<usize> = (0..count).map(|k| k * positions.draws / count).collect();
@@ -96,7 +81,7 @@ impl Predictive {
                 }
             }
         }
-        Ok(Self { replicates, log_likelihood, draws, chains: positions.chains })
+        Ok(Self { replicates, log_likelihood, draws, chains: positions.chains, dim: problem.observation_dim() })
     }
 
     /// Adds what there is of `posterior_predictive` and `log_likelihood`; the labels of `draw` are those of the posterior.
@@ -104,11 +89,12 @@ impl Predictive {
         let labels = Labels::Integers(self.draws.iter().map(|&draw| draw as i64).collect());
         for (group, rows) in [("posterior_predictive", &self.replicates), ("log_likelihood", &self.log_likelihood)] {
             let Some(count) = rows.first().map(Vec::len) else { continue };
-            let axes = [("chain", self.chains), ("draw", self.draws.len()), (OBSERVATION, count)];
+            let Dim { name, labels: observations } = &self.dim;
+            let axes = [("chain", self.chains), ("draw", self.draws.len()), (name.as_str(), count)];
             let mut dataset = Dataset::default();
             dataset.coords.insert("chain".into(), Labels::Range(self.chains));
             dataset.coords.insert("draw".into(), labels.clone());
-            dataset.coords.insert(OBSERVATION.into(), Labels::Range(count));
+            dataset.coords.insert(name.clone(), observations.clone());
             dataset.insert("y", Array::new(axes, Values::F64(rows.concat())));
             data.insert(group, dataset);
         }
@@ -127,11 +113,11 @@ impl Prior {
     /// As ArviZ keeps them: one chain of `draws`, each addressed by its number.
     ///
     /// # Errors
-    /// Never for a model that has been built.
-    pub(crate) fn new(model: &HierarchicalNormal, seed: u64, draws: usize) -> Result<Self> {
-        let data = model.data();
-        let sizes = (0..data.groups()).map(|group| data.group(group).len()).collect();
-        let simulator = HierarchicalSimulator::new(sizes, *model.prior(), model.likelihood())?;
+    /// When nobody knows how to draw from the model's prior.
+    pub(crate) fn new(problem: &dyn Problem, seed: u64, draws: usize) -> Result<Self> {
+        let model = problem.density();
+        let none = || format!("{} has no simulator that draws from its prior", model.name());
+        let simulator = problem.simulator().with_context(none)?;
         let layout = model.layout();
         let mut expanded = vec![0.0; layout.width()];
         let mut variables: Vec<Vec<f64>> = vec![Vec::new(); layout.variables.len()];
@@ -157,9 +143,10 @@ impl Prior {
             parameters.insert(&variable.name, Array::new(axes, Values::F64(values)));
         }
         let mut predictive = Dataset::default();
-        predictive.coords.insert(OBSERVATION.into(), Labels::Range(observations.len()));
-        let axes = [("chain", 1), ("draw", draws), (OBSERVATION, observations.len())];
+        let Dim { name, labels } = problem.observation_dim();
+        let axes = [("chain", 1), ("draw", draws), (name.as_str(), observations.len())];
         predictive.insert("y", Array::new(axes, Values::F64(replicated)));
+        predictive.coords.insert(name, labels);
         Ok(Self { parameters, predictive })
     }
 
@@ -179,7 +166,7 @@ struct Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    fn new(data: &'a InferenceData, model: &HierarchicalNormal) -> Result<Self> {
+    fn new(data: &'a InferenceData, model: &dyn LogDensity) -> Result<Self> {
         let group = data.group("unconstrained_posterior").context("the trace has no unconstrained_posterior")?;
         let mut parts = Vec::new();
         let mut shape = None;

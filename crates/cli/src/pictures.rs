@@ -3,12 +3,11 @@
 use crate::likelihood::Judged;
 use crate::observed::{Prior, Wanted};
 use crate::phase0::check_predictive;
-use crate::problem::Problem;
 use crate::trace::{Trace, diagnose_options, rows};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use octopus_density::LogDensity;
 use octopus_diag::{DEFAULT_PROB, Ties, loo, loo_pit, summary};
+use octopus_models::{Effects, Problem};
 use octopus_report::{
     AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, ForestPlot, LooPitPlot,
     PairPlot, ParallelPlot, ParetoKPlot, Plot, PosteriorPlot, PpcEcdfPlot, PpcPlot, PpcStatisticPlot, Predictions,
@@ -70,7 +69,7 @@ pub(crate) enum Picture {
 pub(crate) struct Material<'a> {
     trace: &'a Trace,
     posterior: &'a Dataset,
-    problem: Option<&'a Problem>,
+    problem: Option<&'a dyn Problem>,
     rows: Vec<SummaryRow>,
     judged: OnceCell<Judged<'a>>,
 }
@@ -81,12 +80,9 @@ impl<'a> Material<'a> {
     ///
     /// # Errors
     /// When the trace has no draws, or a name no parameter.
-    pub(crate) fn new(trace: &'a Trace, problem: Option<&'a Problem>, wanted: &[String]) -> Result<Self> {
+    pub(crate) fn new(trace: &'a Trace, problem: Option<&'a dyn Problem>, wanted: &[String]) -> Result<Self> {
         let posterior = trace.posterior()?;
-        let truth = match problem {
-            Some(Problem { model, truth: Some(truth), .. }) => truth.by_name(model.layout()),
-            _ => HashMap::new(),
-        };
+        let truth = problem.map(Problem::truth).unwrap_or_default();
         let summary = summary(posterior, DEFAULT_PROB).with_context(|| trace.name.clone())?;
         let mut rows = rows(&summary.parameters, &truth);
         let named = |row: &SummaryRow, pattern: &str| {
@@ -105,7 +101,7 @@ impl<'a> Material<'a> {
     ///
     /// # Errors
     /// When the trace has no draws.
-    pub(crate) fn with_rows(trace: &'a Trace, problem: &'a Problem, rows: Vec<SummaryRow>) -> Result<Self> {
+    pub(crate) fn with_rows(trace: &'a Trace, problem: &'a dyn Problem, rows: Vec<SummaryRow>) -> Result<Self> {
         Ok(Self { trace, posterior: trace.posterior()?, problem: Some(problem), rows, judged: OnceCell::new() })
     }
 
@@ -197,10 +193,11 @@ impl Picture {
             }
             Self::Shrinkage => {
                 let problem = from.problem.context("what was observed in which group is not known")?;
-                let data = problem.model.data();
-                let mean = rows.iter().find(|row| row.name == "mu_pop").map(|row| row.mean);
+                let Effects { variable, mean, data } =
+                    problem.effects().context("the model has no effects of groups")?;
+                let mean = rows.iter().find(|row| row.name == mean).map(|row| row.mean);
                 let groups = data.group_index();
-                Plot::Shrinkage(ShrinkagePlot::from_summary("mu_group", rows, data.values(), &groups, mean))
+                Plot::Shrinkage(ShrinkagePlot::from_summary(variable, rows, data.values(), &groups, mean))
             }
         })
     }
@@ -213,7 +210,7 @@ fn prior(from: &Material) -> Result<Plot> {
         (Some(prior), _) => prior,
         (None, Some(problem)) => {
             let seed = from.trace.record.as_ref().map_or(0, |record| record.sampler.seed);
-            made = Prior::new(&problem.model, seed, PRIOR_DRAWS)?;
+            made = Prior::new(problem, seed, PRIOR_DRAWS)?;
             &made.parameters
         }
         (None, None) => bail!("the trace has no group `prior`"),

@@ -23,7 +23,7 @@ pub(crate) struct Reach {
 ///
 /// # Errors
 /// When the density or the device fails, or `enough` does.
-pub(crate) fn reach<D: LogDensity>(
+pub(crate) fn reach<D: LogDensity + ?Sized>(
     sampler: &mut Sampler<'_, D>,
     mut enough: impl FnMut(&[Block]) -> Result<bool>,
 ) -> Result<Reach> {

@@ -87,9 +87,9 @@ impl Pace {
 ///
 /// # Errors
 /// When the density is broken or the folder cannot be written; what is there stays readable.
-pub(crate) fn to_folder<D: LogDensity>(
-    mut sampler: Sampler<'_, D>,
-    density: &D,
+pub(crate) fn to_folder(
+    mut sampler: Sampler<'_, dyn LogDensity>,
+    density: &dyn LogDensity,
     mut writer: RunWriter,
     session: &Session<'_>,
 ) -> Result<Outcome> {
@@ -218,7 +218,7 @@ fn usage(monitors: &[Monitor]) -> Result<toml::Table> {
 }
 
 /// Tells what became of the devices, of which one that is given up is also in the run's record.
-fn tell<D: LogDensity>(sampler: &mut Sampler<'_, D>, writer: &mut RunWriter) -> Result<()> {
+fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<()> {
     for note in sampler.take_notes() {
         if let GpuNote::GivenUp { device, .. } = note {
             let done = sampler.done();
@@ -231,7 +231,7 @@ fn tell<D: LogDensity>(sampler: &mut Sampler<'_, D>, writer: &mut RunWriter) -> 
     Ok(())
 }
 
-fn of_sampler<D: LogDensity>(sampler: &Sampler<'_, D>) -> toml::Table {
+fn of_sampler(sampler: &Sampler<'_, dyn LogDensity>) -> toml::Table {
     adaptation(sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up())
 }
 

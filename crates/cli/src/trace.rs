@@ -1,14 +1,16 @@
 //! Draws to look at: of a run folder, or of another program.
 
-use crate::problem::Problem;
+use crate::problem;
 use anyhow::{Context, Result, bail};
 use octopus_diag::{DiagnoseOptions, ParameterSummary, SettingsInUse};
+use octopus_models::{Problem, Registry};
 use octopus_report::SummaryRow;
 use octopus_runs::{RunFolder, RunRecord, Status, open_trace};
 use octopus_sampler::{MetricKind, Parameterization, Strategy};
 use octopus_trace::{Attribute, Dataset, InferenceData};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Draws, and the run they are of.
 pub(crate) struct Trace {
@@ -63,8 +65,8 @@ impl Trace {
     ///
     /// # Errors
     /// For a file, and when the data have gone or changed.
-    pub(crate) fn problem(&self) -> Result<Problem> {
-        Problem::of_run(self.record.as_ref().context("a file does not tell its model")?)
+    pub(crate) fn problem(&self, models: Registry) -> Result<Arc<dyn Problem>> {
+        problem::of_run(models, self.record.as_ref().context("a file does not tell its model")?)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a run takes, in the terms that a machine's costs are measured in, and where it can be done at all.
 
 use crate::exit::UsageError;
+use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, Precision};
-use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::{Device, Work};
 use octopus_sampler::plan::stages;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
@@ -28,12 +28,12 @@ pub(crate) struct Demand {
 impl Demand {
     /// Of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel `nuts_leapfrog_...`
     /// stands for one step of every chain, its unit is one step of one chain.
-    pub(crate) fn of_run(model: &HierarchicalNormal, config: &SamplerConfig) -> Self {
+    pub(crate) fn of_run(model: &dyn LogDensity, config: &SamplerConfig) -> Self {
         Self::of_runs(model, config, 1)
     }
 
     /// Of as many such runs side by side.
-    fn of_runs(model: &HierarchicalNormal, config: &SamplerConfig, count: usize) -> Self {
+    fn of_runs(model: &dyn LogDensity, config: &SamplerConfig, count: usize) -> Self {
         let stages = stages(config, model.dim());
         let iterations: usize = stages.iter().map(|stage| stage.transitions).sum();
         let name = format!("{} chains x {iterations} iterations", config.chains.saturating_mul(count));
@@ -59,23 +59,16 @@ impl Demand {
     }
 
     /// Of runs of NUTS for many data sets, which all move at once.
-    pub(crate) fn of_batch(models: &[&HierarchicalNormal], config: &SamplerConfig) -> Self {
+    pub(crate) fn of_batch(models: &[&dyn LogDensity], config: &SamplerConfig) -> Self {
         let count = models.len().max(1);
-        let Some(largest) = models.iter().max_by_key(|model| model.dim()) else {
+        let Some(&largest) = models.iter().max_by_key(|model| model.dim()) else {
             return Self { work: Work::new("no run"), no_gpu: None, precision: config.precision };
         };
         let Self { work, no_gpu, .. } = Self::of_runs(largest, config, count);
-        let shared = models.iter().any(|model| model.team_work().is_some());
+        let shared = models.iter().filter_map(|model| model.kernels()).any(|kernels| kernels.team_work().is_some());
         let shared =
             shared.then(|| "a data set has so many observations that a GPU takes it by itself only".to_owned());
         Self { work, no_gpu: no_gpu.or(shared), precision: config.precision }
-    }
-
-    /// Of runs of a density whose leapfrog steps nobody times: `auto` is the CPU then.
-    pub(crate) fn of_untimed(density: &impl GpuDensity, config: &SamplerConfig) -> Self {
-        let precision = config.precision;
-        let kernel = format!("nuts_leapfrog_{}_{precision}_{}", density.kernel_name(), density.dim());
-        Self { work: Work::new(density.name()).step(kernel, 1, 1.0), no_gpu: None, precision }
     }
 
     /// Whether the device can do it.
@@ -99,17 +92,16 @@ impl Demand {
 
 /// Under which name the cost of a leapfrog step of a model is kept: that of the smallest model that is timed and not
 /// smaller, else of the largest. Where blocks share the observations, their number is its size, else its coordinates'.
-pub(crate) fn kernel_name(model: &HierarchicalNormal, precision: Precision) -> String {
-    let kernel = model.kernel_name();
-    if model.team_work().is_some() {
+pub(crate) fn kernel_name(model: &dyn LogDensity, precision: Precision) -> String {
+    let kernels = model.kernels();
+    let kernel = kernels.map_or_else(|| model.name().replace('-', "_"), |kernels| kernels.kernel_name().to_owned());
+    if kernels.is_some_and(|kernels| kernels.team_work().is_some()) {
         let size = next(&MEASURED_OBSERVATIONS, model.observations());
         return format!("nuts_leapfrog_{kernel}_shared_{precision}_{size}");
     }
     let size = next(&MEASURED_GROUPS.map(|groups| groups + SCALARS), model.dim());
-    let form = match model.likelihood() {
-        Likelihood::Collapsed => "",
-        Likelihood::Pointwise => "_pointwise",
-    };
+    let form = kernels.map(GpuDensity::form).filter(|form| !form.is_empty());
+    let form = form.map(|form| format!("_{form}")).unwrap_or_default();
     format!("nuts_leapfrog_{kernel}{form}_{precision}_{size}")
 }
 
@@ -121,8 +113,8 @@ fn next(timed: &[usize], size: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_density::HierarchicalPrior;
     use octopus_density::synthetic::HierarchicalSpec;
+    use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 
     fn model(groups: usize, likelihood: Likelihood) -> HierarchicalNormal {
         let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate().unwrap().data;

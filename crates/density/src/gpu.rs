@@ -71,6 +71,12 @@ pub trait GpuDensity: LogDensity {
     /// The part of the entries' names that stands for the density, e.g. `hierarchical_normal`.
     fn kernel_name(&self) -> &str;
 
+    /// The form of the density where forms differ in what a gradient costs, e.g. `pointwise`; empty for the usual one. It is
+    /// part of the name under which a machine's measured costs are kept.
+    fn form(&self) -> &str {
+        ""
+    }
+
     /// All kernels that are compiled, in any order. The engine takes the smallest that holds the coordinates in the
     /// precision that was asked for.
     fn kernel_modules(&self) -> &[KernelModule];

@@ -98,8 +98,6 @@ mod writer;
 pub use error::RunError;
 pub use open::open_trace;
 pub use read::RunFolder;
-pub use record::{
-    DataRecord, EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing,
-};
+pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing};
 pub use timestamp::now_utc;
 pub use writer::{CreateOptions, Resumed, RunWriter};

@@ -4,6 +4,7 @@ use crate::RunError;
 use crate::timestamp::now_utc;
 use octopus_density::Layout;
 use octopus_sampler::SamplerConfig;
+use octopus_trace::DataRecord;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -33,20 +34,6 @@ pub struct ModelRecord {
     /// Everything needed to build it again, e.g. priors and the form of the likelihood.
     #[serde(default)]
     pub settings: toml::Table,
-}
-
-/// The data that the model was given.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DataRecord {
-    /// Where they came from: a file's path, or the generator's name and settings.
-    pub source: String,
-    /// SHA-256 of the values as little-endian f64, in lower-case hexadecimal digits.
-    pub sha256: String,
-    /// The number of observations.
-    pub observations: usize,
-    /// The number of groups.
-    pub groups: usize,
 }
 
 /// Wall-clock times in seconds, over all sessions of a resumed run.

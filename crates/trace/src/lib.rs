@@ -5,6 +5,7 @@
 //! | a model's variables: names, dimensions, labels, transforms | [`Layout`], [`Variable`], [`Dim`], [`Labels`] |
 //! | draws, statistics of the sampler, observations | [`InferenceData`], [`Dataset`], [`Array`] |
 //! | observations that belong to groups | [`GroupedData`] |
+//! | where data come from, and their hash | [`DataRecord`] |
 //!
 //! Groups have ArviZ's names: `posterior`, `sample_stats`, `log_likelihood`, `observed_data`, ... An array of draws has the
 //! shape chains x draws x the variable's own dimensions.
@@ -21,10 +22,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod data_record;
 mod grouped;
 mod layout;
 mod model;
 
+pub use data_record::DataRecord;
 pub use grouped::{DataError, GroupedData};
 pub use layout::{Dim, Labels, Layout, Role, Transform, Variable};
 pub use model::{Array, Attribute, Dataset, InferenceData, SAMPLE_STATS, Values};

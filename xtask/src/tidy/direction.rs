@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 16] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
@@ -16,12 +16,26 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("crates/sampler", &["density", "random", "cuda"]),
     ("crates/diag", &["trace"]),
     ("crates/formats", &["trace", "files"]),
+    ("crates/models", &["density", "random", "formats", "trace"]),
     ("crates/runs", &["sampler", "density", "formats", "trace", "files"]),
-    ("crates/calibrate", &["diag", "sampler", "density", "random"]),
+    ("crates/calibrate", &["diag", "sampler", "models", "density", "random"]),
     ("crates/report", &["trace", "diag", "files"]),
     (
         "crates/cli",
-        &["random", "density", "sampler", "trace", "formats", "runs", "files", "diag", "calibrate", "device", "report"],
+        &[
+            "random",
+            "density",
+            "models",
+            "sampler",
+            "trace",
+            "formats",
+            "runs",
+            "files",
+            "diag",
+            "calibrate",
+            "device",
+            "report",
+        ],
     ),
     ("benchmarks", &["random", "density", "sampler", "trace", "diag"]),
     ("xtask", &["softgpu"]),

@@ -18,8 +18,8 @@ const FIRST_LEAF_PAIR: u32 = 64;
 const CLOSE: f64 = 1e-6;
 
 /// Does transitions of one chain from `x` (in the sampler's coordinates) with both implementations.
-pub(super) fn compare<D: LogDensity>(
-    density: &D,
+pub(super) fn compare(
+    density: &dyn LogDensity,
     adaptation: &Adaptation,
     config: &SamplerConfig,
     x: &[f64],
@@ -86,8 +86,8 @@ struct Branch {
     chosen: State,
 }
 
-struct Replay<'a, D> {
-    density: &'a D,
+struct Replay<'a> {
+    density: &'a dyn LogDensity,
     adaptation: &'a Adaptation,
     config: &'a SamplerConfig,
     step: f64,
@@ -110,8 +110,14 @@ fn goes_on(begin: &[f64], end: &[f64], rho: &[f64]) -> bool {
     dot(begin, rho) > 0.0 && dot(end, rho) > 0.0
 }
 
-impl<'a, D: LogDensity> Replay<'a, D> {
-    fn new(density: &'a D, adaptation: &'a Adaptation, config: &'a SamplerConfig, step: f64, random: Stream) -> Self {
+impl<'a> Replay<'a> {
+    fn new(
+        density: &'a dyn LogDensity,
+        adaptation: &'a Adaptation,
+        config: &'a SamplerConfig,
+        step: f64,
+        random: Stream,
+    ) -> Self {
         Self { density, adaptation, config, step, random, h0: 0.0, steps: 0, diverging: false }
     }
 

@@ -13,8 +13,8 @@ use octopus_sampler::{Adaptation, Block, MetricKind, Parameterization, SamplerCo
 /// Variances agree this closely, relatively.
 const CLOSE: f64 = 1e-9;
 
-pub(super) struct WarmUp<'a, D> {
-    density: &'a D,
+pub(super) struct WarmUp<'a> {
+    density: &'a dyn LogDensity,
     config: &'a SamplerConfig,
     /// First and last + 1 iteration of each window that is still to come.
     windows: std::vec::IntoIter<std::ops::Range<usize>>,
@@ -37,8 +37,8 @@ fn windows(config: &SamplerConfig) -> Vec<std::ops::Range<usize>> {
     windows
 }
 
-impl<'a, D: LogDensity> WarmUp<'a, D> {
-    pub(super) fn new(density: &'a D, config: &'a SamplerConfig) -> Self {
+impl<'a> WarmUp<'a> {
+    pub(super) fn new(density: &'a dyn LogDensity, config: &'a SamplerConfig) -> Self {
         let tally = Tally::new("what warm-up learns", "windows");
         Self { density, config, windows: windows(config).into_iter(), tally, draws: vec![Vec::new(); config.chains] }
     }

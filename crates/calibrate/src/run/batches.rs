@@ -2,7 +2,8 @@
 
 use super::{Begin, Task, ended};
 use crate::data_set::{Drawn, Posed};
-use crate::{CalibrateError, DataSet, Found, Simulator};
+use crate::{CalibrateError, DataSet, Found};
+use octopus_density::LogDensity;
 use octopus_sampler::{Begin as From, Block, DataSet as Run, Moved, SamplerError};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -10,11 +11,11 @@ use rayon::prelude::*;
 /// Iterations between two looks at whether to stop.
 const TURN: usize = 100;
 
-pub(super) fn run<S: Simulator>(
-    task: &Task<'_, S>,
+pub(super) fn run(
+    task: &Task<'_>,
     mut numbers: impl Iterator<Item = u32>,
     at_once: usize,
-    begin: &mut Begin<'_, S::Density>,
+    begin: &mut Begin<'_>,
     threads: usize,
     keep: &mut dyn FnMut(DataSet) -> Result<(), CalibrateError>,
 ) -> Result<(), CalibrateError> {
@@ -25,7 +26,7 @@ pub(super) fn run<S: Simulator>(
             return Ok(());
         }
         let pose = |&number: &u32| ended(number, Posed::new(task.simulator, task.settings, &task.quantities, number));
-        let made: Vec<Result<Posed<_>, DataSet>> = pool.install(|| of_batch.par_iter().map(pose).collect());
+        let made: Vec<Result<Posed, DataSet>> = pool.install(|| of_batch.par_iter().map(pose).collect());
         let mut posed = Vec::new();
         for made in made {
             match made {
@@ -33,8 +34,8 @@ pub(super) fn run<S: Simulator>(
                 Err(failed) => keep(failed)?,
             }
         }
-        let runs: Vec<Run<'_, S::Density>> =
-            posed.iter().map(|one| Run { density: &one.density, begin: From::Anew(one.config.clone()) }).collect();
+        let runs: Vec<Run<'_, dyn LogDensity>> =
+            posed.iter().map(|one| Run { density: &*one.density, begin: From::Anew(one.config.clone()) }).collect();
         let mut batch = pool.install(|| begin(&runs))?;
         let mut drawn: Vec<_> = posed.iter().map(|one| Some(Drawn::new(one, &task.quantities))).collect();
         while let Some(moved) = pool.install(|| batch.advance(TURN))? {
@@ -68,18 +69,18 @@ pub(super) fn run<S: Simulator>(
 }
 
 /// How a data set stands.
-enum Step<'a, D> {
-    Open(Drawn<'a, D>),
+enum Step<'a> {
+    Open(Drawn<'a>),
     Done(Found),
 }
 
 /// Takes what the chains of a data set have drawn.
-fn step<'a, S: Simulator>(
-    task: &Task<'_, S>,
-    mut drawn: Drawn<'a, S::Density>,
+fn step<'a>(
+    task: &Task<'_>,
+    mut drawn: Drawn<'a>,
     block: Result<Block, SamplerError>,
     is_last: bool,
-) -> Result<Step<'a, S::Density>, CalibrateError> {
+) -> Result<Step<'a>, CalibrateError> {
     drawn.take(&block?)?;
     Ok(if is_last { Step::Done(drawn.found(task.settings)?) } else { Step::Open(drawn) })
 }

@@ -2,7 +2,7 @@
 
 use super::{Task, ended};
 use crate::data_set::{Drawn, Posed};
-use crate::{CalibrateError, DataSet, Found, Simulator};
+use crate::{CalibrateError, DataSet, Found};
 use octopus_sampler::Sampler;
 use rayon::ThreadPoolBuilder;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +11,8 @@ use std::sync::{Mutex, mpsc};
 /// Iterations between two looks at whether to stop.
 pub(crate) const TURN: usize = 100;
 
-pub(super) fn run<S: Simulator>(
-    task: &Task<'_, S>,
+pub(super) fn run(
+    task: &Task<'_>,
     numbers: impl Iterator<Item = u32> + Send,
     threads: usize,
     keep: &mut dyn FnMut(DataSet) -> Result<(), CalibrateError>,
@@ -74,14 +74,10 @@ pub(crate) fn on_threads<I: Send, R: Send>(
 }
 
 /// Does data set `number`; `None` when `stop` says so before it is done.
-fn found<S: Simulator>(
-    task: &Task<'_, S>,
-    number: u32,
-    stop: &dyn Fn() -> bool,
-) -> Result<Option<Found>, CalibrateError> {
+fn found(task: &Task<'_>, number: u32, stop: &dyn Fn() -> bool) -> Result<Option<Found>, CalibrateError> {
     let posed = Posed::new(task.simulator, task.settings, &task.quantities, number)?;
     let mut drawn = Drawn::new(&posed, &task.quantities);
-    let mut sampler = Sampler::new(&posed.density, posed.config.clone())?;
+    let mut sampler = Sampler::new(&*posed.density, posed.config.clone())?;
     while let Some(block) = sampler.advance(TURN)? {
         if stop() {
             return Ok(None);

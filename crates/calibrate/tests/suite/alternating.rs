@@ -1,7 +1,8 @@
 //! Geweke's test.
 
 use crate::{PRIOR, Wrong, of_sizes, small};
-use octopus_calibrate::{Geweke, GewekeSettings, Simulator, geweke};
+use octopus_calibrate::{Geweke, GewekeSettings, geweke};
+use octopus_models::Simulator;
 use octopus_sampler::SamplerConfig;
 
 fn settings() -> GewekeSettings {
@@ -9,7 +10,7 @@ fn settings() -> GewekeSettings {
     GewekeSettings { seed: 5, sequences: 24, steps: 150, sampler, false_alarm: 1e-3 }
 }
 
-fn found<S: Simulator>(simulator: &S) -> Geweke {
+fn found(simulator: &dyn Simulator) -> Geweke {
     geweke(simulator, &settings(), 2, &|| false).expect("runs").expect("not stopped")
 }
 

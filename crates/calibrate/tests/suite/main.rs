@@ -5,8 +5,8 @@ mod ranked;
 mod seeds;
 mod twice;
 
-use octopus_calibrate::{HierarchicalSimulator, Simulator};
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Layout, Likelihood, ModelError};
+use octopus_density::{HierarchicalPrior, Layout, Likelihood, LogDensity, ModelError};
+use octopus_models::{HierarchicalSimulator, Simulator};
 use octopus_random::Stream;
 
 const PRIOR: HierarchicalPrior =
@@ -38,8 +38,6 @@ impl Wrong {
 }
 
 impl Simulator for Wrong {
-    type Density = HierarchicalNormal;
-
     fn name(&self) -> &str {
         self.stated.name()
     }
@@ -52,7 +50,7 @@ impl Simulator for Wrong {
         self.drawn.draw_parameters(random)
     }
 
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<HierarchicalNormal, ModelError> {
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError> {
         self.stated.simulate(position, random)
     }
 }

@@ -1,8 +1,9 @@
 //! Simulation-based calibration.
 
 use crate::{PRIOR, Wrong, small};
-use octopus_calibrate::{DataSet, Judgement, Mover, SchoolsSimulator, Settings, Simulator, judge, run};
-use octopus_density::HierarchicalNormal;
+use octopus_calibrate::{DataSet, Judgement, Mover, Settings, judge, run};
+use octopus_density::LogDensity;
+use octopus_models::{SchoolsSimulator, Simulator};
 use octopus_sampler::{Backend, BatchSampler, DataSet as Run, Parameterization, SamplerConfig, SamplerError};
 use std::convert::Infallible;
 
@@ -11,8 +12,8 @@ fn settings(seed: u64) -> Settings {
     Settings { seed, kept: 49, sampler }
 }
 
-fn ranked<S: Simulator<Density: 'static>>(
-    simulator: &S,
+fn ranked(
+    simulator: &dyn Simulator,
     settings: &Settings,
     numbers: std::ops::Range<u32>,
     threads: usize,
@@ -20,11 +21,11 @@ fn ranked<S: Simulator<Density: 'static>>(
     ranked_by(simulator, settings, numbers, Mover::Threads(threads))
 }
 
-fn ranked_by<S: Simulator<Density: 'static>>(
-    simulator: &S,
+fn ranked_by(
+    simulator: &dyn Simulator,
     settings: &Settings,
     numbers: std::ops::Range<u32>,
-    mover: Mover<'_, S::Density>,
+    mover: Mover<'_>,
 ) -> Vec<DataSet> {
     let mut found = Vec::new();
     run(simulator, settings, numbers, mover, &|| false, &mut |data_set| {
@@ -35,7 +36,7 @@ fn ranked_by<S: Simulator<Density: 'static>>(
     found
 }
 
-fn judged<S: Simulator<Density: 'static>>(simulator: &S, settings: &Settings, data_sets: u32) -> Judgement {
+fn judged(simulator: &dyn Simulator, settings: &Settings, data_sets: u32) -> Judgement {
     judge(simulator, settings, &mut ranked(simulator, settings, 0..data_sets, 2), 1e-3).expect("judged")
 }
 
@@ -93,7 +94,7 @@ fn many_short_chains_are_calibrated() {
     assert!(together.correlation.abs() < 0.1, "they have forgotten most: {together:?}");
 }
 
-fn on_cpu<'d>(sets: &[Run<'d, HierarchicalNormal>]) -> Result<BatchSampler<'d, HierarchicalNormal>, SamplerError> {
+fn on_cpu<'d>(sets: &[Run<'d, dyn LogDensity>]) -> Result<BatchSampler<'d, dyn LogDensity>, SamplerError> {
     BatchSampler::begin(sets, 3, Backend::Cpu)
 }
 

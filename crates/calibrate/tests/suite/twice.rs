@@ -1,7 +1,8 @@
 //! The sampler's self-check.
 
 use crate::{PRIOR, of_sizes, small};
-use octopus_calibrate::{SchoolsSimulator, SelfCheck, self_check};
+use octopus_calibrate::{SelfCheck, self_check};
+use octopus_models::SchoolsSimulator;
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 
 fn all_pass(checks: &[SelfCheck]) {

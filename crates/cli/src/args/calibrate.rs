@@ -9,7 +9,6 @@ use std::path::PathBuf;
 #[command(mut_args(|arg| calibration_default(arg)))]
 pub(crate) struct CalibrateArgs {
     /// The model
-    #[arg(value_parser = ["hierarchical-normal", "eight-schools"])]
     pub(crate) model: String,
     /// The folder for ranks, pictures and calibration.json; what is in it goes on
     #[arg(long, value_name = "DIR")]
@@ -36,23 +35,11 @@ pub(crate) struct CalibrateArgs {
     /// The probability that a sampler without fault is called miscalibrated, over all tests together
     #[arg(long, value_name = "P", default_value_t = 1e-3, allow_negative_numbers = true)]
     pub(crate) false_alarm: f64,
-    /// Groups of each data set [default: 100, with --geweke 4]
-    #[arg(long, value_name = "N", help_heading = "Data")]
-    pub(crate) groups: Option<usize>,
-    /// Observations in each group [default: 10, with --geweke 1]
-    #[arg(long, value_name = "N", help_heading = "Data")]
-    pub(crate) per_group: Option<usize>,
-    /// Observations in each group, one number for each
-    #[arg(
-        long,
-        value_name = "N,N,...",
-        value_delimiter = ',',
-        conflicts_with_all = ["groups", "per_group"],
-        help_heading = "Data"
-    )]
-    pub(crate) group_sizes: Option<Vec<usize>>,
-    /// Model.
-    #[command(flatten)]
+    /// File formats of the pictures
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
+    pub(crate) format: Vec<PictureFormat>,
+    /// Its settings.
+    #[arg(skip)]
     pub(crate) model_settings: ModelArgs,
     /// Sampler.
     #[command(flatten)]
@@ -60,9 +47,6 @@ pub(crate) struct CalibrateArgs {
     /// Machine.
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// File formats of the pictures
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
-    pub(crate) format: Vec<PictureFormat>,
 }
 
 /// The defaults of a calibration in place of a run's.

@@ -1,9 +1,9 @@
 //! `octopus sample`, and what other commands that sample take with it.
 
+use super::ModelArgs;
 use crate::config::StrategyChoice;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use octopus_density::Likelihood;
 use octopus_device::DeviceChoice;
 use octopus_sampler::{MetricKind, Parameterization, Precision};
 use serde::de::DeserializeOwned;
@@ -15,7 +15,6 @@ use std::str::FromStr;
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
     /// The model
-    #[arg(value_parser = ["hierarchical-normal"])]
     pub(crate) model: String,
     /// The new run folder
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
@@ -26,18 +25,24 @@ pub(crate) struct SampleArgs {
     /// Say how much memory the run would take on CPU and GPU; sample nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Settings as TOML (tables data.file, data.synthetic, prior, sampler; likelihood, device, ...); options
-    /// on the command line come first
+    /// Settings as TOML: of the run (tables sampler and goal; device, keep_warmup) and of the model (for
+    /// hierarchical-normal tables data.file, data.synthetic, prior; likelihood); options on the command line come first
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
+    /// Keep the draws of warm-up too
+    #[arg(long)]
+    pub(crate) keep_warmup: bool,
+    /// Checkpoint every N iterations [default: about every second]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) checkpoint_every: Option<u64>,
     /// Data.
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Many data sets.
     #[command(flatten)]
     pub(crate) batch: BatchArgs,
-    /// Model.
-    #[command(flatten)]
+    /// Its settings.
+    #[arg(skip)]
     pub(crate) model_settings: ModelArgs,
     /// Sampler.
     #[command(flatten)]
@@ -48,19 +53,13 @@ pub(crate) struct SampleArgs {
     /// Machine.
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// Keep the draws of warm-up too
-    #[arg(long)]
-    pub(crate) keep_warmup: bool,
-    /// Checkpoint every N iterations [default: about every second]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) checkpoint_every: Option<u64>,
 }
 
 /// Where observations come from.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Data: a file, or made up as NumPy would")]
+#[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Observations: CSV with a header line, or Parquet
+    /// Observations of models that read a table: CSV with a header line, or Parquet
     #[arg(long, value_name = "FILE", group = "table", requires = "group", requires = "value")]
     pub(crate) data: Option<PathBuf>,
     /// The column of group labels
@@ -69,15 +68,6 @@ pub(crate) struct DataArgs {
     /// The column of values
     #[arg(long, value_name = "COL", requires = "table")]
     pub(crate) value: Option<String>,
-    /// Groups of made-up data [default: 100]
-    #[arg(long, value_name = "N", conflicts_with = "data")]
-    pub(crate) groups: Option<usize>,
-    /// Observations in each group of made-up data [default: 10]
-    #[arg(long, value_name = "N", conflicts_with = "data")]
-    pub(crate) per_group: Option<usize>,
-    /// Seed of made-up data [default: 42]
-    #[arg(long, value_name = "N", conflicts_with = "data")]
-    pub(crate) data_seed: Option<u32>,
 }
 
 /// Many data sets of one model.
@@ -90,7 +80,7 @@ pub(crate) struct BatchArgs {
     /// Sample every data set: each file of a folder, or with --batch-by the parts of one file; --group and --value as for
     /// --data. Given again with the same --out, it goes on where it was interrupted
     #[arg(long, value_name = "DIR|FILE", group = "table", requires = "group", requires = "value")]
-    #[arg(conflicts_with_all = ["groups", "per_group", "data_seed", "dry_run", "checkpoint_every"])]
+    #[arg(conflicts_with_all = ["dry_run", "checkpoint_every"])]
     #[arg(conflicts_with_all = ["target_ess", "target_rhat", "max_seconds"])]
     pub(crate) batch: Option<PathBuf>,
     /// The column that tells the data sets of the file apart
@@ -131,27 +121,6 @@ impl FromStr for BatchPart {
         let (part, parts) = (part.parse().map_err(|_| wrong())?, parts.parse().map_err(|_| wrong())?);
         if (1..=parts).contains(&part) { Ok(Self { part, parts }) } else { Err(wrong()) }
     }
-}
-
-/// Priors and likelihood.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Model")]
-pub(crate) struct ModelArgs {
-    /// How the likelihood is evaluated; both give the same value [default: collapsed]
-    #[arg(long, value_parser = words::<Likelihood>(&["collapsed", "pointwise"]))]
-    pub(crate) likelihood: Option<Likelihood>,
-    /// Mean of the normal prior of mu_pop [default: 50]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) mu_mean: Option<f64>,
-    /// Standard deviation of the normal prior of mu_pop [default: 20]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) mu_sd: Option<f64>,
-    /// Scale of the half-normal prior of sigma_pop [default: 15]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) sigma_pop_scale: Option<f64>,
-    /// Scale of the half-normal prior of sigma_obs [default: 5]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) sigma_obs_scale: Option<f64>,
 }
 
 /// Settings of NUTS.

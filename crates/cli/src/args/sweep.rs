@@ -10,7 +10,6 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
     /// The model
-    #[arg(value_parser = ["hierarchical-normal", "eight-schools"])]
     pub(crate) model: String,
     /// Runs: seeds --seed, --seed + 1, ... [default of --seed: 42]
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -24,8 +23,8 @@ pub(crate) struct SweepArgs {
     /// Data.
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Model.
-    #[command(flatten)]
+    /// Its settings.
+    #[arg(skip)]
     pub(crate) model_settings: ModelArgs,
     /// Sampler.
     #[command(flatten)]

@@ -155,7 +155,7 @@ fn remove(path: &Path, how: impl Fn(&Path) -> std::io::Result<()>) -> Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_calibrate::SchoolsSimulator;
+    use octopus_models::SchoolsSimulator;
 
     fn open(path: &Path, settings: &str, force: bool) -> Result<Folder> {
         Folder::open(path, &settings, Some(Table::of(&SchoolsSimulator::rubin())), force)

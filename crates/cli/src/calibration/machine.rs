@@ -7,8 +7,10 @@ use crate::place::Place;
 use crate::work::Demand;
 use crate::{device, output};
 use anyhow::Result;
-use octopus_calibrate::{CalibrateError, DataSet, Mover, Settings, Simulator, run};
+use octopus_calibrate::{CalibrateError, DataSet, Mover, Settings, run};
+use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
+use octopus_models::Simulator;
 use octopus_random::{Purpose, Stream};
 
 /// Chains that a device moves at once, at the most: more than the largest runs at a time, so that long trajectories of a
@@ -25,7 +27,7 @@ pub(crate) struct Machine {
 ///
 /// # Errors
 /// When its data are none that the density takes.
-pub(crate) fn any_data_set<S: Simulator<Density: 'static>>(simulator: &S) -> Result<S::Density> {
+pub(crate) fn any_data_set(simulator: &dyn Simulator) -> Result<Box<dyn LogDensity>> {
     let mut random = Stream::new(0, 0, 0, Purpose::User);
     let position = simulator.draw_parameters(&mut random);
     Ok(simulator.simulate(&position, &mut random)?)
@@ -47,10 +49,10 @@ impl Machine {
     /// Does data sets, as [`run`].
     ///
     /// # Errors
-    /// Those of [`run`].
-    pub(crate) fn run<S: Simulator<Density: 'static>>(
+    /// When [`run`] fails.
+    pub(crate) fn run(
         &self,
-        simulator: &S,
+        simulator: &dyn Simulator,
         settings: &Settings,
         numbers: Vec<u32>,
         stop: &(dyn Fn() -> bool + Sync),

@@ -13,7 +13,6 @@ use crate::interrupt::Interrupt;
 use crate::work::Demand;
 use crate::{output, run};
 use anyhow::Result;
-use octopus_density::LogDensity;
 use octopus_runs::Goal;
 use octopus_sampler::SamplerConfig;
 use rayon::prelude::*;
@@ -26,20 +25,21 @@ use summary::Summary;
 /// # Errors
 /// When there are no data sets, the folder holds others, or it cannot be written; and when the device fails.
 pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Exit> {
-    let mut config = RunConfig::from_args(args)?;
+    let model = global.models.find(&args.model)?;
+    let mut config = RunConfig::from_args(args, model, global.models)?;
     if config.goal != Goal::default() {
         let why = "--batch: all draws are drawn of each data set; leave the goal out of the settings";
         return Err(UsageError(why.into()).into());
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
-    let mut sets = sets::read(source, args, &config, out)?;
-    let models: Vec<_> = sets.iter().filter_map(Set::model).collect();
+    let mut sets = sets::read(source, args, &config, model, out)?;
+    let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
     let machine = Machine::look(config.device(&args.machine)?);
     let pool = run::pool(args.machine.threads)?;
-    let demand = |sampler: &SamplerConfig| Demand::of_batch(&models, sampler);
-    let largest = models.iter().max_by_key(|model| model.dim());
+    let demand = |sampler: &SamplerConfig| Demand::of_batch(&densities, sampler);
+    let largest = densities.iter().max_by_key(|density| density.dim());
     let plan = match largest {
-        Some(model) => config.settle_strategy(model, &machine, &pool, &demand)?,
+        Some(density) => config.settle_strategy(*density, &machine, &pool, &demand)?,
         None => None,
     };
     let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;

@@ -2,8 +2,8 @@
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
-    Folder, Machine, Model, any_data_set, asked, default_kept, geweke_text, hierarchical, of_moments, of_ranks,
-    only_cpu, ranks_text, threads,
+    Folder, Machine, any_data_set, default_kept, geweke_text, of_moments, of_ranks, only_cpu, ranks_text, sampler,
+    simulated, threads,
 };
 use crate::config::config_error;
 use crate::exit::{Exit, UsageError};
@@ -12,9 +12,9 @@ use crate::output;
 use crate::work::Demand;
 use anyhow::Result;
 use octopus_calibrate::{
-    CalibrateError, DataSet, GewekeSettings, SchoolsSimulator, SelfCheck, Settings, Simulator, Table, geweke, judge,
-    self_check,
+    CalibrateError, DataSet, GewekeSettings, SelfCheck, Settings, Table, geweke, judge, self_check,
 };
+use octopus_models::Simulated;
 use octopus_report::{Figure, Format, Plot, write_figures};
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
@@ -34,15 +34,30 @@ const STOPPED: &str =
 /// # Errors
 /// When settings are out of range, the folder holds another calibration or cannot be written, or a device fails.
 pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
-    let (model, sampler) = asked(args)?;
-    let work = Work { args, global, model: &model, sampler, interrupt: Interrupt::install()? };
-    match &model {
-        Model::EightSchools => work.start(&SchoolsSimulator::rubin(), Demand::of_untimed),
-        Model::HierarchicalNormal { group_sizes, prior, likelihood } => {
-            let all = |density: &_, sampler: &_| Demand::of_batch(&vec![density; args.datasets as usize], sampler);
-            work.start(&hierarchical(group_sizes, *prior, *likelihood)?, all)
-        }
+    let simulated = simulated(args, global.models)?;
+    let work = Work {
+        args,
+        global,
+        sampler: sampler(args)?,
+        model: model_json(args, &simulated)?,
+        simulated,
+        interrupt: Interrupt::install()?,
+    };
+    if args.geweke {
+        only_cpu(&args.machine)?;
+        return work.geweke();
     }
+    let any = any_data_set(&*work.simulated.simulator)?;
+    work.ranks(&Demand::of_batch(&vec![&*any; args.datasets as usize], &work.sampler))
+}
+
+/// The model with its settings, for the calibration's record.
+fn model_json(args: &CalibrateArgs, simulated: &Simulated) -> Result<Value> {
+    let mut model = serde_json::to_value(&simulated.settings)?;
+    if let Value::Object(model) = &mut model {
+        model.insert("name".to_owned(), args.model.clone().into());
+    }
+    Ok(model)
 }
 
 /// Settings by their options' names.
@@ -60,26 +75,17 @@ fn in_options(error: CalibrateError) -> anyhow::Error {
 struct Work<'a> {
     args: &'a CalibrateArgs,
     global: Global,
-    model: &'a Model,
+    simulated: Simulated,
+    /// The model as the record has it.
+    model: Value,
     sampler: SamplerConfig,
     interrupt: Interrupt,
 }
 
 impl Work<'_> {
-    fn start<S: Simulator<Density: 'static>>(
-        &self,
-        simulator: &S,
-        demand: impl Fn(&S::Density, &SamplerConfig) -> Demand,
-    ) -> Result<Exit> {
-        if self.args.geweke {
-            only_cpu(&self.args.machine)?;
-            return self.geweke(simulator);
-        }
-        self.ranks(simulator, &demand(&any_data_set(simulator)?, &self.sampler))
-    }
-
-    fn ranks<S: Simulator<Density: 'static>>(&self, simulator: &S, demand: &Demand) -> Result<Exit> {
-        let Self { args, sampler, model, interrupt, .. } = self;
+    fn ranks(&self, demand: &Demand) -> Result<Exit> {
+        let Self { args, sampler, simulated, model, interrupt, .. } = self;
+        let simulator = &*simulated.simulator;
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = Settings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
@@ -90,7 +96,7 @@ impl Work<'_> {
         let missing: Vec<u32> = (0..args.datasets).filter(|number| !done.contains_key(number)).collect();
         if !self.global.quiet {
             let (all, there) = (args.datasets, args.datasets as usize - missing.len());
-            output::note(format!("{all} data sets of {}, {there} of them are there", model.describe()));
+            output::note(format!("{all} data sets of {}, {there} of them are there", simulated.description));
         }
         let mut new: Vec<DataSet> = Vec::new();
         let (mut written, mut said, begin) = (Instant::now(), Instant::now(), Instant::now());
@@ -124,17 +130,18 @@ impl Work<'_> {
         let mut judged: Vec<DataSet> = done.into_values().filter(|data_set| data_set.number < args.datasets).collect();
         let judgement = judge(simulator, &settings, &mut judged, args.false_alarm)?;
         let checks = self_check(simulator, settings.seed, sampler)?;
-        let text = ranks_text(&judgement, &checks, &model.describe());
+        let text = ranks_text(&judgement, &checks, &simulated.description);
         let result = json!({ "ranks": judgement });
         self.conclude(&folder, record, result, &checks, judgement.calibrated, of_ranks(&judgement)?.into(), &text)
     }
 
-    fn geweke<S: Simulator<Density: 'static>>(&self, simulator: &S) -> Result<Exit> {
-        let Self { args, sampler, model, interrupt, .. } = self;
+    fn geweke(&self) -> Result<Exit> {
+        let Self { args, sampler, simulated, model, interrupt, .. } = self;
+        let simulator = &*simulated.simulator;
         let settings = GewekeSettings {
             seed: sampler.seed,
             sequences: args.sequences,
-            steps: args.steps.unwrap_or_else(|| model.geweke_steps()),
+            steps: args.steps.unwrap_or(simulated.geweke_steps),
             sampler: sampler.clone(),
             false_alarm: args.false_alarm,
         };
@@ -148,7 +155,10 @@ impl Work<'_> {
         });
         let folder = Folder::open(&args.out, &record, None, args.force)?;
         if !self.global.quiet {
-            output::note(format!("{} sequences of {} steps of {}", args.sequences, settings.steps, model.describe()));
+            output::note(format!(
+                "{} sequences of {} steps of {}",
+                args.sequences, settings.steps, simulated.description
+            ));
         }
         let Some(found) =
             geweke(simulator, &settings, threads(&args.machine), &|| interrupt.asked()).map_err(in_options)?
@@ -156,7 +166,7 @@ impl Work<'_> {
             return self.interrupted("Geweke's sequences are not kept, the same command begins again");
         };
         let checks = self_check(simulator, settings.seed, sampler)?;
-        let text = geweke_text(&found, &checks, &model.describe());
+        let text = geweke_text(&found, &checks, &simulated.description);
         let pictures = vec![of_moments(&found)];
         self.conclude(&folder, record, json!({ "geweke": found }), &checks, found.calibrated, pictures, &text)
     }

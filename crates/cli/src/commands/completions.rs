@@ -4,7 +4,6 @@ use crate::args::{Cli, CompletionsArgs, Global};
 use crate::exit::Exit;
 use crate::output;
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 use serde_json::json;
 
 /// Prints the script.
@@ -13,7 +12,7 @@ use serde_json::json;
 /// When stdout cannot be written.
 pub(crate) fn run(args: &CompletionsArgs, global: Global) -> Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "octopus", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::definition(global.models), "octopus", &mut script);
     let script = String::from_utf8(script).context("the script is not text")?;
     if global.json {
         output::print_json(&json!({ "schema": 1, "shell": args.shell.to_string(), "script": script }))?;

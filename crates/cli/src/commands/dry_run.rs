@@ -6,10 +6,9 @@ use crate::device::Sampling;
 use crate::exit::Exit;
 use crate::output;
 use crate::place::turns;
-use crate::problem::Problem;
 use anyhow::Result;
-use octopus_density::LogDensity;
 use octopus_device::{DeviceMemory, HostInfo, MemoryAttempt, MemoryPlan, PlanPart, SystemProvider, verify};
+use octopus_models::Problem;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerError};
 use serde::Serialize;
 use serde_json::json;
@@ -31,7 +30,7 @@ struct Place {
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, global: Global) -> Result<Exit> {
+pub(super) fn run(config: &RunConfig, problem: &dyn Problem, device: &Sampling, global: Global) -> Result<Exit> {
     let report = verify(&SystemProvider::new());
     let mut places = Vec::new();
     for info in &report.devices {
@@ -48,7 +47,7 @@ pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, glob
     if global.json {
         output::print_json(&json!({
             "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason,
-            "data": problem.data, "sampler": config.sampler, "draws_bytes": draws,
+            "data": problem.data(), "sampler": config.sampler, "draws_bytes": draws,
             "host": { "total": host.memory_total, "available": host.memory_available }, "places": places,
         }))?;
         return Ok(Exit::Fine);
@@ -60,7 +59,7 @@ pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, glob
         device.name(),
         device.reason,
         sampler.chains,
-        problem.model.dim(),
+        problem.density().dim(),
         sampler.precision,
         mebibytes(draws),
     );
@@ -79,10 +78,11 @@ pub(super) fn run(config: &RunConfig, problem: &Problem, device: &Sampling, glob
 }
 
 /// What the engine would try, one attempt after the other, against the device's memory.
-fn plan(config: &RunConfig, problem: &Problem, memory: DeviceMemory) -> Result<Option<MemoryPlan>, SamplerError> {
+fn plan(config: &RunConfig, problem: &dyn Problem, memory: DeviceMemory) -> Result<Option<MemoryPlan>, SamplerError> {
     let chains = config.sampler.chains;
     let attempt = |gpu: GpuConfig| {
-        let GpuMemory { data, shared, chains, slots, windows } = GpuMemory::of(&problem.model, &config.sampler, &gpu)?;
+        let GpuMemory { data, shared, chains, slots, windows } =
+            GpuMemory::of(problem.density(), &config.sampler, &gpu)?;
         let parts = [("data", data), ("shared", shared), ("chains", chains), ("draws", slots), ("windows", windows)];
         let parts = parts.map(|(name, bytes)| PlanPart { name: name.to_owned(), bytes }).into();
         Ok(MemoryAttempt { chains_at_once: gpu.chains_at_once as u64, parts })
@@ -93,9 +93,9 @@ fn plan(config: &RunConfig, problem: &Problem, memory: DeviceMemory) -> Result<O
 }
 
 /// Bytes of all draws proper in the terms of the model.
-fn draws_bytes(config: &RunConfig, problem: &Problem) -> u64 {
+fn draws_bytes(config: &RunConfig, problem: &dyn Problem) -> u64 {
     let values = config.sampler.chains as u64 * config.sampler.draws as u64;
-    values.saturating_mul(8 * problem.model.layout().width() as u64)
+    values.saturating_mul(8 * problem.density().layout().width() as u64)
 }
 
 fn mebibytes(bytes: u64) -> String {

@@ -2,11 +2,12 @@
 
 use crate::args::{ExportArgs, ExportFormat, Global};
 use crate::exit::Exit;
-use crate::observed::{Predictive, Prior, Wanted, add_observations};
-use crate::output;
+use crate::observed::{Predictive, Prior, Wanted};
 use crate::trace::Trace;
+use crate::{output, problem};
 use anyhow::Result;
 use octopus_formats::{write_csv, write_netcdf, write_parquet, write_stan_csv, write_zarr, write_zarr_v2};
+use octopus_models::Registry;
 use octopus_runs::RunRecord;
 use octopus_trace::InferenceData;
 use serde_json::json;
@@ -20,9 +21,9 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
     let mut trace = Trace::open(&args.trace)?;
     let draws_only = matches!(args.to, ExportFormat::Csv | ExportFormat::StanCsv);
     match &trace.record {
-        Some(record) if !draws_only => add_groups(&mut trace.data, record, args)?,
+        Some(record) if !draws_only => add_groups(&mut trace.data, record, args, global.models)?,
         None if args.predictive > 0 || args.prior > 0 => {
-            trace.problem()?;
+            trace.problem(global.models)?;
         }
         _ => {}
     }
@@ -45,17 +46,17 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs) -> Result<()> {
-    match crate::problem::Problem::of_run(record) {
+fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs, models: Registry) -> Result<()> {
+    match problem::of_run(models, record) {
         Ok(problem) => {
             let seed = record.sampler.seed;
             if args.prior > 0 {
-                Prior::new(&problem.model, seed, args.prior)?.add_groups(data);
+                Prior::new(&*problem, seed, args.prior)?.add_groups(data);
             }
             if args.predictive > 0 {
-                Predictive::new(data, &problem.model, seed, args.predictive, Wanted::ALL)?.add_groups(data);
+                Predictive::new(data, &*problem, seed, args.predictive, Wanted::ALL)?.add_groups(data);
             }
-            add_observations(data, &problem.model);
+            problem.add_observations(data);
         }
         Err(error) if args.predictive > 0 || args.prior > 0 => return Err(error),
         Err(error) => output::warn(format!("no observations in the file: {}", output::chain(&error))),

@@ -30,9 +30,9 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
     for path in &args.models {
         let mut trace = Trace::open(std::slice::from_ref(path))?;
         if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
-            let problem = trace.problem()?;
+            let problem = trace.problem(global.models)?;
             let wanted = Wanted { log_likelihood: true, ..Wanted::default() };
-            if let Some(used) = likelihood::complete(&mut trace, &problem, wanted, args.draws, MOST)? {
+            if let Some(used) = likelihood::complete(&mut trace, &*problem, wanted, args.draws, MOST)? {
                 output::warn(format!(
                     "{}: {used} draws of each chain, not {}: the log likelihoods of more would take over {} GB",
                     trace.name,

@@ -26,13 +26,13 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
     let all = args.kind.is_empty();
     let kinds = if all { Picture::value_variants() } else { args.kind.as_slice() };
     let wanted = kinds.iter().map(|kind| kind.wants()).fold(Wanted::default(), Wanted::or);
-    let problem = trace.problem();
+    let problem = trace.problem(global.models);
     // What cannot be completed is told by the pictures that need it.
     let completed = match &problem {
-        Ok(problem) => likelihood::complete(&mut trace, problem, wanted, PREDICTED, MOST_PREDICTED).map(drop),
+        Ok(problem) => likelihood::complete(&mut trace, &**problem, wanted, PREDICTED, MOST_PREDICTED).map(drop),
         Err(_) => Ok(()),
     };
-    let material = Material::new(&trace, problem.as_ref().ok(), &args.var)?;
+    let material = Material::new(&trace, problem.as_ref().ok().map(|problem| &**problem), &args.var)?;
     let incomplete = problem.as_ref().err().or(completed.as_ref().err());
     let mut figures = Vec::new();
     let mut left_out: Vec<(String, String)> = Vec::new();

@@ -6,7 +6,7 @@ use crate::device::Machine;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::problem::Problem;
+use crate::problem;
 use crate::run::{self, Session};
 use crate::work::Demand;
 use anyhow::{Context, Result, bail};
@@ -27,8 +27,9 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     }
     let recorded = folder.record().device.parse().context("run.toml: field `device`")?;
     let chosen = Chosen { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
-    let problem = Problem::of_run(folder.record())?;
-    let sampling = Machine::look(chosen).choose(&Demand::of_run(&problem.model, &folder.record().sampler), true)?;
+    let problem = problem::of_run(global.models, folder.record())?;
+    let density = problem.density();
+    let sampling = Machine::look(chosen).choose(&Demand::of_run(density, &folder.record().sampler), true)?;
     let place = sampling.open()?;
     let pool = run::pool(args.threads)?;
     let interrupt = Interrupt::install()?;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     };
     let config = &resumed.record.sampler;
     let begin = resumed.state.take().map_or_else(|| Begin::Anew(config.clone()), Begin::GoOn);
-    let sampler = pool.install(|| place.begin(&problem.model, begin))?;
+    let sampler = pool.install(|| place.begin(density, begin))?;
     if sampler.config() != config {
         bail!(
             "{}: field `sampler` was changed after the run began: put the old settings back, or begin a new run",
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
         resumed.writer.update(|record| (record.device, record.device_reason) = (sampling.name(), reason))?;
     }
     let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), interrupt, quiet: global.quiet };
-    let outcome = run::to_folder(sampler, &problem.model, resumed.writer, &session)?;
+    let outcome = run::to_folder(sampler, density, resumed.writer, &session)?;
     conclude(&args.run, &outcome, global)
 }
 

@@ -6,13 +6,12 @@ use crate::config::{RunConfig, config_error};
 use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
-use crate::problem::Problem;
+use crate::problem::model_record;
 use crate::run::{self, Outcome, Session};
 use crate::trace::diagnose_options;
 use crate::work::Demand;
 use crate::{goal, output};
 use anyhow::Result;
-use octopus_density::LogDensity;
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_runs::{CreateOptions, EndedBy, Goal, RunFolder, RunRecord, RunWriter};
 use octopus_sampler::{Begin, SamplerConfig, SamplerError};
@@ -31,42 +30,43 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     if let Some(source) = &args.batch.batch {
         return batch::run(source, args, global);
     }
-    let mut config = RunConfig::from_args(args)?;
+    let model = global.models.find(&args.model)?;
+    let mut config = RunConfig::from_args(args, model, global.models)?;
     let machine = Machine::look(config.device(&args.machine)?);
-    let problem = Problem::new(&config)?;
+    let problem = config.problem(model)?;
+    let density = problem.density();
     let pool = run::pool(args.machine.threads)?;
-    let demand = |sampler: &SamplerConfig| Demand::of_run(&problem.model, sampler);
-    let plan = config.settle_strategy(&problem.model, &machine, &pool, &demand)?;
+    let demand = |sampler: &SamplerConfig| Demand::of_run(density, sampler);
+    let plan = config.settle_strategy(density, &machine, &pool, &demand)?;
     let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;
     if let Some(plan) = plan.as_ref().filter(|_| !global.quiet) {
         output::note(format!("strategy: {}", plan.reason));
     }
     if args.dry_run {
-        return dry_run::run(&config, &problem, &device, global);
+        return dry_run::run(&config, &*problem, &device, global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let interrupt = Interrupt::install()?;
     // Before the folder is made: what cannot start leaves nothing behind.
     let place = device.open()?;
-    let sampler =
-        pool.install(|| place.begin(&problem.model, Begin::Anew(config.sampler.clone()))).map_err(in_options)?;
-    let mut record = RunRecord::new(problem.model_record()?, config.sampler.clone(), problem.model.layout().clone());
+    let sampler = pool.install(|| place.begin(density, Begin::Anew(config.sampler.clone()))).map_err(in_options)?;
+    let mut record = RunRecord::new(model_record(&*problem), config.sampler.clone(), density.layout().clone());
     record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     (record.device, record.device_reason) = (device.name(), device.reason.clone());
     record.strategy_reason = plan.map(|plan| plan.reason).unwrap_or_default();
-    record.data = Some(problem.data.clone());
+    record.data = Some(problem.data().clone());
     record.goal = (config.goal != Goal::default()).then_some(config.goal);
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
     let writer = RunWriter::create(out, record, options)?;
     if !global.quiet {
         device.notes.iter().for_each(output::note);
-        let data = &problem.data;
+        let data = problem.data();
         output::note(format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source));
         output::note(format!("run: {}", run::describe(&config.sampler)));
     }
     let checkpoints = args.checkpoint_every.into();
     let session = Session { pool: &pool, checkpoints, interrupt, quiet: global.quiet };
-    let outcome = run::to_folder(sampler, &problem.model, writer, &session)?;
+    let outcome = run::to_folder(sampler, density, writer, &session)?;
     conclude(out, &outcome, global)
 }
 

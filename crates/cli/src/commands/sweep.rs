@@ -1,16 +1,15 @@
 //! `octopus sweep MODEL`: one data set under many seeds.
 
-use crate::args::{DataArgs, Global, ModelArgs, SampleArgs, SweepArgs};
-use crate::config::{RunConfig, StrategyChoice, config_error};
+use crate::args::{Global, SweepArgs};
+use crate::config::{RunConfig, config_error};
 use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
-use crate::problem::Problem;
 use crate::work::Demand;
 use crate::{output, run};
 use anyhow::{Result, bail};
 use octopus_calibrate::{CalibrateError, SeedRun, SeedSweep, sweep_seeds};
-use octopus_density::{EightSchools, LogDensity};
+use octopus_density::LogDensity;
 use octopus_diag::limits;
 use octopus_files::write_file;
 use octopus_sampler::{SamplerConfig, Strategy};
@@ -30,22 +29,18 @@ const NAMED: usize = 10;
 pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let (seeds, out) = (args.seeds, args.out.clone());
     let asked = args.into_sample();
-    let mut config = RunConfig::from_args(&asked)?;
+    let model = global.models.find(&asked.model)?;
+    let mut config = RunConfig::from_args(&asked, model, global.models)?;
+    let problem = config.problem(model)?;
+    let (density, data) = (problem.density(), problem.data().source.clone());
     let pool = run::pool(asked.machine.threads)?;
     let threads = pool.current_num_threads();
     let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::install()? };
-    let found = if asked.model == "eight-schools" {
-        refuse_for_schools(&asked)?;
-        sweep.run(&EightSchools::rubin(), &config.sampler)?.map(|found| (found, "Rubin's eight schools".to_owned()))
-    } else {
-        let problem = Problem::new(&config)?;
-        let machine = Machine::look(config.device(&asked.machine)?);
-        let demand = |sampler: &SamplerConfig| Demand::of_run(&problem.model, sampler);
-        // With --strategy auto: what one run on all threads would choose.
-        config.settle_strategy(&problem.model, &machine, &pool, &demand)?;
-        sweep.run(&problem.model, &config.sampler)?.map(|found| (found, problem.data.source.clone()))
-    };
-    let Some((found, data)) = found else {
+    let machine = Machine::look(config.device(&asked.machine)?);
+    // With --strategy auto: what one run on all threads would choose.
+    config.settle_strategy(density, &machine, &pool, &|sampler: &SamplerConfig| Demand::of_run(density, sampler))?;
+    let found = sweep.run(density, &config.sampler)?;
+    let Some(found) = found else {
         output::note("interrupted: nothing is kept of a sweep");
         return Ok(Exit::Interrupted);
     };
@@ -70,32 +65,6 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     Ok(if good { Exit::Fine } else { Exit::Bad })
 }
 
-/// # Errors
-/// When an option is given that Rubin's eight schools have no use for.
-fn refuse_for_schools(args: &SampleArgs) -> Result<(), UsageError> {
-    let DataArgs { data, groups, per_group, data_seed, .. } = &args.data;
-    let ModelArgs { likelihood, mu_mean, mu_sd, sigma_pop_scale, sigma_obs_scale } = &args.model_settings;
-    for (option, given) in [
-        ("--data", data.is_some()),
-        ("--groups", groups.is_some()),
-        ("--per-group", per_group.is_some()),
-        ("--data-seed", data_seed.is_some()),
-        ("--likelihood", likelihood.is_some()),
-        ("--mu-mean", mu_mean.is_some()),
-        ("--mu-sd", mu_sd.is_some()),
-        ("--sigma-pop-scale", sigma_pop_scale.is_some()),
-        ("--sigma-obs-scale", sigma_obs_scale.is_some()),
-        ("--strategy auto", args.sampler.strategy == Some(StrategyChoice::Auto)),
-    ] {
-        if given {
-            return Err(UsageError(format!(
-                "{option} is for hierarchical-normal: eight-schools has data and priors of its own"
-            )));
-        }
-    }
-    Ok(())
-}
-
 fn write_result(path: &Path, result: &Value) -> Result<()> {
     let mut text = serde_json::to_string_pretty(result)?;
     text.push('\n');
@@ -112,7 +81,7 @@ struct Sweep {
 
 impl Sweep {
     /// All runs; none when the user has stopped them.
-    fn run<D: LogDensity>(&self, density: &D, sampler: &SamplerConfig) -> Result<Option<SeedSweep>> {
+    fn run(&self, density: &dyn LogDensity, sampler: &SamplerConfig) -> Result<Option<SeedSweep>> {
         let Some(end) = sampler.seed.checked_add(self.seeds) else {
             bail!(UsageError(format!("--seeds {}: there are not so many from --seed {} on", self.seeds, sampler.seed)));
         };

@@ -1,16 +1,14 @@
 //! `octopus validate`
 
 use crate::args::{Global, ValidateArgs};
-use crate::config::{DataSource, RunConfig, chosen, config_error, prd_sampler};
+use crate::config::{chosen, config_error, prd_sampler};
 use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::phase0::{self, Options, Outcome};
-use crate::problem::Problem;
 use crate::work::Demand;
 use crate::{output, run};
 use anyhow::Result;
-use octopus_density::synthetic::HierarchicalSpec;
 use octopus_report::{Charset, Outcome as Overall, Status};
 use octopus_sampler::SamplerConfig;
 
@@ -34,9 +32,9 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     sampler.metric = args.metric.unwrap_or(sampler.metric);
     sampler.validate().map_err(|error| config_error(&error))?;
     let asked = chosen(&args.machine)?;
-    let spec = HierarchicalSpec { groups: args.groups, ..HierarchicalSpec::default() };
-    let model = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?.model;
-    let device = Machine::look(asked.clone()).choose(&Demand::of_run(&model, &sampler), args.machine.no_fallback)?;
+    let problem = phase0::of_size(args.groups)?;
+    let device =
+        Machine::look(asked.clone()).choose(&Demand::of_run(problem.model(), &sampler), args.machine.no_fallback)?;
     if !device.others.is_empty() {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());

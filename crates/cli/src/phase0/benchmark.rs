@@ -10,19 +10,17 @@ use super::strategies::strategies;
 use super::target::{Engine, Reached};
 use crate::auto::{Costs, Plan};
 use crate::collect::{self, InMemory};
-use crate::config::{DataSource, RunConfig};
 use crate::device::Machine;
 use crate::interrupt::Interrupt;
 use crate::place::Place;
-use crate::problem::Problem;
 use crate::run;
 use anyhow::{Context, Result};
 use octopus_density::exact::ExactPosterior;
-use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::{Chosen, Device, DeviceChoice, Source};
 use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
+use octopus_models::HierarchicalNormalProblem;
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use rayon::ThreadPool;
@@ -108,7 +106,7 @@ pub(super) struct Benchmarks {
 /// When a run fails.
 pub(super) fn run(
     options: &Options,
-    problem: &Problem,
+    problem: &HierarchicalNormalProblem,
     exact: &ExactPosterior,
     gpu: &std::result::Result<OnGpu, String>,
     pool: &ThreadPool,
@@ -139,8 +137,8 @@ pub(super) fn run(
         }
     }
     let machine = Machine::look(Chosen { choice: options.asked, source: Source::Flag, note: None });
-    let costs = Costs::measure(&problem.model, pool, &machine)?;
-    let plan = planned::choose(&problem.model, &options.sampler, DeviceChoice::Cpu, &costs)?;
+    let costs = Costs::measure(problem.model(), pool, &machine)?;
+    let plan = planned::choose(problem.model(), &options.sampler, DeviceChoice::Cpu, &costs)?;
     let auto = (planned::label(&plan.config), plan.config.clone());
     found.plans.push(plan);
     let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
@@ -148,13 +146,13 @@ pub(super) fn run(
         if interrupt.asked() {
             return Ok(None);
         }
-        let case = Case { setting: label, model: &problem.model, config: &config, place: &Place::Cpu, pool };
+        let case = Case { setting: label, model: problem.model(), config: &config, place: &Place::Cpu, pool };
         let mut measured = None;
         let strategy = case.measure_against(Some(exact), repeats, 0.0, &mut measured)?;
         found.strategies.push(strategy);
     }
     let on_cpu = Engine { name: "CPU", place: &Place::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
-    found.targets = on_cpu.measure(&problem.model, &options.sampler, options.quick)?;
+    found.targets = on_cpu.measure(problem.model(), &options.sampler, options.quick)?;
     // A GPU's many chains make so many draws that warm-up hardly counts: the CPU's best is then a long run, too.
     let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
     let long = against_gpu.then(|| SamplerConfig { draws: LONG * options.sampler.draws, ..options.sampler.clone() });
@@ -164,28 +162,28 @@ pub(super) fn run(
         Case { setting, model, config, place: &Place::Cpu, pool }.measure(1, 0.0, &mut None)
     };
     if let Some(long) = &long {
-        found.strategies.push(once(&problem.model, long)?);
+        found.strategies.push(once(problem.model(), long)?);
     }
     for groups in other_sizes(options) {
-        let problem = of_size(groups)?;
-        let auto = planned::choose(&problem.model, &options.sampler, DeviceChoice::Cpu, &costs)?.config;
+        let problem = super::data::of_size(groups)?;
+        let auto = planned::choose(problem.model(), &options.sampler, DeviceChoice::Cpu, &costs)?.config;
         for config in std::iter::once(&options.sampler).chain(&long).chain([&auto]) {
             if interrupt.asked() {
                 return Ok(None);
             }
-            found.sizes.push(once(&problem.model, config)?);
+            found.sizes.push(once(problem.model(), config)?);
         }
     }
     if let Ok(gpu) = gpu {
         let mut auto = None;
         if let (Ok(_), Device::Cuda(ordinal)) = (&gpu.run, gpu.device) {
             let choice = DeviceChoice::Cuda(Some(ordinal));
-            let plan = planned::choose(&problem.model, &options.sampler, choice, &costs)?;
+            let plan = planned::choose(problem.model(), &options.sampler, choice, &costs)?;
             auto = Some(plan.config.clone());
             found.plans.push(plan);
             if !gpu.test_double {
                 let on_gpu = Engine { name: "GPU", place: &gpu.place, choice, costs: &costs, pool };
-                found.targets.extend(on_gpu.measure(&problem.model, &options.sampler, options.quick)?);
+                found.targets.extend(on_gpu.measure(problem.model(), &options.sampler, options.quick)?);
             }
         }
         let Some(measured) = GpuBenchmarks::run(options, problem, gpu, auto.as_ref(), pool, interrupt)? else {
@@ -200,15 +198,6 @@ pub(super) fn run(
 pub(super) fn other_sizes(options: &Options) -> impl Iterator<Item = usize> {
     let (quick, own) = (options.quick, options.groups);
     [100, 500, 1000].into_iter().filter(move |&groups| !quick && groups != own)
-}
-
-/// The PRD's problem with so many groups.
-///
-/// # Errors
-/// Never: the sizes are fine.
-pub(super) fn of_size(groups: usize) -> Result<Problem> {
-    let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
-    Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })
 }
 
 impl Default for Benchmarks {
@@ -331,7 +320,7 @@ impl Case<'_> {
 }
 
 pub(super) fn quality_of(
-    model: &impl LogDensity,
+    model: &dyn LogDensity,
     blocks: &[Block],
     config: &SamplerConfig,
     exact: Option<&ExactPosterior>,

@@ -1,10 +1,10 @@
 //! Every mean and every standard deviation against the exact posterior, in Monte Carlo standard errors.
 
-use crate::problem::Problem;
 use anyhow::Result;
 use octopus_density::exact::{ExactPosterior, Moments, Quantity};
 use octopus_density::{Layout, LogDensity, Variable};
 use octopus_diag::{Diagnosis, Summary};
+use octopus_models::HierarchicalNormalProblem;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -64,8 +64,8 @@ impl Comparison {
 ///
 /// # Errors
 /// When the exact posterior cannot be computed.
-pub(super) fn run(problem: &Problem, diagnosis: &Diagnosis) -> Result<Comparison> {
-    let model = &problem.model;
+pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) -> Result<Comparison> {
+    let model = problem.model();
     let exact = ExactPosterior::compute(model.data(), model.prior())?;
     let mut deviations = Vec::new();
     for (variable, name, truth) in known(model.layout(), &exact) {
@@ -95,7 +95,7 @@ fn known<'a>(
 }
 
 /// Root mean square error of the means, in exact standard deviations.
-pub(super) fn error_of_means(model: &impl LogDensity, summary: &Summary, exact: &ExactPosterior) -> f64 {
+pub(super) fn error_of_means(model: &dyn LogDensity, summary: &Summary, exact: &ExactPosterior) -> f64 {
     let found: HashMap<&str, f64> = summary.parameters.iter().map(|p| (p.name.as_str(), p.mean)).collect();
     let squares: Vec<f64> = known(model.layout(), exact)
         .filter_map(|(_, name, truth)| Some(((found.get(name.as_str())? - truth.mean) / truth.sd).powi(2)))

@@ -6,6 +6,7 @@ use super::plots::summary_rows;
 use super::{Options, Stages};
 use octopus_density::exact::Quantity;
 use octopus_diag::DEFAULT_PROB;
+use octopus_models::Problem;
 use octopus_report::{Deliverable, Evidence, Measured, Status, Verdict, VerdictRow};
 
 /// Judges every criterion.
@@ -80,7 +81,7 @@ fn exact_row(stages: &Stages) -> VerdictRow {
 
 /// The data against NumPy's.
 fn data_row(stages: &Stages) -> VerdictRow {
-    let sha256 = &stages.data.problem.data.sha256;
+    let sha256 = &stages.data.problem.data().sha256;
     let value = format!("SHA-256 {}...", &sha256[..16.min(sha256.len())]);
     let advice = "the generator of this build is not NumPy's: report it with the machine's name";
     let bad = stages.data.is_numpys == Some(false);

@@ -1,9 +1,8 @@
 //! The PRD's data, and whether they are NumPy's to the last bit.
 
-use crate::config::{DataSource, RunConfig};
-use crate::problem::Problem;
 use anyhow::Result;
 use octopus_density::synthetic::HierarchicalSpec;
+use octopus_models::{DataSource, HierarchicalNormalProblem, HierarchicalSettings, Problem};
 
 /// SHA-256 of y as NumPy makes it: `np.random.seed(42)`, groups x 10, little-endian f64.
 const NUMPY: [(usize, &str); 3] = [
@@ -15,7 +14,7 @@ const NUMPY: [(usize, &str); 3] = [
 /// The problem of phase 0.
 pub(super) struct Data {
     /// Model and data.
-    pub(super) problem: Problem,
+    pub(super) problem: HierarchicalNormalProblem,
     /// Whether the data are NumPy's; `None` for a size whose hash is not known.
     pub(super) is_numpys: Option<bool>,
 }
@@ -25,11 +24,20 @@ pub(super) struct Data {
 /// # Errors
 /// When there is no group.
 pub(super) fn run(groups: usize) -> Result<Data> {
-    let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
-    let problem = Problem::new(&RunConfig { data: DataSource::Synthetic(spec), ..RunConfig::default() })?;
+    let problem = of_size(groups)?;
     let known = NUMPY.iter().find(|(size, _)| *size == groups);
-    let is_numpys = known.map(|(_, sha256)| *sha256 == problem.data.sha256);
+    let is_numpys = known.map(|(_, sha256)| *sha256 == problem.data().sha256);
     Ok(Data { problem, is_numpys })
+}
+
+/// The PRD's problem with so many groups.
+///
+/// # Errors
+/// When there is no group.
+pub(crate) fn of_size(groups: usize) -> Result<HierarchicalNormalProblem> {
+    let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
+    let settings = HierarchicalSettings { data: DataSource::Synthetic(spec), ..HierarchicalSettings::default() };
+    Ok(HierarchicalNormalProblem::new(settings, None)?)
 }
 
 #[cfg(test)]

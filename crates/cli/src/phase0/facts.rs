@@ -4,26 +4,27 @@ use super::benchmark::name;
 use super::{Options, Stages};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
+use octopus_models::Problem;
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
 use octopus_trace::Dataset;
 
 /// The data.
 pub(super) fn data(stages: &Stages) -> DataFacts {
     let problem = &stages.data.problem;
-    let data = problem.model.data();
+    let data = problem.model().data();
     let sizes = || (0..data.groups()).map(|j| data.group(j).len());
     DataFacts {
-        source: problem.data.source.clone(),
+        source: problem.data().source.clone(),
         groups: data.groups(),
         observations: data.values().len(),
         group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
-        sha256: problem.data.sha256.clone(),
+        sha256: problem.data().sha256.clone(),
     }
 }
 
 /// The model.
 pub(super) fn model(stages: &Stages) -> ModelFacts {
-    let model = &stages.data.problem.model;
+    let model = stages.data.problem.model();
     let prior = model.prior();
     ModelFacts {
         name: model.name().to_owned(),

@@ -5,13 +5,13 @@ use super::verify::Machine;
 use super::{Options, tables};
 use crate::collect::{self, InMemory};
 use crate::place::Place;
-use crate::problem::Problem;
 use crate::work::Demand;
 use anyhow::Result;
-use octopus_density::HierarchicalNormal;
+use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
 use octopus_diag::{ParameterDifference, posterior_difference};
+use octopus_models::HierarchicalNormalProblem;
 use octopus_report::{Comparison, GpuMemory, Measured, PosteriorMatch};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -45,7 +45,7 @@ pub(super) struct OnGpu {
 /// When the CPU fails at what it has done before.
 pub(super) fn run(
     options: &Options,
-    problem: &Problem,
+    problem: &HierarchicalNormalProblem,
     machine: &Machine,
     pool: &ThreadPool,
     stage: &dyn Fn(&str),
@@ -58,7 +58,7 @@ pub(super) fn run(
         }
         (Device::Cpu, Measured::Value(_), _) => Device::Cuda(0),
     };
-    let (model, config) = (&problem.model, &options.sampler);
+    let (model, config) = (problem.model(), &options.sampler);
     if let Some(why) = Demand::of_run(model, config).no_gpu {
         return Ok(Err(why));
     }
@@ -125,7 +125,7 @@ fn first_difference(a: &InMemory, b: &InMemory) -> Option<(usize, usize)> {
     })
 }
 
-fn memory(model: &HierarchicalNormal, config: &SamplerConfig, usage: &DeviceUsage) -> Measured<GpuMemory> {
+fn memory(model: &dyn LogDensity, config: &SamplerConfig, usage: &DeviceUsage) -> Measured<GpuMemory> {
     let foretold = octopus_sampler::GpuMemory::of(model, config, &Default::default());
     match (foretold, usage.memory_share()) {
         (Ok(foretold), Some(share)) => Measured::Value(GpuMemory {
@@ -140,7 +140,7 @@ fn memory(model: &HierarchicalNormal, config: &SamplerConfig, usage: &DeviceUsag
 
 /// The GPU in mixed precision against the CPU in f64; mixed precision that fails is a finding, not an error.
 fn posterior(
-    model: &HierarchicalNormal,
+    model: &dyn LogDensity,
     config: &SamplerConfig,
     gpu: &Place,
     pool: &ThreadPool,

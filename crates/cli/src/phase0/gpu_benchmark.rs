@@ -1,15 +1,15 @@
 //! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's sizes.
 
 use super::Options;
-use super::benchmark::{Case, Measurement, name, of_size, other_sizes};
+use super::benchmark::{Case, Measurement, name, other_sizes};
 use super::gpu::OnGpu;
 use super::tables::runs;
 use crate::interrupt::Interrupt;
 use crate::place::Place;
-use crate::problem::Problem;
 use anyhow::Result;
 use octopus_density::gpu::Precision;
 use octopus_density::{HierarchicalNormal, Likelihood};
+use octopus_models::HierarchicalNormalProblem;
 use octopus_report::Comparison;
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -45,7 +45,7 @@ impl GpuBenchmarks {
     /// When a run fails.
     pub(super) fn run(
         options: &Options,
-        problem: &Problem,
+        problem: &HierarchicalNormalProblem,
         gpu: &OnGpu,
         auto: Option<&SamplerConfig>,
         pool: &ThreadPool,
@@ -59,8 +59,8 @@ impl GpuBenchmarks {
         if gpu.test_double {
             // Enough to run the code.
             let config = SamplerConfig { draws: 100, tune: 100, ..options.sampler.clone() };
-            found.engines.push(bench.once(&problem.model, &config)?);
-            found.many.push(bench.once(&problem.model, &SamplerConfig { chains: 32, draws: 20, ..config })?);
+            found.engines.push(bench.once(problem.model(), &config)?);
+            found.many.push(bench.once(problem.model(), &SamplerConfig { chains: 32, draws: 20, ..config })?);
             return Ok(Some(found));
         }
         for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
@@ -78,15 +78,15 @@ impl GpuBenchmarks {
             if interrupt.asked() {
                 return Ok(None);
             }
-            found.many.push(bench.once(&problem.model, &config)?);
+            found.many.push(bench.once(problem.model(), &config)?);
         }
         for groups in other_sizes(options) {
-            let problem = of_size(groups)?;
+            let problem = super::data::of_size(groups)?;
             for config in std::iter::once(options.sampler.clone()).chain(many(options, &MANY_OF_OTHER_SIZES)) {
                 if interrupt.asked() {
                     return Ok(None);
                 }
-                found.sizes.push(bench.once(&problem.model, &config)?);
+                found.sizes.push(bench.once(problem.model(), &config)?);
             }
         }
         Ok(Some(found))

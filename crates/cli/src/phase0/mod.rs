@@ -22,6 +22,7 @@ mod tables;
 mod target;
 mod verify;
 
+pub(crate) use data::of_size;
 pub(crate) use predict::check as check_predictive;
 
 use crate::device::Sampling;

@@ -5,7 +5,7 @@ use super::tables::words;
 use crate::auto::{Costs, Limit, Plan, Wanted, plan};
 use crate::work::Demand;
 use anyhow::Result;
-use octopus_density::{HierarchicalNormal, LogDensity};
+use octopus_density::LogDensity;
 use octopus_device::{DeviceChoice, Seconds};
 use octopus_report::{Comparison, EngineTimes};
 use octopus_sampler::{SamplerConfig, Strategy};
@@ -18,7 +18,7 @@ const ROWS: usize = 8;
 /// # Errors
 /// When the settings are out of range.
 pub(super) fn choose(
-    model: &HierarchicalNormal,
+    model: &dyn LogDensity,
     base: &SamplerConfig,
     choice: DeviceChoice,
     costs: &Costs,

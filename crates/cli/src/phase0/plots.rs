@@ -1,13 +1,13 @@
 //! The pictures, and the trace that ArviZ opens.
 
 use super::{Options, Stages, dashboard};
-use crate::observed::{Prior, add_observations};
+use crate::observed::Prior;
 use crate::pictures::{Material, Picture};
 use crate::trace::{Trace, rows};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use octopus_density::LogDensity;
 use octopus_formats::write_netcdf;
+use octopus_models::Problem;
 use octopus_report::{Figure, Format, Plot, Stories, SummaryRow, write_figures};
 use octopus_trace::InferenceData;
 use std::fs;
@@ -76,15 +76,15 @@ pub(super) fn clear(out: &Path) -> Result<()> {
 /// # Errors
 /// When a file cannot be written.
 pub(super) fn run(options: &Options, stages: &mut Stages) -> Result<Vec<Figure>> {
-    let model = &stages.data.problem.model;
+    let problem = &stages.data.problem;
     let mut data = std::mem::take(&mut stages.sampled.draws);
     stages.predicted.predictive.add_groups(&mut data);
-    Prior::new(model, options.sampler.seed, PRIOR_DRAWS)?.add_groups(&mut data);
-    add_observations(&mut data, model);
+    Prior::new(problem, options.sampler.seed, PRIOR_DRAWS)?.add_groups(&mut data);
+    problem.add_observations(&mut data);
     stages.stats = data.group("sample_stats").cloned();
     let name = options.out.join("run").display().to_string();
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
-    let material = Material::with_rows(&trace, &stages.data.problem, summary_rows(stages))?;
+    let material = Material::with_rows(&trace, problem, summary_rows(stages))?;
     let mut figures: Vec<Figure> = Vec::new();
     for kind in Picture::value_variants() {
         figures.push(Figure::new(kind.of(&material)?));
@@ -103,9 +103,7 @@ pub(super) fn run(options: &Options, stages: &mut Stages) -> Result<Vec<Figure>>
 
 /// Every parameter with its truth.
 pub(super) fn summary_rows(stages: &Stages) -> Vec<SummaryRow> {
-    let problem = &stages.data.problem;
-    let truth = problem.truth.as_ref().map(|truth| truth.by_name(problem.model.layout())).unwrap_or_default();
-    rows(&stages.diagnosis.summary.parameters, &truth)
+    rows(&stages.diagnosis.summary.parameters, &stages.data.problem.truth())
 }
 
 fn write_trace(options: &Options, data: &InferenceData) -> Result<()> {

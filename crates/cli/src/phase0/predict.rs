@@ -2,9 +2,9 @@
 
 use super::sample::Sampled;
 use crate::observed::{Predictive, Wanted};
-use crate::problem::Problem;
 use anyhow::Result;
 use octopus_diag::{BayesianPValue, Statistic, bayesian_p_value};
+use octopus_models::HierarchicalNormalProblem;
 use octopus_report::PredictiveStatistic;
 
 /// Replicated data sets of each chain.
@@ -22,9 +22,9 @@ pub(super) struct Predicted {
 ///
 /// # Errors
 /// When the trace lacks the positions.
-pub(super) fn run(problem: &Problem, sampled: &Sampled, seed: u64) -> Result<Predicted> {
-    let predictive = Predictive::new(&sampled.draws, &problem.model, seed, PER_CHAIN, Wanted::ALL)?;
-    let statistics = check(problem.model.data().values(), &predictive.replicates)?;
+pub(super) fn run(problem: &HierarchicalNormalProblem, sampled: &Sampled, seed: u64) -> Result<Predicted> {
+    let predictive = Predictive::new(&sampled.draws, problem, seed, PER_CHAIN, Wanted::ALL)?;
+    let statistics = check(problem.model().data().values(), &predictive.replicates)?;
     Ok(Predicted { predictive, statistics })
 }
 

@@ -3,10 +3,10 @@
 use super::Options;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::problem::Problem;
+use crate::problem::model_record;
 use crate::run::{self, Checkpoints, Session};
 use anyhow::Result;
-use octopus_density::LogDensity;
+use octopus_models::{HierarchicalNormalProblem, Problem};
 use octopus_runs::{CreateOptions, RunFolder, RunRecord, RunWriter};
 use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
@@ -26,18 +26,18 @@ pub(super) struct Sampled {
 /// When the folder holds something else, or cannot be written.
 pub(super) fn run(
     options: &Options,
-    problem: &Problem,
+    problem: &HierarchicalNormalProblem,
     pool: &ThreadPool,
     interrupt: Interrupt,
 ) -> Result<Option<Sampled>> {
     let dir = options.out.join("run");
-    let model = &problem.model;
+    let model = problem.density();
     let place = options.device.open()?;
     let sampler = pool.install(|| place.begin(model, Begin::Anew(options.sampler.clone())))?;
-    let mut record = RunRecord::new(problem.model_record()?, options.sampler.clone(), model.layout().clone());
+    let mut record = RunRecord::new(model_record(problem), options.sampler.clone(), model.layout().clone());
     record.command.clone_from(&options.command);
     (record.device, record.device_reason) = (options.device.name(), options.device.reason.clone());
-    record.data = Some(problem.data.clone());
+    record.data = Some(problem.data().clone());
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
     let session = Session { pool, checkpoints: Checkpoints::ByTime, interrupt, quiet: options.quiet };
     let outcome = run::to_folder(sampler, model, writer, &session)?;

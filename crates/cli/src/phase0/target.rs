@@ -8,7 +8,7 @@ use crate::place::Place;
 use crate::reach::{Reach, reach};
 use crate::work::Demand;
 use anyhow::{Context, Result};
-use octopus_density::{HierarchicalNormal, LogDensity};
+use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
@@ -46,12 +46,7 @@ impl Engine<'_> {
     ///
     /// # Errors
     /// When a run fails.
-    pub(super) fn measure(
-        &self,
-        model: &HierarchicalNormal,
-        base: &SamplerConfig,
-        quick: bool,
-    ) -> Result<Vec<Reached>> {
+    pub(super) fn measure(&self, model: &dyn LogDensity, base: &SamplerConfig, quick: bool) -> Result<Vec<Reached>> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
         let wanted = Wanted::of(base, &goal, false);
         let best =
@@ -64,7 +59,7 @@ impl Engine<'_> {
             .collect()
     }
 
-    fn median(&self, model: &HierarchicalNormal, config: &SamplerConfig, auto: bool, quick: bool) -> Result<Reached> {
+    fn median(&self, model: &dyn LogDensity, config: &SamplerConfig, auto: bool, quick: bool) -> Result<Reached> {
         let seeds = if quick { QUICK_SEEDS } else { SEEDS };
         let run = |seed| self.once(model, SamplerConfig { seed, ..config.clone() }, auto);
         let mut all = (config.seed..config.seed + seeds).map(run).collect::<Result<Vec<_>>>()?;
@@ -73,7 +68,7 @@ impl Engine<'_> {
         all.into_iter().nth(middle).context("no seed was asked for")
     }
 
-    fn once(&self, model: &HierarchicalNormal, config: SamplerConfig, auto: bool) -> Result<Reached> {
+    fn once(&self, model: &dyn LogDensity, config: SamplerConfig, auto: bool) -> Result<Reached> {
         self.pool.install(|| {
             let begin = Instant::now();
             let mut sampler = self.place.start(model, &config)?;

@@ -109,7 +109,8 @@ fn options_out_of_range() {
     usage("--metric dense", &["--metric", "dense", "low-rank"]);
     usage("--device gpu", &["--device", "gpu", "`auto`, `cpu`, `cuda`, `cuda:N` with", "`cuda:0,1`"]);
     usage("--data x.csv", &["--group"]);
-    usage("--data x.csv --group g --value y --groups 3", &["cannot be used with"]);
+    usage("--data x.csv --group g --value y --groups 3", &["--groups: the data come from --data"]);
+    usage("--data-seed 5000000000", &["--data-seed 5000000000: ", "u32"]);
 }
 
 #[test]

@@ -143,7 +143,8 @@ fn geweke_needs_draws_to_decide() {
 fn options_without_sense_are_named() {
     let dir = tempfile::tempdir().unwrap();
     for (words, said) in [
-        ("eight-schools --mu-sd 3", "hierarchical-normal's"),
+        ("eight-schools --mu-sd 3", "--mu-sd: eight-schools has no such setting; it is one of hierarchical-normal"),
+        ("hierarchical-normal --group-sizes 3,1 --groups 3", "--groups 3: leave it out"),
         ("hierarchical-normal --group-sizes 3,0", "one observation"),
         ("hierarchical-normal --kept 5000", "--kept 5000: at least 1 and at most the 1600 draws"),
         ("hierarchical-normal --false-alarm 2", "--false-alarm 2"),

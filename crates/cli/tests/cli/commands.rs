@@ -1,6 +1,8 @@
 //! The commands as they should be used: results on stdout, notes on stderr, JSON everywhere.
 
 use crate::support::{answer, fingerprints, octopus, run, tree};
+use octopus_density::EightSchools;
+use octopus_density::exact::SchoolsPosterior;
 use std::fs;
 
 const SMALL: &str = "sample hierarchical-normal --groups 6 --draws 500 --tune 300 --device cpu --out {}/run";
@@ -126,7 +128,7 @@ fn a_sweep_counts_runs_over_seeds() {
     let schools = run(dir.path(), "sweep eight-schools --seeds 2 --draws 300 --tune 300 --quiet");
     assert!(schools.succeeds().stdout.contains("2 runs of"), "{schools:#?}");
     run(dir.path(), "sweep eight-schools --mu-sd 3").fails(2, &["--mu-sd", "hierarchical-normal"]);
-    run(dir.path(), "sweep eight-schools --strategy auto").fails(2, &["--strategy auto"]);
+    run(dir.path(), "sweep eight-schools --seeds 2 --strategy auto --quiet").succeeds();
     run(dir.path(), "sweep hierarchical-normal --chains 1").fails(2, &["--chains 1", "at least 2"]);
     run(dir.path(), "sweep hierarchical-normal --draws 3").fails(2, &["--draws 3", "at least 4"]);
     run(dir.path(), "sweep hierarchical-normal --seeds 0").fails(2, &["--seeds"]);
@@ -174,4 +176,28 @@ fn colours_only_where_wanted() {
     assert!(forced.stderr.contains("\x1b["), "{:?}", forced.stderr);
     let off = answer(octopus().arg("diagnose").arg(&missing).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
     assert!(!off.stderr.contains('\x1b'), "NO_COLOR: {:?}", off.stderr);
+}
+
+/// Rubin's eight schools from end to end: means of their exact posterior, and what follows a run.
+#[test]
+fn eight_schools_are_sampled_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "sample eight-schools --target-accept 0.95 --draws 5000 --device cpu --json --quiet --out {}/run";
+    let found = run(dir.path(), words).succeeds().json();
+    let exact = SchoolsPosterior::compute(&EightSchools::rubin());
+    let parameters = found["diagnosis"]["parameters"].as_array().unwrap();
+    for (name, exact) in [("mu", exact.mu), ("tau", exact.tau)] {
+        let row = parameters.iter().find(|row| row["name"] == name).unwrap();
+        let [mean, error] = ["mean", "mcse_mean"].map(|field| row[field].as_f64().unwrap());
+        assert!((mean - exact.mean).abs() < 4.0 * error, "{name}: {mean} {error} {exact:?}");
+    }
+    assert_eq!(found["data"]["source"], "Rubin's eight schools");
+    let drawn = run(dir.path(), "plot {}/run --out {}/pictures --kind shrinkage,ppc,prior,loo-pit --quiet");
+    assert_eq!(drawn.succeeds().stdout.lines().count(), 4, "{drawn:#?}");
+    run(dir.path(), "sample eight-schools --mu-sd 3 --out {}/x").fails(2, &["--mu-sd: eight-schools has no such"]);
+    let table = "sample eight-schools --data a.csv --group g --value y --out {}/x";
+    run(dir.path(), table).fails(2, &["--data: eight-schools reads no table"]);
+    std::fs::write(dir.path().join("own.toml"), "[data]\ny = [1.0, 2.0]\nsigma = [1.0, 0.0]").unwrap();
+    run(dir.path(), "sample eight-schools --config {}/own.toml --out {}/x")
+        .fails(3, &["row 1: the standard error is 0"]);
 }

@@ -22,6 +22,13 @@ impl GpuDensity for HierarchicalNormal {
         "hierarchical_normal"
     }
 
+    fn form(&self) -> &str {
+        match self.likelihood() {
+            Likelihood::Collapsed => "",
+            Likelihood::Pointwise => "pointwise",
+        }
+    }
+
     fn kernel_modules(&self) -> &[KernelModule] {
         modules::HIERARCHICAL_NORMAL
     }

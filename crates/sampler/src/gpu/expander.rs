@@ -3,6 +3,7 @@
 use super::kernel;
 use crate::run::SamplerError;
 use octopus_cuda::{Context, ExpansionShape, NutsExpansion, NutsPrediction, Stream};
+use octopus_density::LogDensity;
 use octopus_density::gpu::{ExpansionModule, GpuDensity, Precision};
 
 /// The variables of draws and replicated observations, on a GPU: [`LogDensity::expand`] and [`LogDensity::predict`] for
@@ -57,7 +58,7 @@ impl GpuExpander {
     /// # Errors
     /// [`SamplerError::NoKernel`] when none is compiled for the density in this precision; [`SamplerError::Device`]
     /// when the device or its memory fails.
-    pub fn new<D: GpuDensity + ?Sized>(
+    pub fn new<D: LogDensity + ?Sized>(
         density: &D,
         precision: Precision,
         context: &Context,
@@ -70,12 +71,13 @@ impl GpuExpander {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_bytes<D: GpuDensity + ?Sized>(
+    pub fn with_bytes<D: LogDensity + ?Sized>(
         density: &D,
         precision: Precision,
         context: &Context,
         bytes: usize,
     ) -> Result<Self, SamplerError> {
+        let density = kernel::of(density, precision)?;
         let module = choose(density, precision)?;
         let dim = density.dim();
         let format = kernel::format_of_any_shape(precision, dim);
@@ -145,7 +147,7 @@ impl GpuExpander {
 }
 
 /// The module that expands the density's draws in this precision.
-fn choose<D: GpuDensity + ?Sized>(density: &D, precision: Precision) -> Result<&ExpansionModule, SamplerError> {
+fn choose(density: &dyn GpuDensity, precision: Precision) -> Result<&ExpansionModule, SamplerError> {
     density.expansion_modules().iter().find(|module| module.precision == precision).ok_or_else(|| {
         let why = "none that expands draws is compiled in this precision".to_owned();
         SamplerError::NoKernel { density: density.name().to_owned(), dim: density.dim(), precision, why }

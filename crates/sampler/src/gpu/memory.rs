@@ -6,7 +6,8 @@ use crate::config::SamplerConfig;
 use crate::low_rank::MAX_RANK;
 use crate::run::SamplerError;
 use octopus_cuda::{NutsBatchItem, NutsBatchSlot, NutsFormat, NutsSlot};
-use octopus_density::gpu::{GpuDensity, KernelField};
+use octopus_density::LogDensity;
+use octopus_density::gpu::KernelField;
 
 /// Directions that a metric may have.
 pub(super) const MOST_DIRECTIONS: usize = MAX_RANK;
@@ -33,11 +34,12 @@ impl GpuMemory {
     ///
     /// # Errors
     /// [`SamplerError::NoKernel`] when no kernel is compiled for it.
-    pub fn of<D: GpuDensity + ?Sized>(
+    pub fn of<D: LogDensity + ?Sized>(
         density: &D,
         config: &SamplerConfig,
         gpu: &GpuConfig,
     ) -> Result<Self, SamplerError> {
+        let density = kernel::of(density, config.precision)?;
         let format = kernel::format(kernel::choose(density, config.precision)?);
         let (element, vector) = (format.element.bytes() as u64, (format.vector() * format.element.bytes()) as u64);
         let field = |field: &KernelField<'_>| match field {

@@ -5,12 +5,15 @@ use crate::device::Sampling;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::place::{Place, warn};
+use crate::problem::model_record;
 use crate::run::{Pace, adaptation, add_time};
 use anyhow::{Context, Result};
-use octopus_density::HierarchicalNormal;
+use octopus_density::LogDensity;
+use octopus_models::Problem;
 use octopus_runs::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
 use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
 use rayon::ThreadPool;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Between checkpoints, at the least; and of all time they may take this share.
@@ -37,7 +40,7 @@ pub(super) struct Session<'a> {
 /// A data set that is drawn.
 struct Open<'a> {
     set: &'a mut Set,
-    density: HierarchicalNormal,
+    problem: Arc<dyn Problem>,
     writer: Option<Box<RunWriter>>,
     record: RunRecord,
 }
@@ -53,19 +56,19 @@ impl Session<'_> {
         for set in sets.iter_mut() {
             let (Some(problem), State::Open(begin, writer)) = (&set.problem, &mut set.state) else { continue };
             begins.push(begin.clone());
-            let (writer, density) = (writer.take(), problem.model.clone());
-            let layout = octopus_density::LogDensity::layout(&density).clone();
-            let mut record = RunRecord::new(problem.model_record()?, set.config.clone(), layout);
+            let (writer, problem) = (writer.take(), Arc::clone(problem));
+            let layout = problem.density().layout().clone();
+            let mut record = RunRecord::new(model_record(&*problem), set.config.clone(), layout);
             record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
             (record.device, record.device_reason) = (self.device.name(), self.device.reason.clone());
-            record.data = Some(problem.data.clone());
+            record.data = Some(problem.data().clone());
             record.keep_warmup = keep_warmup;
             record.timing = writer.as_ref().map_or(record.timing, |writer| writer.record().timing);
-            open.push(Open { set, density, writer, record });
+            open.push(Open { set, problem, writer, record });
         }
-        let densities: Vec<HierarchicalNormal> = open.iter().map(|open| open.density.clone()).collect();
-        let runs: Vec<DataSet<'_, HierarchicalNormal>> =
-            densities.iter().zip(begins).map(|(density, begin)| DataSet { density, begin }).collect();
+        let problems: Vec<Arc<dyn Problem>> = open.iter().map(|open| Arc::clone(&open.problem)).collect();
+        let runs: Vec<DataSet<'_, dyn LogDensity>> =
+            problems.iter().zip(begins).map(|(problem, begin)| DataSet { density: problem.density(), begin }).collect();
         if runs.is_empty() {
             return Ok(false);
         }
@@ -123,7 +126,7 @@ impl Open<'_> {
         &mut self,
         block: &Block,
         took: Duration,
-        batch: &BatchSampler<'_, HierarchicalNormal>,
+        batch: &BatchSampler<'_, dyn LogDensity>,
         number: usize,
     ) -> Result<()> {
         let mut writer = match self.writer.take() {
@@ -134,7 +137,7 @@ impl Open<'_> {
                 Box::new(RunWriter::create(&self.set.dir, self.record.clone(), options)?)
             }
         };
-        writer.append(block, &self.density)?;
+        writer.append(block, self.problem.density())?;
         add_time(&mut self.record.timing, block.phase, took);
         if !batch.is_complete(number) {
             self.writer = Some(writer);
@@ -152,7 +155,7 @@ impl Open<'_> {
 }
 
 /// Keeps every run that is under way.
-fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_, HierarchicalNormal>) -> Result<()> {
+fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_, dyn LogDensity>) -> Result<()> {
     for (number, one) in open.iter_mut().enumerate() {
         if let (Some(writer), Some(state)) = (&mut one.writer, batch.checkpoint(number)?) {
             writer.checkpoint(&state)?;

@@ -1,18 +1,20 @@
 //! The data sets of a batch: their names, seeds and folders, and how far their runs are.
 
 use crate::args::SampleArgs;
-use crate::config::{DataSource, Rows, RunConfig};
+use crate::config::RunConfig;
 use crate::exit::UsageError;
 use crate::output;
-use crate::problem::Problem;
+use crate::problem::model_record;
 use anyhow::{Context, Result, bail};
-use octopus_density::{GroupedData, HierarchicalNormal};
+use octopus_density::{GroupedData, LogDensity};
 use octopus_formats::observations;
+use octopus_models::{Model, Problem, Rows, TableFile};
 use octopus_random::philox4x32_10;
 use octopus_runs::{RunFolder, RunRecord, RunWriter, Status};
 use octopus_sampler::{Begin, SamplerConfig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One data set.
 pub(super) struct Set {
@@ -23,7 +25,7 @@ pub(super) struct Set {
     /// The run's settings, its own seed among them.
     pub(super) config: SamplerConfig,
     /// The model; none where the data cannot be used.
-    pub(super) problem: Option<Problem>,
+    pub(super) problem: Option<Arc<dyn Problem>>,
     pub(super) state: State,
 }
 
@@ -38,9 +40,9 @@ pub(super) enum State {
 }
 
 impl Set {
-    /// The model, unless the data cannot be used.
-    pub(super) fn model(&self) -> Option<&HierarchicalNormal> {
-        self.problem.as_ref().map(|problem| &problem.model)
+    /// The density, unless the data cannot be used.
+    pub(super) fn density(&self) -> Option<&dyn LogDensity> {
+        self.problem.as_ref().map(|problem| problem.density())
     }
 }
 
@@ -58,17 +60,19 @@ fn seed(batch: u64, number: usize) -> u64 {
 ///
 /// # Errors
 /// When there are none, or the folder or the table cannot be read.
-pub(super) fn read(source: &Path, args: &SampleArgs, config: &RunConfig, out: &Path) -> Result<Vec<Set>> {
+pub(super) fn read(
+    source: &Path,
+    args: &SampleArgs,
+    config: &RunConfig,
+    model: &dyn Model,
+    out: &Path,
+) -> Result<Vec<Set>> {
     let (Some(group), Some(value)) = (&args.data.group, &args.data.value) else {
         return Err(UsageError("--batch: needs --group and --value".into()).into());
     };
-    let file = |path: &Path, only| DataSource::File {
-        path: path.to_owned(),
-        group: group.clone(),
-        value: value.clone(),
-        only,
-    };
-    let found: Vec<(String, DataSource, Result<GroupedData>)> = match (&args.batch.batch_by, source.is_dir()) {
+    let file =
+        |path: &Path, only| TableFile { path: path.to_owned(), group: group.clone(), value: value.clone(), only };
+    let found: Vec<(String, TableFile, Result<GroupedData>)> = match (&args.batch.batch_by, source.is_dir()) {
         (None, true) => tables(source)?
             .into_iter()
             .map(|(name, path)| {
@@ -97,8 +101,8 @@ pub(super) fn read(source: &Path, args: &SampleArgs, config: &RunConfig, out: &P
             return Err(UsageError(why).into());
         }
     };
-    let set = |(number, (name, source, data)): (usize, (String, DataSource, Result<GroupedData>))| {
-        let problem = data.and_then(|data| Problem::of_data(&source, data, None, config.prior, config.likelihood));
+    let set = |(number, (name, source, data)): (usize, (String, TableFile, Result<GroupedData>))| {
+        let problem = data.and_then(|data| config.problem_of(model, &source, data));
         let sampler = SamplerConfig { seed: seed(config.sampler.seed, number), ..config.sampler.clone() };
         let (problem, state) = match problem {
             Ok(problem) => (Some(problem), State::Open(Begin::Anew(sampler.clone()), None)),
@@ -161,8 +165,8 @@ pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
         let folder = RunFolder::open(&set.dir)?;
         let record = folder.record();
         let same = record.sampler == set.config
-            && record.model == problem.model_record()?
-            && record.data.as_ref() == Some(&problem.data);
+            && record.model == model_record(&**problem)
+            && record.data.as_ref() == Some(problem.data());
         if !same {
             let why = format!(
                 "--out: {} holds a run of other settings or data than this batch's: give another folder, or begin all \

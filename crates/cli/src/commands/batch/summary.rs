@@ -102,7 +102,7 @@ pub(super) fn row(set: &Set) -> Result<Row> {
         (_, Some(_)) => Ended::Unfit,
         _ => Ended::Open,
     };
-    let data = set.problem.as_ref().map(|problem| &problem.data);
+    let data = set.problem.as_ref().map(|problem| problem.data());
     let error = match &set.state {
         State::Failed(error) => Some(error.clone()),
         _ => None,

@@ -7,9 +7,6 @@ use octopus_random::Stream;
 ///
 /// Write it from the model's statement, not from its density: that both say the same is what a calibration tests.
 pub trait Simulator: Send + Sync {
-    /// The density of the model with data.
-    type Density: LogDensity;
-
     /// The model's name, that of its density.
     fn name(&self) -> &str;
 
@@ -23,5 +20,5 @@ pub trait Simulator: Send + Sync {
     ///
     /// # Errors
     /// When the data are none that the density takes, such as numbers that overflow.
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Self::Density, ModelError>;
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError>;
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// The parameters that made a data set.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Truth {
+pub(super) struct Truth {
     mu_pop: f64,
     sigma_pop: f64,
     sigma_obs: f64,
@@ -14,12 +14,12 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    pub(crate) fn new(spec: &HierarchicalSpec, group_means: Vec<f64>) -> Self {
+    pub(super) fn new(spec: &HierarchicalSpec, group_means: Vec<f64>) -> Self {
         Self { mu_pop: spec.mean, sigma_pop: spec.between_sd, sigma_obs: spec.within_sd, group_means }
     }
 
     /// The true value of element `index` of a variable of the model; `None` where there is none.
-    pub(crate) fn value(&self, variable: &str, index: usize) -> Option<f64> {
+    pub(super) fn value(&self, variable: &str, index: usize) -> Option<f64> {
         match variable {
             "mu_pop" => Some(self.mu_pop),
             "sigma_pop" => Some(self.sigma_pop),
@@ -32,7 +32,7 @@ impl Truth {
     }
 
     /// The true values by element name, e.g. `mu_group[7]`.
-    pub(crate) fn by_name(&self, layout: &Layout) -> HashMap<String, f64> {
+    pub(super) fn by_name(&self, layout: &Layout) -> HashMap<String, f64> {
         let elements = layout.variables.iter().flat_map(|v| (0..v.len()).map(move |index| (v, index)));
         elements.filter_map(|(v, index)| Some((v.element_name(index), self.value(&v.name, index)?))).collect()
     }

@@ -20,14 +20,16 @@ pub struct SchoolsSimulator {
 impl SchoolsSimulator {
     /// Rubin's schools: their number and their standard errors.
     pub fn rubin() -> Self {
-        let schools = EightSchools::rubin();
+        Self::new(&EightSchools::rubin())
+    }
+
+    /// As many schools as `schools`, with their standard errors.
+    pub fn new(schools: &EightSchools) -> Self {
         Self { sigma: schools.sigma().to_vec(), layout: schools.layout().clone() }
     }
 }
 
 impl Simulator for SchoolsSimulator {
-    type Density = EightSchools;
-
     fn name(&self) -> &str {
         "eight-schools"
     }
@@ -45,7 +47,13 @@ impl Simulator for SchoolsSimulator {
         position
     }
 
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<EightSchools, ModelError> {
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError> {
+        Ok(Box::new(self.with_data(position, random)?))
+    }
+}
+
+impl SchoolsSimulator {
+    fn with_data(&self, position: &[f64], random: &mut Stream) -> Result<EightSchools, ModelError> {
         let (z, scalars) = position.split_at(self.sigma.len());
         let (mu, tau) = (scalars[0], exact::exp(scalars[1]));
         let y: Vec<f64> = z.iter().zip(&self.sigma).map(|(z, sigma)| mu + tau * z + sigma * random.normal()).collect();
@@ -71,7 +79,7 @@ mod tests {
                 let quantile = 5.0 * (std::f64::consts::FRAC_PI_2 * p).tan();
                 *below += f64::from(u8::from(position[9].exp() < quantile)) / f64::from(n);
             }
-            let model = simulator.simulate(&position, &mut random).unwrap();
+            let model = simulator.with_data(&position, &mut random).unwrap();
             let mean = position[8] + position[9].exp() * position[3];
             squares += ((model.y()[3] - mean) / 11.0).powi(2) / f64::from(n);
         }

@@ -32,8 +32,6 @@ impl HierarchicalSimulator {
 }
 
 impl Simulator for HierarchicalSimulator {
-    type Density = HierarchicalNormal;
-
     fn name(&self) -> &str {
         "hierarchical-normal"
     }
@@ -51,7 +49,13 @@ impl Simulator for HierarchicalSimulator {
         position
     }
 
-    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<HierarchicalNormal, ModelError> {
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError> {
+        Ok(Box::new(self.with_data(position, random)?))
+    }
+}
+
+impl HierarchicalSimulator {
+    fn with_data(&self, position: &[f64], random: &mut Stream) -> Result<HierarchicalNormal, ModelError> {
         let (z, scalars) = position.split_at(self.groups);
         let (mu_pop, sigma_pop, sigma_obs) = (scalars[0], exact::exp(scalars[1]), exact::exp(scalars[2]));
         let observe = |&j: &usize| mu_pop + sigma_pop * z[j] + sigma_obs * random.normal();
@@ -76,7 +80,7 @@ mod tests {
         for k in 0..n {
             let mut random = Stream::new(1, k, 0, Purpose::User);
             let position = simulator.draw_parameters(&mut random);
-            let y = simulator.simulate(&position, &mut random).unwrap().data().group(1)[1];
+            let y = simulator.with_data(&position, &mut random).unwrap().data().group(1)[1];
             let values = [position[1], position[2], position[3].exp(), position[4].exp(), y];
             for (sum, value) in sums.iter_mut().zip(values) {
                 sum[0] += value / f64::from(n);

@@ -1,0 +1,124 @@
+//! Models on the command line: their names, and their settings as options.
+
+use crate::exit::UsageError;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use octopus_models::{Model, ModelOption, OptionGroup, OptionKind, Registry};
+use std::fmt;
+use toml::Value;
+
+/// Which settings of a model a command takes.
+pub(crate) type OptionsOf = fn(&dyn Model) -> &'static [ModelOption];
+
+/// The settings of a posterior.
+pub(crate) const OF_A_POSTERIOR: OptionsOf = |model| model.options();
+/// The settings of a simulator.
+pub(crate) const OF_A_SIMULATOR: OptionsOf = |model| model.simulator_options();
+
+/// Settings of a model that were given as options: the option's name and its value.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModelArgs(Vec<(&'static str, Value)>);
+
+impl ModelArgs {
+    /// The settings of `model` that were given, in the order of the models' lists.
+    ///
+    /// # Errors
+    /// When an option was given that is another model's.
+    pub(crate) fn of(
+        &self,
+        model: &dyn Model,
+        models: Registry,
+        options_of: OptionsOf,
+    ) -> Result<Vec<GivenOption<'_>>, UsageError> {
+        let own = options_of(model);
+        let find = |(name, value): (&'static str, _)| match own.iter().find(|option| option.name == name) {
+            Some(option) => Ok(GivenOption { option, value }),
+            None => Err(UsageError(format!(
+                "--{name}: {} has no such setting; it is one of {}",
+                model.name(),
+                having(models, options_of, name)
+            ))),
+        };
+        self.0.iter().map(|(name, value)| find((*name, value))).collect()
+    }
+}
+
+/// A setting that was given as an option; it is shown as on the command line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GivenOption<'a> {
+    /// The option.
+    pub(crate) option: &'static ModelOption,
+    /// Its value.
+    pub(crate) value: &'a Value,
+}
+
+impl fmt::Display for GivenOption<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Value::String(word) => write!(f, "{} {word}", self.option),
+            other => write!(f, "{} {other}", self.option),
+        }
+    }
+}
+
+/// Adds the names of all models, and their options, to a command whose first argument is `model`.
+pub(super) fn add(command: Command, models: Registry, options_of: OptionsOf) -> Command {
+    let names = models.models().map(|model| PossibleValue::new(model.name()).help(model.about()));
+    let names: Vec<PossibleValue> = names.collect();
+    let command = command.mut_arg("model", |arg| arg.value_parser(PossibleValuesParser::new(names)));
+    let add = |command: Command, option: &'static ModelOption| command.arg(argument(option, models, options_of));
+    distinct(models, options_of).into_iter().fold(command, add)
+}
+
+/// Reads the options that [`add`] added.
+pub(super) fn read(matches: &ArgMatches, models: Registry, options_of: OptionsOf) -> ModelArgs {
+    let value = |option: &'static ModelOption| Some((option.name, value(matches, option)?));
+    ModelArgs(distinct(models, options_of).into_iter().filter_map(value).collect())
+}
+
+/// The options of all models; of those with the same name the first.
+fn distinct(models: Registry, options_of: OptionsOf) -> Vec<&'static ModelOption> {
+    let mut all: Vec<&ModelOption> = Vec::new();
+    for option in models.models().flat_map(options_of) {
+        if all.iter().all(|other| other.name != option.name) {
+            all.push(option);
+        }
+    }
+    all
+}
+
+/// Models that have an option of this name.
+fn having(models: Registry, options_of: OptionsOf, name: &str) -> String {
+    let has = |model: &&'static dyn Model| options_of(*model).iter().any(|option| option.name == name);
+    models.models().filter(has).map(Model::name).collect::<Vec<_>>().join(", ")
+}
+
+fn argument(option: &'static ModelOption, models: Registry, options_of: OptionsOf) -> Arg {
+    let heading = match option.group {
+        OptionGroup::Data => "Data",
+        OptionGroup::Model => "Model",
+    };
+    let help = format!("{} ({})", option.help, having(models, options_of, option.name));
+    let arg = Arg::new(option.name).long(option.name).help(help).help_heading(heading);
+    match option.kind {
+        OptionKind::Real => arg.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true),
+        OptionKind::Count => arg.value_name("N").value_parser(value_parser!(i64).range(0..)),
+        OptionKind::Counts => {
+            let arg = arg.value_name("N,N,...").value_parser(value_parser!(i64).range(0..));
+            arg.value_delimiter(',').action(ArgAction::Append)
+        }
+        OptionKind::Word(words) => arg.value_parser(PossibleValuesParser::new(words)),
+    }
+}
+
+fn value(matches: &ArgMatches, option: &ModelOption) -> Option<Value> {
+    match option.kind {
+        OptionKind::Real => matches.get_one(option.name).copied().map(Value::Float),
+        OptionKind::Count => matches.get_one(option.name).copied().map(Value::Integer),
+        OptionKind::Counts => {
+            let counts = matches.get_many::<i64>(option.name)?;
+            Some(Value::Array(counts.copied().map(Value::Integer).collect()))
+        }
+        OptionKind::Word(_) => matches.get_one::<String>(option.name).cloned().map(Value::String),
+    }
+}

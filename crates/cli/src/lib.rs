@@ -1,0 +1,72 @@
+//! The `octopus` command as a function, so that a program with models of its own has the same commands.
+//!
+//! ```no_run
+//! use octopus_models::{EightSchoolsModel, HierarchicalNormalModel, Model, Registry};
+//!
+//! // A model of one's own is one more line.
+//! static MODELS: [&dyn Model; 2] = [&HierarchicalNormalModel, &EightSchoolsModel];
+//!
+//! fn main() -> std::process::ExitCode {
+//!     octopus_cli::main(Registry::new(&MODELS), std::env::args_os()).into()
+//! }
+//! ```
+#![forbid(unsafe_code)]
+
+mod args;
+mod auto;
+mod calibration;
+mod collect;
+mod commands;
+mod comparison;
+mod config;
+mod device;
+mod exit;
+mod goal;
+mod interrupt;
+mod likelihood;
+mod observed;
+mod output;
+mod phase0;
+mod pictures;
+mod place;
+mod problem;
+mod progress;
+mod reach;
+mod run;
+mod tiny_run;
+mod trace;
+mod work;
+
+use exit::Exit;
+use octopus_models::Registry;
+use std::ffi::OsString;
+
+/// Does what the command line says, with these models; the exit code that `octopus help` explains. The first word is the
+/// program's name.
+pub fn main(models: Registry, words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
+    report_panics();
+    let cli = match args::Cli::read(models, words) {
+        Ok(cli) => cli,
+        // clap answers --help and --version with 0 and a bad command line with 2, our Exit::Usage.
+        Err(error) => {
+            // Where nobody reads the words, the code says it.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8);
+        }
+    };
+    let exit = commands::dispatch(cli).unwrap_or_else(|error| {
+        output::error(&error);
+        exit::of_error(&error)
+    });
+    exit as u8
+}
+
+/// As usual, but for those of libraries that read a damaged file: they end as an error that names it.
+fn report_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !octopus_files::panics_become_errors() {
+            usual(panic);
+        }
+    }));
+}

@@ -1,0 +1,67 @@
+//! Eight schools: effects of known accuracy about a common mean.
+
+mod problem;
+mod simulator;
+
+pub use problem::EightSchoolsProblem;
+pub use simulator::SchoolsSimulator;
+
+use crate::{BuildError, CalibrationTest, Model, Problem, Simulated, settings};
+use octopus_density::GroupedData;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use toml::Table;
+
+/// The model `eight-schools`: Rubin's data, or effects with standard errors of one's own as the settings `data.y` and
+/// `data.sigma`.
+#[derive(Clone, Copy, Debug)]
+pub struct EightSchoolsModel;
+
+/// All settings of a posterior.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SchoolsSettings {
+    /// Effects with their standard errors; Rubin's where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<SchoolsData>,
+}
+
+/// Effects with their standard errors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchoolsData {
+    /// The measured effect of each school.
+    y: Vec<f64>,
+    /// The standard error of each effect.
+    sigma: Vec<f64>,
+}
+
+/// A calibration has no settings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoSettings {}
+
+impl Model for EightSchoolsModel {
+    fn name(&self) -> &'static str {
+        "eight-schools"
+    }
+
+    fn about(&self) -> &'static str {
+        "effects with known standard errors about a common mean"
+    }
+
+    fn build(&self, settings: &Table, _read: Option<GroupedData>) -> Result<Arc<dyn Problem>, BuildError> {
+        Ok(Arc::new(EightSchoolsProblem::new(settings::read(settings)?)?))
+    }
+
+    fn simulator(&self, settings: &Table, _test: CalibrationTest) -> Result<Option<Simulated>, BuildError> {
+        let NoSettings {} = settings::read(settings)?;
+        Ok(Some(Simulated {
+            simulator: Box::new(SchoolsSimulator::rubin()),
+            settings: Table::new(),
+            description: self.name().to_owned(),
+            // tau may be so large that the data pin it.
+            geweke_steps: 1000,
+        }))
+    }
+}

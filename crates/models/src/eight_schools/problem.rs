@@ -1,0 +1,116 @@
+//! Eight schools with their data.
+
+use super::{SchoolsData, SchoolsSettings, SchoolsSimulator};
+use crate::{BuildError, Effects, Problem, Simulator, settings};
+use octopus_density::{Dim, EightSchools, GroupedData, Labels, LogDensity, synthetic};
+use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
+use toml::Table;
+
+/// The axis of schools.
+const SCHOOL: &str = "school";
+
+/// Eight schools with their data, as a [`Problem`].
+#[derive(Clone, Debug)]
+pub struct EightSchoolsProblem {
+    density: EightSchools,
+    labels: Labels,
+    data: DataRecord,
+    settings: Table,
+    simulator: SchoolsSimulator,
+    /// One observation for each school.
+    grouped: GroupedData,
+}
+
+impl EightSchoolsProblem {
+    pub(super) fn new(settings: SchoolsSettings) -> Result<Self, BuildError> {
+        let (density, source) = match &settings.data {
+            None => (EightSchools::rubin(), "Rubin's eight schools".to_owned()),
+            Some(SchoolsData { y, sigma }) => {
+                (EightSchools::new(y, sigma)?, format!("{} effects of the settings", y.len()))
+            }
+        };
+        let schools = density.schools();
+        let labels = density.layout().variables.iter().flat_map(|variable| &variable.dims).next();
+        let labels = labels.map_or(Labels::Range(schools), |dim| dim.labels.clone());
+        let numbers = [density.y(), density.sigma()].concat();
+        let data = DataRecord { source, sha256: synthetic::sha256(&numbers), observations: schools, groups: schools };
+        let each: Vec<usize> = (0..schools).collect();
+        let grouped =
+            GroupedData::new(labels.clone(), &each, density.y()).map_err(octopus_density::ModelError::from)?;
+        let simulator = SchoolsSimulator::new(&density);
+        Ok(Self { density, labels, data, settings: settings::write(&settings)?, simulator, grouped })
+    }
+}
+
+impl Problem for EightSchoolsProblem {
+    fn density(&self) -> &(dyn LogDensity + 'static) {
+        &self.density
+    }
+
+    fn settings(&self) -> &Table {
+        &self.settings
+    }
+
+    fn data(&self) -> &DataRecord {
+        &self.data
+    }
+
+    fn observation_dim(&self) -> Dim {
+        Dim { name: SCHOOL.into(), labels: self.labels.clone() }
+    }
+
+    /// `observed_data` has the effects, and `constant_data` their standard errors.
+    fn add_observations(&self, data: &mut InferenceData) {
+        for (group, name, values) in
+            [("observed_data", "y", self.density.y()), ("constant_data", "sigma", self.density.sigma())]
+        {
+            let mut dataset = Dataset::default();
+            dataset.insert(name, Array::new([(SCHOOL, values.len())], Values::F64(values.to_vec())));
+            dataset.coords.insert(SCHOOL.into(), self.labels.clone());
+            data.insert(group, dataset);
+        }
+    }
+
+    fn simulator(&self) -> Option<&dyn Simulator> {
+        Some(&self.simulator)
+    }
+
+    fn effects(&self) -> Option<Effects<'_>> {
+        Some(Effects { variable: "theta", mean: "mu", data: &self.grouped })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{EightSchoolsModel, Model};
+    use octopus_trace::InferenceData;
+
+    fn built(settings: &str) -> Result<std::sync::Arc<dyn crate::Problem>, crate::BuildError> {
+        EightSchoolsModel.build(&settings.parse().unwrap(), None)
+    }
+
+    #[test]
+    fn schools_are_rubins_or_ones_own() {
+        let rubin = built("").unwrap();
+        assert_eq!((rubin.density().dim(), rubin.data().source.as_str()), (10, "Rubin's eight schools"));
+        assert_eq!(rubin.observation_dim().labels.show(1), "B");
+        let own = built("[data]\ny = [1.0, 2.0, 4.0]\nsigma = [1.0, 1.0, 2.0]").unwrap();
+        let mut data = InferenceData::default();
+        own.add_observations(&mut data);
+        let of = |group: &str, name: &str| data.groups[group].variables[name].values.to_f64();
+        assert_eq!(of("observed_data", "y"), [1.0, 2.0, 4.0]);
+        assert_eq!(of("constant_data", "sigma"), [1.0, 1.0, 2.0]);
+        let again = EightSchoolsModel.build(own.settings(), None).unwrap();
+        assert_eq!((again.data(), again.density().dim()), (own.data(), 5));
+        assert_ne!(rubin.data().sha256, own.data().sha256);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let told = |settings| built(settings).map(|_| ()).unwrap_err().to_string();
+        assert!(told("[data]\ny = [1.0]\nsigma = [1.0, 2.0]").contains("1 effects but 2 standard errors"));
+        assert!(told("[data]\ny = [1.0]\nsigma = [0.0]").contains("standard error is 0"));
+        assert!(told("[data]\ny = [1.0]").contains("field `data`: missing field `sigma`"));
+        assert!(told("[prior]\nmu_sd = 1.0").starts_with("field `prior`"));
+    }
+}

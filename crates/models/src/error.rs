@@ -1,0 +1,67 @@
+//! What can go wrong between the name of a model and its posterior.
+
+use octopus_density::ModelError;
+use octopus_formats::observations::ObservationsError;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a model cannot be built.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// No model has this name.
+    #[error("no model is called `{name}`; those that are known: {known}")]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// The names of all models, with commas between them.
+        known: String,
+    },
+    /// A setting has another form than the model's: a name that it does not know, or a value of the wrong type.
+    #[error("field `{field}`: {what}")]
+    Form {
+        /// The setting, e.g. `prior.mu_sd`; empty where the whole table is at fault.
+        field: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A setting is out of range, or the data are none that the model takes.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A table of observations cannot be read.
+    #[error(transparent)]
+    Observations(#[from] ObservationsError),
+    /// A file has no absolute path, because its folder is gone.
+    #[error("cannot find {}: {source}", path.display())]
+    Path {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// No row of a table belongs to the data set.
+    #[error("{}: no row has `{label}` in column `{column}`", path.display())]
+    NoRow {
+        /// The table.
+        path: PathBuf,
+        /// The column that tells data sets apart.
+        column: String,
+        /// The label that no row has.
+        label: String,
+    },
+    /// The data are others than those of the run that is built again.
+    #[error(
+        "the data in {data} are not those of the run (SHA-256 of the {what} then {then}, now {now}): restore them, or \
+         begin a new run"
+    )]
+    OtherData {
+        /// Where the data come from.
+        data: String,
+        /// What differs, e.g. `values`.
+        what: &'static str,
+        /// The SHA-256 of the run's.
+        then: String,
+        /// The SHA-256 of these.
+        now: String,
+    },
+}

@@ -1,0 +1,285 @@
+//! The hierarchical normal model of phase 0: groups with normal means, and normal observations.
+
+mod problem;
+mod simulator;
+mod truth;
+
+pub use problem::HierarchicalNormalProblem;
+pub use simulator::HierarchicalSimulator;
+
+use crate::{
+    BuildError, CalibrationTest, Model, ModelOption, OptionGroup, OptionKind, Problem, Simulated, TableFile, settings,
+};
+use octopus_density::synthetic::HierarchicalSpec;
+use octopus_density::{GroupedData, HierarchicalPrior, Likelihood, ModelError};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use toml::Table;
+
+/// The model `hierarchical-normal`.
+#[derive(Clone, Copy, Debug)]
+pub struct HierarchicalNormalModel;
+
+/// Where observations come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum DataSource {
+    /// They are made up.
+    Synthetic(HierarchicalSpec),
+    /// They are read from a table of the user's.
+    File(TableFile),
+}
+
+impl Default for DataSource {
+    /// The PRD's data.
+    fn default() -> Self {
+        Self::Synthetic(HierarchicalSpec::default())
+    }
+}
+
+/// All settings of a posterior; they stand in `run.toml` under `[model.settings]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HierarchicalSettings {
+    /// How the likelihood is evaluated.
+    pub likelihood: Likelihood,
+    /// The SHA-256 of the group of each observation, where it is known: the values alone do not tell a changed column of
+    /// groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grouping: Option<String>,
+    /// Where observations come from.
+    pub data: DataSource,
+    /// The constants of the priors.
+    pub prior: HierarchicalPrior,
+}
+
+const fn option(
+    name: &'static str,
+    setting: &'static str,
+    kind: OptionKind,
+    group: OptionGroup,
+    help: &'static str,
+) -> ModelOption {
+    ModelOption { name, setting, kind, group, help }
+}
+
+/// How the likelihood is evaluated.
+const LIKELIHOOD: ModelOption = option(
+    "likelihood",
+    "likelihood",
+    OptionKind::Word(&["collapsed", "pointwise"]),
+    OptionGroup::Model,
+    "How the likelihood is evaluated; both give the same value [default: collapsed]",
+);
+const MU_MEAN: ModelOption = option(
+    "mu-mean",
+    "prior.mu_mean",
+    OptionKind::Real,
+    OptionGroup::Model,
+    "Mean of the normal prior of mu_pop [default: 50]",
+);
+const MU_SD: ModelOption = option(
+    "mu-sd",
+    "prior.mu_sd",
+    OptionKind::Real,
+    OptionGroup::Model,
+    "Standard deviation of the normal prior of mu_pop [default: 20]",
+);
+const SIGMA_POP_SCALE: ModelOption = option(
+    "sigma-pop-scale",
+    "prior.sigma_pop_scale",
+    OptionKind::Real,
+    OptionGroup::Model,
+    "Scale of the half-normal prior of sigma_pop [default: 15]",
+);
+const SIGMA_OBS_SCALE: ModelOption = option(
+    "sigma-obs-scale",
+    "prior.sigma_obs_scale",
+    OptionKind::Real,
+    OptionGroup::Model,
+    "Scale of the half-normal prior of sigma_obs [default: 5]",
+);
+
+const OPTIONS: [ModelOption; 8] = [
+    option(
+        "groups",
+        "data.synthetic.groups",
+        OptionKind::Count,
+        OptionGroup::Data,
+        "Groups of made-up data [default: 100]",
+    ),
+    option(
+        "per-group",
+        "data.synthetic.per_group",
+        OptionKind::Count,
+        OptionGroup::Data,
+        "Observations in each group of made-up data [default: 10]",
+    ),
+    option(
+        "data-seed",
+        "data.synthetic.seed",
+        OptionKind::Count,
+        OptionGroup::Data,
+        "Seed of made-up data [default: 42]",
+    ),
+    LIKELIHOOD,
+    MU_MEAN,
+    MU_SD,
+    SIGMA_POP_SCALE,
+    SIGMA_OBS_SCALE,
+];
+
+const SIMULATOR_OPTIONS: [ModelOption; 8] = [
+    option(
+        "groups",
+        "groups",
+        OptionKind::Count,
+        OptionGroup::Data,
+        "Groups of each data set [default: 100, with --geweke 4]",
+    ),
+    option(
+        "per-group",
+        "per_group",
+        OptionKind::Count,
+        OptionGroup::Data,
+        "Observations in each group [default: 10, with --geweke 1]",
+    ),
+    option(
+        "group-sizes",
+        "group_sizes",
+        OptionKind::Counts,
+        OptionGroup::Data,
+        "Observations in each group, one number for each, instead of --groups and --per-group",
+    ),
+    LIKELIHOOD,
+    MU_MEAN,
+    MU_SD,
+    SIGMA_POP_SCALE,
+    SIGMA_OBS_SCALE,
+];
+
+/// The settings of a calibration.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SimulatorSettings {
+    likelihood: Likelihood,
+    prior: HierarchicalPrior,
+    groups: Option<usize>,
+    per_group: Option<usize>,
+    group_sizes: Option<Vec<usize>>,
+}
+
+/// The settings of a calibration as its record has them.
+#[derive(Serialize)]
+struct SimulatorRecord {
+    group_sizes: Vec<usize>,
+    likelihood: Likelihood,
+    prior: HierarchicalPrior,
+}
+
+impl SimulatorSettings {
+    /// The observations in each group.
+    fn sizes(&self, test: CalibrationTest) -> Result<Vec<usize>, ModelError> {
+        // Where data say much about parameters, new data keep them where they are: Geweke's sequences want few.
+        let (groups, per_group) = match test {
+            CalibrationTest::Ranks => (100, 10),
+            CalibrationTest::Geweke => (4, 1),
+        };
+        let fail = |field, expected| Err(ModelError::Setting { field, value: 0.0, expected });
+        match &self.group_sizes {
+            Some(sizes) if sizes.is_empty() || sizes.contains(&0) => {
+                fail("group_sizes", "one group and one observation in each at least")
+            }
+            Some(_) if self.groups.is_some() || self.per_group.is_some() => {
+                let value = self.groups.or(self.per_group).unwrap_or(0) as f64;
+                let field = if self.groups.is_some() { "groups" } else { "per_group" };
+                Err(ModelError::Setting { field, value, expected: "leave it out where each group's size is given" })
+            }
+            Some(sizes) => Ok(sizes.clone()),
+            None if self.groups == Some(0) => fail("groups", "at least one group"),
+            None if self.per_group == Some(0) => fail("per_group", "at least one observation in each group"),
+            None => Ok(vec![self.per_group.unwrap_or(per_group); self.groups.unwrap_or(groups)]),
+        }
+    }
+}
+
+impl Model for HierarchicalNormalModel {
+    fn name(&self) -> &'static str {
+        "hierarchical-normal"
+    }
+
+    fn about(&self) -> &'static str {
+        "groups with normal means, and normal observations"
+    }
+
+    fn options(&self) -> &'static [ModelOption] {
+        &OPTIONS
+    }
+
+    fn reads_table(&self) -> bool {
+        true
+    }
+
+    fn build(&self, settings: &Table, read: Option<GroupedData>) -> Result<Arc<dyn Problem>, BuildError> {
+        Ok(Arc::new(HierarchicalNormalProblem::new(settings::read(settings)?, read)?))
+    }
+
+    fn simulator_options(&self) -> &'static [ModelOption] {
+        &SIMULATOR_OPTIONS
+    }
+
+    fn simulator(&self, settings: &Table, test: CalibrationTest) -> Result<Option<Simulated>, BuildError> {
+        let asked: SimulatorSettings = settings::read(settings)?;
+        let sizes = asked.sizes(test)?;
+        let (likelihood, prior) = (asked.likelihood, asked.prior);
+        let simulator = Box::new(HierarchicalSimulator::new(sizes.clone(), prior, likelihood)?);
+        let range = match (sizes.iter().min(), sizes.iter().max()) {
+            (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
+            (_, most) => most.copied().unwrap_or(0).to_string(),
+        };
+        let description = format!("{}, {} groups of {range}", self.name(), sizes.len());
+        let settings = settings::write(&SimulatorRecord { group_sizes: sizes, likelihood, prior })?;
+        Ok(Some(Simulated { simulator, settings, description, geweke_steps: 500 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn simulated(settings: &str, test: CalibrationTest) -> Result<Simulated, BuildError> {
+        Ok(HierarchicalNormalModel.simulator(&settings.parse().unwrap(), test)?.expect("it can be simulated"))
+    }
+
+    fn told(settings: &str) -> String {
+        simulated(settings, CalibrationTest::Ranks).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn simulators_in_words() {
+        let of = |settings, test| simulated(settings, test).unwrap().description;
+        assert_eq!(of("", CalibrationTest::Ranks), "hierarchical-normal, 100 groups of 10");
+        assert_eq!(of("", CalibrationTest::Geweke), "hierarchical-normal, 4 groups of 1");
+        assert_eq!(of("group_sizes = [3, 1, 7]", CalibrationTest::Ranks), "hierarchical-normal, 3 groups of 1 to 7");
+        assert_eq!(of("groups = 2\nper_group = 5", CalibrationTest::Geweke), "hierarchical-normal, 2 groups of 5");
+    }
+
+    #[test]
+    fn simulators_refuse_what_has_no_sense() {
+        assert!(told("group_sizes = [3, 0]").starts_with("group_sizes = 0: one group"));
+        assert!(told("group_sizes = []").starts_with("group_sizes = 0: one group"));
+        assert!(told("groups = 0").starts_with("groups = 0: at least one group"));
+        assert!(told("per_group = 0").starts_with("per_group = 0: at least one observation"));
+        assert!(told("groups = 3\ngroup_sizes = [1]").starts_with("groups = 3: leave it out"));
+        assert!(told("[prior]\nmu_sd = -1.0").starts_with("mu_sd = -1"));
+        assert!(told("[data.synthetic]").starts_with("field `data`"));
+    }
+
+    /// What a record keeps makes the same simulator.
+    #[test]
+    fn a_simulators_settings_make_it_again() {
+        let first = simulated("groups = 3\n[prior]\nmu_sd = 2.0", CalibrationTest::Geweke).unwrap();
+        let again = HierarchicalNormalModel.simulator(&first.settings, CalibrationTest::Ranks).unwrap().unwrap();
+        assert_eq!((again.settings, again.description), (first.settings, first.description));
+    }
+}

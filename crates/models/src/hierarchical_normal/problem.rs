@@ -1,0 +1,148 @@
+//! The hierarchical normal model with its data.
+
+use super::truth::Truth;
+use super::{DataSource, HierarchicalSettings, HierarchicalSimulator};
+use crate::{BuildError, Effects, Problem, Rows, Simulator, TableFile, settings};
+use octopus_density::{Dim, GroupedData, HierarchicalNormal, Labels, Likelihood, LogDensity, ModelError, synthetic};
+use octopus_formats::observations;
+use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
+use std::collections::HashMap;
+use std::path::absolute;
+use toml::Table;
+
+/// The axis of observations.
+const OBSERVATION: &str = "observation";
+
+/// The hierarchical normal model with its data, as a [`Problem`].
+#[derive(Clone, Debug)]
+pub struct HierarchicalNormalProblem {
+    model: HierarchicalNormal,
+    data: DataRecord,
+    truth: Option<Truth>,
+    settings: Table,
+    simulator: HierarchicalSimulator,
+}
+
+impl HierarchicalNormalProblem {
+    /// The problem of these settings; `read` are the observations where they have been read already.
+    ///
+    /// # Errors
+    /// When a setting is out of range, or the data cannot be read or are others than the settings say.
+    pub fn new(settings: HierarchicalSettings, read: Option<GroupedData>) -> Result<Self, BuildError> {
+        let HierarchicalSettings { likelihood, grouping: expected, data: source, prior } = settings;
+        let (observed, truth) = match (&source, read) {
+            (_, Some(observed)) => (observed, None),
+            (DataSource::Synthetic(spec), None) => {
+                let made = spec.generate()?;
+                (made.data, Some(Truth::new(spec, made.group_means)))
+            }
+            (DataSource::File(file), None) => (read_file(file)?, None),
+        };
+        let (source, described) = described(source)?;
+        let data = DataRecord {
+            source: described,
+            sha256: synthetic::sha256(observed.values()),
+            observations: observed.values().len(),
+            groups: observed.groups(),
+        };
+        let index: Vec<f64> = observed.group_index().into_iter().map(|j| j as f64).collect();
+        let grouping = synthetic::sha256(&index);
+        if let Some(then) = expected.filter(|then| *then != grouping) {
+            return Err(BuildError::OtherData { data: data.source, what: "groups", then, now: grouping });
+        }
+        let sizes = (0..observed.groups()).map(|group| observed.group(group).len()).collect();
+        let simulator = HierarchicalSimulator::new(sizes, prior, likelihood)?;
+        let model = HierarchicalNormal::new(observed, prior, likelihood)?;
+        let settings = HierarchicalSettings { likelihood, grouping: Some(grouping), data: source, prior };
+        Ok(Self { model, data, truth, settings: settings::write(&settings)?, simulator })
+    }
+
+    /// The density, with what only this model has.
+    pub fn model(&self) -> &HierarchicalNormal {
+        &self.model
+    }
+
+    /// The density of the same data under another form of the likelihood.
+    ///
+    /// # Errors
+    /// Never for settings that have built a model before.
+    pub fn with_likelihood(&self, likelihood: Likelihood) -> Result<HierarchicalNormal, ModelError> {
+        HierarchicalNormal::new(self.model.data().clone(), *self.model.prior(), likelihood)
+    }
+}
+
+impl Problem for HierarchicalNormalProblem {
+    fn density(&self) -> &(dyn LogDensity + 'static) {
+        &self.model
+    }
+
+    fn settings(&self) -> &Table {
+        &self.settings
+    }
+
+    fn data(&self) -> &DataRecord {
+        &self.data
+    }
+
+    fn observation_dim(&self) -> Dim {
+        Dim { name: OBSERVATION.into(), labels: Labels::Range(self.model.observations()) }
+    }
+
+    /// `observed_data` has the observations, group after group, and `constant_data` the group of each.
+    fn add_observations(&self, data: &mut InferenceData) {
+        let observed = self.model.data();
+        let count = observed.values().len();
+        let with_axis = |name: &str, values: Values| {
+            let mut dataset = Dataset::default();
+            dataset.insert(name, Array::new([(OBSERVATION, count)], values));
+            dataset.coords.insert(OBSERVATION.into(), Labels::Range(count));
+            dataset
+        };
+        data.insert("observed_data", with_axis("y", Values::F64(observed.values().to_vec())));
+        let index = observed.group_index().into_iter().map(|j| j as i64).collect();
+        data.insert("constant_data", with_axis("group_idx", Values::I64(index)));
+    }
+
+    fn simulator(&self) -> Option<&dyn Simulator> {
+        Some(&self.simulator)
+    }
+
+    fn truth(&self) -> HashMap<String, f64> {
+        self.truth.as_ref().map(|truth| truth.by_name(self.model.layout())).unwrap_or_default()
+    }
+
+    fn effects(&self) -> Option<Effects<'_>> {
+        Some(Effects { variable: "mu_group", mean: "mu_pop", data: self.model.data() })
+    }
+}
+
+fn read_file(file: &TableFile) -> Result<GroupedData, BuildError> {
+    let TableFile { path, group, value, only } = file;
+    let Some(Rows { column, label }) = only else { return Ok(observations::read_grouped(path, group, value)?) };
+    let sets = observations::read_sets(path, group, value, column)?;
+    let own = sets.into_iter().find(|(name, _)| name == label);
+    own.map(|(_, data)| data).ok_or_else(|| BuildError::NoRow {
+        path: path.clone(),
+        column: column.clone(),
+        label: label.clone(),
+    })
+}
+
+/// The source as a record keeps it, with an absolute path, and in words.
+fn described(source: DataSource) -> Result<(DataSource, String), BuildError> {
+    Ok(match source {
+        DataSource::Synthetic(spec) => {
+            let described = format!(
+                "synthetic: {} groups x {}, mean {}, sd {} between and {} within groups, np.random.seed({})",
+                spec.groups, spec.per_group, spec.mean, spec.between_sd, spec.within_sd, spec.seed
+            );
+            (source, described)
+        }
+        DataSource::File(file) => {
+            let path = absolute(&file.path).map_err(|source| BuildError::Path { path: file.path.clone(), source })?;
+            let rows = file.only.as_ref().map(|Rows { column, label }| format!(", rows with {column} = {label}"));
+            let described = format!("{}{}", path.display(), rows.unwrap_or_default());
+            (DataSource::File(TableFile { path, ..file }), described)
+        }
+    })
+}

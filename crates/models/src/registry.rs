@@ -1,0 +1,84 @@
+//! Models by their names.
+
+use crate::{BuildError, EightSchoolsModel, HierarchicalNormalModel, Model};
+use std::fmt;
+
+/// The models that a program knows.
+///
+/// ```
+/// use octopus_models::Registry;
+///
+/// let models = Registry::shipped();
+/// assert_eq!(models.find("eight-schools")?.name(), "eight-schools");
+/// assert!(models.find("nine-schools").is_err());
+/// # Ok::<(), octopus_models::BuildError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Registry(&'static [&'static dyn Model]);
+
+/// The models that Octopus ships: a new one is one more line.
+static SHIPPED: [&dyn Model; 2] = [&HierarchicalNormalModel, &EightSchoolsModel];
+
+impl Registry {
+    /// The models that Octopus ships.
+    pub fn shipped() -> Self {
+        Self(&SHIPPED)
+    }
+
+    /// These models, whose names differ; the first is the one that comes first in help.
+    pub const fn new(models: &'static [&'static dyn Model]) -> Self {
+        Self(models)
+    }
+
+    /// All models.
+    pub fn models(self) -> impl Iterator<Item = &'static dyn Model> {
+        self.0.iter().copied()
+    }
+
+    /// The model with this name.
+    ///
+    /// # Errors
+    /// [`BuildError::Unknown`] when there is none.
+    pub fn find(self, name: &str) -> Result<&'static dyn Model, BuildError> {
+        self.models().find(|model| model.name() == name).ok_or_else(|| BuildError::Unknown {
+            name: name.to_owned(),
+            known: self.models().map(Model::name).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::shipped()
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.models().map(Model::name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn an_unknown_name_is_answered_with_all() {
+        let error = Registry::shipped().find("nine-schools").map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("`nine-schools`") && error.contains("hierarchical-normal, eight-schools"), "{error}");
+    }
+
+    /// One command line serves all models: an option of two models has one form.
+    #[test]
+    fn options_of_one_name_are_of_one_kind() {
+        let mut kinds = BTreeMap::new();
+        for model in Registry::shipped().models() {
+            for option in model.options().iter().chain(model.simulator_options()) {
+                assert_eq!(*kinds.entry(option.name).or_insert(option.kind), option.kind, "{option}");
+            }
+        }
+        assert!(kinds.len() > 5);
+    }
+}
