@@ -1,4 +1,4 @@
-//! What was asked for, row by row: the table of the design's section 11.
+//! What was asked for, row by row: the table of docs/requirements.md.
 
 /// One row of the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
