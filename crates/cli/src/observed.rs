@@ -47,7 +47,7 @@ impl Predictive {
     ///
     /// On the CPU and in f64, wherever and in whatever precision the chains were: in f64 a GPU would give the same bits,
     /// in f32 it would coarsen the noise to 23 bits, and the hundredths of a second that a few hundred replicates take
-    /// here are no reason to open one (ARCHITECTURE.md).
+    /// here are no reason to open one (docs/decisions/17-replicates-on-the-cpu.md).
     ///
     /// # Errors
     /// When the trace lacks the positions.

@@ -65,7 +65,7 @@ pub struct Repeat {
     pub sampling_s: f64,
 }
 
-/// What a speed-up compares (the design's section 9).
+/// What a speed-up compares (docs/decisions/21-speed-up.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedupDefinition {
