@@ -1,4 +1,4 @@
-//! Crates know only what is below them or to their left (DESIGN 1, ARCHITECTURE.md).
+//! Crates know only what is below them or to their left (the picture in ARCHITECTURE.md).
 
 use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
