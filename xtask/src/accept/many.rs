@@ -5,7 +5,7 @@ use super::sampler::show_whole;
 use super::tables::{Table, number, show, word};
 use serde_json::Value;
 
-/// What an H200 is to reach at the PRD's size (issue 6, TARGETS.md).
+/// What an H200 is to reach at the PRD's size: our own targets.
 const GROUPS: f64 = 100.0;
 const MILLISECONDS: f64 = 50.0;
 const CHAINS: f64 = 64.0;
