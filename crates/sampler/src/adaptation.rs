@@ -50,7 +50,7 @@ pub struct Adaptation {
     pub metric: MetricEstimate,
 }
 
-/// The coordinates of each hierarchical block, which a run keeps from its start to its end.
+/// Returns the coordinates of each hierarchical block, which a run keeps from its start to its end.
 pub(crate) fn centerings<D: LogDensity + ?Sized>(density: &D, parameterization: Parameterization) -> Vec<Centering> {
     let of_block = |block: &Hierarchy| match parameterization {
         Parameterization::NonCentered => Centering::NonCentered,
@@ -61,7 +61,7 @@ pub(crate) fn centerings<D: LogDensity + ?Sized>(density: &D, parameterization: 
     density.hierarchies().iter().map(of_block).collect()
 }
 
-/// A first diagonal from the gradients at the chains' starting points (as nutpie): steep directions are narrow.
+/// Returns a first diagonal from the gradients at the chains' starting points (as nutpie): steep directions are narrow.
 pub(crate) fn initial_metric(kind: MetricKind, dim: usize, gradients: &[Vec<f64>]) -> MetricEstimate {
     let diagonal = (0..dim)
         .map(|i| {
@@ -91,7 +91,8 @@ pub(crate) fn learn(
     learn_metric(kind, pool, dim, seed).map(Some)
 }
 
-/// Per coordinate the mean and variance (divisor n - 1): sums within each chain, and those in order of the chains.
+/// Returns per coordinate the mean and variance (divisor n - 1): sums within each chain, and those in order of the
+/// chains.
 fn moments(pool: &mut dyn Pool, side: Side) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
     let count = pool.count() as f64;
     let mut mean = pool.sums(side, None)?;

@@ -9,12 +9,13 @@ pub enum Backend<'a> {
     /// The CPU: the threads of the current rayon pool.
     #[default]
     Cpu,
-    /// GPUs, over which chains or data sets are divided by their multiprocessors, with settings for each of them.
+    /// The GPUs that share the chains or data sets in proportion to their multiprocessors, and the settings of each
+    /// GPU.
     Gpus(&'a [Context], &'a GpuConfig),
 }
 
 impl<'a> Backend<'a> {
-    /// One GPU.
+    /// Returns the backend of one GPU.
     pub fn gpu(context: &'a Context, config: &'a GpuConfig) -> Self {
         Self::Gpus(std::slice::from_ref(context), config)
     }

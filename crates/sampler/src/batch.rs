@@ -1,8 +1,8 @@
-//! Many data sets of one kind of density at once, each with a run of its own.
+//! Samples many data sets of one kind of density at once, each with a run of its own.
 //!
-//! No run knows of another: what it draws and learns is what [`Sampler`](crate::Sampler) draws and learns by itself, and
-//! one that fails ends alone. The CPU moves data sets beside each other, and the chains of each; a GPU moves the chains of
-//! all in one launch.
+//! No run knows of another: it draws and learns what a [`Sampler`](crate::Sampler) of the same data set draws and
+//! learns, and a run that fails ends alone. The CPU moves several data sets side by side, and the chains of each; a GPU
+//! moves the chains of all data sets in one launch.
 
 use crate::adaptation::Adaptation;
 use crate::backend::Backend;
@@ -20,29 +20,29 @@ use rayon::prelude::*;
 pub struct DataSet<'d, D: ?Sized> {
     /// The density with its data.
     pub density: &'d D,
-    /// Where its run begins.
+    /// Where the run of this data set begins.
     pub begin: Begin,
 }
 
 /// Where a run begins.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Begin {
-    /// At starting points, with these settings.
+    /// The run begins at starting points, with these settings.
     Anew(SamplerConfig),
-    /// Where [`Sampler::checkpoint`] or [`BatchSampler::checkpoint`] has left it.
+    /// The run goes on from the bytes that [`Sampler::checkpoint`] or [`BatchSampler::checkpoint`] returned.
     GoOn(Vec<u8>),
 }
 
 /// What one data set's run has done in one [`BatchSampler::advance`].
 #[derive(Debug)]
 pub struct Moved {
-    /// The number of the data set, from 0 in the order that they were given.
+    /// The number of the data set, counted from 0 in the order given to [`BatchSampler::begin`].
     pub set: usize,
-    /// Its draws, or why the run has ended for good.
+    /// The draws, or why the run has ended for good.
     pub block: Result<Block, SamplerError>,
 }
 
-/// NUTS over several chains of each of many data sets. Call [`advance`](Self::advance) until it returns `None`.
+/// NUTS for many data sets, with several chains of each. Call [`advance`](Self::advance) until it returns `None`.
 ///
 /// The draws of each data set have the bits of a [`Sampler`] with the same density and settings, however many data sets
 /// there are, whichever move at once, and whether others fail. Settings may differ from one data set to the next; each
@@ -75,19 +75,19 @@ pub struct BatchSampler<'d, D: ?Sized + 'd> {
 }
 
 impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
-    /// Runs of which at most `at_once` are under way. On the CPU the next begins when one has ended; on a GPU they move in
-    /// launches of as many, and the next begin when the last of these has ended. Settings that cannot be used, missing
-    /// starting points, damaged checkpoints and densities without kernels for batches end their data set in the first
-    /// [`advance`](Self::advance).
+    /// Begins the runs of `sets`, of which at most `at_once` are under way at any time. On the CPU the next run begins
+    /// when one has ended. On a GPU up to `at_once` runs share each launch, and the next ones begin when the last of
+    /// these has ended. A data set ends in the first [`advance`](Self::advance) when its settings cannot be used, it
+    /// has no starting point, its checkpoint is damaged or its density has no kernels for batches.
     ///
-    /// Several GPUs divide the data sets first by their multiprocessors and then as they are through with what they had.
-    /// Where the memory of one does not hold what it is to have at once, it takes fewer. A device that fails is given up, and
-    /// its data sets begin again on the others where they were looked at last, to the same bits.
+    /// Several GPUs share the data sets, first in proportion to their multiprocessors and then as each has finished its
+    /// share. A GPU whose memory does not hold all data sets of a turn takes fewer. A device that fails is given up,
+    /// and its data sets begin again on the others where they were looked at last, to the same bits.
     /// [`take_notes`](Self::take_notes) tells of both.
     ///
     /// # Errors
-    /// [`SamplerError::Device`] when the last device fails, or holds not even one data set; and when none is given. The CPU
-    /// has no error here.
+    /// [`SamplerError::Device`] when the last device fails or does not hold even one data set, and when no device is
+    /// given. The CPU has no error here.
     pub fn begin(sets: &[DataSet<'d, D>], at_once: usize, backend: Backend<'_>) -> Result<Self, SamplerError> {
         Ok(Self {
             runs: match backend {
@@ -97,48 +97,52 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
         })
     }
 
-    /// What has become of GPUs since this was asked last: data sets that take turns, devices that were given up.
+    /// Returns what has happened to GPUs since the last call: data sets that take turns, devices that were given up.
     pub fn take_notes(&mut self) -> Vec<GpuNote> {
         self.runs.take_notes()
     }
 
-    /// Moves the data sets that are under way, each chain by at most `limit` iterations (fewer where chains learn from each
-    /// other, or data sets wait for each other), and returns what they have done, in order of the data sets; `None` when
-    /// all runs are complete or have failed. The CPU works in parallel on the current rayon pool.
+    /// Moves the data sets that are under way, each chain by at most `limit` iterations, and returns what they have
+    /// done, in order of the data sets. Chains move less where they learn from each other or data sets wait for each
+    /// other. Returns `None` when all runs are complete or have failed. The CPU works in parallel on the current rayon
+    /// pool.
     ///
     /// # Errors
-    /// When the device fails, which ends all runs. What fails of one data set only is in its [`Moved`].
+    /// When the device fails, which ends all runs. A failure of one data set only is in its [`Moved`].
     pub fn advance(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError> {
         self.runs.advance(limit)
     }
 
-    /// What warm-up has learned so far of this data set; `None` when it has failed, or there is none.
+    /// Returns what warm-up has learned so far of this data set; `None` when its run has failed, or there is no such
+    /// data set.
     pub fn adaptation(&self, set: usize) -> Option<&Adaptation> {
         Some(self.runs.course(set)?.adaptation())
     }
 
-    /// Iterations done of each chain of this data set, warm-up included; `None` as for [`adaptation`](Self::adaptation).
+    /// Returns the number of iterations done of each chain of this data set, warm-up included; `None` when its run has
+    /// failed, or there is no such data set.
     pub fn done(&self, set: usize) -> Option<usize> {
         Some(self.runs.course(set)?.done())
     }
 
-    /// Iterations that warm-up of this data set took, once it is over.
+    /// Returns the number of iterations that warm-up of this data set took; `None` while warm-up goes on.
     pub fn warm_up(&self, set: usize) -> Option<usize> {
         self.runs.course(set)?.warm_up()
     }
 
-    /// Whether the run of this data set has all its draws.
+    /// Returns whether the run of this data set has all its draws.
     pub fn is_complete(&self, set: usize) -> bool {
         self.runs.course(set).is_some_and(Course::is_complete)
     }
 
-    /// The step size of each chain of this data set; `None` as for [`adaptation`](Self::adaptation).
+    /// Returns the step size of each chain of this data set; `None` when its run has failed, or there is no such data
+    /// set.
     pub fn step_sizes(&self, set: usize) -> Option<Vec<f64>> {
         self.runs.step_sizes(set)
     }
 
-    /// The state of this data set's run as bytes, for [`Begin::GoOn`]; `None` where there is
-    /// nothing to keep: it has not moved yet, waits for another device since its own has failed, is complete or has failed.
+    /// Encodes the state of this data set's run as bytes, for [`Begin::GoOn`]. Returns `None` where there is nothing to
+    /// keep: the run has not moved yet, waits for another device since its own has failed, is complete or has failed.
     ///
     /// # Errors
     /// When the state cannot be encoded.
@@ -150,17 +154,17 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
 
 /// The runs of a batch, wherever their chains are.
 pub(crate) trait Runs<'d, D: ?Sized>: Send {
-    /// See [`BatchSampler::advance`].
+    /// Moves the data sets: see [`BatchSampler::advance`].
     fn advance(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError>;
 
     fn course(&self, set: usize) -> Option<&Course<'d, D>>;
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>>;
 
-    /// The chains of a run that is under way.
+    /// Returns the chains of a run that is under way.
     fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError>;
 
-    /// See [`BatchSampler::take_notes`].
+    /// Returns what has happened to the devices: see [`BatchSampler::take_notes`].
     fn take_notes(&mut self) -> Vec<GpuNote> {
         Vec::new()
     }
@@ -170,7 +174,7 @@ pub(crate) trait Runs<'d, D: ?Sized>: Send {
 pub(crate) struct Begun<'d, D: ?Sized> {
     pub(crate) course: Course<'d, D>,
     pub(crate) states: Vec<ChainState>,
-    /// What must happen first: chains at their starting points search step sizes, those of a checkpoint go on.
+    /// What must happen first: chains at their starting points search step sizes, chains of a checkpoint go on.
     pub(crate) due: Next,
 }
 
@@ -192,13 +196,13 @@ impl<'d, D: LogDensity + ?Sized> Begun<'d, D> {
 
 /// How the run of a data set stands.
 pub(crate) enum Standing<'d, D: ?Sized, R> {
-    /// Its turn has not come.
+    /// The turn of the data set has not come.
     Waiting(Begun<'d, D>),
-    /// It is under way.
+    /// The run is under way.
     Going(R),
     /// All draws are drawn, with these step sizes.
     Complete(Course<'d, D>, Vec<f64>),
-    /// It has failed; why, until that is told.
+    /// The run has failed, for this reason; `None` once the reason has been told.
     Failed(Option<SamplerError>),
 }
 
@@ -216,7 +220,7 @@ struct OnCpu<'d, D: ?Sized> {
 }
 
 impl<'d, D: LogDensity + ?Sized> Standing<'d, D, Sampler<'d, D>> {
-    /// Whether there is something to do, or to tell.
+    /// Returns whether there is something to do, or to tell.
     fn is_open(&self) -> bool {
         matches!(self, Self::Waiting(_) | Self::Going(_) | Self::Failed(Some(_)))
     }
@@ -233,7 +237,7 @@ impl<'d, D: LogDensity + ?Sized> Standing<'d, D, Sampler<'d, D>> {
         };
         let block = sampler.advance(limit)?;
         *self = if sampler.is_complete() {
-            // Its workspaces are needed no more.
+            // The run's workspaces are needed no more.
             let steps = sampler.step_sizes();
             Self::Complete(sampler.into_course(), steps)
         } else {

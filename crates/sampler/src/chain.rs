@@ -1,4 +1,4 @@
-//! Chains between two adaptations: independent of each other, in turns on whatever threads there are.
+//! Chains between two adaptations: they are independent of each other and take turns on whatever threads there are.
 
 use crate::adaptation::Window;
 use crate::draw::ChainBlock;
@@ -12,8 +12,8 @@ use octopus_density::{DensityError, LogDensity};
 use rayon::ScopeFifo;
 use std::ops::Range;
 
-/// Iterations after which a chain lets others have its thread. Threads that are done with their chains take over
-/// those that wait, so that slow cores, long trajectories and odd numbers of chains leave no thread idle.
+/// Iterations after which a chain lets others have its thread. Threads that are done with their chains take over chains
+/// that wait, so that slow cores, long trajectories and odd numbers of chains leave no thread idle.
 const TURN: usize = 16;
 
 /// What a chain owns.
@@ -32,7 +32,7 @@ pub(crate) struct Mover<'a, 'd, D: ?Sized> {
     pub(crate) metric: &'a Metric,
 }
 
-/// Moves all chains through the iterations `span`; what comes back is in order of the chains.
+/// Moves all chains through the iterations `span`; returns their blocks in order of the chains.
 pub(crate) fn advance_together<D: LogDensity + ?Sized>(
     mover: &Mover<'_, '_, D>,
     chains: &mut [Chain],
@@ -77,7 +77,7 @@ fn take_turn<'s, D: LogDensity + ?Sized>(mover: &'s Mover<'_, '_, D>, job: &'s m
 }
 
 impl Chain {
-    /// One iteration; the draw goes to the end of `block`.
+    /// Does one iteration and appends the draw to `block`.
     fn step<D: LogDensity + ?Sized>(
         &mut self,
         mover: &Mover<'_, '_, D>,

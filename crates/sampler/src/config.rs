@@ -9,13 +9,13 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parameterization {
-    /// As the density is written.
+    /// The coordinates in which the density is written.
     NonCentered,
-    /// The effects themselves.
+    /// The effects themselves are the coordinates.
     Centered,
     /// Coordinates that adapt to the place: each effect in units of its distribution given the scalars
-    /// ([`Centering::Standardised`](octopus_density::Centering::Standardised)), where the density says what the data say
-    /// about its effects; non-centered elsewhere.
+    /// ([`Centering::Standardised`](octopus_density::Centering::Standardised)), where the density tells what the data
+    /// say about its effects; non-centered elsewhere.
     #[default]
     Adaptive,
 }
@@ -39,11 +39,12 @@ pub enum MetricKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// A few chains that warm up as Stan's: each with a step size of its own, for as many iterations as are asked for.
+    /// A few chains that warm up as in Stan: each has a step size of its own, and warms up for all the iterations asked
+    /// for.
     #[default]
     FourLong,
-    /// Many chains. A few warm up together, with one step size, until what they learn has settled; then each of them is
-    /// the common starting point of as many chains (a superchain), which spread until they have forgotten it.
+    /// Many chains. A few of them warm up together, with one step size, until what they learn has settled. Then each
+    /// becomes a superchain: several chains that start at its point and spread until they have forgotten it.
     ManyShort,
 }
 
@@ -56,16 +57,16 @@ const MOST: usize = (1 << 31) - 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplerConfig {
-    /// Draws kept of each chain.
+    /// The number of draws kept of each chain.
     pub draws: usize,
-    /// Warm-up iterations of each chain; with [`Strategy::ManyShort`] the most that there may be.
+    /// The number of warm-up iterations of each chain; with [`Strategy::ManyShort`] the largest number there may be.
     pub tune: usize,
     /// Number of chains.
     pub chains: usize,
-    /// How they warm up.
+    /// How the chains warm up.
     pub strategy: Strategy,
-    /// With [`Strategy::ManyShort`] the number of chains that warm up, each then the start of as many chains; it divides
-    /// `chains`. Nested R-hat is over these groups.
+    /// With [`Strategy::ManyShort`], the number of chains that warm up, each of which then becomes `chains /
+    /// superchains` chains; it must divide `chains`. Nested R-hat compares these groups.
     pub superchains: usize,
     /// Target of the mean acceptance probability, in (0, 1).
     pub target_accept: f64,
@@ -84,7 +85,7 @@ pub struct SamplerConfig {
     pub init_radius: f64,
     /// Lengths of the parts of warm-up.
     pub windows: WindowConfig,
-    /// What is computed in; the CPU computes in f64.
+    /// The precision of the computation; the CPU computes in f64.
     pub precision: Precision,
 }
 
@@ -117,12 +118,12 @@ pub struct ConfigError {
     pub field: &'static str,
     /// The value given.
     pub value: String,
-    /// What is allowed.
+    /// The values that are allowed, in words.
     pub expected: &'static str,
 }
 
 impl SamplerConfig {
-    /// Chains that warm-up begins with: one of each superchain, from which the others then start.
+    /// Returns the number of chains that warm-up begins with: with [`Strategy::ManyShort`] one of each superchain.
     pub(crate) fn first_chains(&self) -> usize {
         match self.strategy {
             Strategy::FourLong => self.chains,
@@ -130,11 +131,12 @@ impl SamplerConfig {
         }
     }
 
-    /// `chains` chains that learn together, as many superchains as suits their number, and otherwise the defaults.
+    /// Returns the settings of `chains` chains that warm up together: as many superchains as suits their number, and
+    /// otherwise the defaults.
     pub fn many_short(chains: usize) -> Self {
-        /// More than this many chains hardly learn faster, and each must find its own way from where it begins.
+        /// More chains than this hardly learn faster, and each must find its own way from where it begins.
         const MOST_SUPERCHAINS: usize = 64;
-        /// A superchain of fewer says little about how its chains differ.
+        /// A superchain of fewer chains says little about how its chains differ.
         const LEAST_CHAINS: usize = 4;
         let most = MOST_SUPERCHAINS.min(chains / LEAST_CHAINS);
         let superchains = (LEAST_CHAINS..=most).rev().find(|&groups| chains.is_multiple_of(groups)).unwrap_or(chains);
@@ -144,7 +146,7 @@ impl SamplerConfig {
     /// Checks every setting.
     ///
     /// # Errors
-    /// The first setting that is out of range.
+    /// When a setting is out of range; the error is about the first one.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let fail =
             |field, value: &dyn ToString, expected| Err(ConfigError { field, value: value.to_string(), expected });

@@ -21,13 +21,13 @@ use std::ops::Range;
 /// Starting points tried before a run gives up.
 pub(crate) const INIT_TRIES: usize = 100;
 
-/// What a run is and where it stands, but for its chains.
+/// The settings of a run and where it stands; the chains are kept elsewhere.
 pub(crate) struct Course<'d, D: ?Sized> {
     config: SamplerConfig,
     schedule: Schedule,
     space: Space<'d, D>,
     adaptation: Adaptation,
-    /// What chains that warm up together have seen.
+    /// What chains that warm up together have seen; `None` for chains that warm up each for itself.
     pooled: Option<Pooled>,
     /// Iterations done, warm-up included.
     done: usize,
@@ -42,17 +42,17 @@ struct Pooled {
     stage: Stage,
 }
 
-/// How far they are.
+/// How far chains that warm up together have come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Stage {
     /// They learn a metric from the draws of the open window. Each has a step size of its own until the
     /// chains of a window have agreed: on their way there, what suits one throws another far off.
     Learning { window: Spread, agree: bool },
-    /// Each has become several with so many iterations done, which move apart.
+    /// Each chain has become several, which move apart. The number is that of the iterations done when they did.
     Spreading(usize),
 }
 
-/// What must happen before chains go on, in this order.
+/// What must happen before chains go on, in the order of the fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Next {
     /// [`Engine::restart`](crate::engine::Engine::restart), then [`Course::restarted`].
@@ -62,7 +62,7 @@ pub(crate) struct Next {
 }
 
 impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
-    /// The beginning, with the chains at their starting points; [`Next::Restart`] is due.
+    /// Returns the beginning, with the chains at their starting points; [`Next::Restart`] is due.
     pub(crate) fn start(density: &'d D, config: SamplerConfig) -> Result<(Self, Vec<ChainState>), SamplerError> {
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
@@ -105,12 +105,12 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         self.space.density
     }
 
-    /// Whether all draws are drawn.
+    /// Returns whether all draws are drawn.
     pub(crate) fn is_complete(&self) -> bool {
         self.next(1).is_none()
     }
 
-    /// What an engine needs to know.
+    /// Returns what an engine needs to know.
     pub(crate) fn shared(&self) -> Shared<'_, 'd, D> {
         let Self { config, space, adaptation, done, .. } = self;
         let tuning = match (self.warm_up, self.stage()) {
@@ -122,7 +122,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         Shared { config, space, adaptation, done: *done, tuning, windows }
     }
 
-    /// The iterations that are next: at most `limit`, none when the run is complete.
+    /// Returns the iterations that are next: at most `limit`; `None` when the run is complete.
     pub(crate) fn next(&self, limit: usize) -> Option<Range<usize>> {
         let stop = match self.warm_up {
             Some(warm_up) => warm_up + self.config.draws,
@@ -132,7 +132,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         (self.done < stop).then_some(self.done..until)
     }
 
-    /// Where warm-up next looks at the chains.
+    /// Returns the iteration at which warm-up next looks at the chains.
     fn next_stop(&self) -> usize {
         let stop = match self.stage() {
             Some(&Stage::Spreading(since)) => Some(self.done + SPREADING - (self.done - since) % SPREADING),
@@ -146,12 +146,12 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         self.pooled.as_ref().map(|pooled| &pooled.stage)
     }
 
-    /// Whether windows are open or to come.
+    /// Returns whether a window is open or to come.
     fn learns(&self) -> bool {
         self.warm_up.is_none() && !matches!(self.stage(), Some(Stage::Spreading(_)))
     }
 
-    /// The phase of an iteration, and its number there.
+    /// Returns the phase of an iteration, and its number in that phase.
     pub(crate) fn place(&self, iteration: usize) -> (Phase, usize) {
         match self.warm_up {
             Some(warm_up) => (Phase::Sampling, iteration - warm_up),
@@ -159,7 +159,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         }
     }
 
-    /// That the chains have drawn this and stand at iteration `until`; learns what there is to learn.
+    /// Takes the draws of chains that now stand at iteration `until`, and learns from them what there is to learn.
     pub(crate) fn take(
         &mut self,
         chains: &[ChainBlock],
@@ -193,14 +193,14 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         Ok(next)
     }
 
-    /// Whether each chain has become several, which have forgotten that they began together.
+    /// Returns whether each chain has become several, and these have forgotten that they began together.
     fn has_spread(&self, engine: &mut dyn Chains<D>) -> bool {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let points: Vec<&[f64]> = engine.points().into_iter().map(|x| &*x).collect();
         matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
     }
 
-    /// That the chains have been evaluated anew, and each has searched a step size.
+    /// Takes note that the chains have been evaluated anew, and each has searched a step size.
     pub(crate) fn restarted(&mut self, engine: &mut dyn Chains<D>) -> Result<(), SamplerError> {
         let tuning = self.shared().tuning;
         if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
@@ -254,7 +254,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         engine.spread(&self.shared(), chains / superchains)
     }
 
-    /// The whole state, chains included, as bytes.
+    /// Encodes the whole state, chains included, as bytes.
     pub(crate) fn encode(&self, chains: Vec<ChainState>) -> Result<Vec<u8>, SamplerError> {
         let density = self.space.density;
         let state = State {
@@ -270,7 +270,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         postcard::to_stdvec(&state).map_err(|error| SamplerError::Checkpoint(error.to_string()))
     }
 
-    /// What [`encode`](Self::encode) has written.
+    /// Decodes what [`encode`](Self::encode) has written.
     pub(crate) fn decode(density: &'d D, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
         let State { config, adaptation, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
         let schedule = Schedule::of(&config);
@@ -292,7 +292,7 @@ struct State {
 }
 
 impl State {
-    /// Whether there are as many chains, and sums over as many, as the strategy has in this part of the run.
+    /// Returns whether the numbers of chains and of sums are those that the strategy has in this part of the run.
     fn is_of_its_stage(&self) -> bool {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let (expected, sums) = match &self.pooled {
@@ -335,8 +335,8 @@ impl State {
     }
 }
 
-/// A point within `init_radius` of the density's center, in its units, with a finite density, and the gradient there.
-/// Standardised coordinates start within it of their conditional means.
+/// Finds a point within `init_radius` of the density's center, in its units, where the density is finite, and the
+/// gradient there. Standardised coordinates start within `init_radius` of their conditional means.
 fn starting_point<D: LogDensity + ?Sized>(
     space: &Space<'_, D>,
     config: &SamplerConfig,

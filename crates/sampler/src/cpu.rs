@@ -24,7 +24,7 @@ pub(crate) struct CpuEngine {
 }
 
 impl CpuEngine {
-    /// Chains that start or go on at these states; their points are not evaluated yet.
+    /// Makes chains that start or go on at these states; their points are not evaluated yet.
     pub(crate) fn new(dim: usize, states: Vec<ChainState>) -> Self {
         let chain = |state: ChainState| Chain {
             point: Point { x: Buffer::from_slice(&state.x), logp: state.logp, ..Point::zeros(dim) },

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// Adaptation; its draws are not from the posterior.
     Warmup,
-    /// The draws proper.
+    /// Draws from the posterior.
     Sampling,
 }
 
@@ -33,7 +33,7 @@ pub struct DrawStats {
     pub n_steps: u32,
     /// Place of the draw on the trajectory, the start being 0.
     pub index_in_trajectory: i32,
-    /// Whether the energy error passed the limit.
+    /// Whether the energy error exceeded the limit of the settings.
     pub diverging: bool,
     /// Whether the trajectory ended only because the depth limit was reached.
     pub reached_max_treedepth: bool,
@@ -57,12 +57,12 @@ pub struct Block {
     pub first: usize,
     /// The number of draws of each chain.
     pub draws: usize,
-    /// Chain 0, 1, ...
+    /// The draws of chain 0, 1, ...
     pub chains: Vec<ChainBlock>,
 }
 
 impl Block {
-    /// Leapfrog steps of all chains.
+    /// Returns the number of leapfrog steps of all chains together.
     #[must_use]
     pub fn leapfrogs(&self) -> u64 {
         self.chains.iter().flat_map(|chain| &chain.stats).map(|stats| u64::from(stats.n_steps)).sum()

@@ -24,26 +24,27 @@ pub(crate) struct Shared<'a, 'd, D: ?Sized> {
     pub(crate) windows: Range<usize>,
 }
 
-/// Who adapts step sizes.
+/// Who adapts the step sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tuning {
-    /// Each chain its own, after each iteration.
+    /// Each chain adapts its own, after each iteration.
     EachChain,
-    /// The run that of all chains, between iterations.
+    /// The run adapts one for all chains, between iterations.
     Pooled,
-    /// Nobody: warm-up is over.
+    /// Nobody adapts them: warm-up is over.
     Over,
 }
 
 /// All chains of a run, known by their numbers, as the run's course sees them.
 pub(crate) trait Chains<D: ?Sized>: Send {
-    /// The draws of all chains in the open window.
+    /// Returns the draws of all chains in the open window.
     fn pool(&mut self) -> Box<dyn Pool + '_>;
 
     /// Forgets the draws of the window.
     fn clear_windows(&mut self);
 
-    /// The chains' points in the sampler's coordinates; whoever changes one calls for a [restart](Engine::restart) next.
+    /// Returns the chains' points in the sampler's coordinates; whoever changes one calls for a
+    /// [restart](Engine::restart) next.
     fn points(&mut self) -> Vec<&mut [f64]>;
 
     /// Gives all chains this step size.
@@ -58,42 +59,42 @@ pub(crate) trait Chains<D: ?Sized>: Send {
     /// When the device fails.
     fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError>;
 
-    /// Ends warm-up: windows are no longer needed. Where each chain has adapted its step size, it is from now on what
+    /// Ends warm-up: windows are no longer needed. Where each chain has adapted its own step size, the chain keeps what
     /// dual averaging found.
     fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError>;
 
-    /// Each chain's step size.
+    /// Returns each chain's step size.
     fn step_sizes(&self) -> Vec<f64>;
 
-    /// Everything that another engine needs to go on.
+    /// Returns everything that another engine needs to go on.
     ///
     /// # Errors
     /// When the device fails.
     fn states(&self) -> Result<Vec<ChainState>, SamplerError>;
 }
 
-/// What moves the chains of one run.
+/// An engine moves the chains of one run.
 pub(crate) trait Engine<D: ?Sized>: Chains<D> {
-    /// Moves every chain through `span`, which begins at [`Shared::done`] and which no adaptation interrupts; what is
-    /// drawn in order of the chains. Draws of an open window are added to the chains' windows.
+    /// Moves every chain through `span`, which begins at [`Shared::done`] and which no adaptation interrupts. Returns
+    /// the draws in order of the chains. Draws of an open window are added to the chains' windows.
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;
 
     /// Evaluates every chain's point in coordinates and metric that are new, searches a step size there, and begins
     /// dual averaging with it.
     fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
 
-    /// What has become of several devices since it was asked last.
+    /// Returns what has happened to several devices since the last call.
     fn take_notes(&mut self) -> Vec<GpuNote> {
         Vec::new()
     }
 }
 
-/// A chain as a checkpoint has it.
+/// A chain as a checkpoint stores it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ChainState {
     /// The point in the sampler's coordinates.
     pub(crate) x: Vec<f64>,
-    /// The log density there: another density of the same name and size has another.
+    /// The log density at `x`. Another density of the same name and size has another value there.
     pub(crate) logp: f64,
     pub(crate) averaging: DualAveraging,
     pub(crate) step_size: f64,
@@ -101,13 +102,13 @@ pub(crate) struct ChainState {
 }
 
 impl ChainState {
-    /// A chain at its starting point, of which nothing else is known yet.
+    /// Makes a chain at its starting point, of which nothing else is known yet.
     pub(crate) fn start(x: Vec<f64>, target_accept: f64) -> Self {
         let averaging = DualAveraging::new(1.0, target_accept);
         Self { x, logp: 0.0, averaging, step_size: 1.0, window: Window::default() }
     }
 
-    /// That the log density where the chain goes on is the one that it was left with.
+    /// Checks that the log density where the chain goes on is the one that it was left with.
     pub(crate) fn expect_same_logp(&self, chain: usize, logp: f64) -> Result<(), SamplerError> {
         if logp.to_bits() == self.logp.to_bits() {
             return Ok(());

@@ -1,12 +1,13 @@
-//! Chains on GPUs: whole trajectories, windows and their sums on the device, what follows from the sums on the host.
+//! Chains on GPUs: whole trajectories, windows and their sums are computed on the device, and what follows from the
+//! sums on the host.
 //!
-//! Chains' states and vectors stay on the device from launch to launch. What a launch leaves for the host goes to one
-//! of two slots; while it is copied by a second stream, the next launch fills the other. So the device's memory does
-//! not grow with the draws.
+//! Chains' states and vectors stay on the device from launch to launch. The draws of a launch go to one of two slots;
+//! while a second stream copies that slot to the host, the next launch fills the other. So the device's memory does not
+//! grow with the draws.
 //!
 //! Chains that do not fit at once take turns: between transitions a chain is its point and a few numbers, from which
-//! the device makes the rest again to the same bits. So they may also be on several devices, and go on elsewhere when one
-//! fails.
+//! the device makes the rest again to the same bits. So chains may also be on several devices, and go on elsewhere when
+//! one fails.
 
 mod batch;
 mod engine;
@@ -35,19 +36,20 @@ pub use note::GpuNote;
 /// How a run uses a GPU. Nothing here changes a draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuConfig {
-    /// The time that one launch should take: what Ctrl-C and other programs on the device wait for.
+    /// The time that one launch should take: Ctrl-C and other programs on the device wait for it.
     pub launch_time: Duration,
     /// The most iterations of one launch.
     pub most_iterations: usize,
-    /// Bytes of each of the two buffers through which draws leave the device; one iteration of every chain fits,
-    /// whatever this says.
+    /// Bytes of each of the two buffers through which draws leave the device. The buffers are larger where one
+    /// iteration of every chain needs more.
     pub slot_bytes: usize,
     /// The most chains on the device at once; more take turns.
     pub chains_at_once: usize,
-    /// The most blocks of threads that share a chain's evaluations, where the data are so many that they do.
+    /// The most blocks of threads that share a chain's evaluations. Blocks share them only where the density has very
+    /// many observations.
     pub blocks_per_chain: usize,
-    /// The most bytes for the draws that warm-up learns from; where they need more, or chains take turns, the host
-    /// learns from what has left the device, to the same bits.
+    /// The most bytes of device memory for the draws that warm-up learns from. Where these draws need more, or chains
+    /// take turns, the host learns from the draws that have left the device, to the same bits.
     pub window_bytes: usize,
 }
 
@@ -65,21 +67,21 @@ impl Default for GpuConfig {
 }
 
 impl GpuConfig {
-    /// With no more chains at once than a run has.
+    /// Returns these settings with no more chains at once than a run has.
     pub fn first_turn(&self, chains: usize) -> Self {
         Self { chains_at_once: self.chains_at_once.min(chains), ..self.clone() }
     }
 
-    /// What is tried when memory does not suffice: half as many chains at once, and half the buffers for draws; `None` for
-    /// less than one chain.
+    /// Returns the settings to try when memory does not suffice: half as many chains at once, and half the buffers for
+    /// draws; `None` for less than one chain.
     pub fn shorter_turn(&self) -> Option<Self> {
         let (chains_at_once, slot_bytes) = (self.chains_at_once / 2, self.slot_bytes / 2);
         (chains_at_once > 0).then(|| Self { chains_at_once, slot_bytes, ..self.clone() })
     }
 }
 
-/// What `attempt` makes with as many chains at once as the device's memory holds: half as many where it does not suffice,
-/// and so on, which is noted.
+/// Calls `attempt` with fewer and fewer chains at once until the device's memory suffices: half as many each time,
+/// which is noted. Returns the result of the last attempt.
 fn in_turns<R>(
     device: u32,
     mut turn: GpuConfig,
@@ -97,7 +99,7 @@ fn in_turns<R>(
     }
 }
 
-/// A launch of the iterations `span` of a group of chains.
+/// Returns a launch of the iterations `span` of a group of chains.
 fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Range<usize>) -> NutsLaunch {
     let config = shared.config;
     let window = &shared.windows;

@@ -37,7 +37,7 @@ pub(crate) struct SpikeRows {
     pub(crate) gradients: Vec<Buffer>,
 }
 
-/// The spikes of `rows`, of `dim` coordinates each.
+/// Returns the spikes of `rows`, of `dim` coordinates each.
 ///
 /// Draws alone mislead early in warm-up, when each chain is still near its start: what differs between chains looks
 /// like a direction of large variance. The gradients know: along a direction of true variance v theirs is 1 / v
@@ -84,18 +84,18 @@ pub(crate) fn find_spikes(vectors: &Vectors, rows: &SpikeRows, dim: usize, seed:
     spikes
 }
 
-/// The spike that is seen as the sample eigenvalue `l` (both in units of the noise); `l` lies above the edge.
+/// Returns the spike that is seen as the sample eigenvalue `l` (both in units of the noise); `l` lies above the edge.
 fn debias(l: f64, ratio: f64) -> f64 {
     let b = l + 1.0 - ratio;
     0.5 * (b + (b * b - 4.0 * l).max(0.0).sqrt())
 }
 
-/// Mean square length of the rows.
+/// Returns the mean square length of the rows.
 fn mean_square(vectors: &Vectors, rows: &[Buffer]) -> f64 {
     rows.iter().map(|row| vectors.dot(row, row)).sum::<f64>() / rows.len() as f64
 }
 
-/// Mean square of the rows' components along the unit vector `u`.
+/// Returns the mean square of the rows' components along the unit vector `u`.
 fn variance_along(vectors: &Vectors, rows: &[Buffer], u: &[f64]) -> f64 {
     let squares = rows.iter().map(|row| {
         let along = vectors.dot(row, u);
@@ -109,7 +109,8 @@ struct Eigenpair {
     vector: Buffer,
 }
 
-/// The [`MAX_RANK`] leading eigenpairs of `rows^T rows / n`, largest first; none when after a first look not one comes near `edge`.
+/// Returns the [`MAX_RANK`] leading eigenpairs of `rows^T rows / n`, largest first; none when after a first look not
+/// one comes near `edge`.
 fn lanczos(vectors: &Vectors, rows: &[Buffer], dim: usize, seed: u64, edge: f64) -> Vec<Eigenpair> {
     let steps = STEPS.min(dim);
     let mut start = Buffer::zeros(dim);
@@ -176,7 +177,7 @@ fn normalise(vectors: &Vectors, v: &mut [f64]) -> f64 {
     norm
 }
 
-/// Whether all eigenvalues of a symmetric tridiagonal matrix lie below `bound`: whether `bound - T` is positive
+/// Returns whether all eigenvalues of a symmetric tridiagonal matrix lie below `bound`: whether `bound - T` is positive
 /// definite, that is whether all its pivots are positive (Sturm).
 fn all_below(alpha: &[f64], beta: &[f64], bound: f64) -> bool {
     let mut pivot = bound - alpha[0];
@@ -247,7 +248,8 @@ fn tridiagonal_eigen(mut d: Vec<f64>, mut e: Vec<f64>) -> (Vec<f64>, Vec<Vec<f64
 mod tests {
     use super::*;
 
-    /// Draws of a normal distribution with one spike along `along`, and its gradients: less by spike times there.
+    /// Returns the draws of a normal distribution with one spike along `along`, and its gradients: less by spike times
+    /// there.
     fn noise_rows(n: usize, dim: usize, spike: f64, along: &[f64]) -> SpikeRows {
         let vectors = Vectors::new(dim);
         let draws: Vec<Buffer> = (0..n)

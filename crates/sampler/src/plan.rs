@@ -1,7 +1,7 @@
-//! What a run will take, before it begins, and which other runs draw as much.
+//! Predicts what a run will take, before it begins, and lists other runs that draw as much.
 //!
-//! The figures are those of well-adapted chains on hierarchical models, measured: they rank strategies, and tell the times
-//! of runs that nobody has seen yet to within a factor of two.
+//! The figures were measured with well-adapted chains on hierarchical models: they rank strategies, and predict the
+//! times of runs that nobody has seen yet to within a factor of two.
 
 use crate::config::{SamplerConfig, Strategy};
 use crate::schedule::{SPREADING, Schedule};
@@ -9,9 +9,9 @@ use crate::superchains::f_quantile;
 
 /// Leapfrog steps of a transition: trajectories grow with the fourth root of the dimension, in powers of two.
 const LEAPFROGS: (f64, f64) = (15.0, 31.0);
-/// Beyond so many coordinates the second.
+/// The second number of leapfrog steps is for more coordinates than this.
 const FEW_COORDINATES: usize = 256;
-/// While chains learn together, a transition takes so many times as long: trajectories are longer before the metric is
+/// While chains learn together, a transition takes longer by this factor: trajectories are longer before the metric is
 /// known, and threads wait for what is learned.
 const LEARNING: f64 = 1.5;
 /// Windows after which what many chains learn has mostly settled, and iterations that this takes at the least.
@@ -19,24 +19,25 @@ const WINDOWS: usize = 3;
 const SETTLED: usize = 40;
 /// The share of runs whose chains mix well that misses the limit of R-hat by chance.
 const MISSED: f64 = 0.01;
-/// Effective draws of the tails, which have the fewest, for each draw.
+/// Effective draws of the tails, which have fewer than the bulk, for each draw.
 const TAIL_EFFICIENCY: f64 = 0.55;
 /// More chains than this hardly draw faster anywhere.
 const MOST_CHAINS: usize = 16_384;
 
-/// A part of a run in which so many chains move side by side.
+/// A part of a run in which a fixed number of chains move side by side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
-    /// Chains.
+    /// The number of chains that move side by side.
     pub chains: usize,
-    /// Leapfrog steps that each of them makes, about.
+    /// The approximate number of leapfrog steps that each chain makes. Steps while chains learn together count 1.5
+    /// times, because they take longer.
     pub steps: f64,
-    /// Transitions of each.
+    /// The number of transitions of each chain.
     pub transitions: usize,
 }
 
-/// The stages of a run of a density with `dim` coordinates: what a strategy costs is, for each of them, the time of a
-/// step of so many chains side by side, times the steps.
+/// Returns the stages of a run of a density with `dim` coordinates. A run costs the sum over its stages of
+/// [`Stage::steps`] times the time of one leapfrog step of all the stage's chains side by side.
 pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
     let leapfrogs = if dim > FEW_COORDINATES { LEAPFROGS.1 } else { LEAPFROGS.0 };
     let of = |chains, transitions: usize, times| Stage {
@@ -54,17 +55,19 @@ pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
     }
 }
 
-/// Draws, of all chains together, that make so many effective draws of every parameter's bulk and tails, about.
+/// Returns about how many draws, of all chains together, make `effective` effective draws of every parameter's bulk and
+/// tails.
 pub fn draws_for(effective: f64) -> usize {
     (effective / TAIL_EFFICIENCY).ceil() as usize
 }
 
-/// Draws of each chain from which on the largest R-hat of `dim` quantities is below `rhat` where chains mix well.
+/// Returns the number of draws of each chain from which on the largest R-hat of `dim` quantities is below `rhat`, where
+/// chains mix well.
 ///
-/// Of g superchains (or chains) of m effective draws R-hat is about 1 + F / (2 m), F the ratio of an analysis of variance
-/// with g - 1 degrees of freedom, of which the largest of all quantities counts.
+/// For g superchains (or chains) with m effective draws each, R-hat is about 1 + F / (2 m), where F is the ratio of an
+/// analysis of variance with g - 1 degrees of freedom. The largest F of all quantities counts.
 pub fn least_draws(config: &SamplerConfig, dim: usize, rhat: f64) -> usize {
-    /// Draws are so many that their own degrees of freedom do not matter.
+    /// Degrees of freedom within the chains: draws are so many that their exact number does not matter.
     const MANY: f64 = 1e6;
     let groups = match config.strategy {
         Strategy::FourLong => config.chains,
@@ -78,10 +81,10 @@ pub fn least_draws(config: &SamplerConfig, dim: usize, rhat: f64) -> usize {
     ((of_group * groups as f64 / config.chains as f64).ceil() as usize).max(1)
 }
 
-/// Runs that draw at least `draws` draws in all: the chains of `base` as they are, if they warm up each for itself, and more
-/// and more chains that warm up together. `threads` is how many chains the processor moves at once, which their number
-/// should divide into, `dim` the number of coordinates, `rhat` the limit of R-hat: chains that warm up together make
-/// [`least_draws`] at the least. All else is as in `base`.
+/// Lists runs that draw at least `draws` draws in all. The first has the chains of `base`, each warming up for itself;
+/// the others have chains that warm up together, in numbers from 4 and from `threads` on that double each time, and
+/// make at least [`least_draws`] each. `threads` is how many chains the processor moves at once, `dim` the number of
+/// coordinates, `rhat` the limit of R-hat. All other settings are those of `base`.
 pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usize, rhat: f64) -> Vec<SamplerConfig> {
     let long = SamplerConfig { strategy: Strategy::FourLong, ..base.clone() };
     let long = SamplerConfig { draws: draws.div_ceil(long.chains.max(1)), ..long };
@@ -102,10 +105,10 @@ pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usi
     std::iter::once(long).chain(many).collect()
 }
 
-/// The one to take of runs that are said to take these seconds: of all that take hardly longer than the fastest the one
-/// with the most chains, since chains that differ are seen to differ. None of an empty list.
+/// Chooses among runs with predicted times in seconds: of all runs that take hardly longer than the fastest, the one
+/// with the most chains, since more chains show better whether they differ. Returns `None` for an empty list.
 pub fn best(seconds: &[(SamplerConfig, f64)]) -> Option<&(SamplerConfig, f64)> {
-    /// As much as predictions are worth.
+    /// Times within this factor are equal: predictions are not more accurate.
     const HARDLY: f64 = 1.1;
     let fastest = seconds.iter().map(|(_, seconds)| *seconds).min_by(f64::total_cmp)?;
     seconds.iter().filter(|(_, seconds)| *seconds <= HARDLY * fastest).max_by_key(|(config, _)| config.chains)

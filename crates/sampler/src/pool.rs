@@ -1,4 +1,4 @@
-//! The draws of all chains in the open window, as what is learned from them asks: sums in one fixed order, wherever the
+//! The draws of all chains in the open window, and the sums that warm-up learns from: in one fixed order, wherever the
 //! draws are.
 
 use crate::adaptation::Window;
@@ -14,20 +14,20 @@ pub(crate) enum Side {
 
 /// The draws of all chains with the gradients there, in the sampler's coordinates.
 pub(crate) trait Pool {
-    /// Draws of all chains together.
+    /// Returns the number of draws of all chains together.
     fn count(&self) -> usize;
 
-    /// For each coordinate the sum of x over all draws, or, with `about`, that of (x - about)^2. Sums within each chain
-    /// in order of its draws, and those in order of the chains.
+    /// Returns for each coordinate the sum of x over all draws, or, with `about`, the sum of (x - about)^2. Each
+    /// chain's draws are summed in their order, and then the chains' sums in order of the chains.
     ///
     /// # Errors
     /// When the draws are on a device that fails.
     fn sums(&mut self, side: Side, about: Option<&[f64]>) -> Result<Vec<f64>, SamplerError>;
 
-    /// Every `stride`-th of all draws, chain after chain, one after another.
+    /// Returns every `stride`-th of all draws, chain after chain, one after another.
     ///
     /// # Errors
-    /// As [`sums`](Self::sums).
+    /// When the draws are on a device that fails.
     fn every(&mut self, side: Side, stride: usize) -> Result<Vec<f64>, SamplerError>;
 }
 

@@ -1,11 +1,11 @@
-//! One step size for many chains, which a round of iterations after another brings to the acceptance that is asked for.
+//! One step size for many chains: each round of iterations brings it nearer to the acceptance that is asked for.
 
 use crate::draw::ChainBlock;
 use octopus_random::exact;
 use serde::{Deserialize, Serialize};
 
-/// A round changes the ratio of rejections to those wished for at the most by so much: a step that is far too short says
-/// little about how long it may be.
+/// Bounds of the factor by which one round may change the share of rejections: a step that is far too short says little
+/// about how long it may be.
 const RATIO: (f64, f64) = (1.0 / 16.0, 4.0);
 /// Rounds that are believed; of later ones, an equal share of all is.
 const BELIEVED: u32 = 3;
@@ -23,7 +23,7 @@ pub(crate) struct PooledStep {
 }
 
 impl PooledStep {
-    /// Of so many chains; [`find`](Self::find) has the first step.
+    /// Makes the state for `chains` chains; [`find`](Self::find) finds the first step.
     pub(crate) fn new(chains: usize) -> Self {
         Self { log_step: 0.0, rounds: 0, acceptance: vec![0.0; chains], draws: 0 }
     }
@@ -35,7 +35,7 @@ impl PooledStep {
         self.open();
     }
 
-    /// Goes on with so many chains.
+    /// Goes on with `chains` chains.
     pub(crate) fn of_chains(&mut self, chains: usize) {
         self.acceptance.resize(chains, 0.0);
         self.open();
@@ -63,7 +63,7 @@ impl PooledStep {
         self.open();
     }
 
-    /// The step size of all chains.
+    /// Returns the step size of all chains.
     pub(crate) fn current(&self) -> f64 {
         exact::exp(self.log_step)
     }
@@ -73,7 +73,7 @@ impl PooledStep {
         self.draws = 0;
     }
 
-    /// For how many chains it was made, which a checkpoint must agree with.
+    /// Returns the number of chains that the state was made for; a checkpoint must agree.
     pub(crate) fn chains(&self) -> usize {
         self.acceptance.len()
     }

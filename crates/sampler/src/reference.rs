@@ -1,4 +1,4 @@
-//! Single steps of the CPU engine, for tests that hold other engines to its bits. Not part of the interface.
+//! Single steps of the CPU engine, for tests that hold other engines to its bits; they are not part of the interface.
 
 use crate::engine::ChainState;
 use crate::metric::Metric;
@@ -11,7 +11,7 @@ use crate::{Adaptation, DrawStats};
 use octopus_density::warp::Buffer;
 use octopus_density::{DensityError, LogDensity};
 
-/// A chain of which every part is chosen by the test.
+/// A chain whose every part the test chooses.
 pub struct ReferenceChain<'d, D: ?Sized> {
     space: Space<'d, D>,
     metric: Metric,
@@ -20,19 +20,19 @@ pub struct ReferenceChain<'d, D: ?Sized> {
     workspace: Workspace,
 }
 
-/// Where in the random numbers of a run a transition is.
+/// The place of a transition in the random numbers of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Seed of the run.
     pub seed: u64,
     /// Number of the chain.
     pub chain: u32,
-    /// Iterations before it, warm-up included.
+    /// The number of iterations before the transition, warm-up included.
     pub iteration: u32,
 }
 
 impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
-    /// The chain at `x`, in the coordinates and with the metric of `adaptation`.
+    /// Places a chain at `x`, in the coordinates and with the metric of `adaptation`.
     ///
     /// # Errors
     /// When the density has no value there.
@@ -50,30 +50,30 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
         Ok(chain)
     }
 
-    /// The position, in the sampler's coordinates.
+    /// Returns the position, in the sampler's coordinates.
     pub fn x(&self) -> &[f64] {
         &self.point.x[..self.space.density.dim()]
     }
 
-    /// The position in the density's own coordinates.
+    /// Returns the position in the density's own coordinates.
     pub fn natural(&self) -> Vec<f64> {
         let mut x = self.x().to_vec();
         self.space.make_natural(&mut x);
         x
     }
 
-    /// The whitened force at the position.
+    /// Returns the whitened force at the position.
     pub fn force(&self) -> &[f64] {
         &self.point.force[..self.space.density.dim()]
     }
 
-    /// The log density at the position.
+    /// Returns the log density at the position.
     pub fn logp(&self) -> f64 {
         self.point.logp
     }
 
-    /// One leapfrog step with the whitened momentum `r`, which becomes the new one; its square, or `None` where the
-    /// density has no value.
+    /// Makes one leapfrog step with the whitened momentum `r`, which becomes the new momentum. Returns the square of
+    /// the new momentum, or `None` where the density has no value.
     ///
     /// # Errors
     /// When the density is broken.
@@ -89,7 +89,7 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
         Ok(square)
     }
 
-    /// One transition of NUTS.
+    /// Makes one transition of NUTS.
     ///
     /// # Errors
     /// When the density is broken.
@@ -114,20 +114,20 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
 pub struct ChainSnapshot {
     /// The position, in the sampler's coordinates.
     pub x: Vec<f64>,
-    /// The log density there.
+    /// The log density at the position.
     pub logp: f64,
     /// The step size of the next transition.
     pub step_size: f64,
-    /// Dual averaging: target, mu, count, mean error, log step, mean log step.
+    /// The state of dual averaging: target, mu, count, mean error, log step, mean log step.
     pub averaging: [f64; 6],
 }
 
-/// Dual averaging at its start.
+/// Returns the state of dual averaging at its start, as in [`ChainSnapshot::averaging`].
 pub fn averaging(initial: f64, target: f64) -> [f64; 6] {
     DualAveraging::new(initial, target).numbers()
 }
 
-/// The state of every chain of a run.
+/// Returns the state of every chain of a run.
 pub fn snapshot<D: LogDensity + ?Sized>(sampler: &Sampler<'_, D>) -> Vec<ChainSnapshot> {
     let of = |chain: ChainState| ChainSnapshot {
         x: chain.x,

@@ -30,7 +30,7 @@ pub enum SamplerError {
         chain: usize,
         /// `init_radius` of the settings.
         radius: f64,
-        /// What the density said last.
+        /// The density's error at the last point that was tried.
         last: DensityError,
     },
     /// The density reported that it is broken.
@@ -40,7 +40,7 @@ pub enum SamplerError {
         chain: usize,
         /// The iteration, warm-up included.
         iteration: usize,
-        /// What the density said.
+        /// The density's error.
         source: DensityError,
     },
     /// A checkpoint cannot be read or belongs to another run.
@@ -54,16 +54,16 @@ pub enum SamplerError {
         "no GPU kernel for '{density}' with {dim} coordinates in {precision}: {why}; use the CPU, or another precision"
     )]
     NoKernel {
-        /// The density.
+        /// The density's name.
         density: String,
-        /// Its coordinates.
+        /// The number of the density's coordinates.
         dim: usize,
-        /// What was to be computed in.
+        /// The precision that the run was to compute in.
         precision: Precision,
-        /// What is missing.
+        /// What is missing, in words.
         why: String,
     },
-    /// Draws to expand, or a choice of them, that cannot be the density's.
+    /// The draws to expand are not whole rows of the density's coordinates, or a draw is picked that is not there.
     #[error("the draws cannot be expanded: {0}")]
     Draws(String),
     /// The kernels in this program are damaged.
@@ -82,18 +82,20 @@ pub struct Sampler<'d, D: ?Sized> {
 }
 
 impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
-    /// Chains at their starting points, on the CPU: [`begin`](Self::begin) with [`Begin::Anew`] and [`Backend::Cpu`].
+    /// Places the chains at their starting points, on the CPU: [`begin`](Self::begin) with [`Begin::Anew`] and
+    /// [`Backend::Cpu`].
     ///
     /// # Errors
-    /// As [`begin`](Self::begin).
+    /// When a setting is out of range, the precision is not the CPU's f64, or no starting point has a finite density.
     pub fn new(density: &'d D, config: SamplerConfig) -> Result<Self, SamplerError> {
         Self::begin(density, Begin::Anew(config), Backend::Cpu)
     }
 
-    /// Chains at their starting points, or as they were at a [`checkpoint`](Self::checkpoint), wherever that was made.
+    /// Places the chains at their starting points, or where they were at a [`checkpoint`](Self::checkpoint) of any
+    /// backend.
     ///
-    /// Where a GPU's memory is too small for its chains, they take turns. Of several GPUs one that fails is given up, and
-    /// its chains go on on the others, to the same bits. [`take_notes`](Self::take_notes) tells of both.
+    /// Where a GPU's memory is too small for its chains, they take turns. When one of several GPUs fails, it is given
+    /// up and its chains go on on the others, to the same bits. [`take_notes`](Self::take_notes) tells of both.
     ///
     /// # Errors
     /// When a setting is out of range or no starting point has a finite density; when a checkpoint is damaged or belongs to
@@ -124,8 +126,8 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         })
     }
 
-    /// On the engine that `engine` makes of the chains' states. It is told whether these go on: then it evaluates their
-    /// points itself, where a checkpoint has left them.
+    /// Makes a run whose chains move on the engine that `engine` makes of their states. `engine` is told whether the
+    /// chains go on from a checkpoint: then it evaluates their points itself, where the checkpoint has left them.
     pub(crate) fn on(
         begun: Begun<'d, D>,
         engine: impl FnOnce(&Shared<'_, 'd, D>, Vec<ChainState>, bool) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
@@ -139,32 +141,33 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         Ok(sampler)
     }
 
-    /// The settings of the run.
+    /// Returns the settings of the run.
     pub fn config(&self) -> &SamplerConfig {
         self.course.config()
     }
 
-    /// What warm-up has learned so far.
+    /// Returns what warm-up has learned so far.
     pub fn adaptation(&self) -> &Adaptation {
         self.course.adaptation()
     }
 
-    /// Each chain's step size.
+    /// Returns each chain's step size.
     pub fn step_sizes(&self) -> Vec<f64> {
         self.engine.step_sizes()
     }
 
-    /// Iterations done of each chain, warm-up included.
+    /// Returns the number of iterations done of each chain, warm-up included.
     pub fn done(&self) -> usize {
         self.course.done()
     }
 
-    /// Iterations of each chain that warm-up took, once it is over: `tune`, or fewer where it has settled before.
+    /// Returns the number of iterations that warm-up took of each chain: `tune`, or fewer where warm-up settled before;
+    /// `None` while warm-up goes on.
     pub fn warm_up(&self) -> Option<usize> {
         self.course.warm_up()
     }
 
-    /// What has become of GPUs since this was asked last: chains that take turns, devices that were given up.
+    /// Returns what has happened to GPUs since the last call: chains that take turns, devices that were given up.
     pub fn take_notes(&mut self) -> Vec<GpuNote> {
         self.engine.take_notes()
     }
@@ -210,7 +213,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         self.course.restarted(self.engine.as_mut())
     }
 
-    /// The whole state as bytes, for [`Begin::GoOn`].
+    /// Encodes the whole state as bytes, for [`Begin::GoOn`].
     ///
     /// # Errors
     /// When the state cannot be encoded.
@@ -219,7 +222,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     }
 }
 
-/// The CPU's engine computes in f64.
+/// Refuses every precision but f64, the only one that the CPU's engine computes in.
 fn computes_in_f64(config: &SamplerConfig) -> Result<(), ConfigError> {
     if config.precision == Precision::F64 {
         return Ok(());

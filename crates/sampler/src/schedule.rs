@@ -1,4 +1,4 @@
-//! When warm-up learns what: a buffer for the step size alone, windows that double, a last buffer.
+//! The schedule of warm-up: a buffer for the step size alone, windows that double, a last buffer.
 
 use crate::config::{SamplerConfig, Strategy};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WindowConfig {
-    /// Iterations before the first window: chains find the typical set, only the step size adapts.
+    /// Iterations before the first window: chains find the typical set, and only the step size adapts.
     pub init_buffer: usize,
     /// Length of the first window; each next one is twice as long.
     pub base_window: usize,
@@ -28,7 +28,7 @@ impl WindowConfig {
     pub const STAN: Self = Self { init_buffer: 75, base_window: 25, term_buffer: 50 };
 }
 
-/// Iterations after which chains that have begun together are looked at, once they have learned enough.
+/// Iterations between two looks at chains that have been spread.
 pub(crate) const SPREADING: usize = 4;
 
 /// The windows of one warm-up.
@@ -39,7 +39,7 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// That of a run.
+    /// Returns the schedule of a run with these settings.
     pub(crate) fn of(config: &SamplerConfig) -> Self {
         match config.strategy {
             Strategy::FourLong => Self::new(config.tune, config.windows),
@@ -72,14 +72,14 @@ impl Schedule {
         Self { start: init_buffer, ends }
     }
 
-    /// Of chains that learn together: every few windows they grow by half, so that chains that take long to arrive are
-    /// waited for. Windows leave room for the chains to spread.
+    /// Returns the schedule of chains that learn together: every few windows the windows grow by half, so that the run
+    /// waits for chains that take long to arrive. The windows leave room for the chains to spread.
     fn pooled(tune: usize, chains: usize) -> Self {
         /// Iterations before the first window.
         const START: usize = 8;
         /// Windows of equal length, one after another.
         const EQUAL: usize = 8;
-        /// Iterations of the first windows, and draws of all chains: a metric needs no more of them.
+        /// Iterations of the first windows, and draws of all chains in them: a metric needs no more of them.
         const FIRST_ITERATIONS: usize = 4;
         const FIRST_DRAWS: usize = 128;
         let last = tune.saturating_sub(SPREADING);
@@ -87,7 +87,7 @@ impl Schedule {
         let (mut at, mut size) = (start, FIRST_ITERATIONS.max(FIRST_DRAWS.div_ceil(chains)).min(last - start));
         let mut ends = Vec::new();
         while at < last {
-            // The last window takes what would be too short for another.
+            // The last window takes the iterations that would be too few for another.
             at = if at + 2 * size > last { last } else { at + size };
             ends.push(at);
             if ends.len().is_multiple_of(EQUAL) {
@@ -97,13 +97,14 @@ impl Schedule {
         Self { start, ends }
     }
 
-    /// The iteration at which the window of this number, counted from 1, ends; the last's, if there are fewer.
+    /// Returns the iteration at which window number `window`, counted from 1, ends; the end of the last window if there
+    /// are fewer.
     pub(crate) fn end_of(&self, window: usize) -> usize {
         self.ends.get(window.saturating_sub(1)).or(self.ends.last()).copied().unwrap_or(self.start)
     }
 
-    /// The end of the round that is open, or opens next, with `done` iterations done, where chains share a step size:
-    /// rounds double every other time, and end with their window.
+    /// Returns where the round ends that is open, or opens next, with `done` iterations done. Rounds are for chains
+    /// that share a step size: they double every other time, and end with their window.
     pub(crate) fn round_end(&self, done: usize) -> Option<usize> {
         let end = self.next_end(done)?;
         let begin = self.ends.iter().copied().rfind(|&end| end <= done).unwrap_or(0);
@@ -117,28 +118,28 @@ impl Schedule {
         Some(at.min(end))
     }
 
-    /// The iterations whose draws belong to a window.
+    /// Returns the iterations whose draws belong to a window.
     pub(crate) fn windows(&self) -> Range<usize> {
         self.start..self.ends.last().copied().unwrap_or(self.start)
     }
 
-    /// Iterations of the longest window.
+    /// Returns the iterations of the longest window.
     pub(crate) fn longest(&self) -> usize {
         let starts = std::iter::once(self.start).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| end - start).max().unwrap_or(0)
     }
 
-    /// Whether a window ends with `done` iterations done.
+    /// Returns whether a window ends with `done` iterations done.
     pub(crate) fn ends_at(&self, done: usize) -> bool {
         self.ends.binary_search(&done).is_ok()
     }
 
-    /// Whether the last window ends with `done` iterations done, or has ended.
+    /// Returns whether the last window ends with `done` iterations done, or has ended.
     pub(crate) fn is_past_windows(&self, done: usize) -> bool {
         done >= self.windows().end
     }
 
-    /// The end of the window that is open, or opens next, with `done` iterations done.
+    /// Returns the end of the window that is open, or opens next, with `done` iterations done.
     pub(crate) fn next_end(&self, done: usize) -> Option<usize> {
         self.ends.iter().copied().find(|&end| end > done)
     }

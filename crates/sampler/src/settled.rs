@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// R-hat of a window's draws: far above what the draws' autocorrelation makes of it, far below that of chains that are
 /// still on their way.
 const RHAT: f64 = 1.2;
-/// Variances may change by so much (a logarithm) from one window to the next, in the mean square and at the most: a step
-/// is lost by the square root of it.
+/// The logarithms of variances may change by this much from one window to the next, in the mean square and at the most.
+/// A variance that is wrong by a factor shortens the step size by the factor's square root.
 const VARIANCE_CHANGE: (f64, f64) = (0.15, 0.7);
 
 /// Sums over the draws of a window, for each chain.
@@ -26,7 +26,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of an empty window.
+    /// Makes the sums of an empty window.
     pub(crate) fn new(chains: usize, dim: usize) -> Self {
         let sums = vec![0.0; chains * dim];
         Self { dim, draws: 0, origin: Vec::new(), squares: sums.clone(), sums }
@@ -53,7 +53,7 @@ impl Spread {
         self.draws += kept(first);
     }
 
-    /// The largest R-hat (Gelman and Rubin 1992) of all coordinates; NaN for fewer than two chains or draws.
+    /// Returns the largest R-hat (Gelman and Rubin 1992) of all coordinates; NaN for fewer than two chains or draws.
     pub(crate) fn largest_rhat(&self) -> f64 {
         let rhat = |i: usize| {
             let column = |sums: &'_ [f64]| -> Vec<f64> { sums.iter().skip(i).step_by(self.dim).copied().collect() };
@@ -62,20 +62,20 @@ impl Spread {
         (0..self.dim).map(rhat).fold(f64::NEG_INFINITY, |largest, rhat| if rhat <= largest { largest } else { rhat })
     }
 
-    /// Whether the window's chains agree.
+    /// Returns whether the window's chains agree: no coordinate's R-hat reaches [`RHAT`].
     pub(crate) fn agrees(&self) -> bool {
         self.largest_rhat() < RHAT
     }
 
-    /// For how many chains and coordinates it was made, which a checkpoint must agree with.
+    /// Returns whether the sums were made for `chains` chains of `dim` coordinates; a checkpoint must agree.
     pub(crate) fn is_of(&self, chains: usize, dim: usize) -> bool {
         let len = chains * dim;
         self.dim == dim && [&self.sums, &self.squares].iter().all(|sums| sums.len() == len)
     }
 }
 
-/// R-hat (Gelman and Rubin 1992) of `draws` draws of each chain, from each chain's sum and sum of squares; NaN for fewer
-/// than two chains or draws.
+/// Returns R-hat (Gelman and Rubin 1992) of `draws` draws of each chain, from each chain's sum and sum of squares; NaN
+/// for fewer than two chains or draws.
 fn rhat_of_sums(sums: &[f64], squares: &[f64], draws: usize) -> f64 {
     let (chains, n) = (sums.len() as f64, draws as f64);
     let mean = sums.iter().sum::<f64>() / (n * chains);
@@ -85,7 +85,7 @@ fn rhat_of_sums(sums: &[f64], squares: &[f64], draws: usize) -> f64 {
     (between / within + (n - 1.0) / n).sqrt()
 }
 
-/// Whether two metrics are alike, so that the next window need not be waited for.
+/// Returns whether two metrics are alike, so that the next window need not be waited for.
 pub(crate) fn are_alike(old: &MetricEstimate, new: &MetricEstimate) -> bool {
     let changes = changes(old, new);
     let mean_square = changes.iter().map(|change| change * change).sum::<f64>() / changes.len() as f64;
@@ -93,8 +93,8 @@ pub(crate) fn are_alike(old: &MetricEstimate, new: &MetricEstimate) -> bool {
     mean_square.sqrt() < typical && changes.iter().all(|change| change.abs() < most)
 }
 
-/// By how much the logarithms of variances differ between two metrics: those of the coordinates, and those along each
-/// direction that stands out in one of them.
+/// Returns how much the logarithms of variances differ between two metrics: the variances of the coordinates, and those
+/// along each direction that stands out in either metric.
 fn changes(old: &MetricEstimate, new: &MetricEstimate) -> Vec<f64> {
     let dim = new.diagonal.len();
     let axes = (0..dim).map(|i| {
@@ -113,7 +113,7 @@ fn changes(old: &MetricEstimate, new: &MetricEstimate) -> Vec<f64> {
     axes.chain(directions).collect()
 }
 
-/// The variance of `a x` under a metric: with b = D^1/2 a it is b b + sum over directions of (v - 1) (u b)^2.
+/// Returns the variance of `a x` under a metric: with b = D^1/2 a it is b b + sum over directions of (v - 1) (u b)^2.
 fn variance_of(metric: &MetricEstimate, a: &[f64]) -> f64 {
     let b: Vec<f64> = a.iter().zip(&metric.diagonal).map(|(a, d)| a * d.sqrt()).collect();
     let dot = |u: &[f64]| u.iter().zip(&b).map(|(u, b)| u * b).sum::<f64>();

@@ -19,7 +19,7 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
         &self.centerings
     }
 
-    /// Log density and gradient at `x`, the Jacobian of the coordinates included.
+    /// Computes the log density and its gradient at `x`, the Jacobian of the coordinates included.
     #[inline]
     pub(crate) fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
         if self.natural {
@@ -29,17 +29,17 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
         }
     }
 
-    /// From `x` to the density's own coordinates, in place.
+    /// Converts `x` to the density's own coordinates, in place.
     pub(crate) fn make_natural(&self, x: &mut [f64]) {
         if !self.natural {
             to_non_centered(self.density.hierarchies(), &self.centerings, x);
         }
     }
 
-    /// A starting point of these coordinates from one of the density's own, in place, which is `jitter` away from the
-    /// density's center, in its units. What is standardised starts as far from where the data put it: numbers that are near
-    /// 0 for non-centered effects, which the data may contradict, are as near for these, which the data cannot. The ratio of
-    /// the scales, of which the data may say little, starts where the density says.
+    /// Converts a starting point from the density's own coordinates to these, in place. The point lies `jitter` away
+    /// from the density's center, in the density's units. Standardised coordinates take the jitter itself: they start
+    /// as far from where the data put them. Non-centered effects near 0 may contradict the data; standardised effects
+    /// near 0 cannot. The ratio of the scales, of which the data may say little, starts where the density says.
     pub(crate) fn make_start(&self, position: &mut [f64], jitter: &[f64]) {
         for (block, centering) in self.density.hierarchies().iter().zip(&self.centerings) {
             match (centering, &block.information) {
@@ -55,7 +55,7 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
         }
     }
 
-    /// What is to be subtracted from the log density at `x` to have that in the density's own coordinates.
+    /// Returns the log-Jacobian: the log density at `x` less this is the log density in the density's own coordinates.
     pub(crate) fn log_jacobian(&self, x: &[f64]) -> f64 {
         if self.natural { 0.0 } else { log_jacobian(self.density.hierarchies(), &self.centerings, x) }
     }

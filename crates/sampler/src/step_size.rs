@@ -41,7 +41,7 @@ impl DualAveraging {
         self.log_step_mean = weight * self.log_step + (1.0 - weight) * self.log_step_mean;
     }
 
-    /// The step size to explore with.
+    /// Returns the step size to explore with.
     pub(crate) fn current(&self) -> f64 {
         exact::exp(self.log_step)
     }
@@ -51,12 +51,12 @@ impl DualAveraging {
         Self { target, mu, count, mean_error, log_step, log_step_mean }
     }
 
-    /// The state in the order of its fields.
+    /// Returns the state in the order of its fields.
     pub(crate) fn numbers(&self) -> [f64; 6] {
         [self.target, self.mu, self.count, self.mean_error, self.log_step, self.log_step_mean]
     }
 
-    /// The step size to keep after warm-up.
+    /// Returns the step size to keep after warm-up.
     pub(crate) fn adapted(&self) -> f64 {
         exact::exp(self.log_step_mean)
     }

@@ -2,12 +2,12 @@
 
 use octopus_random::exact;
 
-/// One-way analysis of variance over `groups` groups of as many consecutive chains, for each coordinate of the chains'
-/// points: the variance of the groups' means, relative to the one that it would have if all chains were alike; then it is
-/// near 1. With n chains in a group, 1 + (ratio - 1) / n is about the square of nested R-hat of one draw from each chain
-/// (Margossian et al. 2024), less its bias of 1 / n.
+/// Computes a one-way analysis of variance over `groups` groups of equally many consecutive chains, for each coordinate
+/// of the chains' points: the variance of the groups' means relative to its expectation if all chains were alike. For
+/// alike chains the ratio is near 1. With n chains in a group, 1 + (ratio - 1) / n is about the square of nested R-hat
+/// of one draw from each chain (Margossian et al. 2024), less its bias of 1 / n.
 ///
-/// NaN where no chain differs from another.
+/// The ratio is NaN where no chain differs from another.
 pub(crate) fn variance_ratios(points: &[&[f64]], groups: usize) -> Vec<f64> {
     let dim = points.first().map_or(0, |x| x.len());
     let size = points.len() / groups;
@@ -26,11 +26,12 @@ pub(crate) fn variance_ratios(points: &[&[f64]], groups: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Whether groups of chains that began together can no longer be told apart: no coordinate's [`variance_ratios`] is
-/// larger than chance makes the largest of all of them, or than makes nested R-hat differ by a hundredth.
+/// Returns whether groups of chains that began together can no longer be told apart: no coordinate's
+/// [`variance_ratios`] is larger than chance makes the largest of all of them, or than makes nested R-hat differ by a
+/// hundredth.
 pub(crate) fn are_mixed(points: &[&[f64]], groups: usize) -> bool {
     const EXCESS: f64 = 0.02;
-    /// Of chains that are alike, so many are told apart by chance.
+    /// The share of alike chains that chance alone tells apart.
     const FALSE_ALARMS: f64 = 0.01;
     let (size, dim) = (points.len() / groups, points.first().map_or(0, |x| x.len()));
     let chance = f_quantile(FALSE_ALARMS / dim as f64, (groups - 1) as f64, (groups * (size - 1)) as f64);
@@ -38,9 +39,10 @@ pub(crate) fn are_mixed(points: &[&[f64]], groups: usize) -> bool {
     variance_ratios(points, groups).into_iter().all(|ratio| ratio < limit)
 }
 
-/// What a variable with the distribution F(d1, d2) exceeds with probability `p`, by Paulson's approximation (1942, Annals of
-/// Mathematical Statistics 13): with u^3 = F, (b u - a) / sqrt(c2 u^2 + c1) is normal. A little too large, the more so the
-/// fewer degrees of freedom there are; infinite where they are too few for any limit.
+/// Computes the number that a variable with the distribution F(d1, d2) exceeds with probability `p`, by Paulson's
+/// approximation (1942, Annals of Mathematical Statistics 13): with u^3 = F, (b u - a) / sqrt(c2 u^2 + c1) is normal.
+/// The result is a little too large, the more so the fewer degrees of freedom there are; it is infinite where they are
+/// too few for any limit.
 pub(crate) fn f_quantile(p: f64, d1: f64, d2: f64) -> f64 {
     let z = exact::normal_quantile(1.0 - p);
     let (c1, c2) = (2.0 / (9.0 * d1), 2.0 / (9.0 * d2));

@@ -407,7 +407,7 @@ struct Selected {
     index: i32,
 }
 
-/// A point that is none of the four in use.
+/// Returns a point that is none of the four in use.
 #[inline]
 fn free_point(kept: [usize; POINTS - 1]) -> usize {
     let used = kept.into_iter().fold(0u32, |used, point| used | 1 << point);

@@ -1,12 +1,14 @@
 //! An engine in every precision, for this crate's tests only: a twin of the GPU engine that shares no line with the
 //! kernels.
 //!
-//! In f64 the CPU engine tells which bits are right. In f32 and mixed this one does: NUTS by recursion, densities from
-//! their data, sums as the virtual warp is defined, scalar and plain, generic over the two types of a run. `R` is the
-//! type of what vectors are made of, `T` that of what is one for the whole chain (`kernels/nuts/README.md`).
+//! In f64 the CPU engine tells which bits are right. In f32 and mixed precision the twin does: NUTS by recursion,
+//! densities from their data, sums as the virtual warp is defined. The twin is scalar and plain, and generic over the
+//! two types of a run: vectors are made of `R`, and numbers that a chain has only one of are `T`
+//! (`kernels/nuts/README.md`).
 //!
-//! With the CPU engine it shares what the host does in f64 (starting points, what warm-up learns, checkpoints) and the
-//! elementary functions and random words of `octopus-random`, which have tests of their own against the kernels.
+//! The twin shares with the CPU engine what the host does in f64 (starting points, what warm-up learns, checkpoints)
+//! and the elementary functions and random words of `octopus-random`, which have tests of their own against the
+//! kernels.
 
 mod coordinates;
 mod engine;
@@ -39,14 +41,15 @@ trait Model<R, T>: Send + Sync {
 
 /// A density that can be evaluated in every precision. It has one hierarchical block.
 trait Modelled: LogDensity {
-    /// Its numbers, each rounded once from f64.
+    /// Returns the numbers of the density, each rounded once from f64.
     fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>>;
 }
 
-/// Chains where `begin` says, on the twin, in the precision of the settings.
+/// Places chains where `begin` says, on the twin, in the precision of the settings.
 ///
 /// # Errors
-/// As [`Sampler::begin`].
+/// When a setting is out of range, a checkpoint is damaged, or no starting point has a finite density: see
+/// [`Sampler::begin`].
 fn begin<D: Modelled>(density: &D, begin: Begin) -> Result<Sampler<'_, D>, SamplerError> {
     Sampler::on(Begun::new(density, &begin)?, |shared, states, goes_on| {
         Ok(match (shared.config.precision, goes_on) {

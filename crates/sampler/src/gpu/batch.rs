@@ -1,10 +1,12 @@
-//! The runs of many data sets on GPUs: their chains move in launches of all, and each learns for itself on the host.
+//! The runs of many data sets on GPUs: every launch moves the chains of many runs, and each run learns for itself on
+//! the host.
 //!
-//! Data sets are on a device from the first to the last of their iterations, as many at once as are asked for: a turn.
-//! Kernels are compiled for shapes, so the data sets of a turn have equally many lanes; rows are those of its largest.
+//! Data sets are on a device from the first to the last of their iterations, as many at once as are asked for; such a
+//! group of data sets is a turn. Kernels are compiled for shapes, so the data sets of a turn have equally many lanes;
+//! the number of rows is that of the largest.
 //!
-//! Of several devices each takes the next turn when it is through with its last, the largest turn first. What is on one
-//! that fails waits for another turn, where its runs were when they were looked at last.
+//! Each of several devices takes the next turn when it has finished its last, the largest turn first. Data sets on a
+//! device that fails wait for another turn, and begin again where they were looked at last.
 
 mod job;
 mod turn;
@@ -35,7 +37,7 @@ pub(crate) struct OnGpu<'d, D: ?Sized> {
     turns: VecDeque<Vec<usize>>,
     gpu: GpuConfig,
     notes: Vec<GpuNote>,
-    /// How the last device failed: after that nothing moves any more.
+    /// The error of the last device that failed: after that nothing moves any more.
     ended: Option<CudaError>,
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct OnGpu<'d, D: ?Sized> {
 struct Berth {
     context: Context,
     turn: Option<Turn>,
-    /// Of the last turn.
+    /// The kernels of the last turn.
     kernels: Option<Loaded>,
     is_lost: bool,
 }
@@ -61,7 +63,7 @@ impl Berth {
     }
 }
 
-/// What data sets have in common that are in one launch: the kernels' name, precision, lanes, and the deepest tree.
+/// What the data sets of one launch have in common: the kernels' name, precision, lanes, and the deepest tree.
 type Shape = (String, &'static str, usize, u32);
 
 impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
@@ -101,14 +103,14 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         }
         let mut turns = Vec::new();
         for mut numbers in shapes.into_values() {
-            // Those of equal size together, so that small ones do not take the rows of large ones.
+            // Data sets of equal size go together, so that small ones do not take the rows of large ones.
             numbers.sort_by_key(|&(dim, _)| Reverse(dim));
             let of_turn = |chosen: &[(usize, usize)]| {
                 let mut numbers: Vec<usize> = chosen.iter().map(|&(_, number)| number).collect();
                 numbers.sort_unstable();
                 numbers
             };
-            // What a transition of all chains costs, about.
+            // The approximate cost of a transition of all chains.
             let chains = |begun: &Begun<'d, D>| begun.course.config().chains;
             let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |begun| chains(begun));
             for piece in pieces(&numbers.iter().map(cost).collect::<Vec<usize>>(), &weights) {
@@ -116,7 +118,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
             }
         }
         if turns.len() > 1 {
-            // What fits in the first turn fits in all.
+            // What fits in the first turn, the largest, fits in all.
             turns.sort_by_cached_key(|numbers| Reverse(turn::bytes(&waiting(&sets, numbers), gpu)));
         }
         let mut all = Self { sets, berths, turns: turns.into(), gpu: gpu.clone(), notes: vec![], ended: None };
@@ -232,7 +234,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         }
     }
 
-    /// What has failed and was not told yet.
+    /// Returns the failures that were not told yet.
     fn untold(&mut self) -> Vec<Moved> {
         let told = |(set, standing): (usize, &mut Standing<'d, D, _>)| match standing {
             Standing::Failed(error) => Some(Moved { set, block: Err(error.take()?) }),
@@ -241,7 +243,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         self.sets.iter_mut().enumerate().filter_map(told).collect()
     }
 
-    /// What has been drawn next, or has failed; `None` at the end of all.
+    /// Returns what has been drawn next, or has failed; `None` when all runs have ended.
     fn go_on(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError> {
         let mut all = self.untold();
         while all.is_empty() {
@@ -337,7 +339,7 @@ fn drive<D: LogDensity + ?Sized>(
     Ok(lost)
 }
 
-/// The data sets of these numbers, whose turn has not come.
+/// Returns the data sets of these numbers, whose turn has not come.
 fn waiting<'a, 'd, D: ?Sized>(sets: &'a [Standing<'d, D, Run<'d, D>>], numbers: &[usize]) -> Vec<&'a Begun<'d, D>> {
     let begun = |&number: &usize| match &sets[number] {
         Standing::Waiting(begun) => Some(begun),
@@ -346,7 +348,7 @@ fn waiting<'a, 'd, D: ?Sized>(sets: &'a [Standing<'d, D, Run<'d, D>>], numbers: 
     numbers.iter().filter_map(begun).collect()
 }
 
-/// The runs that are under way, with their numbers.
+/// Returns the runs that are under way, with their numbers.
 fn going<'a, 'd, D: ?Sized>(
     sets: &'a mut [Standing<'d, D, Run<'d, D>>],
 ) -> impl Iterator<Item = (usize, &'a mut Run<'d, D>)> {

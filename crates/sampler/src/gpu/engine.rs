@@ -1,7 +1,7 @@
 //! All chains of a run, on one device or divided over several.
 //!
-//! One thread drives all devices: it queues launches on each, one ahead, and takes what they leave in turns. What a device
-//! that fails was about is done again by the others from where the span began, which the host knows.
+//! One thread drives all devices: it queues launches on each, one ahead, and takes what they leave in turns. When a
+//! device fails, the others repeat its work from where the span began, which the host knows.
 
 use super::host::{HostChain, HostChains};
 use super::note::{GpuNote, is_loss, loss};
@@ -24,12 +24,12 @@ pub(crate) struct GpuEngine {
     chains: HostChains,
     /// The devices that have not failed, in the order that they were given.
     parts: Vec<Part>,
-    /// Their multiprocessors, by which chains are divided over them.
+    /// The numbers of the devices' multiprocessors, in proportion to which chains are divided over them.
     weights: Vec<u32>,
-    /// Chains of the run, of which there may be fewer yet.
+    /// The number of chains of the run at its end; there may be fewer yet.
     most: usize,
     notes: Vec<GpuNote>,
-    /// How the device failed that was given up last.
+    /// The error of the device that was given up last.
     last: Option<CudaError>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct GpuEngine {
 type Failed = Vec<(usize, CudaError)>;
 
 impl GpuEngine {
-    /// Chains that start or go on at these states; their points are not evaluated yet.
+    /// Makes chains that start or go on at these states; their points are not evaluated yet.
     ///
     /// # Errors
     /// When no kernel is compiled for the density, or all devices or their memories fail.
@@ -93,7 +93,7 @@ impl GpuEngine {
         self.tell(|part| part.set_states(&states))
     }
 
-    /// The open window, where it is on the device.
+    /// Returns the open window, where it is on the device.
     fn windows(&mut self) -> impl Iterator<Item = &mut NutsWindows> {
         self.parts.iter_mut().filter_map(|part| part.windows.as_mut())
     }
@@ -175,10 +175,10 @@ impl GpuEngine {
         self.notes.push(GpuNote::GivenUp { device, cause });
     }
 
-    /// Keeps a device that is ready, and gives up one that is not.
+    /// Keeps a device that is ready, and gives up a device that failed.
     ///
     /// # Errors
-    /// When it is not the device that failed.
+    /// When the error is not a failure of the device.
     fn keep(&mut self, device: u32, weight: u32, part: Result<Part, SamplerError>) -> Result<(), SamplerError> {
         match part {
             Ok(part) => {
@@ -211,12 +211,12 @@ impl GpuEngine {
     }
 }
 
-/// By which chains are divided over devices: how many multiprocessors one has.
+/// Returns the number of multiprocessors of a device, in proportion to which chains are divided over devices.
 pub(super) fn weight(context: &Context) -> Result<u32, CudaError> {
     Ok(context.device().multiprocessors()?.max(1))
 }
 
-/// That a run on devices was given none.
+/// Returns the error that a run on devices was given none.
 pub(super) fn no_device() -> ConfigError {
     ConfigError { field: "devices", value: "none".to_owned(), expected: "a run on GPUs needs at least one" }
 }
@@ -247,7 +247,8 @@ fn set_out<'a>(
     }
 }
 
-/// Moves all chains to the end of their walks but those of devices that fail, which come back.
+/// Moves all chains to the end of their walks, except those of devices that fail. Returns these devices and their
+/// errors.
 fn drive<D: LogDensity + ?Sized>(
     parts: &mut [Part],
     shared: &Shared<'_, '_, D>,

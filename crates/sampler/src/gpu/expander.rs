@@ -1,4 +1,4 @@
-//! What draws mean, said by a GPU.
+//! Expands draws on a GPU: variables and replicated observations.
 
 use super::kernel;
 use crate::run::SamplerError;
@@ -6,15 +6,15 @@ use octopus_cuda::{Context, ExpansionShape, NutsExpansion, NutsPrediction, Strea
 use octopus_density::LogDensity;
 use octopus_density::gpu::{ExpansionModule, GpuDensity, Precision};
 
-/// The variables of draws and replicated observations, on a GPU: [`LogDensity::expand`] and [`LogDensity::predict`] for
-/// as many draws as there are.
+/// Computes the variables of draws and replicated observations on a GPU: [`LogDensity::expand`] and
+/// [`LogDensity::predict`] for any number of draws.
 ///
 /// In f64 it gives the CPU's bits. In other precisions draws, data and results are rounded to f32; the random numbers
 /// are the first 23 of the 52 bits that f64 takes.
 ///
-/// Draws go to the device in parts and come back before the next ones go: its memory does not grow with them. Which
-/// parts changes no bit. Moving them takes longer than the arithmetic: it is of use where the CPU has more to do than
-/// that, and for proving what a device computes.
+/// Draws go to the device in parts and come back before the next ones go: its memory does not grow with them. The size
+/// of the parts changes no bit. Copying the draws takes longer than the arithmetic: the GPU is of use where the CPU has
+/// more to do than copying, and for proving what a device computes.
 ///
 /// [`LogDensity::expand`]: octopus_density::LogDensity::expand
 /// [`LogDensity::predict`]: octopus_density::LogDensity::predict
@@ -50,7 +50,7 @@ pub struct GpuExpander {
 }
 
 impl GpuExpander {
-    /// Bytes of the buffers through which draws and results go, unless others are asked for: 64 MiB.
+    /// The default size of the buffers through which draws and results go, in bytes: 64 MiB.
     pub const BYTES: usize = 64 << 20;
 
     /// Loads the kernels that expand this density's draws, and makes room for [`BYTES`](Self::BYTES) of them.
@@ -66,11 +66,12 @@ impl GpuExpander {
         Self::with_bytes(density, precision, context, Self::BYTES)
     }
 
-    /// As [`new`](Self::new), with buffers of at most `bytes` bytes; one draw and what is made of it fit, whatever this
-    /// says.
+    /// Loads the kernels as [`new`](Self::new) does, with buffers of at most `bytes` bytes; the buffers are larger
+    /// where one draw and its results need more.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`SamplerError::NoKernel`] when no kernel is compiled for the density in this precision;
+    /// [`SamplerError::Device`] when the device or its memory fails.
     pub fn with_bytes<D: LogDensity + ?Sized>(
         density: &D,
         precision: Precision,
@@ -90,14 +91,14 @@ impl GpuExpander {
         Ok(Self { expansion, stream: Stream::new(context)?, shape })
     }
 
-    /// Bytes of device memory: the buffers, and what the density reads.
+    /// Returns the bytes of device memory taken: the buffers, and what the density reads.
     #[must_use]
     pub fn device_bytes(&self) -> usize {
         self.expansion.bytes()
     }
 
-    /// The variables of draws in the density's own coordinates: `rows x dim` become `rows x width`, in the order of the
-    /// layout.
+    /// Returns the variables of draws given in the density's own coordinates: `rows x dim` become `rows x width`, in
+    /// the order of the layout.
     ///
     /// # Errors
     /// [`SamplerError::Draws`] when the draws are no whole rows; [`SamplerError::Device`] when the device fails.
@@ -106,15 +107,15 @@ impl GpuExpander {
         Ok(self.expansion.expand(&self.stream, draws)?)
     }
 
-    /// Replicated observations of the picked draws of each chain: of `chains x draws x dim` come
+    /// Returns replicated observations of the picked draws of each chain: `chains x draws x dim` coordinates become
     /// `chains x picks x observations`. Chains and draws count from 0, as they do in a run; picks may be in any order.
     ///
     /// The random numbers are those of `Stream::new(seed, chain, draw, Purpose::Predictive)`: a replicate depends neither
     /// on which other draws are picked nor on how they go to the device.
     ///
     /// # Errors
-    /// [`SamplerError::Draws`] when the draws are not as many whole rows for each chain, or one is picked that is not
-    /// there; [`SamplerError::Device`] when the device fails.
+    /// [`SamplerError::Draws`] when the chains do not have equally many whole rows of draws, or a draw is picked that
+    /// is not there; [`SamplerError::Device`] when the device fails.
     pub fn predict(
         &mut self,
         seed: u64,
@@ -134,7 +135,7 @@ impl GpuExpander {
         Ok(self.expansion.predict(&self.stream, &prediction, draws)?)
     }
 
-    /// The draws of each of so many chains.
+    /// Returns the number of draws of each of `chains` chains.
     fn rows(&self, draws: &[f64], chains: usize) -> Result<usize, SamplerError> {
         let (numbers, dim) = (draws.len(), self.shape.dim);
         let rows = numbers.checked_div(chains.saturating_mul(dim)).unwrap_or(0);
@@ -146,7 +147,7 @@ impl GpuExpander {
     }
 }
 
-/// The module that expands the density's draws in this precision.
+/// Returns the module that expands the density's draws in this precision.
 fn choose(density: &dyn GpuDensity, precision: Precision) -> Result<&ExpansionModule, SamplerError> {
     density.expansion_modules().iter().find(|module| module.precision == precision).ok_or_else(|| {
         let why = "none that expands draws is compiled in this precision".to_owned();

@@ -29,7 +29,7 @@ impl HostChains {
         Self { all: states.into_iter().map(HostChain::from).collect(), dim }
     }
 
-    /// Room for `draws` draws of each.
+    /// Makes room for `draws` draws of each chain.
     pub(super) fn blocks(&self, draws: usize) -> Vec<ChainBlock> {
         let block = |_: &HostChain| ChainBlock {
             positions: Vec::with_capacity(draws * self.dim),
@@ -38,7 +38,7 @@ impl HostChains {
         self.all.iter().map(block).collect()
     }
 
-    /// As the device is to have them.
+    /// Returns the chains in the form that the device reads.
     pub(super) fn on_device(&self) -> Vec<NutsChain> {
         self.all.iter().map(|chain| chain.state).collect()
     }
@@ -78,13 +78,13 @@ impl HostChains {
         self.all.iter().map(|chain| chain.state.step_size).collect()
     }
 
-    /// That the log density at every point is what it was when the chains were `saved`.
+    /// Checks that the log density at every point is what it was when the chains were `saved`.
     pub(super) fn expect_same(&self, saved: &[ChainState]) -> Result<(), SamplerError> {
         let mut chains = self.all.iter().zip(saved).enumerate();
         chains.try_for_each(|(c, (chain, saved))| saved.expect_same_logp(c, chain.state.logp))
     }
 
-    /// As a checkpoint has them.
+    /// Returns the chains in the form that a checkpoint stores.
     pub(super) fn states(&self) -> Vec<ChainState> {
         self.all.iter().map(HostChain::saved).collect()
     }

@@ -1,4 +1,4 @@
-//! Which kernels a density runs with, and what they read.
+//! Chooses the kernels that a density runs with, and lists what they read.
 
 use crate::engine::Shared;
 use crate::run::SamplerError;
@@ -9,7 +9,7 @@ use octopus_cuda::{
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision, TeamWork};
 use octopus_density::{Centering, Hierarchy, LogDensity, warp};
 
-/// The smallest kernels that hold the density's coordinates, for a team where it has work to share.
+/// Returns the smallest kernels that hold the density's coordinates; kernels for a team where it has work to share.
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when none is compiled, and for more than one hierarchical block.
@@ -17,10 +17,11 @@ pub(super) fn choose<D: GpuDensity + ?Sized>(density: &D, precision: Precision) 
     smallest(density, precision, density.kernel_modules(), density.team_work().is_some())
 }
 
-/// The same of those for many data sets.
+/// Returns the smallest kernels for many data sets that hold the density's coordinates.
 ///
 /// # Errors
-/// As [`choose`]; and when blocks of threads share the density's observations.
+/// [`SamplerError::NoKernel`] when none is compiled, for more than one hierarchical block, and when blocks of threads
+/// share the density's observations.
 pub(super) fn choose_of_batch<D: GpuDensity + ?Sized>(
     density: &D,
     precision: Precision,
@@ -33,7 +34,7 @@ pub(super) fn choose_of_batch<D: GpuDensity + ?Sized>(
     smallest(density, precision, density.batch_modules(), false)
 }
 
-/// The density's kernels.
+/// Returns the density's kernels.
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when it has none.
@@ -71,12 +72,12 @@ fn smallest<'d, D: GpuDensity + ?Sized>(
     })
 }
 
-/// What a module is compiled for.
+/// Returns the format that a module is compiled for.
 pub(super) fn format(module: &KernelModule) -> NutsFormat {
     in_shape(module.precision, module.lanes, module.rows)
 }
 
-/// The format in which kernels of any shape read what a density of `dim` coordinates gives them.
+/// Returns the format in which kernels of any shape read what a density of `dim` coordinates gives them.
 pub(super) fn format_of_any_shape(precision: Precision, dim: usize) -> NutsFormat {
     let lanes = warp::lanes(dim);
     // Counted in 32 bits, as the coordinates are in every kernel.
@@ -103,7 +104,7 @@ pub(super) fn load<D: GpuDensity + ?Sized>(
 /// Gives a module for many data sets to the driver.
 ///
 /// # Errors
-/// As [`load`].
+/// When the module's text is damaged, or the driver refuses it.
 pub(super) fn load_of_batch<D: GpuDensity + ?Sized>(
     density: &D,
     module: &KernelModule,
@@ -112,18 +113,18 @@ pub(super) fn load_of_batch<D: GpuDensity + ?Sized>(
     Ok(NutsBatchKernels::load(context, &module.ptx.text()?, &name(density, module), format(module))?)
 }
 
-/// What stands for density and module in the names of entries.
+/// Returns the part of the entries' names that stands for density and module.
 pub(super) fn name<D: GpuDensity + ?Sized>(density: &D, module: &KernelModule) -> String {
     format!("{}_{}", density.kernel_name(), module.kernel())
 }
 
-/// The work that the blocks of a chain share, if the density has any.
+/// Returns the work that the blocks of a chain share, if the density has any.
 pub(super) fn team_work<D: GpuDensity + ?Sized>(density: &D) -> Option<NutsTeamWork> {
     density.team_work().map(|TeamWork { tasks, answers }| NutsTeamWork { tasks, answers })
 }
 
-/// Room for `chains` chains of `dim` coordinates, each with as many blocks as there are for it where they share work: all
-/// blocks of a team must be on the device.
+/// Makes room for `chains` chains of `dim` coordinates. Where blocks share work, each chain has as many blocks as there
+/// are for it: all blocks of a team must be on the device.
 ///
 /// # Errors
 /// When the device or its memory fails.
@@ -141,7 +142,7 @@ pub(super) fn chains(
     Ok(device.by_teams(context, work, blocks)?)
 }
 
-/// What the kernels of a run read: more for a team.
+/// Returns the fields that the kernels of a run read: more of them for a team.
 pub(super) fn fields<D: GpuDensity + ?Sized>(density: &D) -> Vec<KernelField<'_>> {
     let mut fields = density.kernel_data();
     if density.team_work().is_some() {
@@ -191,7 +192,7 @@ pub(super) fn set_geometry<D: LogDensity + ?Sized>(
     Ok(())
 }
 
-/// The same of one data set of a batch.
+/// Sets the geometry of one data set of a batch.
 ///
 /// # Errors
 /// When there is no such data set.

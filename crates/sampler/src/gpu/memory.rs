@@ -1,4 +1,4 @@
-//! What a run takes of a device's memory: the same arithmetic that allocates it.
+//! Predicts what a run takes of a device's memory, by the same arithmetic that allocates it.
 
 use super::windows::Room;
 use super::{GpuConfig, kernel};
@@ -12,25 +12,25 @@ use octopus_density::gpu::KernelField;
 /// Directions that a metric may have.
 pub(super) const MOST_DIRECTIONS: usize = MAX_RANK;
 
-/// Bytes of device memory that a run takes at the most, on one device: draws that have left it do not count. Each of
-/// several has room for its share of the chains, and none for windows.
+/// The most bytes of device memory that a run takes on one device; draws that have left the device do not count. With
+/// several devices, each has room for its share of the chains, and none for windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpuMemory {
-    /// What the density reads.
+    /// Bytes of what the density reads.
     pub data: u64,
-    /// The metric, which all chains share.
+    /// Bytes of the metric, which all chains share.
     pub shared: u64,
-    /// Each chain's state and vectors, and what the blocks tell each other that share it, of all chains that are there at
-    /// once.
+    /// Bytes of each chain's state and vectors, and of what blocks that share a chain tell each other, for all chains
+    /// that are on the device at once.
     pub chains: u64,
-    /// The two buffers through which draws leave the device.
+    /// Bytes of the two buffers through which draws leave the device.
     pub slots: u64,
-    /// The draws that warm-up learns from, until it ends; 0 if the host learns.
+    /// Bytes of the draws that warm-up learns from, until warm-up ends; 0 if the host learns.
     pub windows: u64,
 }
 
 impl GpuMemory {
-    /// What a run of `density` with these settings takes.
+    /// Computes what a run of `density` with these settings takes.
     ///
     /// # Errors
     /// [`SamplerError::NoKernel`] when no kernel is compiled for it.
@@ -62,7 +62,7 @@ impl GpuMemory {
         })
     }
 
-    /// All together.
+    /// Returns the sum of all parts, in bytes.
     pub fn total(&self) -> u64 {
         [self.shared, self.chains, self.slots, self.windows]
             .iter()
@@ -70,12 +70,12 @@ impl GpuMemory {
     }
 }
 
-/// The most iterations of a launch whose draws fit a slot.
+/// Returns the most iterations of a launch whose draws fit a slot.
 pub(super) fn slot_iterations(format: NutsFormat, chains: usize, dim: usize, gpu: &GpuConfig) -> usize {
     most_iterations(gpu, |iterations| NutsSlot::bytes_for(format, chains, dim, iterations))
 }
 
-/// The same of many data sets together.
+/// Returns the most iterations of a launch of many data sets together whose draws fit a slot.
 pub(super) fn batch_slot_iterations(format: NutsFormat, items: &[NutsBatchItem<'_>], gpu: &GpuConfig) -> usize {
     most_iterations(gpu, |iterations| NutsBatchSlot::bytes_for(format, items, iterations))
 }

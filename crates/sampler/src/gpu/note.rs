@@ -1,29 +1,30 @@
-//! What becomes of the devices of a run.
+//! Notes of what happens to the devices of a run.
 
 use crate::run::SamplerError;
 use octopus_cuda::CudaError;
 use std::fmt;
 
-/// What happened to a device of a run; for the user to know, no draw depends on it.
+/// What happened to a device of a run. The note is for the user only: no draw depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GpuNote {
-    /// Its memory holds fewer at once than it was to have, so they take turns there: chains of a run, data sets of a batch.
+    /// The device's memory holds fewer chains of a run, or data sets of a batch, than it was to have at once, so they
+    /// take turns there.
     Turns {
         /// The device's number.
         device: u32,
-        /// How many were too many at once.
+        /// The number of chains or data sets that were too many at once.
         from: usize,
-        /// How many at once are tried instead.
+        /// The number that is tried at once instead.
         to: usize,
-        /// What its memory did not hold.
+        /// The device's error: what its memory did not hold.
         cause: CudaError,
     },
-    /// It failed, or holds not even one chain or data set. The others took over what it had to do, from where its chains
-    /// were before it began on it.
+    /// The device failed, or holds not even one chain or data set. The other devices took over its work, from where its
+    /// chains were before it began on that work.
     GivenUp {
         /// The device's number.
         device: u32,
-        /// How it failed.
+        /// The device's error.
         cause: CudaError,
     },
 }
@@ -41,15 +42,15 @@ impl fmt::Display for GpuNote {
     }
 }
 
-/// Whether the device failed at what another one could do.
+/// Returns whether the device failed at something that another one could do.
 pub(super) fn is_loss(error: &CudaError) -> bool {
     error.is_sticky() || matches!(error, CudaError::Driver { .. }) && !error.is_out_of_memory()
 }
 
-/// The failure that gives up a device, unless it is the last.
+/// Returns the device's error where `others` can go on without the device.
 ///
 /// # Errors
-/// What ends the run.
+/// When no other device is left, or the error is not the loss of a device: it ends the run.
 pub(super) fn loss(error: SamplerError, others: bool) -> Result<CudaError, SamplerError> {
     match error {
         SamplerError::Device(cause) if others && is_loss(&cause) => Ok(cause),

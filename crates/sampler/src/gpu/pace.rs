@@ -1,4 +1,4 @@
-//! How many iterations the next launch does.
+//! Chooses the number of iterations of the next launch.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ impl Pace {
         Self { target, most, limit: 1 }
     }
 
-    /// The iterations of the next launch when `left` are to be done: at least one.
+    /// Returns the iterations of the next launch when `left` are to be done: at least one.
     pub(super) fn next(&self, left: usize) -> usize {
         left.min(self.limit).min(left.div_ceil(PARTS).max(PARTS)).max(1)
     }
 
-    /// That a launch of so many iterations took so long.
+    /// Learns from a launch of `iterations` iterations that took the time `took`.
     pub(super) fn learn(&mut self, iterations: usize, took: Duration) {
         let fit = iterations as f64 * self.target.as_secs_f64() / took.as_secs_f64().max(1e-9);
         // Trajectories grow and shrink in warm-up: carefully up, at once down.

@@ -21,7 +21,7 @@ use std::ops::Range;
 /// A device with all that moves chains there.
 pub(super) struct Part {
     seats: Seats,
-    /// Launches of each slot: begun and done.
+    /// The events at which the launches of each slot began and were done.
     marks: [(Event, Event); 2],
     /// The open window, if it is on the device.
     pub(super) windows: Option<NutsWindows>,
@@ -37,7 +37,7 @@ pub(super) struct Part {
     gpu: GpuConfig,
 }
 
-/// What sets the size of a chain's part of the device.
+/// The numbers that set the size of a chain's part of the device.
 struct Needs {
     context: Context,
     dim: usize,
@@ -49,10 +49,10 @@ struct Needs {
 struct Seats {
     device: NutsChains,
     slots: [NutsSlot; 2],
-    /// Chains on the device at once, and how many there were to be.
+    /// The number of chains on the device at once, and the number that there were to be.
     count: usize,
     wanted: usize,
-    /// Iterations of a launch, at the most.
+    /// The most iterations of one launch.
     capacity: usize,
 }
 
@@ -76,11 +76,11 @@ impl Seats {
 
 /// Chains of a device that are there at once.
 struct Group<'a> {
-    /// The number of the first.
+    /// The number of the first chain.
     first: usize,
     chains: &'a mut [HostChain],
     blocks: &'a mut [ChainBlock],
-    /// How they must be placed before they move.
+    /// How the chains must be placed before they move.
     due: Option<NutsRestart>,
 }
 
@@ -94,7 +94,7 @@ impl Group<'_> {
 pub(super) struct Walk<'a> {
     groups: VecDeque<Group<'a>>,
     span: Range<usize>,
-    /// Of the first group.
+    /// The iteration up to which launches of the first group are queued.
     queued: usize,
     taken: usize,
     launches: usize,
@@ -102,7 +102,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// No chains yet, through this span; an empty one is for chains that are only placed.
+    /// Begins a walk of no chains yet through this span; an empty span is for chains that are only placed.
     pub(super) fn new(span: Range<usize>) -> Self {
         Self { groups: VecDeque::new(), queued: span.start, taken: span.start, span, launches: 0, takes: 0 }
     }
@@ -117,8 +117,8 @@ impl<'a> Walk<'a> {
         (self.queued, self.taken, self.launches, self.takes) = (self.span.start, self.span.start, 0, 0);
     }
 
-    /// Takes the chains that are not through back to where they were when their windows had so many numbers: points and
-    /// states are still those.
+    /// Takes the chains that are not through back to where they were when their windows held `window` numbers: points
+    /// and states are still those of that time.
     pub(super) fn undo(self, window: usize) -> impl Iterator<Item = Range<usize>> {
         self.groups.into_iter().map(move |group| {
             for (chain, block) in group.chains.iter_mut().zip(group.blocks.iter_mut()) {
@@ -133,8 +133,8 @@ impl<'a> Walk<'a> {
 }
 
 impl Part {
-    /// Room for so many chains of a run on a device. With `turns` fewer will do where memory does not suffice, which is
-    /// noted there.
+    /// Makes room for `chains` chains of a run on a device. With `turns`, the device takes fewer where memory does not
+    /// suffice, which is noted in `turns`.
     ///
     /// # Errors
     /// When no kernel is compiled for the density, or the device or its memory fails.
@@ -176,8 +176,8 @@ impl Part {
         })
     }
 
-    /// Makes room for so many chains, if they are more and memory has sufficed so far; where it does not now, for fewer,
-    /// which is noted.
+    /// Makes room for `count` chains, if they are more than before and memory has sufficed so far; where memory does
+    /// not suffice now, for fewer, which is noted.
     ///
     /// # Errors
     /// When the device or its memory fails.
@@ -197,7 +197,7 @@ impl Part {
         Ok(Self { seats, pace, needs, kernels, gpu, holds: None, ..self })
     }
 
-    /// The device's number.
+    /// Returns the device's number.
     pub(super) fn number(&self) -> u32 {
         self.needs.device()
     }
@@ -324,7 +324,7 @@ impl Part {
     }
 
     /// Waits for what slot `at` holds of a group from iteration `first` on, and takes it; how many iterations that were.
-    /// Where the chains are is asked for at iteration `end` only.
+    /// The host asks where the chains are at iteration `end` only.
     fn take_launch(
         &mut self,
         group: &mut Group<'_>,

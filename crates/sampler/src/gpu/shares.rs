@@ -1,9 +1,9 @@
-//! How chains or data sets are divided over devices. No draw depends on it.
+//! Divides chains or data sets over devices. No draw depends on how.
 
 use std::ops::Range;
 
-/// So many things, divided over devices of these weights by D'Hondt's rule: each goes to the device with the fewest for
-/// its weight, the first among equals. A device's share never shrinks when there are more things.
+/// Divides `count` things over devices of these weights by D'Hondt's rule: each thing goes to the device that has the
+/// fewest for its weight, the first among equals. A device's share never shrinks when there are more things.
 pub(super) fn shares(count: usize, weights: &[u32]) -> Vec<usize> {
     let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
     // The rule gives at least the proportional part, rounded down; what is left is less than one for each device.
@@ -22,8 +22,8 @@ pub(super) fn shares(count: usize, weights: &[u32]) -> Vec<usize> {
     shares
 }
 
-/// Neighbours in a list of things that cost so much, divided over devices of these weights so that each has about the
-/// part of all costs that is its weight's part of all; parts without anything are left out.
+/// Divides a list of things with these costs over devices of these weights. Each device gets neighbours in the list,
+/// with about the part of all costs that its weight is of all weights; empty parts are left out.
 pub(super) fn pieces(costs: &[usize], weights: &[u32]) -> Vec<Range<usize>> {
     let sum = |values: &mut dyn Iterator<Item = u128>| values.sum::<u128>();
     let all_costs = sum(&mut costs.iter().map(|&cost| cost as u128));

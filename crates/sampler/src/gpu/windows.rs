@@ -15,14 +15,14 @@ const KERNELS: KernelText = KernelText::Gzip(include_bytes!("../../../../kernels
 
 /// The windows of a run, if they are to be on the device.
 pub(super) struct Room {
-    /// Draws of each chain in the longest.
+    /// The number of draws of each chain in the longest window.
     longest: usize,
-    /// Of device memory.
+    /// The bytes of device memory that the windows take.
     pub(super) bytes: usize,
 }
 
 impl Room {
-    /// Room for the windows of a run; `None` if it has none, or the host is to learn.
+    /// Computes the room for the windows of a run; `None` if the run has none, or the host is to learn.
     pub(super) fn of(config: &SamplerConfig, gpu: &GpuConfig, dim: usize) -> Option<Self> {
         let longest = Schedule::of(config).longest();
         let at_once = config.first_chains() <= gpu.chains_at_once && longest > 0;
@@ -31,7 +31,7 @@ impl Room {
     }
 }
 
-/// Room on the device for the windows of a run, with what a checkpoint has of the open one.
+/// Makes room on the device for the windows of a run, and copies there what a checkpoint has of the open one.
 ///
 /// # Errors
 /// When the device or its memory fails.
@@ -54,7 +54,7 @@ pub(super) fn on_device(
     Ok(Some(windows))
 }
 
-/// The window of one chain.
+/// Returns the window of one chain.
 ///
 /// # Errors
 /// When the device fails.

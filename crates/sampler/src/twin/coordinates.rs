@@ -49,7 +49,7 @@ impl<R: Real, T: Real> Known<R, T> {
         }
     }
 
-    /// Where the scalars are at `x`.
+    /// Returns the place of the scalars at `x`.
     pub(super) fn place(&self, x: &[R]) -> Place<T> {
         let at = |i: usize| to::<R, T>(x[i]);
         self.population.place(at(self.location), at(self.log_scale), self.log_noise.map(at))
@@ -97,7 +97,8 @@ impl<R: Real, T: Real> Coordinates<R, T> {
         natural
     }
 
-    /// The log-Jacobian, which is in the log density at `x` and not in that of the density's own coordinates.
+    /// Returns the log-Jacobian, which the log density at `x` contains and that in the density's own coordinates does
+    /// not.
     pub(super) fn log_jacobian(&self, x: &[R]) -> T {
         match &self.kind {
             Kind::Uniform { lambda, .. } if *lambda == T::ZERO => T::ZERO,
@@ -183,8 +184,8 @@ mod tests {
         first.iter().enumerate().map(|(k, value)| sign(k) * value * determinant(&minor(k))).sum()
     }
 
-    /// What a density's own coordinates say of a location, given its scale and its noise, if each of three effects,
-    /// (mean, precision) less the origin, had the mean precision: mean and standard deviation.
+    /// Returns what a density's own coordinates say of a location, given its scale and its noise, if each of three
+    /// effects, (mean, precision) less the origin, had the mean precision: mean and standard deviation.
     fn location(effects: &[(f64, f64); 3], [scale, noise]: [f64; 2], prior_sd: f64) -> (f64, f64) {
         let total: f64 = effects.iter().map(|(_, p)| p).sum();
         let center = effects.iter().map(|(a, p)| a * p).sum::<f64>() / total;

@@ -46,7 +46,7 @@ impl<R: Real, T: Real> TwinEngine<R, T> {
     }
 }
 
-/// What the chains move by, each number rounded once from f64.
+/// Returns what the chains move by, each number rounded once from f64.
 fn space<'m, R: Real, T: Real, D: LogDensity + ?Sized>(
     model: &'m dyn Model<R, T>,
     shared: &Shared<'_, '_, D>,
@@ -55,7 +55,7 @@ fn space<'m, R: Real, T: Real, D: LogDensity + ?Sized>(
     Space { model, coordinates, metric: Metric::new(&shared.adaptation.metric) }
 }
 
-/// A chain where the host knows it to be.
+/// Returns a chain where the host knows it to be.
 fn place<R: Real, T: Real>(
     space: &Space<'_, R, T>,
     chain: &ChainState,
@@ -95,7 +95,7 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
             step_size = averaging.step();
         }
         if shared.windows.contains(&iteration) {
-            // Of a point that a chain has come to the density has a value.
+            // The density has a value at every point that a chain has come to.
             let (_, gradient) = space.model.evaluate(&space.coordinates, &point.x);
             chain.window.positions.extend(wide(&point.x));
             chain.window.gradients.extend(wide(&gradient));

@@ -69,7 +69,7 @@ struct Sums<T> {
     z2: T,
     /// Residuals times d mu_group / d mu_pop, and what comes through the coordinates.
     location: [T; 2],
-    /// The same for log sigma_pop.
+    /// Residuals times d mu_group / d log sigma_pop, and what comes through the coordinates.
     scale: [T; 2],
     /// What comes through the coordinates for log sigma_obs.
     noise: T,
@@ -81,7 +81,8 @@ struct Sums<T> {
 }
 
 impl<R: Real, T: Real> Normal<R, T> {
-    /// The scalars where they are coordinates: mu_pop, log sigma_pop, log sigma_obs, which come after the groups.
+    /// Returns the scalars where they are coordinates: mu_pop, log sigma_pop, log sigma_obs, which come after the
+    /// groups.
     fn scalars(&self, x: &[R]) -> Scalars<T> {
         let [mu, log_scale, log_noise] = [0, 1, 2].map(|k| to::<R, T>(x[self.groups.len() + k]));
         let (scale, noise) = (log_scale.exp(), log_noise.exp());
@@ -133,7 +134,7 @@ impl<R: Real, T: Real> Normal<R, T> {
         }
     }
 
-    /// The same, as every observation says.
+    /// Sums what every single observation says.
     fn observed(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
         let frame = Frame::of(place);
         let weight: R = to(place.scalars.weight);
@@ -160,7 +161,7 @@ impl<R: Real, T: Real> Normal<R, T> {
         }
     }
 
-    /// What a group says of its mean, less the prior's: the sum of the residuals and of their squares.
+    /// Returns what a group says of its mean, less the prior's: the sum of the residuals and of their squares.
     fn pull(&self, group: &Group<R>, location: R) -> [R; 2] {
         if self.pointwise {
             return pointwise::<R, T>(&group.observations, location);
@@ -171,7 +172,7 @@ impl<R: Real, T: Real> Normal<R, T> {
     }
 }
 
-/// The sum of the residuals of a group's observations and of their squares.
+/// Returns the sum of the residuals of a group's observations and of their squares.
 fn pointwise<R: Real, T: Real>(observations: &[R], location: R) -> [R; 2] {
     let terms = |observations: &[R]| {
         let difference = |&y: &R| y - location;

@@ -10,7 +10,7 @@ pub(super) fn sums<R: Real, T: Real, const K: usize>(dim: usize, terms: impl Ite
     sums_of(warp::lanes(dim), terms)
 }
 
-/// The same with `lanes` lanes.
+/// Sums as [`sums`] does, with `lanes` lanes.
 pub(super) fn sums_of<R: Real, T: Real, const K: usize>(lanes: usize, terms: impl Iterator<Item = [R; K]>) -> [T; K] {
     let mut parts = vec![[R::ZERO; K]; lanes];
     for (i, term) in terms.enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn sums_of<R: Real, T: Real, const K: usize>(lanes: usize, terms: imp
     left[0]
 }
 
-/// The product of two vectors.
+/// Returns the product of two vectors.
 pub(super) fn dot<R: Real, T: Real>(a: &[R], b: &[R]) -> T {
     let [sum] = sums(a.len(), a.iter().zip(b).map(|(&a, &b)| [a * b]));
     sum

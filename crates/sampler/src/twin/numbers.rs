@@ -13,7 +13,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The two uniform numbers of a block.
+    /// Returns the two uniform numbers of a block.
     pub(super) fn pair<X: Real>(&self, purpose: Purpose, block: u32) -> [X; 2] {
         let counter = [block, self.iteration, self.chain, purpose as u32];
         let [a, b, c, d] = philox4x32_10(counter, [self.seed as u32, (self.seed >> 32) as u32]);

@@ -74,8 +74,8 @@ impl<T: Real> Population<T> {
         }
     }
 
-    /// The place at these coordinates: `x` of the location, `v` of the log scale and, where there is one, `u` of the log
-    /// noise.
+    /// Returns the place at these coordinates: `x` of the location, `v` of the log scale and, where there is one, `u`
+    /// of the log noise.
     pub(super) fn place(&self, x: T, v: T, u: Option<T>) -> Place<T> {
         let u = u.unwrap_or(T::ZERO);
         let [within, between] = self.squares;
@@ -115,8 +115,8 @@ impl<T: Real> Population<T> {
 }
 
 impl<T: Real> Place<T> {
-    /// The slopes of a function of location, log scale and log noise by their coordinates, those of this place's
-    /// log-Jacobian included. Where the noise is 1, the last means nothing.
+    /// Returns the slopes of a function of location, log scale and log noise by their coordinates, those of this
+    /// place's log-Jacobian included. Where the noise is 1, the last means nothing.
     pub(super) fn slopes(&self, [by_location, by_scale, by_noise]: [T; 3]) -> [T; 3] {
         let two = T::of(2.0);
         // By the logarithm of the noise, through what is known of the location, its sign changed.

@@ -31,7 +31,7 @@ pub(crate) trait Real:
 
     /// The nearest to `value`.
     fn of(value: f64) -> Self;
-    /// The same number.
+    /// Returns the same number.
     fn wide(self) -> f64;
     /// e^x
     fn exp(self) -> Self;
@@ -45,7 +45,7 @@ pub(crate) trait Real:
     fn uniform(high: u32, low: u32) -> Self;
 }
 
-/// A number of one type as one of another: exact, or rounded once.
+/// Returns a number of one type as one of another: exact, or rounded once.
 pub(super) fn to<A: Real, B: Real>(value: A) -> B {
     B::of(value.wide())
 }

@@ -34,7 +34,7 @@ struct Sums<T> {
     z2: T,
     /// Residuals times d theta / d mu, and what comes through the coordinates.
     location: [T; 2],
-    /// The same for log tau.
+    /// Residuals times d theta / d log tau, and what comes through the coordinates.
     scale: [T; 2],
     /// The derivative of the schools' log-Jacobian by log tau, its sign changed.
     shares: T,

@@ -23,7 +23,7 @@ impl<R: Real, T: Real> Metric<R, T> {
         }
     }
 
-    /// A v
+    /// Returns a v
     fn apply(&self, v: &[R]) -> Vec<R> {
         let mut out = v.to_vec();
         for (u, stretch) in &self.directions {
@@ -55,7 +55,7 @@ pub(super) struct Space<'m, R, T> {
 }
 
 impl<R: Real, T: Real> Space<'_, R, T> {
-    /// The point at `x`; `None` where the density has no value.
+    /// Returns the point at `x`; `None` where the density has no value.
     pub(super) fn point(&self, x: Vec<R>) -> Option<Point<R, T>> {
         let (logp, gradient) = self.model.evaluate(&self.coordinates, &x);
         let force = self.metric.apply(&self.metric.scaled(&gradient));

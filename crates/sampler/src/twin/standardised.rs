@@ -32,7 +32,7 @@ struct Group<R> {
 }
 
 impl<R: Real> Alike<R> {
-    /// Of effects that are measured at `means` with `precisions`.
+    /// Groups effects that are measured at `means` with `precisions`.
     pub(super) fn of(means: &[f64], precisions: &[f64]) -> Self {
         let mut distinct = precisions.to_vec();
         distinct.sort_by(f64::total_cmp);
@@ -60,7 +60,7 @@ pub(super) struct Integrated<T> {
     pub(super) pull: T,
     /// Squared deviations over their variances.
     pub(super) squares: T,
-    /// The same, of which only the effects' own share counts.
+    /// Squared deviations over their variances, of which only the effects' own share counts.
     pub(super) drawn: T,
 }
 

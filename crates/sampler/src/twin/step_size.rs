@@ -24,7 +24,7 @@ impl<T: Real> Averaging<T> {
         Self { target, mu, count, mean_error, log_step, log_step_mean }
     }
 
-    /// The state in the order of its numbers.
+    /// Returns the state in the order of its numbers.
     pub(super) fn numbers(&self) -> [f64; 6] {
         [self.target, self.mu, self.count, self.mean_error, self.log_step, self.log_step_mean].map(T::wide)
     }

@@ -52,13 +52,13 @@ impl<R: Real> Branch<R> {
         Self { begin: r.to_vec(), end: r.to_vec(), rho: r.to_vec() }
     }
 
-    /// The same part, gone through the other way.
+    /// Returns the same part, gone through the other way.
     fn reversed(self) -> Self {
         Self { begin: self.end, end: self.begin, rho: self.rho }
     }
 
-    /// This part and the `next`, unless they make a U-turn: on the whole, or on either with the nearest momentum of the
-    /// other (Stan's two extra checks).
+    /// Joins this part and the `next`, unless they make a U-turn: on the whole, or on either part with the nearest
+    /// momentum of the other (Stan's two extra checks).
     fn join<T: Real>(self, next: Self) -> Result<Self, Stop> {
         let rho = plus(&self.rho, &next.rho);
         let straight = |begin: &[R], end: &[R], rho: &[R]| {
@@ -75,9 +75,9 @@ impl<R: Real> Branch<R> {
 /// Sums of exp(H0 - H), less a reference that moves only when they would overflow.
 struct Weights<T> {
     reference: T,
-    /// Of all doublings that are complete.
+    /// The sum over all doublings that are complete.
     tree: T,
-    /// Of the doubling that is not.
+    /// The sum over the doubling that is not complete.
     doubling: T,
 }
 
@@ -89,10 +89,10 @@ struct Trajectory<'s, 'm, R, T> {
     step_size: T,
     /// The energy at the start.
     start: T,
-    /// The left and the right one.
+    /// The left and the right end.
     ends: [End<R, T>; 2],
     weights: Weights<T>,
-    /// Of the doubling that is not complete.
+    /// The candidate of the doubling that is not complete.
     candidate: Option<Chosen<R, T>>,
     acceptance: T,
     max_energy_error: T,
@@ -100,7 +100,7 @@ struct Trajectory<'s, 'm, R, T> {
 }
 
 impl<R: Real, T: Real> Trajectory<'_, '_, R, T> {
-    /// 2^depth more steps.
+    /// Makes 2^depth more steps.
     fn grow(&mut self, depth: u32, forward: bool) -> Result<Branch<R>, Stop> {
         if depth == 0 {
             return self.step(forward);
@@ -144,7 +144,7 @@ impl<R: Real, T: Real> Trajectory<'_, '_, R, T> {
 }
 
 impl<T: Real> Weights<T> {
-    /// Adds a leaf with H0 - H = `gain`; its weight.
+    /// Adds a leaf with H0 - H = `gain`; returns its weight.
     fn add(&mut self, gain: T) -> T {
         if gain > self.reference + T::RESCALE {
             let factor = (self.reference - gain).exp();

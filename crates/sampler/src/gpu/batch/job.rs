@@ -25,7 +25,7 @@ impl<'d, D: LogDensity + ?Sized> Run<'d, D> {
         Self { course: begun.course, chains: Placed { host, changed: false }, berth, item }
     }
 
-    /// The run as it stands, to go on elsewhere once this has happened.
+    /// Returns the run as it stands, to go on elsewhere once this has happened.
     pub(super) fn leave(self, due: Next) -> Begun<'d, D> {
         Begun { course: self.course, states: self.chains.host.states(), due }
     }
@@ -34,7 +34,7 @@ impl<'d, D: LogDensity + ?Sized> Run<'d, D> {
 /// Chains of one data set; what the host changes of them the device is told for all data sets together.
 pub(super) struct Placed {
     pub(super) host: HostChains,
-    /// Whether the device does not know yet.
+    /// Whether the host has changed the chains and the device has not been told yet.
     pub(super) changed: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Job<'a, 'd, D: ?Sized> {
     pub(super) next: Next,
     pub(super) place: bool,
     pub(super) failed: Option<SamplerError>,
-    /// Numbers in each chain's window before.
+    /// The number of numbers in each chain's window before.
     window: usize,
 }
 

@@ -19,7 +19,7 @@ use std::ops::Range;
 /// Data sets on the device, and what moves them.
 pub(super) struct Turn {
     slots: [NutsBatchSlot; 2],
-    /// Launches of each slot: begun and done.
+    /// The events at which the launches of each slot began and were done.
     marks: [(Event, Event); 2],
     device: NutsBatch,
     kernels: Loaded,
@@ -51,7 +51,7 @@ pub(super) struct Loaded {
     kernels: NutsBatchKernels,
 }
 
-/// Bytes of device memory that a turn of these data sets takes.
+/// Returns the bytes of device memory that a turn of these data sets takes.
 pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuConfig) -> usize {
     let Ok((_, module, max_depth)) = kernels(sets) else { return 0 };
     let format = kernel::format(module);
@@ -63,7 +63,7 @@ pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuCon
     .unwrap_or(usize::MAX)
 }
 
-/// The largest of the data sets, the kernels that hold it, and the deepest tree.
+/// Returns the largest of the data sets, the kernels that hold it, and the deepest tree.
 fn kernels<'a, D: LogDensity + ?Sized>(
     sets: &[&'a Begun<'_, D>],
 ) -> Result<(&'a dyn GpuDensity, &'a KernelModule, u32), SamplerError> {
@@ -273,7 +273,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Waits for what slot `at` holds of these iterations of the runs, and takes it.
+    /// Waits for the draws of these iterations in slot `at`, and takes them.
     fn take_launch<D: LogDensity + ?Sized>(
         &mut self,
         jobs: &mut [Job<'_, '_, D>],
