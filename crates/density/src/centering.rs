@@ -42,17 +42,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Centering {
-    /// The density's own: `x_j = z_j`.
+    /// The density's own coordinates: `x_j = z_j`.
     NonCentered,
     /// The effects themselves: `x_j = m + s z_j`.
     Centered,
     /// Effects and scalars in units of their conditional distributions. A block that is not
-    /// [informed](Hierarchy::is_informed) has none: it is non-centered then.
+    /// [informed](Hierarchy::is_informed) is non-centered instead.
     Standardised,
 }
 
 impl Centering {
-    /// The lambda of `x_j = s^lambda z_j + lambda m`; `None` for standardised coordinates.
+    /// Returns the lambda of `x_j = s^lambda z_j + lambda m`; `None` for standardised coordinates.
     pub fn lambda(self) -> Option<f64> {
         match self {
             Self::NonCentered => Some(0.0),
@@ -61,7 +61,7 @@ impl Centering {
         }
     }
 
-    /// What there is of it for a block: standardised coordinates need its information.
+    /// Returns the centering as far as `block` can have it: standardised coordinates need the block's information.
     fn of(self, block: &Hierarchy) -> Of<'_> {
         match (self, block.information_of_all()) {
             (Self::NonCentered, _) | (Self::Standardised, None) => Of::NonCentered,
@@ -92,8 +92,8 @@ fn quotients<const N: usize>(mut x: [f64; N], by: [f64; N]) -> [f64; N] {
     x
 }
 
-/// The scalars of a block at one place, and everything that the coordinates take from them. The operations and their order
-/// are those of the kernels.
+/// The scalars of a block at one place, and all numbers that the coordinates compute from them. The operations and
+/// their order are the same as in the kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standard {
     pub(crate) log_scale: f64,
@@ -118,7 +118,7 @@ pub(crate) struct Standard {
     log_likely: f64,
     /// The logarithm of 1 / variance of the location given the scales: its log-Jacobian, negative and doubled.
     pub(crate) log_precision: f64,
-    /// The data's share of what is known of the location.
+    /// The data's share of what is known of the location, between 0 and 1.
     held: f64,
     /// The location's coordinate: `shift = held center + own`, `own = width x`.
     width: f64,
@@ -235,7 +235,7 @@ impl Standard {
         Effect { inverse, width: inverse.sqrt(), drawn: push * (mean - self.shift), push }
     }
 
-    /// All effects of a block.
+    /// Returns all effects of a block.
     fn effects<'a>(&'a self, information: &'a Information) -> impl Iterator<Item = Effect> + 'a {
         information.mean().iter().zip(information.precision()).map(|(&mean, &precision)| self.effect(mean, precision))
     }
@@ -293,10 +293,10 @@ impl Standard {
     }
 }
 
-/// As many kinds as are worked on at a time.
+/// The number of kinds that are worked on at a time.
 const ROW: usize = 8;
 
-/// The first [`ROW`] numbers of a list, zeros after its end.
+/// Returns the first [`ROW`] numbers of a list, zeros after its end.
 #[inline(always)]
 fn row(list: &[f64]) -> [f64; ROW] {
     let mut row = [0.0; ROW];
@@ -305,7 +305,7 @@ fn row(list: &[f64]) -> [f64; ROW] {
     row
 }
 
-/// From the density's own coordinates to those of `centerings`, in place.
+/// Converts `position` from the density's own coordinates to those of `centerings`, in place.
 pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position: &mut [f64]) {
     for (block, centering) in hierarchies.iter().zip(centerings) {
         let (location, log_scale) = (position[block.location], position[block.log_scale]);
@@ -330,7 +330,7 @@ pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position
     }
 }
 
-/// From the coordinates of `centerings` to the density's own, in place.
+/// Converts `position` from the coordinates of `centerings` to the density's own, in place.
 pub fn to_non_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position: &mut [f64]) {
     for (block, centering) in hierarchies.iter().zip(centerings) {
         let (location, log_scale) = (position[block.location], position[block.log_scale]);
@@ -355,13 +355,13 @@ pub fn to_non_centered(hierarchies: &[Hierarchy], centerings: &[Centering], posi
     }
 }
 
-/// A block's standardised coordinates as those of everything else need them.
+/// Reads a block's standardised coordinates at `x`.
 fn standard_at(block: &Hierarchy, information: &Information, x: &[f64]) -> Standard {
     let noise = information.log_noise().map_or(0.0, |noise| x[noise]);
     Standard::at(information, [x[block.location], x[block.log_scale], noise])
 }
 
-/// The log-Jacobian of the way from `x` in the coordinates of `centerings` to the density's own.
+/// Returns the log-Jacobian of the map from `x` in the coordinates of `centerings` to the density's own coordinates.
 pub fn log_jacobian(hierarchies: &[Hierarchy], centerings: &[Centering], x: &[f64]) -> f64 {
     let of_block = |(block, centering): (&Hierarchy, &Centering)| match centering.of(block) {
         Of::NonCentered => 0.0,
@@ -374,7 +374,8 @@ pub fn log_jacobian(hierarchies: &[Hierarchy], centerings: &[Centering], x: &[f6
     hierarchies.iter().zip(centerings).map(of_block).sum()
 }
 
-/// The gradient in the coordinates of `centerings`, in place, given the non-centered `position` and the `gradient` there.
+/// Converts the gradient to the coordinates of `centerings`, in place, given the non-centered `position` and the
+/// `gradient` there.
 pub fn gradient_to_centered(
     hierarchies: &[Hierarchy],
     centerings: &[Centering],

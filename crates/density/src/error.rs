@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Why a model cannot be made.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ModelError {
-    /// Its data.
+    /// The data cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),
     /// Effects and their standard errors differ in number.
@@ -17,7 +17,7 @@ pub enum ModelError {
         /// Standard errors given.
         errors: usize,
     },
-    /// A standard error that is none.
+    /// A standard error is not positive, or so small or large that 1 / sigma^2 is no number.
     #[error("row {row}: the standard error is {value}: it must be positive, and 1 over its square a finite number")]
     StandardError {
         /// The row, counted from 0.
@@ -25,14 +25,14 @@ pub enum ModelError {
         /// The standard error given.
         value: f64,
     },
-    /// A setting of the model or its data that is out of range.
+    /// A setting of the model or its data is out of range.
     #[error("{field} = {value}: {expected}")]
     Setting {
         /// The setting's name.
         field: &'static str,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The values that are allowed, in words.
         expected: &'static str,
     },
 }
@@ -52,7 +52,7 @@ pub enum DensityError {
 }
 
 impl DensityError {
-    /// Whether the sampler may go on: the point was bad, not the model.
+    /// Returns whether the sampler may go on: the point was bad, not the model.
     pub fn is_recoverable(&self) -> bool {
         matches!(self, Self::NotFinite { .. })
     }

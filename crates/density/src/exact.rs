@@ -81,7 +81,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The value `index` of the variable with this name in the model's layout; `None` for other names.
+    /// Returns the value `index` of the variable with this name in the model's layout; `None` for other names.
     pub fn named(variable: &str, index: usize) -> Option<Self> {
         match variable {
             "mu_pop" => Some(Self::MuPop),
@@ -113,7 +113,7 @@ pub struct ExactPosterior {
     /// deviations. The error of what is returned is far below it.
     pub error: f64,
     evidence: Evidence,
-    /// One refinement coarser, with `error` as its error: enough for marginals, and cheaper.
+    /// A lattice that is one refinement coarser, with `error` as its error: it suffices for marginals, and is cheaper.
     coarse: Lattice,
     sigma_pop_marginal: Marginal,
     sigma_obs_marginal: Marginal,
@@ -127,7 +127,7 @@ const ACCEPTABLE: f64 = 1e-8;
 const REFINEMENTS: usize = 6;
 
 impl ExactPosterior {
-    /// Integrates: groups of any sizes (also 1), any number of groups (also 1).
+    /// Integrates the posterior of groups of any sizes (also 1) and any number of groups (also 1).
     ///
     /// # Errors
     /// [`ExactError::Data`] for a prior out of range, [`ExactError::Improper`] for data without spread,
@@ -168,7 +168,7 @@ impl ExactPosterior {
         Err(ExactError::NotConverged { error, nodes: coarse.nodes.len() })
     }
 
-    /// Mean and standard deviation.
+    /// Returns the posterior mean and standard deviation of `quantity`.
     ///
     /// # Panics
     /// When there is no such group.
@@ -182,8 +182,8 @@ impl ExactPosterior {
         }
     }
 
-    /// The marginal distribution: distribution function, quantiles, intervals. Tabulated in about a millisecond for
-    /// mu_pop, a z or a mu_group, and ready for the scales; keep it where several numbers are wanted.
+    /// Returns the marginal distribution: distribution function, quantiles, intervals. For mu_pop, a z or a mu_group it
+    /// takes about a millisecond; those of the scales are ready. Keep the result where several numbers are wanted.
     ///
     /// # Panics
     /// When there is no such group.
@@ -203,7 +203,7 @@ impl ExactPosterior {
         }
     }
 
-    /// The highest-density interval of probability `p`, the shortest one: [`Marginal::hdi`].
+    /// Returns the highest-density interval of probability `p`, the shortest one: [`Marginal::hdi`].
     ///
     /// # Panics
     /// When `p` is not inside (0, 1), or there is no such group.

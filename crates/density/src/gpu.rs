@@ -36,8 +36,8 @@ pub use text::{KernelText, KernelTextError};
 use crate::{LogDensity, Population};
 use std::borrow::Cow;
 
-/// One field of a density's `Data` struct in CUDA C++, where `R` is the type of vectors' elements and `T` that of what
-/// is one for the whole chain ([`Precision`] says which they are).
+/// One field of a density's `Data` struct in CUDA C++. There `R` is the type of vectors' elements, and `T` the type of
+/// numbers that a chain has only one of ([`Precision`] says which types they are).
 ///
 /// Numbers are given in f64 and rounded to the field's type by the engine; arrays are copied to the device, and the
 /// struct gets the address.
@@ -47,8 +47,7 @@ pub enum KernelField<'a> {
     Word(u32),
     /// A `T`.
     Scalar(f64),
-    /// A `const R*` with one element for each coordinate, zeros at its end left out or not: the engine makes it
-    /// `lanes * rows` long.
+    /// A `const R*` with one element for each coordinate; the engine pads it with zeros to `lanes * rows` elements.
     PerCoordinate(Cow<'a, [f64]>),
     /// A `const R*` of any length.
     Reals(Cow<'a, [f64]>),
@@ -68,7 +67,7 @@ impl Population {
 /// The kernels must compute the same density as the [`LogDensity`], in the same coordinates. At most one hierarchical
 /// block ([`LogDensity::hierarchies`]) is supported on a GPU; without one the coordinates are the density's own.
 pub trait GpuDensity: LogDensity {
-    /// The part of the entries' names that stands for the density, e.g. `hierarchical_normal`.
+    /// Returns the part of the entries' names that stands for the density, e.g. `hierarchical_normal`.
     fn kernel_name(&self) -> &str;
 
     /// The form of the density where forms differ in what a gradient costs, e.g. `pointwise`; empty for the usual one. It is
@@ -84,33 +83,35 @@ pub trait GpuDensity: LogDensity {
     /// The fields of the density's `Data` struct, in the order of its declaration.
     fn kernel_data(&self) -> Vec<KernelField<'_>>;
 
-    /// The kernels for many data sets in one launch (`kernels/nuts/batch.cuh`), in any order: those of
-    /// [`kernel_modules`](Self::kernel_modules) for a table of data sets, which read [`kernel_data`](Self::kernel_data) of
-    /// each. There are none for teams: a density with [`team_work`](Self::team_work) is sampled by itself.
+    /// Returns the kernels for many data sets in one launch (`kernels/nuts/batch.cuh`), in any order. They do what
+    /// [`kernel_modules`](Self::kernel_modules) do, for a table of data sets, and read
+    /// [`kernel_data`](Self::kernel_data) of each data set. There are none for teams: a density with
+    /// [`team_work`](Self::team_work) is sampled by itself.
     fn batch_modules(&self) -> &[KernelModule] {
         &[]
     }
 
-    /// What one evaluation has to share, where it reads so much that several blocks of threads do it together: then the
-    /// engine takes a [module for teams](KernelModule::team), and another one otherwise.
+    /// Returns the work of one evaluation that blocks of threads share, where an evaluation reads so much that several
+    /// blocks do it together. Then the engine takes a [module for teams](KernelModule::team), and otherwise another
+    /// one.
     fn team_work(&self) -> Option<TeamWork> {
         None
     }
 
-    /// The fields that a team's `Data` has besides, after the others.
+    /// Returns the additional fields that a team's `Data` has after the others.
     fn team_data(&self) -> Vec<KernelField<'_>> {
         Vec::new()
     }
 
-    /// The kernels that expand draws and replicate observations on the device ([`LogDensity::expand`] and
+    /// Returns the kernels that expand draws and replicate observations on the device ([`LogDensity::expand`] and
     /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any only the CPU does
     /// both.
     fn expansion_modules(&self) -> &[ExpansionModule] {
         &[]
     }
 
-    /// The fields of the density's `Observations` struct, which replicating needs beside `Data`, in the order of its
-    /// declaration; arrays are [`KernelField::Reals`] and [`KernelField::Words`].
+    /// Returns the fields of the density's `Observations` struct, which replicating needs beside `Data`, in the order
+    /// of its declaration; arrays are [`KernelField::Reals`] and [`KernelField::Words`].
     fn observation_data(&self) -> Vec<KernelField<'_>> {
         Vec::new()
     }

@@ -40,7 +40,7 @@ impl HierarchicalPrior {
     /// Checks every constant.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] with the first one that is out of range.
+    /// [`ModelError::Setting`] when a constant is out of range; the error is about the first one.
     pub fn validate(&self) -> Result<(), ModelError> {
         let fail = |field, value, expected| Err(ModelError::Setting { field, value, expected });
         if !self.mu_mean.is_finite() {
@@ -63,10 +63,11 @@ impl HierarchicalPrior {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Likelihood {
-    /// From each group's count, mean and sum of squares: O(groups) per gradient.
+    /// The likelihood is evaluated from each group's count, mean and sum of squares: O(groups) per gradient.
     #[default]
     Collapsed,
-    /// From every observation at each gradient, as general-purpose samplers do: O(observations).
+    /// The likelihood is evaluated from every observation at each gradient, as general-purpose samplers do:
+    /// O(observations).
     Pointwise,
 }
 
@@ -104,7 +105,7 @@ pub struct HierarchicalNormal {
 }
 
 impl HierarchicalNormal {
-    /// The model of `data`.
+    /// Makes the model of `data`.
     ///
     /// # Errors
     /// When a constant of the prior is out of range.
@@ -151,17 +152,17 @@ impl HierarchicalNormal {
         })
     }
 
-    /// The observations.
+    /// Returns the observations.
     pub fn data(&self) -> &GroupedData {
         &self.data
     }
 
-    /// The constants of the priors.
+    /// Returns the constants of the priors.
     pub fn prior(&self) -> &HierarchicalPrior {
         &self.prior
     }
 
-    /// Which form of the likelihood is evaluated.
+    /// Returns the form in which the likelihood is evaluated.
     pub fn likelihood(&self) -> Likelihood {
         self.likelihood
     }
@@ -254,7 +255,7 @@ impl LogDensity for HierarchicalNormal {
         }
     }
 
-    /// The prior's medians, with all groups at the population mean.
+    /// Returns the prior's medians, with all groups at the population mean.
     fn center(&self) -> Option<Vec<f64>> {
         const HALF_NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
         let mut center = vec![0.0; self.data.groups()];

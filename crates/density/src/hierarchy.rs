@@ -1,9 +1,9 @@
-//! What a density tells a sampler about its hierarchical blocks.
+//! The description of hierarchical blocks that a density gives to a sampler.
 
 use std::ops::Range;
 
-/// A block of the hierarchy `theta_j = location + scale * z_j` with `z_j ~ N(0, 1)`, told to the sampler
-/// so that it can choose the coordinates of the effects: see [`Centering`](crate::Centering).
+/// A block of the hierarchy `theta_j = location + scale * z_j` with `z_j ~ N(0, 1)`. A density describes its blocks to
+/// the sampler so that the sampler can choose the coordinates of the effects: see [`Centering`](crate::Centering).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hierarchy {
     /// The coordinate of the location.
@@ -12,13 +12,14 @@ pub struct Hierarchy {
     pub log_scale: usize,
     /// The coordinates of `z`.
     pub z: Range<usize>,
-    /// What the data say about the effects, if that is normal, or nearly so. It is used if it is of all effects.
+    /// What the data say about the effects, where that is normal, or nearly so. The information is used only if it
+    /// covers all effects.
     pub information: Option<Information>,
 }
 
 impl Hierarchy {
-    /// Whether the block can be standardised: there is information about each effect, some about the location and, where
-    /// there is a noise, some about that: its data vary.
+    /// Returns whether the block can be standardised. That needs information about each effect, some about the location
+    /// and, where a noise is sampled, some about the noise: its data vary.
     pub fn is_informed(&self) -> bool {
         self.information_of_all().is_some()
     }
@@ -35,9 +36,10 @@ impl Hierarchy {
 /// What normal data say about the effects of a block: `theta_j` is measured as `origin + mean[j]` with the variance
 /// `noise^2 / precision[j]`.
 ///
-/// For groups of observations that is each group's mean with its number of observations, and for a meta-analysis each
-/// study's effect with 1 / (its standard error)^2 and no noise of its own. A precision of 0 says nothing. For data that are
-/// not normal it may be an approximation: the posterior is the same, and sampled the better the nearer it is.
+/// For groups of observations, the mean is each group's mean and the precision its number of observations. For a
+/// meta-analysis, the mean is each study's effect and the precision is 1 / (its standard error)^2; there is no noise.
+/// An effect with a precision of 0 was not measured. For data that are not normal the information may be an
+/// approximation: the posterior stays the same, and the better the approximation, the better it is sampled.
 ///
 /// ```
 /// use octopus_density::{Hierarchy, Information};
@@ -61,17 +63,17 @@ pub struct Information {
     kinds: Kinds,
 }
 
-/// Effects that are measured with the same precision are a kind. These are all kinds, ascending by precision, with what the
-/// scalars need of each once its effects are integrated out. Lists are of equal length.
+/// All kinds of effects, ascending by precision: effects that are measured with the same precision are a kind. Each
+/// kind has what the scalars need of it once its effects are integrated out. All lists have one element for each kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kinds {
     /// The precision, in units of 1 / noise^2.
     pub precision: Vec<f64>,
-    /// How many effects there are.
+    /// The number of effects of the kind.
     pub times: Vec<f64>,
-    /// The mean of what is measured of them, less the origin.
+    /// The mean of the kind's measured effects, less the origin.
     pub mean: Vec<f64>,
-    /// The sum of the squared deviations from that mean.
+    /// The sum of the squared deviations of the measured effects from `mean`.
     pub spread: Vec<f64>,
 }
 
@@ -95,7 +97,7 @@ impl Kinds {
 /// What the data say about the noise, the standard deviation of the observations of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The coordinate of its logarithm.
+    /// The coordinate of the logarithm of the noise.
     pub log_scale: usize,
     /// The sum of the squared deviations of all observations from the means of their groups.
     pub within: f64,
@@ -103,7 +105,7 @@ pub struct Noise {
     pub observations: f64,
 }
 
-/// What the data say about a block's scalars, all effects taken to be measured equally well: see
+/// What the data say about a block's scalars, as if all effects were measured equally well: see
 /// [`Centering`](crate::Centering).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Population {
@@ -145,8 +147,9 @@ impl Population {
 }
 
 impl Information {
-    /// One mean, relative to `origin`, and one precision, finite and not negative, for each effect. The noise is 1, and
-    /// nothing is known of the location's prior. Of two lists the longer is cut to the length of the other.
+    /// Makes the information from one mean, relative to `origin`, and one precision, finite and not negative, for each
+    /// effect. The noise is 1, and nothing is known of the location's prior. If the lists differ in length, the longer
+    /// one is cut.
     pub fn new(origin: f64, mut mean: Vec<f64>, mut precision: Vec<f64>) -> Self {
         mean.truncate(precision.len());
         precision.truncate(mean.len());
@@ -155,13 +158,13 @@ impl Information {
         Self { origin, mean, precision, noise: None, prior_sd: None, population, kinds }.summed_up()
     }
 
-    /// Precisions are in units of 1 / noise^2, of a noise that is sampled, too.
+    /// Adds a noise that is sampled, too; precisions are then in units of 1 / noise^2.
     #[must_use]
     pub fn with_noise(self, noise: Noise) -> Self {
         Self { noise: Some(noise), ..self }.summed_up()
     }
 
-    /// The location has a normal prior about the origin, or one that resembles it, with the standard deviation `sd`.
+    /// Adds the location's prior: normal about the origin, or nearly so, with the standard deviation `sd`.
     #[must_use]
     pub fn with_prior(self, sd: f64) -> Self {
         Self { prior_sd: Some(sd), ..self }.summed_up()
@@ -171,42 +174,42 @@ impl Information {
         Self { population: Population::new(&self), ..self }
     }
 
-    /// What the means are relative to: a number near them, so that nothing cancels.
+    /// Returns the number that the means are relative to, which is near them, so that nothing cancels.
     pub fn origin(&self) -> f64 {
         self.origin
     }
 
-    /// What is measured of each effect, less the origin.
+    /// Returns the measured value of each effect, less the origin.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// The precision of each in units of 1 / noise^2.
+    /// Returns the precision of each effect in units of 1 / noise^2.
     pub fn precision(&self) -> &[f64] {
         &self.precision
     }
 
-    /// The coordinate of the logarithm of the noise; the noise is 1 where there is none.
+    /// Returns the coordinate of the logarithm of the noise; `None` where the noise is 1.
     pub fn log_noise(&self) -> Option<usize> {
         self.noise.map(|noise| noise.log_scale)
     }
 
-    /// What the data say about the noise.
+    /// Returns what the data say about the noise.
     pub fn noise(&self) -> Option<Noise> {
         self.noise
     }
 
-    /// The standard deviation of the location's prior.
+    /// Returns the standard deviation of the location's prior.
     pub fn prior_sd(&self) -> Option<f64> {
         self.prior_sd
     }
 
-    /// What the data say about the scalars.
+    /// Returns what the data say about the scalars.
     pub fn population(&self) -> Population {
         self.population
     }
 
-    /// What the data say of the effects of each precision.
+    /// Returns what the data say of the effects of each precision.
     pub fn kinds(&self) -> &Kinds {
         &self.kinds
     }

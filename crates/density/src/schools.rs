@@ -41,7 +41,7 @@ pub(crate) const TAU_SCALE: f64 = 5.0;
 pub struct EightSchools {
     y: Vec<f64>,
     sigma: Vec<f64>,
-    /// The effects and 1 / sigma^2, 0 in the padding.
+    /// The effects, and 1 / sigma^2; both are 0 in the padding.
     effect: Buffer,
     precision: Buffer,
     layout: Layout,
@@ -50,7 +50,8 @@ pub struct EightSchools {
 }
 
 impl EightSchools {
-    /// The coaching of eight schools for the verbal SAT (Rubin 1981, Journal of Educational Statistics 6, table 1).
+    /// Returns the coaching of eight schools for the verbal SAT (Rubin 1981, Journal of Educational Statistics 6, table
+    /// 1).
     pub fn rubin() -> Self {
         let labels = Labels::Strings(["A", "B", "C", "D", "E", "F", "G", "H"].map(String::from).to_vec());
         Self::labelled(
@@ -60,7 +61,8 @@ impl EightSchools {
         )
     }
 
-    /// The effects `y` with their standard errors `sigma`, as many of each; any number of schools from 1 on.
+    /// Makes the model of the effects `y` with their standard errors `sigma`: two slices of equal length, of 1 school
+    /// or more.
     ///
     /// # Errors
     /// When the lengths differ, there is no effect, an effect is not finite, or a standard error is not positive or so
@@ -116,17 +118,17 @@ impl EightSchools {
         }
     }
 
-    /// The number of schools.
+    /// Returns the number of schools.
     pub fn schools(&self) -> usize {
         self.y.len()
     }
 
-    /// The measured effect of each school.
+    /// Returns the measured effect of each school.
     pub fn y(&self) -> &[f64] {
         &self.y
     }
 
-    /// The standard error of each effect.
+    /// Returns the standard error of each effect.
     pub fn sigma(&self) -> &[f64] {
         &self.sigma
     }
@@ -204,7 +206,7 @@ impl LogDensity for EightSchools {
         }
     }
 
-    /// The prior's medians, with all schools at the mean.
+    /// Returns the prior's medians, with all schools at the mean.
     fn center(&self) -> Option<Vec<f64>> {
         let mut center = vec![0.0; self.schools()];
         center.extend([0.0, exact::ln(TAU_SCALE)]);

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 /// The most observations that are made: beyond it a mistyped number fills the memory.
 const MOST_OBSERVATIONS: usize = 1_000_000_000;
 
-/// What data of three levels (population, groups, observations) to make; the default is that of phase 0.
+/// The shape of made-up data of three levels (population, groups, observations); the default is that of phase 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HierarchicalSpec {
@@ -49,7 +49,7 @@ pub struct Synthetic {
     pub data: GroupedData,
     /// The true mean of each group.
     pub group_means: Vec<f64>,
-    /// [`sha256`] of the observations.
+    /// The [`sha256`] of the observations.
     pub sha256: String,
 }
 
@@ -57,7 +57,7 @@ impl HierarchicalSpec {
     /// Checks every field.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] with the first field that is out of range.
+    /// [`ModelError::Setting`] when a field is out of range; the error is about the first one.
     pub fn validate(&self) -> Result<(), ModelError> {
         let fail = |field, value, expected| Err(ModelError::Setting { field, value, expected });
         if self.groups == 0 {
@@ -78,7 +78,7 @@ impl HierarchicalSpec {
         Ok(())
     }
 
-    /// The data of the NumPy script
+    /// Makes the data of this NumPy script:
     ///
     /// ```python
     /// np.random.seed(seed)
@@ -92,8 +92,8 @@ impl HierarchicalSpec {
         self.make(|_| vec![self.per_group; self.groups], self.per_group)
     }
 
-    /// Unbalanced data: every third group (0, 3, 6, ...) has one observation, the others between 1 and
-    /// `3 * per_group`, each equally likely. With the default that is 1 to 30. As the NumPy script
+    /// Makes unbalanced data: every third group (0, 3, 6, ...) has one observation, the others between 1 and `3 *
+    /// per_group`, each number equally likely (with the default 1 to 30). The NumPy script is
     ///
     /// ```python
     /// np.random.seed(seed)
@@ -116,11 +116,12 @@ impl HierarchicalSpec {
         self.make(sizes, most)
     }
 
-    /// Data with the given number of observations in each group, which replaces `groups` and `per_group`; as
-    /// [`generate`](Self::generate) otherwise.
+    /// Makes data with the given number of observations in each group, which replaces `groups` and `per_group`.
+    /// Otherwise the data are made as by [`generate`](Self::generate).
     ///
     /// # Errors
-    /// As [`generate`](Self::generate), and when a size is 0.
+    /// [`ModelError::Setting`] when a field is out of range, a size is 0, or the number of groups times the largest
+    /// size exceeds 10^9.
     pub fn with_sizes(&self, sizes: &[usize]) -> Result<Synthetic, ModelError> {
         if sizes.contains(&0) {
             return Err(ModelError::Setting { field: "sizes", value: 0.0, expected: "at least one observation each" });
@@ -162,7 +163,7 @@ impl HierarchicalSpec {
     }
 }
 
-/// The SHA-256 of the values as little-endian f64, in hexadecimal: the fingerprint of a data set.
+/// Returns the SHA-256 of the values as little-endian f64, in hexadecimal: the fingerprint of a data set.
 pub fn sha256(values: &[f64]) -> String {
     let mut hash = Sha256::new();
     for value in values {

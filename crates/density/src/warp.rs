@@ -14,17 +14,17 @@ const NARROW_LIMIT: usize = 256;
 const NARROW: usize = 32;
 const WIDE: usize = 128;
 
-/// The number of lanes for vectors of `dim` coordinates.
+/// Returns the number of lanes for vectors of `dim` coordinates.
 pub const fn lanes(dim: usize) -> usize {
     if dim <= NARROW_LIMIT { NARROW } else { WIDE }
 }
 
-/// `dim` rounded up to whole rows of lanes.
+/// Rounds `dim` up to whole rows of lanes.
 pub const fn padded(dim: usize) -> usize {
     dim.next_multiple_of(lanes(dim))
 }
 
-/// The sum of the lanes as a halving tree.
+/// Returns the sum of the lanes as a halving tree.
 #[inline(always)]
 pub(crate) fn halve<const L: usize>(mut lanes: [f64; L]) -> f64 {
     let mut half = L / 2;
@@ -37,15 +37,15 @@ pub(crate) fn halve<const L: usize>(mut lanes: [f64; L]) -> f64 {
     lanes[0]
 }
 
-/// `K` summands for each SIMD vector of a sum; what is computed on the way may be written.
+/// The `K` summands of each SIMD vector of a sum. An implementation may also write what it computes on the way.
 ///
 /// A trait and not a closure, because closures that pass through an `Option` or a generic call are compiled
 /// for the lowest level of vector instructions.
 pub trait Terms<S: Simd, const K: usize> {
-    /// The summands of the `at`-th whole vector.
+    /// Returns the summands of the `at`-th whole vector.
     fn whole(&mut self, simd: S, at: usize) -> [S::f64s; K];
 
-    /// The summands of the incomplete vector at the end; lanes that do not exist must be zero.
+    /// Returns the summands of the incomplete vector at the end; lanes that do not exist must be zero.
     fn tail(&mut self, simd: S) -> [S::f64s; K];
 }
 
@@ -64,10 +64,10 @@ impl<S: Simd, const K: usize, F: FnMut(usize) -> [S::f64s; K]> Terms<S, K> for W
     }
 }
 
-/// `K` sums over `whole` SIMD vectors: `term(i)` gives the summands of the `i`-th of them, and may write
-/// what it computes.
+/// Computes `K` sums over `whole` SIMD vectors: `term(i)` gives the summands of vector number `i`, and may write what
+/// it computes.
 ///
-/// `lanes` is that of [`lanes`]; a row of lanes is `lanes / S::F64_LANES` columns.
+/// `lanes` is the result of [`lanes`]; a row of lanes is `lanes / S::F64_LANES` columns.
 #[inline(always)]
 pub fn reduce<S: Simd, const K: usize>(
     simd: S,
@@ -78,7 +78,8 @@ pub fn reduce<S: Simd, const K: usize>(
     reduce_with_tail(simd, lanes, whole, false, &mut Whole(term))
 }
 
-/// [`reduce`] over `whole` vectors and, when `has_tail`, one more at the end that is incomplete.
+/// Computes the sums as [`reduce`] does, over `whole` vectors and, when `has_tail`, one more at the end that is
+/// incomplete.
 #[inline(always)]
 pub fn reduce_with_tail<S: Simd, const K: usize>(
     simd: S,
@@ -167,7 +168,7 @@ fn add_strips<S: Simd, const WIDTH: usize, const K: usize>(
     a
 }
 
-/// The sums of the columns from `first` on, in rows of `columns` vectors.
+/// Returns the sums of the columns from `first` on, in rows of `columns` vectors.
 #[inline(always)]
 fn sum_strip<S: Simd, const WIDTH: usize, const K: usize>(
     simd: S,
@@ -214,19 +215,19 @@ fn sum_strip<S: Simd, const WIDTH: usize, const K: usize>(
 #[repr(C, align(64))]
 struct CacheLine([f64; 8]);
 
-/// A vector of whole rows of lanes, aligned to cache lines, the padding being zero unless written.
+/// A vector of whole rows of lanes, aligned to cache lines; the padding is zero unless written.
 #[derive(Clone, Default)]
 pub struct Buffer {
     lines: Vec<CacheLine>,
 }
 
 impl Buffer {
-    /// Zeros for `dim` coordinates and their padding.
+    /// Makes a buffer of zeros for `dim` coordinates and their padding.
     pub fn zeros(dim: usize) -> Self {
         Self { lines: vec![CacheLine::zeroed(); padded(dim) / 8] }
     }
 
-    /// `values` and their padding.
+    /// Makes a buffer of `values` and their padding.
     pub fn from_slice(values: &[f64]) -> Self {
         let mut buffer = Self::zeros(values.len());
         buffer[..values.len()].copy_from_slice(values);
@@ -256,7 +257,8 @@ impl std::fmt::Debug for Buffer {
     }
 }
 
-/// The sum of all values in the order of the virtual warp, written for clarity: the reference of the vector code.
+/// Returns the sum of all values in the order of the virtual warp, written for clarity: the reference of the vector
+/// code.
 pub fn sum_in_order(values: &[f64], dim: usize) -> f64 {
     let lanes = lanes(dim);
     let mut partial = vec![0.0; lanes];

@@ -41,8 +41,9 @@ impl Evidence {
         Self { statistics, prior, constant }
     }
 
-    /// At `[log sigma_pop, log sigma_obs]`: the group means are N(mu_pop, v_n), v_n = sigma_pop^2 + sigma_obs^2 / n,
-    /// and mu_pop has a normal prior, so its integral is Gaussian (Gelman et al., BDA3, section 5.4).
+    /// Evaluates the posterior at `[log sigma_pop, log sigma_obs]`: the group means are N(mu_pop, v_n), v_n =
+    /// sigma_pop^2 + sigma_obs^2 / n, and mu_pop has a normal prior, so its integral is Gaussian (Gelman et al., BDA3,
+    /// section 5.4).
     pub(super) fn at(&self, [log_pop, log_obs]: [f64; 2]) -> Conditional {
         let prior = &self.prior;
         let pop2 = (2.0 * log_pop).exp();

@@ -27,7 +27,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// The logarithm of the scale at `t`.
+    /// Returns the logarithm of the scale at `t`.
     pub(super) fn log_scale(self, t: f64) -> f64 {
         t - (self.bend - t).exp()
     }
@@ -37,7 +37,7 @@ impl Axis {
         1.0 + (self.bend - t).exp()
     }
 
-    /// The t of a scale. `log_scale` is concave and rises, so Newton's rule is below the answer from its first
+    /// Returns the t of a scale. `log_scale` is concave and rises, so Newton's rule is below the answer from its first
     /// step on and climbs.
     pub(super) fn coordinate(self, log_scale: f64) -> f64 {
         let below = (self.bend - log_scale).max(0.0);
@@ -53,7 +53,7 @@ impl Axis {
     }
 }
 
-/// The posterior density in the coordinates of both axes.
+/// Returns the posterior density in the coordinates of both axes.
 fn at(evidence: &Evidence, axes: [Axis; 2], t: [f64; 2]) -> Conditional {
     let log_scales = [axes[0].log_scale(t[0]), axes[1].log_scale(t[1])];
     let conditional = evidence.at(log_scales);
@@ -68,7 +68,7 @@ pub(super) struct Node {
     pub(super) row: i32,
     /// Position along the axis of sigma_obs, in steps.
     pub(super) column: i32,
-    /// Its probability; all sum to 1.
+    /// The probability of the point; all sum to 1.
     pub(super) weight: f64,
     pub(super) sigma_pop: f64,
     pub(super) sigma_obs: f64,
@@ -97,7 +97,7 @@ pub(super) struct Lattice {
 #[derive(Clone, Debug)]
 pub(super) struct Modes {
     axes: [Axis; 2],
-    /// The highest first.
+    /// The modes, the highest first.
     points: Vec<[f64; 2]>,
     /// From the highest, the distance along each axis over which the density falls by half a nat (one standard
     /// deviation of a normal): the shorter side.
@@ -201,7 +201,8 @@ impl Modes {
     }
 }
 
-/// The logarithms of the smallest and largest scale worth a look: those of priors and data, and some beyond.
+/// Returns the logarithms of the smallest and largest scale worth a look: the range of the scales of priors and data,
+/// and some beyond.
 fn scan_range(evidence: &Evidence) -> (f64, f64) {
     let Evidence { statistics, prior, .. } = evidence;
     let degrees = statistics.observations - statistics.groups();
@@ -241,7 +242,7 @@ fn climb(evidence: &Evidence, start: [f64; 2]) -> ([f64; 2], f64) {
     (here, value)
 }
 
-/// How far along `axis` the density falls by half a nat, at most 1.
+/// Returns how far along `axis` the density falls by half a nat, at most 1.
 fn width(evidence: &Evidence, axes: [Axis; 2], top: [f64; 2], axis: usize) -> f64 {
     let height = at(evidence, axes, top).log_density;
     let fallen = |distance: f64| {

@@ -13,14 +13,14 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether `value` lies inside or on an end.
+    /// Returns whether `value` lies inside or on an end.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
-/// The inverse of `sinh`. That of the standard library calls `hypot`, which glibc gave a new version in 2.35: a binary
-/// with it does not start where the library is 2.34.
+/// Computes the inverse of `sinh`. The standard library's function calls `hypot`, which glibc gave a new version in
+/// 2.35: a binary with it does not start where the library is 2.34.
 fn asinh(x: f64) -> f64 {
     let size = x.abs();
     (size + size * size / (1.0 + (size * size + 1.0).sqrt())).ln_1p().copysign(x)
@@ -67,12 +67,12 @@ const WINDOW: usize = 10;
 /// The smallest share of the rest that lies below an interval which does not start at the end of the support.
 const TAIL: f64 = 1e-9;
 
-/// From the coordinate of a table to the variable.
+/// A map from the coordinate of a table to the variable.
 #[derive(Clone, Copy, Debug)]
 enum Map {
     /// center + scale sinh(coordinate): equal steps are close together near the center, and wide far from it.
     Sinh { center: f64, scale: f64 },
-    /// A scale by the coordinate of the lattice.
+    /// The variable is a scale, given by the coordinate of the lattice.
     Scale(Axis),
 }
 
@@ -161,7 +161,7 @@ impl Marginal {
         marginal
     }
 
-    /// The log density of the coordinate `t` steps from the first point (Lagrange, barycentric form).
+    /// Returns the log density of the coordinate `t` steps from the first point (Lagrange, barycentric form).
     fn interpolate(&self, t: f64) -> f64 {
         let count = WINDOW.min(self.log_density.len());
         let start = (t.floor() as usize).saturating_sub(count / 2 - 1).min(self.log_density.len() - count);
@@ -179,7 +179,7 @@ impl Marginal {
         numerator / denominator
     }
 
-    /// The integral over the first `fraction` of a cell.
+    /// Returns the integral over the first `fraction` of a cell.
     fn integral(&self, cell: usize, fraction: f64) -> f64 {
         let half = 0.5 * fraction;
         let at = |x: f64| self.interpolate(cell as f64 + half * (1.0 + x)).exp();
@@ -199,7 +199,7 @@ impl Marginal {
         (self.below[cell] + self.integral(cell, t - t.floor())).min(1.0)
     }
 
-    /// P(variable <= `x`).
+    /// Returns P(variable <= `x`).
     pub fn cdf(&self, x: f64) -> f64 {
         match self.map {
             Map::Sinh { center, scale } => self.below((asinh((x - center) / scale) - self.first) / self.step),
@@ -208,14 +208,14 @@ impl Marginal {
         }
     }
 
-    /// The step count at which the probability below is `p`.
+    /// Returns the step count at which the probability below is `p`.
     fn steps(&self, p: f64) -> f64 {
         let cell = self.below.partition_point(|&below| below <= p).saturating_sub(1).min(self.below.len() - 2);
         let (low, high) = (cell as f64, (cell + 1) as f64);
         root(|t| self.below(t) - p, low, high, 0.5 * (low + high))
     }
 
-    /// The variable at a step count.
+    /// Returns the variable at a step count.
     fn value(&self, t: f64) -> f64 {
         let coordinate = self.first + self.step * t;
         match self.map {
@@ -224,7 +224,7 @@ impl Marginal {
         }
     }
 
-    /// The density of the variable at a step count.
+    /// Returns the density of the variable at a step count.
     fn density(&self, t: f64) -> f64 {
         let density = self.interpolate(t).exp();
         match self.map {
@@ -233,7 +233,7 @@ impl Marginal {
         }
     }
 
-    /// The point below which there is probability `p`.
+    /// Returns the point below which there is probability `p`.
     ///
     /// # Panics
     /// When `p` is not inside (0, 1).
@@ -242,7 +242,7 @@ impl Marginal {
         self.value(self.steps(p))
     }
 
-    /// The equal-tailed interval of probability `p`.
+    /// Returns the equal-tailed interval of probability `p`.
     ///
     /// # Panics
     /// When `p` is not inside (0, 1).
@@ -250,8 +250,8 @@ impl Marginal {
         Interval { low: self.quantile(0.5 * (1.0 - p)), high: self.quantile(0.5 * (1.0 + p)) }
     }
 
-    /// The shortest interval of probability `p`: its ends have the same density, or the lower one is the end of the
-    /// support.
+    /// Returns the shortest interval of probability `p`: its ends have the same density, or the lower one is the end of
+    /// the support.
     ///
     /// # Panics
     /// When `p` is not inside (0, 1).

@@ -101,8 +101,8 @@ impl AllMoments {
         }
     }
 
-    /// The largest difference of any mean or standard deviation, in standard deviations; rounding of a mean that
-    /// is large beside its standard deviation does not count.
+    /// Returns the largest difference of any mean or standard deviation, in standard deviations; rounding of a mean
+    /// that is large beside its standard deviation does not count.
     pub(super) fn distance(&self, other: &Self) -> f64 {
         let scalars = |all: &Self| [all.mu_pop, all.sigma_pop, all.sigma_obs];
         let pairs = scalars(self).into_iter().zip(scalars(other));
@@ -154,7 +154,7 @@ impl AffineMoments {
         }
     }
 
-    /// For a group with mean `x`: the law of total variance.
+    /// Returns the moments for a group with mean `x`, by the law of total variance.
     fn at(&self, x: f64) -> Moments {
         let between = self.intercept_variance + x * (2.0 * self.covariance + x * self.slope_variance);
         Moments { mean: self.intercept + self.slope * x, sd: (self.conditional_variance + between.max(0.0)).sqrt() }

@@ -17,7 +17,7 @@ use crate::schools::{MU_SD, TAU_SCALE};
 pub struct SchoolsPosterior {
     /// The common mean.
     pub mu: Moments,
-    /// The standard deviation of the effects; that of one school alone has an infinite standard deviation itself.
+    /// The standard deviation of the effects. With one school alone, its posterior standard deviation is infinite.
     pub tau: Moments,
     /// Each school's effect.
     pub theta: Vec<Moments>,
@@ -35,7 +35,7 @@ const STEP: f64 = 0.1;
 const REACH: f64 = 50.0;
 
 impl SchoolsPosterior {
-    /// The posterior of `model`, by the trapezoidal rule over log tau, to about ten digits.
+    /// Computes the posterior of `model`, by the trapezoidal rule over log tau, to about ten digits.
     pub fn compute(model: &EightSchools) -> Self {
         Self::with_step(model, STEP)
     }
@@ -108,7 +108,7 @@ impl Given {
         Self { tau, log_density, mean, variance: 1.0 / precision }
     }
 
-    /// Mean and variance of theta_j: shrunk towards mu by sigma^2 / (tau^2 + sigma^2).
+    /// Returns the mean and variance of theta_j: shrunk towards mu by sigma^2 / (tau^2 + sigma^2).
     fn theta(&self, model: &EightSchools, j: usize) -> (f64, f64) {
         let variance = model.sigma()[j].powi(2);
         let tau2 = self.tau * self.tau;
@@ -117,7 +117,7 @@ impl Given {
         (mean, tau2 * shrinkage + shrinkage * shrinkage * self.variance)
     }
 
-    /// Mean and variance of (theta_j - mu) / tau.
+    /// Returns the mean and variance of (theta_j - mu) / tau.
     fn theta_trans(&self, model: &EightSchools, j: usize) -> (f64, f64) {
         let variance = model.sigma()[j].powi(2);
         let slope = self.tau / (self.tau * self.tau + variance);

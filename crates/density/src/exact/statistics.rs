@@ -1,4 +1,4 @@
-//! What of the data the posterior depends on.
+//! The statistics of the data that the posterior depends on.
 
 use super::ExactError;
 use crate::GroupedData;
@@ -65,13 +65,13 @@ impl Statistics {
         Ok(Self { classes, class, means, observations: observations as f64, within })
     }
 
-    /// The number of groups.
+    /// Returns the number of groups.
     pub(super) fn groups(&self) -> f64 {
         self.means.len() as f64
     }
 }
 
-/// The mean, and the sum of squares about it; exactly 0 when all values are equal.
+/// Returns the mean, and the sum of squares about it; exactly 0 when all values are equal.
 fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     let first = values[0];
     // Relative to the first value, so that equal values give a deviation of exactly 0.

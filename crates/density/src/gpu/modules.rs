@@ -25,36 +25,36 @@ macro_rules! modules {
     };
 }
 
-/// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
+/// The kernels of [`HierarchicalNormal`](crate::HierarchicalNormal).
 pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = modules!("hierarchical_normal":
     F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
     F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
     Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
 );
 
-/// Of [`EightSchools`](crate::EightSchools).
+/// The kernels of [`EightSchools`](crate::EightSchools).
 pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = modules!("eight_schools":
     F64 "f64" { 32 x 1 }
     F32 "f32" { 32 x 1 }
     Mixed "mixed" { 32 x 1 }
 );
 
-/// Of many [`HierarchicalNormal`](crate::HierarchicalNormal)s in one launch. (Rows beyond those that are needed change no
-/// bits: 128x8 serves what 128x4 would.)
+/// The kernels for many [`HierarchicalNormal`](crate::HierarchicalNormal)s in one launch. (Rows beyond those that are
+/// needed change no bits: 128x8 serves what 128x4 would.)
 pub(crate) static BATCH_HIERARCHICAL_NORMAL: &[KernelModule] = modules!("nuts_batch_" "hierarchical_normal":
     F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 8 }
     F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 8 }
     Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 8 }
 );
 
-/// Of many [`EightSchools`](crate::EightSchools) in one launch.
+/// The kernels for many [`EightSchools`](crate::EightSchools) in one launch.
 pub(crate) static BATCH_EIGHT_SCHOOLS: &[KernelModule] = modules!("nuts_batch_" "eight_schools":
     F64 "f64" { 32 x 1 }
     F32 "f32" { 32 x 1 }
     Mixed "mixed" { 32 x 1 }
 );
 
-/// What expands the draws of one density, in every precision.
+/// Lists the modules that expand the draws of one density, one for each precision.
 macro_rules! expansions {
     ($density:literal: $($precision:ident $name:literal)*) => {
         &[$(ExpansionModule {
@@ -66,11 +66,11 @@ macro_rules! expansions {
     };
 }
 
-/// Of [`HierarchicalNormal`](crate::HierarchicalNormal).
+/// The modules that expand draws of [`HierarchicalNormal`](crate::HierarchicalNormal).
 pub(crate) static EXPAND_HIERARCHICAL_NORMAL: &[ExpansionModule] =
     expansions!("hierarchical_normal": F64 "f64" F32 "f32" Mixed "mixed");
 
-/// Of [`EightSchools`](crate::EightSchools).
+/// The modules that expand draws of [`EightSchools`](crate::EightSchools).
 pub(crate) static EXPAND_EIGHT_SCHOOLS: &[ExpansionModule] =
     expansions!("eight_schools": F64 "f64" F32 "f32" Mixed "mixed");
 
@@ -81,7 +81,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// The file that each module is to be of, with the module's text and the names of its two entries.
+    /// Returns the file that each module is to be of, with the module's text and the names of its two entries.
     fn listed() -> BTreeMap<String, (KernelText, [String; 2])> {
         let mut all = BTreeMap::new();
         for (density, modules) in [("hierarchical_normal", HIERARCHICAL_NORMAL), ("eight_schools", EIGHT_SCHOOLS)] {

@@ -1,12 +1,13 @@
-//! What the engine computes in.
+//! The precision in which the engine computes.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What the engine computes in. Vectors are positions, momenta, gradients, data, metric and draws; scalars are what is
-/// one for the whole chain: log density, energies, weights, step size, and sums over coordinates.
+/// The precision in which the engine computes. Vectors are positions, momenta, gradients, data, metric and draws.
+/// Scalars are numbers that a chain has only one of: log density, energies, weights, step size, and sums over
+/// coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
@@ -23,7 +24,7 @@ impl Precision {
     /// Every precision.
     pub const ALL: [Self; 3] = [Self::F64, Self::F32, Self::Mixed];
 
-    /// The name in settings, in entries of kernels and in files: `f64`, `f32` or `mixed`.
+    /// Returns the name in settings, in entries of kernels and in files: `f64`, `f32` or `mixed`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F64 => "f64",
@@ -32,7 +33,7 @@ impl Precision {
         }
     }
 
-    /// Bytes of a vector's element (`R` in the kernels).
+    /// Returns the bytes of a vector's element (`R` in the kernels).
     pub const fn vector_bytes(self) -> usize {
         match self {
             Self::F64 => 8,
@@ -40,7 +41,7 @@ impl Precision {
         }
     }
 
-    /// Bytes of a scalar (`T` in the kernels).
+    /// Returns the bytes of a scalar (`T` in the kernels).
     pub const fn scalar_bytes(self) -> usize {
         match self {
             Self::F64 | Self::Mixed => 8,

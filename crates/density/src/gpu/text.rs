@@ -7,28 +7,28 @@ use std::io::{self, Read};
 use std::string::FromUtf8Error;
 use thiserror::Error;
 
-/// PTX as it lies in the program.
+/// The text of a PTX module as the program contains it.
 #[derive(Clone, Copy)]
 pub enum KernelText {
-    /// As it is.
+    /// The text is plain.
     Plain(&'static str),
-    /// Compressed by gzip: a fifth of the size.
+    /// The text is compressed by gzip, to a fifth of the size.
     Gzip(&'static [u8]),
 }
 
-/// Why there is no text.
+/// Why the text of a module cannot be read.
 #[derive(Debug, Error)]
 pub enum KernelTextError {
     /// The compressed bytes are no gzip, end too early, or their checksum is wrong.
     #[error("the compressed kernels in this program are damaged: {0}")]
     Damaged(#[source] io::Error),
-    /// What was compressed is no text.
+    /// The decompressed bytes are not UTF-8.
     #[error("the kernels in this program are no text: {0}")]
     NotText(#[source] FromUtf8Error),
 }
 
 impl KernelText {
-    /// The text, decompressed anew at each call where it is compressed.
+    /// Returns the text; a compressed text is decompressed anew at each call.
     ///
     /// # Errors
     /// When the compressed bytes are damaged or hold no UTF-8.

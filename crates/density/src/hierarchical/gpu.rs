@@ -5,12 +5,12 @@ use super::{HierarchicalNormal, Likelihood};
 use crate::Kinds;
 use crate::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, TeamWork, modules};
 
-/// Observations from which on several blocks share an evaluation that reads them all: waiting for each other costs a GPU
-/// a few microseconds, in which one block reads about so many.
+/// The number of observations from which on several blocks share an evaluation that reads them all. Waiting for each
+/// other costs the blocks a few microseconds, in which one block reads about this many.
 const SHARED_FROM: usize = 1 << 15;
 
 impl HierarchicalNormal {
-    /// Whether kernels sum the observations as a team: groups that need tiles are summed in no other way.
+    /// Returns whether kernels sum the observations as a team: groups that need tiles are summed in no other way.
     fn by_team(&self) -> bool {
         let many = !self.observed.large.tiles.is_empty() || self.data().values().len() >= SHARED_FROM;
         many && self.likelihood() == Likelihood::Pointwise

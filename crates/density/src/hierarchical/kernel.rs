@@ -47,9 +47,9 @@ struct Sums {
     centered_location: f64,
     /// Residuals times d mu_group / d log sigma_pop, where that is not in `centered_scale`.
     scale: f64,
-    /// The same for log sigma_pop.
+    /// The slope of the log density by each z times d z / d log sigma_pop: through the coordinates.
     centered_scale: f64,
-    /// The same for log sigma_obs, the log-Jacobian included.
+    /// The slope through the coordinates by log sigma_obs, the log-Jacobian included.
     noise: f64,
     /// The power of sigma_pop that the log-Jacobian is, and what is left of it.
     power: f64,
@@ -104,7 +104,7 @@ impl Evaluate<'_> {
         finish(model, &scalars, &sums, scalar_gradient)
     }
 
-    /// The scalars where they are coordinates.
+    /// Returns the scalars where they are coordinates.
     #[inline(always)]
     fn scalars(&self) -> Scalars {
         let groups = self.model.data.groups();
@@ -137,7 +137,7 @@ struct UniformTerms<'a, S: Simd, D> {
 }
 
 impl<S: Simd, D: Data<S>> UniformTerms<'_, S, D> {
-    /// The gradient at vector `at`, and the summands: squares, z^2, residuals, z, residuals times effects.
+    /// Returns the gradient at vector `at`, and the summands: squares, z^2, residuals, z, residuals times effects.
     #[inline(always)]
     fn evaluate(&self, simd: S, at: usize, centered: S::f64s) -> (S::f64s, [S::f64s; 5]) {
         let z = simd.mul_f64s(self.inverse, centered);
@@ -179,7 +179,7 @@ struct Scalars {
     shift: f64,
 }
 
-/// The value, and the gradients of the three scalars.
+/// Returns the value, and the gradients of the three scalars.
 #[inline(always)]
 fn finish(model: &HierarchicalNormal, scalars: &Scalars, sums: &Sums, gradient: &mut [f64]) -> f64 {
     let (observed, prior) = (&model.observed, &model.prior);

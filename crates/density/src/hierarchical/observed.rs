@@ -1,4 +1,4 @@
-//! What the likelihood needs of the data: each group's moments, and every observation where vector code finds it.
+//! The data as the likelihood needs them: each group's moments, and every observation where vector code finds it.
 
 use crate::GroupedData;
 use crate::warp::Buffer;
@@ -26,7 +26,7 @@ pub(super) struct Observed {
     pub(super) mean: Buffer,
     /// Sum over groups of the squared deviations from the group's mean.
     pub(super) within: f64,
-    /// All observations.
+    /// The number of all observations.
     pub(super) total: f64,
     pub(super) small: Small,
     pub(super) large: Large,
@@ -48,17 +48,17 @@ pub(super) struct Small {
 pub(super) struct Large {
     /// One group after another, zeros to the end of a row of [`TILE_LANES`].
     pub(super) values: Buffer,
-    /// All tiles, of one group after another.
+    /// All tiles of all groups, one group after another.
     pub(super) tiles: Vec<Tile>,
     /// The first tile of each group, and the end; a small group has none.
     pub(super) first: Vec<usize>,
 }
 
-/// Where a tile is.
+/// The place of a tile in the values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tile {
     pub(super) group: usize,
-    /// Its first row in the values.
+    /// The first row of the tile in the values.
     pub(super) row: usize,
     pub(super) len: usize,
 }
@@ -101,7 +101,7 @@ impl Small {
         Self { members, transposed, starts }
     }
 
-    /// All rows, without the buffer's padding.
+    /// Returns all rows, without the buffer's padding.
     pub(super) fn rows(&self) -> &[f64] {
         &self.transposed[..self.starts[self.starts.len() - 1] * BLOCK]
     }
@@ -129,12 +129,12 @@ impl Large {
         Self { values, tiles, first }
     }
 
-    /// The observations of a tile.
+    /// Returns the observations of a tile.
     pub(super) fn tile(&self, tile: Tile) -> &[f64] {
         &self.values[tile.row * TILE_LANES..][..tile.len]
     }
 
-    /// All rows, without the buffer's padding.
+    /// Returns all rows, without the buffer's padding.
     pub(super) fn rows(&self) -> &[f64] {
         let end = self.tiles.last().map_or(0, |tile| tile.row + tile.len.div_ceil(TILE_LANES));
         &self.values[..end * TILE_LANES]

@@ -18,7 +18,7 @@ struct Sums {
     centered_location: f64,
     /// Weighted residuals times d theta / d log tau, where that is not in `centered_scale`.
     scale: f64,
-    /// The same for log tau.
+    /// The slope of the log density by each z times d z / d log tau: through the coordinates.
     centered_scale: f64,
     /// The power of tau that the log-Jacobian is, and what is left of it.
     power: f64,
@@ -45,7 +45,8 @@ impl Scalars {
 }
 
 impl EightSchools {
-    /// The log density in the coordinates of `centering`, the Jacobian included; its gradient goes to `gradient`.
+    /// Returns the log density in the coordinates of `centering`, the Jacobian included; its gradient goes to
+    /// `gradient`.
     pub(super) fn evaluate(
         &self,
         centering: Centering,
@@ -123,7 +124,8 @@ impl EightSchools {
         Sums { squares, z2, location, centered_location, scale, centered_scale, power: total, logs: 0.0, shares: total }
     }
 
-    /// In standardised coordinates the effects are standard normal, and integrated out they say what [`Integrated`] says.
+    /// Evaluates in standardised coordinates, where the effects are standard normal and [`Integrated`] is what they say
+    /// of the scalars once integrated out.
     #[inline(always)]
     fn integrated<const L: usize>(&self, standard: &Standard, position: &[f64], gradient: &mut [f64]) -> Sums {
         let mut parts = [0.0; L];

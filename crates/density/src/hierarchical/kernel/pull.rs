@@ -109,7 +109,7 @@ impl<S: Simd> Pointwise<'_, S> {
     }
 }
 
-/// The sums over a tile of the residuals from `location`, and of their squares.
+/// Returns the sums over a tile of the residuals from `location`, and of their squares.
 #[inline(always)]
 fn tile_sums<S: Simd>(simd: S, values: &[f64], location: f64) -> [f64; 2] {
     let (values, tail) = S::as_simd_f64s(values);

@@ -8,9 +8,9 @@ use crate::warp::{Terms, lanes, reduce_with_tail};
 use pulp::Simd;
 
 impl Evaluate<'_> {
-    /// With the groups' means integrated out: given the scalars each `x_j` is standard normal, whatever these are, and
-    /// [`Integrated`] is what the data say of them. No residual is taken, which would be a rounding error where the noise
-    /// is small.
+    /// Evaluates with the groups' means integrated out: given the scalars each `x_j` is standard normal, whatever the
+    /// scalars are, and [`Integrated`] is what the data say of the scalars. No residual is taken, which would be a
+    /// rounding error where the noise is small.
     #[inline(always)]
     pub(super) fn integrated<S: Simd>(self, simd: S) -> f64 {
         let (model, standard) = (self.model, self.standard());
@@ -36,7 +36,7 @@ impl Evaluate<'_> {
         finish_standardised(model, &standard, &sums, scalar_gradient)
     }
 
-    /// The same from every observation, as the pointwise likelihood is to be.
+    /// Evaluates as [`integrated`](Self::integrated) does, from every observation, for the pointwise likelihood.
     #[inline(always)]
     pub(super) fn pointwise<S: Simd>(self, simd: S) -> f64 {
         let (model, standard) = (self.model, self.standard());
@@ -93,7 +93,7 @@ impl Evaluate<'_> {
     }
 }
 
-/// The value, and the gradients of the three scalars' coordinates.
+/// Returns the value, and the gradients of the three scalars' coordinates.
 #[inline(always)]
 fn finish_standardised(model: &HierarchicalNormal, standard: &Standard, sums: &Sums, gradient: &mut [f64]) -> f64 {
     let scalars = Scalars {
@@ -135,7 +135,7 @@ impl<S: Simd> Terms<S, 1> for NormalTerms<'_, S> {
 }
 
 impl Sums {
-    /// From the sums of [`StandardTerms`], the slope of the log-Jacobian and that itself, negative and doubled.
+    /// Makes the sums from those of [`StandardTerms`], the slope of the log-Jacobian, and -2 times the log-Jacobian.
     #[inline(always)]
     fn pointwise(sums: [f64; 6], jacobian: [f64; 2]) -> Self {
         let [squares, z2, residuals, pushes, toward, own] = sums;
@@ -155,8 +155,8 @@ impl Sums {
     }
 }
 
-/// What standardised coordinates have to do with a vector of groups: `inverse` is 1 / (1 + n s^2 / o^2), `width` its root,
-/// `push` is n s / o^2 of the inverse.
+/// The standardised coordinates of a vector of groups: `inverse` is 1 / (1 + n s^2 / o^2), `width` its root, and `push`
+/// is n s / o^2 times `inverse`.
 struct Row<V> {
     inverse: V,
     width: V,
@@ -165,10 +165,10 @@ struct Row<V> {
 
 /// A way to make a row.
 trait Widths<S: Simd> {
-    /// The row of a vector of groups.
+    /// Returns the row of a vector of groups.
     fn row(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s>;
 
-    /// The row of a vector that ends with padding: its count is 0 there, and so is its push.
+    /// Returns the row of a vector that ends with padding: its count is 0 there, and so is its push.
     fn padded(&self, simd: S, groups: &Shared<S>, count: S::f64s) -> Row<S::f64s>;
 }
 
@@ -240,8 +240,8 @@ struct StandardTerms<'a, S: Simd, W> {
 }
 
 impl<S: Simd, W: Widths<S>> StandardTerms<'_, S, W> {
-    /// The gradient at vector `at`, and the summands: squares, z^2, residuals, what pulls mu_pop, log sigma_pop and
-    /// log sigma_obs through the coordinates.
+    /// Returns the gradient at vector `at`, and the summands: squares, z^2, residuals, what pulls mu_pop, log sigma_pop
+    /// and log sigma_obs through the coordinates.
     #[inline(always)]
     fn evaluate(&self, simd: S, at: usize, x: S::f64s, row: Row<S::f64s>) -> (S::f64s, [S::f64s; 6]) {
         let Shared { scale, shift, weight, .. } = self.groups.shared;
