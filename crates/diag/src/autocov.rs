@@ -19,8 +19,8 @@ const WINDOW: usize = BLOCK + SETS - 1;
 /// need fewer than this many, and eight lags by definition cost a fraction of the transforms.
 const DIRECT: usize = 32;
 
-/// The autocovariance of `series` at every lag: `c_t = 1/n sum_i (x_i - mean) (x_{i+t} - mean)`,
-/// as `az.autocov` (biased: divisor `n` at every lag). Empty for an empty series.
+/// Returns the autocovariance of `series` at every lag: `c_t = 1/n sum_i (x_i - mean) (x_{i+t} - mean)`, as
+/// `az.autocov` (biased: divisor `n` at every lag). Empty for an empty series.
 pub fn autocov(series: &[f64]) -> Vec<f64> {
     if series.is_empty() {
         return Vec::new();
@@ -32,8 +32,8 @@ pub fn autocov(series: &[f64]) -> Vec<f64> {
     lags
 }
 
-/// The autocorrelation of `series` at every lag: [`autocov`] over its value at lag 0, as `az.autocorr`;
-/// NaN where the series is constant.
+/// Returns the autocorrelation of `series` at every lag: [`autocov`] over its value at lag 0, as `az.autocorr`; NaN
+/// where the series is constant.
 pub fn autocorr(series: &[f64]) -> Vec<f64> {
     let mut lags = autocov(series);
     if let Some(&variance) = lags.first() {
@@ -50,7 +50,7 @@ pub(crate) struct Transform {
 }
 
 impl Transform {
-    /// For rows of `draws` values.
+    /// Makes a transform of rows of `draws` values.
     pub(crate) fn new(draws: usize) -> Self {
         Self { draws, plan: None }
     }
@@ -81,7 +81,7 @@ impl Transform {
     }
 }
 
-/// Both directions with their buffers.
+/// The transforms in both directions, with their buffers.
 #[derive(Clone)]
 struct Plan {
     forward: Arc<dyn RealToComplex<f64>>,
@@ -110,7 +110,7 @@ impl Plan {
     }
 }
 
-/// The smallest number of the form 2^a or 3 2^a that is not below `n`: fast, and at most a third too long.
+/// Returns the smallest number of the form 2^a or 3 2^a that is not below `n`: fast, and at most a third too long.
 fn fast_length(n: usize) -> usize {
     let power = n.next_power_of_two();
     if power >= 8 && power / 4 * 3 >= n { power / 4 * 3 } else { power }
@@ -127,13 +127,13 @@ pub(crate) struct MeanAutocov<'a> {
 }
 
 impl<'a> MeanAutocov<'a> {
-    /// Of rows `centered` (`chains x draws`, each with mean 0); `lags` is a buffer.
+    /// Prepares the autocovariances of the rows of `centered` (`chains x draws`, each with mean 0); `lags` is a buffer.
     pub(crate) fn new(transform: &'a mut Transform, centered: &'a [f64], lags: &'a mut Vec<f64>) -> Self {
         lags.clear();
         Self { transform, centered, lags }
     }
 
-    /// The value at lag `lag`, which is below the number of draws.
+    /// Returns the value at lag `lag`, which is below the number of draws.
     pub(crate) fn at(&mut self, lag: usize) -> f64 {
         while lag >= self.lags.len() {
             if self.lags.len() >= DIRECT || self.decays_slowly() {
@@ -145,7 +145,7 @@ impl<'a> MeanAutocov<'a> {
         self.lags[lag]
     }
 
-    /// Whether the lags known so far say that many more will be asked for.
+    /// Returns whether the lags known so far say that many more will be asked for.
     fn decays_slowly(&self) -> bool {
         matches!((self.lags.first(), self.lags.last()), (Some(&variance), Some(&last)) if last > SLOW * variance)
     }

@@ -5,8 +5,8 @@ use crate::normal::normal_quantile;
 /// Terms after which the continued fraction is given up; it converges in about sqrt(max(a, b)).
 const MOST_TERMS: usize = 100_000;
 
-/// The `p` quantile of Beta(a, b), `0 < p < 1`, `a, b >= 1`: Newton's method on the distribution function,
-/// kept inside a shrinking bracket. NaN when an argument is.
+/// Returns the `p` quantile of Beta(a, b), `0 < p < 1`, `a, b >= 1`: Newton's method on the distribution function, kept
+/// inside a shrinking bracket. NaN when an argument is.
 pub(crate) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     if p.is_nan() || a.is_nan() || b.is_nan() {
         return f64::NAN;
@@ -36,8 +36,8 @@ pub(crate) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     x
 }
 
-/// The distribution function of Beta(a, b): the regularised incomplete beta function, by the continued
-/// fraction 8.17.22 of the NIST Digital Library of Mathematical Functions on the side where it is fast.
+/// Returns the distribution function of Beta(a, b): the regularised incomplete beta function, by the continued fraction
+/// 8.17.22 of the NIST Digital Library of Mathematical Functions on the side where it is fast.
 fn distribution(x: f64, a: f64, b: f64, log_beta: f64) -> f64 {
     let front = (a * x.ln() + b * (-x).ln_1p() - log_beta).exp();
     if x <= (a + 1.0) / (a + b + 2.0) {
@@ -71,8 +71,8 @@ fn continued_fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// The logarithm of the gamma function for `x > 0`: Stirling's series (DLMF 5.11.1) beyond 10, reached by
-/// the recurrence.
+/// Returns the logarithm of the gamma function for `x > 0`: Stirling's series (DLMF 5.11.1) beyond 10, reached by the
+/// recurrence.
 pub(crate) fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0);
     while x < 10.0 {

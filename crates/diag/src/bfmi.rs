@@ -3,9 +3,9 @@
 use crate::Chains;
 use crate::moments::{sum_by, variance};
 
-/// E-BFMI of each chain from the energies of its draws: the mean squared step of the energy over its
-/// variance. Below 0.3 the momentum refresh is too weak for the spread of energies, and tails may be
-/// missed (Betancourt 2016, arXiv:1604.00695). NaN for a single draw or constant energy. `az.bfmi`.
+/// Returns E-BFMI of each chain from the energies of its draws: the mean squared step of the energy over its variance.
+/// Below 0.3 the momentum refresh is too weak for the spread of energies, and tails may be missed (Betancourt 2016,
+/// arXiv:1604.00695). NaN for a single draw or constant energy. `az.bfmi`.
 pub fn bfmi(energy: &Chains) -> Vec<f64> {
     energy
         .rows()
@@ -16,8 +16,8 @@ pub fn bfmi(energy: &Chains) -> Vec<f64> {
         .collect()
 }
 
-/// E-BFMI of all chains together, for many chains of few draws, of which one alone says nothing: the mean squared step over
-/// the variance of all energies. NaN as [`bfmi`].
+/// Returns E-BFMI of all chains together, for many chains of few draws, of which one alone says nothing: the mean
+/// squared step over the variance of all energies. NaN where [`bfmi`] is.
 pub fn bfmi_of_chains(energy: &Chains) -> f64 {
     let steps: Vec<f64> = energy.rows().flat_map(|row| row.windows(2).map(|pair| pair[1] - pair[0])).collect();
     sum_by(&steps, |step| step * step) / steps.len() as f64 / variance(energy.values())

@@ -41,7 +41,8 @@ impl<'a> Chains<'a> {
     /// row-major, and `buffer` holds the copy (it is cleared first, so it can be used again and again).
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`DiagError::Element`] when `element` is not below `width`.
+    /// [`DiagError::Element`] when `element` is not below `width`, [`DiagError::Empty`] without chains or draws, and
+    /// [`DiagError::Shape`] when `source` has another length than `chains * draws * width`.
     pub fn gather(
         source: &[f64],
         chains: usize,
@@ -91,22 +92,22 @@ impl<'a> Chains<'a> {
         Ok((Self::new(buffer, rows.len(), draws)?, dropped))
     }
 
-    /// All values, chain after chain.
+    /// Returns all values, chain after chain.
     pub fn values(&self) -> &'a [f64] {
         self.values
     }
 
-    /// The number of chains.
+    /// Returns the number of chains.
     pub fn chains(&self) -> usize {
         self.chains
     }
 
-    /// The number of draws of each chain.
+    /// Returns the number of draws of each chain.
     pub fn draws(&self) -> usize {
         self.draws
     }
 
-    /// The draws of chain `chain`.
+    /// Returns the draws of chain `chain`.
     ///
     /// # Panics
     /// When there is no such chain.
@@ -114,12 +115,12 @@ impl<'a> Chains<'a> {
         &self.values[chain * self.draws..(chain + 1) * self.draws]
     }
 
-    /// All chains, in order.
+    /// Returns all chains, in order.
     pub fn rows(&self) -> std::slice::ChunksExact<'a, f64> {
         self.values.chunks_exact(self.draws)
     }
 
-    /// The same chains, each cut in two: `2 chains x (draws / 2)`. An odd chain loses its middle draw.
+    /// Returns the same chains, each cut in two: `2 chains x (draws / 2)`. An odd chain loses its middle draw.
     /// Even chains are viewed in place; `buffer` is used only for odd ones.
     pub(crate) fn split<'b>(&self, buffer: &'b mut Vec<f64>) -> Chains<'b>
     where
@@ -143,14 +144,14 @@ impl<'a> Chains<'a> {
         Chains { values, chains: self.chains, draws: self.draws }
     }
 
-    /// Whether there are at least 4 draws of each of `min_chains` chains and none is NaN: the condition
-    /// under which ArviZ computes a diagnostic at all.
+    /// Returns whether there are at least 4 draws of each of `min_chains` chains and none is NaN: the condition under
+    /// which ArviZ computes a diagnostic at all.
     pub(crate) fn valid(&self, min_chains: usize) -> bool {
         self.chains >= min_chains && self.draws >= 4 && !has_nan(self.values)
     }
 }
 
-/// Whether any value is NaN.
+/// Returns whether any value is NaN.
 pub(crate) fn has_nan(values: &[f64]) -> bool {
     // Folding over whole blocks lets the compiler use vectors; `any` alone would test one by one.
     values.chunks(256).any(|block| block.iter().fold(false, |found, v| found | v.is_nan()))

@@ -11,9 +11,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// As it should be.
+    /// The draws pass the check.
     Pass,
-    /// Worth a look; the draws can be used.
+    /// The finding is worth a look; the draws can be used.
     Warn,
     /// The draws should not be used as they are.
     Fail,
@@ -48,7 +48,7 @@ pub struct Check {
     pub threshold: Option<f64>,
     /// One sentence: what was found, where.
     pub message: String,
-    /// What to do about it; none when there is nothing to do.
+    /// Advice for this finding; `None` when there is nothing to do.
     pub advice: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Check {
     }
 }
 
-/// What to do about chains that mix slowly, with nothing in it that is done already.
+/// Returns advice for chains that mix slowly, without recommending settings that are in use already.
 fn of_slow_chains(settings: Option<&SettingsInUse>) -> String {
     let (adaptive, low_rank) = settings.map_or((false, false), |s| (s.adaptive_coordinates, s.low_rank_metric));
     let options = match (adaptive, low_rank) {

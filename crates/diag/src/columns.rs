@@ -2,14 +2,15 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Rows and columns that are transposed at once, in registers: so many values of a column fill a cache line.
+/// Rows and columns that are transposed at once, in registers: this number of values of a column fills a cache line.
 const SIDE: usize = 8;
 
 /// Values of all columns that are gathered together.
 const TOGETHER: usize = 1 << 18;
 
-/// How many neighbouring ones of `width` columns of `rows` values to gather together: whole cache lines of each row are read,
-/// unless the columns are so long that they would take much memory, or so few that threads would have nothing to do.
+/// Returns how many neighbouring ones of `width` columns of `rows` values to gather together: whole cache lines of each
+/// row are read, unless the columns are so long that they would take much memory, or so few that threads would have
+/// nothing to do.
 pub(crate) fn block(rows: usize, width: usize) -> usize {
     let threads = rayon::current_num_threads();
     let share = if width < 2 * SIDE * threads {

@@ -19,7 +19,7 @@ pub enum WeightMethod {
     BbPseudoBma {
         /// Bootstraps.
         samples: u32,
-        /// Of their random numbers, which are not NumPy's.
+        /// The seed of the bootstrap's random numbers, which are not NumPy's.
         seed: u64,
     },
     /// Akaike-like weights `exp(elpd)`.
@@ -31,15 +31,15 @@ pub enum WeightMethod {
 pub struct Comparison {
     /// The model's name.
     pub name: String,
-    /// Its place, 0 for the best.
+    /// The model's place, 0 for the best.
     pub rank: usize,
-    /// Its expected log predictive density.
+    /// The model's expected log predictive density.
     pub elpd: f64,
-    /// Its effective number of parameters.
+    /// The model's effective number of parameters.
     pub p: f64,
-    /// What it lacks to the best one.
+    /// The best model's `elpd` less this model's.
     pub elpd_diff: f64,
-    /// Its weight; the weights sum to 1.
+    /// The model's weight; the weights of all models sum to 1.
     pub weight: f64,
     /// The standard error of `elpd`; by bootstrap for BB-pseudo-BMA.
     pub se: f64,
@@ -124,7 +124,7 @@ fn softmax(values: &[f64]) -> Vec<f64> {
 struct SplitMix(u64);
 
 impl SplitMix {
-    /// In [0, 1).
+    /// Returns the draws a number in [0, 1).
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -134,7 +134,7 @@ impl SplitMix {
     }
 }
 
-/// The mean weight of each model over Bayesian bootstraps, and the standard deviation of its elpd.
+/// Returns the mean weight of each model over Bayesian bootstraps, and the standard deviation of its elpd.
 fn bootstrap(pointwise: &[&[f64]], samples: u32, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let observations = pointwise[0].len();
     let mut weights = vec![0.0; pointwise.len()];

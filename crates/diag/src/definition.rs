@@ -1,4 +1,4 @@
-//! The same estimators as other programs define them.
+//! The estimators of this crate as other programs define them.
 
 mod posterior;
 
@@ -34,7 +34,7 @@ pub enum Definition {
 }
 
 impl Definition {
-    /// As [`rhat`](crate::rhat).
+    /// Computes [`rhat`](crate::rhat) by this definition.
     pub fn rhat(self, chains: &Chains) -> f64 {
         if self != Self::Posterior {
             return crate::rhat(chains);
@@ -42,7 +42,7 @@ impl Definition {
         if chains.valid(1) { posterior::rhat(chains) } else { f64::NAN }
     }
 
-    /// As [`ess_bulk`](crate::ess_bulk).
+    /// Computes [`ess_bulk`](crate::ess_bulk) by this definition.
     pub fn ess_bulk(self, chains: &Chains) -> f64 {
         match self {
             Self::Posterior if chains.valid(1) => posterior::ess_of(chains, rank_normalized),
@@ -50,7 +50,7 @@ impl Definition {
         }
     }
 
-    /// As [`ess_mean`](crate::ess_mean).
+    /// Computes [`ess_mean`](crate::ess_mean) by this definition.
     pub fn ess_mean(self, chains: &Chains) -> f64 {
         match self {
             Self::Posterior if chains.valid(1) => posterior::ess_of(chains, |split| split.values().to_vec()),
@@ -58,7 +58,7 @@ impl Definition {
         }
     }
 
-    /// As [`ess_tail`](crate::ess_tail).
+    /// Computes [`ess_tail`](crate::ess_tail) by this definition.
     pub fn ess_tail(self, chains: &Chains) -> f64 {
         if self == Self::Arviz {
             return crate::ess_tail(chains);
@@ -70,16 +70,16 @@ impl Definition {
         if self == Self::Posterior && high.is_nan() { high } else { lesser(low, high) }
     }
 
-    /// As [`ess_quantile`](crate::ess_quantile).
+    /// Computes [`ess_quantile`](crate::ess_quantile) by this definition.
     ///
     /// # Errors
-    /// As [`ess_quantile`](crate::ess_quantile).
+    /// [`DiagError::Probability`] when `prob` does not lie between 0 and 1, both excluded.
     pub fn ess_quantile(self, chains: &Chains, prob: f64) -> Result<f64, DiagError> {
         let found = crate::ess_quantile(chains, prob)?;
         Ok(if self == Self::Arviz || !chains.valid(1) { found } else { self.below_quantile(chains, prob) })
     }
 
-    /// As [`mcse_mean`](crate::mcse_mean).
+    /// Computes [`mcse_mean`](crate::mcse_mean) by this definition.
     pub fn mcse_mean(self, chains: &Chains) -> f64 {
         if self != Self::Posterior || !chains.valid(1) {
             return crate::mcse_mean(chains);
@@ -89,7 +89,7 @@ impl Definition {
         (mean(&squares) * size / (size - 1.0) / self.ess_mean(chains)).sqrt()
     }
 
-    /// As [`mcse_sd`](crate::mcse_sd).
+    /// Computes [`mcse_sd`](crate::mcse_sd) by this definition.
     pub fn mcse_sd(self, chains: &Chains) -> f64 {
         if self == Self::Arviz || !chains.valid(1) {
             return crate::mcse_sd(chains);
@@ -103,10 +103,10 @@ impl Definition {
         sd_error(mean(&squares), fourth, ess)
     }
 
-    /// As [`mcse_quantile`](crate::mcse_quantile).
+    /// Computes [`mcse_quantile`](crate::mcse_quantile) by this definition.
     ///
     /// # Errors
-    /// As [`mcse_quantile`](crate::mcse_quantile).
+    /// [`DiagError::Probability`] when `prob` does not lie between 0 and 1, both excluded.
     pub fn mcse_quantile(self, chains: &Chains, prob: f64) -> Result<f64, DiagError> {
         let found = crate::mcse_quantile(chains, prob)?;
         if self == Self::Arviz || !chains.valid(1) {

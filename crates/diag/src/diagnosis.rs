@@ -20,8 +20,8 @@ pub struct DiagnoseOptions {
     /// Bulk and tail effective sample sizes must reach this; when none is given 100 for each chain (Vehtari et al. 2021,
     /// section 4), with superchains 400 in all.
     pub min_ess: Option<f64>,
-    /// For many chains of few draws: as how many groups of consecutive chains they began. Then it is a diagnosis of
-    /// [`summary_of_many`](crate::summary_of_many).
+    /// The number of groups of consecutive chains that began together, for many chains of few draws. The diagnosis is
+    /// then that of [`summary_of_many`](crate::summary_of_many).
     pub superchains: Option<usize>,
     /// E-BFMI of each chain must reach this.
     pub min_bfmi: f64,
@@ -56,28 +56,28 @@ impl Default for DiagnoseOptions {
     }
 }
 
-/// What is to be said about a trace. As JSON: `{"schema": 1, "parameters": [...], "max_rhat", ...}`.
+/// The diagnosis of a trace. As JSON: `{"schema": 1, "parameters": [...], "max_rhat", ...}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
     /// One row for each number of the posterior.
     pub summary: Summary,
-    /// Divergent transitions; none where the trace does not say.
+    /// Number of divergent transitions; `None` where the trace does not say.
     pub divergences: Option<u64>,
-    /// Trajectories cut at the depth limit; none where the trace does not say.
+    /// Number of trajectories cut at the depth limit; `None` where the trace does not say.
     pub reached_max_treedepth: Option<u64>,
-    /// E-BFMI of each chain, with superchains of all together; empty where the trace has no energy.
+    /// E-BFMI of each chain, or with superchains of all chains together; empty where the trace has no energy.
     pub bfmi: Vec<f64>,
     /// The checks, always the same ones in the same order.
     pub checks: Vec<Check>,
 }
 
 impl Diagnosis {
-    /// Whether no check failed. Warnings and skipped checks do not count.
+    /// Returns whether no check failed. Warnings and skipped checks do not count.
     pub fn good(&self) -> bool {
         self.checks.iter().all(|check| check.status != Status::Fail)
     }
 
-    /// What to do, most telling first: the advice of the checks that failed, then of those that warn.
+    /// Returns advice, most telling first: from the checks that failed, then from those that warn.
     pub fn advice(&self) -> Vec<&str> {
         [Status::Fail, Status::Warn]
             .iter()
@@ -91,7 +91,7 @@ impl Diagnosis {
             })
     }
 
-    /// The table, one line for each check, and the advice.
+    /// Returns the table, one line for each check, and the advice.
     pub fn to_text(&self, rows: Rows) -> String {
         let mut text = self.summary.to_text(rows);
         let (chains, draws) = (self.summary.chains, self.summary.draws);
@@ -132,7 +132,8 @@ const SATURATED: &[&str] = &["reached_max_treedepth", "maxdepth_reached"];
 /// statistics are absent are skipped, so that any trace can be diagnosed, also those of other samplers.
 ///
 /// # Errors
-/// As [`summary_of_many`](crate::summary_of_many); of `sample_stats` only the variables that are used must be sound.
+/// When the posterior cannot be summarised (see [`summary_of_many`](crate::summary_of_many)), or a variable of
+/// `sample_stats` that is used is damaged.
 pub fn diagnose(
     posterior: &Dataset,
     sample_stats: Option<&Dataset>,
@@ -175,7 +176,7 @@ pub fn diagnose(
     Ok(Diagnosis { summary, divergences, reached_max_treedepth, bfmi: bfmi.unwrap_or_default(), checks })
 }
 
-/// The first statistic of those `names`; it has one value for each draw of the posterior.
+/// Returns the first statistic of those `names`; it has one value for each draw of the posterior.
 fn statistic<'a>(
     sample_stats: Option<&'a Dataset>,
     names: &[&str],
@@ -195,7 +196,7 @@ fn statistic<'a>(
     Ok(Some(array))
 }
 
-/// The last draw's value of each chain.
+/// Returns the last draw's value of each chain.
 fn last_of_each_chain(values: &Values, draws: usize) -> Vec<f64> {
     values.to_f64().chunks_exact(draws.max(1)).filter_map(|chain| chain.last().copied()).collect()
 }

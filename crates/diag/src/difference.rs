@@ -14,21 +14,21 @@ use std::collections::HashMap;
 /// The quantiles that are compared.
 pub const COMPARED_QUANTILES: [f64; 3] = [0.05, 0.5, 0.95];
 
-/// What two posteriors say of one number; differences are of the second less the first.
+/// What two posteriors say of one number. Differences are the second posterior's number less the first's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterDifference {
     /// The element's name, e.g. `mu_group[berlin]`.
     pub name: String,
-    /// The means.
+    /// The means of the first and the second posterior.
     pub mean: [f64; 2],
-    /// The standard deviations.
+    /// The standard deviations of the first and the second posterior.
     pub sd: [f64; 2],
-    /// The [quantiles](COMPARED_QUANTILES) of the first and of the second.
+    /// The [quantiles](COMPARED_QUANTILES) of the first and the second posterior.
     pub quantiles: [[f64; 3]; 2],
-    /// Difference of the means over the larger of the first's |mean| and standard deviation: of a mean near 0 nothing is a
-    /// small fraction.
+    /// Difference of the means, divided by the larger of the first posterior's |mean| and its standard deviation: where
+    /// the mean is near 0, every difference would be a large fraction of it.
     pub relative_mean: f64,
-    /// Difference of the standard deviations over the first.
+    /// Difference of the standard deviations, divided by the first posterior's.
     pub relative_sd: f64,
     /// Difference of the means in its Monte Carlo standard errors; 0 where both are constant and equal.
     pub z_mean: f64,
@@ -36,20 +36,20 @@ pub struct ParameterDifference {
     pub z_sd: f64,
     /// Differences of the quantiles in their Monte Carlo standard errors; NaN where chains are too short to tell them.
     pub z_quantiles: [f64; 3],
-    /// Wasserstein distance of order 1, in units of the quantity: how far a draw of one must be moved on average to make the
-    /// other. `scipy.stats.wasserstein_distance`.
+    /// Wasserstein distance of order 1, in the quantity's units: how far draws of the first posterior must be moved on
+    /// average to make the second's. `scipy.stats.wasserstein_distance`.
     pub wasserstein: f64,
-    /// The smallest p-value of its z, adjusted for all of all parameters ([`holm`](crate::holm)).
+    /// The smallest p-value of the parameter's z values, adjusted for all z of all parameters ([`holm`](crate::holm)).
     pub p_value: f64,
 }
 
 impl ParameterDifference {
-    /// The z that is farthest from 0; NaN where there is none.
+    /// Returns the z that is farthest from 0; NaN where there is none.
     pub fn worst_z(&self) -> f64 {
         self.all_z().filter(|z| !z.is_nan()).fold(f64::NAN, |worst, z| if z.abs() <= worst.abs() { worst } else { z })
     }
 
-    /// The Wasserstein distance in standard deviations of the first.
+    /// Returns the Wasserstein distance in standard deviations of the first.
     pub fn wasserstein_sds(&self) -> f64 {
         over(self.wasserstein, self.sd[0])
     }
@@ -75,13 +75,13 @@ pub struct PosteriorDifference {
 }
 
 impl PosteriorDifference {
-    /// The parameter where `size` is largest; NaN counts as largest.
+    /// Returns the parameter where `size` is largest; NaN counts as largest.
     pub fn largest(&self, size: impl Fn(&ParameterDifference) -> f64) -> Option<&ParameterDifference> {
         let key = |p: &ParameterDifference| if size(p).is_nan() { f64::INFINITY } else { size(p).abs() };
         self.parameters.iter().max_by(|a, b| key(a).total_cmp(&key(b)))
     }
 
-    /// The smallest adjusted p-value: what chance would do as far as this or farther anywhere.
+    /// Returns the smallest adjusted p-value: what chance would do as far as this or farther anywhere.
     pub fn p_value(&self) -> f64 {
         self.parameters.iter().map(|p| p.p_value).fold(1.0, |least, p| if p >= least { least } else { p })
     }
@@ -95,7 +95,8 @@ impl PosteriorDifference {
 /// A number that is constant in both and the same has z = 0.
 ///
 /// # Errors
-/// As [`summary`](crate::summary); [`DiagError::NothingInCommon`] when no name is in both.
+/// When a posterior cannot be summarised (see [`summary`](crate::summary)); [`DiagError::NothingInCommon`] when no name
+/// is in both.
 pub fn posterior_difference(
     first: &Dataset,
     second: &Dataset,
@@ -133,7 +134,7 @@ struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// Its draws, chain after chain.
+    /// Returns the number's draws, chain after chain.
     fn draws(&self) -> Vec<f64> {
         fn pick<T: Copy>(values: &[T], index: usize, width: usize, real: impl Fn(T) -> f64) -> Vec<f64> {
             values.iter().skip(index).step_by(width).map(|&value| real(value)).collect()
@@ -148,7 +149,7 @@ impl Element<'_> {
     }
 }
 
-/// The numbers of a posterior by name.
+/// Returns the numbers of a posterior by name.
 fn elements(posterior: &Dataset) -> HashMap<String, Element<'_>> {
     let numeric = posterior.variables.iter().filter(|(_, array)| array.values.is_numeric());
     numeric
@@ -209,7 +210,7 @@ fn z(difference: f64, errors: [f64; 2]) -> f64 {
     over(difference, hypotenuse(errors[0], errors[1]))
 }
 
-/// The root of the sum of two squares, of any size.
+/// Returns the root of the sum of two squares, of any size.
 fn hypotenuse(a: f64, b: f64) -> f64 {
     let largest = a.abs().max(b.abs());
     if largest == 0.0 || largest.is_infinite() {
@@ -228,8 +229,8 @@ fn rmse(parameters: &[ParameterDifference]) -> f64 {
     over(sum(&|p| p.mean[1] - p.mean[0]).sqrt(), sum(&|p| scale(p.mean[0], p.sd[0])).sqrt())
 }
 
-/// With p-values, of which there are as many as z that are defined. A mean or a standard deviation without a z
-/// (too few draws, NaN) counts as different; a quantile is then left out.
+/// Adds the p-values, adjusted for as many z as are defined. A mean or a standard deviation without a z (too few draws,
+/// NaN) counts as different; a quantile without a z is left out.
 fn adjusted(mut parameters: Vec<ParameterDifference>) -> Vec<ParameterDifference> {
     let normal = Normal::standard();
     let mut owners = Vec::new();
@@ -249,7 +250,7 @@ fn adjusted(mut parameters: Vec<ParameterDifference>) -> Vec<ParameterDifference
     parameters
 }
 
-/// The area between the distribution functions of two sorted samples.
+/// Returns the area between the distribution functions of two sorted samples.
 fn wasserstein(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j) = (0, 0);
     let mut area = 0.0;

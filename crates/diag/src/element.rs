@@ -48,7 +48,8 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// For quantities of `chains x draws`; with `superchains` for what compares chains.
+    /// Makes the buffers for quantities of `chains x draws`; with `superchains`, chains are compared in that many
+    /// groups.
     pub(crate) fn new(chains: usize, draws: usize, superchains: Option<usize>) -> Self {
         let half = draws / 2;
         let ranked = superchains.map_or(2 * chains * half, |_| chains * draws);
@@ -111,7 +112,8 @@ impl Workspace {
         found
     }
 
-    /// What the ranks of the values, and of their distances from `center`, say; scores take the place of the values.
+    /// Compares chains by the ranks of the values and of their distances from `center`. The scores overwrite the
+    /// values.
     fn compare(&mut self, values: &mut [f64], center: f64, found: &mut Statistics) {
         let comparable = match self.superchains {
             Some(_) => !found.constant,
@@ -132,7 +134,7 @@ impl Workspace {
         }
     }
 
-    /// R-hat of scores: of halves of chains, or of superchains.
+    /// Returns R-hat of scores: of halves of chains, or of superchains.
     fn reduction(&self, scores: &[f64]) -> f64 {
         match self.superchains {
             Some(superchains) => nested(scores, self.draws, superchains),
@@ -140,7 +142,7 @@ impl Workspace {
         }
     }
 
-    /// The effective sample size for the mean of `f`.
+    /// Returns the effective sample size for the mean of `f`.
     fn worth_of(&mut self, values: &[f64], f: impl Fn(f64) -> f64) -> f64 {
         self.folded.reserve(values.len());
         let mut series = std::mem::take(&mut self.folded.values);
@@ -151,7 +153,7 @@ impl Workspace {
         found
     }
 
-    /// The effective sample size for the probability of being at most `bound`.
+    /// Returns the effective sample size for the probability of being at most `bound`.
     fn worth_below(&mut self, values: &[f64], bound: f64) -> f64 {
         if self.by_means() {
             return self.worth_of(values, |v| f64::from(u8::from(v <= bound)));
@@ -159,13 +161,13 @@ impl Workspace {
         self.ess.estimate_indicator(values, self.draws, |v| v <= bound)
     }
 
-    /// Whether chains are too short to tell the draws' own correlations.
+    /// Returns whether chains are too short to tell the draws' own correlations.
     fn by_means(&self) -> bool {
         self.superchains.is_some() && self.draws < CORRELATED
     }
 
-    /// The effective sample size for the mean of `series`, of whole chains or of their halves; afterwards it is without
-    /// meaning. It is that of the draws' own correlations where a chain has enough draws to tell them.
+    /// Returns the effective sample size for the mean of `series`, of whole chains or of their halves; afterwards it is
+    /// without meaning. It is that of the draws' own correlations where a chain has enough draws to tell them.
     fn worth(&mut self, series: &mut [f64]) -> f64 {
         if self.by_means() {
             return from_means(series, self.draws);
@@ -175,7 +177,7 @@ impl Workspace {
     }
 }
 
-/// The halves of chains: an odd chain loses its middle draw, and those behind it move up.
+/// Returns the halves of chains: an odd chain loses its middle draw, and those behind it move up.
 fn halves(series: &mut [f64], draws: usize) -> &mut [f64] {
     if draws.is_multiple_of(2) {
         return series;

@@ -24,7 +24,7 @@ pub enum Criterion {
 }
 
 impl Criterion {
-    /// `loo` or `waic`.
+    /// Returns `loo` or `waic`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Loo => "loo",
@@ -36,11 +36,11 @@ impl Criterion {
 /// How well a model predicts observations that it was not fitted to, on the log scale: larger is better.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elpd {
-    /// Which estimate it is.
+    /// The criterion: which estimate this is.
     pub criterion: Criterion,
     /// The expected log pointwise predictive density: the sum of `pointwise`. ArviZ's `elpd_loo` or `elpd_waic`.
     pub elpd: f64,
-    /// Its standard error over observations: `sqrt(n Var(pointwise))`.
+    /// The standard error of `elpd` over observations: `sqrt(n Var(pointwise))`.
     pub se: f64,
     /// The effective number of parameters. ArviZ's `p_loo` or `p_waic`.
     pub p: f64,
@@ -50,24 +50,25 @@ pub struct Elpd {
     pub n_data_points: usize,
     /// The part of each observation. ArviZ's `loo_i` or `waic_i`.
     pub pointwise: Vec<f64>,
-    /// Of each observation, how reliable `pointwise` is: of LOO the Pareto k, of WAIC the variance of the log likelihood.
+    /// How reliable `pointwise` is, for each observation: for LOO the Pareto k, for WAIC the variance of the log
+    /// likelihood.
     pub reliability: Vec<f64>,
-    /// `reliability` should not be above it. ArviZ's `good_k`; for WAIC 0.4.
+    /// The limit that `reliability` should not exceed. ArviZ's `good_k`; for WAIC 0.4.
     pub good: f64,
 }
 
 impl Elpd {
-    /// The observations whose `reliability` is above `good`.
+    /// Returns the observations whose `reliability` is above `good`.
     pub fn unreliable(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.reliability.len()).filter(|&i| self.reliability[i] > self.good)
     }
 
-    /// Whether an observation is unreliable. ArviZ's `warning`.
+    /// Returns whether an observation is unreliable. ArviZ's `warning`.
     pub fn warning(&self) -> bool {
         self.unreliable().next().is_some()
     }
 
-    /// What was found amiss and what to do about it; none when nothing is.
+    /// Returns which observations are unreliable and what to do about them; `None` when no observation is.
     pub fn advice(&self) -> Option<String> {
         let worst = self.unreliable().max_by(|&a, &b| self.reliability[a].total_cmp(&self.reliability[b]))?;
         let (count, total, largest) = (self.unreliable().count(), self.n_data_points, self.reliability[worst]);
@@ -91,8 +92,8 @@ pub(crate) fn log_sum_exp(values: &[f64], max: f64) -> f64 {
     if max.is_finite() { sum_exp(values, 1.0, max).ln() + max } else { f64::NAN }
 }
 
-/// The widely applicable information criterion. An observation with a NaN or infinite log likelihood is NaN, and so are the
-/// sums. Prefer [`loo`](crate::loo()), which is never less accurate and says where it fails. `az.waic`.
+/// Returns the widely applicable information criterion. An observation with a NaN or infinite log likelihood is NaN,
+/// and so are the sums. Prefer [`loo`](crate::loo()), which is never less accurate and says where it fails. `az.waic`.
 pub fn waic(log_likelihood: &LogLikelihood) -> Elpd {
     let samples = log_likelihood.samples() as f64;
     let found = log_likelihood.map(
@@ -123,12 +124,12 @@ pub(crate) fn standard_error(values: &[f64]) -> f64 {
     sum_by(values, |v| (v - center) * (v - center)).sqrt()
 }
 
-/// The relative effective sample size of a posterior's draws: the mean over all its elements of
-/// [`ess_mean`](crate::ess_mean), divided by the number of draws; 1 for one chain. NaN when an element's is. What `az.loo`
-/// uses unless told otherwise.
+/// Returns the relative effective sample size of a posterior's draws: the mean over all its elements of
+/// [`ess_mean`](crate::ess_mean), divided by the number of draws; 1 for one chain. NaN when it is NaN for an element.
+/// `az.loo` uses this number unless told otherwise.
 ///
 /// # Errors
-/// As [`summary`](crate::summary).
+/// When the posterior cannot be summarised: see [`summary`](crate::summary).
 pub fn relative_eff(posterior: &Dataset) -> Result<f64, DiagError> {
     let (means, chains, draws) = summarise_means(posterior)?;
     Ok(if chains == 1 { 1.0 } else { mean(&means) / (chains * draws) as f64 })

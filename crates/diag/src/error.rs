@@ -1,4 +1,4 @@
-//! What can be wrong with the arrays given to this crate.
+//! The errors in arrays given to this crate.
 
 use thiserror::Error;
 
@@ -70,7 +70,7 @@ pub enum DiagError {
     Unequal {
         /// The chain that differs.
         chain: usize,
-        /// Its draws.
+        /// The number of draws of that chain.
         found: usize,
         /// The draws of the first chain.
         expected: usize,
@@ -78,7 +78,7 @@ pub enum DiagError {
     /// Arrays that belong together and differ in size.
     #[error("{what}: {found} values where {expected} are needed")]
     Size {
-        /// What was given.
+        /// What the values are, e.g. `chains of a chunk`.
         what: &'static str,
         /// The values found.
         found: usize,
@@ -145,7 +145,7 @@ pub enum DiagError {
     Dimensions {
         /// The variable's name.
         variable: String,
-        /// Its dimensions.
+        /// The dimensions of the variable.
         dims: Vec<String>,
     },
     /// A variable whose number of values is not the product of its shape.
@@ -153,7 +153,7 @@ pub enum DiagError {
     Values {
         /// The variable's name.
         variable: String,
-        /// Its shape.
+        /// The shape of the variable.
         shape: Vec<usize>,
         /// Number of values found.
         values: usize,
@@ -161,7 +161,7 @@ pub enum DiagError {
     /// Chains that cannot be grouped as asked.
     #[error("superchains: {what}; each chain needs one, and all must have equally many chains")]
     Superchains {
-        /// What was given.
+        /// The superchains that were given, in words.
         what: String,
     },
     /// Two posteriors without a number of the same name.

@@ -16,9 +16,9 @@ use crate::{Chains, DiagError};
 /// A range below which ArviZ takes all values for one (`np.finfo(float).resolution`).
 const CONSTANT: f64 = 1e-15;
 
-/// Bulk effective sample size, in draws: of the rank-normalised split chains. It says how well the center
-/// of the distribution (mean, median) is known. NaN with fewer than 4 draws or when a value is NaN; the
-/// number of draws when all are equal. `az.ess(method="bulk")`.
+/// Returns the bulk effective sample size, in draws: of the rank-normalised split chains. It says how well the center
+/// of the distribution (mean, median) is known. NaN with fewer than 4 draws or when a value is NaN; the number of draws
+/// when all are equal. `az.ess(method="bulk")`.
 pub fn ess_bulk(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
@@ -29,8 +29,8 @@ pub fn ess_bulk(chains: &Chains) -> f64 {
     Ess::new(split.draws()).estimate(&normal)
 }
 
-/// Tail effective sample size, in draws: the smaller of [`ess_quantile`] at 5% and 95%. It says how well
-/// intervals are known. NaN as [`ess_bulk`]. `az.ess(method="tail")`.
+/// Returns the tail effective sample size, in draws: the smaller of [`ess_quantile`] at 5% and 95%. It says how well
+/// intervals are known. NaN where [`ess_bulk`] is. `az.ess(method="tail")`.
 pub fn ess_tail(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
@@ -40,8 +40,8 @@ pub fn ess_tail(chains: &Chains) -> f64 {
     lesser(low, high)
 }
 
-/// Effective sample size for the mean, in draws: of the split chains as they are. NaN as [`ess_bulk`].
-/// `az.ess(method="mean")`.
+/// Returns the effective sample size for the mean, in draws: of the split chains as they are. NaN where [`ess_bulk`]
+/// is. `az.ess(method="mean")`.
 pub fn ess_mean(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
@@ -51,8 +51,8 @@ pub fn ess_mean(chains: &Chains) -> f64 {
     Ess::new(split.draws()).estimate(split.values())
 }
 
-/// Effective sample size for the standard deviation, in draws: that of the mean of `(x - mean)^2`.
-/// NaN as [`ess_bulk`]. `az.ess(method="sd")`.
+/// Returns the effective sample size for the standard deviation, in draws: that of the mean of `(x - mean)^2`. NaN as
+/// [`ess_bulk`]. `az.ess(method="sd")`.
 pub fn ess_sd(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
@@ -61,8 +61,8 @@ pub fn ess_sd(chains: &Chains) -> f64 {
     ess_mean(&chains.with_values(&squares))
 }
 
-/// Effective sample size for the `prob` quantile, in draws: that of the mean of the indicator
-/// `x <= quantile`. NaN as [`ess_bulk`]. `az.ess(method="quantile", prob=prob)`.
+/// Returns the effective sample size for the `prob` quantile, in draws: that of the mean of the indicator `x <=
+/// quantile`. NaN where [`ess_bulk`] is. `az.ess(method="quantile", prob=prob)`.
 ///
 /// # Errors
 /// [`DiagError::Probability`] when `prob` does not lie between 0 and 1, both excluded.
@@ -71,14 +71,14 @@ pub fn ess_quantile(chains: &Chains, prob: f64) -> Result<f64, DiagError> {
     Ok(if chains.valid(1) { ess_below_quantile(chains, prob) } else { f64::NAN })
 }
 
-/// Effective sample size for the median, in draws: [`ess_quantile`] at 50%. `az.ess(method="median")`.
+/// Returns the effective sample size for the median, in draws: [`ess_quantile`] at 50%. `az.ess(method="median")`.
 pub fn ess_median(chains: &Chains) -> f64 {
     if chains.valid(1) { ess_below_quantile(chains, 0.5) } else { f64::NAN }
 }
 
-/// Effective sample size for the probability of the interval between the `low` and the `high` quantile, in draws: that of
-/// the mean of the indicator of lying in it. How well each part of the distribution is known. NaN as [`ess_bulk`].
-/// `az.ess(method="local", prob=(low, high))`.
+/// Returns the effective sample size for the probability of the interval between the `low` and the `high` quantile, in
+/// draws: that of the mean of the indicator of lying in it. How well each part of the distribution is known. NaN as
+/// [`ess_bulk`]. `az.ess(method="local", prob=(low, high))`.
 ///
 /// # Errors
 /// [`DiagError::Interval`] unless `0 <= low < high <= 1`.
@@ -92,8 +92,8 @@ pub fn ess_local(chains: &Chains, low: f64, high: f64) -> Result<f64, DiagError>
     Ok(ess_of(chains, |v| low <= v && v <= high))
 }
 
-/// Effective sample size for the median absolute deviation, in draws: that of the normal scores of the indicator of lying
-/// within it of the median. NaN as [`ess_bulk`]. `az.ess(method="mad")`.
+/// Returns the effective sample size for the median absolute deviation, in draws: that of the normal scores of the
+/// indicator of lying within it of the median. NaN where [`ess_bulk`] is. `az.ess(method="mad")`.
 pub fn ess_mad(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
@@ -108,14 +108,14 @@ pub fn ess_mad(chains: &Chains) -> f64 {
     Ess::new(split.draws()).estimate(&rank_normalized(split.with_values(&within)))
 }
 
-/// Effective sample size of the split chains' normal scores, in draws: another name of [`ess_bulk`].
+/// Returns the effective sample size of the split chains' normal scores, in draws: another name of [`ess_bulk`].
 /// `az.ess(method="z_scale")`.
 pub fn ess_z_scale(chains: &Chains) -> f64 {
     ess_bulk(chains)
 }
 
-/// Effective sample size for the spread, in draws: of the normal scores of the split chains' distances from the median.
-/// NaN as [`ess_bulk`], and when the median is infinite. `az.ess(method="folded")`.
+/// Returns the effective sample size for the spread, in draws: of the normal scores of the split chains' distances from
+/// the median. NaN where [`ess_bulk`] is, and when the median is infinite. `az.ess(method="folded")`.
 pub fn ess_folded(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
@@ -125,7 +125,7 @@ pub fn ess_folded(chains: &Chains) -> f64 {
     rank_normalized_folded(split).map_or(f64::NAN, |z| Ess::new(split.draws()).estimate(&z))
 }
 
-/// Effective sample size for the mean, in draws, of the whole chains, not split. NaN as [`ess_bulk`].
+/// Returns the effective sample size for the mean, in draws, of the whole chains, not split. NaN where [`ess_bulk`] is.
 /// `az.ess(method="identity")`.
 pub fn ess_identity(chains: &Chains) -> f64 {
     if !chains.valid(1) {
@@ -134,7 +134,7 @@ pub fn ess_identity(chains: &Chains) -> f64 {
     Ess::new(chains.draws()).estimate(chains.values())
 }
 
-/// Of valid chains, the effective sample size for the probability that `is` is true.
+/// Returns the effective sample size of valid chains for the probability that `is` is true.
 fn ess_of(chains: &Chains, is: impl Fn(f64) -> bool) -> f64 {
     Ess::new(chains.draws() / 2).estimate_indicator(chains.values(), chains.draws(), is)
 }
@@ -145,12 +145,12 @@ pub(crate) fn squared_deviations(values: &[f64]) -> Vec<f64> {
     values.iter().map(|v| (v - center) * (v - center)).collect()
 }
 
-/// Of valid chains, the effective sample size for a quantile.
+/// Returns the effective sample size of valid chains for the quantile at `prob`.
 pub(crate) fn ess_below_quantile(chains: &Chains, prob: f64) -> f64 {
     ess_below(chains, quantile(&Sorted::of(chains.values()).values, prob))
 }
 
-/// Of valid chains, the effective sample size for the probability of being at most `bound`.
+/// Returns the effective sample size of valid chains for the probability of being at most `bound`.
 pub(crate) fn ess_below(chains: &Chains, bound: f64) -> f64 {
     ess_of(chains, |v| v <= bound)
 }
@@ -182,12 +182,12 @@ pub(crate) struct Ess {
 }
 
 impl Ess {
-    /// For chains of `draws` draws (after any splitting), at least 2.
+    /// Makes the buffers for chains of `draws` draws (after any splitting), at least 2.
     pub(crate) fn new(draws: usize) -> Self {
         Self::with_tau(draws, sum_of_correlations)
     }
 
-    /// The same, with another sum of correlations.
+    /// Makes the buffers with another sum of correlations than Geyer's initial monotone sequence.
     pub(crate) fn with_tau(draws: usize, tau: Tau) -> Self {
         Self {
             draws,
@@ -200,13 +200,13 @@ impl Ess {
         }
     }
 
-    /// The effective sample size of `values`, `chains x draws`, without splitting or ranking (`_ess` of
-    /// ArviZ): `chains draws / tau`, with `tau = -1 + 2 sum_t rho_t` over Geyer's initial monotone sequence.
+    /// Returns the effective sample size of `values`, `chains x draws`, without splitting or ranking (`_ess` of ArviZ):
+    /// `chains draws / tau`, with `tau = -1 + 2 sum_t rho_t` over Geyer's initial monotone sequence.
     pub(crate) fn estimate(&mut self, values: &[f64]) -> f64 {
         self.estimate_in_place(&mut values.to_vec())
     }
 
-    /// The same; afterwards the values are without meaning.
+    /// Does what [`estimate`](Self::estimate) does, and overwrites the values.
     pub(crate) fn estimate_in_place(&mut self, values: &mut [f64]) -> f64 {
         let (min, max, nan) = range_and_nan(values);
         if max - min < CONSTANT && !nan {
@@ -215,7 +215,7 @@ impl Ess {
         self.estimate_varying(values)
     }
 
-    /// The same of values that are not all equal.
+    /// Does what [`estimate_in_place`](Self::estimate_in_place) does, for values that are not all equal.
     pub(crate) fn estimate_varying(&mut self, values: &mut [f64]) -> f64 {
         self.center(values);
         // NaN among the values, or infinity, makes a mean not finite and then every correlation NaN.
@@ -226,8 +226,8 @@ impl Ess {
         effective_size(self.draws, self.tau, &self.means, &mut self.rho, |lag| autocov.at(lag))
     }
 
-    /// The effective sample size of the halves of chains of `whole` draws for the probability that `is` is true: that of the
-    /// series of 0 and 1.
+    /// Returns the effective sample size of the halves of chains of `whole` draws for the probability that `is` is
+    /// true: that of the series of 0 and 1.
     pub(crate) fn estimate_indicator(&mut self, values: &[f64], whole: usize, is: impl Fn(f64) -> bool) -> f64 {
         self.indicators.fill(values, whole, self.draws, is);
         if self.indicators.constant() {
@@ -250,7 +250,8 @@ impl Ess {
     }
 }
 
-/// Of chains of `draws` draws with these means and autocovariances, averaged over chains. `rho` is a buffer.
+/// Computes the effective sample size of chains of `draws` draws with these means and autocovariances, averaged over
+/// chains. `rho` is a buffer.
 fn effective_size(
     draws: usize,
     tau: Tau,

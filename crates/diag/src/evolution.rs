@@ -47,8 +47,8 @@ pub fn evolution(chains: &Chains, points: usize) -> Result<Evolution, DiagError>
     Ok(Evolution { draws: steps, ess_bulk: column(0), ess_tail: column(1), rhat: column(2) })
 }
 
-/// [`ess_quantile`] at `points` probabilities from `1 / points` to `1 - 1 / points`: pairs (probability, draws). The curve of
-/// `az.plot_ess(kind="quantile")`.
+/// Returns [`ess_quantile`] at `points` probabilities from `1 / points` to `1 - 1 / points`: pairs (probability,
+/// draws). The curve of `az.plot_ess(kind="quantile")`.
 ///
 /// # Errors
 /// [`DiagError::Points`] with fewer than 2 points.
@@ -62,7 +62,7 @@ pub fn ess_quantile_curve(chains: &Chains, points: usize) -> Result<Vec<(f64, f6
     (0..points).into_par_iter().map(|i| Ok((prob(i), ess_quantile(chains, prob(i))?))).collect()
 }
 
-/// [`ess_local`] of `points` intervals of equal probability: pairs (lower probability, draws). The curve of
+/// Returns [`ess_local`] of `points` intervals of equal probability: pairs (lower probability, draws). The curve of
 /// `az.plot_ess(kind="local")`.
 ///
 /// # Errors

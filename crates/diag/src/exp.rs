@@ -65,12 +65,13 @@ fn exp(x: f64) -> f64 {
     if x < -708.5 { 0.0 } else { finite }
 }
 
-/// The sum of `exp(sign x - max)` over `values`; `sign` is 1 or -1.
+/// Returns the sum of `exp(sign x - max)` over `values`; `sign` is 1 or -1.
 pub(crate) fn sum_exp(values: &[f64], sign: f64, max: f64) -> f64 {
     sum_exp_upto(values, sign, max, f64::INFINITY)
 }
 
-/// The same over those values whose `sign x - max` is at most `limit`, and NaN.
+/// Returns the sum of `exp(sign x - max)` over those values whose `sign x - max` is at most `limit`, and NaN if a value
+/// is NaN.
 pub(crate) fn sum_exp_upto(values: &[f64], sign: f64, max: f64, limit: f64) -> f64 {
     Arch::new().dispatch(Sum { values, sign, max, limit })
 }

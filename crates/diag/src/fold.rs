@@ -63,31 +63,31 @@ fn spread(values: &mut Vec<f64>, middle: usize, center: f64) {
 /// The distances of both sides: guard, those below the center (descending), guard, those above (ascending), guard.
 struct Sides<'a> {
     distances: &'a [f64],
-    /// Where the values of both sides came from.
+    /// The places that the values of both sides came from.
     places: &'a [u32],
     middle: usize,
 }
 
-/// Where a merge stands on both sides.
+/// The position of a merge on both sides.
 struct Cursor {
     below: usize,
     above: usize,
 }
 
 impl Sides<'_> {
-    /// Where a merge upwards stands that has `count` distances behind it.
+    /// Returns where an upward merge stands that has `count` distances behind it.
     fn start(&self, count: usize) -> Cursor {
         let taken = self.below_among(count);
         Cursor { below: self.middle - taken, above: self.middle + 2 + count - taken }
     }
 
-    /// Where a merge downwards stands that has `count` distances before it.
+    /// Returns where a downward merge stands that has `count` distances before it.
     fn end(&self, count: usize) -> Cursor {
         let taken = self.below_among(count);
         Cursor { below: self.middle + 1 - taken, above: self.middle + 1 + count - taken }
     }
 
-    /// How many of the `count` smallest distances are below the center.
+    /// Returns how many of the `count` smallest distances are below the center.
     fn below_among(&self, count: usize) -> usize {
         let above = self.places.len() - self.middle;
         let (mut low, mut high) = (count.saturating_sub(above), count.min(self.middle));
@@ -102,7 +102,7 @@ impl Sides<'_> {
         low
     }
 
-    /// The next larger distance. Of equal distances the one below the center comes first, seen from either end.
+    /// Returns the next larger distance. Of equal distances the one below the center comes first, seen from either end.
     #[inline(always)]
     fn next(&self, cursor: &mut Cursor) -> (f64, u32) {
         let low = self.distances[cursor.below] <= self.distances[cursor.above];
@@ -112,7 +112,7 @@ impl Sides<'_> {
         found
     }
 
-    /// The next smaller distance.
+    /// Returns the next smaller distance.
     #[inline(always)]
     fn next_back(&self, cursor: &mut Cursor) -> (f64, u32) {
         let low = self.distances[cursor.below] > self.distances[cursor.above];
@@ -122,7 +122,7 @@ impl Sides<'_> {
         found
     }
 
-    /// The distance below or above the center, and its place.
+    /// Returns the distance below or above the center, and its place.
     #[inline(always)]
     fn at(&self, low: bool, cursor: &Cursor) -> (f64, u32) {
         let from = select(low, cursor.below, cursor.above);

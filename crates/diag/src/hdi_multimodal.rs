@@ -3,10 +3,11 @@
 use crate::error::interval_probability;
 use crate::{Chains, DiagError, kde};
 
-/// The highest-density region that holds a share `prob` of the draws of all chains, as intervals in ascending order: the
-/// highest points of the [`kde`] whose mass adds up to `prob`, cut where neighbouring points of its grid are missing.
-/// Values that are not finite are left out; `[v, v]` when all are equal to v, no interval without values. What is narrower
-/// than the grid's step (1/512 of the range) is not seen. `az.hdi(multimodal=True)`, which gives `[0, 0]` for a constant.
+/// Returns the highest-density region that holds a share `prob` of the draws of all chains, as intervals in ascending
+/// order: the highest points of the [`kde`] whose mass adds up to `prob`, cut where neighbouring points of its grid are
+/// missing. Values that are not finite are left out; `[v, v]` when all are equal to v, no interval without values. What
+/// is narrower than the grid's step (1/512 of the range) is not seen. `az.hdi(multimodal=True)`, which gives `[0, 0]`
+/// for a constant.
 ///
 /// # Errors
 /// [`DiagError::Probability`] when `prob` is not above 0 and at most 1.

@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 /// Draws in a word.
 const BITS: usize = u64::BITS as usize;
 
-/// Lags counted before all of them are computed by Fourier transform: so many cost as much.
+/// Lags counted before all of them are computed by Fourier transform: this number of counts costs as much.
 const COUNTED: usize = 256;
 
 /// Rows of as many draws.
@@ -47,23 +47,24 @@ impl Indicators {
         }
     }
 
-    /// Whether all are zeros, or all ones.
+    /// Returns whether all are zeros, or all ones.
     pub(crate) fn constant(&self) -> bool {
         let ones: usize = self.rows.iter().map(|row| row.ones).sum();
         ones == 0 || ones == self.len()
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         self.rows.len() * self.draws
     }
 
-    /// The mean of each row.
+    /// Returns the mean of each row.
     pub(crate) fn means(&self) -> impl Iterator<Item = f64> {
         self.rows.iter().map(|row| row.ones as f64 / self.draws as f64)
     }
 
-    /// The autocovariance at a lag below the number of draws, averaged over rows (divisor `draws` at every lag).
+    /// Returns the autocovariance at a lag below the number of draws, averaged over rows (divisor `draws` at every
+    /// lag).
     pub(crate) fn mean_autocov(&mut self, lag: usize, transform: &mut Transform) -> f64 {
         while lag >= self.lags.len() {
             if self.lags.len() < COUNTED {
@@ -77,7 +78,7 @@ impl Indicators {
         self.lags[lag]
     }
 
-    /// At the lag after the one before.
+    /// Counts at the lag after the last one.
     fn count(&mut self, lag: usize) -> f64 {
         let (draws, stride) = (self.draws, self.stride());
         let mut sum = 0.0;
@@ -95,7 +96,7 @@ impl Indicators {
         sum / self.len() as f64
     }
 
-    /// The series as numbers, each row's mean subtracted.
+    /// Returns the series as numbers, each row's mean subtracted.
     fn centered(&self) -> Vec<f64> {
         let rows = self.words.chunks_exact(self.stride()).zip(self.means());
         rows.flat_map(|(words, mean)| (0..self.draws).map(move |i| bit(words, i) as f64 - mean)).collect()

@@ -5,9 +5,9 @@ use crate::error::interval_probability;
 use crate::order::{Sorted, quantile};
 use crate::{Chains, DiagError};
 
-/// The highest-density interval `[low, high]`: the narrowest that holds a share `prob` of the draws of all
-/// chains, assuming one mode. A NaN among the values makes the upper end NaN, as in ArviZ; at `prob = 1`
-/// it is the whole range. `az.hdi`.
+/// Returns the highest-density interval `[low, high]`: the narrowest that holds a share `prob` of the draws of all
+/// chains, assuming one mode. A NaN among the values makes the upper end NaN, as in ArviZ; at `prob = 1` it is the
+/// whole range. `az.hdi`.
 ///
 /// # Errors
 /// [`DiagError::Probability`] when `prob` is not above 0 and at most 1.
@@ -16,8 +16,8 @@ pub fn hdi(chains: &Chains, prob: f64) -> Result<[f64; 2], DiagError> {
     Ok(hdi_of_sorted(&sorted_nan_last(chains.values()), prob))
 }
 
-/// The equal-tailed interval: from the `(1 - prob) / 2` to the `1 - (1 - prob) / 2` quantile of the draws
-/// of all chains, by linear interpolation. NaN when a value is.
+/// Returns the equal-tailed interval: from the `(1 - prob) / 2` to the `1 - (1 - prob) / 2` quantile of the draws of
+/// all chains, by linear interpolation. NaN when a value is.
 ///
 /// # Errors
 /// [`DiagError::Probability`] when `prob` is not above 0 and at most 1.
@@ -29,8 +29,8 @@ pub fn eti(chains: &Chains, prob: f64) -> Result<[f64; 2], DiagError> {
     Ok(eti_of_sorted(&Sorted::of(chains.values()).values, prob))
 }
 
-/// The highest-density interval of ascending values, NaN last: as [`hdi`], of values that are sorted already. NaN when
-/// there is no value.
+/// Returns the highest-density interval of ascending values, NaN last: as [`hdi`], of values that are sorted already.
+/// NaN when there is no value.
 pub fn hdi_of_sorted(sorted: &[f64], prob: f64) -> [f64; 2] {
     let n = sorted.len();
     if n == 0 {
@@ -56,7 +56,7 @@ pub fn hdi_of_sorted(sorted: &[f64], prob: f64) -> [f64; 2] {
     [sorted[best], sorted[best + span]]
 }
 
-/// The equal-tailed interval of sorted values without NaN.
+/// Returns the equal-tailed interval of sorted values without NaN.
 pub(crate) fn eti_of_sorted(sorted: &[f64], prob: f64) -> [f64; 2] {
     let alpha = 1.0 - prob;
     [quantile(sorted, alpha / 2.0), quantile(sorted, 1.0 - alpha / 2.0)]

@@ -81,7 +81,7 @@ impl Serialize for Row<'_> {
     }
 }
 
-/// A number that JSON can hold.
+/// Returns a number that JSON can hold.
 pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }

@@ -26,16 +26,16 @@ pub enum Bandwidth {
     Fixed(f64),
 }
 
-/// What a density estimate is made with.
+/// The settings of a density estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KdeOptions {
-    /// How wide the kernel is.
+    /// The width of the kernel.
     pub bandwidth: Bandwidth,
     /// Bins of the grid; fewer than 100 become 100.
     pub grid_len: usize,
-    /// Whether mass that the kernel carries past the ends of the grid is reflected; else it is lost.
+    /// Whether mass that the kernel carries past the ends of the grid is reflected; otherwise it is lost.
     pub bound_correction: bool,
-    /// Where the grid ends, if beyond the smallest and the largest value: ArviZ's `custom_lims`.
+    /// The ends of the grid, where they lie beyond the smallest and the largest value: ArviZ's `custom_lims`.
     pub limits: Option<[f64; 2]>,
 }
 
@@ -50,13 +50,14 @@ impl Default for KdeOptions {
 pub struct Kde {
     /// The middles of the bins.
     pub grid: Vec<f64>,
-    /// The density there, in units of 1 / value.
+    /// The density at each grid point, in units of 1 / value.
     pub density: Vec<f64>,
     /// The standard deviation of the kernel, in the units of the values.
     pub bandwidth: f64,
 }
 
-/// The density of `values`; those that are not finite are left out. `None` when fewer than two differ. `az.kde`.
+/// Returns the density of `values`; those that are not finite are left out. `None` when fewer than two differ.
+/// `az.kde`.
 ///
 /// ```
 /// let values: Vec<f64> = (1..100).map(|i| (f64::from(i) / 100.0).ln()).collect();
@@ -67,7 +68,7 @@ pub fn kde(values: &[f64]) -> Option<Kde> {
     kde_with(values, &KdeOptions::default())
 }
 
-/// The same with a bandwidth and a grid of one's own.
+/// Estimates the density of `values` as [`kde`] does, with these settings.
 pub fn kde_with(values: &[f64], options: &KdeOptions) -> Option<Kde> {
     let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     let (min, max) = range(&values);
@@ -93,7 +94,7 @@ fn bandwidth(values: &[f64], bins: &Bins, range: f64, rule: Bandwidth) -> f64 {
     }
 }
 
-/// The standard deviation, divisor n.
+/// Returns the standard deviation, divisor n.
 fn deviation(values: &[f64]) -> f64 {
     let center = mean(values);
     (sum_by(values, |v| (v - center) * (v - center)) / values.len() as f64).sqrt()
@@ -134,7 +135,7 @@ impl Bins {
     }
 }
 
-/// The convolution of the bins' densities with a normal kernel.
+/// Returns the convolution of the bins' densities with a normal kernel.
 fn convolve(bins: &Bins, size: usize, bandwidth: f64, reflect: bool) -> Vec<f64> {
     let width = bins.edges[1] - bins.edges[0];
     let mass: Vec<f64> = bins.counts.iter().map(|count| count / width / size as f64).collect();

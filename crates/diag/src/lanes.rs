@@ -3,7 +3,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// The sum of `term` over `values`, in `N` running sums.
+/// Returns the sum of `term` over `values`, in `N` running sums.
 #[inline(always)]
 pub(crate) fn sum<const N: usize>(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
     let mut sums = [0.0; N];
@@ -17,7 +17,7 @@ pub(crate) fn sum<const N: usize>(values: &[f64], term: impl Fn(f64) -> f64) -> 
     rest.iter().fold(halve(sums, |a, b| a + b), |sum, &x| sum + term(x))
 }
 
-/// The sum of `term` over pairs of `a` and `b`, equally many, in the same way.
+/// Returns the sum of `term` over pairs of `a` and `b`, equally many, in the same way.
 #[inline(always)]
 pub(crate) fn sum_pairs<const N: usize>(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sums = [0.0; N];

@@ -1,6 +1,6 @@
 //! Convergence diagnostics, summaries and predictive checks, equal to ArviZ to 1e-10.
 //!
-//! Of the posterior:
+//! Functions of the posterior:
 //!
 //! | You have | You want | Use |
 //! |--|--|--|
@@ -20,7 +20,7 @@
 //! | many tests at once | which of them fail | [`holm`] |
 //! | one series | how long it remembers | [`autocov`], [`autocorr`] |
 //!
-//! Of predictions:
+//! Functions of predictions:
 //!
 //! | You have | You want | Use |
 //! |--|--|--|
@@ -42,7 +42,7 @@
 //! | all equal | NaN | the number of draws | 0, of the sd NaN |
 //! | one infinite | of ranks only | of ranks only | of quantiles only |
 //!
-//! What was found to be doubtful is a value, too, with advice: [`Check::advice`], [`Elpd::advice`].
+//! Doubtful findings come with advice: [`Check::advice`], [`Elpd::advice`].
 //!
 //! ```
 //! use octopus_diag::{Chains, DiagnoseOptions, diagnose, ess_bulk, rhat};

@@ -46,12 +46,13 @@ impl<'a> LogLikelihood<'a> {
         Ok(Self { samples, parts: vec![Part { values: Cow::Borrowed(values), width: observations }] })
     }
 
-    /// The variables `names` of a group `log_likelihood`, each `chain x draw x ...`; without names its only variable. Every
-    /// element of every variable is an observation, in the order of the names.
+    /// Takes the variables `names` of a group `log_likelihood`, each `chain x draw x ...`; without names its only
+    /// variable. Every element of every variable is an observation, in the order of the names.
     ///
     /// # Errors
-    /// [`DiagError::Variable`] when a name is not there, [`DiagError::Several`] when none is given and there is not exactly
-    /// one; [`DiagError::Dimensions`], [`DiagError::Values`] and [`DiagError::Disagree`] as [`summary`](crate::summary).
+    /// [`DiagError::Variable`] when a name is not there, [`DiagError::Several`] when none is given and there is not
+    /// exactly one variable; [`DiagError::Dimensions`], [`DiagError::Values`] and [`DiagError::Disagree`] when a
+    /// variable is not `chain x draw x ...`, is damaged, or has another number of chains or draws than the first.
     pub fn of(group: &'a Dataset, names: &[&str]) -> Result<Self, DiagError> {
         let names = if names.is_empty() { vec![only_variable(group)?] } else { names.to_vec() };
         let mut parts = Vec::new();
@@ -74,17 +75,18 @@ impl<'a> LogLikelihood<'a> {
         Ok(found)
     }
 
-    /// The number of draws, of all chains together.
+    /// Returns the number of draws, of all chains together.
     pub fn samples(&self) -> usize {
         self.samples
     }
 
-    /// The number of observations.
+    /// Returns the number of observations.
     pub fn observations(&self) -> usize {
         self.parts.iter().map(|part| part.width).sum()
     }
 
-    /// What `f` makes of each observation's log likelihoods, in order. `make` gives what `f` keeps between calls.
+    /// Applies `f` to each observation's log likelihoods, and returns the results in order. `make` makes what `f` keeps
+    /// between calls.
     pub(crate) fn map<W: Send, T: Send>(
         &self,
         make: impl Fn() -> W + Sync,
@@ -107,7 +109,8 @@ impl<'a> LogLikelihood<'a> {
         found.into_iter().flatten().collect()
     }
 
-    /// At most `most` neighbouring observations of one variable at a time, and the number of the first.
+    /// Divides the observations into blocks of at most `most` neighbours of one variable, each with the number of its
+    /// first.
     pub(crate) fn blocks(&self, most: usize) -> Vec<(usize, Columns<'_>)> {
         let starts = self.parts.iter().scan(0, |start, part| Some(std::mem::replace(start, *start + part.width)));
         (starts.zip(&self.parts))
@@ -126,15 +129,15 @@ impl<'a> LogLikelihood<'a> {
 pub(crate) struct Columns<'a> {
     /// The whole matrix.
     pub(crate) values: &'a [f64],
-    /// Its columns.
+    /// The number of columns of `values`.
     pub(crate) width: usize,
-    /// The first of these.
+    /// The number of the first column.
     pub(crate) first: usize,
     /// How many these are.
     pub(crate) count: usize,
 }
 
-/// The values as real numbers, in place where they are.
+/// Returns the values as real numbers, in place where they are.
 pub(crate) fn reals(array: &Array) -> Cow<'_, [f64]> {
     match &array.values {
         Values::F64(values) => Cow::Borrowed(values),
@@ -142,7 +145,7 @@ pub(crate) fn reals(array: &Array) -> Cow<'_, [f64]> {
     }
 }
 
-/// The variable `name` of a group; it must be there.
+/// Returns the variable `name` of a group; it must be there.
 pub(crate) fn variable<'a>(group: &'a Dataset, name: &str) -> Result<&'a Array, DiagError> {
     group.get(name).ok_or_else(|| DiagError::Variable { variable: name.to_owned(), known: names_of(group) })
 }

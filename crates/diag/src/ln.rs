@@ -18,7 +18,7 @@ const SERIES: [f64; 7] = [
     1.479_819_860_511_658_6e-1,
 ];
 
-/// The exponent of the largest power of 2 that is not above `x`, positive and normal.
+/// Returns the exponent of the largest power of 2 that is not above `x`, positive and normal.
 #[inline(always)]
 pub(crate) fn exponent(x: f64) -> i64 {
     (x.to_bits() >> 52) as i64 - 1023

@@ -16,21 +16,21 @@ use crate::{DiagError, columns};
 use rayon::prelude::*;
 use stream::{Gathered, LANES, Stream};
 
-/// What leaving one observation out tells.
+/// The result of leaving one observation out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Left {
-    /// Its log predictive density.
+    /// The log predictive density of the observation.
     density: f64,
-    /// The shape of its largest weights.
+    /// The shape of the largest importance weights.
     pareto_k: f64,
     /// `ln sum exp(l)` of its log likelihoods l.
     log_sum: f64,
 }
 
-/// Leave-one-out cross-validation by Pareto smoothed importance sampling. `reff` is the relative effective sample size of
-/// the draws, [`relative_eff`](crate::relative_eff) of their posterior or 1 for independent ones; NaN when it is not known, a
-/// fifth of the draws then being the tail. An observation with a NaN or infinite log likelihood is NaN, and so are the sums.
-/// `az.loo`.
+/// Computes leave-one-out cross-validation by Pareto smoothed importance sampling. `reff` is the relative effective
+/// sample size of the draws, [`relative_eff`](crate::relative_eff) of their posterior or 1 for independent ones; NaN
+/// when it is not known, a fifth of the draws then being the tail. An observation with a NaN or infinite log likelihood
+/// is NaN, and so are the sums. `az.loo`.
 ///
 /// # Errors
 /// [`DiagError::Positive`] when `reff` is 0 or negative.
@@ -57,7 +57,7 @@ pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError>
     })
 }
 
-/// What one thread needs.
+/// The buffers that one thread needs.
 #[derive(Debug, Default)]
 struct Work {
     tail: Tail,
@@ -65,7 +65,7 @@ struct Work {
     gathered: Gathered,
 }
 
-/// What leaving out each observation of `columns` tells.
+/// Leaves out each observation of `columns`, and returns the results in order.
 fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Pool<Work, M>) -> Vec<Left> {
     let stream = Stream::of(columns, reff);
     let blocks: Vec<usize> = (0..columns.count.div_ceil(LANES)).collect();
@@ -94,7 +94,7 @@ impl Work {
     }
 }
 
-/// From the log likelihoods `l` of an observation, wherever they are.
+/// Leaves out an observation whose log likelihoods are `column`.
 fn leave_one_out(tail: &mut Tail, column: &[f64], reff: f64) -> Left {
     let fitted = tail.fit(column, -1.0, reff);
     let (pareto_k, high) = (tail.pareto_k, tail.range.1);

@@ -7,7 +7,7 @@ use crate::likelihood::LogLikelihood;
 use crate::psis::{Tail, check_reff, write_log_weights};
 use crate::{DiagError, pvalue};
 
-/// What counts as below an observation when predictions are equal to it.
+/// How a prediction counts that is equal to the observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// Equal predictions are below: ArviZ 0.23, for real observations. (It smooths integers by a spline over their order
@@ -18,10 +18,10 @@ pub enum Ties {
     Half,
 }
 
-/// The probability, under the posterior without it, that a prediction is at most the observation: uniform if the model
-/// predicts well. `log_likelihood` and `predictions` (`samples x observations`, row-major) are of the same draws and
-/// observations; `reff` as in [`loo`](crate::loo). NaN where the weights are or the observation is; NaN predictions are not
-/// below. `az.loo_pit`.
+/// Returns the probability, under the posterior without it, that a prediction is at most the observation: uniform if
+/// the model predicts well. `log_likelihood` and `predictions` (`samples x observations`, row-major) are of the same
+/// draws and observations; `reff` as in [`loo`](crate::loo). NaN where the weights are or the observation is; NaN
+/// predictions are not below. `az.loo_pit`.
 ///
 /// # Errors
 /// [`DiagError::Size`] when the sizes differ, [`DiagError::Positive`] when `reff` is 0 or negative.

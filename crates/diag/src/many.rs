@@ -14,10 +14,10 @@ use crate::normal::NormalScores;
 use crate::order::{Sorted, quantile, rank_normalize};
 use crate::{Chains, DiagError};
 
-/// Nested R-hat: `sqrt(1 + B / W)`, B the variance between the means of superchains and W that within superchains (between
-/// and within their chains; one draw of each chain is enough). `superchain_ids` has the superchain of each chain. Well mixed
-/// superchains of m chains with e effective draws each give about `1 + 1 / (2 m e)`. NaN when a value is not finite, all
-/// are equal, or there is one superchain. `posterior::rhat_nested`.
+/// Returns nested R-hat: `sqrt(1 + B / W)`, B the variance between the means of superchains and W that within
+/// superchains (between and within their chains; one draw of each chain is enough). `superchain_ids` has the superchain
+/// of each chain. Well mixed superchains of m chains with e effective draws each give about `1 + 1 / (2 m e)`. NaN when
+/// a value is not finite, all are equal, or there is one superchain. `posterior::rhat_nested`.
 ///
 /// # Errors
 /// [`DiagError::Superchains`] when there is not one id for each chain, or superchains differ in size.
@@ -59,9 +59,9 @@ pub(crate) fn nested(values: &[f64], draws: usize, superchains: usize) -> f64 {
     (1.0 + variance(&means) / mean(&within)).sqrt()
 }
 
-/// Effective sample size for the mean, in draws, from the spread of the chains' means: `Var(x) / (Var(chain mean) / m)`
-/// of m chains, whatever the correlation of draws within a chain; its relative error is about `sqrt(2 / m)`. NaN for one
-/// chain or when a value is NaN; the number of draws when all are equal.
+/// Returns the effective sample size for the mean, in draws, from the spread of the chains' means: `Var(x) / (Var(chain
+/// mean) / m)` of m chains, whatever the correlation of draws within a chain; its relative error is about `sqrt(2 /
+/// m)`. NaN for one chain or when a value is NaN; the number of draws when all are equal.
 pub fn ess_mean_of_chains(chains: &Chains) -> f64 {
     if chains.chains() < 2 || has_nan(chains.values()) {
         return f64::NAN;
@@ -69,7 +69,7 @@ pub fn ess_mean_of_chains(chains: &Chains) -> f64 {
     from_means(chains.values(), chains.draws())
 }
 
-/// Bulk effective sample size, as [`ess_mean_of_chains`] of the normal scores of the ranks.
+/// Returns the bulk effective sample size, as [`ess_mean_of_chains`] of the normal scores of the ranks.
 pub fn ess_bulk_of_chains(chains: &Chains) -> f64 {
     if chains.chains() < 2 || has_nan(chains.values()) {
         return f64::NAN;
@@ -80,8 +80,8 @@ pub fn ess_bulk_of_chains(chains: &Chains) -> f64 {
     from_means(&normal, chains.draws())
 }
 
-/// Tail effective sample size: the smaller of those of the indicators of being at most the 5% and the 95% quantile, as
-/// [`ess_mean_of_chains`].
+/// Returns the tail effective sample size: the smaller of those of the indicators of being at most the 5% and the 95%
+/// quantile, as [`ess_mean_of_chains`].
 pub fn ess_tail_of_chains(chains: &Chains) -> f64 {
     if chains.chains() < 2 || has_nan(chains.values()) {
         return f64::NAN;
@@ -95,7 +95,7 @@ pub fn ess_tail_of_chains(chains: &Chains) -> f64 {
     lesser(low, high)
 }
 
-/// The effective sample size of `values` (`chains x draws`, none NaN) from the chains' means.
+/// Returns the effective sample size of `values` (`chains x draws`, none NaN) from the chains' means.
 pub(crate) fn from_means(values: &[f64], draws: usize) -> f64 {
     let size = values.len() as f64;
     let means: Vec<f64> = values.chunks_exact(draws).map(mean).collect();

@@ -11,7 +11,7 @@ use crate::moments::{mean, sum_by, variance};
 use crate::order::{Sorted, quantile_index_bounds};
 use crate::{Chains, DiagError};
 
-/// Standard error of the mean: `sd / sqrt(ess_mean)`. NaN with fewer than 4 draws or a NaN among the
+/// Returns the standard error of the mean: `sd / sqrt(ess_mean)`. NaN with fewer than 4 draws or a NaN among the
 /// values. `az.mcse(method="mean")`.
 pub fn mcse_mean(chains: &Chains) -> f64 {
     if !chains.valid(1) {
@@ -20,8 +20,8 @@ pub fn mcse_mean(chains: &Chains) -> f64 {
     variance(chains.values()).sqrt() / ess_mean(chains).sqrt()
 }
 
-/// Standard error of the standard deviation, by the delta method from the effective sample size of
-/// `(x - mean)^2`. NaN as [`mcse_mean`], and when all values are equal. `az.mcse(method="sd")`.
+/// Returns the standard error of the standard deviation, by the delta method from the effective sample size of `(x -
+/// mean)^2`. NaN where [`mcse_mean`] is, and when all values are equal. `az.mcse(method="sd")`.
 pub fn mcse_sd(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
@@ -38,8 +38,8 @@ pub(crate) fn sd_error(variance: f64, fourth: f64, ess: f64) -> f64 {
     ((fourth - variance * variance) / ess / variance / 4.0).sqrt()
 }
 
-/// Standard error of the `prob` quantile: half the width of the central 68% interval of the quantile, read
-/// off the order statistics. NaN as [`mcse_mean`]. `az.mcse(method="quantile", prob=prob)`.
+/// Returns the standard error of the `prob` quantile: half the width of the central 68% interval of the quantile, read
+/// off the order statistics. NaN where [`mcse_mean`] is. `az.mcse(method="quantile", prob=prob)`.
 ///
 /// # Errors
 /// [`DiagError::Probability`] when `prob` does not lie between 0 and 1, both excluded.
@@ -48,7 +48,7 @@ pub fn mcse_quantile(chains: &Chains, prob: f64) -> Result<f64, DiagError> {
     Ok(if chains.valid(1) { quantile_error(chains, prob) } else { f64::NAN })
 }
 
-/// Standard error of the median: [`mcse_quantile`] at 50%. `az.mcse(method="median")`.
+/// Returns the standard error of the median: [`mcse_quantile`] at 50%. `az.mcse(method="median")`.
 pub fn mcse_median(chains: &Chains) -> f64 {
     if chains.valid(1) { quantile_error(chains, 0.5) } else { f64::NAN }
 }
@@ -57,7 +57,7 @@ fn quantile_error(chains: &Chains, prob: f64) -> f64 {
     quantile_error_with(chains, prob, ess_below_quantile(chains, prob))
 }
 
-/// The same, given the effective sample size for the quantile; NaN when that is.
+/// Computes the error of a quantile whose effective sample size is `ess`; NaN when `ess` is.
 pub(crate) fn quantile_error_with(chains: &Chains, prob: f64, ess: f64) -> f64 {
     if ess.is_nan() {
         return f64::NAN;

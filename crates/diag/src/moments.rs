@@ -15,12 +15,12 @@ const LANES: usize = 8;
 /// More halvings than any slice in memory takes.
 const DEPTH: usize = 40;
 
-/// The sum of `f(x)` over `values`, in NumPy's order of additions.
+/// Returns the sum of `f(x)` over `values`, in NumPy's order of additions.
 pub(crate) fn sum_by(values: &[f64], f: impl Fn(f64) -> f64 + Copy) -> f64 {
     if values.len() <= BLOCK { sum_block(values, f) } else { Arch::new().dispatch(Halves { values, f }) }
 }
 
-/// The sum of one block: eight running sums, which are added in pairs.
+/// Returns the sum of one block: eight running sums, which are added in pairs.
 #[inline(always)]
 fn sum_block(values: &[f64], f: impl Fn(f64) -> f64 + Copy) -> f64 {
     if values.len() < LANES {
@@ -84,17 +84,17 @@ impl<F: Fn(f64) -> f64 + Copy> WithSimd for Halves<'_, F> {
     }
 }
 
-/// The arithmetic mean; NaN without values.
+/// Returns the arithmetic mean; NaN without values.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     sum_by(values, |v| v) / values.len() as f64
 }
 
-/// The variance about `mean` with divisor `n - 1`; NaN for one value.
+/// Returns the variance about `mean` with divisor `n - 1`; NaN for one value.
 pub(crate) fn variance_about(values: &[f64], mean: f64) -> f64 {
     sum_by(values, |v| (v - mean) * (v - mean)) / (values.len() as f64 - 1.0)
 }
 
-/// The variance with divisor `n - 1`; NaN for one value.
+/// Returns the variance with divisor `n - 1`; NaN for one value.
 pub(crate) fn variance(values: &[f64]) -> f64 {
     variance_about(values, mean(values))
 }

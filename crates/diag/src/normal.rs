@@ -83,7 +83,7 @@ fn ratio((numerator, denominator): &Ratio, x: f64) -> f64 {
     horner(numerator) / horner(denominator)
 }
 
-/// The `p` quantile of N(0, 1): infinite at 0 and 1, NaN outside [0, 1].
+/// Returns the `p` quantile of N(0, 1): infinite at 0 and 1, NaN outside [0, 1].
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {
@@ -111,18 +111,18 @@ impl NormalScores {
         Self { scores: (1..=n).map(|rank| score(rank as f64, n)).collect() }
     }
 
-    /// The number of values ranked.
+    /// Returns the number of values ranked.
     pub(crate) fn len(&self) -> usize {
         self.scores.len()
     }
 
-    /// The score shared by the tied values at sorted places `first..end`: that of their average rank.
+    /// Returns the score shared by the tied values at sorted places `first..end`: that of their average rank.
     pub(crate) fn tied(&self, first: usize, end: usize) -> f64 {
         let twice = first + 1 + end;
         if twice.is_multiple_of(2) { self.scores[twice / 2 - 1] } else { score(twice as f64 / 2.0, self.len()) }
     }
 
-    /// The scores of values of which none are tied, by sorted place.
+    /// Returns the scores of values of which none are tied, by sorted place.
     pub(crate) fn all(&self) -> &[f64] {
         &self.scores
     }

@@ -65,7 +65,7 @@ impl Sorter {
     /// to 22 bits; few neighbours are then out of order, and insertion corrects them. Where many values
     /// crowd into few cells (heavy tails), a comparison sort takes over. Half the time of the latter.
     ///
-    /// Of very many values those that are near each other are brought together first.
+    /// Sorts `values` into `out`. Very many values are first divided into bins of neighbours.
     pub(crate) fn sort(&mut self, values: &[f64], out: &mut Sorted) {
         if values.len() < MANY || !self.sort_by_bin(values, out) {
             self.sort_at_once(values, out);
@@ -184,13 +184,13 @@ fn distribute(from: &[u64], place: u32, counts: &mut [u32; RADIX], to: &mut [u64
     }
 }
 
-/// The smallest and the largest value; (inf, -inf) without values. NaN is ignored.
+/// Returns the smallest and the largest value; (inf, -inf) without values. NaN is ignored.
 pub(crate) fn range(values: &[f64]) -> (f64, f64) {
     let (min, max, _) = range_and_nan(values);
     (min, max)
 }
 
-/// The same, and whether a value is NaN.
+/// Returns the range of the values, and whether one of them is NaN.
 pub(crate) fn range_and_nan(values: &[f64]) -> (f64, f64, bool) {
     Arch::new().dispatch(Range { values })
 }
@@ -270,8 +270,8 @@ fn correct_ties(sorted: &Sorted, first: usize, end: usize, scores: &NormalScores
     }
 }
 
-/// The `prob` quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan 1996), with
-/// the very operations of `scipy.stats.mstats.mquantiles`: indicators `x <= quantile` depend on the last bit.
+/// Returns the `prob` quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan 1996), with the very
+/// operations of `scipy.stats.mstats.mquantiles`: indicators `x <= quantile` depend on the last bit.
 pub(crate) fn quantile(sorted: &[f64], prob: f64) -> f64 {
     let n = sorted.len();
     if n == 1 {
@@ -285,8 +285,8 @@ pub(crate) fn quantile(sorted: &[f64], prob: f64) -> f64 {
     (1.0 - gamma) * sorted[k - 1] + gamma * sorted[k]
 }
 
-/// The quantile of ascending values at `prob` in [0, 1], by linear interpolation between neighbours (Hyndman and Fan 1996,
-/// type 7), with the operations of `np.quantile`. NaN when there is no value.
+/// Returns the quantile of ascending values at `prob` in [0, 1], by linear interpolation between neighbours (Hyndman
+/// and Fan 1996, type 7), with the operations of `np.quantile`. NaN when there is no value.
 pub fn quantile_of_sorted(sorted: &[f64], prob: f64) -> f64 {
     if sorted.is_empty() {
         return f64::NAN;
@@ -298,7 +298,7 @@ pub fn quantile_of_sorted(sorted: &[f64], prob: f64) -> f64 {
     if gamma >= 0.5 { high - (high - low) * (1.0 - gamma) } else { low + (high - low) * gamma }
 }
 
-/// The places in `size` sorted values that enclose the quantiles at probabilities `low` and `high`.
+/// Returns the places in `size` sorted values that enclose the quantiles at probabilities `low` and `high`.
 pub(crate) fn quantile_index_bounds(low: f64, high: f64, size: usize) -> (usize, usize) {
     let n = size as f64;
     let low = (low * n - 1.0).max(0.0).floor();
@@ -306,7 +306,7 @@ pub(crate) fn quantile_index_bounds(low: f64, high: f64, size: usize) -> (usize,
     (low as usize, high as usize)
 }
 
-/// The median of sorted values: the middle one, or the mean of the two in the middle.
+/// Returns the median of sorted values: the middle one, or the mean of the two in the middle.
 pub(crate) fn median(sorted: &[f64]) -> f64 {
     let half = sorted.len() / 2;
     if sorted.len().is_multiple_of(2) { (sorted[half - 1] + sorted[half]) / 2.0 } else { sorted[half] }

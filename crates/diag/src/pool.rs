@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-/// As many of `W` as jobs have run at the same time. (`map_init` of rayon makes one for each time that it divides the work,
-/// and large buffers are costly to make: the system must clear their pages.)
+/// A pool of as many `W` as jobs run at the same time. (rayon's `map_init` makes one each time that it divides the
+/// work, and large buffers are costly to make: the system must clear their pages.)
 pub(crate) struct Pool<W, M> {
     make: M,
     idle: Mutex<Vec<W>>,
@@ -15,7 +15,7 @@ impl<W, M: Fn() -> W> Pool<W, M> {
         Self { make, idle: Mutex::new(Vec::new()) }
     }
 
-    /// What `f` makes of one that no other job has.
+    /// Calls `f` with a `W` that no other job has, and returns the result.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut W) -> T) -> T {
         let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut one = idle.unwrap_or_else(&self.make);

@@ -68,14 +68,14 @@ pub(crate) fn write_log_weights(tail: &Tail, log_weights: &mut [f64]) {
     log_weights.iter_mut().for_each(|w| *w -= log_sum);
 }
 
-/// The largest `k` at which an estimate from `samples` draws can be relied on: `min(1 - 1 / log10(S), 0.7)`. The `good_k` of
-/// ArviZ (Vehtari et al. 2024, section 3.2.4).
+/// Returns the largest `k` at which an estimate from `samples` draws can be relied on: `min(1 - 1 / log10(S), 0.7)`.
+/// The `good_k` of ArviZ (Vehtari et al. 2024, section 3.2.4).
 pub fn pareto_k_threshold(samples: usize) -> f64 {
     (1.0 - 1.0 / (samples as f64).log10()).min(0.7)
 }
 
-/// Draws needed for a reliable estimate when the shape is `k`: `10^(1 / (1 - max(0, k)))`; infinite from `k = 1` on, NaN of
-/// NaN. `posterior::pareto_min_ss` (Vehtari et al. 2024, equation 10).
+/// Returns the draws needed for a reliable estimate when the shape is `k`: `10^(1 / (1 - max(0, k)))`; infinite from `k
+/// = 1` on, NaN of NaN. `posterior::pareto_min_ss` (Vehtari et al. 2024, equation 10).
 pub fn pareto_min_ss(k: f64) -> f64 {
     if k < 1.0 {
         10f64.powf(1.0 / (1.0 - k.max(0.0)))
@@ -86,8 +86,8 @@ pub fn pareto_min_ss(k: f64) -> f64 {
     }
 }
 
-/// How fast the error falls with the number of draws, relative to `1 / sqrt(S)`: 1 for `k` up to 0, 0 from 1 on, at
-/// `samples` draws. `posterior::pareto_convergence_rate` (Vehtari et al. 2024, appendix B).
+/// Returns how fast the error falls with the number of draws, relative to `1 / sqrt(S)`: 1 for `k` up to 0, 0 from 1
+/// on, at `samples` draws. `posterior::pareto_convergence_rate` (Vehtari et al. 2024, appendix B).
 pub fn pareto_convergence_rate(k: f64, samples: usize) -> f64 {
     let s = samples as f64;
     if k <= 0.0 {

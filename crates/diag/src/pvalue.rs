@@ -26,7 +26,7 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// The statistic of `values`; NaN when one of them is, or there is none.
+    /// Returns the statistic of `values`; NaN when one of them is, or there is none.
     pub fn of(self, values: &[f64]) -> f64 {
         if values.is_empty() || crate::chains::has_nan(values) {
             return f64::NAN;
@@ -55,18 +55,18 @@ impl Statistic {
 pub struct BayesianPValue {
     /// The statistic of the data.
     pub observed: f64,
-    /// That of each replicated data set.
+    /// The statistic of each replicated data set.
     pub replicated: Vec<f64>,
     /// The share of `replicated` that is at most `observed`; near 0 or 1 the model does not reproduce the statistic.
     pub p_value: f64,
 }
 
-/// Compares `statistic` of the data with that of data replicated from the posterior: `replicated` is `samples x
-/// observations`, row-major. NaN counts as larger. The value that `az.plot_bpv(kind="t_stat")` shows.
+/// Compares `statistic` of the data with the statistic of data replicated from the posterior: `replicated` is `samples
+/// x observations`, row-major. NaN counts as larger. `az.plot_bpv(kind="t_stat")` shows the p-value.
 ///
 /// # Errors
-/// [`DiagError::Size`] when there is no observation, or `replicated` is not whole rows of them;
-/// [`DiagError::Probability`] of a quantile's that is not one.
+/// [`DiagError::Size`] when there is no observation, or `replicated` does not have a whole number of rows;
+/// [`DiagError::Probability`] when `statistic` is a quantile outside 0 to 1.
 pub fn bayesian_p_value(
     replicated: &[f64],
     observed: &[f64],
@@ -84,21 +84,21 @@ pub fn bayesian_p_value(
     Ok(BayesianPValue { observed: truth, p_value: below as f64 / found.len() as f64, replicated: found })
 }
 
-/// Of each replicated data set the share of its values that are at most the observed ones, place by place: around 1/2 if the
-/// model predicts well on the whole. What `az.plot_bpv(kind="p_value")` draws.
+/// Returns for each replicated data set the share of its values that are at most the observed values, place by place.
+/// The shares are around 1/2 if the model predicts well on the whole. `az.plot_bpv(kind="p_value")` draws them.
 ///
 /// # Errors
-/// [`DiagError::Size`] as [`bayesian_p_value`].
+/// [`DiagError::Size`] when there is no observation, or `replicated` does not have a whole number of rows.
 pub fn bayesian_p_values(replicated: &[f64], observed: &[f64]) -> Result<Vec<f64>, DiagError> {
     check_rows(replicated, observed)?;
     Ok(replicated.chunks_exact(observed.len()).map(|row| share_below(row.iter().zip(observed))).collect())
 }
 
-/// Of each observation the share of its replicated values that are at most it: uniform if the model predicts well. What
-/// `az.plot_bpv(kind="u_value")` draws.
+/// Returns for each observation the share of its replicated values that are at most the observed value. The shares are
+/// uniform if the model predicts well. `az.plot_bpv(kind="u_value")` draws them.
 ///
 /// # Errors
-/// [`DiagError::Size`] as [`bayesian_p_value`].
+/// [`DiagError::Size`] when there is no observation, or `replicated` does not have a whole number of rows.
 pub fn bayesian_u_values(replicated: &[f64], observed: &[f64]) -> Result<Vec<f64>, DiagError> {
     check_rows(replicated, observed)?;
     let width = observed.len();

@@ -14,9 +14,9 @@ pub use band::EcdfBand;
 pub use multiple::{MeanTest, holm, mean_zero, student_limit};
 pub use uniformity::{ChiSquare, EcdfTest, RankCounts};
 
-/// The rank of `truth` among `draws`, 0 to `draws.len()`: how many lie below. Draws equal to it go below or above so
-/// that each rank that they allow is equally likely, by `tie`, a uniform number in [0, 1): discrete quantities then have
-/// uniform ranks too. `None` when a number is NaN.
+/// Returns the rank of `truth` among `draws`, 0 to `draws.len()`: how many lie below. Draws equal to it go below or
+/// above so that each rank that they allow is equally likely, by `tie`, a uniform number in [0, 1): discrete quantities
+/// then have uniform ranks too. `None` when a number is NaN.
 #[must_use]
 pub fn rank(truth: f64, draws: &[f64], tie: f64) -> Option<usize> {
     if truth.is_nan() || draws.iter().any(|draw| draw.is_nan()) {

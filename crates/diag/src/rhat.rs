@@ -10,10 +10,9 @@ use crate::moments::{mean, variance, variance_about};
 use crate::normal::NormalScores;
 use crate::order::{Sorted, median, rank_normalize};
 
-/// R-hat as it is to be used: the larger of the R-hats of the rank-normalised split chains (location) and
-/// of the rank-normalised folded split chains (scale). 1 when chains agree; above 1.01 they do not.
-/// NaN for one chain, fewer than 4 draws, a NaN among the values, or when all values are equal.
-/// `az.rhat(method="rank")`.
+/// Returns R-hat as it is to be used: the larger of the R-hats of the rank-normalised split chains (location) and of
+/// the rank-normalised folded split chains (scale). 1 when chains agree; above 1.01 they do not. NaN for one chain,
+/// fewer than 4 draws, a NaN among the values, or when all values are equal. `az.rhat(method="rank")`.
 pub fn rhat(chains: &Chains) -> f64 {
     if !chains.valid(2) {
         return f64::NAN;
@@ -25,8 +24,8 @@ pub fn rhat(chains: &Chains) -> f64 {
     greater(bulk, tail)
 }
 
-/// R-hat of the split chains without ranks: the classical one, undefined where the variance is.
-/// NaN as [`rhat`]. `az.rhat(method="split")`.
+/// Returns R-hat of the split chains without ranks: the classical one, undefined where the variance is. NaN as
+/// [`rhat`]. `az.rhat(method="split")`.
 pub fn rhat_split(chains: &Chains) -> f64 {
     if !chains.valid(2) {
         return f64::NAN;
@@ -36,7 +35,7 @@ pub fn rhat_split(chains: &Chains) -> f64 {
     scale_reduction(split.values(), split.draws())
 }
 
-/// R-hat of the rank-normalised split chains: sensitive to chains at different places. NaN as [`rhat`].
+/// Returns R-hat of the rank-normalised split chains: sensitive to chains at different places. NaN where [`rhat`] is.
 /// `az.rhat(method="z_scale")`.
 pub fn rhat_z_scale(chains: &Chains) -> f64 {
     if !chains.valid(2) {
@@ -47,8 +46,8 @@ pub fn rhat_z_scale(chains: &Chains) -> f64 {
     scale_reduction(&rank_normalized(split), split.draws())
 }
 
-/// R-hat of the rank-normalised distances from the median of the split chains: sensitive to chains with
-/// different scales. NaN as [`rhat`]. `az.rhat(method="folded")`.
+/// Returns R-hat of the rank-normalised distances from the median of the split chains: sensitive to chains with
+/// different scales. NaN where [`rhat`] is. `az.rhat(method="folded")`.
 pub fn rhat_folded(chains: &Chains) -> f64 {
     if !chains.valid(2) {
         return f64::NAN;
@@ -58,7 +57,7 @@ pub fn rhat_folded(chains: &Chains) -> f64 {
     rank_normalized_folded(split).map_or(f64::NAN, |z| scale_reduction(&z, split.draws()))
 }
 
-/// R-hat of the whole chains, neither split nor ranked (Gelman and Rubin 1992). NaN as [`rhat`].
+/// Returns R-hat of the whole chains, neither split nor ranked (Gelman and Rubin 1992). NaN where [`rhat`] is.
 /// `az.rhat(method="identity")`.
 pub fn rhat_identity(chains: &Chains) -> f64 {
     if !chains.valid(2) {
@@ -75,7 +74,7 @@ pub(crate) fn rank_normalized(chains: Chains) -> Vec<f64> {
     normal
 }
 
-/// The same of the distances from the median; none when the median is infinite.
+/// Returns normal scores of the pooled ranks of distances from the median; `None` when the median is infinite.
 pub(crate) fn rank_normalized_folded(chains: Chains) -> Option<Vec<f64>> {
     let (mut sorted, mut folded) = (Sorted::of(chains.values()), Sorted::default());
     let center = median(&sorted.values);
@@ -87,7 +86,7 @@ pub(crate) fn rank_normalized_folded(chains: Chains) -> Option<Vec<f64>> {
     Some(normal)
 }
 
-/// R-hat of `values` (`chains x draws`) as they are; NaN when one of them is.
+/// Returns R-hat of `values` (`chains x draws`) as they are; NaN when one of them is.
 pub(crate) fn scale_reduction(values: &[f64], draws: usize) -> f64 {
     let n = draws as f64;
     let means: Vec<f64> = values.chunks_exact(draws).map(mean).collect();

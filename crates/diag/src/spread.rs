@@ -3,7 +3,7 @@
 
 use crate::order::Sorted;
 
-/// So many values are worth dividing: fewer fit the cache together.
+/// The number of values from which on dividing them is worth it: fewer fit the cache together.
 pub(crate) const MANY: usize = 1 << 18;
 
 /// Values and places, bin after bin, each bin in the order of the items.
@@ -36,7 +36,7 @@ impl<'a> Spread<'a> {
         Self { storage, ends }
     }
 
-    /// The most items of one bin.
+    /// Returns the most items of one bin.
     pub(crate) fn largest(&self) -> usize {
         self.ends.iter().scan(0, |start, &end| Some(end - std::mem::replace(start, end))).max().unwrap_or(0)
     }

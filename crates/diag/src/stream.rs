@@ -40,22 +40,22 @@ impl RunningMoments {
         self.squares += other.squares + apart * apart * (own * added / total);
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; NaN without values.
+    /// Returns the mean of the values; NaN without values.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.mean }
     }
 
-    /// Their variance, divisor `n - 1`; NaN of fewer than two.
+    /// Returns the variance of the values, divisor `n - 1`; NaN of fewer than two.
     pub fn variance(&self) -> f64 {
         if self.count < 2 { f64::NAN } else { self.squares / (self.count - 1) as f64 }
     }
 
-    /// Their standard deviation.
+    /// Returns the standard deviation of the values.
     pub fn sd(&self) -> f64 {
         self.variance().sqrt()
     }
@@ -91,12 +91,12 @@ struct RunningChain {
 }
 
 impl RunningChains {
-    /// For `chains` chains in `superchains` groups of consecutive ones that began together, and batches of `batch` draws,
-    /// which should be longer than draws remember each other.
+    /// Makes the sums for `chains` chains in `superchains` groups of consecutive chains that began together, and for
+    /// batches of `batch` draws. A batch should be longer than draws remember each other.
     ///
     /// # Errors
-    /// [`DiagError::Superchains`] when the chains cannot be divided into so many, [`DiagError::Empty`] without chains or
-    /// when a batch has no draw.
+    /// [`DiagError::Superchains`] when the chains cannot be divided into `superchains` equal groups,
+    /// [`DiagError::Empty`] without chains or when a batch has no draw.
     pub fn new(chains: usize, superchains: usize, batch: usize) -> Result<Self, DiagError> {
         if chains == 0 || batch == 0 {
             return Err(DiagError::Empty { chains, draws: batch });
@@ -129,18 +129,18 @@ impl RunningChains {
         Ok(())
     }
 
-    /// Draws of each chain so far.
+    /// Returns the draws of each chain so far.
     pub fn draws(&self) -> u64 {
         self.chains[0].all.count
     }
 
-    /// Mean and variance of all draws.
+    /// Returns the mean and variance of all draws.
     pub fn moments(&self) -> RunningMoments {
         merged(self.chains.iter().map(|chain| &chain.all))
     }
 
-    /// Nested R-hat of all draws: [`rhat_nested`](crate::rhat_nested) with the superchains of the beginning. NaN for one
-    /// superchain, when all draws are equal, or when one is not finite.
+    /// Returns nested R-hat of all draws: [`rhat_nested`](crate::rhat_nested) with the superchains of the beginning.
+    /// NaN for one superchain, when all draws are equal, or when one is not finite.
     pub fn rhat_nested(&self) -> f64 {
         let size = self.chains.len() / self.superchains;
         let of_one = |variance: f64| if variance.is_nan() { 0.0 } else { variance };
@@ -159,16 +159,16 @@ impl RunningChains {
         if self.moments().variance().is_finite() { (1.0 + between / within).sqrt() } else { f64::NAN }
     }
 
-    /// Effective sample size for the mean, in draws, from the means of batches: `N Var(x) / (b Var(batch mean))` over all full
-    /// batches of b draws of all chains, with the variance of the means about that of all: chains that stay apart count
-    /// for little. The relative error is about `sqrt(2 / batches)`. NaN before two batches are full and when a value is not
-    /// finite; the number of draws when all are equal.
+    /// Returns the effective sample size for the mean, in draws, from the means of batches: `N Var(x) / (b Var(batch
+    /// mean))` over all full batches of b draws of all chains, with the variance of the means about that of all: chains
+    /// that stay apart count for little. The relative error is about `sqrt(2 / batches)`. NaN before two batches are
+    /// full and when a value is not finite; the number of draws when all are equal.
     pub fn ess_mean_by_batch(&self) -> f64 {
         let means = merged(self.chains.iter().map(|chain| &chain.batch_means));
         self.worth(means.variance(), self.batch as f64)
     }
 
-    /// Effective sample size for the mean, in draws, from the spread of the chains' means:
+    /// Returns the effective sample size for the mean, in draws, from the spread of the chains' means:
     /// [`ess_mean_of_chains`](crate::ess_mean_of_chains).
     pub fn ess_mean_of_chains(&self) -> f64 {
         let mut means = RunningMoments::default();
@@ -176,7 +176,7 @@ impl RunningChains {
         self.worth(means.variance(), self.draws() as f64)
     }
 
-    /// What all draws are worth when means of `size` of them vary by `variance`.
+    /// Returns the effective sample size of all draws when means of `size` draws vary by `variance`.
     fn worth(&self, variance: f64, size: f64) -> f64 {
         let all = self.moments();
         let count = all.count as f64;

@@ -16,15 +16,15 @@ pub(crate) struct StuckChain {
     pub(crate) chain: usize,
     /// The quantity's name.
     pub(crate) name: String,
-    /// From this draw on, counted from 0.
+    /// The draw from which on the chain has stopped, counted from 0.
     pub(crate) since: usize,
     /// Whether all draws from then on are equal.
     pub(crate) constant: bool,
-    /// Its range in units of the median chain's.
+    /// The chain's range in units of the median chain's.
     share: f64,
 }
 
-/// The chains that have stopped, in order; `summary` is that of the same posterior.
+/// Returns the chains that have stopped, in order; `summary` is that of the same posterior.
 pub(crate) fn stuck_chains(posterior: &Dataset, summary: &Summary) -> Vec<StuckChain> {
     let Summary { chains, draws, .. } = *summary;
     let mut found: Vec<Option<StuckChain>> = vec![None; chains];
@@ -67,7 +67,7 @@ fn range(draws: std::ops::Range<usize>, value: impl Fn(usize) -> f64) -> f64 {
     high - low
 }
 
-/// The first draw from which on all are within `limit` of each other.
+/// Returns the first draw from which on all are within `limit` of each other.
 fn since(draws: usize, limit: f64, value: impl Fn(usize) -> f64) -> usize {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for draw in (0..draws).rev() {

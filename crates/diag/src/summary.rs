@@ -59,37 +59,37 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The row with the largest R-hat; none where no R-hat is defined.
+    /// Returns the row with the largest R-hat; none where no R-hat is defined.
     pub fn worst_rhat(&self) -> Option<&ParameterSummary> {
         self.defined(|p| p.rhat).max_by(|a, b| a.rhat.total_cmp(&b.rhat))
     }
 
-    /// The row with the smallest bulk effective sample size; none where none is defined.
+    /// Returns the row with the smallest bulk effective sample size; none where none is defined.
     pub fn worst_ess_bulk(&self) -> Option<&ParameterSummary> {
         self.defined(|p| p.ess_bulk).min_by(|a, b| a.ess_bulk.total_cmp(&b.ess_bulk))
     }
 
-    /// The row with the smallest tail effective sample size; none where none is defined.
+    /// Returns the row with the smallest tail effective sample size; none where none is defined.
     pub fn worst_ess_tail(&self) -> Option<&ParameterSummary> {
         self.defined(|p| p.ess_tail).min_by(|a, b| a.ess_tail.total_cmp(&b.ess_tail))
     }
 
-    /// The largest R-hat; NaN where none is defined.
+    /// Returns the largest R-hat; NaN where none is defined.
     pub fn max_rhat(&self) -> f64 {
         self.worst_rhat().map_or(f64::NAN, |p| p.rhat)
     }
 
-    /// The smallest bulk effective sample size; NaN where none is defined.
+    /// Returns the smallest bulk effective sample size; NaN where none is defined.
     pub fn min_ess_bulk(&self) -> f64 {
         self.worst_ess_bulk().map_or(f64::NAN, |p| p.ess_bulk)
     }
 
-    /// The smallest tail effective sample size; NaN where none is defined.
+    /// Returns the smallest tail effective sample size; NaN where none is defined.
     pub fn min_ess_tail(&self) -> f64 {
         self.worst_ess_tail().map_or(f64::NAN, |p| p.ess_tail)
     }
 
-    /// The row called `name`.
+    /// Returns the row called `name`.
     pub fn get(&self, name: &str) -> Option<&ParameterSummary> {
         self.parameters.iter().find(|p| p.name == name)
     }
@@ -112,13 +112,14 @@ pub fn summary(posterior: &Dataset, prob: f64) -> Result<Summary, DiagError> {
     summarise(posterior, prob, None)
 }
 
-/// As [`summary`], of many short chains in `superchains` groups of consecutive chains that began together: R-hat is the
-/// larger [nested R-hat](crate::rhat_nested) of the normal scores of the ranks and of the folded ranks; and of chains with
-/// fewer than 100 draws, effective sample sizes and standard errors are those of the
-/// [spread of the chains' means](crate::ess_mean_of_chains).
+/// Summarises many short chains in `superchains` groups of consecutive chains that began together. R-hat is the larger
+/// [nested R-hat](crate::rhat_nested) of the normal scores of the ranks and of the folded ranks. For chains with fewer
+/// than 100 draws, effective sample sizes and standard errors are estimated from the [spread of the chains'
+/// means](crate::ess_mean_of_chains). All else is as in [`summary`].
 ///
 /// # Errors
-/// As [`summary`]; [`DiagError::Superchains`] when the chains cannot be divided into so many.
+/// When [`summary`] fails; [`DiagError::Superchains`] when the chains cannot be divided into `superchains` equal
+/// groups.
 pub fn summary_of_many(posterior: &Dataset, prob: f64, superchains: usize) -> Result<Summary, DiagError> {
     summarise(posterior, prob, Some(superchains))
 }
@@ -142,7 +143,7 @@ pub(crate) fn summarise(posterior: &Dataset, prob: f64, superchains: Option<usiz
     Ok(Summary { prob, chains, draws, superchains, parameters })
 }
 
-/// The effective sample size for the mean of each element, with the numbers of chains and draws.
+/// Returns the effective sample size for the mean of each element, with the numbers of chains and draws.
 pub(crate) fn summarise_means(posterior: &Dataset) -> Result<(Vec<f64>, usize, usize), DiagError> {
     let (chains, draws) = common_shape(posterior)?;
     let found = for_each_element(
@@ -154,8 +155,8 @@ pub(crate) fn summarise_means(posterior: &Dataset) -> Result<(Vec<f64>, usize, u
     Ok((found, chains, draws))
 }
 
-/// What `f` makes of the `size` values of every element, in order and in parallel. `f` is given what `make` made for its
-/// thread, the variable's name, the element's place in a draw, and its values, which are its own to change.
+/// Applies `f` to the `size` values of every element, in parallel, and returns the results in order. `f` is given what
+/// `make` made for its thread, the variable's name, the element's place in a draw, and a copy of its values to change.
 fn for_each_element<W: Send, T: Send>(
     posterior: &Dataset,
     size: usize,
@@ -217,12 +218,12 @@ impl Block<'_> {
     }
 }
 
-/// The variables of numbers: words have no summary.
+/// Returns the variables of numbers: words have no summary.
 pub(crate) fn numeric(group: &Dataset) -> impl Iterator<Item = (&String, &Array)> {
     group.variables.iter().filter(|(_, array)| array.values.is_numeric())
 }
 
-/// The chains and draws of all variables that have values.
+/// Returns the chains and draws of all variables that have values.
 fn common_shape(group: &Dataset) -> Result<(usize, usize), DiagError> {
     let mut common: Option<(&str, (usize, usize))> = None;
     for (name, array) in numeric(group) {
@@ -241,7 +242,7 @@ fn common_shape(group: &Dataset) -> Result<(usize, usize), DiagError> {
     common.map(|(_, shape)| shape).ok_or(DiagError::NoVariables)
 }
 
-/// The chains and draws of a sampled variable.
+/// Returns the chains and draws of a sampled variable.
 pub(crate) fn sampled_shape(name: &str, array: &Array) -> Result<(usize, usize), DiagError> {
     if !array.is_sampled() {
         return Err(DiagError::Dimensions { variable: name.to_owned(), dims: array.dims.clone() });

@@ -24,8 +24,8 @@ const FIRST: usize = 3;
 const LAST: usize = 2;
 
 impl Summary {
-    /// The table of `az.summary`: mean, sd, highest-density interval, standard errors, effective sample
-    /// sizes and R-hat, one line for each row.
+    /// Returns the table of `az.summary`: mean, sd, highest-density interval, standard errors, effective sample sizes
+    /// and R-hat, one line for each row.
     pub fn to_text(&self, rows: Rows) -> String {
         let low = 50.0 * (1.0 - self.prob);
         let header: Cells = vec![
@@ -121,7 +121,7 @@ fn shorten(start: usize, count: usize, first: usize, last: usize, shown: &mut Ve
     shown.extend((start + count - last..start + count).map(Shown::Row));
 }
 
-/// The variable that an element belongs to.
+/// Returns the variable that an element belongs to.
 fn variable(name: &str) -> &str {
     name.split_once('[').map_or(name, |(variable, _)| variable)
 }
@@ -164,7 +164,7 @@ fn count(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// A probability in percent, without needless digits: `89`, `95.5`.
+/// Returns a probability in percent, without needless digits: `89`, `95.5`.
 pub(crate) fn percent(prob: f64) -> String {
     short(100.0 * prob)
 }

@@ -35,7 +35,7 @@ pub(super) fn weights(pointwise: &[&[f64]]) -> Vec<f64> {
     weights.into_iter().map(|w| w / total).collect()
 }
 
-/// The score with its barrier.
+/// Returns the score with its barrier.
 fn score(density: &[f64], weights: &[f64], barrier: f64) -> f64 {
     let mixtures = density.chunks_exact(weights.len()).map(|row| dot(row, weights).ln());
     mixtures.sum::<f64>() + barrier * weights.iter().map(|w| w.ln()).sum::<f64>()
@@ -92,7 +92,7 @@ fn solve(system: &mut [Vec<f64>]) -> Vec<f64> {
     found
 }
 
-/// The longest part of a step, at most all of it, that keeps every weight positive.
+/// Returns the longest part of a step, at most all of it, that keeps every weight positive.
 fn admissible(weights: &[f64], step: &[f64]) -> f64 {
     let limits = weights.iter().zip(step).filter(|(_, s)| **s < 0.0).map(|(w, s)| -0.99 * w / s);
     limits.fold(1.0, f64::min)

@@ -1,4 +1,4 @@
-//! What the R package posterior computes otherwise than ArviZ.
+//! The estimators that the R package posterior computes otherwise than ArviZ.
 
 use crate::Chains;
 use crate::ess::Ess;
@@ -9,8 +9,8 @@ use crate::rhat::{rank_normalized, scale_reduction};
 /// The range of values from which on they are not taken for equal.
 const EQUAL: f64 = f64::EPSILON;
 
-/// Of valid chains (`rhat`): the larger of those of the ranks and of the ranks of distances from the median of all draws.
-/// NaN when all are equal, values or distances.
+/// Computes R-hat of valid chains: the larger of R-hat of the ranks and R-hat of the ranks of distances from the median
+/// of all draws. NaN when all values or all distances are equal.
 pub(super) fn rhat(chains: &Chains) -> f64 {
     let center = median(&Sorted::of(chains.values()).values);
     let distances: Vec<f64> = chains.values().iter().map(|v| (v - center).abs()).collect();
@@ -27,7 +27,7 @@ pub(super) fn rhat(chains: &Chains) -> f64 {
     if bulk.is_nan() || bulk >= tail { bulk } else { tail }
 }
 
-/// Of valid chains, the effective sample size for the mean of `score` of the split chains.
+/// Computes the effective sample size of valid chains for the mean of `score` of the split chains.
 pub(super) fn ess_of(chains: &Chains, score: impl Fn(Chains) -> Vec<f64>) -> f64 {
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
@@ -43,7 +43,7 @@ fn ess(mut values: Vec<f64>, draws: usize) -> f64 {
 }
 
 /// Geyer's initial monotone sequence as posterior ends it: pairs are added while more than five draws are behind the last one.
-/// Of fewer draws none is added, and the first correlation, 1, counts twice.
+/// With fewer draws no pair is added, and the first correlation, 1, counts twice.
 fn sum_of_correlations(draws: usize, rho: &mut Vec<f64>, correlation: &mut dyn FnMut(usize) -> f64) -> f64 {
     let (mut even, mut odd) = (1.0, correlation(1));
     rho.clear();
@@ -67,13 +67,13 @@ fn sum_of_correlations(draws: usize, rho: &mut Vec<f64>, correlation: &mut dyn F
     -1.0 + 2.0 * sum_by(&rho[..last.max(1)], |r| r) + rho[last]
 }
 
-/// Whether values differ by more than rounding.
+/// Returns whether values differ by more than rounding.
 fn has_range(values: &[f64]) -> bool {
     let (low, high) = range(values);
     high - low >= EQUAL
 }
 
-/// Whether all are finite, and not all equal: quantities are not defined else.
+/// Returns whether all are finite, and not all equal: quantities are not defined else.
 pub(super) fn defined(chains: &Chains) -> bool {
     let (low, high) = range(chains.values());
     low.is_finite() && high.is_finite() && high - low >= EQUAL

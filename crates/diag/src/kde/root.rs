@@ -7,8 +7,8 @@ const TOLERANCE: (f64, f64) = (2e-12, 4.0 * f64::EPSILON);
 /// Steps before it gives up.
 const STEPS: usize = 100;
 
-/// The root of `f` between `low` and `high`; `None` when the signs there are equal, a value is NaN, or it is not found in
-/// 100 steps.
+/// Returns the root of `f` between `low` and `high`; `None` when the signs there are equal, a value is NaN, or it is
+/// not found in 100 steps.
 pub(super) fn brentq(f: impl Fn(f64) -> f64, low: f64, high: f64) -> Option<f64> {
     let (mut x_before, mut x) = (low, high);
     let (mut f_before, mut f_x) = (f(x_before), f(x));

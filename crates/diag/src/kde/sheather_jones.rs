@@ -7,8 +7,8 @@ use std::f64::consts::PI;
 /// Derivatives through which the plug-in estimate goes.
 const STAGES: i32 = 7;
 
-/// The bandwidth from a histogram of `size` values with range `range`; that of `otherwise` where the equation for it has no
-/// solution.
+/// Returns the bandwidth from a histogram of `size` values with range `range`; that of `otherwise` where the equation
+/// for it has no solution.
 pub(super) fn bandwidth(counts: &[f64], size: usize, range: f64, otherwise: impl FnOnce() -> f64) -> f64 {
     let n = size as f64;
     let frequencies: Vec<f64> = counts.iter().map(|count| count / n).collect();
@@ -53,7 +53,7 @@ impl FixedPoint {
         t - (2.0 * self.n * PI.sqrt() * f).powf(-0.4)
     }
 
-    /// The estimated squared norm of a derivative of the density at diffusion time `t`.
+    /// Returns the estimated squared norm of a derivative of the density at diffusion time `t`.
     fn norm(&self, stage: i32, t: f64) -> f64 {
         let terms: Vec<f64> =
             self.terms.iter().map(|&(k, a)| k.powi(stage) * a * (-k * PI.powi(2) * t).exp()).collect();

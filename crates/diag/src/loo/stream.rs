@@ -34,7 +34,7 @@ const FIRST_BITS: u64 = 0x0101_0101_0101_0101;
 /// How far from the threshold a value may be: [`exp_both`] reaches to 700.
 const REACH: f64 = 690.0;
 
-/// There is room for so many times what is expected, or needed.
+/// The room for values, as a multiple of what is expected, or needed.
 const ROOM: usize = 4;
 
 /// Columns that have been read.
@@ -43,12 +43,12 @@ pub(super) struct Stream {
     samples: usize,
     /// How many of the smallest values are needed.
     count: usize,
-    /// Of each block: values up to it are kept; exponentials are taken about it.
+    /// The threshold of each block: values up to it are kept, and exponentials are taken about it.
     thresholds: Vec<Lanes>,
     parts: Vec<Part>,
 }
 
-/// What some of the rows tell, block after block.
+/// The sums and kept values of some of the rows, block after block.
 #[derive(Debug)]
 struct Part {
     sums: Vec<Sums>,
@@ -109,12 +109,12 @@ impl Stream {
         Some(Self { samples, count, thresholds, parts })
     }
 
-    /// How many blocks were read.
+    /// Returns how many blocks were read.
     pub(super) fn blocks(&self) -> usize {
         self.thresholds.len()
     }
 
-    /// What the columns of a block tell; none where one must be looked at by itself.
+    /// Returns the results for the columns of a block; `None` where a column must be looked at by itself.
     pub(super) fn left(&self, block: usize, gathered: &mut Gathered, tail: &mut Tail) -> [Option<Left>; LANES] {
         let mut sums = Sums::NONE;
         gathered.begin(ROOM * self.count);
@@ -145,7 +145,7 @@ impl Stream {
 }
 
 impl Part {
-    /// Nothing yet of so many blocks, with room for what is likely to be kept of each.
+    /// Makes empty sums of `blocks` blocks, with room for what is likely to be kept of each.
     fn new(blocks: usize, likely: usize) -> Self {
         let kept = || Kept { values: Vec::with_capacity(likely), lanes: Vec::with_capacity(likely), lost: false };
         Self { sums: vec![Sums::NONE; blocks], kept: std::iter::repeat_with(kept).take(blocks).collect() }
@@ -153,7 +153,7 @@ impl Part {
 }
 
 impl Sums {
-    /// Those of no rows.
+    /// The sums of no rows.
     const NONE: Self = Self {
         low: [f64::INFINITY; LANES],
         high: [f64::NEG_INFINITY; LANES],
@@ -187,7 +187,7 @@ impl Gathered {
         }
     }
 
-    /// None where there was not room for all.
+    /// Returns the kept values of a column; `None` where there was not room for all.
     fn column(&self, lane: usize) -> Option<&[f64]> {
         let start = lane * self.room;
         (self.counts[lane] <= self.room).then(|| &self.values[start..start + self.counts[lane]])

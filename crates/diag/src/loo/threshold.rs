@@ -11,8 +11,8 @@ const GROUP: usize = 16;
 /// Times that the range is halved at most. Log likelihoods that need more are too far apart for exponentials.
 const HALVINGS: usize = 24;
 
-/// For each of the first `blocks` blocks of [`LANES`] columns: in a sample of every `stride`-th row a few more than `place`
-/// values are not above it. NaN where no such number was found.
+/// Finds a threshold for each of the first `blocks` blocks of [`LANES`] columns: in a sample of every `stride`-th row,
+/// a few more than `place` values are not above it. The threshold is NaN where no such number was found.
 pub(super) fn thresholds(columns: &Columns, blocks: usize, stride: usize, place: usize) -> Vec<Lanes> {
     let rows = (columns.values.len() / columns.width).div_ceil(stride);
     let mut thresholds = vec![[f64::NAN; LANES]; blocks];

@@ -16,15 +16,15 @@ const PRIOR: (f64, f64) = (10.0, 0.5);
 /// Fits, keeping its buffers between calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fit {
-    /// Where the likelihood is looked at: `b = -k / sigma`.
+    /// The points at which the likelihood is evaluated: `b = -k / sigma`.
     grid: Vec<f64>,
     means: LogMeans,
     profile: Vec<f64>,
 }
 
 impl Fit {
-    /// The shape k (with the prior) and the scale of a sample of excesses in ascending order, all positive, at least two.
-    /// Not finite where the sample cannot be fitted.
+    /// Returns the shape k (with the prior) and the scale of a sample of excesses in ascending order, all positive, at
+    /// least two. Not finite where the sample cannot be fitted.
     pub(crate) fn fit(&mut self, excesses: &[f64]) -> (f64, f64) {
         let n = excesses.len() as f64;
         let points = 30 + n.sqrt() as usize;
@@ -66,7 +66,7 @@ struct LogMeans {
 }
 
 impl LogMeans {
-    /// The mean over `excesses`, sorted, for each `b` of `grid`; every `b x` is below 1.
+    /// Returns the mean over `excesses`, sorted, for each `b` of `grid`; every `b x` is below 1.
     fn of(&mut self, excesses: &[f64], grid: &[f64]) -> &[f64] {
         // Where the mean is small, so are the terms, and a product of factors near 1 loses their digits.
         const SMALL: f64 = 0.02;

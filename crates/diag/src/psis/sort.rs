@@ -85,7 +85,7 @@ fn exchange(values: &mut [f64]) {
     }
 }
 
-/// Which cell each value belongs to; false where there are none for them.
+/// Finds the cell that each value belongs to; the result is false where there are no cells for the values.
 struct Spread<'a> {
     values: &'a [f64],
     cells: &'a mut [u32],

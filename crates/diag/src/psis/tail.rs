@@ -24,7 +24,7 @@ pub(crate) struct Tail {
     pub(crate) cutoff: f64,
     /// The weights of the tail over the largest one, ascending.
     pub(crate) raw: Vec<f64>,
-    /// What takes their places, ascending, at most 1; as `raw` where the fit failed.
+    /// The smoothed weights in place of `raw`, ascending, at most 1; equal to `raw` where the fit failed.
     pub(crate) smoothed: Vec<f64>,
     /// The shape of the fitted distribution; infinite where there is too little to fit.
     pub(crate) pareto_k: f64,
@@ -36,7 +36,8 @@ pub(crate) struct Tail {
     pareto: pareto::Fit,
 }
 
-/// The number of draws in the tail: `min(S / 5, 3 sqrt(S / reff))`, rounded up (Vehtari et al. 2024, section 3.2).
+/// Returns the number of draws in the tail: `min(S / 5, 3 sqrt(S / reff))`, rounded up (Vehtari et al. 2024, section
+/// 3.2).
 pub(crate) fn tail_length(samples: usize, reff: f64) -> usize {
     let samples = samples as f64;
     // f64::min passes over a NaN, as Python's min does here.
@@ -80,8 +81,8 @@ impl Tail {
         true
     }
 
-    /// The same for the log weights `-values`, all finite, of which `range` and the smallest are known: `smallest` has
-    /// [`nearest`] of them, `count`, at least.
+    /// Fits the log weights `-values`, all finite, of which only `range` and the smallest values are known: `smallest`
+    /// holds at least `count` values, where [`nearest`] says how many are needed.
     pub(crate) fn fit_smallest(&mut self, range: (f64, f64), smallest: &[f64], count: usize) {
         self.begin(range, -range.0);
         self.distances.clear();
@@ -108,7 +109,7 @@ impl Tail {
         self.smooth();
     }
 
-    /// The sum of the weights that were looked at and left as they are, over the largest one.
+    /// Returns the sum of the weights that were looked at and left as they are, over the largest one.
     pub(crate) fn untouched(&self) -> f64 {
         let smoothed = if self.pareto_k.is_finite() { self.raw.len() } else { 0 };
         sum_exp(&self.distances[smoothed..], -1.0, 0.0)
@@ -133,7 +134,8 @@ impl Tail {
         self.distances.truncate(kept);
     }
 
-    /// A distance that is likely to be above the `count`-th smallest one, but not by much: read off every so many-th draw.
+    /// Returns a distance that is likely to be above the `count`-th smallest one, but not by much: read off every so
+    /// many-th draw.
     fn guess(&mut self, values: &[f64], sign: f64, count: usize) -> f64 {
         let Some((stride, place)) = sample(values.len(), count) else {
             return f64::INFINITY;

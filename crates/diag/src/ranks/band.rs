@@ -13,17 +13,17 @@ use crate::error::open_probability;
 /// The band in which the counts of uniform ranks stay with a given probability, all of them together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EcdfBand {
-    /// What each interval by itself leaves out.
+    /// The probability that each interval by itself leaves out.
     pub gamma: f64,
-    /// For outcome `i` the smallest number of ranks at or below it.
+    /// The smallest number of ranks at or below outcome `i`.
     pub lower: Vec<u64>,
-    /// For outcome `i` the largest number of ranks at or below it.
+    /// The largest number of ranks at or below outcome `i`.
     pub upper: Vec<u64>,
 }
 
 impl EcdfBand {
-    /// The band of `ranks` ranks with `outcomes` values each, which holds all counts with probability `coverage` or a
-    /// little more: counts are whole numbers.
+    /// Computes the band of `ranks` ranks with `outcomes` values each, which holds all counts with probability
+    /// `coverage` or a little more: counts are whole numbers.
     ///
     /// # Errors
     /// [`DiagError::Ranks`] without ranks or outcomes, [`DiagError::Probability`] when `coverage` is not inside (0, 1).
@@ -63,8 +63,8 @@ impl EcdfBand {
     }
 }
 
-/// The probability that uniform ranks keep all their counts inside `bounds` (first and last allowed; the last count is
-/// all ranks whatever its bound).
+/// Returns the probability that uniform ranks keep all their counts inside `bounds` (first and last allowed; the last
+/// count is all ranks whatever its bound).
 ///
 /// The numbers of ranks in the outcomes are independent Poisson numbers given their sum, so the counts are a Markov
 /// chain with one kernel for each step: exact, all terms positive.

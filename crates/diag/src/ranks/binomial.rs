@@ -23,7 +23,7 @@ fn tail(x: i64, n: u64, p: f64, of: impl Fn(&Binomial, u64) -> f64, ends: (f64, 
     }
 }
 
-/// The smallest x with P(X <= x) at least `probability`: R's `qbinom`.
+/// Returns the smallest x with P(X <= x) at least `probability`: R's `qbinom`.
 pub(super) fn quantile(probability: f64, n: u64, p: f64) -> u64 {
     let (mut low, mut high) = (0, n);
     while low < high {

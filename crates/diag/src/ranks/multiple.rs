@@ -24,13 +24,14 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// Student's test of whether independent values have mean 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanTest {
-    /// Their mean.
+    /// The mean of the values.
     pub mean: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub error: f64,
-    /// The one over the other; NaN for fewer than two values.
+    /// The mean divided by its standard error; NaN for fewer than two values.
     pub t: f64,
-    /// The probability that it is as far from 0 or farther; 1 when all values are 0, 0 when all are the same other one.
+    /// The probability that the mean is as far from 0 or farther, if the true mean is 0. It is 1 when all values are 0,
+    /// and 0 when all are the same other value.
     pub p_value: f64,
 }
 
@@ -47,8 +48,8 @@ pub fn mean_zero(values: &[f64]) -> MeanTest {
     MeanTest { mean, error, t, p_value }
 }
 
-/// The size of Student's t with `degrees` degrees of freedom that chance exceeds, on either side, with probability
-/// `p_value`.
+/// Returns the size of Student's t with `degrees` degrees of freedom that chance exceeds, on either side, with
+/// probability `p_value`.
 #[must_use]
 pub fn student_limit(p_value: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |student| student.inverse_cdf(1.0 - 0.5 * p_value))

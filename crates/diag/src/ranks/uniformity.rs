@@ -68,17 +68,17 @@ impl RankCounts {
         }
     }
 
-    /// How many ranks are 0, 1, 2, ...
+    /// Returns how many ranks are 0, 1, 2, ...
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How many ranks are at most 0, 1, 2, ...
+    /// Returns how many ranks are at most 0, 1, 2, ...
     pub fn cumulative(&self) -> Vec<u64> {
         let add = |sum: &mut u64, n: &u64| {
             *sum += n;
@@ -118,8 +118,8 @@ impl RankCounts {
         EcdfTest { gamma, at, p_value }
     }
 
-    /// The number of bins for [`chi_square`](Self::chi_square): the largest divisor of the number of outcomes that
-    /// leaves at least 20 ranks to be expected in each bin, and at most 32; 1 when there is none.
+    /// Returns the number of bins for [`chi_square`](Self::chi_square): the largest divisor of the number of outcomes
+    /// that leaves at least 20 ranks to be expected in each bin, and at most 32; 1 when there is none.
     pub fn bins(&self) -> usize {
         let outcomes = self.counts.len();
         let fits = |bins: &usize| {
@@ -128,7 +128,8 @@ impl RankCounts {
         (1..=outcomes).filter(fits).max().unwrap_or(1)
     }
 
-    /// The central interval of at least the probability `coverage` that a bin's count lies in when ranks are uniform.
+    /// Returns the central interval of at least the probability `coverage` that a bin's count lies in when ranks are
+    /// uniform.
     pub fn bin_interval(&self, bins: usize, coverage: f64) -> (u64, u64) {
         let (total, share) = (self.total(), 1.0 / bins.max(1) as f64);
         let tail = 0.5 * (1.0 - coverage);
