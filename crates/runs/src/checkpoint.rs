@@ -1,7 +1,7 @@
-//! `state/checkpoint.bin`: the sampler's state, and the parts of draws that belong to it.
+//! The file `state/checkpoint.bin`: the sampler's state, and the parts of draws that belong to it.
 //!
-//! Magic (8 bytes), version (u32), length of the manifest (u32), length of the state (u64), SHA-256 of
-//! manifest and state (32 bytes), manifest (JSON), state. All integers little-endian.
+//! The file is a sequence of: magic (8 bytes), version (u32), length of the manifest (u32), length of the state (u64),
+//! SHA-256 of manifest and state (32 bytes), manifest (JSON), state. All integers are little-endian.
 
 use crate::PartRecord;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ const MAGIC: &[u8; 8] = b"OCTOCKPT";
 const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 4 + 8 + 32;
 
-/// The parts on disk when the checkpoint was taken: whatever else lies there is later and void.
+/// The parts on disk when the checkpoint was taken; other parts in the folder were written later and are void.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(crate) parts: Vec<PartRecord>,
 }
 
-/// The bytes of a checkpoint.
+/// Returns the bytes of a checkpoint.
 pub(crate) fn encode(manifest: &Manifest, state: &[u8]) -> Result<Vec<u8>, String> {
     let manifest = serde_json::to_vec(manifest).map_err(|error| error.to_string())?;
     let manifest_len = u32::try_from(manifest.len()).map_err(|_| "the list of parts is too long".to_owned())?;

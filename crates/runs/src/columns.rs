@@ -1,4 +1,4 @@
-//! The columns of a Parquet part: which there are, and how a draw fills them.
+//! The columns of a Parquet part, and how a draw fills them.
 
 use crate::RunError;
 use octopus_density::Layout;
@@ -37,7 +37,7 @@ pub(crate) const STATS: [(&str, Read); 11] = [
 ];
 
 impl Read {
-    /// The statistic of many transitions.
+    /// Returns the statistic of many transitions.
     pub(crate) fn values(self, stats: &[DrawStats]) -> Values {
         match self {
             Self::F64(read) => Values::F64(stats.iter().map(read).collect()),

@@ -1,4 +1,4 @@
-//! What can go wrong with a run folder, with the file and the way out.
+//! The errors of run folders: each names the file and says what to do.
 
 use octopus_files::FileError;
 use octopus_formats::FormatError;
@@ -10,10 +10,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The operating system refused.
+    /// The operating system refused an operation on a file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A trace that is no run cannot be read.
+    /// The path is not a run, and its trace cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
     /// The folder for a new run holds something already.
@@ -47,7 +47,7 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
-    /// A record that does not say what it must.
+    /// A field of the record has a wrong value.
     #[error("{}: field `{field}`: {message}; repair the file, or make the run again with --force", path.display())]
     Record {
         /// The `run.toml`.
@@ -57,7 +57,7 @@ pub enum RunError {
         /// What is wrong with it.
         message: String,
     },
-    /// A record of a later program.
+    /// The record was written by a later version of the program.
     #[error("{} has schema {found}, this octopus reads up to {supported}: use a newer octopus", path.display())]
     RecordTooNew {
         /// The `run.toml`.
@@ -67,54 +67,54 @@ pub enum RunError {
         /// The newest schema this program knows.
         supported: u32,
     },
-    /// A part with draws that is there but cannot be read.
+    /// A part with draws is there but cannot be read.
     #[error("{} is damaged: {what}; {fix}", path.display())]
     DamagedPart {
         /// The Parquet file.
         path: PathBuf,
-        /// What was found.
+        /// What was found, in words.
         what: String,
-        /// What to do.
+        /// The advice: what to do.
         fix: String,
     },
-    /// A part with draws that should be there.
+    /// A part with draws is missing.
     #[error("{} is missing; {fix}", path.display())]
     MissingPart {
         /// The Parquet file.
         path: PathBuf,
-        /// What to do.
+        /// The advice: what to do.
         fix: String,
     },
-    /// A run without a single draw.
+    /// The run has no draw yet.
     #[error("the run in {} holds no draws yet: continue it with `octopus resume {}`", path.display(), path.display())]
     NoDraws {
         /// The folder.
         path: PathBuf,
     },
-    /// A checkpoint that cannot be trusted.
+    /// The checkpoint cannot be trusted.
     #[error("{} is damaged: {what}; the draws stay readable, but the run cannot be resumed: make it again with `octopus sample ... --force`", path.display())]
     DamagedCheckpoint {
         /// The checkpoint.
         path: PathBuf,
-        /// What was found.
+        /// What was found, in words.
         what: String,
     },
-    /// A name of the model that the run folder needs for itself.
+    /// A name in the model is one that the run folder needs for itself.
     #[error("the model's variable or dimension `{name}` {why}: rename it")]
     Name {
         /// The name.
         name: String,
-        /// Why it cannot stay.
+        /// Why the name cannot stay.
         why: &'static str,
     },
-    /// A block that does not fit the run.
+    /// A block of draws does not fit the run.
     #[error("block of draws does not fit the run: {what} is {found}, expected {expected}")]
     Block {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
-        /// The run's.
+        /// The property's value in the run.
         expected: String,
-        /// The block's.
+        /// The property's value in the block.
         found: String,
     },
     /// A library refused to encode a file.
@@ -122,13 +122,13 @@ pub enum RunError {
     Encode {
         /// The file.
         path: PathBuf,
-        /// The library's words.
+        /// The library's error message.
         what: String,
     },
 }
 
 impl RunError {
-    /// For `map_err`: the operation `action` on `path` failed.
+    /// Makes the error for `map_err`: the operation `action` on `path` failed.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let error = FileError::io(action, path);
         move |source| Self::File(error(source))

@@ -29,7 +29,7 @@ impl Faulty {
         Self { fault, at, done: AtomicUsize::new(0) }
     }
 
-    /// The operations asked for so far.
+    /// Returns the operations asked for so far.
     pub(crate) fn operations(&self) -> usize {
         self.done.load(SeqCst)
     }

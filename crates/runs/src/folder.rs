@@ -25,7 +25,7 @@ pub(crate) fn checkpoint_path(dir: &Path) -> PathBuf {
     dir.join(STATE).join(CHECKPOINT)
 }
 
-/// The sub-folder of a phase's draws.
+/// Returns the sub-folder of a phase's draws.
 pub(crate) fn phase_folder(phase: Phase) -> &'static str {
     match phase {
         Phase::Warmup => "warmup",
@@ -33,18 +33,18 @@ pub(crate) fn phase_folder(phase: Phase) -> &'static str {
     }
 }
 
-/// The path within the run folder of part `number`.
+/// Returns the path within the run folder of part `number`.
 pub(crate) fn part_file(phase: Phase, number: usize) -> String {
     format!("{}/part-{number:05}.parquet", phase_folder(phase))
 }
 
-/// The number of a part from its file name.
+/// Returns the number of a part from its file name.
 fn part_number(name: &str) -> Option<usize> {
     let digits = name.strip_prefix("part-")?.strip_suffix(".parquet")?;
     (digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
 }
 
-/// The file names in a folder, sorted; none when it is absent.
+/// Returns the file names in a folder, sorted; none when it is absent.
 fn names(dir: &Path) -> Result<Vec<String>, RunError> {
     let fail = RunError::io("list", dir);
     let entries = match fs::read_dir(dir) {
@@ -59,7 +59,7 @@ fn names(dir: &Path) -> Result<Vec<String>, RunError> {
     Ok(names)
 }
 
-/// The numbers of the parts of a phase that are on disk, ascending.
+/// Returns the numbers of the parts of a phase that are on disk, ascending.
 pub(crate) fn part_numbers(dir: &Path, phase: Phase) -> Result<Vec<usize>, RunError> {
     let mut numbers: Vec<usize> =
         names(&dir.join(phase_folder(phase)))?.iter().filter_map(|name| part_number(name)).collect();
@@ -67,12 +67,12 @@ pub(crate) fn part_numbers(dir: &Path, phase: Phase) -> Result<Vec<usize>, RunEr
     Ok(numbers)
 }
 
-/// Whether `dir` holds a run.
+/// Returns whether `dir` holds a run.
 pub(crate) fn is_run(dir: &Path) -> bool {
     record_path(dir).is_file()
 }
 
-/// Whether nothing of a user's lies in `dir`: it is absent, empty, or holds only our temporary files.
+/// Returns whether nothing of a user's lies in `dir`: it is absent, empty, or holds only our temporary files.
 pub(crate) fn is_vacant(dir: &Path) -> Result<bool, RunError> {
     Ok(names(dir)?.iter().all(|name| is_temporary(name) || name == LOCK))
 }

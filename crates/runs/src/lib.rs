@@ -13,7 +13,7 @@
 //! |--|--|
 //! | `run.toml` | [`RunRecord`]: settings, versions, data, device, status |
 //! | `draws/part-00000.parquet`, ... | draws and statistics, readable by DuckDB, Polars and pandas |
-//! | `warmup/part-00000.parquet`, ... | the same of warm-up, when it is kept |
+//! | `warmup/part-00000.parquet`, ... | draws and statistics of warm-up, when it is kept |
 //! | `state/checkpoint.bin` | the sampler's state, until the run is complete |
 //!
 //! Every file appears whole or not at all, and a process may be killed at any moment: what has been drawn

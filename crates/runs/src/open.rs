@@ -1,4 +1,4 @@
-//! Any trace: a run folder, or a file or folder of another format.
+//! Opens any trace: a run folder, or a file or folder of another format.
 
 use crate::{RunError, RunFolder};
 use octopus_formats::{FormatError, read_trace};
@@ -17,7 +17,8 @@ use std::path::PathBuf;
 /// ```
 ///
 /// # Errors
-/// As [`RunFolder::read`] and [`read_trace`]; also when several paths are given of which one is a run.
+/// When a trace cannot be read (see [`RunFolder::read`] and [`read_trace`]), or several paths are given and one of them
+/// is a run.
 pub fn open_trace(paths: &[PathBuf]) -> Result<InferenceData, RunError> {
     match (paths, paths.iter().find(|path| RunFolder::is_run(path))) {
         ([path], Some(_)) => RunFolder::open(path)?.read(),

@@ -18,7 +18,7 @@ pub(crate) struct PartBuffer {
     phase: Phase,
     chain: Vec<i32>,
     draw: Vec<i32>,
-    /// One column for each variable of the layout, `rows x elements`.
+    /// The values of each variable of the layout, `rows x elements`.
     variables: Vec<Vec<f64>>,
     unconstrained: Vec<f64>,
     stats: Vec<DrawStats>,
@@ -79,7 +79,7 @@ impl PartBuffer {
         }
     }
 
-    /// The bytes of a Parquet file with the rows.
+    /// Returns the bytes of a Parquet file with the rows.
     pub(crate) fn encode(&self, layout: &Layout) -> Result<Vec<u8>, ParquetError> {
         let rows = self.rows();
         let mut columns: Vec<(String, ArrayRef)> = vec![
@@ -126,7 +126,7 @@ fn stat(read: Read, stats: &[DrawStats]) -> ArrayRef {
     }
 }
 
-/// What the columns mean, for readers that have only this file.
+/// Returns the meaning of the columns as JSON, for readers that have only this file.
 fn metadata(layout: &Layout, phase: Phase) -> serde_json::Value {
     let mut coords = serde_json::Map::new();
     let mut variables = serde_json::Map::new();

@@ -31,24 +31,24 @@ impl RunFolder {
         Ok(Self { dir: dir.to_owned(), record: folder::read_record(dir)? })
     }
 
-    /// Whether `dir` looks like a run folder, without reading it.
+    /// Returns whether `dir` looks like a run folder, without reading it.
     pub fn is_run(dir: &Path) -> bool {
         folder::is_run(dir)
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The run's record, as it was when the folder was opened.
+    /// Returns the run's record, as it was when the folder was opened.
     pub fn record(&self) -> &RunRecord {
         &self.record
     }
 
-    /// All draws written so far: the groups `posterior`, `unconstrained_posterior` and `sample_stats`, and
-    /// `warmup_posterior`, `warmup_unconstrained_posterior` and `warmup_sample_stats` where warm-up is kept.
-    /// Arrays are `chain x draw x` the variable's own dimensions.
+    /// Returns all draws written so far: the groups `posterior`, `unconstrained_posterior` and `sample_stats`, and
+    /// `warmup_posterior`, `warmup_unconstrained_posterior` and `warmup_sample_stats` where warm-up is kept. Arrays are
+    /// `chain x draw x` the variable's own dimensions.
     ///
     /// # Errors
     /// When no draw is there yet, or a part is missing, damaged or does not fit the others.
@@ -65,7 +65,7 @@ impl RunFolder {
         Ok(data)
     }
 
-    /// The draws of one phase in chain-major order; `None` where there are none.
+    /// Returns the draws of one phase in chain-major order; `None` where there are none.
     fn read_phase(&self, phase: Phase) -> Result<Option<Draws>, RunError> {
         let parts = self.parts(phase)?;
         let mut tables = Vec::with_capacity(parts.len());
@@ -81,7 +81,7 @@ impl RunFolder {
         Draws::assemble(self, phase, &tables)
     }
 
-    /// What to do about a part that is not as it should be.
+    /// Returns advice for a part that is missing or damaged.
     fn fix(&self, listed: bool) -> &'static str {
         match (self.record.status, listed) {
             (Status::Complete, _) | (_, true) => "restore the file from a copy, or make the run again with --force",
@@ -89,7 +89,7 @@ impl RunFolder {
         }
     }
 
-    /// The parts of a phase in order, with what is known of each: those that `run.toml` or the checkpoint
+    /// Returns the parts of a phase in order, with what is known of each: those that `run.toml` or the checkpoint
     /// lists, then those that a running or killed writer has added since.
     fn parts(&self, phase: Phase) -> Result<Vec<(PathBuf, Option<PartRecord>)>, RunError> {
         let prefix = folder::phase_folder(phase);
@@ -118,7 +118,7 @@ impl RunFolder {
         RunError::DamagedPart { path: path.to_owned(), what: what.to_string(), fix: self.fix(listed).to_owned() }
     }
 
-    /// The rows of a Parquet file, checked to have the columns of the run.
+    /// Returns the rows of a Parquet file, checked to have the columns of the run.
     fn decode(&self, path: &Path, bytes: Vec<u8>, listed: bool) -> Result<RecordBatch, RunError> {
         let damaged = |error: String| self.damaged(path, listed, error);
         let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))
@@ -136,7 +136,7 @@ impl RunFolder {
     }
 }
 
-/// The bytes of a listed part, if they are those that were written.
+/// Returns the bytes of a listed part, if they are those that were written.
 pub(crate) fn verified_bytes(dir: &Path, part: &PartRecord, fix: &str) -> Result<Vec<u8>, RunError> {
     let path = dir.join(&part.file);
     let bytes = match std::fs::read(&path) {
@@ -157,9 +157,9 @@ pub(crate) fn verified_bytes(dir: &Path, part: &PartRecord, fix: &str) -> Result
 struct Draws {
     chains: usize,
     draws: usize,
-    /// One column for each variable of the layout.
+    /// The values of each variable of the layout.
     variables: Vec<Vec<f64>>,
-    /// The positions and their width.
+    /// The positions, and the number of coordinates of one.
     unconstrained: (Vec<f64>, usize),
     stats: Vec<Values>,
 }
@@ -220,7 +220,7 @@ impl Draws {
     }
 }
 
-/// For each row of each table, its place `chain * draws + draw`.
+/// Returns the place `chain * draws + draw` of each row of each table.
 fn places(
     run: &RunFolder,
     phase: Phase,
@@ -304,7 +304,7 @@ impl Scatter<'_> {
         Ok(out)
     }
 
-    /// A column of numbers, or of lists of `width` numbers.
+    /// Returns a column of numbers, or of lists of `width` numbers.
     fn reals(&self, name: &str, width: Option<usize>) -> Result<Vec<f64>, RunError> {
         let plain = |column: &dyn arrow_array::Array| {
             let column = column.as_primitive_opt::<Float64Type>().filter(|column| column.null_count() == 0)?;
@@ -330,7 +330,7 @@ impl Scatter<'_> {
     }
 }
 
-/// The attributes that ArviZ gives a group, and the model's name.
+/// Returns the attributes that ArviZ gives a group, and the model's name.
 fn attributes(record: &RunRecord) -> indexmap::IndexMap<String, Attribute> {
     let limit = i64::try_from(record.sampler.tune).unwrap_or(i64::MAX);
     // Warm-up may end before its limit.

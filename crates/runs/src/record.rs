@@ -1,4 +1,4 @@
-//! `run.toml`: what was run, on what, with which settings, and how it ended.
+//! The record `run.toml`: what was run, on which data, with which settings, and how it ended.
 
 use crate::RunError;
 use crate::timestamp::now_utc;
@@ -8,18 +8,19 @@ use octopus_trace::DataRecord;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The schema that this program writes; it reads this one and earlier ones.
+/// The schema that this program writes. It also reads all earlier schemas.
 ///
-/// 2: the device's reason and usage. 3: chain strategies, and runs that end at a goal. 4: why a strategy.
+/// Schema 2 added the device's reason and usage, 3 chain strategies and runs that end at a goal, 4 why a strategy was
+/// chosen.
 pub const RECORD_SCHEMA: u32 = 4;
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It is sampling, or was killed while it did.
+    /// The run is sampling, or was killed while sampling.
     Running,
-    /// It was stopped in good order and can be resumed.
+    /// The run was stopped in good order and can be resumed.
     Interrupted,
     /// All draws are there.
     Complete,
@@ -31,7 +32,7 @@ pub enum Status {
 pub struct ModelRecord {
     /// The model's name.
     pub name: String,
-    /// Everything needed to build it again, e.g. priors and the form of the likelihood.
+    /// All settings that are needed to build the model again, e.g. priors and the form of the likelihood.
     #[serde(default)]
     pub settings: toml::Table,
 }
@@ -40,20 +41,20 @@ pub struct ModelRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
-    /// Spent in warm-up.
+    /// Time spent in warm-up.
     pub warmup_s: f64,
-    /// Spent on the draws proper.
+    /// Time spent on the draws after warm-up.
     pub sampling_s: f64,
 }
 
-/// When a run is to end before its last draw.
+/// The goal at which a run ends before its last draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Goal {
-    /// Bulk and tail effective sample size that every parameter must reach.
+    /// The bulk and tail effective sample size that every parameter must reach.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ess: Option<f64>,
-    /// R-hat that every parameter must be below; nested R-hat where chains began in superchains.
+    /// The R-hat that every parameter must be below; nested R-hat where chains began in superchains.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_rhat: Option<f64>,
     /// Seconds of warm-up and sampling after which the run ends as it is.
@@ -69,7 +70,7 @@ pub enum EndedBy {
     Target,
     /// All draws were drawn.
     Draws,
-    /// The time was over.
+    /// The time was up.
     Time,
 }
 
@@ -77,12 +78,12 @@ pub enum EndedBy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ending {
-    /// What ended it.
+    /// What ended the run.
     pub by: EndedBy,
-    /// Draws of each chain.
+    /// The number of draws of each chain.
     pub draws: usize,
-    /// What was last, or still is, short of its target, e.g. `tail-ESS of sigma_pop: 812 of 1000 at 512 draws`; none if
-    /// nothing was.
+    /// The finding that was last, or still is, short of its target, e.g. `tail-ESS of sigma_pop: 812 of 1000 at 512
+    /// draws`; `None` if nothing was short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
 }
@@ -91,15 +92,15 @@ pub struct Ending {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartRecord {
-    /// Its path within the run folder, e.g. `draws/part-00000.parquet`.
+    /// The file's path within the run folder, e.g. `draws/part-00000.parquet`.
     pub file: String,
-    /// Rows: draws of all chains.
+    /// The number of rows: the draws of all chains.
     pub rows: usize,
-    /// CRC-32 (IEEE) of the file's bytes.
+    /// The CRC-32 (IEEE) of the file's bytes.
     pub crc32: u32,
 }
 
-/// The record of one run: the whole of `run.toml`.
+/// The record of one run: the whole contents of `run.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRecord {
@@ -107,25 +108,25 @@ pub struct RunRecord {
     pub schema: u32,
     /// When the run began (RFC 3339, UTC).
     pub created: String,
-    /// The version of Octopus that began it.
+    /// The version of Octopus that began the run.
     pub octopus: String,
     /// The command line, word by word.
     pub command: Vec<String>,
-    /// How far it came.
+    /// How far the run came.
     pub status: Status,
-    /// The device that sampled, e.g. `cpu`; of several together, all: `cuda:0,1`.
+    /// The device that sampled, e.g. `cpu`, or several together, e.g. `cuda:0,1`.
     pub device: String,
-    /// Why that device, in one line.
+    /// Why that device was chosen, in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub device_reason: String,
-    /// Why these chains, in one line, where that was not asked for.
+    /// Why these chains were chosen, in one line; empty where the user asked for them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub strategy_reason: String,
     /// Whether warm-up draws are kept.
     pub keep_warmup: bool,
     /// The model.
     pub model: ModelRecord,
-    /// Its data; none for a model without observations.
+    /// The model's data; `None` for a model without observations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRecord>,
     /// The sampler's settings.
@@ -137,17 +138,17 @@ pub struct RunRecord {
     /// How a run with a goal ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
-    /// Times.
+    /// The wall-clock times.
     #[serde(default)]
     pub timing: Timing,
-    /// What warm-up found: metric, rank, coordinates, step sizes; empty before its end.
+    /// What warm-up found: metric, rank, coordinates, step sizes; empty before warm-up ends.
     #[serde(default)]
     pub adaptation: toml::Table,
-    /// What the last session used of its device: memory, kernels, copies; of several devices, a list `devices` of such
-    /// tables; empty before its end.
+    /// What the last session used of its device: memory, kernels, copies. For several devices it is a list `devices` of
+    /// such tables. Empty before the session ends.
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub usage: toml::Table,
-    /// The files of draws; filled when the run ends, in good order or interrupted.
+    /// The files of draws; filled when the run is complete or interrupted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartRecord>,
     /// The variables of a draw.
@@ -155,7 +156,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The record of a run that begins now, on the CPU, without data.
+    /// Makes the record of a run that begins now, on the CPU, without data.
     pub fn new(model: ModelRecord, sampler: SamplerConfig, layout: Layout) -> Self {
         Self {
             schema: RECORD_SCHEMA,
@@ -199,7 +200,7 @@ impl RunRecord {
         Ok(record)
     }
 
-    /// The text of the record.
+    /// Returns the text of the record.
     pub(crate) fn render(&self, path: &Path) -> Result<String, RunError> {
         toml::to_string(self).map_err(|error| RunError::Encode { path: path.to_owned(), what: error.to_string() })
     }

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The present time in UTC to the second, e.g. `2026-11-21T08:15:00Z` (RFC 3339).
+/// Returns the present time in UTC to the second, e.g. `2026-11-21T08:15:00Z` (RFC 3339).
 pub fn now_utc() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
     format_utc(seconds)

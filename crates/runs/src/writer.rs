@@ -1,9 +1,9 @@
 //! Writes a run folder while the run goes on.
 //!
-//! The order of operations makes every moment safe to die at:
-//! a part is written under a temporary name, forced to disk and renamed; only then may a checkpoint name
-//! it; only when all is done does `run.toml` say so, and only then does the checkpoint go. On resume,
-//! parts that the checkpoint does not name are removed: they will be drawn again, to the same bits.
+//! The order of operations makes every moment safe to die at. A part is written under a temporary name, forced to disk
+//! and renamed; only then may a checkpoint name it. Only when all draws are written does `run.toml` say that the run is
+//! complete, and only then is the checkpoint removed. On resume, parts that the checkpoint does not name are removed:
+//! they will be drawn again, to the same bits.
 
 use crate::RunError;
 use crate::checkpoint::{self, Manifest};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Pending draws beyond this many bytes are written without being asked for.
 const BUFFER_LIMIT: usize = 64 << 20;
 
-/// How to treat what is there already, and what to keep.
+/// Settings for a new run folder: what to do with existing files, and what to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CreateOptions {
     /// Replace a run that is in the folder. Other folders that are not empty are never touched.
@@ -35,32 +35,32 @@ pub struct RunWriter {
     dir: PathBuf,
     record: RunRecord,
     buffer: PartBuffer,
-    /// Parts on disk, in the order in which they were written.
+    /// The parts on disk, in the order in which they were written.
     parts: Vec<PartRecord>,
     storage: Arc<dyn Storage>,
-    /// Held so that no second process writes the same run.
+    /// The lock that keeps a second process from writing the same run.
     _lock: File,
 }
 
 /// A run taken up again.
 #[derive(Debug)]
 pub struct Resumed {
-    /// Continues the folder.
+    /// The writer that continues the folder.
     pub writer: RunWriter,
     /// The run's record.
     pub record: RunRecord,
-    /// The sampler's state at the last checkpoint; `None` when there was none yet: begin at the start.
+    /// The sampler's state at the last checkpoint; `None` when there was no checkpoint yet: begin at the start.
     pub state: Option<Vec<u8>>,
 }
 
 impl RunWriter {
-    /// Begins a run in `dir`, which is made if need be. `record.status`, `record.parts` and
-    /// `record.keep_warmup` are set here.
+    /// Begins a run in `dir`, which is made if it does not exist, and sets `record.status`, `record.parts` and
+    /// `record.keep_warmup`.
     ///
     /// # Errors
-    /// When `dir` holds something (with [`force`](CreateOptions::force): something other than a run), is
-    /// being written by another process, or cannot be written; when a name of the model clashes with ours; when warm-up is
-    /// to be kept that has fewer chains than the run.
+    /// When `dir` is not empty (with [`force`](CreateOptions::force): when it holds something other than a run), is
+    /// being written by another process, or cannot be written; when a name of the model clashes with one that the run
+    /// folder uses itself; when warm-up is to be kept but has fewer chains than the run.
     pub fn create(dir: &Path, record: RunRecord, options: CreateOptions) -> Result<Self, RunError> {
         Self::create_in(Arc::new(Disk), dir, record, options)
     }
@@ -107,8 +107,8 @@ impl RunWriter {
     /// Takes up the run in `dir` after its last checkpoint and removes what was written later.
     ///
     /// # Errors
-    /// When `dir` is not a run, its run is complete or in use, its record or checkpoint is damaged, or a
-    /// part that the checkpoint names is missing or damaged.
+    /// When `dir` is not a run; when its run is complete, or another process writes it; when its record or checkpoint
+    /// is damaged; when a part that the checkpoint names is missing or damaged.
     pub fn resume(dir: &Path) -> Result<Resumed, RunError> {
         Self::resume_in(Arc::new(Disk), dir)
     }
@@ -141,17 +141,17 @@ impl RunWriter {
         Ok(Resumed { writer, record, state })
     }
 
-    /// The run's folder.
+    /// Returns the run's folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The run's record as it stands.
+    /// Returns the run's record in its present state.
     pub fn record(&self) -> &RunRecord {
         &self.record
     }
 
-    /// Draws of each chain handed over so far in a phase (0 in a warm-up that is not kept).
+    /// Returns the number of draws of each chain handed over so far in a phase (0 in a warm-up that is not kept).
     pub fn draws(&self, phase: Phase) -> usize {
         let prefix = folder::phase_folder(phase);
         let written: usize = self.parts.iter().filter(|part| part.file.starts_with(prefix)).map(|part| part.rows).sum();
@@ -172,8 +172,8 @@ impl RunWriter {
     /// [`checkpoint`](Self::checkpoint), or when much is pending. Warm-up is skipped unless it is kept.
     ///
     /// # Errors
-    /// When the block does not follow on the last one or has not the run's shape, when `density` is not
-    /// the run's, or when a part cannot be written.
+    /// When the block does not follow the last one or has another shape than the run, when `density` is not the run's,
+    /// or when a part cannot be written.
     pub fn append(&mut self, block: &Block, density: &dyn LogDensity) -> Result<(), RunError> {
         if block.phase == Phase::Warmup && !self.record.keep_warmup {
             return Ok(());
@@ -280,7 +280,7 @@ impl RunWriter {
     }
 }
 
-/// The checkpoint of a run, if it has one.
+/// Returns the checkpoint of a run, if it has one.
 pub(crate) fn read_checkpoint(dir: &Path) -> Result<Option<(Manifest, Vec<u8>)>, RunError> {
     let path = folder::checkpoint_path(dir);
     let bytes = match fs::read(&path) {
