@@ -1,5 +1,5 @@
-//! What every format asks of a group before it is written, so that one that can be written in one format can
-//! be written in all.
+//! Checks of a group before it is written. They are the same for every format, so that a group that can be written in
+//! one format can be written in all.
 
 use crate::FormatError;
 use indexmap::IndexMap;
@@ -8,8 +8,8 @@ use octopus_trace::Dataset;
 /// No variable may claim more than this: a damaged header must not ask for all the memory there is.
 pub(crate) const MAX_VARIABLE_BYTES: usize = 8 << 30;
 
-/// The length of each dimension of a group that does not contradict itself and whose names can be those of
-/// files.
+/// Returns the length of each dimension of a group. Refuses a group that contradicts itself, or with names that cannot
+/// be names of files.
 pub(crate) fn dimensions<'a>(group: &str, dataset: &'a Dataset) -> Result<IndexMap<&'a str, usize>, FormatError> {
     let invalid = |what: String| FormatError::Invalid { group: group.to_owned(), what };
     let sizes = dataset.dimensions().map_err(invalid)?;

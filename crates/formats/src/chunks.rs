@@ -3,8 +3,8 @@
 /// Chunks hold about this many values: large enough to compress well, small enough to read in part.
 const VALUES: usize = 1 << 19;
 
-/// The shape of a chunk: 1 along the leading axes, all of the trailing ones, and a part of one axis
-/// between them, so that the values of each chunk lie together in row-major order.
+/// Returns the shape of a chunk: 1 along the leading axes, all of the trailing ones, and a part of one axis between
+/// them, so that the values of each chunk lie together in row-major order.
 pub(crate) fn chunk_shape(shape: &[usize]) -> Vec<usize> {
     let mut chunk = shape.to_vec();
     let mut values: usize = shape.iter().product();

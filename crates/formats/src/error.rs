@@ -1,4 +1,4 @@
-//! What can go wrong with trace files, with the file and the way out.
+//! The errors of trace files: each names the file and says what to do.
 
 use octopus_files::FileError;
 use std::io;
@@ -9,55 +9,55 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The operating system refused.
+    /// The operating system refused an operation on a file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file to be written is there already.
+    /// The file to be written exists already.
     #[error("{} exists: choose another name, or replace it with --force", path.display())]
     FileExists {
         /// The file.
         path: PathBuf,
     },
-    /// A trace that contradicts itself or that the format cannot hold.
+    /// The trace contradicts itself, or the format cannot hold it.
     #[error("cannot write group {group}: {what}")]
     Invalid {
         /// The group.
         group: String,
-        /// What is wrong.
+        /// What is wrong, in words.
         what: String,
     },
-    /// A trace file that cannot be read.
+    /// The trace file cannot be read.
     #[error("cannot read {}: {what}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// What was found, in words.
         what: String,
     },
-    /// Chains of different lengths.
+    /// The chains differ in length.
     #[error("the chains under {} have unequal numbers of draws {counts:?}; {fix}", path.display())]
     UnequalChains {
         /// The folder of the parts.
         path: PathBuf,
-        /// The draws of each chain.
+        /// The number of draws of each chain.
         counts: Vec<usize>,
-        /// What to do.
+        /// The advice: what to do.
         fix: String,
     },
-    /// Something that is no trace.
+    /// The path is no trace.
     #[error("{} is no trace that octopus can read, but {found}; give a run folder, a NetCDF file, a Zarr store, a Parquet file or folder, or CmdStan's CSV files, one for each chain", path.display())]
     UnknownFormat {
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// What the path is, in words.
         found: String,
     },
-    /// Several paths that are not the chains of one run.
+    /// Several paths are given that are not the chains of one run.
     #[error("several paths are one trace only as CSV files of CmdStan, one for each chain; {} is a {format}: give it alone", path.display())]
     SeveralTraces {
-        /// The path that is none.
+        /// The path that is not a CSV of CmdStan.
         path: PathBuf,
-        /// What it is.
+        /// The format of that path.
         format: String,
     },
     /// A library refused to encode a file.
@@ -65,13 +65,13 @@ pub enum FormatError {
     Encode {
         /// The file.
         path: PathBuf,
-        /// The library's words.
+        /// The library's error message.
         what: String,
     },
 }
 
 impl FormatError {
-    /// For `map_err`: the operation `action` on `path` failed.
+    /// Makes the error for `map_err`: the operation `action` on `path` failed.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let error = FileError::io(action, path);
         move |source| Self::File(error(source))

@@ -1,4 +1,4 @@
-//! Files and folders for a user, which never touch what is there unless they are asked to.
+//! Writes files and folders for a user. What exists already is replaced only where the user asks for it.
 
 use crate::FormatError;
 use octopus_files::{Disk, Fill, Storage, folder_of, replace, temporary};

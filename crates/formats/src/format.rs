@@ -1,4 +1,4 @@
-//! Any trace, whatever its format: recognised by what is in it.
+//! Recognises and reads any trace by its contents.
 
 use crate::parquet_files::{is_parquet, parquet_files};
 use crate::stan::{csv_files, looks_like_stan};
@@ -38,11 +38,11 @@ impl fmt::Display for TraceFormat {
 }
 
 impl TraceFormat {
-    /// The format of what lies at `path`, by its contents: names and endings do not matter, but for the
-    /// files in a folder.
+    /// Returns the format of the trace at `path`, by its contents: names and endings matter only for the files in a
+    /// folder.
     ///
     /// # Errors
-    /// When there is nothing at `path`, it cannot be read, or it is none of these; the error says what it is
+    /// When there is nothing at `path`, it cannot be read, or it has none of these formats; the error says what it is
     /// where that can be told.
     pub fn detect(path: &Path) -> Result<Self, FormatError> {
         let metadata = std::fs::metadata(path).map_err(FormatError::io("read", path))?;
@@ -62,8 +62,8 @@ impl TraceFormat {
 /// ```
 ///
 /// # Errors
-/// As [`TraceFormat::detect`] and the reader of the format; also when several paths are given of which one
-/// is no CSV of CmdStan.
+/// When the format is not recognised (see [`TraceFormat::detect`]), the reader of the format fails, or several paths
+/// are given and one of them is no CSV of CmdStan.
 pub fn read_trace(paths: &[PathBuf]) -> Result<InferenceData, FormatError> {
     let [path] = paths else {
         for path in paths {

@@ -4,13 +4,13 @@ use indexmap::IndexMap;
 use octopus_trace::{Attribute, Dataset};
 use serde_json::{Map, Value, json};
 
-/// The attributes of a group. JSON has no NaN and no infinity: those become words.
+/// Returns the attributes of a group. JSON has no NaN and no infinity: those become words.
 pub(crate) fn attributes_to_json(dataset: &Dataset) -> Map<String, Value> {
     dataset.attrs.iter().map(|(name, value)| (name.clone(), to_json(value))).collect()
 }
 
-/// What other programs keep as attributes: flags become 0 and 1, what has no place in [`Attribute`] its JSON
-/// text.
+/// Reads the attributes that other programs wrote: flags become 0 and 1, and a value that [`Attribute`] cannot hold
+/// becomes its JSON text.
 pub(crate) fn attributes_from_json(attributes: &Map<String, Value>) -> IndexMap<String, Attribute> {
     attributes.iter().map(|(name, value)| (name.clone(), from_json(value))).collect()
 }

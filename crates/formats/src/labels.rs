@@ -12,7 +12,7 @@ pub(crate) fn label_values(labels: &Labels) -> Values {
     }
 }
 
-/// The values of a coordinate variable as labels: real numbers become words unless all are whole.
+/// Returns the values of a coordinate variable as labels: real numbers become words unless all are whole.
 pub(crate) fn labels_of(values: Values) -> Labels {
     let of_integers = |values: Vec<i64>| {
         let is_range = values.iter().enumerate().all(|(index, &value)| i64::try_from(index) == Ok(value));

@@ -1,4 +1,4 @@
-//! Traces on disk: NetCDF, Zarr, Parquet, CSV of CmdStan; and users' observations.
+//! Reads and writes traces on disk (NetCDF, Zarr, Parquet, CSV of CmdStan), and reads users' observations.
 //!
 //! | task | begin with |
 //! |--|--|

@@ -12,8 +12,8 @@ use std::path::Path;
 /// (`mu_group[berlin]`), then the variables of `sample_stats`. Real numbers keep all their digits.
 ///
 /// # Errors
-/// When there is no `posterior`, a variable in it has not the axes `chain` and `draw` of the others, when
-/// `path` exists and `overwrite` is false, or when the file cannot be written.
+/// When there is no `posterior`, a variable in it does not have the axes `chain` and `draw` of the others, `path`
+/// exists and `overwrite` is false, or the file cannot be written.
 pub fn write_csv(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), FormatError> {
     let invalid = |group: &str, what: String| FormatError::Invalid { group: group.to_owned(), what };
     let posterior = data.posterior().ok_or_else(|| invalid("posterior", "it is not in the trace".into()))?;

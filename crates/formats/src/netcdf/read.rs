@@ -21,8 +21,7 @@ use std::sync::Arc;
 /// real numbers become words unless they are whole.
 ///
 /// # Errors
-/// When the file cannot be read, is no NetCDF, has no groups, or holds a variable of a type that a trace
-/// cannot have.
+/// When the file cannot be read, is not NetCDF, has no groups, or holds a variable of a type that a trace cannot have.
 pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     // Into memory first: a file cut short while it is mapped would kill the process.
     let bytes = std::fs::read(path).map_err(FormatError::io("read", path))?;
@@ -156,7 +155,7 @@ fn is_true(value: &NcValue) -> bool {
     matches!(value, NcValue::Enum(flag) if flag.member.as_deref() == Some("TRUE"))
 }
 
-/// Whether the stored numbers need the attributes beside them to be understood. xarray marks every array of
+/// Returns whether the stored numbers need the attributes beside them to be understood. xarray marks every array of
 /// real numbers with the fill value NaN, which changes nothing.
 fn is_packed_or_masked(variable: &NcVariable) -> bool {
     let number = |name: &str| variable.attribute(name).and_then(|attribute| attribute.value.as_f64());

@@ -1,4 +1,4 @@
-//! The groups of an HDF5 file are no tree by nature: a damaged link may lead back to a group that holds it.
+//! Walks the groups of an HDF5 file. They need not be a tree: a damaged link may lead back to a group that holds it.
 
 use hdf5_reader::Hdf5File;
 

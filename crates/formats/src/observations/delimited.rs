@@ -49,7 +49,7 @@ pub(super) fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, Observatio
     Ok(rows)
 }
 
-/// A finite number.
+/// Returns a finite number.
 fn number(cell: &str) -> Result<f64, CellProblem> {
     if cell.is_empty() {
         return Err(CellProblem::Empty);
@@ -58,7 +58,7 @@ fn number(cell: &str) -> Result<f64, CellProblem> {
     if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite { value }) }
 }
 
-/// The separator under which the header has both columns; the usual one of the extension when none does.
+/// Returns the separator under which the header has both columns; the usual one of the extension when none does.
 fn delimiter(path: &Path, text: &[u8], group_column: &str, value_column: &str) -> u8 {
     let tabs = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
     let candidates = if tabs { [b'\t', b',', b';'] } else { [b',', b';', b'\t'] };

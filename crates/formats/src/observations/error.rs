@@ -1,4 +1,4 @@
-//! What can be wrong with a user's table.
+//! The errors in a user's table of observations.
 
 use octopus_trace::DataError;
 use std::io;
@@ -22,18 +22,18 @@ pub enum ObservationsError {
     NotATable {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// What was found, in words.
         what: String,
     },
-    /// A Parquet file that is cut short or damaged.
+    /// The Parquet file is cut short or damaged.
     #[error("{} is damaged: {what}; copy or write the file again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// What was found, in words.
         what: String,
     },
-    /// A Parquet file compressed by a method that this program was built without.
+    /// The Parquet file is compressed by a method that this program was built without.
     #[error("{} is compressed with {codec}, which this octopus cannot read: write it with Snappy or without compression (pandas: compression=\"snappy\"; Polars: compression=\"snappy\")", path.display())]
     Codec {
         /// The file.
@@ -41,7 +41,7 @@ pub enum ObservationsError {
         /// The method.
         codec: String,
     },
-    /// A column that is not there.
+    /// The table has no column of this name.
     #[error("{} has no column `{column}`{}; its columns are {}", path.display(), nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default(), list(existing))]
     NoColumn {
         /// The file.
@@ -50,10 +50,10 @@ pub enum ObservationsError {
         column: String,
         /// The columns that are there.
         existing: Vec<String>,
-        /// The one most like it, if any is.
+        /// The existing column whose name is most like it, if any is.
         nearest: Option<String>,
     },
-    /// A name that two columns have.
+    /// Two columns have the same name.
     #[error("{} has two columns `{column}`: rename one", path.display())]
     ColumnTwice {
         /// The file.
@@ -61,54 +61,54 @@ pub enum ObservationsError {
         /// The name.
         column: String,
     },
-    /// A Parquet column of a type that cannot be used.
+    /// The Parquet column has a type that cannot be used.
     #[error("{}: column `{column}` has type {found}; it must hold {expected}", path.display())]
     ColumnType {
         /// The file.
         path: PathBuf,
         /// The column.
         column: String,
-        /// Its type.
+        /// The column's type.
         found: String,
-        /// What is needed.
+        /// The types that can be used, in words.
         expected: &'static str,
     },
-    /// A cell that cannot be used.
+    /// The cell cannot be used.
     #[error("{}: row {row}, column `{column}`: {problem}", path.display())]
     Cell {
         /// The file.
         path: PathBuf,
-        /// The line of a CSV file (the header being line 1), the row of a Parquet file (from 1).
+        /// The row: in a CSV file the line (the header is line 1), in a Parquet file the row, counted from 1.
         row: u64,
         /// The column.
         column: String,
-        /// What is wrong with it.
+        /// What is wrong with the cell.
         problem: CellProblem,
     },
-    /// A row with more or fewer cells than the header.
+    /// The row has more or fewer cells than the header.
     #[error("{}: row {row} has {found} cells where the header has {expected}: complete the row, or quote cells that contain the separator", path.display())]
     Ragged {
         /// The file.
         path: PathBuf,
-        /// The line.
+        /// The line of the row.
         row: u64,
-        /// The header's cells.
+        /// The number of the header's cells.
         expected: u64,
-        /// The row's cells.
+        /// The number of the row's cells.
         found: u64,
     },
-    /// A table without a row.
+    /// The table has no row.
     #[error("{} has no observations: it needs at least one row below the header", path.display())]
     NoRows {
         /// The file.
         path: PathBuf,
     },
-    /// Observations that cannot be grouped.
+    /// The observations cannot be grouped.
     #[error("{}: {source}", path.display())]
     Data {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why they cannot be grouped.
         source: DataError,
     },
 }
@@ -116,16 +116,16 @@ pub enum ObservationsError {
 /// What is wrong with one cell.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CellProblem {
-    /// Nothing in it.
+    /// The cell is empty.
     #[error("the cell is empty; fill it in or remove the row")]
     Empty,
-    /// Words where a number is needed.
+    /// The cell holds words where a number is needed.
     #[error("`{value}` is not a number{}", if decimal_comma(value) { "; write decimals with a point, not a comma" } else { "; correct it or remove the row" })]
     Text {
-        /// The cell.
+        /// The text of the cell.
         value: String,
     },
-    /// Not a number, or infinite.
+    /// The cell holds NaN or an infinity.
     #[error("the value is {value}; observations must be finite: correct it or remove the row")]
     NotFinite {
         /// The value.
@@ -133,7 +133,7 @@ pub enum CellProblem {
     },
 }
 
-/// Whether the text would be a number with a point for its comma.
+/// Returns whether the text would be a number with a point for its comma.
 fn decimal_comma(text: &str) -> bool {
     text.matches(',').count() == 1 && text.replace(',', ".").parse::<f64>().is_ok()
 }

@@ -10,7 +10,7 @@ pub(super) struct LabelIndex {
 }
 
 impl LabelIndex {
-    /// The number of `label`, a new one if it has not been seen.
+    /// Returns the number of `label`, a new one if it has not been seen.
     pub(super) fn index(&mut self, label: &str) -> usize {
         match self.labels.get_index_of(label) {
             Some(index) => index,
@@ -18,12 +18,12 @@ impl LabelIndex {
         }
     }
 
-    /// The label of this number; nothing for one that there is not.
+    /// Returns the label of this number; an empty text where there is none.
     pub(super) fn label(&self, number: usize) -> &str {
         self.labels.get_index(number).map_or("", String::as_str)
     }
 
-    /// All labels, in their order.
+    /// Returns all labels, in the order of their first appearance.
     pub(super) fn all(&self) -> impl Iterator<Item = &String> {
         self.labels.iter()
     }

@@ -27,7 +27,7 @@ struct Rows {
     labels: LabelIndex,
     group: Vec<usize>,
     values: Vec<f64>,
-    /// The data sets, where a column tells them, and that of each row.
+    /// The labels of the data sets, where a column gives them, and the data set of each row.
     sets: LabelIndex,
     set: Vec<usize>,
 }
@@ -37,7 +37,7 @@ struct Rows {
 struct Columns<'a> {
     group: &'a str,
     value: &'a str,
-    /// That of the data sets.
+    /// The column of the data sets.
     set: Option<&'a str>,
 }
 
@@ -52,11 +52,12 @@ pub fn read_grouped(path: &Path, group_column: &str, value_column: &str) -> Resu
     grouped(path, rows.labels, &rows.group, &rows.values)
 }
 
-/// Reads the observations in `path` as [`read_grouped`] does, and parts them into data sets by the labels in `set_column`;
-/// with their labels, in the order of their first appearance.
+/// Reads the observations in `path` as [`read_grouped`] does, and divides them into data sets by the labels in
+/// `set_column`. Returns each data set with its label, in the order of their first appearance.
 ///
 /// # Errors
-/// As [`read_grouped`].
+/// When the file cannot be read, is no table, lacks a column, has no rows, or has a cell that is empty or no finite
+/// number: see [`read_grouped`].
 pub fn read_sets(
     path: &Path,
     group_column: &str,
@@ -94,7 +95,7 @@ fn grouped(path: &Path, labels: LabelIndex, group: &[usize], values: &[f64]) -> 
         .map_err(|source| ObservationsError::Data { path: path.to_owned(), source })
 }
 
-/// SHA-256 of `values` as little-endian f64, in lower-case hexadecimal digits.
+/// Computes the SHA-256 of `values` as little-endian f64, in lower-case hexadecimal digits.
 pub fn values_sha256(values: &[f64]) -> String {
     let mut hash = Sha256::new();
     for value in values {
@@ -111,7 +112,7 @@ fn is_parquet(path: &Path) -> Result<bool, ObservationsError> {
     Ok(start == b"PAR1" || extension.is_some_and(|extension| extension == "parquet"))
 }
 
-/// The index of column `wanted` among `columns`.
+/// Returns the index of column `wanted` among `columns`.
 fn find_column(path: &Path, columns: &[String], wanted: &str) -> Result<usize, ObservationsError> {
     let mut found = columns.iter().enumerate().filter(|(_, name)| *name == wanted).map(|(index, _)| index);
     match (found.next(), found.next()) {

@@ -101,7 +101,7 @@ fn is_number(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Float32 | DataType::Float64) || data_type.is_integer()
 }
 
-/// The cells of a column as text; `None` where a cell is null.
+/// Returns the cells of a column as text; `None` where a cell is null.
 fn labels(column: &dyn Array) -> Vec<Option<String>> {
     let owned = |text: Option<&str>| text.map(str::to_owned);
     match column.data_type() {
@@ -112,7 +112,7 @@ fn labels(column: &dyn Array) -> Vec<Option<String>> {
     }
 }
 
-/// The cells of a column as numbers; `None` where a cell is null.
+/// Returns the cells of a column as numbers; `None` where a cell is null.
 fn numbers(column: &dyn Array) -> Vec<Option<f64>> {
     match column.data_type() {
         DataType::Float64 => column.as_primitive::<Float64Type>().iter().collect(),
@@ -121,7 +121,7 @@ fn numbers(column: &dyn Array) -> Vec<Option<f64>> {
     }
 }
 
-/// The cells of a column of integers of any width.
+/// Returns the cells of a column of integers of any width.
 fn integers(column: &dyn Array) -> Vec<Option<i128>> {
     fn of<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &dyn Array) -> Vec<Option<i128>> {
         column.as_primitive::<T>().iter().map(|value| value.map(Into::into)).collect()

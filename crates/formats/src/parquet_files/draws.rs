@@ -1,4 +1,4 @@
-//! A table of draws of any origin: a row for each draw of each chain.
+//! Reads a table of draws of any origin: one row for each draw of each chain.
 
 use super::read::{Column, coords};
 use crate::labels::labels_of;
@@ -13,7 +13,7 @@ const INDICES: [(&str, &str); 2] = [("chain", "draw"), (".chain", ".iteration")]
 /// R's count of the draws of all chains, and our coordinates of the sampler, whose axes have no names.
 const LEFT_OUT: [&str; 2] = [".draw", "unconstrained"];
 
-/// The groups in a table. `metadata` are those of a part of a run folder, if it is one.
+/// Returns the groups in a table. `metadata` is that of a run folder's part, if the table is one.
 pub(super) fn groups(
     metadata: &Value,
     mut columns: IndexMap<String, Column>,
@@ -60,7 +60,7 @@ pub(super) fn groups(
     Ok(groups.map(|(name, dataset)| (format!("{prefix}{name}"), dataset)).collect())
 }
 
-/// The names and lengths of the axes of a list: what the metadata say, if they fit.
+/// Returns the names and lengths of the axes of a list: what the metadata say, if they fit.
 fn axes(name: &str, width: usize, described: &Value) -> (Vec<String>, Vec<usize>) {
     let dims: Option<Vec<String>> = serde_json::from_value(described["dims"].clone()).ok();
     let shape: Option<Vec<usize>> = serde_json::from_value(described["shape"].clone()).ok();
@@ -91,7 +91,7 @@ impl Axis {
     }
 }
 
-/// The place of each row in chain-major order. Every place must be filled exactly once.
+/// Returns the place of each row in chain-major order. Every place must be filled exactly once.
 fn places(chains: &Axis, draws: &Axis, rows: usize) -> Result<Vec<usize>, String> {
     let per_chain = draws.labels.len();
     if chains.labels.len().checked_mul(per_chain) != Some(rows) {
@@ -114,7 +114,7 @@ fn places(chains: &Axis, draws: &Axis, rows: usize) -> Result<Vec<usize>, String
     Ok(places)
 }
 
-/// The rows in their places.
+/// Returns the rows in their places.
 fn scattered(values: Values, width: usize, places: &[usize]) -> Result<Values, String> {
     fn scatter<T: Clone + Default>(values: &[T], width: usize, places: &[usize]) -> Vec<T> {
         let mut out = vec![T::default(); values.len()];

@@ -1,4 +1,4 @@
-//! How columns of draws are written to Parquet.
+//! Encodes columns of draws for Parquet.
 
 use super::METADATA;
 use arrow_array::{ArrayRef, FixedSizeListArray};
@@ -8,20 +8,21 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use std::sync::Arc;
 
-/// A column of lists: `width` of the values in each row.
+/// Makes a column of lists, with `width` of the values in each row.
 ///
 /// # Errors
-/// When the values are no multiple of `width`, or it does not fit an i32.
+/// When the number of values is not a multiple of `width`, or `width` does not fit an i32.
 pub fn list_column(values: ArrayRef, width: usize) -> Result<ArrayRef, ArrowError> {
     let width = i32::try_from(width).map_err(|_| ArrowError::InvalidArgumentError("a draw is too wide".into()))?;
     let element = Arc::new(Field::new("element", values.data_type().clone(), false));
     Ok(Arc::new(FixedSizeListArray::try_new(element, width, values, None)?))
 }
 
-/// How draws are written, with `metadata` as the entry `octopus` of the file.
+/// Returns the properties with which draws are written, with `metadata` as the entry `octopus` of the file.
 ///
-/// Plain pages: all but the leading bits of a draw are random, so that neither a dictionary nor Snappy makes
-/// them smaller (pyarrow, 8000 x 306 normal draws: 19.6 MB with and without), and statistics of them help nobody.
+/// Pages are plain: all but the leading bits of a draw are random, so neither a dictionary nor Snappy makes the file
+/// smaller (pyarrow, 8000 x 306 normal draws: 19.6 MB with and without). Statistics are left out, because statistics of
+/// draws help nobody.
 pub fn writer_properties(metadata: &serde_json::Value) -> WriterProperties {
     WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)

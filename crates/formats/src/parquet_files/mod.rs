@@ -1,9 +1,9 @@
-//! A trace as a folder of Parquet files, one for each group, which DuckDB, Polars and pandas read as tables
-//! and from which everything comes back.
+//! A trace as a folder of Parquet files, one for each group. DuckDB, Polars and pandas read them as tables, and the
+//! whole trace can be read back from them.
 //!
-//! The rows of a file are the leading dimensions that all its variables share: `chain` and `draw` of what was
-//! sampled, `obs` of observations, and a single row where they share none. A column is a variable, a list of
-//! fixed length where it has further dimensions (row-major), or the labels of a dimension of the rows. The
+//! The rows of a file are the leading dimensions that all its variables share: `chain` and `draw` for sampled
+//! variables, `obs` for observations, and a single row where the variables share none. A column is a variable, or the
+//! labels of a dimension of the rows. A variable with further dimensions is a list of fixed length (row-major). The
 //! entry `octopus` of the file's metadata is JSON: names of dimensions, shapes, labels, attributes.
 
 mod draws;

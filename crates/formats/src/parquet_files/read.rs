@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// `sample_stats`, all other columns to `posterior`.
 ///
 /// # Errors
-/// When a file cannot be read, is damaged, compressed by a method that this program was built without, or no
-/// such table. File and column are named.
+/// When a file cannot be read, is damaged, is compressed by a method that this program was built without, or is not
+/// such a table. The error names file and column.
 pub fn read_parquet(path: &Path) -> Result<InferenceData, FormatError> {
     let files = if path.is_dir() { parquet_files(path)? } else { vec![path.to_owned()] };
     if files.is_empty() {
@@ -45,7 +45,7 @@ pub fn read_parquet(path: &Path) -> Result<InferenceData, FormatError> {
     Ok(data)
 }
 
-/// The Parquet files in a folder, sorted.
+/// Returns the Parquet files in a folder, sorted.
 pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     let entries = std::fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
     let mut files = Vec::new();
@@ -60,13 +60,13 @@ pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> 
     Ok(files)
 }
 
-/// Whether a file begins as Parquet files do.
+/// Returns whether a file begins as Parquet files do.
 pub(crate) fn is_parquet(path: &Path) -> bool {
     let mut magic = [0; 4];
     File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"PAR1"
 }
 
-/// The name of a compression that this build cannot read.
+/// Returns the name of a compression that this build cannot read.
 pub(crate) fn unknown_codec(compression: Compression) -> Option<String> {
     let known = match compression {
         Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => true,
@@ -125,7 +125,7 @@ fn read_groups(bytes: Vec<u8>) -> Result<Vec<(String, Dataset)>, String> {
     }
 }
 
-/// A group as it was written.
+/// Returns a group as it was written.
 fn group_of(metadata: &Value, mut columns: IndexMap<String, Column>) -> Result<(String, Dataset), String> {
     if metadata["schema"].as_u64().is_none_or(|schema| schema > 1) {
         return Err(format!("its schema {} is of a newer octopus", metadata["schema"]));
@@ -161,7 +161,7 @@ fn array(described: &Value, column: Option<Column>) -> Result<Array, String> {
     Ok(Array { dims, shape, values })
 }
 
-/// The labels of dimensions as the metadata hold them.
+/// Returns the labels of dimensions as the metadata hold them.
 pub(super) fn coords(described: &Map<String, Value>) -> Result<IndexMap<String, Labels>, String> {
     let labels = |(dim, labels): (&String, &Value)| {
         let labels = serde_json::from_value(labels.clone()).map_err(|error| format!("labels of {dim}: {error}"))?;

@@ -19,7 +19,7 @@ pub(super) fn to_arrow(values: &Values) -> ArrayRef {
     }
 }
 
-/// The values of a column and how many each row has: `None` of a plain one. A real number that is null is NaN
+/// Returns the values of a column and how many each row has: `None` of a plain one. A real number that is null is NaN
 /// (as pandas means it), and integers among which one is null become real.
 pub(super) fn from_arrow(column: &dyn Array) -> Result<(Values, Option<usize>), String> {
     match column.data_type() {

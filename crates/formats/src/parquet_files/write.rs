@@ -26,9 +26,8 @@ use std::sync::Arc;
 /// at all.
 ///
 /// # Errors
-/// When `path` exists and `overwrite` is false or it holds anything else than such files, when a group
-/// contradicts itself or has a variable with the name of a dimension of its rows, or when a file cannot be
-/// written.
+/// When `path` exists and `overwrite` is false or it holds anything other than such files, when a group contradicts
+/// itself or has a variable with the name of a dimension of its rows, or when a file cannot be written.
 pub fn write_parquet(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), FormatError> {
     export_folder(path, overwrite, is_ours, |folder| {
         for (group, dataset) in &data.groups {
@@ -47,7 +46,7 @@ pub fn write_parquet(path: &Path, data: &InferenceData, overwrite: bool) -> Resu
     })
 }
 
-/// Whether a folder holds files of ours and nothing else.
+/// Returns whether a folder holds files of ours and nothing else.
 fn is_ours(path: &Path) -> bool {
     let is_ours = |file: &Path| {
         let reader = File::open(file).ok().and_then(|file| SerializedFileReader::new(file).ok());
@@ -59,7 +58,7 @@ fn is_ours(path: &Path) -> bool {
         .is_ok_and(|files| files.len() == count && files.iter().all(|file| is_parquet(file) && is_ours(file)))
 }
 
-/// The dimensions with which every variable begins.
+/// Returns the dimensions with which every variable begins.
 fn shared_dims(dataset: &Dataset) -> Vec<&String> {
     let mut arrays = dataset.variables.values();
     let mut shared: Vec<&String> = arrays.next().map_or_else(Vec::new, |array| array.dims.iter().collect());
@@ -123,7 +122,7 @@ fn repeated(values: &Values, outer: usize, inner: usize) -> Values {
     }
 }
 
-/// What the columns mean.
+/// Returns the meaning of the columns as JSON.
 fn metadata(group: &str, dataset: &Dataset, rows: &[&String]) -> Value {
     let variable = |array: &octopus_trace::Array| {
         let kind = match array.values {

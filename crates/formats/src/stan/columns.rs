@@ -22,7 +22,7 @@ pub(super) struct StanVariable {
     pub columns: Vec<usize>,
 }
 
-/// The variable and the indices, from 1, that a column's name says. The two parts of a complex number,
+/// Returns the variable and the indices, from 1, that a column's name says. The two parts of a complex number,
 /// `z.1.real` and `z.1.imag`, are elements of `z.real` and `z.imag`; a tuple's parts `t:1` are variables.
 fn parse(column: &str) -> (String, Vec<usize>) {
     let part = [".real", ".imag"].into_iter().find_map(|part| column.strip_suffix(part).map(|rest| (rest, part)));
@@ -39,7 +39,7 @@ fn parse(column: &str) -> (String, Vec<usize>) {
     (format!("{name}{part}"), indices)
 }
 
-/// Whether a variable of this name would come back under the same name.
+/// Returns whether a variable of this name would come back under the same name.
 pub(super) fn keeps_its_name(name: &str) -> bool {
     let is_plain = !name.contains([',', '"', '\n', '\r', '#']) && !name.ends_with("__") && name.trim() == name;
     is_plain && !name.is_empty() && parse(name) == (name.to_owned(), Vec::new())
@@ -48,7 +48,7 @@ pub(super) fn keeps_its_name(name: &str) -> bool {
 /// Gathers the columns of each variable, those of the sampler left out.
 ///
 /// # Errors
-/// A sentence that names the variable whose elements are not all there once.
+/// When the elements of a variable are not all there once; the error is a sentence that names the variable.
 pub(super) fn variables(header: &[String]) -> Result<Vec<StanVariable>, String> {
     let mut elements: IndexMap<String, Vec<(Vec<usize>, usize)>> = IndexMap::new();
     for (column, name) in header.iter().enumerate().filter(|(_, name)| !name.ends_with("__")) {
@@ -79,7 +79,7 @@ fn variable(name: String, elements: &[(Vec<usize>, usize)]) -> Result<StanVariab
     Ok(StanVariable { columns: columns.into_iter().flatten().collect(), shape, name })
 }
 
-/// The columns of a variable in CmdStan's order, the first index fastest, with the place of each element in
+/// Returns the columns of a variable in CmdStan's order, the first index fastest, with the place of each element in
 /// row-major values.
 pub(super) fn columns_of(name: &str, shape: &[usize]) -> Vec<(String, usize)> {
     let count: usize = shape.iter().product();

@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct ChainFile {
     pub path: PathBuf,
-    /// `num_samples = 1000`, ... of the comments; of a name that occurs twice, the first.
+    /// The settings in the comments, such as `num_samples = 1000`; the first one where a name occurs twice.
     pub settings: IndexMap<String, String>,
     pub header: Vec<String>,
-    /// Rows of as many numbers as the header has names, one after the other.
+    /// All rows, one after another, each with one number for each name of the header.
     pub values: Vec<f64>,
-    /// How many of the rows are of warm-up.
+    /// The number of rows that are of warm-up.
     pub warmup: usize,
     pub adaptation: Option<StanMetric>,
 }
 
-/// Whether a file that begins so is a CSV of CmdStan: comments with Stan's version, or the column `lp__`.
+/// Returns whether a file that begins so is a CSV of CmdStan: comments with Stan's version, or the column `lp__`.
 pub(crate) fn looks_like_stan(beginning: &str) -> bool {
     let mut lines = beginning.lines();
     beginning.starts_with("# stan_version") || {
@@ -71,7 +71,7 @@ fn parse(path: &Path, text: &str) -> Result<ChainFile, String> {
         let row: Result<(), _> =
             line.split(',').try_for_each(|number| number.trim().parse().map(|number| file.values.push(number)));
         let complete = row.is_ok() && file.values.len() - before == file.header.len();
-        // Of a chain that was killed the last line is cut; its last number may be, too, without showing it.
+        // The last line of a chain that was killed is cut; its last number may be cut, too, without showing it.
         if !is_whole {
             file.values.truncate(before);
             break;
@@ -94,7 +94,7 @@ fn parse(path: &Path, text: &str) -> Result<ChainFile, String> {
     Ok(file)
 }
 
-/// The draws of warm-up that the settings say are in the file: of a chain that does not adapt, or was killed
+/// Returns the draws of warm-up that the settings say are in the file: of a chain that does not adapt, or was killed
 /// before it had, no comment tells where warm-up ends.
 fn saved_warmup(settings: &IndexMap<String, String>) -> usize {
     let number = |name: &str| settings.get(name).and_then(|value| value.parse::<usize>().ok());
@@ -110,7 +110,7 @@ fn setting(comment: &str, settings: &mut IndexMap<String, String>) {
     }
 }
 
-/// What the comments say when warm-up ends.
+/// The results of warm-up that the comments give at its end.
 #[derive(Default)]
 struct Adaptation {
     step_size: Option<f64>,

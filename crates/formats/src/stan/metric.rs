@@ -1,5 +1,4 @@
-//! The inverse metric as JSON: what CmdStan (2.26 and later) reads with `metric_file=` and saves with
-//! `save_metric=1`.
+//! The inverse metric as JSON, which CmdStan (2.26 and later) reads with `metric_file=` and saves with `save_metric=1`.
 
 use crate::FormatError;
 use crate::export::export_file;
@@ -16,7 +15,7 @@ pub enum InverseMetric {
 }
 
 impl InverseMetric {
-    /// The number of coordinates.
+    /// Returns the number of coordinates.
     pub fn dim(&self) -> usize {
         match self {
             Self::Diagonal(values) => values.len(),
@@ -25,7 +24,7 @@ impl InverseMetric {
     }
 }
 
-/// What warm-up ends with.
+/// The step size and metric that warm-up ends with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StanMetric {
     /// The step size, if it is known.
@@ -34,7 +33,7 @@ pub struct StanMetric {
     pub inverse: InverseMetric,
 }
 
-/// Reads `{"inv_metric": [...]}`, with or without `stepsize`; of a dense metric the list holds the rows.
+/// Reads `{"inv_metric": [...]}`, with or without `stepsize`; for a dense metric the list holds the rows.
 ///
 /// # Errors
 /// When the file cannot be read, is not such JSON, or its matrix is not square.

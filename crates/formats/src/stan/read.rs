@@ -9,27 +9,27 @@ use octopus_trace::Labels;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 use std::path::{Path, PathBuf};
 
-/// What the files of a run of CmdStan hold.
+/// The contents of the files of a run of CmdStan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StanCsv {
     /// The draws.
     pub data: InferenceData,
-    /// Step size and inverse metric of each chain, where its file tells them.
+    /// The step size and inverse metric of each chain; `None` where the chain's file does not give them.
     pub metrics: Vec<Option<StanMetric>>,
 }
 
-/// Reads one chain from each of `paths`, or all `.csv` files of a folder, in the order of their chain's `id`, then
-/// of the number at the end of their name.
+/// Reads one chain from each of `paths`, or from all `.csv` files of a folder. Chains are in the order of their `id`,
+/// then of the number at the end of the file's name.
 ///
-/// Groups are those of `arviz.from_cmdstan`: `posterior`, `sample_stats` under ArviZ's names, `log_likelihood`
-/// of the variable `log_lik`, and `warmup_*` of what was saved of warm-up. Other generated quantities stay in
-/// `posterior`. Variables are real numbers; an axis of `theta` is `theta_dim_0`, labelled from 0. A complex
-/// variable `z` becomes `z.real` and `z.imag`, a part of a tuple keeps Stan's name `t:1`. Settings on which
-/// the files agree are attributes. The last line of a file that was cut short is left out.
+/// Groups are the same as of `arviz.from_cmdstan`: `posterior`, `sample_stats` under ArviZ's names, `log_likelihood`
+/// from the variable `log_lik`, and `warmup_*` from saved draws of warm-up. Other generated quantities stay in
+/// `posterior`. Variables are real numbers; an axis of `theta` is `theta_dim_0`, labelled from 0. A complex variable
+/// `z` becomes `z.real` and `z.imag`, a part of a tuple keeps Stan's name `t:1`. Settings on which the files agree are
+/// attributes. The last line of a file that was cut short is left out.
 ///
 /// # Errors
-/// When a file cannot be read, was made by another method than `sample`, or is damaged (file and line are
-/// named); when the chains have different columns or lengths.
+/// When a file cannot be read, was made by another method than `sample`, or is damaged (the error names file and line);
+/// when the chains have different columns or lengths.
 pub fn read_stan_csv(paths: &[PathBuf]) -> Result<StanCsv, FormatError> {
     let (mut chains, in_folder) = match paths {
         [folder] if folder.is_dir() => (read_all(&csv_files(folder)?)?, true),
@@ -67,13 +67,13 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<ChainFile>, FormatError> {
     paths.iter().map(|path| file::read(path)).collect()
 }
 
-/// The number at the end of a file's name: `schools_12.csv`.
+/// Returns the number at the end of a file's name: `schools_12.csv`.
 fn number(path: &Path) -> Option<u64> {
     let name = path.file_stem()?.to_str()?;
     name[name.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..].parse().ok()
 }
 
-/// The CSV files in a folder, sorted.
+/// Returns the CSV files in a folder, sorted.
 pub(crate) fn csv_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     let entries = std::fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
     let mut files = Vec::new();
@@ -87,7 +87,7 @@ pub(crate) fn csv_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     Ok(files)
 }
 
-/// The number that all chains share.
+/// Returns the number that all chains share.
 fn common_length(chains: &[ChainFile], of: impl Fn(&ChainFile) -> usize, what: &str) -> Result<usize, FormatError> {
     let counts: Vec<usize> = chains.iter().map(of).collect();
     if counts.iter().all(|&count| count == counts[0]) {
@@ -138,7 +138,7 @@ impl Phase<'_> {
         Array::new([("chain", self.chains.len()), ("draw", self.count)].into_iter().chain(axes), values)
     }
 
-    /// The values of some columns, chain after chain, draw after draw.
+    /// Returns the values of some columns, chain after chain, draw after draw.
     fn gather(&self, columns: &[usize]) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.chains.len() * self.count * columns.len());
         for chain in self.chains {
@@ -150,7 +150,7 @@ impl Phase<'_> {
     }
 }
 
-/// A statistic in the type that ArviZ gives it, if all its values have it.
+/// Returns a statistic in the type that ArviZ gives it, if all its values have it.
 fn statistic(name: &str, values: Vec<f64>) -> Values {
     let whole = values.iter().all(|value| value.fract() == 0.0 && value.abs() < 9.0e15);
     match name {
@@ -160,7 +160,7 @@ fn statistic(name: &str, values: Vec<f64>) -> Values {
     }
 }
 
-/// The settings on which all chains agree.
+/// Returns the settings on which all chains agree.
 fn attributes(chains: &[ChainFile]) -> IndexMap<String, Attribute> {
     let mut attributes = IndexMap::from([("inference_library".to_owned(), Attribute::from("Stan"))]);
     for (name, value) in &chains[0].settings {

@@ -12,19 +12,19 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes `chain-1.csv`, `chain-2.csv`, ... into the folder `path`, whole or not at all, and the metric of each
-/// chain as `chain-1_metric.json`, ... where `metrics` has one for each; an empty slice writes none, and the
-/// files then name the metric `unit_e`, for which Stan's readers expect no numbers.
+/// Writes `chain-1.csv`, `chain-2.csv`, ... into the folder `path`, whole or not at all. `metrics` has one metric for
+/// each chain, written as `chain-1_metric.json`, ..., or is empty. Without metrics no such file is written, and the CSV
+/// files name the metric `unit_e`, for which Stan's readers expect no numbers.
 ///
-/// A Stan CSV holds `posterior` (as real numbers) and those of `sample_stats` that CmdStan knows (lp,
-/// acceptance_rate, step_size, tree_depth, n_steps, diverging, energy), and the same of warm-up. Other groups,
-/// other statistics, the names and labels of dimensions, attributes and arrays of length 0 are not kept.
-/// Numbers keep all their digits.
+/// A Stan CSV holds `posterior` (as real numbers) and the variables of `sample_stats` that CmdStan knows (lp,
+/// acceptance_rate, step_size, tree_depth, n_steps, diverging, energy), for warm-up and sampling. Other groups, other
+/// statistics, the names and labels of dimensions, attributes and arrays of length 0 are not kept. Numbers keep all
+/// their digits.
 ///
 /// # Errors
-/// When there is no `posterior`, or a variable in it is not over chains and draws, has words, or has a name
-/// that would be read as another; when `metrics` are not as many as chains; when `path` exists and `overwrite`
-/// is false or it holds anything else; or when a file cannot be written.
+/// When there is no `posterior`, or a variable in it is not over chains and draws, has words, or has a name that would
+/// be read as another; when the number of metrics is neither 0 nor the number of chains; when `path` exists and
+/// `overwrite` is false or it holds anything else; or when a file cannot be written.
 pub fn write_stan_csv(
     path: &Path,
     data: &InferenceData,
@@ -73,7 +73,7 @@ pub fn write_stan_csv(
     })
 }
 
-/// Whether a folder holds what this wrote and nothing else.
+/// Returns whether a folder holds what this wrote and nothing else.
 fn is_ours(path: &Path) -> bool {
     let is_ours = |name: &str| {
         let number = name.strip_prefix("chain-");
@@ -90,7 +90,7 @@ struct Table<'a> {
     chains: usize,
     draws: usize,
     header: Vec<String>,
-    /// For each column the array, the elements of a draw in it, and which of them the column has.
+    /// The columns: the array, the elements of a draw in it, and the element that the column has.
     columns: Vec<(&'a Array, usize, usize)>,
     stats: Option<&'a Dataset>,
 }
@@ -168,7 +168,7 @@ fn push_number(line: &mut String, values: &Values, at: usize) {
     debug_assert!(result.is_ok(), "a String takes all");
 }
 
-/// The comments that Stan's readers look for. The version is that of the format.
+/// Returns the comments that Stan's readers look for. The version in them is that of the format.
 fn settings(model: &str, chain: usize, draws: usize, warmup: Option<usize>, metric: Option<&StanMetric>) -> String {
     let (saved, warmup) = (warmup.is_some(), warmup.unwrap_or(0));
     let kind = match metric.map(|metric| &metric.inverse) {

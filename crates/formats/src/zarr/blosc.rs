@@ -1,6 +1,6 @@
-//! Blosc containers, the default compression of zarr 2: a header, blocks of bytes that are shuffled and
-//! compressed by another method. Format: c-blosc's README_CHUNK_FORMAT.rst; what its decoder does where that
-//! is silent, as of c-blosc 1.21.
+//! Blosc containers, the default compression of zarr 2: a header, then blocks of bytes that are shuffled and compressed
+//! by another method. The format is described in c-blosc's README_CHUNK_FORMAT.rst; where that is silent, this decoder
+//! does what c-blosc 1.21 does.
 
 use super::codec::{deflated, zstandard};
 
@@ -10,7 +10,7 @@ const STORED: u8 = 2;
 const BIT_SHUFFLED: u8 = 4;
 const NOT_SPLIT: u8 = 16;
 
-/// The bytes in a container, at most `limit`.
+/// Returns the bytes in a container, at most `limit`.
 pub(super) fn decode(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let cut = || "its Blosc data are cut short".to_owned();
     let Some(&[version, _, flags, width]) = bytes.first_chunk() else { return Err(cut()) };
@@ -47,7 +47,7 @@ pub(super) fn decode(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// The `size` bytes of a block that is stored as so many streams, each with its length before it.
+/// Returns the `size` bytes of a block that is stored as `streams` streams, each with its length before it.
 fn streams_of(mut bytes: &[u8], size: usize, streams: usize, method: u8) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(size);
     let each = size / streams;
@@ -80,7 +80,7 @@ pub(super) fn unshuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     gathered.chain(bytes[whole..].iter().copied()).collect()
 }
 
-/// The same of bits: the block begins with the lowest bit of the first byte of all values.
+/// Undoes a shuffle of bits: the block begins with the lowest bit of the first byte of all values.
 fn unshuffle_bits(bytes: &[u8], width: usize) -> Vec<u8> {
     let values = bytes.len() / width;
     let whole = values * width;

@@ -1,5 +1,5 @@
-//! From the bytes of a chunk to its values: the codecs that zarr-python, zarrs and numcodecs write by default
-//! or that their users choose often.
+//! Decodes the bytes of a chunk to its values, by the codecs that zarr-python, zarrs and numcodecs write by default or
+//! that their users choose often.
 
 use super::blosc;
 use super::dtype::{DataType, Kind};
@@ -15,13 +15,13 @@ pub(super) const EXPANSION: usize = 1 << 14;
 /// How the chunks of an array are encoded, in the order in which a writer encodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pipeline {
-    /// Axis `i` of what is stored is this axis of the array.
+    /// The order of the stored axes: stored axis `i` is axis `axes[i]` of the array.
     axes: Option<Vec<usize>>,
     array: ArrayCodec,
     bytes: Vec<Codec>,
 }
 
-/// From values to bytes.
+/// A codec from values to bytes.
 #[derive(Clone, Debug, Default)]
 enum ArrayCodec {
     #[default]
@@ -32,7 +32,7 @@ enum ArrayCodec {
     Shard { chunk: Vec<usize>, pipeline: Box<Pipeline>, index: Box<Pipeline>, index_at_start: bool },
 }
 
-/// From bytes to bytes.
+/// A codec from bytes to bytes.
 #[derive(Clone, Debug)]
 enum Codec {
     Gzip,
@@ -119,7 +119,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The values of a chunk of the shape `shape`, row-major.
+    /// Returns the values of a chunk of the shape `shape`, row-major.
     pub(super) fn decode(
         &self,
         bytes: &[u8],
@@ -175,7 +175,7 @@ impl Pipeline {
     }
 }
 
-/// Where each inner chunk begins and how long it is, for one after the other.
+/// Returns where each inner chunk begins and how long it is, one after another.
 fn index_of(bytes: &[u8], grid: &Grid, codecs: &Pipeline, at_start: bool) -> Result<Vec<i64>, String> {
     let mut shape = grid.counts.clone();
     shape.push(2);
@@ -244,7 +244,7 @@ fn words(bytes: &[u8]) -> Result<Values, String> {
     Ok(Values::Strings(words))
 }
 
-/// The array whose axis `i` is axis `order[i]` of `values`.
+/// Returns the array whose axis `i` is axis `order[i]` of `values`.
 fn transposed(values: &Values, shape: &[usize], order: &[usize]) -> Values {
     fn gather<T: Clone>(values: &[T], places: &[usize]) -> Vec<T> {
         places.iter().map(|&place| values[place].clone()).collect()

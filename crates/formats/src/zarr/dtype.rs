@@ -3,7 +3,7 @@
 use octopus_trace::Values;
 use serde_json::Value;
 
-/// What the bytes of a value mean.
+/// The meaning of a value's bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     Float,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataType {
     pub kind: Kind,
-    /// The bytes of one value; of words of any length those of an empty one.
+    /// The number of bytes of one value; for words of any length, of an empty one.
     pub width: usize,
     pub big_endian: bool,
 }
@@ -96,7 +96,7 @@ impl DataType {
         })
     }
 
-    /// The values in `bytes`, whose length is a multiple of the width.
+    /// Returns the values in `bytes`, whose length is a multiple of the width.
     pub(super) fn decode(self, bytes: &[u8]) -> Result<Values, String> {
         fn each<const N: usize, T>(bytes: &[u8], big_endian: bool, make: impl Fn([u8; N]) -> T) -> Vec<T> {
             let (values, _) = bytes.as_chunks::<N>();
@@ -144,7 +144,7 @@ impl DataType {
     }
 }
 
-/// A number as the metadata write it: also `"NaN"`, `"-Infinity"` and the bits in hexadecimal.
+/// Returns a number as the metadata write it: also `"NaN"`, `"-Infinity"` and the bits in hexadecimal.
 pub(super) fn real(value: &Value) -> Option<f64> {
     let Some(text) = value.as_str() else { return value.as_f64() };
     match text.strip_prefix("0x") {

@@ -1,4 +1,4 @@
-//! What `.zarray`, `.zattrs` and `zarr.json` say of an array or a group, in one form for both versions.
+//! The metadata of an array or a group (`.zarray`, `.zattrs`, `zarr.json`), in one form for both versions.
 
 use super::codec::Pipeline;
 use super::dtype::{DataType, Kind, real};
@@ -15,14 +15,14 @@ pub(super) struct ArrayMetadata {
     pub chunk: Vec<usize>,
     pub data_type: DataType,
     pub pipeline: Pipeline,
-    /// The value of what is in no chunk.
+    /// The value of elements that are in no chunk.
     pub fill: Value,
     /// The axes' names, if the writer gave them.
     pub dims: Option<Vec<String>>,
-    /// What stands before the index of a chunk in its key, and between the numbers of that.
+    /// The text before the index of a chunk in its key, and the text between the index's numbers.
     pub prefix: &'static str,
     pub separator: &'static str,
-    /// What marks a missing value: see [`Unpacking`].
+    /// How missing values are marked: see [`Unpacking`].
     pub unpacking: Unpacking,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct ArrayMetadata {
 #[derive(Debug, Default)]
 pub(super) struct Unpacking {
     pub is_bool: bool,
-    /// The values that mean that there is none.
+    /// The values that mark a missing value.
     pub missing: Vec<f64>,
     pub scale: Option<f64>,
     pub offset: Option<f64>,
@@ -50,7 +50,7 @@ pub(super) fn array(folder: &Path) -> Result<Option<ArrayMetadata>, FormatError>
     parsed.map(Some).map_err(|what| FormatError::Unreadable { path, what })
 }
 
-/// The attributes of the group in `folder`; `None` if it holds none.
+/// Returns the attributes of the group in `folder`; `None` if it holds none.
 pub(super) fn group(folder: &Path) -> Result<Option<Map<String, Value>>, FormatError> {
     let of = |value: Value| if let Value::Object(attributes) = value { attributes } else { Map::new() };
     if file(&folder.join(v2::GROUP_FILE))?.is_some() {
@@ -60,7 +60,7 @@ pub(super) fn group(folder: &Path) -> Result<Option<Map<String, Value>>, FormatE
     Ok(node.map(|mut node| of(node["attributes"].take())))
 }
 
-/// A file of JSON; `None` if it is not there.
+/// Returns a file of JSON; `None` if it is not there.
 fn file(path: &Path) -> Result<Option<Value>, FormatError> {
     let text = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -176,7 +176,7 @@ fn encoded(value: &Value) -> Option<f64> {
     Some(f64::from_bits(((bits >> 2) as u64).swap_bytes()))
 }
 
-/// A list of lengths.
+/// Returns a list of lengths.
 pub(super) fn lengths(value: &Value) -> Option<Vec<usize>> {
     value.as_array()?.iter().map(|len| len.as_u64().and_then(|len| usize::try_from(len).ok())).collect()
 }

@@ -1,7 +1,7 @@
-//! Zarr stores: version 3, version 2 for programs of before 2025, and what others write in either.
+//! Zarr stores: version 3, version 2 for programs of before 2025, and stores of either version that others write.
 //!
-//! A store is a folder with a folder for each group, a folder for each array in it, and in those the chunks
-//! of the values. Specifications: <https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html> and
+//! A store is a folder with a folder for each group. A group's folder has a folder for each array, which holds the
+//! chunks of the values. Specifications: <https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html> and
 //! <https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html>.
 
 mod blosc;

@@ -15,14 +15,13 @@ use std::path::{Path, PathBuf};
 /// Reads every group of a Zarr store of version 2 or 3, compressed with gzip, zlib, Zstandard, LZ4 or Blosc
 /// of these; also sharded.
 ///
-/// Types are taken as [`read_netcdf`](crate::read_netcdf) takes them. Integers with a fill value become real
-/// numbers only where a value is missing; xarray takes the `fill_value` of version 2 for such a mark, and so
-/// does this. Names that the axes of an array lack become `<array>_dim_0`, ... Groups in groups are left out:
-/// ArviZ's schema has none.
+/// Types are converted as by [`read_netcdf`](crate::read_netcdf). Integers with a fill value become real numbers only
+/// where a value is missing. The `fill_value` of version 2 marks missing values, as it does for xarray. An array
+/// without names for its axes gets `<array>_dim_0`, ... Groups in groups are left out: ArviZ's schema has none.
 ///
 /// # Errors
-/// When `path` is no Zarr store, has no groups, or holds an array that is damaged, encoded in another way or
-/// of a type that a trace cannot have. The error names the array's file.
+/// When `path` is no Zarr store, has no groups, or holds an array that is damaged, is encoded in another way or has a
+/// type that a trace cannot have. The error names the array's file.
 pub fn read_zarr(path: &Path) -> Result<InferenceData, FormatError> {
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
     if !path.is_dir() {
@@ -47,7 +46,7 @@ pub fn read_zarr(path: &Path) -> Result<InferenceData, FormatError> {
     Ok(data)
 }
 
-/// Whether `path` looks like a Zarr store, without reading it.
+/// Returns whether `path` looks like a Zarr store, without reading it.
 pub(crate) fn is_store(path: &Path) -> bool {
     [v3::FILE, v2::GROUP_FILE, ".zmetadata"].iter().any(|name| path.join(name).is_file())
 }
@@ -66,7 +65,7 @@ fn read_group(folder: &Path, dataset: &mut Dataset) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The folders in a folder, by name.
+/// Returns the folders in a folder, by name.
 fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>, FormatError> {
     let entries = fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
     let mut found = Vec::new();
@@ -104,7 +103,7 @@ fn read_array(folder: &Path, name: &str, array: ArrayMetadata) -> Result<Array, 
     Ok(Array { dims, shape, values: unpacked(values, data_type, &unpacking) })
 }
 
-/// The number of values, unless the array or its chunks are larger than what is `stored` can make them: a
+/// Returns the number of values, unless the array or its chunks are larger than what is `stored` can make them: a
 /// damaged file must not ask for all the memory there is.
 fn checked_count(shape: &[usize], chunk: &[usize], data_type: DataType, stored: u64) -> Result<usize, String> {
     let width = match data_type.kind {
@@ -122,8 +121,8 @@ fn checked_count(shape: &[usize], chunk: &[usize], data_type: DataType, stored: 
     Ok(shape.iter().product())
 }
 
-/// The files of an array's chunks, with their index and length. Listed rather than looked up: of a large
-/// array few may be there.
+/// Returns the files of an array's chunks, with their index and length. Listed rather than looked up: of a large array
+/// few may be there.
 fn chunk_files(folder: &Path, array: &ArrayMetadata) -> Result<Vec<(PathBuf, Vec<usize>, u64)>, FormatError> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_owned(), String::new(), 0)];
@@ -144,7 +143,7 @@ fn chunk_files(folder: &Path, array: &ArrayMetadata) -> Result<Vec<(PathBuf, Vec
     Ok(found)
 }
 
-/// The index of the chunk that has the key `key`, e.g. `c/0/1` or `0.1`.
+/// Returns the index of the chunk that has the key `key`, e.g. `c/0/1` or `0.1`.
 fn index_of(key: &str, array: &ArrayMetadata) -> Option<Vec<usize>> {
     let rank = array.shape.len();
     let mut rest = key.strip_prefix(array.prefix)?;
@@ -178,7 +177,7 @@ impl<'a> Grid<'a> {
         index.iter().zip(&self.counts).all(|(at, count)| at < count)
     }
 
-    /// The index of the `number`-th chunk in row-major order.
+    /// Returns the index of the `number`-th chunk in row-major order.
     pub(super) fn index(&self, number: usize) -> Vec<usize> {
         super::write::unravel(number, &self.counts)
     }
@@ -216,7 +215,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// What the stored numbers mean.
+/// Returns the values that the stored numbers stand for.
 fn unpacked(values: Values, data_type: DataType, unpacking: &Unpacking) -> Values {
     let values = match values {
         Values::I64(values) if data_type.kind == Kind::Unsigned && values.iter().any(|&value| value < 0) => {

@@ -1,4 +1,4 @@
-//! How version 2 writes arrays and groups.
+//! Writes arrays and groups of version 2.
 
 use super::write::LEVEL;
 use flate2::Compression;
@@ -18,7 +18,7 @@ pub(super) fn group() -> Value {
     json!({ "zarr_format": 2 })
 }
 
-/// The files of the root; `metadata` are the contents of all others by their paths.
+/// Returns the files of the root; `metadata` are the contents of all others by their paths.
 pub(super) fn root(mut metadata: Value) -> Vec<(&'static str, Value)> {
     metadata[GROUP_FILE] = group();
     metadata[ATTRIBUTES_FILE] = json!({});
@@ -55,8 +55,8 @@ pub(super) fn key(index: &[usize]) -> String {
     if index.is_empty() { "0".to_owned() } else { index.iter().map(usize::to_string).collect::<Vec<_>>().join(".") }
 }
 
-/// The bytes of a chunk that holds the values of `range` and is `len` values long: the last chunk of an axis
-/// is as long as the others.
+/// Returns the bytes of a chunk that holds the values of `range` and is `len` values long: the last chunk of an axis is
+/// as long as the others.
 pub(super) fn encode(values: &Values, range: Range<usize>, len: usize) -> io::Result<Vec<u8>> {
     let width = width(values);
     let mut bytes: Vec<u8> = match values {
@@ -85,7 +85,7 @@ fn is_shuffled(values: &Values) -> bool {
     matches!(values, Values::F64(_) | Values::I64(_))
 }
 
-/// The bytes of one value.
+/// Returns the bytes of one value.
 fn width(values: &Values) -> usize {
     match values {
         Values::F64(_) | Values::I64(_) => 8,
@@ -98,7 +98,7 @@ fn longest(words: &[String]) -> usize {
     words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1)
 }
 
-/// All first bytes, then all second bytes, ...: neighbouring exponents compress, neighbouring values do not.
+/// Puts all first bytes first, then all second bytes, ...: neighbouring exponents compress, neighbouring values do not.
 fn shuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     (0..width).flat_map(|byte| bytes.iter().skip(byte).step_by(width)).copied().collect()
 }

@@ -1,4 +1,4 @@
-//! How version 3 writes arrays and groups.
+//! Writes arrays and groups of version 3.
 
 use super::write::LEVEL;
 use flate2::Compression;
@@ -15,7 +15,7 @@ pub(super) fn group(attributes: Value) -> Value {
     json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes })
 }
 
-/// The root; `nodes` are the metadata of all others by their paths.
+/// Returns the root; `nodes` are the metadata of all others by their paths.
 pub(super) fn root(nodes: Value) -> Value {
     let mut root = group(json!({}));
     root["consolidated_metadata"] = json!({ "kind": "inline", "must_understand": false, "metadata": nodes });
@@ -51,8 +51,8 @@ pub(super) fn key(index: &[usize]) -> String {
     index.iter().fold("c".to_owned(), |key, index| format!("{key}/{index}"))
 }
 
-/// The bytes of a chunk that holds the values of `range` and is `len` values long: the last chunk of an axis
-/// is as long as the others.
+/// Returns the bytes of a chunk that holds the values of `range` and is `len` values long: the last chunk of an axis is
+/// as long as the others.
 pub(super) fn encode(values: &Values, range: Range<usize>, len: usize) -> io::Result<Vec<u8>> {
     let padding = len - range.len();
     let mut bytes: Vec<u8> = match values {

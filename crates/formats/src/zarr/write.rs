@@ -1,4 +1,4 @@
-//! InferenceData to a Zarr store of either version: the folders, the chunks, the metadata in one place.
+//! Writes InferenceData to a Zarr store of either version: the folders, the chunks, and all metadata in one place.
 
 use super::{is_store, v2, v3};
 use crate::FormatError;
@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 /// Deflate, as in NetCDF: higher levels take far longer and gain less than 1% on draws.
 pub(super) const LEVEL: u32 = 1;
 
-/// Writes `data` as a Zarr store of version 3 in the folder `path`, whole or not at all: names of dimensions
-/// in the arrays, all metadata repeated in the root (consolidated), gzip, words as `string`.
-/// `xarray.open_datatree(path, engine="zarr")` with zarr 3 opens it, ArviZ 1 does, nutpie's tools do.
-/// For `arviz.from_zarr` of ArviZ 0.23, which needs zarr 2, there is [`write_zarr_v2`].
+/// Writes `data` as a Zarr store of version 3 in the folder `path`, whole or not at all. The store has names of
+/// dimensions in the arrays, all metadata repeated in the root (consolidated), gzip, and words as `string`.
+/// `xarray.open_datatree(path, engine="zarr")` with zarr 3, ArviZ 1 and nutpie's tools open it. For `arviz.from_zarr`
+/// of ArviZ 0.23, which needs zarr 2, there is [`write_zarr_v2`].
 ///
 /// # Errors
 /// When `path` exists and `overwrite` is false or it is not a Zarr store, when a group contradicts itself,
@@ -29,11 +29,12 @@ pub fn write_zarr(path: &Path, data: &InferenceData, overwrite: bool) -> Result<
     write(path, data, overwrite, Version::V3)
 }
 
-/// Writes `data` as a Zarr store of version 2, which every version of zarr opens: names of dimensions as
-/// xarray writes them (`_ARRAY_DIMENSIONS`), consolidated metadata, zlib with shuffled bytes.
+/// Writes `data` as a Zarr store of version 2, which every version of zarr opens. The store has names of dimensions as
+/// xarray writes them (`_ARRAY_DIMENSIONS`), consolidated metadata, and zlib with shuffled bytes.
 ///
 /// # Errors
-/// As [`write_zarr`].
+/// When `path` exists and `overwrite` is false or it is not a Zarr store, when a group contradicts itself, or when a
+/// file cannot be written.
 pub fn write_zarr_v2(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), FormatError> {
     write(path, data, overwrite, Version::V2)
 }
@@ -60,7 +61,7 @@ fn write(path: &Path, data: &InferenceData, overwrite: bool, version: Version) -
 struct Store {
     root: PathBuf,
     version: Version,
-    /// What has been written of metadata, by its path as the version's consolidated metadata name it.
+    /// The metadata written so far, by their paths as the version's consolidated metadata name them.
     metadata: Map<String, Value>,
 }
 
@@ -132,7 +133,7 @@ impl Store {
     }
 }
 
-/// The index of each chunk and its range in the row-major values. See [`chunk_shape`] for why it is one range.
+/// Returns the index of each chunk and its range in the row-major values. See [`chunk_shape`] for why it is one range.
 fn chunk_ranges(shape: &[usize], chunk: &[usize]) -> Vec<(Vec<usize>, Range<usize>)> {
     let counts: Vec<usize> = shape.iter().zip(chunk).map(|(&len, &part)| len.div_ceil(part)).collect();
     let mut ranges = Vec::new();
@@ -149,7 +150,7 @@ fn chunk_ranges(shape: &[usize], chunk: &[usize]) -> Vec<(Vec<usize>, Range<usiz
     ranges
 }
 
-/// The index of the `number`-th element of a row-major array.
+/// Returns the index of the `number`-th element of a row-major array.
 pub(super) fn unravel(number: usize, shape: &[usize]) -> Vec<usize> {
     let mut rest = number;
     let mut index = vec![0; shape.len()];
