@@ -9,15 +9,15 @@ pub enum DataError {
     /// Two columns of one table differ in length.
     #[error("{groups} group indices but {values} values: give one group to each value")]
     Lengths {
-        /// Group indices given.
+        /// The number of group indices given.
         groups: usize,
-        /// Values given.
+        /// The number of values given.
         values: usize,
     },
-    /// An empty table.
+    /// The table is empty.
     #[error("no observations: the model needs at least one")]
     NoObservations,
-    /// A group index beyond the labels.
+    /// A group index is beyond the labels.
     #[error("row {row}: group {group} has no label ({labels} labels)")]
     NoLabel {
         /// The row, counted from 0.
@@ -27,18 +27,18 @@ pub enum DataError {
         /// The number of labels.
         labels: usize,
     },
-    /// A label without observations.
+    /// A label has no observations.
     #[error("group '{label}' has no observations: leave it out of the labels")]
     EmptyGroup {
         /// The group's label.
         label: String,
     },
-    /// NaN or an infinity among the values.
+    /// A value is NaN or infinite.
     #[error("row {row}: the value is {value}: remove the row or mend the value")]
     NotFinite {
         /// The row, counted from 0.
         row: usize,
-        /// NaN or an infinity.
+        /// The value: NaN or an infinity.
         value: f64,
     },
 }
@@ -91,22 +91,22 @@ impl GroupedData {
         Ok(Self { labels, values: sorted, starts })
     }
 
-    /// One label for each group.
+    /// Returns one label for each group.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
 
-    /// The number of groups.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.labels.len()
     }
 
-    /// All observations, group after group.
+    /// Returns all observations, group after group.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The observations of group `j`.
+    /// Returns the observations of group `j`.
     ///
     /// # Panics
     /// When there is no group `j`.
@@ -114,7 +114,7 @@ impl GroupedData {
         &self.values[self.starts[j]..self.starts[j + 1]]
     }
 
-    /// The group of each observation, in the order of [`values`](Self::values).
+    /// Returns the group of each observation, in the order of [`values`](Self::values).
     pub fn group_index(&self) -> Vec<usize> {
         (0..self.groups()).flat_map(|j| std::iter::repeat_n(j, self.group(j).len())).collect()
     }

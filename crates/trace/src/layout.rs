@@ -1,5 +1,5 @@
-//! What the numbers of a draw mean: names, dimensions, labels and transforms, declared once by the
-//! density and used by traces, plots, diagnostics and reports.
+//! The meaning of the numbers of a draw: names, dimensions, labels and transforms. The density declares them once;
+//! traces, plots, diagnostics and reports use them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 pub enum Labels {
     /// `0, 1, ..., n - 1`.
     Range(usize),
-    /// Integers of the user's own.
+    /// Integers that the user chose.
     Integers(Vec<i64>),
-    /// Words of the user's own.
+    /// Words that the user chose.
     Strings(Vec<String>),
 }
 
 impl Labels {
-    /// The number of labels.
+    /// Returns the number of labels.
     pub fn len(&self) -> usize {
         match self {
             Self::Range(n) => *n,
@@ -25,12 +25,12 @@ impl Labels {
         }
     }
 
-    /// Whether there is no label at all.
+    /// Returns whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The label at `index` as it is shown to people.
+    /// Returns the label at `index` as it is shown to people.
     ///
     /// # Panics
     /// When `index` is not below [`len`](Self::len).
@@ -49,11 +49,11 @@ impl Labels {
 pub struct Dim {
     /// The axis' name, e.g. `group`.
     pub name: String,
-    /// Its labels, one for each index.
+    /// The axis' labels, one for each index.
     pub labels: Labels,
 }
 
-/// How an unconstrained coordinate becomes a variable of the model.
+/// The map from an unconstrained coordinate to a variable of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transform {
@@ -63,18 +63,18 @@ pub enum Transform {
     Exp,
 }
 
-/// Where a variable comes from.
+/// The origin of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Sampled: it occupies unconstrained coordinates from `offset` on, through `transform`.
+    /// The variable is sampled: it occupies unconstrained coordinates from `offset` on, through `transform`.
     Parameter {
-        /// Its first coordinate in the unconstrained vector.
+        /// The variable's first coordinate in the unconstrained vector.
         offset: usize,
-        /// From the coordinate to the variable.
+        /// The map from the coordinate to the variable.
         transform: Transform,
     },
-    /// Computed from the parameters.
+    /// The variable is computed from the parameters.
     Derived,
 }
 
@@ -83,24 +83,24 @@ pub enum Role {
 pub struct Variable {
     /// The variable's name, e.g. `mu_pop`.
     pub name: String,
-    /// Its axes; none for a scalar.
+    /// The variable's axes; none for a scalar.
     pub dims: Vec<Dim>,
-    /// Sampled or derived.
+    /// Whether the variable is sampled or derived.
     pub role: Role,
 }
 
 impl Variable {
-    /// The number of values in one draw.
+    /// Returns the number of values in one draw.
     pub fn len(&self) -> usize {
         self.dims.iter().map(|dim| dim.labels.len()).product()
     }
 
-    /// Whether a draw holds no value of this variable.
+    /// Returns whether the variable has no value in a draw.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The name of the `index`-th value (row-major), e.g. `mu_group[berlin]`; the plain name for a scalar.
+    /// Returns the name of the `index`-th value (row-major), e.g. `mu_group[berlin]`; the plain name for a scalar.
     ///
     /// # Panics
     /// When `index` is not below [`len`](Self::len).
@@ -127,12 +127,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The number of values in one expanded draw.
+    /// Returns the number of values in one expanded draw.
     pub fn width(&self) -> usize {
         self.variables.iter().map(Variable::len).sum()
     }
 
-    /// The variables with the range that each one occupies in an expanded draw.
+    /// Returns the variables with the range that each one occupies in an expanded draw.
     pub fn ranges(&self) -> impl Iterator<Item = (&Variable, std::ops::Range<usize>)> {
         self.variables.iter().scan(0, |offset, variable| {
             let start = *offset;

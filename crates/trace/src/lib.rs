@@ -1,4 +1,5 @@
-//! The data model: what numbers mean, draws in memory, and grouped observations. No file, no sampler, no statistic.
+//! The data model: the meaning of numbers, draws in memory, and grouped observations. It knows no file, no sampler and
+//! no statistic.
 //!
 //! | you have | use |
 //! |--|--|

@@ -1,9 +1,9 @@
-//! The data model: named groups of arrays with dimensions and coordinates, as ArviZ's InferenceData.
+//! Named groups of arrays with dimensions and coordinates, as in ArviZ's InferenceData.
 
 use crate::Labels;
 use indexmap::IndexMap;
 
-/// ArviZ's names of the statistics of a transition, which make the group `sample_stats`.
+/// The statistics of a transition under ArviZ's names; they make the group `sample_stats`.
 pub const SAMPLE_STATS: [&str; 11] = [
     "lp",
     "acceptance_rate",
@@ -32,7 +32,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// The number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),
@@ -42,12 +42,12 @@ impl Values {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All values as real numbers (flags as 0 and 1, words as NaN).
+    /// Returns all values as real numbers (flags as 0 and 1, words as NaN).
     pub fn to_f64(&self) -> Vec<f64> {
         match self {
             Self::F64(values) => values.clone(),
@@ -57,16 +57,16 @@ impl Values {
         }
     }
 
-    /// Whether the values are numbers or flags.
+    /// Returns whether the values are numbers or flags.
     pub fn is_numeric(&self) -> bool {
         !matches!(self, Self::Strings(_))
     }
 }
 
-/// A named array: one name for each axis, row-major values.
+/// An array: one name for each axis, row-major values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// The axes' names; of a sampled variable the first two are `chain` and `draw`.
+    /// The axes' names; for a sampled variable the first two are `chain` and `draw`.
     pub dims: Vec<String>,
     /// The axes' lengths.
     pub shape: Vec<usize>,
@@ -75,28 +75,28 @@ pub struct Array {
 }
 
 impl Array {
-    /// An array over the named axes `(name, length)`.
+    /// Makes an array over the named axes `(name, length)`.
     pub fn new<'a>(axes: impl IntoIterator<Item = (&'a str, usize)>, values: Values) -> Self {
         let (dims, shape) = axes.into_iter().map(|(name, len)| (name.to_owned(), len)).unzip();
         Self { dims, shape, values }
     }
 
-    /// Whether the first two axes are `chain` and `draw`.
+    /// Returns whether the first two axes are `chain` and `draw`.
     pub fn is_sampled(&self) -> bool {
         self.dims.len() >= 2 && self.dims[0] == "chain" && self.dims[1] == "draw"
     }
 
-    /// The number of chains; 0 when the array is not [sampled](Self::is_sampled).
+    /// Returns the number of chains; 0 when the array is not [sampled](Self::is_sampled).
     pub fn chains(&self) -> usize {
         if self.is_sampled() { self.shape[0] } else { 0 }
     }
 
-    /// The number of draws of each chain; 0 when the array is not [sampled](Self::is_sampled).
+    /// Returns the number of draws of each chain; 0 when the array is not [sampled](Self::is_sampled).
     pub fn draws(&self) -> usize {
         if self.is_sampled() { self.shape[1] } else { 0 }
     }
 
-    /// The number of values beyond the first `skip` axes; 1 for a scalar.
+    /// Returns the number of values beyond the first `skip` axes; 1 for a scalar.
     pub fn elements(&self, skip: usize) -> usize {
         self.shape.iter().skip(skip).product()
     }
@@ -151,7 +151,7 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// The variable `name`.
+    /// Returns the variable `name`.
     pub fn get(&self, name: &str) -> Option<&Array> {
         self.variables.get(name)
     }
@@ -167,8 +167,8 @@ impl Dataset {
         self.variables.insert(name.into(), array);
     }
 
-    /// The name of the `index`-th element of variable `name` beyond its first `skip` axes, with its
-    /// labels, e.g. `mu_group[berlin]`; the plain name of a scalar.
+    /// Returns the name of the `index`-th element of variable `name` beyond its first `skip` axes, with its labels,
+    /// e.g. `mu_group[berlin]`; the plain name of a scalar.
     pub fn element_name(&self, name: &str, skip: usize, index: usize) -> String {
         let Some(array) = self.variables.get(name) else { return name.to_owned() };
         if array.dims.len() <= skip {
@@ -188,11 +188,11 @@ impl Dataset {
         format!("{name}[{}]", labels.join(", "))
     }
 
-    /// The length of each dimension, in order of first appearance in the variables, then of those that
-    /// have only labels.
+    /// Returns the length of each dimension, in order of first appearance in the variables, then of those that have
+    /// only labels.
     ///
     /// # Errors
-    /// A sentence that names the variable or dimension whose lengths contradict each other.
+    /// When the lengths of a variable or dimension contradict each other; the error is a sentence that names it.
     pub fn dimensions(&self) -> Result<IndexMap<&str, usize>, String> {
         let mut sizes: IndexMap<&str, usize> = IndexMap::new();
         for (name, array) in &self.variables {
@@ -230,12 +230,12 @@ pub struct InferenceData {
 }
 
 impl InferenceData {
-    /// The group `name`.
+    /// Returns the group `name`.
     pub fn group(&self, name: &str) -> Option<&Dataset> {
         self.groups.get(name)
     }
 
-    /// The group `posterior`.
+    /// Returns the group `posterior`.
     pub fn posterior(&self) -> Option<&Dataset> {
         self.group("posterior")
     }
