@@ -1,4 +1,4 @@
-//! What a file system refuses, with the file and the way out.
+//! The error of a file operation: it names the file and says what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// For `map_err`: the operation `action` on `path` failed.
+    /// Makes the error for `map_err`: the operation `action` on `path` failed.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self { action, path: path.to_owned(), source }
     }
 }
 
-/// What to do about the usual refusals of a file system.
+/// Returns advice for the usual refusals of a file system.
 fn hint(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

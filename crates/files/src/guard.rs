@@ -1,4 +1,4 @@
-//! Foreign decoders kept from taking the process down.
+//! Runs foreign decoders so that their panics do not end the process.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,8 @@ thread_local! {
     static GUARDS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Whether a panic of this thread would now become an error, in [`decode`]: a program's panic hook need not report it.
+/// Returns whether a panic of this thread would now become an error, in [`decode`]: then a program's panic hook need
+/// not report it.
 pub fn panics_become_errors() -> bool {
     GUARDS.get() > 0
 }

@@ -1,9 +1,9 @@
-//! Files written whole or not at all, and damaged ones read without a panic.
+//! Writes files whole or not at all, and reads damaged ones without a panic.
 //!
 //! | task | begin with |
 //! |--|--|
 //! | write a file that a reader never sees half of | [`write_file`] |
-//! | the same with contents that are made while they are written | [`replace`] |
+//! | do that with contents that are made while they are written | [`replace`] |
 //! | let a test fail at any one operation on the file system | [`Storage`] |
 //! | decode bytes of unknown origin with a library that may panic | [`decode`] |
 //!

@@ -10,13 +10,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Gives a file its contents.
+/// A function that writes a file's contents.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Everything that a writer does to the file system.
 ///
 /// # Errors
-/// Each operation gives the system's answer.
+/// Each operation returns the operating system's error.
 #[allow(clippy::missing_errors_doc)]
 pub trait Storage: Debug + Send + Sync {
     /// Makes a folder and those above it, unless they are there.
@@ -66,18 +66,18 @@ impl Storage for Disk {
     }
 }
 
-/// Whether a file name is one of our temporary ones.
+/// Returns whether a file name is one of our temporary ones.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(".tmp")
 }
 
-/// The temporary name beside `path`.
+/// Returns the temporary name beside `path`.
 pub fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().map_or_else(|| "file".into(), |name| name.to_string_lossy());
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// The folder that `path` lies in; `.` for a bare name.
+/// Returns the folder that `path` lies in; `.` for a bare name.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -102,7 +102,7 @@ fn replace_by(storage: &dyn Storage, temporary: &Path, path: &Path, fill: Fill) 
     })
 }
 
-/// [`replace`] with contents that are in memory.
+/// Writes a file as [`replace`] does, with contents that are in memory.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -110,8 +110,8 @@ pub fn replace_bytes(storage: &dyn Storage, path: &Path, bytes: &[u8]) -> Result
     replace(storage, path, &mut |writer| writer.write_all(bytes))
 }
 
-/// Writes `path` whole or not at all, in place of what is there. Folders above it are made. Several programs and threads
-/// may write the same file: the last one stays.
+/// Writes `path` whole or not at all, and replaces what is there. Folders above it are made. Where several programs and
+/// threads write the same file, the last one's contents stay.
 ///
 /// # Errors
 /// When the file cannot be written.
