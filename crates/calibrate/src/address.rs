@@ -1,8 +1,8 @@
-//! Where a calibration's random numbers are: each data set, or sequence, has streams of its own.
+//! The addresses of a calibration's random numbers: each data set, or sequence, has streams of its own.
 
 use octopus_random::{Purpose, Stream, philox4x32_10};
 
-/// What the numbers of one data set are for.
+/// The purposes of the random numbers of one data set.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 pub(crate) enum Part {
@@ -10,25 +10,25 @@ pub(crate) enum Part {
     Parameters = 0,
     /// Data given the parameters.
     Data = 1,
-    /// Which of several possible ranks.
+    /// The choice between several possible ranks.
     Ties = 2,
     /// The seed of the sampler.
     Seed = 3,
-    /// From here on: data of the steps of a sequence.
+    /// The data of the steps of a sequence, from this number on.
     Steps = 16,
 }
 
-/// The stream of `part` for data set, or sequence, `number`.
+/// Returns the stream of `part` for data set, or sequence, `number`.
 pub(crate) fn stream(seed: u64, number: u32, part: Part) -> Stream {
     Stream::new(seed, number, part as u32, Purpose::Calibration)
 }
 
-/// The stream of the data after `step` steps of sequence `number`.
+/// Returns the stream of the data after `step` steps of sequence `number`.
 pub(crate) fn step_stream(seed: u64, number: u32, step: u32) -> Stream {
     Stream::new(seed, number, Part::Steps as u32 + step, Purpose::Calibration)
 }
 
-/// The sampler's seed for data set, or sequence, `number`: 64 random bits, so that no two runs share numbers.
+/// Returns the sampler's seed for data set, or sequence, `number`: 64 random bits, so that no two runs share numbers.
 pub(crate) fn sampler_seed(seed: u64, number: u32) -> u64 {
     let counter = [0, Part::Seed as u32, number, Purpose::Calibration as u32];
     let words = philox4x32_10(counter, [seed as u32, (seed >> 32) as u32]);

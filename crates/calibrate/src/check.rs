@@ -1,6 +1,7 @@
-//! What ranks cannot see: faults that leave the distribution of the draws as it is, and cost efficiency or repeat work.
-//! A U-turn that is noticed late, a window of warm-up that begins late: each draw is still from the posterior. So a few
-//! transitions are done over again by a second implementation, and warm-up is recomputed from its own draws.
+//! Checks for faults that ranks cannot see: they leave the distribution of the draws as it is, and cost efficiency or
+//! repeat work. Examples are a U-turn that is noticed late, or a window of warm-up that begins late: each draw is still
+//! from the posterior. So a second implementation repeats a few transitions, and warm-up is recomputed from its own
+//! draws.
 
 mod iid_normal;
 mod replay;
@@ -20,14 +21,14 @@ const CHAINS: usize = 4;
 const TUNE: usize = 200;
 const DRAWS: usize = 20;
 
-/// One thing that was done twice, or computed over.
+/// One property of the sampler that was computed twice and compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SelfCheck {
-    /// What it is about.
+    /// The name of the property.
     pub name: &'static str,
-    /// Whether both agree.
+    /// Whether both computations agree.
     pub passed: bool,
-    /// How many cases there were, and the first that disagreed.
+    /// The number of cases, and the first that disagreed.
     pub detail: String,
 }
 

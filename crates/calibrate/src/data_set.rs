@@ -12,13 +12,14 @@ use octopus_diag::{
 use octopus_models::Simulator;
 use octopus_sampler::{Block, Phase, SamplerConfig, Strategy};
 
-/// What every data set of a calibration shares.
+/// The settings that all data sets of a calibration share.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Draws kept of each data set, evenly of all its chains: ranks go from 0 to `kept`. Of many short chains
-    /// ([`Strategy::ManyShort`]) each gives one at the most where there are as many, evenly of its first to its last.
+    /// The number of draws kept of each data set, evenly of all its chains: ranks go from 0 to `kept`. With many short
+    /// chains ([`Strategy::ManyShort`]), each chain gives at most one draw where there are enough chains, taken evenly
+    /// from its first to its last.
     pub kept: usize,
     /// The sampler's settings; its seed is replaced for each data set.
     pub sampler: SamplerConfig,
@@ -38,30 +39,31 @@ impl Settings {
     }
 }
 
-/// What became of a data set.
+/// The outcome of a data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataSet {
-    /// Its number, from 0 on.
+    /// The number of the data set, from 0 on.
     pub number: u32,
-    /// What was found, or why nothing was.
+    /// The result, or the reason why there is none.
     pub outcome: Result<Found, String>,
 }
 
-/// What the draws of a data set say.
+/// The result of a data set's draws.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The rank of the true value of each quantity among the kept draws.
     pub ranks: Vec<usize>,
-    /// The largest R-hat of all quantities, of many short chains nested R-hat; NaN for one chain.
+    /// The largest R-hat of all quantities; for many short chains nested R-hat. NaN for one chain.
     pub rhat: f64,
-    /// The smallest effective sample size, bulk or tail, of all quantities, in draws. Of many short chains that of the
-    /// spread of superchains.
+    /// The smallest effective sample size, bulk or tail, of all quantities, in draws. For many short chains it is the
+    /// effective sample size from the spread of superchains.
     pub ess: f64,
-    /// Correlation of chains at equal iterations that share nothing, the mean over pairs and quantities: of neighbours, of
-    /// many short chains of those in neighbouring superchains. NaN for one chain, and for fewer than three draws.
+    /// The mean correlation, over pairs and quantities, of chains that share nothing, at equal iterations. The pairs
+    /// are neighbouring chains, or with many short chains those in neighbouring superchains. NaN for one chain, and for
+    /// fewer than three draws.
     pub correlation: f64,
-    /// Correlation of draws, at equal iterations, of many short chains that began together, the mean over quantities; none
-    /// of other chains.
+    /// The mean correlation, over quantities, of draws at equal iterations of short chains that began together; `None`
+    /// for other chains.
     pub together: Option<f64>,
     /// Divergent transitions after warm-up.
     pub divergences: u64,
@@ -73,7 +75,7 @@ pub struct Found {
 pub(crate) struct Posed {
     pub(crate) number: u32,
     pub(crate) density: Box<dyn LogDensity>,
-    /// What its run shall be.
+    /// The settings of the data set's run.
     pub(crate) config: SamplerConfig,
     /// The true value of each quantity.
     truth: Vec<f64>,
@@ -98,12 +100,12 @@ impl Posed {
     }
 }
 
-/// What the draws of a data set have been so far.
+/// The draws of a data set so far.
 pub(crate) struct Drawn<'a> {
     posed: &'a Posed,
     quantities: &'a Quantities,
     scratch: Scratch,
-    /// One list for each quantity and chain.
+    /// The draws of each quantity and chain.
     values: Vec<Vec<Vec<f64>>>,
     divergences: u64,
     leapfrogs: u64,

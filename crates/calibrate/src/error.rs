@@ -15,13 +15,13 @@ pub enum CalibrateError {
         field: &'static str,
         /// The value given.
         value: usize,
-        /// What is allowed.
+        /// The values that are allowed, in words.
         expected: String,
     },
     /// Every data set failed.
     #[error("no data set has ranks; {first}")]
     NoRanks {
-        /// Why the first has none.
+        /// Why the first data set has no ranks.
         first: String,
     },
     /// A setting of the sampler is out of range.
@@ -36,13 +36,13 @@ pub enum CalibrateError {
     /// The density failed at a point where it has a value.
     #[error("the density failed: {0}")]
     Density(#[from] DensityError),
-    /// Ranks that cannot be judged.
+    /// The ranks cannot be judged.
     #[error(transparent)]
     Ranks(#[from] DiagError),
     /// The threads cannot be started.
     #[error("cannot start a thread: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
-    /// What a data set found could not be kept.
+    /// The caller's `keep` failed to store an outcome.
     #[error("what was found cannot be kept: {0}")]
     Keep(Box<dyn std::error::Error + Send + Sync>),
 }

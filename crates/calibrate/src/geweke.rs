@@ -19,73 +19,76 @@ use serde::Serialize;
 
 /// Sequences that standard errors need to be worth the name.
 const FEWEST: usize = 8;
-/// Effective draws that each sequence needs on average. One that hardly moves from where the prior has put it agrees with
-/// the prior whatever its transitions are: what a wrong sampler strives for shows as 1 - (1 - exp(-t)) / t after t
+/// Effective draws that each sequence needs on average. A sequence that hardly moves from where the prior has put it
+/// agrees with the prior, whatever its transitions are: the part of a wrong sampler's error that shows is 1 - (1 -
+/// exp(-t)) / t after t
 /// autocorrelation times. Two effective draws are t = 4: three quarters of it.
 const ENOUGH: f64 = 2.0;
 
-/// What to do.
+/// The settings of Geweke's test.
 #[derive(Clone, Debug)]
 pub struct GewekeSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Sequences of the alternating simulator, independent of each other; at least 8.
     pub sequences: usize,
-    /// Steps of each: new data, and transitions given them.
+    /// The number of steps of each sequence: in each step come new data, and transitions given them.
     pub steps: usize,
-    /// The sampler's settings. Chains and warm-up learn the metric and the step size of each step's data; draws are the
-    /// transitions of the step.
+    /// The sampler's settings. Chains and warm-up learn the metric and the step size for each step's data; `draws` is
+    /// the number of transitions of each step.
     pub sampler: SamplerConfig,
     /// The probability of a false alarm.
     pub false_alarm: f64,
 }
 
-/// What both simulators say.
+/// The result of both simulators.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Geweke {
-    /// Whether they agree in all moments, and had the draws to disagree.
+    /// Whether the simulators agree in all moments, and had enough draws to disagree.
     pub calibrated: bool,
-    /// Whether they had: `least_ess` is `wanted_ess` or more.
+    /// Whether there were enough draws to disagree: `least_ess` is `wanted_ess` or more.
     pub decided: bool,
-    /// The probability that a sampler without fault is called miscalibrated, over all moments together, at most.
+    /// The largest probability that a sampler without fault is called miscalibrated, over all moments together.
     pub false_alarm: f64,
-    /// Sequences of the alternating simulator.
+    /// The number of sequences of the alternating simulator.
     pub sequences: usize,
-    /// Steps of each.
+    /// The number of steps of each sequence.
     pub steps: usize,
-    /// Draws of the first simulator.
+    /// The number of draws of the first simulator.
     pub independent_draws: usize,
-    /// Differences of so many standard errors are what chance makes of one of the moments with that probability
+    /// The difference, in standard errors, that chance makes in one of the moments with the probability `false_alarm`
     /// (Bonferroni); Holm's adjustment of the verdict is a little finer.
     pub limit: f64,
     /// Means and squares of each quantity.
     pub moments: Vec<Moment>,
     /// The smallest effective sample size of all moments, in draws of all sequences.
     pub least_ess: f64,
-    /// What it should be at least.
+    /// The effective sample size that `least_ess` should reach.
     pub wanted_ess: f64,
-    /// Divergent transitions.
+    /// The number of divergent transitions.
     pub divergences: u64,
 }
 
 /// One function of parameters and data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moment {
-    /// The quantity; squared ones end in `^2`.
+    /// The quantity's name; names of squares end in `^2`.
     pub name: String,
-    /// Its mean, parameters from the prior.
+    /// The mean with parameters from the prior.
     pub prior: f64,
-    /// Its mean, parameters from the sampler.
+    /// The mean with parameters from the sampler.
     pub sampler: f64,
     /// Standard error of the difference.
     pub error: f64,
-    /// The difference over its standard error: a number of Student's distribution with sequences - 1 degrees of freedom.
+    /// The difference divided by its standard error: it follows Student's distribution with sequences - 1 degrees of
+    /// freedom.
     pub z: f64,
-    /// Its p-value.
+    /// The p-value of `z`.
     pub p: f64,
-    /// Adjusted for all moments (Holm).
+    /// The p-value adjusted for all moments (Holm).
     pub adjusted_p: f64,
-    /// Effective draws of all sequences: the variance of one draw over that of the mean, by the sequences' spread.
+    /// Effective draws of all sequences together: the variance of one draw divided by the variance of the mean, which
+    /// is estimated from the sequences' spread.
     pub ess: f64,
     /// Whether the adjusted p-value is above the rate of false alarms.
     pub agrees: bool,
@@ -93,12 +96,12 @@ pub struct Moment {
 
 /// The sums of one sequence.
 struct Sequence {
-    /// Of each moment, step after step.
+    /// The values of each moment, step after step.
     values: Vec<Vec<f64>>,
     divergences: u64,
 }
 
-/// Compares both simulators on `threads` threads; `None` when `stop` said so.
+/// Compares both simulators on `threads` threads; returns `None` when `stop` returns true.
 ///
 /// Each sequence begins with a draw from the joint distribution, so that it has that distribution at every step if the
 /// sampler is right: nothing is thrown away, and the sequences' means are independent numbers with the same mean. Their

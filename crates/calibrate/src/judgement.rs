@@ -9,109 +9,111 @@ use serde::Serialize;
 
 /// An R-hat above which chains have not agreed. Chains of a calibration are short: 1.01 is for the draws of an analysis.
 pub(crate) const RHAT: f64 = 1.05;
-/// Of superchains: a nested R-hat that chance makes of one draw of each chain, whose variance between the means of
-/// superchains is so many standard deviations above that of chains that are all alike.
+/// For superchains: a nested R-hat of one draw of each chain is due to chance while the variance between the means of
+/// superchains is at most this many standard deviations above that of chains that are all alike.
 const DEVIATIONS: f64 = 5.0;
-/// Chains are far apart where R-hat exceeds 1 by so many times what it may.
+/// Chains are far apart where R-hat exceeds 1 by more than this many times what is allowed.
 const FAR: f64 = 10.0;
 /// The share of the data sets on which they may be: data that are simulated from a prior are now and then too few for any
 /// sampler.
 const MAY_BE_FAR: f64 = 0.01;
 
-/// What the data sets of a calibration say together.
+/// The verdict on all data sets of a calibration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// Whether no test failed, no data set did, and chains are far apart on hardly any: `far_apart` is at most `far_apart_allowed`.
+    /// Whether no test and no data set failed, and chains are far apart on hardly any data set: `far_apart` is at most
+    /// `far_apart_allowed`.
     pub calibrated: bool,
-    /// The probability that a sampler without fault is called miscalibrated, over all quantities and tests together, at
-    /// most.
+    /// The largest probability that a sampler without fault is called miscalibrated, over all quantities and tests
+    /// together.
     pub false_alarm: f64,
-    /// Data sets.
+    /// The number of data sets.
     pub data_sets: usize,
-    /// Data sets without ranks.
+    /// The number of data sets without ranks.
     pub failed: usize,
-    /// Why the first of them has none.
+    /// Why the first of these has none.
     pub first_failure: Option<String>,
-    /// Ranks go from 0 to this.
+    /// The largest possible rank; the smallest is 0.
     pub kept: usize,
-    /// Each quantity.
+    /// The ranks of each quantity.
     pub quantities: Vec<RankedQuantity>,
-    /// Whether chains are independent of each other; none for one chain, and for fewer than three draws.
+    /// The test whether chains are independent of each other; `None` for one chain, and for fewer than three draws.
     pub independence: Option<Independence>,
-    /// What many short chains that began together still share; else none.
+    /// What short chains that began together still share; `None` for other chains.
     pub together: Option<Together>,
-    /// Data sets whose smallest effective sample size is below `kept`: their ranks are less even than those of
-    /// independent draws.
+    /// The number of data sets whose smallest effective sample size is below `kept`: their ranks are less even than
+    /// those of independent draws.
     pub low_ess: usize,
-    /// The smallest effective sample size of each data set: the median over data sets.
+    /// The median over data sets of their smallest effective sample size.
     pub median_ess: f64,
-    /// Data sets with an R-hat above `rhat_limit`.
+    /// The number of data sets with an R-hat above `rhat_limit`.
     pub high_rhat: usize,
-    /// That limit.
+    /// The R-hat above which chains have not agreed.
     pub rhat_limit: f64,
-    /// Data sets whose R-hat exceeds 1 by more than ten times what it may: a chain has not arrived, and ranks say nothing.
+    /// The number of data sets whose R-hat exceeds 1 by more than ten times what is allowed: a chain has not arrived,
+    /// and ranks say nothing.
     pub far_apart: usize,
-    /// How many of them there may be.
+    /// The largest allowed value of `far_apart`.
     pub far_apart_allowed: usize,
-    /// Data sets with divergent transitions after warm-up.
+    /// The number of data sets with divergent transitions after warm-up.
     pub diverging: usize,
-    /// Divergent transitions of all data sets.
+    /// The number of divergent transitions of all data sets.
     pub divergences: u64,
-    /// Leapfrog steps of all data sets.
+    /// The number of leapfrog steps of all data sets.
     pub leapfrogs: u64,
 }
 
 /// The ranks of one quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RankedQuantity {
-    /// Its name.
+    /// The quantity's name.
     pub name: String,
-    /// How many data sets have rank 0, 1, ..., `kept`.
+    /// The number of data sets with rank 0, 1, ..., `kept`.
     pub counts: Vec<u64>,
-    /// P-value of the empirical distribution function.
+    /// The p-value of the empirical distribution function.
     pub ecdf_p: f64,
-    /// The rank up to which that has the least likely count.
+    /// The rank up to which the empirical distribution function has the least likely count.
     pub ecdf_at: usize,
-    /// Bins of the chi-square test.
+    /// The number of bins of the chi-square test.
     pub bins: usize,
-    /// Its statistic.
+    /// The chi-square statistic.
     pub chi_square: f64,
-    /// Its p-value.
+    /// The p-value of the chi-square test.
     pub chi_square_p: f64,
     /// The smaller of both p-values, adjusted for all tests (Holm).
     pub adjusted_p: f64,
-    /// Whether that is above the rate of false alarms.
+    /// Whether `adjusted_p` is above the rate of false alarms.
     pub uniform: bool,
 }
 
-/// Chains of one data set ought to know nothing of each other: the correlation of neighbours at equal iterations is 0 on
-/// average over data sets, however long each chain remembers.
+/// The test whether chains of one data set know nothing of each other: the correlation of neighbours at equal
+/// iterations should be 0 on average over data sets, however long each chain remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Independence {
-    /// The mean over data sets.
+    /// The mean correlation over data sets.
     pub correlation: f64,
-    /// That over its standard error.
+    /// The mean correlation divided by its standard error.
     pub t: f64,
-    /// Student's p-value.
+    /// Student's p-value of `t`.
     pub p: f64,
-    /// Adjusted for all tests (Holm).
+    /// The p-value adjusted for all tests (Holm).
     pub adjusted_p: f64,
-    /// Whether that is above the rate of false alarms.
+    /// Whether `adjusted_p` is above the rate of false alarms.
     pub independent: bool,
 }
 
-/// Many short chains that began together ought to have forgotten it when their draws count: the correlation of their
-/// draws, over data sets. It does not decide: what they remember costs effective draws, and where they remember a point
-/// that is none of the posterior's, ranks say so.
+/// Whether many short chains have forgotten that they began together when their draws count: the correlation of their
+/// draws, over data sets. It does not decide the verdict. Shared memory costs effective draws, and where chains
+/// remember a point that is not of the posterior, ranks show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Together {
-    /// The mean over data sets.
+    /// The mean correlation over data sets.
     pub correlation: f64,
-    /// That over its standard error.
+    /// The mean correlation divided by its standard error.
     pub t: f64,
 }
 
-/// The R-hat above which chains have not agreed.
+/// Returns the R-hat above which chains have not agreed.
 fn rhat_limit(sampler: &SamplerConfig) -> f64 {
     if sampler.strategy != Strategy::ManyShort {
         return RHAT;

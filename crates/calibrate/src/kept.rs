@@ -1,16 +1,16 @@
-//! Which draws of a data set the truth is ranked among.
+//! Chooses the draws of a data set that the truth is ranked among.
 //!
-//! The truth must be one of several independent draws from the posterior: so kept draws are far apart. Of a few long chains
-//! they are evenly spaced along the chains, one after the other (Talts et al. 2018, algorithm 2). Many short chains have
-//! few draws each, one after the other alike; their chains are what is independent, but for what those that began together
-//! remember. So each chain gives one draw at the most, and chains are chosen evenly over the superchains. The draw is in
-//! turn each of a chain's, not always the last: the first ones, nearest to the common point, are used by whoever uses the
-//! run, and must be draws from the posterior too.
+//! The truth must be one of several independent draws from the posterior, so kept draws are far apart. With a few long
+//! chains they are evenly spaced along the chains, one after the other (Talts et al. 2018, algorithm 2). Many short
+//! chains have few draws each, and these are much alike. Their chains are independent, except for what chains that
+//! began together remember. So each chain gives at most one draw, and the chains are chosen evenly over the
+//! superchains. The draw is in turn each of a chain's draws, not always the last: users of a run also use the first
+//! draws, nearest to the common point, and these must be draws from the posterior too.
 
 use crate::Settings;
 use octopus_sampler::{SamplerConfig, Strategy};
 
-/// The kept draws, as chain and draw.
+/// Returns the kept draws, as chain and draw.
 pub(crate) fn kept(settings: &Settings) -> impl Iterator<Item = (usize, usize)> {
     let Settings { kept, sampler: SamplerConfig { chains, draws, strategy, .. }, .. } = settings;
     let (kept, chains, draws) = (*kept, *chains, *draws);
@@ -24,7 +24,7 @@ pub(crate) fn kept(settings: &Settings) -> impl Iterator<Item = (usize, usize)> 
     })
 }
 
-/// The middle of share `k` when `all` places are divided into `shares`.
+/// Returns the middle of share `k` when `all` places are divided into `shares`.
 fn even(k: usize, shares: usize, all: usize) -> usize {
     (2 * k + 1) * all / (2 * shares)
 }

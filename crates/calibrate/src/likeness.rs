@@ -1,8 +1,8 @@
-//! How alike chains of one data set are: those that share nothing must not be at all, those that began together ought to
-//! have forgotten it.
+//! Measures how alike chains of one data set are: chains that share nothing must not be alike at all, and chains that
+//! began together ought to have forgotten it.
 
-/// The mean correlation of each chain with the one `apart` chains further on, over iterations; NaN where there is none, or
-/// fewer than three draws, of which two always lie on a line.
+/// Returns the mean correlation of each chain with the one `apart` chains further on, over iterations; NaN where there
+/// is none, or fewer than three draws, of which two always lie on a line.
 pub(crate) fn neighbours(chains: &[Vec<f64>], apart: usize) -> f64 {
     let draws = chains.first().map_or(0, Vec::len);
     let pairs: Vec<(&Vec<f64>, &Vec<f64>)> = chains.iter().zip(chains.iter().skip(apart)).collect();
@@ -26,10 +26,10 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     if aa > 0.0 && bb > 0.0 { ab / (aa * bb).sqrt() } else { 0.0 }
 }
 
-/// The intraclass correlation of draws of different chains among `size` consecutive ones, the mean over iterations:
-/// products of standardized draws, over the pairs within groups. Chains that are all alike have `-1 / (chains - 1)` by
-/// chance, since the draws' own mean is taken off: that is made up for, so that the mean of independent chains is 0
-/// exactly.
+/// Returns the intraclass correlation of draws of different chains among `size` consecutive ones, the mean over
+/// iterations: products of standardized draws, over the pairs within groups. Chains that are all alike have `-1 /
+/// (chains - 1)` by chance, since the draws' own mean is taken off: that is made up for, so that the mean of
+/// independent chains is 0 exactly.
 pub(crate) fn together(chains: &[Vec<f64>], size: usize) -> f64 {
     let (n, m) = (chains.len() as f64, size as f64);
     let draws = chains.first().map_or(0, Vec::len);

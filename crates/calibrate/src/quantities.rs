@@ -1,18 +1,19 @@
-//! What is ranked: parameters, what derives from them, and what depends on the data.
+//! The quantities that are ranked: parameters, what is derived from them, and what depends on the data.
 
 use octopus_density::{DensityError, Layout, LogDensity, Role, Transform};
 
-/// Numbers of a position and its density. Ranks of parameters alone do not see an error that leaves the prior as it is,
-/// such as a likelihood that is ignored; those of the log likelihood and the log density do (Modrak et al. 2023).
+/// Computes numbers from a position and its density. Ranks of parameters alone do not see an error that leaves the
+/// prior as it is, such as a likelihood that is ignored; ranks of the log likelihood and the log density do (Modrak et
+/// al. 2023).
 #[derive(Clone, Debug)]
 pub(crate) struct Quantities {
     pub(crate) names: Vec<String>,
-    /// Which numbers of an expanded draw.
+    /// The places of the quantities in an expanded draw.
     places: Vec<usize>,
     width: usize,
 }
 
-/// Room for one evaluation.
+/// Buffers for one evaluation.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     expanded: Vec<f64>,
@@ -23,7 +24,8 @@ pub(crate) struct Scratch {
 /// The last two of all quantities.
 const OF_DATA: [&str; 2] = ["log likelihood", "log density"];
 
-/// The first, the middle and the last of an array's elements: groups differ in size, and all others are like them.
+/// Returns the first, the middle and the last of an array's elements: groups differ in size, and all others are like
+/// them.
 fn chosen(len: usize) -> Vec<usize> {
     let mut chosen = vec![0, len / 2, len.saturating_sub(1)];
     chosen.dedup();
@@ -32,7 +34,7 @@ fn chosen(len: usize) -> Vec<usize> {
 }
 
 impl Quantities {
-    /// All scalars, three elements of each array, the log likelihood, and the log density.
+    /// Takes all scalars, three elements of each array, the log likelihood, and the log density.
     pub(crate) fn of(layout: &Layout) -> Self {
         let (mut names, mut places) = (Vec::new(), Vec::new());
         for (variable, range) in layout.ranges() {
@@ -53,7 +55,7 @@ impl Quantities {
         }
     }
 
-    /// All quantities at `position`.
+    /// Evaluates all quantities at `position`.
     pub(crate) fn evaluate(
         &self,
         density: &dyn LogDensity,
@@ -73,8 +75,8 @@ fn of_data(density: &dyn LogDensity, position: &[f64], scratch: &mut Scratch) ->
     Ok([scratch.pointwise.iter().sum(), log_density])
 }
 
-/// The same for means and squares: unconstrained coordinates, whose moments exist where those of the variables may not
-/// (tau of eight schools has no mean), and nothing derived.
+/// Computes the numbers whose means and squares are compared: unconstrained coordinates, which have moments where the
+/// variables may have none (tau of eight schools has no mean), and nothing derived.
 #[derive(Clone, Debug)]
 pub(crate) struct Coordinates {
     pub(crate) names: Vec<String>,
@@ -107,7 +109,7 @@ impl Coordinates {
         }
     }
 
-    /// All coordinates, the log likelihood and the log density at `position`.
+    /// Evaluates all coordinates, the log likelihood and the log density at `position`.
     pub(crate) fn evaluate(
         &self,
         density: &dyn LogDensity,

@@ -20,18 +20,18 @@ pub type Begin<'a> =
 pub enum Mover<'a> {
     /// So many threads of the CPU.
     Threads(usize),
-    /// Batches.
+    /// Batches of data sets, as a GPU moves them.
     Batches {
-        /// Data sets of one batch, at the most.
+        /// The most data sets of one batch.
         at_once: usize,
-        /// What begins their runs.
+        /// Begins the runs of a batch.
         begin: &'a mut Begin<'a>,
-        /// Threads that make data sets and rank what is drawn.
+        /// The number of threads that make data sets and rank what is drawn.
         threads: usize,
     },
 }
 
-/// What is done of each data set.
+/// The work that is done for each data set.
 struct Task<'a> {
     simulator: &'a dyn Simulator,
     settings: &'a Settings,
@@ -39,21 +39,21 @@ struct Task<'a> {
     stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What became of a data set, on one line, which a table can keep.
+/// Returns a failed outcome as a data set, with the error on one line, so that a table can keep it.
 fn ended<T>(number: u32, outcome: Result<T, CalibrateError>) -> Result<T, DataSet> {
     let one_line = |error: CalibrateError| error.to_string().replace(['\n', '\r'], " ");
     outcome.map_err(|error| DataSet { number, outcome: Err(one_line(error)) })
 }
 
-/// Does the data sets of these numbers and hands each to `keep` on this thread as soon as it is done, in any order. `stop`
-/// is asked often: when it says so, data sets that are not done are dropped.
+/// Does the data sets with these numbers and hands each to `keep` on this thread as soon as it is done, in any order.
+/// `stop` is called often: when it returns true, data sets that are not done are dropped.
 ///
-/// On threads the chains of one data set share one: with many data sets that leaves no thread idle, and none waits for
-/// another.
+/// With [`Mover::Threads`] the chains of one data set share one thread: with many data sets that leaves no thread idle,
+/// and none waits for another.
 ///
 /// # Errors
 /// When settings are out of range, no thread can be started, a device fails or has no kernels for the model, or `keep`
-/// fails, which ends it. A data set that fails does not: its outcome says why.
+/// fails: all end the calibration. A data set that fails does not end it: its outcome says why.
 pub fn run<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     simulator: &dyn Simulator,
     settings: &Settings,

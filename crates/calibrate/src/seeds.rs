@@ -12,49 +12,50 @@ use octopus_sampler::{Phase, Sampler, SamplerConfig, Strategy};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-/// What one seed gave.
+/// The outcome of one seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeedRun {
     /// The seed.
     pub seed: u64,
     /// The largest R-hat of all quantities; infinite where one is not defined, because a chain never moved.
     pub rhat: f64,
-    /// The quantity that has it.
+    /// The quantity that has the largest R-hat.
     pub quantity: String,
-    /// Divergent transitions after warm-up.
+    /// The number of divergent transitions after warm-up.
     pub divergences: u64,
-    /// Trajectories after warm-up that were cut at the depth limit.
+    /// The number of trajectories after warm-up that were cut at the depth limit.
     pub saturated: u64,
     /// The smallest step size of all chains.
     pub step_size: f64,
-    /// Iterations of warm-up.
+    /// The number of iterations of warm-up.
     pub warm_up: usize,
-    /// Leapfrog steps of warm-up, all chains.
+    /// The number of leapfrog steps of warm-up, all chains together.
     pub warm_up_leapfrogs: u64,
-    /// Leapfrog steps after it.
+    /// The number of leapfrog steps after warm-up, all chains together.
     pub leapfrogs: u64,
 }
 
-/// What all seeds gave together.
+/// The outcomes of all seeds together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeedSweep {
-    /// Runs.
+    /// The number of runs.
     pub runs: usize,
-    /// Runs with an R-hat of 1.01 or more.
+    /// The number of runs with an R-hat of 1.01 or more.
     pub unfit: usize,
-    /// The probability that a run of independent draws has one: below it nobody is to blame.
+    /// The probability that a run of independent draws has an R-hat of 1.01 or more: up to this share nobody is to
+    /// blame.
     pub chance: f64,
-    /// Runs with an R-hat above 1.05.
+    /// The number of runs with an R-hat above 1.05.
     pub lost: usize,
-    /// Runs with divergent transitions.
+    /// The number of runs with divergent transitions.
     pub diverging: usize,
-    /// Divergent transitions of all runs.
+    /// The number of divergent transitions of all runs.
     pub divergences: u64,
-    /// Trajectories of all runs that were cut at the depth limit.
+    /// The number of trajectories of all runs that were cut at the depth limit.
     pub saturated: u64,
-    /// Median of the largest R-hat.
+    /// The median over runs of the largest R-hat.
     pub median_rhat: f64,
-    /// The largest of all.
+    /// The largest R-hat of all runs.
     pub largest_rhat: f64,
     /// Leapfrog steps of a run's warm-up, the mean over runs.
     pub warm_up_leapfrogs: f64,
@@ -64,8 +65,8 @@ pub struct SeedSweep {
     pub worst: Vec<SeedRun>,
 }
 
-/// Runs the same density under each of `seeds`, each run on one of so many threads, and hands each outcome to `keep` on
-/// this one, in any order.
+/// Runs the same density under each of `seeds`, one run on each of `threads` threads at a time, and hands each outcome
+/// to `keep` on this thread, in any order.
 ///
 /// R-hat is rank-normalised for scalars and the log density, split R-hat for the elements of arrays (no sorting: a sweep is
 /// to cost little more than its runs), nested R-hat for [`Strategy::ManyShort`].
@@ -168,7 +169,7 @@ impl SeedRun {
 }
 
 impl SeedSweep {
-    /// Counts the runs of `sampler` on a density with so many quantities.
+    /// Counts the runs of `sampler` on a density with this many quantities.
     pub fn of(runs: &[SeedRun], sampler: &SamplerConfig, quantities: usize) -> Self {
         let mut rhats: Vec<f64> = runs.iter().map(|run| run.rhat).collect();
         rhats.sort_by(f64::total_cmp);
@@ -194,14 +195,14 @@ impl SeedSweep {
         }
     }
 
-    /// Whether no run has lost a chain.
+    /// Returns whether no run has lost a chain.
     pub fn good(&self) -> bool {
         self.lost == 0
     }
 }
 
-/// The probability that the largest R-hat of so many quantities is above `limit` where all draws are independent, at most
-/// (Bonferroni): what is then to be seen by chance alone.
+/// Returns the largest probability that chance alone lifts the largest R-hat of this many quantities above `limit`,
+/// where all draws are independent (Bonferroni).
 ///
 /// With `m` groups of `n` draws (halves of chains; superchains with the draws of all their chains) `n (R^2 - 1) + 1` of
 /// split R-hat is distributed as `F(m - 1, m (n - 1))`, folded R-hat being a second chance. So is `n (R^2 - 1)` of nested

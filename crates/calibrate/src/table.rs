@@ -1,4 +1,4 @@
-//! Ranks as a table: one line for each data set, so that a calibration can go on where it was left.
+//! Ranks as a table: one line for each data set, so that a calibration can go on later.
 
 use crate::quantities::Quantities;
 use crate::{DataSet, Found};
@@ -8,41 +8,42 @@ use thiserror::Error;
 /// Columns after the ranks.
 const REST: [&str; 7] = ["rhat", "ess", "correlation", "together", "divergences", "leapfrogs", "error"];
 
-/// A table that cannot be read.
+/// Why a table cannot be read.
 #[derive(Debug, Error)]
 pub enum TableError {
-    /// It is no CSV, or has lines of different lengths.
+    /// The file is no CSV, or has lines of different lengths.
     #[error("{0}")]
     Csv(#[from] csv::Error),
-    /// Its columns are those of another model.
+    /// The columns are those of another model.
     #[error("its columns are {found:?}, not {expected:?}")]
     Columns {
-        /// Those it has.
+        /// The columns of the file.
         found: Vec<String>,
-        /// Those it should have.
+        /// The columns that the model's table has.
         expected: Vec<String>,
     },
-    /// A number that is none.
+    /// A cell that must hold a number does not.
     #[error("line {line}, column `{column}`: {text:?} is not a number that can stand there")]
     Number {
-        /// The line, from 1 on.
+        /// The line of the cell, from 1 on.
         line: usize,
-        /// The column's name.
+        /// The name of the cell's column.
         column: String,
-        /// What stands there.
+        /// The text of the cell.
         text: String,
     },
 }
 
 /// The columns of a model's table: `data_set`, the rank of each quantity, `rhat`, `ess`, `correlation`, `together`
-/// (empty where there are no superchains), `divergences`, `leapfrogs`, and `error`, which is empty where the ranks are not.
+/// (empty where there are no superchains), `divergences`, `leapfrogs`, and `error`, which is empty where there are
+/// ranks.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<String>,
 }
 
 impl Table {
-    /// The table of a model.
+    /// Makes the table of a model.
     pub fn of(simulator: &dyn Simulator) -> Self {
         let quantities = Quantities::of(simulator.layout()).names;
         let columns = ["data_set".to_owned()].into_iter().chain(quantities).chain(REST.map(str::to_owned)).collect();
@@ -53,10 +54,10 @@ impl Table {
         self.columns.len() - 1 - REST.len()
     }
 
-    /// Data sets as CSV with a line of names.
+    /// Writes data sets as CSV with a line of names.
     ///
     /// # Errors
-    /// When a data set has not one rank for each quantity.
+    /// When a data set does not have one rank for each quantity.
     pub fn write(&self, data_sets: &[DataSet]) -> Result<Vec<u8>, TableError> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.columns)?;
@@ -81,10 +82,10 @@ impl Table {
         writer.into_inner().map_err(|error| TableError::Csv(error.into_error().into()))
     }
 
-    /// Data sets as [`write`](Self::write) has written them: every number has its bits again.
+    /// Reads data sets that [`write`](Self::write) has written: every number has its bits again.
     ///
     /// # Errors
-    /// When the columns are others, or something is no number.
+    /// When the columns are others, or a cell that must hold a number does not.
     pub fn read(&self, bytes: &[u8]) -> Result<Vec<DataSet>, TableError> {
         let mut reader = csv::Reader::from_reader(bytes);
         let found: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();

@@ -5,20 +5,20 @@ use octopus_random::Stream;
 
 /// A model that can be simulated: parameters from its prior, and data from the parameters.
 ///
-/// Write it from the model's statement, not from its density: that both say the same is what a calibration tests.
+/// Implement it from the model's statement, not from its density: a calibration tests that both say the same.
 pub trait Simulator: Send + Sync {
     /// The model's name, that of its density.
     fn name(&self) -> &str;
 
-    /// The variables, those of its densities.
+    /// Returns the variables of the model, which are also those of its densities.
     fn layout(&self) -> &Layout;
 
     /// Parameters from the prior, as a position in the density's unconstrained coordinates.
     fn draw_parameters(&self, random: &mut Stream) -> Vec<f64>;
 
-    /// The model with data made from the parameters at `position`.
+    /// Makes data from the parameters at `position`, and returns the model with them.
     ///
     /// # Errors
-    /// When the data are none that the density takes, such as numbers that overflow.
+    /// When the density does not take the data, e.g. because numbers overflow.
     fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError>;
 }

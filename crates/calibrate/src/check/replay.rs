@@ -12,7 +12,7 @@ use octopus_sampler::{Adaptation, DrawStats, SamplerConfig};
 
 /// Transitions of each chain.
 const TRANSITIONS: u32 = 24;
-/// Where in the stream of the tree the numbers of the leaves begin, in pairs.
+/// The pair of numbers in the stream of the tree at which the numbers of the leaves begin.
 const FIRST_LEAF_PAIR: u32 = 64;
 /// Positions that differ by rounding are this close, in units of the metric.
 const CLOSE: f64 = 1e-6;
@@ -42,12 +42,12 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// What a transition came to.
+/// The result of a transition.
 struct Outcome {
     x: Vec<f64>,
     steps: u32,
     depth: u32,
-    /// Place of the draw on the trajectory.
+    /// The place of the draw on the trajectory.
     index: i32,
     diverging: bool,
 }
@@ -105,7 +105,7 @@ fn plus(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// Whether neither end of a stretch with these momenta and this sum has turned against the way it has come.
+/// Returns whether neither end of a stretch with these momenta and this sum has turned against the way it has come.
 fn goes_on(begin: &[f64], end: &[f64], rho: &[f64]) -> bool {
     dot(begin, rho) > 0.0 && dot(end, rho) > 0.0
 }
@@ -121,7 +121,7 @@ impl<'a> Replay<'a> {
         Self { density, adaptation, config, step, random, h0: 0.0, steps: 0, diverging: false }
     }
 
-    /// A v, with A = I + U (L^1/2 - 1) U^T
+    /// Returns a v, with A = I + U (L^1/2 - 1) U^T
     fn stretched(&self, v: &[f64]) -> Vec<f64> {
         let metric = &self.adaptation.metric;
         let mut out = v.to_vec();
@@ -163,7 +163,7 @@ impl<'a> Replay<'a> {
         to
     }
 
-    /// A subtree of 2^depth steps beyond `edge`, which moves along; none when it turns or diverges.
+    /// Returns a subtree of 2^depth steps beyond `edge`, which moves along; none when it turns or diverges.
     fn build(&mut self, edge: &mut State, step: f64, depth: u32, weight_before: &mut f64) -> Option<Branch> {
         if depth == 0 {
             *edge = self.leapfrog(edge, step);
@@ -220,7 +220,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The same stretch seen from its other end.
+/// Returns the same stretch seen from its other end.
 fn reversed(branch: Branch) -> Branch {
     Branch { begin: branch.end, end: branch.begin, ..branch }
 }

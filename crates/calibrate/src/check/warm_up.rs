@@ -1,9 +1,9 @@
-//! What a window of warm-up has learned, from the window's draws alone.
+//! Recomputes what a window of warm-up has learned, from the window's draws alone.
 //!
-//! By the documents: the first window opens after `init_buffer` iterations, each is twice as long as the one before, the
-//! last takes what would be too short for another, and `term_buffer` iterations follow it. At its end the metric's diagonal
-//! is sqrt(Var x / Var g), or the shrunken variance of the draws, over all chains, in coordinates that were said
-//! beforehand.
+//! The documents say: the first window opens after `init_buffer` iterations; each is twice as long as the one before;
+//! the last takes the iterations that would be too few for another; `term_buffer` iterations follow it. At a window's
+//! end the metric's diagonal is sqrt(Var x / Var g), or the shrunken variance of the draws, over all chains, in
+//! coordinates that were fixed beforehand.
 
 use super::Tally;
 use crate::CalibrateError;
@@ -23,7 +23,7 @@ pub(super) struct WarmUp<'a> {
     draws: Vec<Vec<f64>>,
 }
 
-/// The windows of warm-up; all lengths must fit.
+/// Returns the windows of warm-up; all lengths must fit.
 fn windows(config: &SamplerConfig) -> Vec<std::ops::Range<usize>> {
     let last = config.tune - config.windows.term_buffer;
     let (mut begin, mut length) = (config.windows.init_buffer, config.windows.base_window);

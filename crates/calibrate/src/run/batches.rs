@@ -1,4 +1,4 @@
-//! Batches of data sets, of which all chains move together.
+//! Batches of data sets: the chains of all data sets in a batch move together.
 
 use super::{Begin, Task, ended};
 use crate::data_set::{Drawn, Posed};

@@ -24,11 +24,12 @@ pub(super) fn run(
     on_threads(numbers, threads, task.stop, &work, keep)
 }
 
-/// What is done with an item, unless it is stopped: it is given what says so.
+/// A function that does the work for an item. Its second argument returns true when the work should stop; the result is
+/// then `None`.
 pub(crate) type Work<'a, I, R> = dyn Fn(I, &dyn Fn() -> bool) -> Option<R> + Sync + 'a;
 
-/// Does `work` for every item on so many threads and hands each result to `keep` on this one, in any order. `work` gives
-/// none when it was stopped; it is asked to stop when `stop` says so, or when `keep` has failed.
+/// Does `work` for every item on several threads and hands each result to `keep` on this thread, in any order. `work`
+/// is asked to stop when `stop` returns true or `keep` has failed; it then returns `None`.
 ///
 /// # Errors
 /// When no thread can be started, or `keep` fails.

@@ -18,7 +18,7 @@ pub struct SchoolsSimulator {
 }
 
 impl SchoolsSimulator {
-    /// Rubin's schools: their number and their standard errors.
+    /// Makes a simulator of Rubin's schools: with their number and their standard errors.
     pub fn rubin() -> Self {
         Self::new(&EightSchools::rubin())
     }

@@ -19,7 +19,7 @@ pub struct HierarchicalSimulator {
 }
 
 impl HierarchicalSimulator {
-    /// For groups of these sizes.
+    /// Makes a simulator of groups of these sizes.
     ///
     /// # Errors
     /// When there is no group, a group is empty, or a constant of the prior is out of range.
