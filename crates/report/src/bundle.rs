@@ -21,14 +21,14 @@ pub struct Figure {
     pub stem: String,
     /// The heading on the page.
     pub title: String,
-    /// What it shows and how to read it.
+    /// The caption: what the picture shows and how to read it.
     pub caption: String,
     /// The picture.
     pub plot: Plot,
 }
 
 impl Figure {
-    /// A figure under the usual name, heading and caption of its kind.
+    /// Makes a figure under the usual name, heading and caption of its kind.
     pub fn new(plot: Plot) -> Self {
         let (stem, title, caption) = match &plot {
             Plot::Trace(_) => (
@@ -173,10 +173,10 @@ impl Figure {
     }
 }
 
-/// Draws every figure into `folder` as its stem says, on all cores, and returns the files, sorted.
+/// Returns the draws every figure into `folder` as its stem says, on all cores, and returns the files, sorted.
 ///
 /// # Errors
-/// A figure that could not be drawn or written; the others are written all the same.
+/// When a figure cannot be drawn or written; the others are written all the same.
 pub fn write_figures(folder: &Path, figures: &[Figure], format: Format) -> Result<Vec<PathBuf>, ReportError> {
     // A canvas takes about 100 MB while it is drawn: few at a time.
     const MOST_AT_ONCE: usize = 4;
@@ -219,7 +219,7 @@ pub fn write_report(folder: &Path, report: &Report, figures: &[Figure]) -> Resul
     Ok(written)
 }
 
-/// Which of the named files stand in `folder` with any content: the evidence for "all deliverables made".
+/// Returns which of the named files are in `folder` with any content: the evidence for "all deliverables made".
 pub fn deliverables(folder: &Path, names: &[&str]) -> Vec<Deliverable> {
     let made = |name: &str| std::fs::metadata(folder.join(name)).is_ok_and(|file| file.is_file() && file.len() > 0);
     names.iter().map(|&name| Deliverable { name: name.to_owned(), made: made(name) }).collect()

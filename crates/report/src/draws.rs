@@ -17,7 +17,7 @@ pub(crate) struct Element<'a> {
     stride: usize,
 }
 
-/// The first `draws` draws of each chain of all variables of numbers; what has fewer keeps all it has.
+/// Returns the first `draws` draws of each chain of all variables of numbers; what has fewer keeps all it has.
 pub(crate) fn first_draws(posterior: &Dataset, draws: usize) -> Dataset {
     fn cut<T: Copy>(values: &[T], draws: usize, array: &Array) -> Vec<T> {
         let width: usize = array.elements(2);
@@ -39,7 +39,7 @@ pub(crate) fn first_draws(posterior: &Dataset, draws: usize) -> Dataset {
     first
 }
 
-/// The summary of all numbers; with `superchains` groups of chains that began together.
+/// Returns the summary of all numbers; with `superchains` groups of chains that began together.
 pub(crate) fn summarise(posterior: &Dataset, superchains: Option<usize>) -> Result<Summary, DiagError> {
     match superchains {
         Some(groups) => summary_of_many(posterior, DEFAULT_PROB, groups),
@@ -69,7 +69,7 @@ pub(crate) fn elements(posterior: &Dataset) -> impl Iterator<Item = Element<'_>>
 }
 
 impl Element<'_> {
-    /// The draws of each chain.
+    /// Returns the draws of each chain.
     pub(crate) fn chains(&self) -> Vec<Vec<f64>> {
         (0..self.chains)
             .map(|chain| {
@@ -78,7 +78,7 @@ impl Element<'_> {
             .collect()
     }
 
-    /// The draws of all chains, one chain after the other.
+    /// Returns the draws of all chains, one chain after the other.
     pub(crate) fn pooled(&self) -> Vec<f64> {
         self.chains().concat()
     }
@@ -99,7 +99,7 @@ pub(crate) fn number(values: &Values, at: usize) -> f64 {
     }
 }
 
-/// The draws of each chain whose transition diverged, from `sample_stats`; empty without that statistic.
+/// Returns the draws of each chain whose transition diverged, from `sample_stats`; empty without that statistic.
 pub(crate) fn divergences(sample_stats: &Dataset) -> Vec<Vec<usize>> {
     elements(sample_stats)
         .find(|element| element.scalar && element.variable == "diverging")
@@ -111,7 +111,7 @@ pub(crate) fn divergences(sample_stats: &Dataset) -> Vec<Vec<usize>> {
         .unwrap_or_default()
 }
 
-/// Of each draw, chain after chain, whether its transition diverged; empty without that statistic.
+/// Returns for each draw, chain after chain, whether its transition diverged; empty where the statistic is missing.
 pub(crate) fn diverging(sample_stats: &Dataset) -> Vec<bool> {
     elements(sample_stats)
         .find(|element| element.scalar && element.variable == "diverging")

@@ -1,4 +1,4 @@
-//! What can go wrong while a report is made.
+//! The errors in making a report.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub enum ReportError {
     Empty {
         /// The kind of picture.
         plot: &'static str,
-        /// What is needed.
+        /// What the picture needs, in words.
         missing: &'static str,
     },
     /// The drawing library refused an element.

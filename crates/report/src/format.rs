@@ -1,7 +1,7 @@
 //! Numbers as people read them: one place, so that plots, text and page agree.
 
-/// `value` with about `digits` significant digits, never in a form longer than needed:
-/// `49.0`, `0.00123`, `123456`, `1.2e-7`.
+/// Formats `value` with about `digits` significant digits, never in a form longer than needed: `49.0`, `0.00123`,
+/// `123456`, `1.2e-7`.
 pub fn significant(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -26,7 +26,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A duration in seconds with its unit: `850 us`, `62 ms`, `4.1 s`, `5 min 20 s`, `2 h 5 min`.
+/// Returns a duration in seconds with its unit: `850 us`, `62 ms`, `4.1 s`, `5 min 20 s`, `2 h 5 min`.
 pub fn seconds(value: f64) -> String {
     if !value.is_finite() {
         return significant(value, 3);
@@ -54,7 +54,7 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// A round duration, without zeros that say nothing: `15 s`, `1.5 s`.
+/// Returns a round duration, without zeros that say nothing: `15 s`, `1.5 s`.
 pub(crate) fn round_seconds(value: f64) -> String {
     let text = seconds(value);
     match text.split_once(' ') {
@@ -65,7 +65,7 @@ pub(crate) fn round_seconds(value: f64) -> String {
     }
 }
 
-/// A whole number with a comma each three digits: `1,234,567`.
+/// Returns a whole number with a comma each three digits: `1,234,567`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -78,7 +78,7 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A rate or other large positive number: whole with commas from 1000 on, three digits below.
+/// Returns a rate or other large positive number: whole with commas from 1000 on, three digits below.
 pub fn rate(value: f64) -> String {
     if value.is_finite() && (999.5..1e15).contains(&value) {
         count(value.round() as u64)
@@ -87,12 +87,12 @@ pub fn rate(value: f64) -> String {
     }
 }
 
-/// A fraction in per cent: `4.2 %`.
+/// Returns a fraction in per cent: `4.2 %`.
 pub fn percent(fraction: f64) -> String {
     format!("{} %", significant(fraction * 100.0, 2))
 }
 
-/// A number of bytes in binary units: `15.6 GiB`.
+/// Returns a number of bytes in binary units: `15.6 GiB`.
 pub(crate) fn bytes(value: u64) -> String {
     let mut amount = value as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {

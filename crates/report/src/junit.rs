@@ -2,7 +2,7 @@
 
 use crate::verdict::{Status, Verdict};
 
-/// The verdict as a JUnit document; `suite` names it, `created` is RFC 3339.
+/// Returns the verdict as a JUnit document; `suite` names it, `created` is RFC 3339.
 pub(crate) fn junit(verdict: &Verdict, suite: &str, created: &str) -> String {
     let (_, failures, skipped) = verdict.counts();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was measured, or the reason why it was not: "no GPU here" is an answer that reports must carry.
+/// A measurement, or the reason why there is none: "no GPU here" is an answer that reports must carry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measured<T> {
@@ -13,7 +13,7 @@ pub enum Measured<T> {
 }
 
 impl<T> Measured<T> {
-    /// The measurement, if there is one.
+    /// Returns the measurement, if there is one.
     pub fn value(&self) -> Option<&T> {
         match self {
             Self::Value(value) => Some(value),
@@ -21,12 +21,12 @@ impl<T> Measured<T> {
         }
     }
 
-    /// Not measured, because of `reason`.
+    /// Says that nothing was measured, because of `reason`.
     pub fn missing(reason: impl Into<String>) -> Self {
         Self::NotMeasured(reason.into())
     }
 
-    /// The same with the measurement turned by `f`.
+    /// Converts the measurement by `f`, and keeps a reason as it is.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Measured<U> {
         match self {
             Self::Value(value) => Measured::Value(f(value)),

@@ -10,7 +10,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-/// The same for the two ends of an interval.
+/// JSON of the two ends of an interval: an end that is not finite is `null`, and is read back as NaN.
 pub(crate) mod pair {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -25,7 +25,7 @@ pub(crate) mod pair {
     }
 }
 
-/// The same for lists.
+/// JSON of a list: a number that is not finite is `null`, and is read back as NaN.
 pub(crate) mod list {
     use super::{Deserialize, Deserializer, Serializer};
 

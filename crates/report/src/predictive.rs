@@ -12,8 +12,8 @@ pub struct Predictions {
 }
 
 impl Predictions {
-    /// Of the first variable that both groups have, with as many values; where they have no name in common, of the only one of
-    /// each. None when nothing in them belongs together.
+    /// Pairs observations with predictions of the first variable that both groups have, with equally many values; where
+    /// they have no name in common, of the only variable of each. Returns `None` when nothing in them belongs together.
     pub fn from_groups(observed_data: &Dataset, posterior_predictive: &Dataset) -> Option<Self> {
         let fits = |(truth, array): &(&Array, &Array)| {
             array.is_sampled() && array.elements(2) == truth.values.len() && !truth.values.is_empty()
@@ -22,7 +22,7 @@ impl Predictions {
         Some(Self { observed: truth.values.to_f64(), predicted: array.values.to_f64() })
     }
 
-    /// At most `most` of the predicted data sets, evenly spread.
+    /// Returns at most `most` of the predicted data sets, evenly spread.
     pub fn replicates(&self, most: usize) -> Vec<Vec<f64>> {
         let width = self.observed.len();
         let rows = self.predicted.len() / width.max(1);

@@ -18,13 +18,13 @@ pub const SCHEMA: u32 = 1;
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// `Octopus phase 0`.
+    /// The title, e.g. `Octopus phase 0`.
     pub title: String,
-    /// When it was made, RFC 3339.
+    /// The time when the report was made, RFC 3339.
     pub created: String,
-    /// `octopus 0.1.0`.
+    /// The program's name and version, e.g. `octopus 0.1.0`.
     pub program: String,
-    /// Commands that make the same again, one a line.
+    /// The commands that make the same report again, one a line.
     pub reproduce: Vec<String>,
     /// Each criterion judged.
     pub verdict: Verdict,
@@ -34,15 +34,15 @@ pub struct Report {
     pub model: ModelFacts,
     /// The sampler's settings by name, as in `run.toml`.
     pub settings: IndexMap<String, serde_json::Value>,
-    /// Where it ran.
+    /// The machine of the run.
     pub machine: Machine,
-    /// Versions of what took part, by name.
+    /// The versions of programs and libraries that took part, by name.
     pub versions: IndexMap<String, String>,
-    /// How the chains did.
+    /// The convergence of the chains.
     pub convergence: Convergence,
-    /// Every parameter.
+    /// The summary of every parameter.
     pub parameters: Vec<SummaryRow>,
-    /// How each parameter converged, by chain and by draws; empty if nobody asked.
+    /// The convergence of each parameter, by chain and by draws; empty if it was not asked for.
     #[serde(default)]
     pub stories: Stories,
     /// Test statistics of the predictive check; empty if there was none.
@@ -59,13 +59,13 @@ pub struct Report {
 /// The data of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataFacts {
-    /// Where they come from: `NumPy's legacy generator, seed 42`, or a file's name.
+    /// The source of the data: `NumPy's legacy generator, seed 42`, or a file's name.
     pub source: String,
-    /// Groups.
+    /// The number of groups.
     pub groups: usize,
-    /// Observations.
+    /// The number of observations.
     pub observations: usize,
-    /// Observations of the smallest and of the largest group.
+    /// The numbers of observations of the smallest and of the largest group.
     pub group_sizes: (usize, usize),
     /// SHA-256 of the observations as little-endian f64, in hexadecimal digits.
     pub sha256: String,
@@ -74,13 +74,13 @@ pub struct DataFacts {
 /// The model of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelFacts {
-    /// `hierarchical-normal`.
+    /// The model's name, e.g. `hierarchical-normal`.
     pub name: String,
-    /// Its statements, one a line: `mu_pop ~ Normal(50, 20)`.
+    /// The model's statements, one a line: `mu_pop ~ Normal(50, 20)`.
     pub statements: Vec<String>,
-    /// `collapsed` or `pointwise`.
+    /// The form of the likelihood: `collapsed` or `pointwise`.
     pub likelihood: String,
-    /// Unconstrained dimensions.
+    /// The number of unconstrained dimensions.
     pub dimension: usize,
 }
 
@@ -89,7 +89,7 @@ pub struct ModelFacts {
 pub struct Machine {
     /// The processor's name.
     pub cpu: String,
-    /// Logical cores.
+    /// The number of logical cores.
     pub cores: usize,
     /// Memory in bytes.
     pub memory_bytes: u64,
@@ -99,18 +99,18 @@ pub struct Machine {
     pub gpu: Measured<String>,
 }
 
-/// How the chains of a run did.
+/// The convergence of the chains of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Convergence {
-    /// Chains.
+    /// The number of chains.
     pub chains: usize,
-    /// Draws kept of each.
+    /// The number of draws kept of each chain.
     pub draws: usize,
-    /// Warm-up iterations of each.
+    /// The number of warm-up iterations of each chain.
     pub tune: usize,
-    /// Divergent transitions after warm-up.
+    /// The number of divergent transitions after warm-up.
     pub divergences: u64,
-    /// Transitions that ended at the depth limit.
+    /// The number of transitions that ended at the depth limit.
     pub max_depth_hits: u64,
     /// E-BFMI of each chain (below 0.3: the momenta explore the energy badly).
     #[serde(with = "nullable::list")]
@@ -121,7 +121,7 @@ pub struct Convergence {
     /// Mean acceptance rate of each chain.
     #[serde(with = "nullable::list")]
     pub acceptance_rate: Vec<f64>,
-    /// Mean leapfrog steps a draw of each chain.
+    /// Mean number of leapfrog steps of a draw, for each chain.
     #[serde(with = "nullable::list")]
     pub n_steps: Vec<f64>,
 }
@@ -129,9 +129,9 @@ pub struct Convergence {
 /// A further table of the report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Its heading.
+    /// The table's heading.
     pub title: String,
-    /// How to read it; may be empty.
+    /// Advice on how to read the table; may be empty.
     pub note: String,
     /// Names of the columns.
     pub columns: Vec<String>,
@@ -140,12 +140,12 @@ pub struct Comparison {
 }
 
 impl Report {
-    /// The parameter with the worst R-hat; NaN is worse than any number.
+    /// Returns the parameter with the worst R-hat; NaN is worse than any number.
     pub fn worst_rhat(&self) -> Option<&SummaryRow> {
         self.parameters.iter().min_by(|a, b| by_worst_rhat(a, b))
     }
 
-    /// The parameter with the smallest of `ess_bulk` or another figure; NaN is less than any number.
+    /// Returns the parameter with the smallest of `ess_bulk` or another figure; NaN is less than any number.
     pub fn least(&self, figure: fn(&SummaryRow) -> f64) -> Option<&SummaryRow> {
         let key = |row: &&SummaryRow| if figure(row).is_nan() { f64::NEG_INFINITY } else { figure(row) };
         self.parameters.iter().min_by(|a, b| key(a).total_cmp(&key(b)))

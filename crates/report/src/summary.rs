@@ -9,7 +9,7 @@ use crate::nullable;
 /// A diagnostic that is not defined (a constant chain, too few draws) is NaN, in JSON `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
-    /// `mu_pop`, `mu_group[berlin]`.
+    /// The name, e.g. `mu_pop` or `mu_group[berlin]`.
     pub name: String,
     /// Posterior mean.
     #[serde(with = "nullable")]
@@ -41,12 +41,12 @@ pub struct SummaryRow {
 }
 
 impl SummaryRow {
-    /// Whether this is one element of an array, such as `z[3]`.
+    /// Returns whether this is one element of an array, such as `z[3]`.
     pub fn is_element(&self) -> bool {
         self.name.ends_with(']')
     }
 
-    /// Whether the truth lies inside the 89% HDI; `None` where it is not known.
+    /// Returns whether the truth lies inside the 89% HDI; `None` where it is not known.
     pub fn truth_inside(&self) -> Option<bool> {
         self.truth.map(|truth| truth >= self.hdi89.0 && truth <= self.hdi89.1)
     }
@@ -60,12 +60,12 @@ pub fn by_worst_rhat(a: &SummaryRow, b: &SummaryRow) -> std::cmp::Ordering {
 /// A posterior predictive test statistic (Gelman, Meng and Stern 1996).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictiveStatistic {
-    /// `mean`, `sd`, `min`, `max`.
+    /// The name of the statistic: `mean`, `sd`, `min` or `max`.
     pub name: String,
-    /// Its value on the observations.
+    /// The statistic of the observations.
     #[serde(with = "nullable")]
     pub observed: f64,
-    /// Its values on replicated data sets.
+    /// The statistic of each replicated data set.
     #[serde(with = "nullable::list", skip_serializing, default)]
     pub replicated: Vec<f64>,
     /// The share of replicated values that are at most the observed one.

@@ -10,12 +10,12 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// What the locale of the environment (`LC_ALL`, else `LC_CTYPE`, else `LANG`) promises.
+    /// Returns the symbols that the locale of the environment (`LC_ALL`, else `LC_CTYPE`, else `LANG`) promises.
     pub fn from_environment() -> Self {
         Self::from_locale(["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(|name| std::env::var(name).ok()))
     }
 
-    /// What the first locale that is set promises; none is the C locale.
+    /// Returns the symbols that the first locale promises that is set; without one, those of the C locale.
     pub(crate) fn from_locale(mut locales: impl Iterator<Item = String>) -> Self {
         let utf8 = |locale: String| {
             let locale = locale.to_lowercase();
@@ -41,18 +41,18 @@ pub struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// Words, wrapped from `most` characters on.
+    /// Makes a column of words, wrapped from `most` characters on.
     pub fn left(name: &'a str, most: usize) -> Self {
         Self { name, right: false, most }
     }
 
-    /// Numbers.
+    /// Makes a column of numbers.
     pub fn right(name: &'a str) -> Self {
         Self { name, right: true, most: 60 }
     }
 }
 
-/// `rows` under `columns`, aligned, each line indented by two.
+/// Writes `rows` under `columns`, aligned, each line indented by two.
 pub fn text_table(columns: &[Column<'_>], rows: &[Vec<String>], charset: Charset) -> String {
     let wrapped: Vec<Vec<Vec<String>>> = rows
         .iter()

@@ -24,19 +24,19 @@ pub struct Benchmark {
 pub struct EngineRun {
     /// `CPU`, `GPU`, or a peer such as `PyMC 5.26`.
     pub engine: String,
-    /// Whether it ran on a GPU.
+    /// Whether the engine ran on a GPU.
     pub gpu: bool,
-    /// What tells it from other runs of the engine: `2 threads, collapsed`.
+    /// The setting that tells this run from others of the engine: `2 threads, collapsed`.
     pub setting: String,
-    /// Groups of the data.
+    /// The number of groups of the data.
     pub groups: usize,
-    /// Observations of the data.
+    /// The number of observations of the data.
     pub observations: usize,
-    /// Chains.
+    /// The number of chains.
     pub chains: usize,
-    /// Draws kept of each chain.
+    /// The number of draws kept of each chain.
     pub draws: usize,
-    /// Warm-up iterations of each chain.
+    /// The number of warm-up iterations of each chain.
     pub tune: usize,
     /// The times, or why there are none.
     pub result: Measured<EngineTimes>,
@@ -57,15 +57,15 @@ pub struct EngineTimes {
 /// One timed run, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Repeat {
-    /// From the start of warm-up to the last draw.
+    /// The time from the start of warm-up to the last draw.
     pub wall_s: f64,
-    /// The part of it before the first kept draw.
+    /// The part of `wall_s` before the first kept draw.
     pub warmup_s: f64,
-    /// The rest.
+    /// The rest of `wall_s`.
     pub sampling_s: f64,
 }
 
-/// What a speed-up compares (docs/decisions/21-speed-up.md).
+/// A definition of what a speed-up compares (the design's section 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedupDefinition {
@@ -81,7 +81,7 @@ impl SpeedupDefinition {
     /// All three, in order.
     pub const ALL: [Self; 3] = [Self::IdenticalConfiguration, Self::WholeDevice, Self::Baselines];
 
-    /// What it compares, in words.
+    /// Describes in words what is compared.
     pub fn words(self) -> &'static str {
         match self {
             Self::IdenticalConfiguration => "(a) identical configuration: 4 chains, same algorithm",
@@ -96,24 +96,24 @@ impl SpeedupDefinition {
 /// A ratio of two measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speedup {
-    /// What is compared.
+    /// The definition by which the measurements are compared.
     pub definition: SpeedupDefinition,
-    /// What exactly, e.g. `100 groups, pointwise`.
+    /// The settings that are compared, e.g. `100 groups, pointwise`.
     pub what: String,
-    /// How many times faster, or why it is not known.
+    /// The speed-up as a ratio, or the reason why it is not known.
     pub ratio: Measured<f64>,
 }
 
-/// What the PRD expects of a problem size, on its reference GPU.
+/// The PRD's expectation for a problem size, on its reference GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
-    /// Groups of ten observations.
+    /// The number of groups, of ten observations each.
     pub groups: usize,
-    /// Wall time on the CPU in seconds.
+    /// The range of the wall time on the CPU in seconds.
     pub cpu_s: (f64, f64),
-    /// Wall time on the GPU in seconds.
+    /// The range of the wall time on the GPU in seconds.
     pub gpu_s: (f64, f64),
-    /// Speed-up.
+    /// The range of the speed-up.
     pub speedup: (f64, f64),
 }
 
@@ -128,22 +128,23 @@ pub const EXPECTATIONS: [Expectation; 3] = [
 ];
 
 impl EngineTimes {
-    /// Median wall time in seconds, NaN without a repeat.
+    /// Returns the median wall time in seconds, NaN without a repeat.
     pub fn wall_s(&self) -> f64 {
         self.median(|repeat| repeat.wall_s)
     }
 
-    /// Median warm-up time in seconds.
+    /// Returns the median warm-up time in seconds.
     pub fn warmup_s(&self) -> f64 {
         self.median(|repeat| repeat.warmup_s)
     }
 
-    /// Median sampling time in seconds.
+    /// Returns the median sampling time in seconds.
     pub fn sampling_s(&self) -> f64 {
         self.median(|repeat| repeat.sampling_s)
     }
 
-    /// Coefficient of variation of the wall time over the repeats (sd with n - 1, over the mean); `None` below two.
+    /// Returns the coefficient of variation of the wall time over the repeats (sd with n - 1, over the mean); `None`
+    /// below two.
     pub fn variation(&self) -> Option<f64> {
         let n = self.repeats.len() as f64;
         if n < 2.0 {
@@ -154,7 +155,7 @@ impl EngineTimes {
         Some((squares / (n - 1.0)).sqrt() / mean)
     }
 
-    /// Smallest bulk ESS for each second of wall time, warm-up included.
+    /// Returns the smallest bulk ESS for each second of wall time, warm-up included.
     pub fn min_ess_per_s(&self) -> f64 {
         self.min_ess_bulk / self.wall_s()
     }
@@ -167,7 +168,7 @@ impl EngineTimes {
 }
 
 impl EngineRun {
-    /// Kept draws of all chains.
+    /// Returns the number of kept draws of all chains.
     pub fn samples(&self) -> usize {
         self.chains * self.draws
     }
@@ -178,7 +179,7 @@ impl EngineRun {
 }
 
 impl Benchmark {
-    /// The comparison as a picture: our rows by problem, and the PRD's ranges where it names the size.
+    /// Returns the comparison as a picture: our rows by problem, and the PRD's ranges where it names the size.
     pub fn plot(&self) -> PerformancePlot {
         let mut rows: Vec<PerformanceRow> = Vec::new();
         let mut sizes: Vec<(String, usize)> = Vec::new();
@@ -205,8 +206,8 @@ impl Benchmark {
         PerformancePlot { rows }
     }
 
-    /// The shortest median wall time at `groups` on a GPU or not, of the PRD's chains: runs of many short ones are
-    /// not what its table is about.
+    /// Returns the shortest median wall time at `groups` on a GPU or not, of the PRD's chains: runs of many short ones
+    /// are not what its table is about.
     fn best_wall(&self, groups: usize, gpu: bool) -> Option<f64> {
         let runs = self.runs.iter().filter(|run| run.groups == groups && run.gpu == gpu && run.chains == CHAINS);
         runs.filter_map(|run| run.result.value().map(EngineTimes::wall_s)).min_by(f64::total_cmp)

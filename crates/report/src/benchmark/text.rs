@@ -5,7 +5,7 @@ use crate::format::{bytes, count, percent, rate, round_seconds, seconds, signifi
 use crate::text::{Charset, Column, heading, text_table};
 use crate::{Measured, Report};
 
-/// The whole report as text.
+/// Returns the whole report as text.
 pub(crate) fn report_text(report: &Report, charset: Charset) -> String {
     let mut text = heading(&format!("{}: benchmark report", report.title), charset);
     text += &format!("{}\n{}\n\n", report.created, report.program);
@@ -140,7 +140,8 @@ impl Benchmark {
         self.runs.iter().map(row).collect()
     }
 
-    /// What was compared by a definition and what came out; one line that says so where nothing was.
+    /// Returns lines with what was compared by a definition and the results; one line that says so where nothing was
+    /// compared.
     pub(crate) fn speedup_lines(&self, definition: SpeedupDefinition) -> Vec<(String, String)> {
         let found: Vec<_> = self
             .speedups

@@ -7,7 +7,8 @@ use octopus_diag::{Bandwidth, Kde, KdeOptions, kde, kde_with};
 pub(crate) struct Density(Kde);
 
 impl Density {
-    /// Of the finite values of `sample`; `None` when fewer than two differ: there is no density to draw.
+    /// Estimates the density of the finite values of `sample`; `None` when fewer than two differ: there is no density
+    /// to draw.
     ///
     /// The grid reaches three bandwidths beyond the values, so that curves come down to nothing, but not below 0 where no
     /// value is: a scale's density ends there.
@@ -28,7 +29,7 @@ impl Density {
         self.0.grid.iter().copied().zip(self.0.density.iter().copied())
     }
 
-    /// The density at `x`, linear between grid points, 0 outside.
+    /// Returns the density at `x`, linear between grid points, 0 outside.
     pub(crate) fn at(&self, x: f64) -> f64 {
         let Kde { grid, density, .. } = &self.0;
         let position = (x - grid[0]) / (grid[1] - grid[0]);
@@ -41,7 +42,7 @@ impl Density {
         density[below] + (position - below as f64) * (density[above] - density[below])
     }
 
-    /// The highest density.
+    /// Returns the highest density.
     pub(crate) fn peak(&self) -> f64 {
         self.0.density.iter().copied().fold(0.0, f64::max)
     }

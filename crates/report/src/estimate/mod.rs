@@ -1,4 +1,4 @@
-//! What pictures need beside the diagnostics.
+//! Estimates that pictures need beside the diagnostics.
 
 mod kde;
 mod smirnov;

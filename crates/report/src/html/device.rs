@@ -39,7 +39,7 @@ pub(super) fn content(report: &Report) -> Markup {
     }
 }
 
-/// The rows of the verdict that only a GPU can decide.
+/// Returns the rows of the verdict that only a GPU can decide.
 fn criteria(report: &Report) -> Markup {
     let rows: Vec<Vec<String>> = report
         .verdict

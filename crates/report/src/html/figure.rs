@@ -11,7 +11,7 @@ use crate::plot::Plot;
 /// Up to here a picture goes in as SVG, which stays sharp and follows the dark mode; beyond it, as the smaller of both.
 const LARGEST_SVG: usize = 300_000;
 
-/// What a picture is about.
+/// The subject of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Posterior,

@@ -1,4 +1,4 @@
-//! What the words mean, and where they come from.
+//! The glossary: what the words mean, and where they come from.
 
 use maud::{Markup, html};
 

@@ -47,7 +47,7 @@ struct Part {
     content: Markup,
 }
 
-/// The page as HTML.
+/// Returns the page as HTML.
 pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, ReportError> {
     let (badge, word) = match report.verdict.outcome {
         Outcome::Passed => ("pass", "PASSED"),

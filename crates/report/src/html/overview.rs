@@ -54,7 +54,7 @@ fn cards(report: &Report) -> Vec<Card> {
     cards
 }
 
-/// The shortest wall time on these data.
+/// Returns the shortest wall time on these data.
 fn fastest(benchmark: &Benchmark, groups: usize) -> Option<(f64, String)> {
     let runs = benchmark.runs.iter().filter(|run| run.groups == groups);
     let timed = runs.filter_map(|run| Some((run.result.value()?.wall_s(), run)));
@@ -63,7 +63,7 @@ fn fastest(benchmark: &Benchmark, groups: usize) -> Option<(f64, String)> {
     Some((wall, format!("best wall time with warm-up: {}{setting}", run.engine)))
 }
 
-/// The speed-up that decides, or that there is none.
+/// Returns the speed-up that decides, or that there is none.
 fn speedup(report: &Report) -> Card {
     let speedups = report.benchmark.iter().flat_map(|benchmark| &benchmark.speedups);
     let ratio = speedups

@@ -30,7 +30,7 @@ const COLUMNS: [Column<'static>; 10] = [
     column("truth", "truth", "", "the value that made the data"),
 ];
 
-/// The rows in the order of the page: scalars first, since among thousands of elements nobody would find them.
+/// Returns the rows in the order of the page: scalars first, since among thousands of elements nobody would find them.
 pub(super) fn ordered(report: &Report) -> impl Iterator<Item = &SummaryRow> {
     let of = |element: bool| report.parameters.iter().filter(move |row| row.is_element() == element);
     of(false).chain(of(true))

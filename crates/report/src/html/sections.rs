@@ -65,7 +65,7 @@ pub(super) fn convergence(report: &Report) -> Markup {
     }
 }
 
-/// What the columns of the timings count, beyond their names.
+/// Explanations of the columns of the timings, beyond their names.
 const TIMING_TITLES: [(&str, &str); 8] = [
     ("wall", "median of the repeats, from the start of warm-up to the last draw"),
     ("warm-up", "the part of it before the first kept draw"),

@@ -13,9 +13,9 @@ use crate::summary::SummaryRow;
 /// A digit for each sixteenth of what is expected, up to four times as much.
 const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 
-/// A script element with JSON: `rows` has for each row of the table null or a list: of each chain the mean less that of
-/// all, in ten-thousandths of the sd of all, and the sd in hundredths of it; bulk and tail effective sample sizes by `draws`; a digit for each
-/// chain and bin of ranks; the autocorrelation time.
+/// Returns a script element with JSON: `rows` has for each row of the table null or a list: of each chain the mean less
+/// that of all, in ten-thousandths of the sd of all, and the sd in hundredths of it; bulk and tail effective sample
+/// sizes by `draws`; a digit for each chain and bin of ranks; the autocorrelation time.
 pub(super) fn data(report: &Report) -> Markup {
     let stories = &report.stories;
     let by_name: HashMap<&str, &ParameterStory> =

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-/// From so many rows on a table can be filtered.
+/// The number of rows from which on a table can be filtered.
 const FILTERED: usize = 8;
 
 /// The heading of a column.
@@ -11,7 +11,7 @@ pub(super) struct Column<'a> {
     pub(super) name: &'a str,
     /// `draws`, `s`; empty where cells have their units or there is none.
     pub(super) unit: &'a str,
-    /// What it means, for who points at it.
+    /// The meaning of the column, shown to readers who point at the heading.
     pub(super) title: &'a str,
     /// The name by which the script knows it.
     pub(super) key: Option<&'a str>,
@@ -29,13 +29,13 @@ pub(super) type Choice<'a> = (&'a str, &'a str);
 /// The way a table looks and can be filtered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table<'a> {
-    /// What it holds, for readers who do not see it: `parameters`.
+    /// The contents of the table, for readers who do not see it: `parameters`.
     pub(super) label: &'a str,
     pub(super) id: Option<&'a str>,
     pub(super) columns: &'a [Column<'a>],
-    /// Which columns are numbers, set right and sorted by value.
+    /// The columns that hold numbers, which are set right and sorted by value.
     pub(super) numbers: &'a [bool],
-    /// Filtered by the first cell only, not by all of a row's words.
+    /// Whether only the first cell is filtered, not all of a row's words.
     pub(super) by_name: bool,
     pub(super) choices: &'a [Choice<'a>],
     /// A frame with its own scroll bar, for tables longer than a page.
@@ -98,7 +98,7 @@ pub(super) fn of_words(label: &str, columns: &[Column<'_>], rows: &[Vec<String>]
 /// Units that may follow a number; durations and bytes may have two, ranges a word between.
 const UNITS: [&str; 15] = ["us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "%", "x", "to", "MCSE", "sd"];
 
-/// Whether a cell is a number, with its unit perhaps, or has none where one could be.
+/// Returns whether a cell is a number, with its unit perhaps, or has none where one could be.
 fn is_number(cell: &str) -> bool {
     let words: Vec<&str> = cell.split_whitespace().collect();
     let number = |word: &str| {
@@ -112,7 +112,7 @@ fn is_number(cell: &str) -> bool {
     }
 }
 
-/// The cell with places where a long word may go on in the next line.
+/// Returns the cell with places where a long word may go on in the next line.
 fn breakable(cell: &str) -> Markup {
     let escaped = html! { (cell) }.into_string();
     if cell.split_whitespace().all(|word| word.len() <= 24) {

@@ -1,6 +1,6 @@
-//! From values to pixels, and where the ticks go.
+//! Converts values to pixels, and places the ticks.
 
-/// How values are laid along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Linear,
@@ -54,22 +54,22 @@ impl Axis {
         }
     }
 
-    /// The pixel of `value`, held within the axis.
+    /// Returns the pixel of `value`, held within the axis.
     pub(crate) fn px(&self, value: f64) -> f64 {
         self.from + self.place(value).clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Whether `value` lies on the axis.
+    /// Returns whether `value` lies on the axis.
     pub(crate) fn contains(&self, value: f64) -> bool {
         value >= self.low && value <= self.high
     }
 
-    /// The range of values.
+    /// Returns the range of values.
     pub(crate) fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// At most `wanted` ticks at round values (at least two, except on a logarithmic axis without any).
+    /// Returns at most `wanted` ticks at round values (at least two, except on a logarithmic axis without any).
     pub(crate) fn ticks(&self, wanted: usize) -> Vec<Tick> {
         match self.kind {
             Kind::Linear => linear_ticks(self.low, self.high, wanted),
@@ -78,7 +78,7 @@ impl Axis {
     }
 }
 
-/// The widest range that holds all finite values; `None` when there is none.
+/// Returns the widest range that holds all finite values; `None` when there is none.
 pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     values.into_iter().filter(|v| v.is_finite()).fold(None, |range, v| match range {
         None => Some((v, v)),
@@ -115,7 +115,7 @@ fn linear_ticks(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
     finer
 }
 
-/// The multiples of `mantissa` times ten to the `exponent` within the range.
+/// Returns the multiples of `mantissa` times ten to the `exponent` within the range.
 fn even_ticks(low: f64, high: f64, mantissa: f64, exponent: i32) -> Vec<Tick> {
     let step = mantissa * 10f64.powi(exponent);
     let first = (low / step - 1e-9).ceil();
@@ -168,7 +168,7 @@ fn power_label(value: f64, exponent: i32) -> String {
     }
 }
 
-/// The typographic minus sign, as wide as a plus.
+/// Returns the typographic minus sign, as wide as a plus.
 fn minus(label: &str) -> String {
     label.replace('-', "\u{2212}")
 }

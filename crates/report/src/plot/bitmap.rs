@@ -18,7 +18,7 @@ const OVERSAMPLING: usize = 3;
 /// 150 dots an inch in dots a metre, as PNG counts.
 const DOTS_PER_METRE: u32 = 5906;
 
-/// The picture as the bytes of a PNG file.
+/// Returns the picture as the bytes of a PNG file.
 pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>, ReportError> {
     font::register()?;
     let (width, height) = (scene.width.ceil() as usize, scene.height.ceil() as usize);
@@ -136,7 +136,7 @@ fn draw_text(backend: &mut BitMapBackend<'_>, text: &Text) -> Result<(), ReportE
     backend.draw_text(&text.text, &style, at).map_err(|e| failed("text", e))
 }
 
-/// The mean of each block of canvas pixels.
+/// Returns the mean of each block of canvas pixels.
 fn average(canvas: &[u8], width: usize, height: usize) -> Vec<u8> {
     let row = width * OVERSAMPLING * 3;
     let area = (OVERSAMPLING * OVERSAMPLING) as u32;

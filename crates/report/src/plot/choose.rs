@@ -1,4 +1,4 @@
-//! Which parameters a picture shows when it has no room for all, and how it says so.
+//! Chooses the parameters that a picture shows when it has no room for all, and says so.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::estimate::smirnov;
 use crate::format::count;
 use crate::summary::{SummaryRow, by_worst_rhat};
 
-/// At most `most` rows in the order of the model: the scalars (of too many those with the worst R-hat), then the
-/// elements of arrays with the worst R-hat, where there are scalars at most `elements` of them.
+/// Chooses at most `most` rows in the order of the model: the scalars (if too many, those with the worst R-hat), then
+/// the elements of arrays with the worst R-hat, at most `elements` of them where there are scalars.
 pub(super) fn choose(summary: &[SummaryRow], most: usize, elements: usize) -> Vec<&SummaryRow> {
     let (arrays, scalars): (Vec<&SummaryRow>, Vec<&SummaryRow>) = summary.iter().partition(|row| row.is_element());
     let mut chosen = worst(scalars, most);
@@ -22,7 +22,7 @@ pub(super) fn choose(summary: &[SummaryRow], most: usize, elements: usize) -> Ve
     chosen
 }
 
-/// The `count` rows with the worst R-hat, in the order of the model.
+/// Returns the `count` rows with the worst R-hat, in the order of the model.
 fn worst(mut rows: Vec<&SummaryRow>, count: usize) -> Vec<&SummaryRow> {
     let mut sorted = rows.clone();
     sorted.sort_by(|a, b| by_worst_rhat(a, b));
@@ -31,7 +31,7 @@ fn worst(mut rows: Vec<&SummaryRow>, count: usize) -> Vec<&SummaryRow> {
     rows
 }
 
-/// The draws of each chosen row, in the rows' order; a row without draws is left out.
+/// Returns the draws of each chosen row, in the rows' order; a row without draws is left out.
 pub(super) fn found<'a>(posterior: &'a Dataset, rows: &[&'a SummaryRow]) -> Vec<(Element<'a>, &'a SummaryRow)> {
     let mut elements: Vec<Option<Element>> = vec![None; rows.len()];
     for element in draws::elements(posterior) {
@@ -42,8 +42,9 @@ pub(super) fn found<'a>(posterior: &'a Dataset, rows: &[&'a SummaryRow]) -> Vec<
     elements.into_iter().zip(rows).filter_map(|(element, row)| Some((element?, *row))).collect()
 }
 
-/// At most `most` rows in the order of the model for a picture of divergences: those whose values differ most between
-/// the draws where transitions diverged and the others, and without divergences those that [`choose`] takes.
+/// Chooses at most `most` rows in the order of the model for a picture of divergences: those whose values differ most
+/// between the draws where transitions diverged and the others. Without divergences it takes those that [`choose`]
+/// takes.
 pub(super) fn related<'a>(
     posterior: &Dataset,
     summary: &'a [SummaryRow],
@@ -65,7 +66,7 @@ pub(super) fn related<'a>(
     places.into_iter().map(|row| &summary[row]).collect()
 }
 
-/// How the parameters of a picture of divergences were chosen; none when it shows all.
+/// Says how the parameters of a picture of divergences were chosen; `None` when it shows all.
 pub(super) fn related_words(shown: usize, of: usize, divergences: usize) -> Option<String> {
     if divergences == 0 {
         return words(shown, of);
@@ -75,7 +76,7 @@ pub(super) fn related_words(shown: usize, of: usize, divergences: usize) -> Opti
     Some(format!("{shown} of {of} parameters: those whose values differ most between divergent and other draws"))
 }
 
-/// How the parameters of a picture were chosen: `9 of 1,003 parameters: ...`; none when it shows all.
+/// Says how the parameters of a picture were chosen: `9 of 1,003 parameters: ...`; `None` when it shows all.
 pub(super) fn words(shown: usize, of: usize) -> Option<String> {
     let of = (shown < of).then(|| count(of as u64))?;
     Some(format!("{} of {of} parameters: scalars first, then the elements with the worst R-hat", count(shown as u64)))

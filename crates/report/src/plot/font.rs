@@ -45,7 +45,7 @@ pub(crate) fn register() -> Result<(), ReportError> {
     }
 }
 
-/// The width of `text` at `size` (an em in pixels).
+/// Returns the width of `text` at `size` (an em in pixels).
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     // Measured large, since plotters answers in whole pixels.
     const MEASURED: f64 = 200.0;

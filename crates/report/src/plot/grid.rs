@@ -15,7 +15,7 @@ const BELOW: f64 = 54.0;
 /// Below the lowest panels: what the numbers are.
 const LAST: f64 = 38.0;
 
-/// Where panels go.
+/// The places of the panels.
 pub(super) struct Grid {
     panels: usize,
     columns: usize,
@@ -31,12 +31,12 @@ impl Grid {
         Self { panels, columns: panels.clamp(1, COLUMNS), top, inside, numbers: NUMBERS, gap: GAP }
     }
 
-    /// The same without room for numbers at the left.
+    /// Returns the grid without room for numbers at the left.
     pub(super) fn without_numbers(self) -> Self {
         Self { numbers: 0.0, gap: 1.5 * GAP, ..self }
     }
 
-    /// Where the last row ends.
+    /// Returns where the last row ends.
     pub(super) fn bottom(&self) -> f64 {
         self.top + self.row() * self.panels.div_ceil(self.columns) as f64 + LAST
     }
@@ -45,7 +45,7 @@ impl Grid {
         ABOVE + self.inside + BELOW
     }
 
-    /// Whether no panel stands below the `index`-th.
+    /// Returns whether no panel stands below the `index`-th.
     pub(super) fn is_lowest(&self, index: usize) -> bool {
         index + self.columns >= self.panels
     }

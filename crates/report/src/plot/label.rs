@@ -7,13 +7,13 @@ use super::scene::{Align, Point, Scene, Text};
 /// A rectangle: its upper left and its lower right corner.
 type Corners = (Point, Point);
 
-/// Where labels may go, and what is taken.
+/// The places where labels may go, and those that are taken.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
     inside: Panel,
-    /// What no label may cover.
+    /// The rectangles that no label may cover.
     taken: Vec<Corners>,
-    /// What no leader may cross: points and labels.
+    /// The rectangles that no leader may cross: points and labels.
     solid: Vec<Corners>,
     /// Lines from points to their labels.
     leaders: Vec<(Point, Point)>,
@@ -45,7 +45,8 @@ const WAYS: [Point; 16] = [
     (-0.5, -1.0),
     (-0.5, 1.0),
 ];
-/// From a point to the near edge of its label; a label further off than the first has a line that leads to it.
+/// Distances from a point to the near edge of its label; a label that is farther off than the first has a line that
+/// leads to it.
 const DISTANCES: [f64; 9] = [17.0, 28.0, 46.0, 70.0, 98.0, 130.0, 165.0, 205.0, 250.0];
 
 impl Labels {
@@ -122,7 +123,7 @@ impl Labels {
         Attempt { placed: (placed(&spots[..important]), placed(&spots)), labels, spots }
     }
 
-    /// The nearest place for `text` by the point `at`.
+    /// Returns the nearest place for `text` by the point `at`.
     fn find(&self, at: Point, text: &Text) -> Option<Spot> {
         let (width, height) = (text.width(), 1.15 * text.size);
         for (step, away) in DISTANCES.into_iter().enumerate() {
@@ -161,7 +162,7 @@ impl Labels {
             && self.taken.iter().all(|&((l, t), (r, b))| right <= l || r <= left || bottom <= t || b <= top)
     }
 
-    /// Whether a leader from `at` crosses no other one, no label and no point but those that `at` is in.
+    /// Returns whether a leader from `at` crosses no other one, no label and no point but those that `at` is in.
     fn clear(&self, at: Point, leader: (Point, Point)) -> bool {
         let within = |&((l, t), (r, b)): &Corners| l <= at.0 && at.0 <= r && t <= at.1 && at.1 <= b;
         self.leaders.iter().all(|&other| !cross(leader, other))
@@ -169,9 +170,9 @@ impl Labels {
     }
 }
 
-/// Where labels went in one order.
+/// The places of labels that were placed in one order.
 struct Attempt {
-    /// How many of the important ones and of all found a place.
+    /// The number of important labels that found a place, and that of all labels.
     placed: (usize, usize),
     labels: Labels,
     spots: Vec<Option<Spot>>,
@@ -187,7 +188,7 @@ impl Spot {
     }
 }
 
-/// From the rim of the point `at` to just before the nearest of a label.
+/// Returns the line from the rim of the point `at` to just before the nearest edge of its label.
 fn leader(at: Point, ((left, top), (right, bottom)): Corners) -> (Point, Point) {
     const GAP: f64 = 4.0;
     let end = (at.0.clamp(left, right), at.1.clamp(top, bottom));
@@ -200,13 +201,13 @@ fn distance(a: Point, b: Point) -> f64 {
     ((a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)).sqrt()
 }
 
-/// Whether two straight lines have a point in common.
+/// Returns whether two straight lines have a point in common.
 fn cross((a, b): (Point, Point), (c, d): (Point, Point)) -> bool {
     let side = |from: Point, to: Point, p: Point| (to.0 - from.0) * (p.1 - from.1) - (to.1 - from.1) * (p.0 - from.0);
     side(a, b, c) * side(a, b, d) <= 0.0 && side(c, d, a) * side(c, d, b) <= 0.0
 }
 
-/// Whether a straight line has a point inside a rectangle.
+/// Returns whether a straight line has a point inside a rectangle.
 fn enters(line: (Point, Point), ((left, top), (right, bottom)): Corners) -> bool {
     let inside = |p: Point| left < p.0 && p.0 < right && top < p.1 && p.1 < bottom;
     let diagonals = [((left, top), (right, bottom)), ((left, bottom), (right, top))];

@@ -66,14 +66,14 @@ pub(crate) use svg::theme_rules;
 use crate::ReportError;
 use octopus_files::write_file;
 
-/// What the picture is written as.
+/// The file formats of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `.png`, 1800 pixels wide, 150 dots an inch.
     Png,
     /// `.svg`.
     Svg,
-    /// Both.
+    /// Both PNG and SVG.
     PngAndSvg,
 }
 
@@ -166,7 +166,7 @@ impl Plot {
         }
     }
 
-    /// Whether there is something to draw.
+    /// Checks whether there is something to draw.
     ///
     /// # Errors
     /// [`ReportError::Empty`] with what is missing.
@@ -174,7 +174,7 @@ impl Plot {
         self.scene().map(drop)
     }
 
-    /// The bytes of a PNG file, 1800 pixels wide, 150 dots an inch.
+    /// Returns the bytes of a PNG file, 1800 pixels wide, 150 dots an inch.
     ///
     /// # Errors
     /// [`ReportError::Empty`] when there is nothing to draw, [`ReportError::Draw`] when drawing fails.
@@ -182,19 +182,20 @@ impl Plot {
         bitmap::png(&self.scene()?)
     }
 
-    /// An SVG document.
+    /// Returns an SVG document.
     ///
     /// # Errors
-    /// As [`png`](Self::png).
+    /// When the picture cannot be drawn: see [`png`](Self::png).
     pub fn svg(&self) -> Result<String, ReportError> {
         Ok(svg::svg(&self.scene()?))
     }
 }
 
-/// Draws `plot` into `stem` + `.png` and/or `.svg` and returns the files; each appears whole or not at all.
+/// Returns the draws `plot` into `stem` + `.png` and/or `.svg` and returns the files; each appears whole or not at all.
 ///
 /// # Errors
-/// [`ReportError::Empty`] and [`ReportError::Draw`] as [`Plot::png`]; [`ReportError::File`] when a file cannot be written.
+/// [`ReportError::Empty`] and [`ReportError::Draw`] when [`Plot::png`] fails; [`ReportError::File`] when a file cannot
+/// be written.
 pub fn render(plot: &Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, ReportError> {
     let name = stem.file_name().ok_or_else(|| ReportError::Name { path: stem.to_owned() })?;
     // Not `with_extension`: a stem may have a dot of its own.

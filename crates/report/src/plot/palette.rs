@@ -18,14 +18,14 @@ pub(crate) const PALE: Colour = Colour(0xB9, 0xDE, 0xF5);
 /// Series in the order in which they are used.
 pub(crate) const SERIES: [Colour; 6] = [BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION];
 
-/// What the page's style sheet turns over in the dark: paper, text, lesser text, grid, and shade.
+/// The colours that the page's style sheet replaces in the dark: paper, text, lesser text, grid, and shade.
 pub(crate) const PAPER: Colour = Colour(0xFF, 0xFF, 0xFF);
 pub(crate) const INK: Colour = Colour(0x1C, 0x20, 0x26);
 pub(crate) const MUTED: Colour = Colour(0x5C, 0x65, 0x70);
 pub(crate) const GRID: Colour = Colour(0xE4, 0xE7, 0xEB);
 pub(crate) const SHADE: Colour = Colour(0xC3, 0xC9, 0xD1);
 
-/// The colour of the `index`-th series; the palette repeats.
+/// Returns the colour of the `index`-th series; the palette repeats.
 pub(crate) fn series(index: usize) -> Colour {
     SERIES[index % SERIES.len()]
 }

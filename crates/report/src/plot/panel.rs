@@ -25,17 +25,17 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    /// A horizontal axis over the panel's width.
+    /// Returns a horizontal axis over the panel's width.
     pub(crate) fn x(&self, range: (f64, f64)) -> Axis {
         Axis::linear(range, self.left, self.right)
     }
 
-    /// A vertical axis over the panel's height, values growing upwards.
+    /// Returns a vertical axis over the panel's height, values growing upwards.
     pub(crate) fn y(&self, range: (f64, f64)) -> Axis {
         Axis::linear(range, self.bottom, self.top)
     }
 
-    /// How many ticks fit under the panel's width with labels of about five characters.
+    /// Returns how many ticks fit under the panel's width with labels of about five characters.
     pub(crate) fn x_ticks(&self) -> usize {
         (((self.right - self.left) / 110.0) as usize).clamp(2, 9)
     }

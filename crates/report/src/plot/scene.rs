@@ -7,7 +7,7 @@ use super::palette::Colour;
 /// A place in pixels, from the upper left.
 pub(crate) type Point = (f64, f64);
 
-/// Which end of a text its place is.
+/// The end of a text that stands at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -45,7 +45,7 @@ impl Text {
         font::width(&self.text, self.size, self.weight)
     }
 
-    /// The box around the letters, from its upper left to its lower right corner.
+    /// Returns the box around the letters, from its upper left to its lower right corner.
     #[cfg(test)]
     pub(crate) fn bounds(&self) -> (Point, Point) {
         let width = self.width();
@@ -73,7 +73,7 @@ pub(crate) enum Shape {
     Text(Text),
 }
 
-/// What a reader is told who points at a rectangle of an SVG picture.
+/// A text that is shown to readers who point at a rectangle of an SVG picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tip {
     /// Two opposite corners.
@@ -87,7 +87,7 @@ pub(crate) struct Tip {
 pub(crate) struct Scene {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// What it shows, for readers who do not see it.
+    /// A description of the picture, for readers who do not see it.
     pub(crate) title: String,
     pub(crate) shapes: Vec<Shape>,
     /// The later ones lie above the earlier ones.
@@ -99,7 +99,7 @@ impl Scene {
         Self { width, height, title: title.into(), shapes: Vec::new(), tips: Vec::new() }
     }
 
-    /// Who points between the corners `a` and `b` reads `text`; a bitmap does not show it.
+    /// Shows `text` to readers who point between the corners `a` and `b`; a bitmap does not show it.
     pub(crate) fn tip(&mut self, a: Point, b: Point, text: impl Into<String>) {
         self.tips.push(Tip { corners: (a, b), text: text.into() });
     }
@@ -160,7 +160,7 @@ impl Scene {
     }
 }
 
-/// What a reader would stumble over: texts outside the picture, and texts on top of each other.
+/// Lists the flaws that a reader would stumble over: texts outside the picture, and texts on top of each other.
 #[cfg(test)]
 pub(crate) fn flaws(scene: &Scene) -> Vec<String> {
     let texts: Vec<&Text> = scene

@@ -6,12 +6,12 @@ use super::panel::key;
 use super::scene::{Point, Scene};
 use octopus_diag::quantile_of_sorted;
 
-/// At each place the lowest, the 5%, 50% and 95% quantiles, and the highest value.
+/// The lowest value, the 5%, 50% and 95% quantiles, and the highest value at each place.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spread(Vec<[f64; 5]>);
 
 impl Spread {
-    /// Of series of `places` values; values that are NaN are left out, and a place without any is NaN.
+    /// Summarises series of `places` values; values that are NaN are left out, and a place without any is NaN.
     pub(super) fn of<'a>(series: impl Iterator<Item = &'a [f64]> + Clone, places: usize) -> Self {
         let at = |place: usize| {
             let mut values: Vec<f64> = series.clone().filter_map(|one| one.get(place).copied()).collect();
@@ -22,7 +22,7 @@ impl Spread {
         Self((0..places).map(at).collect())
     }
 
-    /// The five numbers at each place.
+    /// Returns the five numbers at each place.
     pub(super) fn places(&self) -> &[[f64; 5]] {
         &self.0
     }
@@ -59,7 +59,7 @@ impl Spread {
     }
 }
 
-/// What the colours mean, of `what`; returns where it ends.
+/// Returns the draws the key of the colours, for `what`; returns where it ends.
 pub(super) fn spread_key(scene: &mut Scene, (x, y): Point, what: &str) -> f64 {
     let mut end = key(scene, (x, y), BLUE, false, &format!("median of {what}"));
     end = key(scene, (end + 28.0, y), SKY, false, "5% to 95% of them");

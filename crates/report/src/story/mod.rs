@@ -1,4 +1,4 @@
-//! The convergence story of every parameter: how its draws came to be worth what they are, and what each chain says.
+//! The convergence story of every parameter: how its effective sample size grew, and what each chain says.
 
 mod ranks;
 
@@ -15,21 +15,21 @@ const STEPS: usize = 8;
 /// Chains that one story tells apart; more are put together with their neighbours.
 const MOST_CHAINS: usize = 16;
 
-/// What is to be told of every parameter, beyond its summary. Numbers have few digits: they are to be looked at.
+/// The stories of all parameters, beyond their summaries. Numbers have few digits: they are for looking at.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stories {
-    /// Neighbouring chains that are put together as one: 1 up to 16 chains.
+    /// The number of neighbouring chains that are put together as one; 1 with up to 16 chains.
     pub chains_together: usize,
-    /// The first so many draws of each chain that the growing effective sample sizes are of; the last is all.
+    /// The numbers of first draws of each chain for which effective sample sizes are given; the last is all draws.
     pub draws: Vec<usize>,
     /// One story for each parameter, in the order of the posterior.
     pub parameters: Vec<ParameterStory>,
 }
 
-/// What is to be told of one parameter. Lists are by chain (or chains put together), or by [`Stories::draws`].
+/// The story of one parameter. Lists are by chain (or chains put together), or by [`Stories::draws`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParameterStory {
-    /// `mu_group[berlin]`.
+    /// The name of the parameter, e.g. `mu_group[berlin]`.
     pub name: String,
     /// Mean of each chain.
     #[serde(with = "nullable::list")]
@@ -37,27 +37,28 @@ pub struct ParameterStory {
     /// Standard deviation of each chain (divisor n - 1).
     #[serde(with = "nullable::list")]
     pub sds: Vec<f64>,
-    /// Of each chain, how many of its draws are among the lowest twentieth of all chains' draws, among the next, and
-    /// so on (Vehtari et al. 2021, rank plots); empty where a draw is not finite.
+    /// The ranks of each chain's draws: how many are among the lowest twentieth of all chains' draws, how many among
+    /// the next, and so on (Vehtari et al. 2021, rank plots); empty where a draw is not finite.
     pub ranks: Vec<Vec<u32>>,
-    /// Bulk effective sample size of the first draws.
+    /// Bulk effective sample size of the first draws, for each of [`Stories::draws`].
     #[serde(with = "nullable::list")]
     pub ess_bulk: Vec<f64>,
-    /// Tail effective sample size of the first draws.
+    /// Tail effective sample size of the first draws, for each of [`Stories::draws`].
     #[serde(with = "nullable::list")]
     pub ess_tail: Vec<f64>,
-    /// Draws for each draw that would do if they were independent, for the mean: draws over their effective number,
-    /// which is (sd / MCSE)^2.
+    /// The autocorrelation time for the mean: draws divided by their effective number (sd / MCSE)^2, that is, the
+    /// number of draws that are worth one independent draw.
     #[serde(with = "nullable")]
     pub autocorrelation_time: f64,
 }
 
 impl Stories {
-    /// The stories of all numbers of `posterior`, whose variables are `chain x draw x ...`; with `superchains` groups of
-    /// chains that began together, effective sample sizes are as [`octopus_diag::summary_of_many`] has them.
+    /// Tells the stories of all numbers of `posterior`, whose variables are `chain x draw x ...`. With `superchains`
+    /// groups of chains that began together, effective sample sizes are those of [`octopus_diag::summary_of_many`].
     ///
     /// # Errors
-    /// [`ReportError::Diagnose`] when the posterior is damaged or the chains cannot be divided so.
+    /// [`ReportError::Diagnose`] when the posterior is damaged or the chains cannot be divided into `superchains`
+    /// groups.
     pub fn from_posterior(posterior: &Dataset, superchains: Option<usize>) -> Result<Self, ReportError> {
         let elements: Vec<Element<'_>> = elements(posterior).collect();
         let Some((chains, draws)) = elements.first().map(|element| (element.chains, element.draws)) else {
@@ -98,7 +99,8 @@ impl Stories {
     }
 }
 
-/// How many neighbouring chains make one of at most [`MOST_CHAINS`]: whole superchains, and the same number each.
+/// Returns the number of neighbouring chains that make one of at most [`MOST_CHAINS`]: whole superchains, the same
+/// number in each.
 fn together(chains: usize, superchains: Option<usize>) -> usize {
     let begun = superchains.filter(|&groups| groups > 0 && chains.is_multiple_of(groups)).map_or(1, |n| chains / n);
     if chains <= MOST_CHAINS {
@@ -118,14 +120,14 @@ fn sd(values: &[f64]) -> f64 {
     (squares / (values.len() as f64 - 1.0)).sqrt()
 }
 
-/// With decimals down to a ten-thousandth of `sd`: a place far from 0 needs more digits than others to be told apart.
+/// Rounds to a ten-thousandth of `sd`: a place far from 0 needs more digits than others to be told apart.
 fn rounded_by(value: f64, sd: f64) -> f64 {
     const MOST: i32 = 17;
     let decimals = 4 - if sd > 0.0 { sd.log10().floor() as i32 } else { -MOST };
     if decimals > MOST { value } else { format!("{value:.0$}", decimals.max(0) as usize).parse().unwrap_or(f64::NAN) }
 }
 
-/// With five digits.
+/// Rounds to five digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(f64::NAN)
 }

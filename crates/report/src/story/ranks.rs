@@ -3,8 +3,8 @@
 /// Bins: a twentieth of 2000 draws is 100, give or take 10 by chance.
 const BINS: usize = 20;
 
-/// Of each chain of `draws` values the draws by the bin of their rank; draws that are equal share their mean rank.
-/// Empty where a value is not finite.
+/// Counts the draws of each chain of `draws` values by the bin of their rank; draws that are equal share their mean
+/// rank. The result is empty where a value is not finite.
 pub(super) fn counts(values: &[f64], draws: usize) -> Vec<Vec<u32>> {
     if draws == 0 || values.iter().any(|value| !value.is_finite()) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What was asked for, row by row: the table of docs/requirements.md.
+//! The requirements, row by row: the table of the design's section 11.
 
 /// One row of the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub struct Criterion {
     pub id: &'static str,
     /// `P0` must, `P1` should, `P2` may, `Q` quality of the result.
     pub priority: &'static str,
-    /// What is asked for.
+    /// The requirement, in words.
     pub criterion: &'static str,
-    /// When it is met.
+    /// The condition for which the criterion is met.
     pub threshold: &'static str,
     /// Whether it can only be judged with a GPU.
     pub wants_gpu: bool,

@@ -1,4 +1,4 @@
-//! From what was measured to the rows of the verdict: one small function for each criterion.
+//! Makes the rows of the verdict from what was measured, with one small function for each criterion.
 
 use super::{CRITERIA, Criterion, Status, Verdict, VerdictRow};
 use crate::Measured;
@@ -9,16 +9,16 @@ use octopus_diag::limits;
 /// A thing that phase 0 must deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deliverable {
-    /// Its name, e.g. `trace_plot.png`.
+    /// The file's name, e.g. `trace_plot.png`.
     pub name: String,
-    /// Whether it was made.
+    /// Whether the file was made.
     pub made: bool,
 }
 
 /// Device memory of a run on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GpuMemory {
-    /// The most that was held, in bytes.
+    /// The most memory that was held, in bytes.
     pub peak_bytes: u64,
     /// The part that each further chain adds, in bytes.
     pub per_chain_bytes: u64,
@@ -26,7 +26,7 @@ pub struct GpuMemory {
     pub share: f64,
 }
 
-/// How far two posteriors of one model differ, each as a fraction.
+/// The differences of two posteriors of one model, each as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PosteriorMatch {
     /// Root mean square difference of the means over their root mean square.
@@ -40,25 +40,25 @@ pub struct PosteriorMatch {
 /// Everything that the verdict is made from.
 #[derive(Clone, Debug)]
 pub struct Evidence<'a> {
-    /// Whether a missing GPU counts.
+    /// Whether a GPU is required: if it is missing, that decides the outcome.
     pub require_gpu: bool,
     /// The GPU's name, or why there is none.
     pub gpu: Measured<String>,
     /// Whether that GPU is the software GPU of the tests, which proves nothing of a GPU.
     pub test_double: bool,
-    /// How the model ran on the GPU: what it did, or the error it met.
+    /// The run of the model on the GPU: what it did in words, or the error it met.
     pub gpu_run: Measured<Result<String, String>>,
-    /// Every parameter.
+    /// The summary of every parameter.
     pub parameters: &'a [SummaryRow],
     /// Divergent transitions after warm-up.
     pub divergences: u64,
     /// Speed-up of the whole GPU over the whole CPU (min-ESS each second, warm-up included).
     pub speedup: Measured<f64>,
-    /// What had to be made.
+    /// The files that had to be made.
     pub deliverables: &'a [Deliverable],
-    /// Device memory.
+    /// The device memory of the run on the GPU.
     pub gpu_memory: Measured<GpuMemory>,
-    /// GPU against CPU.
+    /// The posterior of the GPU against that of the CPU.
     pub posterior_match: Measured<PosteriorMatch>,
     /// Coefficient of variation of repeated wall times.
     pub timing_variation: Measured<f64>,

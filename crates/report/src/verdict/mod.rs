@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 pub use criteria::{CRITERIA, Criterion};
 pub use evidence::{Deliverable, Evidence, GpuMemory, PosteriorMatch};
 
-/// How a criterion came out.
+/// The outcome of a criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "UPPERCASE")]
 pub enum Status {
-    /// Met.
+    /// The criterion is met.
     Pass,
-    /// Not met.
+    /// The criterion is not met.
     Fail,
-    /// Could not be judged.
+    /// The criterion could not be judged.
     Skipped {
-        /// Why, as a clause.
+        /// The reason, as a clause.
         reason: String,
     },
 }
 
 impl Status {
-    /// `PASS`, `FAIL` or `SKIPPED`.
+    /// Returns `PASS`, `FAIL` or `SKIPPED`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pass => "PASS",
@@ -38,27 +38,27 @@ impl Status {
 /// One criterion judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerdictRow {
-    /// `P0.3`.
+    /// The id of the criterion, e.g. `P0.3`.
     pub id: String,
     /// `P0`, `P1`, `P2`, or `Q` for quality.
     pub priority: String,
-    /// What is asked for.
+    /// The requirement, in words.
     pub criterion: String,
-    /// When it is met.
+    /// The condition for which the criterion is met.
     pub threshold: String,
-    /// What was measured.
+    /// The measured value, in words.
     pub value: String,
-    /// How it came out.
+    /// The outcome of the criterion.
     #[serde(flatten)]
     pub status: Status,
-    /// What to do about it, where there is something to do.
+    /// Advice on what to do, where there is something to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// Whether it was skipped for want of a GPU.
+    /// Whether the criterion was skipped because there is no GPU.
     pub wants_gpu: bool,
 }
 
-/// How the whole came out.
+/// The outcome of all criteria together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -73,16 +73,16 @@ pub enum Outcome {
 /// All criteria judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// How the whole came out.
+    /// The outcome of all criteria together.
     pub outcome: Outcome,
-    /// Whether a missing GPU counts.
+    /// Whether a GPU is required: if it is missing, that decides the outcome.
     pub require_gpu: bool,
     /// The criteria in the order of their ids.
     pub rows: Vec<VerdictRow>,
 }
 
 impl Verdict {
-    /// The rule: a GPU that is required and missing decides; else any FAIL fails; SKIPPED never does.
+    /// Judges all rows: a GPU that is required and missing decides; otherwise any FAIL fails; SKIPPED never does.
     pub fn new(rows: Vec<VerdictRow>, require_gpu: bool) -> Self {
         let missing = rows.iter().any(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
         let outcome = if require_gpu && missing {
@@ -95,7 +95,7 @@ impl Verdict {
         Self { outcome, require_gpu, rows }
     }
 
-    /// The program's exit code: 0 passed, 1 failed, 4 a required GPU is missing.
+    /// Returns the program's exit code: 0 passed, 1 failed, 4 a required GPU is missing.
     pub fn exit_code(&self) -> u8 {
         match self.outcome {
             Outcome::Passed => 0,
@@ -104,13 +104,13 @@ impl Verdict {
         }
     }
 
-    /// How many rows passed, failed and were skipped.
+    /// Returns how many rows passed, failed and were skipped.
     pub fn counts(&self) -> (usize, usize, usize) {
         let count = |word| self.rows.iter().filter(|row| row.status.word() == word).count();
         (count("PASS"), count("FAIL"), count("SKIPPED"))
     }
 
-    /// One line that says how it came out.
+    /// Returns one line with the outcome.
     pub fn sentence(&self) -> String {
         let (passed, failed, skipped) = self.counts();
         let wants_gpu = |row: &&VerdictRow| row.wants_gpu && matches!(row.status, Status::Skipped { .. });

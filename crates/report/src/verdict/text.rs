@@ -4,7 +4,7 @@ use super::{Status, Verdict};
 use crate::text::{Charset, Column, text_table, wrap};
 
 impl Verdict {
-    /// An aligned table, then the reasons and the advice, then the outcome in one line.
+    /// Returns an aligned table, then the reasons and the advice, then the outcome in one line.
     pub fn text(&self, charset: Charset) -> String {
         let columns = [
             Column::left("id", 5),

@@ -24,23 +24,23 @@ pub struct AutocorrPlot {
     pub panels: Vec<AutocorrPanel>,
     /// The number of draws of each chain.
     pub draws: usize,
-    /// How many parameters the panels were chosen from.
+    /// The number of parameters that the panels were chosen from.
     pub parameters: usize,
 }
 
 /// One scalar of an autocorrelation plot.
 #[derive(Clone, Debug)]
 pub struct AutocorrPanel {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
     /// Bulk effective sample size, NaN where it is not defined.
     pub ess_bulk: f64,
-    /// For each chain the autocorrelation at lags 0, 1, 2, ...; NaN where it is not defined.
+    /// The autocorrelation of each chain at lags 0, 1, 2, ...; NaN where it is not defined.
     pub chains: Vec<Vec<f64>>,
 }
 
 impl AutocorrPlot {
-    /// At most nine panels (the scalars, then the elements of arrays with the worst R-hat) and lags up to 100.
+    /// Chooses at most nine panels (the scalars, then the elements of arrays with the worst R-hat) and lags up to 100.
     ///
     /// `posterior` holds arrays over `chain`, `draw`, ...; draws without a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
@@ -58,12 +58,12 @@ impl AutocorrPlot {
         Self { panels: panels.collect(), draws, parameters: summary.len() }
     }
 
-    /// Where 95% of the correlations of independent draws lie, on either side of 0.
+    /// Returns the bound within which 95% of the correlations of independent draws lie, on either side of 0.
     fn band(&self) -> f64 {
         1.96 / (self.draws.max(1) as f64).sqrt()
     }
 
-    /// The longest lag to show: half as far again as any chain remembers, since more would only show noise.
+    /// Returns the longest lag to show: half as far again as any chain remembers, since more would only show noise.
     fn lags(&self) -> usize {
         let longest = self.panels.iter().flat_map(|panel| panel.chains.iter().map(Vec::len)).max().unwrap_or(0);
         let remembered = self.panels.iter().flat_map(|panel| &panel.chains).map(|lags| {

@@ -28,7 +28,7 @@ pub struct EcdfPanel {
     pub difference: Vec<f64>,
     /// The band's lower end, as long.
     pub lower: Vec<f64>,
-    /// Its upper end.
+    /// The upper end of the band.
     pub upper: Vec<f64>,
 }
 
@@ -48,11 +48,11 @@ pub struct RankPanel {
     pub heading: RankHeading,
     /// Ranks in each bin.
     pub counts: Vec<u64>,
-    /// How many a uniform quantity has in a bin.
+    /// The range of counts that a uniform quantity has in a bin.
     pub expected: (u64, u64),
 }
 
-/// What stands above a panel.
+/// The heading of a panel.
 #[derive(Clone, Debug)]
 pub struct RankHeading {
     /// The quantity.
@@ -66,9 +66,9 @@ pub struct RankHeading {
 /// Differences of moments between two simulators of one joint distribution, in standard errors.
 #[derive(Clone, Debug)]
 pub struct MomentsPlot {
-    /// Where a difference is beyond what chance makes of all moments together.
+    /// The difference beyond which a moment differs by more than chance makes of all moments together.
     pub limit: f64,
-    /// Each moment.
+    /// The moments.
     pub rows: Vec<MomentRow>,
 }
 
@@ -89,12 +89,12 @@ const GAP: f64 = 110.0;
 /// Left of each panel: the numbers of its vertical axis.
 const NUMBERS: f64 = 50.0;
 
-/// The height that `panels` panels need below `top`.
+/// Returns the height that `panels` panels need below `top`.
 fn height(top: f64, panels: usize) -> f64 {
     top + ROW * panels.div_ceil(COLUMNS) as f64 + MARGIN
 }
 
-/// A probability near 1 in per cent, with the digits that tell it from 1: `99.996 %`.
+/// Returns a probability near 1 in per cent, with the digits that tell it from 1: `99.996 %`.
 fn near_one(probability: f64) -> String {
     let digits = (-(1.0 - probability).log10()).ceil().clamp(1.0, 12.0) as usize;
     format!("{:.*} %", digits.saturating_sub(2) + usize::from(digits > 2), 100.0 * probability)

@@ -1,7 +1,7 @@
-//! What chance makes of a bar: the hypergeometric distribution.
+//! The heights of bars by chance alone: the hypergeometric distribution.
 
-/// The central interval of at least the probability `coverage` for how many of `drawn` things out of `total` are
-/// among the `marked` ones.
+/// Returns the central interval of at least the probability `coverage` for how many of `drawn` things out of `total`
+/// are among the `marked` ones.
 pub(super) fn interval(drawn: u64, total: u64, marked: u64, coverage: f64) -> (u64, u64) {
     let lowest = (drawn + marked).saturating_sub(total);
     let highest = drawn.min(marked);
@@ -25,7 +25,7 @@ pub(super) fn interval(drawn: u64, total: u64, marked: u64, coverage: f64) -> (u
     (low, high)
 }
 
-/// The first place up to which the weights sum to `tail`.
+/// Returns the first place up to which the weights sum to `tail`.
 fn first_above<'a>(weights: impl Iterator<Item = &'a f64>, tail: f64) -> u64 {
     let mut sum = 0.0;
     let up_to = |weight: &f64| {

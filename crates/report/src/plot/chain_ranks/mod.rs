@@ -25,40 +25,40 @@ const COVERAGE: f64 = 99.0;
 /// [`RankPlot`](crate::RankPlot) is another picture: ranks of true values, over many data sets.
 #[derive(Clone, Debug)]
 pub struct ChainRankPlot {
-    /// One panel of the picture for each.
+    /// The panels, one for each scalar shown.
     pub panels: Vec<ChainRankPanel>,
-    /// How many parameters the panels were chosen from.
+    /// The number of parameters that the panels were chosen from.
     pub parameters: usize,
 }
 
 /// One scalar of a rank plot.
 #[derive(Clone, Debug)]
 pub struct ChainRankPanel {
-    /// Its name.
+    /// The scalar's name.
     pub name: String,
     /// R-hat, NaN where it is not defined.
     pub rhat: f64,
-    /// Its ranks.
+    /// The ranks of the scalar's draws.
     pub ranks: ChainRanks,
 }
 
 /// Ranks of the draws of each chain among the draws of all, counted in bins of equal width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChainRanks {
-    /// For each chain the draws in each bin.
+    /// The number of draws of each chain in each bin.
     pub counts: Vec<Vec<u64>>,
-    /// How many draws a bin has of a chain like the others.
+    /// The number of draws in a bin for a chain like the others.
     pub expected: f64,
-    /// Where 99% of the bars lie when the chains are alike.
+    /// The range in which 99% of the bars lie when the chains are alike.
     pub chance: (f64, f64),
-    /// Draws that are NaN, and have no rank.
+    /// The number of draws that are NaN, and have no rank.
     pub not_a_number: usize,
     /// Whether all draws are equal, so that ranks say nothing.
     pub constant: bool,
 }
 
 impl ChainRankPlot {
-    /// At most nine panels: the scalars, then the elements of arrays with the worst R-hat.
+    /// Chooses at most nine panels: the scalars, then the elements of arrays with the worst R-hat.
     ///
     /// `posterior` holds arrays over `chain`, `draw`, ...; draws without a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {

@@ -32,7 +32,7 @@ impl Diagnostic {
         if self.more_is_better { rate(value) } else { significant(value, 4) }
     }
 
-    /// The parameter that is worst at the end, and its value; one that is not defined is worst.
+    /// Returns the parameter that is worst at the end, and its value; one that is not defined is worst.
     fn worst<'a>(&self, parameters: &'a [ConvergenceSeries]) -> Option<(&'a ConvergenceSeries, f64)> {
         let badness = |value: f64| match (value.is_nan(), self.more_is_better) {
             (true, _) => f64::INFINITY,
@@ -53,7 +53,7 @@ impl Diagnostic {
         }
     }
 
-    /// A value's place on that axis; NaN stays NaN.
+    /// Returns a value's place on that axis; NaN stays NaN.
     fn place(&self, value: f64) -> f64 {
         if self.more_is_better || value.is_nan() { value } else { (value - 1.0).max(SMALLEST_EXCESS) }
     }

@@ -19,7 +19,7 @@ const FEWEST_DRAWS: usize = 4;
 /// R-hat and effective sample sizes of every parameter against the draws made so far.
 #[derive(Clone, Debug)]
 pub struct ConvergencePlot {
-    /// How many first draws of each chain each point uses.
+    /// The numbers of first draws of each chain, one for each point.
     pub draws: Vec<usize>,
     /// The number of chains.
     pub chains: usize,
@@ -32,7 +32,7 @@ pub struct ConvergencePlot {
 /// One parameter's diagnostics at each point; NaN where one is not defined.
 #[derive(Clone, Debug)]
 pub struct ConvergenceSeries {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
     /// R-hat.
     pub rhat: Vec<f64>,
@@ -43,13 +43,13 @@ pub struct ConvergenceSeries {
 }
 
 impl ConvergencePlot {
-    /// Every parameter of `posterior` that has a row in `summary`, by [`octopus_diag::summary`] of the first draws:
-    /// twelve numbers of draws, so it takes about six times as long as the summary of all.
+    /// Takes every parameter of `posterior` that has a row in `summary`, by [`octopus_diag::summary`] of the first
+    /// draws: twelve numbers of draws, so it takes about six times as long as the summary of all.
     ///
     /// With `superchains` R-hat is nested, as in [`octopus_diag::summary_of_many`].
     ///
     /// # Errors
-    /// What those functions say of the variables that have rows.
+    /// When the diagnostics fail for a variable that has rows.
     pub fn from_posterior(
         posterior: &Dataset,
         summary: &[SummaryRow],
@@ -84,7 +84,7 @@ impl ConvergencePlot {
     }
 }
 
-/// The variables of numbers with an element among `names`.
+/// Returns the variables of numbers with an element among `names`.
 fn variables(posterior: &Dataset, names: &HashSet<&str>) -> Dataset {
     let mut shown = Dataset { coords: posterior.coords.clone(), ..Dataset::default() };
     for element in elements(posterior).filter(|element| names.contains(element.name.as_str())) {

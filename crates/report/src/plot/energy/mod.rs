@@ -19,7 +19,7 @@ pub struct EnergyPlot {
 }
 
 impl EnergyPlot {
-    /// From the statistic `energy` of `sample_stats`, `chain x draw`; without it there is nothing to draw.
+    /// Reads the statistic `energy` of `sample_stats`, `chain x draw`; without it there is nothing to draw.
     pub fn from_sample_stats(sample_stats: &Dataset) -> Self {
         let energy = draws::elements(sample_stats).find(|element| element.scalar && element.variable == "energy");
         let chains = energy.map(|energy| energy.chains()).unwrap_or_default();

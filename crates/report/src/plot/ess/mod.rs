@@ -23,20 +23,20 @@ const POINTS: usize = 20;
 /// `az.plot_ess(kind="evolution")`.
 #[derive(Clone, Debug)]
 pub struct EssEvolutionPlot {
-    /// One panel of the picture for each.
+    /// The panels, one for each scalar shown.
     pub panels: Vec<EssEvolutionPanel>,
-    /// How many draws of all chains each point uses.
+    /// The number of draws of all chains that each point uses.
     pub draws: Vec<usize>,
-    /// The least effective sample size to ask for, 100 for each chain.
+    /// The smallest effective sample size to ask for, 100 for each chain.
     pub least: f64,
-    /// How many parameters the panels were chosen from.
+    /// The number of parameters that the panels were chosen from.
     pub parameters: usize,
 }
 
-/// One scalar of such a plot.
+/// One scalar of an [`EssEvolutionPlot`].
 #[derive(Clone, Debug)]
 pub struct EssEvolutionPanel {
-    /// Its name.
+    /// The scalar's name.
     pub name: String,
     /// Bulk effective sample size at each point, NaN where it is not defined.
     pub bulk: Vec<f64>,
@@ -44,7 +44,7 @@ pub struct EssEvolutionPanel {
     pub tail: Vec<f64>,
 }
 
-/// What [`EssRegionsPlot`] shows.
+/// The kind of region that an [`EssRegionsPlot`] shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EssRegions {
     /// The effective sample size for each of some quantiles. `az.plot_ess(kind="quantile")`.
@@ -56,28 +56,28 @@ pub enum EssRegions {
 /// Effective sample sizes over the regions of a distribution: a valley is a region that chains reach seldom.
 #[derive(Clone, Debug)]
 pub struct EssRegionsPlot {
-    /// Which kind of region.
+    /// The kind of region.
     pub regions: EssRegions,
-    /// One panel of the picture for each.
+    /// The panels, one for each scalar shown.
     pub panels: Vec<EssRegionsPanel>,
-    /// The least effective sample size to ask for, 100 for each chain.
+    /// The smallest effective sample size to ask for, 100 for each chain.
     pub least: f64,
-    /// How many parameters the panels were chosen from.
+    /// The number of parameters that the panels were chosen from.
     pub parameters: usize,
 }
 
-/// One scalar of such a plot.
+/// One scalar of an [`EssRegionsPlot`].
 #[derive(Clone, Debug)]
 pub struct EssRegionsPanel {
-    /// Its name.
+    /// The scalar's name.
     pub name: String,
-    /// Of each region its probabilities from and to (equal for a quantile), and the effective sample size, NaN
-    /// where it is not defined.
+    /// For each region, the probabilities at its ends (equal for a quantile) and the effective sample size, NaN where
+    /// it is not defined.
     pub ess: Vec<(f64, f64, f64)>,
 }
 
 impl EssEvolutionPlot {
-    /// At most nine panels: the scalars, then the elements of arrays with the worst R-hat.
+    /// Chooses at most nine panels: the scalars, then the elements of arrays with the worst R-hat.
     ///
     /// `posterior` holds arrays over `chain`, `draw`, ...; draws without a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
@@ -103,7 +103,7 @@ impl EssEvolutionPlot {
 }
 
 impl EssRegionsPlot {
-    /// The effective sample sizes of twenty quantiles from 5% to 95%; panels as in [`EssEvolutionPlot`].
+    /// Computes the effective sample sizes of twenty quantiles from 5% to 95%; panels as in [`EssEvolutionPlot`].
     pub fn quantiles(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
         Self::of(EssRegions::Quantiles, posterior, summary, |chains| {
             let curve = ess_quantile_curve(chains, POINTS).unwrap_or_default();
@@ -111,8 +111,8 @@ impl EssRegionsPlot {
         })
     }
 
-    /// The effective sample sizes of the probabilities of the intervals from 0% to 5%, ... 95% to 100%; panels as in
-    /// [`EssEvolutionPlot`].
+    /// Computes the effective sample sizes of the probabilities of the intervals from 0% to 5%, ... 95% to 100%; panels
+    /// as in [`EssEvolutionPlot`].
     pub fn intervals(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
         Self::of(EssRegions::Intervals, posterior, summary, |chains| {
             let curve = ess_local_curve(chains, POINTS).unwrap_or_default();
@@ -136,7 +136,7 @@ impl EssRegionsPlot {
     }
 }
 
-/// The scalars to show: names and draws, chain after chain; and the chains and draws of each.
+/// Returns the scalars to show: names and draws, chain after chain; and the chains and draws of each.
 fn chosen(posterior: &Dataset, summary: &[SummaryRow]) -> (Vec<(String, Vec<f64>)>, usize, usize) {
     let rows = choose::choose(summary, MOST_PANELS, MOST_ELEMENTS);
     let found = choose::found(posterior, &rows);

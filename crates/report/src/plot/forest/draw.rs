@@ -17,7 +17,7 @@ const COLUMNS: usize = 3;
 const SCALAR: f64 = 220.0;
 const GAP: f64 = 60.0;
 const LIST_ROW: f64 = 36.0;
-/// From the start of a block to its panel, and from its panel to its end.
+/// The distances from the start of a block to its panel, and from its panel to its end.
 const ABOVE: f64 = 70.0;
 const BELOW: f64 = 70.0;
 

@@ -20,7 +20,7 @@ const RHATS: f64 = 90.0;
 /// Room for tick labels.
 const LEFT: f64 = 110.0;
 
-/// Draws the block and returns its height.
+/// Returns the draws the block and returns its height.
 pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
     let upper = Panel { left: MARGIN + LEFT, top: top + 110.0, right: WIDTH - MARGIN, bottom: top + 110.0 + VALUES };
     let middle = Panel { top: upper.bottom + GAP, bottom: upper.bottom + GAP + AROUND, ..upper };

@@ -21,7 +21,7 @@ pub struct ForestPlot {
 pub struct ForestSection {
     /// The variable's name.
     pub name: String,
-    /// Its elements in order.
+    /// The variable's elements in order.
     pub rows: Vec<ForestRow>,
 }
 
@@ -43,9 +43,9 @@ pub struct ForestRow {
 }
 
 impl ForestPlot {
-    /// Every variable of `posterior` that has rows in `summary`; the 50% interval is computed from the draws.
+    /// Takes every variable of `posterior` that has rows in `summary`; the 50% interval is computed from the draws.
     ///
-    /// Of more than four arrays the first four are shown.
+    /// Only the first four arrays are shown.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
         const MOST_ARRAYS: usize = 4;
         let by_name: std::collections::HashMap<&str, &SummaryRow> =
@@ -93,20 +93,20 @@ impl ForestRow {
 }
 
 impl ForestSection {
-    /// Of the rows whose truth is known, how many have it inside their 89% HDI, and how many there are.
+    /// Returns how many rows have their truth inside their 89% HDI, and how many rows have a known truth.
     fn coverage(&self) -> Option<(usize, usize)> {
         let known: Vec<_> = self.rows.iter().filter_map(|row| Some((row.truth?, row.hdi89))).collect();
         let inside = known.iter().filter(|(truth, (low, high))| truth >= low && truth <= high).count();
         (!known.is_empty()).then_some((inside, known.len()))
     }
 
-    /// The values that the rows span.
+    /// Returns the values that the rows span.
     fn range(&self) -> (f64, f64) {
         let ends = self.rows.iter().flat_map(|row| [row.hdi89.0, row.hdi89.1, row.mean].into_iter().chain(row.truth));
         super::axis::widened(super::axis::extent(ends).unwrap_or((0.0, 1.0)), 0.03)
     }
 
-    /// Rows by ascending mean; those without a mean come last.
+    /// Returns the rows by ascending mean; those without a mean come last.
     fn sorted(&self) -> Vec<&ForestRow> {
         let mut rows: Vec<&ForestRow> = self.rows.iter().collect();
         rows.sort_by(|a, b| a.mean.is_nan().cmp(&b.mean.is_nan()).then(a.mean.total_cmp(&b.mean)));

@@ -51,7 +51,7 @@ impl ForestComparisonPlot {
         Ok(scene)
     }
 
-    /// The height of one element with a line for each run.
+    /// Returns the height of one element with a line for each run.
     fn height(&self) -> f64 {
         LINE * self.runs.len() as f64 + BETWEEN
     }

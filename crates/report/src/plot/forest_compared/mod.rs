@@ -1,4 +1,4 @@
-//! Forest of several runs or models: their intervals beside each other, grouped by variable.
+//! The forest of several runs or models: their intervals beside each other, grouped by variable.
 
 mod draw;
 
@@ -8,9 +8,9 @@ use super::axis::{extent, widened};
 use super::forest::{ForestPlot, ForestRow};
 use crate::summary::SummaryRow;
 
-/// Rows of a variable that are shown one by one.
+/// The most rows of a variable that are all shown.
 const MOST_ROWS: usize = 40;
-/// Of a variable with more, as many: those whose runs differ most.
+/// The number of rows shown of a variable with more rows: those whose runs differ most.
 const MOST_DIFFERENT: usize = 20;
 
 /// The data of a forest of several runs.
@@ -18,7 +18,7 @@ const MOST_DIFFERENT: usize = 20;
 pub struct ForestComparisonPlot {
     /// Names of the runs.
     pub runs: Vec<String>,
-    /// One for each variable.
+    /// The variables, one section for each.
     pub sections: Vec<ComparedSection>,
 }
 
@@ -27,9 +27,9 @@ pub struct ForestComparisonPlot {
 pub struct ComparedSection {
     /// The variable's name.
     pub name: String,
-    /// Its elements.
+    /// The variable's elements that are shown.
     pub rows: Vec<ComparedRow>,
-    /// How many elements it has: more than rows where only the most different are shown.
+    /// The number of the variable's elements; there are fewer rows where only the most different are shown.
     pub elements: usize,
 }
 
@@ -38,14 +38,14 @@ pub struct ComparedSection {
 pub struct ComparedRow {
     /// The element's name.
     pub label: String,
-    /// What each run says of it, in the order of the runs; none where a run does not have it.
+    /// The interval of each run, in the order of the runs; `None` where a run does not have the element.
     pub runs: Vec<Option<ForestRow>>,
 }
 
 impl ForestPlot {
-    /// The forests of several runs or models, each with its name, posterior and summary, row beside row: `az.plot_forest`
-    /// with a list. Variables are in the order of the first run that has them. Of a variable with more than 40
-    /// elements the 20 are shown whose means differ most, in units of their 89% intervals.
+    /// Makes the forest of several runs or models, each with its name, posterior and summary, row beside row:
+    /// `az.plot_forest` with a list. Variables are in the order of the first run that has them. A variable with more
+    /// than 40 elements shows the 20 whose means differ most, in units of their 89% intervals.
     pub fn compared(runs: &[(&str, &Dataset, &[SummaryRow])]) -> ForestComparisonPlot {
         let mut sections: Vec<ComparedSection> = Vec::new();
         for (run, (_, posterior, summary)) in runs.iter().enumerate() {
@@ -76,7 +76,7 @@ impl ComparedSection {
         self.elements = self.rows.len();
     }
 
-    /// Of many rows only those that differ most, in their order.
+    /// Cuts many rows to those that differ most, in their order.
     fn cut(&mut self) {
         if self.rows.len() <= MOST_ROWS {
             return;
@@ -88,7 +88,7 @@ impl ComparedSection {
         self.rows = order.into_iter().map(|i| self.rows[i].clone()).collect();
     }
 
-    /// The values that the rows span.
+    /// Returns the values that the rows span.
     fn range(&self) -> (f64, f64) {
         let rows = self.rows.iter().flat_map(|row| row.runs.iter().flatten());
         let ends = rows.flat_map(|row| [row.hdi89.0, row.hdi89.1, row.mean].into_iter().chain(row.truth));
@@ -97,7 +97,8 @@ impl ComparedSection {
 }
 
 impl ComparedRow {
-    /// The largest difference of two runs' means over the mean length of their 89% intervals; 0 where it is not defined.
+    /// Returns the largest difference of two runs' means over the mean length of their 89% intervals; 0 where it is not
+    /// defined.
     fn difference(&self) -> f64 {
         let rows: Vec<&ForestRow> = self.runs.iter().flatten().collect();
         let Some((low, high)) = extent(rows.iter().map(|row| row.mean)) else { return 0.0 };
@@ -106,12 +107,12 @@ impl ComparedRow {
         if difference.is_nan() { 0.0 } else { difference }
     }
 
-    /// The worst R-hat of the runs.
+    /// Returns the worst R-hat of the runs.
     fn rhat(&self) -> f64 {
         self.runs.iter().flatten().map(|row| row.rhat).fold(f64::NAN, f64::max)
     }
 
-    /// The value that made the data, where a run knows it.
+    /// Returns the value that made the data, where a run knows it.
     fn truth(&self) -> Option<f64> {
         self.runs.iter().flatten().find_map(|row| row.truth)
     }

@@ -105,7 +105,7 @@ fn colour(samplers: &[&str], point: &FrontPoint) -> super::super::palette::Colou
     series(samplers.iter().position(|sampler| *sampler == point.sampler).unwrap_or(0))
 }
 
-/// The edge of what is reached: no setting lies above it or left of it.
+/// Returns the edge of what is reached: no setting lies above it or left of it.
 fn edge(panel: &Panel, places: &[Point]) -> Vec<Point> {
     let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return Vec::new() };
     let mut edge = vec![(first.0, panel.bottom), first];

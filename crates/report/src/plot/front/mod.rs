@@ -5,9 +5,9 @@ mod draw;
 /// The data of a plot of speed against error.
 #[derive(Clone, Debug)]
 pub struct ParetoFrontPlot {
-    /// What the error is, e.g. `largest error of a mean, in posterior sds`.
+    /// The name of the error, e.g. `largest error of a mean, in posterior sds`.
     pub error: String,
-    /// Each sampler and setting.
+    /// The points, one for each sampler and setting.
     pub points: Vec<FrontPoint>,
 }
 
@@ -18,14 +18,14 @@ pub struct FrontPoint {
     pub label: String,
     /// The sampler; points of one have one colour.
     pub sampler: String,
-    /// Its error: less is better.
+    /// The sampler's error: less is better.
     pub error: f64,
     /// Effective draws a second: more is better.
     pub ess_per_s: f64,
 }
 
 impl FrontPoint {
-    /// Whether it has a place on logarithmic axes.
+    /// Returns whether it has a place on logarithmic axes.
     fn drawable(&self) -> bool {
         let good = |v: f64| v > 0.0 && v.is_finite();
         good(self.error) && good(self.ess_per_s)

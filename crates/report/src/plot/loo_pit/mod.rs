@@ -1,5 +1,6 @@
-//! LOO-PIT: for each observation the probability that the model, fitted to the others, gives to what is at or below it.
-//! In a calibrated model these are uniform (Gelfand, Dey and Chang 1992); the band is that of Saeilynoja et al. (2022).
+//! LOO-PIT: for each observation, the probability of a value at or below it under the model fitted to the other
+//! observations. For a calibrated model these are uniform (Gelfand, Dey and Chang 1992); the band is that of Saeilynoja
+//! et al. (2022).
 
 mod draw;
 
@@ -9,13 +10,13 @@ use crate::ReportError;
 
 /// The probability that uniform values stay inside the band everywhere.
 const COVERAGE: f64 = 0.95;
-/// Places at which the distribution function is compared, at most; the band is exact for these.
+/// The most places at which the distribution function is compared; the band is exact for these.
 const PLACES: usize = 100;
-/// With this many observations the exact band takes seconds at so many places: half of them do.
+/// With this many observations the exact band takes seconds at [`PLACES`] places; then half of them are used.
 const MANY: usize = 20_000;
-/// Bins of the histogram, at most.
+/// The most bins of the histogram.
 const BINS: usize = 25;
-/// Expected in a bin, at least.
+/// The least expected number of observations in a bin.
 const IN_BIN: usize = 5;
 
 /// The data of a LOO-PIT check.
@@ -28,14 +29,14 @@ pub struct LooPitPlot {
 /// Counts of the values that lie between 0 and 1.
 struct Counts {
     values: usize,
-    /// How many are NaN or outside.
+    /// The number of values that are NaN or outside 0 to 1.
     dropped: usize,
-    /// At each of evenly spaced places the share at or below it less the place, with the band's ends.
+    /// The share of values at or below each of evenly spaced places, less the place; and the band's ends there.
     difference: Vec<f64>,
     lower: Vec<f64>,
     upper: Vec<f64>,
     bins: Vec<u64>,
-    /// Where the count of a bin lies with 95% probability.
+    /// The range in which the count of a bin lies with 95% probability.
     expected: (u64, u64),
 }
 
@@ -67,15 +68,15 @@ impl LooPitPlot {
 }
 
 impl Counts {
-    /// The places where the function leaves the band.
+    /// Returns the places where the function leaves the band.
     fn outside(&self) -> Vec<usize> {
         let inside = |i: usize| self.difference[i] >= self.lower[i] && self.difference[i] <= self.upper[i];
         (0..self.difference.len()).filter(|&i| !inside(i)).collect()
     }
 }
 
-/// How many of values in [0, 1] lie in each of `bins` intervals; an edge belongs to the interval below it, so that sums
-/// count what is at or below.
+/// Counts the values in [0, 1] that lie in each of `bins` intervals. An edge belongs to the interval below it, so that
+/// sums count what is at or below.
 fn in_bins(values: &[f64], bins: usize) -> Vec<u64> {
     let mut counts = vec![0; bins];
     for value in values {

@@ -19,14 +19,14 @@ pub struct PairPlot {
     pub variables: Vec<PairVariable>,
     /// The draws whose transition diverged, as places in the variables' draws, ascending.
     pub divergent: Vec<usize>,
-    /// How many parameters the variables were chosen from.
+    /// The number of parameters that the variables were chosen from.
     pub parameters: usize,
 }
 
 /// One variable of a pair plot.
 #[derive(Clone, Debug)]
 pub struct PairVariable {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
     /// Draws of all chains, in the same order for all variables.
     pub draws: Vec<f64>,
@@ -35,8 +35,8 @@ pub struct PairVariable {
 }
 
 impl PairPlot {
-    /// At most five variables: of more, those whose values differ most between divergent and other draws, or, where
-    /// no transition diverged, the scalars and the elements with the worst R-hat.
+    /// Chooses at most five variables: if there are more, those whose values differ most between divergent and other
+    /// draws, or, where no transition diverged, the scalars and the elements with the worst R-hat.
     ///
     /// `posterior` holds arrays over `chain`, `draw`, ...; `sample_stats`, if given, holds `diverging`. Draws without
     /// a row in `summary` are left out: to name variables, pass their rows only.

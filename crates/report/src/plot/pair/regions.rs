@@ -1,4 +1,4 @@
-//! Where most of the points of a plane lie: the smallest region with a given share of them.
+//! The regions where most of the points of a plane lie: the smallest region with a given share of them.
 
 use super::super::axis::Axis;
 
@@ -15,7 +15,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Of points with `x` and `y` from 0 to 1; none without points.
+    /// Estimates the density of points with `x` and `y` from 0 to 1; `None` without points.
     pub(super) fn of(points: &[(f64, f64)]) -> Option<Self> {
         if points.is_empty() {
             return None;
@@ -30,7 +30,7 @@ impl Plane {
         Some(Self { density: smooth(&rows, CELLS, 1) })
     }
 
-    /// The density above which a share `mass` of the points lies.
+    /// Returns the density above which a share `mass` of the points lies.
     ///
     /// Summed over places twice as close as cells: of the few cells inside a small region whole ones are a twentieth.
     pub(super) fn level(&self, mass: f64) -> f64 {
@@ -49,7 +49,7 @@ impl Plane {
         0.0
     }
 
-    /// The region above `level` as polygons in the unit square.
+    /// Returns the region above `level` as polygons in the unit square.
     pub(super) fn outlines(&self, level: f64) -> Vec<Vec<(f64, f64)>> {
         let (mut open, mut closed): (Vec<Outline>, Vec<Outline>) = (Vec::new(), Vec::new());
         for row in 0..CELLS * FINER {
@@ -67,7 +67,7 @@ impl Plane {
         closed.into_iter().map(Outline::polygon).collect()
     }
 
-    /// Where the density is above `level` along a thin row.
+    /// Returns the parts of a thin row where the density is above `level`.
     fn runs(&self, row: usize, level: f64) -> Vec<(f64, f64)> {
         let y = (row as f64 + 0.5) / (CELLS * FINER) as f64;
         let above: Vec<f64> = (0..CELLS).map(|x| self.at(x, y) - level).collect();
@@ -89,7 +89,7 @@ impl Plane {
         runs
     }
 
-    /// The density in column `x` at height `y`, linear between the middles of cells.
+    /// Returns the density in column `x` at height `y`, linear between the middles of cells.
     fn at(&self, x: usize, y: f64) -> f64 {
         let (below, above, share) = neighbours(y);
         (1.0 - share) * self.density[below * CELLS + x] + share * self.density[above * CELLS + x]
@@ -101,7 +101,7 @@ impl Plane {
     }
 }
 
-/// The cells whose middles lie on either side of `v`, and how far it is from the first to the second.
+/// Returns the cells whose middles lie on either side of `v`, and how far it is from the first to the second.
 fn neighbours(v: f64) -> (usize, usize, f64) {
     let at = (v * CELLS as f64 - 0.5).clamp(0.0, (CELLS - 1) as f64);
     let below = at.floor() as usize;

@@ -70,7 +70,7 @@ impl ParallelPlot {
         Ok(scene)
     }
 
-    /// Where the middle half of the divergent draws lies, for who points at a row.
+    /// Describes where the middle half of the divergent draws lies, for readers who point at a row.
     fn divergent_quantiles(&self, variable: usize) -> String {
         let mut values: Vec<f64> = self.divergent.iter().filter_map(|line| line.get(variable).copied()).collect();
         values.retain(|v| !v.is_nan());

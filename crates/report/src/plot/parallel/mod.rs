@@ -12,7 +12,7 @@ use crate::summary::SummaryRow;
 const MOST_VARIABLES: usize = 24;
 /// Lines of draws that did not diverge.
 const MOST_OTHERS: usize = 200;
-/// Lines of draws that did.
+/// The most lines of draws whose transition diverged.
 const MOST_DIVERGENT: usize = 200;
 
 /// The data of a plot of parallel coordinates: a row for each variable, a line for each draw (Gabry et al. 2019).
@@ -20,33 +20,34 @@ const MOST_DIVERGENT: usize = 200;
 pub struct ParallelPlot {
     /// The rows.
     pub variables: Vec<ParallelVariable>,
-    /// For some draws whose transition diverged the value of each variable, less its mean, over its standard deviation.
+    /// One line for each of some draws whose transition diverged: the value of each variable less its mean, divided by
+    /// its standard deviation.
     pub divergent: Vec<Vec<f64>>,
-    /// The same for some of the other draws.
+    /// One line, of the same standardised values, for each of some other draws.
     pub others: Vec<Vec<f64>>,
-    /// How many transitions diverged.
+    /// The number of transitions that diverged.
     pub divergences: usize,
-    /// How many draws there are.
+    /// The number of draws.
     pub draws: usize,
-    /// How many parameters the variables were chosen from.
+    /// The number of parameters that the variables were chosen from.
     pub parameters: usize,
 }
 
-/// One variable of such a plot.
+/// One variable of a plot of parallel coordinates.
 #[derive(Clone, Debug)]
 pub struct ParallelVariable {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// The mean that its values are less.
+    /// The mean that is subtracted from the variable's values.
     pub mean: f64,
-    /// The standard deviation that they are over.
+    /// The standard deviation that the variable's values are divided by.
     pub sd: f64,
 }
 
 impl ParallelPlot {
-    /// At most 24 variables: of more, those whose values differ most between divergent and other draws, or, where no
-    /// transition diverged, the scalars and the elements with the worst R-hat. At most 200 lines of either kind, taken
-    /// evenly from all chains.
+    /// Chooses at most 24 variables: if there are more, those whose values differ most between divergent and other
+    /// draws, or, where no transition diverged, the scalars and the elements with the worst R-hat. There are at most
+    /// 200 lines of either kind, taken evenly from all chains.
     ///
     /// `posterior` holds arrays over `chain`, `draw`, ...; `sample_stats` holds `diverging`. Draws without a row in
     /// `summary`, which gives means and standard deviations, are left out.
@@ -80,7 +81,7 @@ fn normalised(value: f64, mean: f64, sd: f64) -> f64 {
     if sd == 0.0 && value.is_finite() { 0.0 } else { (value - mean) / sd }
 }
 
-/// At most `most` of `all`, evenly apart.
+/// Returns at most `most` of `all`, evenly apart.
 fn evenly(all: &[usize], most: usize) -> impl Iterator<Item = &usize> {
     let kept = all.len().min(most);
     (0..kept).map(move |i| &all[i * all.len() / kept])

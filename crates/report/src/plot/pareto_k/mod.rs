@@ -69,7 +69,7 @@ impl ParetoKPlot {
         worst
     }
 
-    /// The values to span: all finite ones, with 0 and the line at 1.
+    /// Returns the values to span: all finite ones, with 0 and the line at 1.
     fn range(&self) -> (f64, f64) {
         let (low, high) = super::axis::extent(self.k.iter().copied().chain([0.0, 1.08])).unwrap_or((0.0, 1.08));
         (low - 0.04 * (high - low), high + 0.04 * (high - low))

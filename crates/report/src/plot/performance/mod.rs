@@ -18,11 +18,11 @@ pub struct PerformanceRow {
     pub problem: String,
     /// Engine and setting, e.g. `CPU, 2 threads, collapsed`.
     pub label: String,
-    /// What stands behind the row.
+    /// The result of the row.
     pub result: PerformanceResult,
 }
 
-/// What a row of the comparison shows.
+/// The result that a row of the comparison shows.
 #[derive(Clone, Debug)]
 pub enum PerformanceResult {
     /// Ours, or a peer's, measured here or not.
@@ -42,7 +42,7 @@ pub enum PerformanceResult {
 }
 
 impl PerformancePlot {
-    /// The rows of each problem, problems in order of appearance.
+    /// Returns the rows of each problem, problems in order of appearance.
     fn problems(&self) -> Vec<(&str, Vec<&PerformanceRow>)> {
         let mut problems: Vec<(&str, Vec<&PerformanceRow>)> = Vec::new();
         for row in &self.rows {
@@ -54,7 +54,7 @@ impl PerformancePlot {
         problems
     }
 
-    /// The times to span, widened to whole decades so that bars start at a round value.
+    /// Returns the times to span, widened to whole decades so that bars start at a round value.
     fn wall_range(&self) -> Option<(f64, f64)> {
         decades(self.rows.iter().flat_map(|row| match &row.result {
             PerformanceResult::Run { wall_s, .. } => vec![wall_s.value().copied().unwrap_or(f64::NAN)],
@@ -62,7 +62,7 @@ impl PerformancePlot {
         }))
     }
 
-    /// The rates to span.
+    /// Returns the rates to span.
     fn ess_range(&self) -> Option<(f64, f64)> {
         decades(self.rows.iter().filter_map(|row| match &row.result {
             PerformanceResult::Run { min_ess_per_s, .. } => *min_ess_per_s,
@@ -71,7 +71,7 @@ impl PerformancePlot {
     }
 }
 
-/// The smallest range of whole powers of ten around the positive values, the lower end strictly below them.
+/// Returns the smallest range of whole powers of ten around the positive values, the lower end strictly below them.
 fn decades(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let (low, high) = super::axis::extent(values.into_iter().filter(|v| *v > 0.0))?;
     let first = (low * 0.8).log10().floor();

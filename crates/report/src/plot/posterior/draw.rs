@@ -93,7 +93,7 @@ fn draw_density(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, top: f64, b
     tell_shares(scene, panel, x, top, base);
 }
 
-/// Who points at a value is told how much of the posterior lies below it.
+/// Tells readers who point at a value how much of the posterior lies below it.
 fn tell_shares(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, top: f64, base: f64) {
     const STRIPS: usize = 30;
     let mut sorted: Vec<f64> = panel.draws.iter().copied().filter(|v| v.is_finite()).collect();

@@ -20,7 +20,7 @@ pub struct PosteriorPlot {
 /// One scalar of a posterior plot. Its numbers are taken as given, so that the picture and the table agree.
 #[derive(Clone, Debug)]
 pub struct PosteriorPanel {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
     /// Draws of all chains in any order.
     pub draws: Vec<f64>,
@@ -35,7 +35,7 @@ pub struct PosteriorPanel {
 }
 
 impl PosteriorPlot {
-    /// The scalars of the posterior (at most nine), or, where there is none, the first elements of its arrays.
+    /// Takes the scalars of the posterior (at most nine), or, where there is none, the first elements of its arrays.
     ///
     /// Draws without a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
@@ -59,7 +59,7 @@ impl PosteriorPlot {
 }
 
 impl PosteriorPanel {
-    /// The values the panel spans: all draws but the outermost 0.1%, the interval, and the truth unless it lies
+    /// Returns the values the panel spans: all draws but the outermost 0.1%, the interval, and the truth unless it lies
     /// so far out that the density would be a spike.
     fn range(&self) -> (f64, f64) {
         let mut sorted: Vec<f64> = self.draws.iter().copied().filter(|v| v.is_finite()).collect();

@@ -74,7 +74,7 @@ fn draw_densities(scene: &mut Scene, panel: &Panel, observed: &[f64], curves: &[
     }
 }
 
-/// Who points at a span of values is told how many observations it has, and how many such data should have.
+/// Tells readers who point at a span of values how many observations it has, and how many such data should have.
 fn tell_counts(scene: &mut Scene, panel: &Panel, observed: &[f64], mean: &[(f64, f64)], x: &Axis) {
     const STRIPS: usize = 40;
     let (low, high) = x.range();

@@ -27,7 +27,7 @@ impl PpcPlot {
         self.replicates.iter().step_by(every).filter_map(|values| Density::of(values)).collect()
     }
 
-    /// The values to show: observations and all but the outermost 0.1% of the replicates.
+    /// Returns the values to show: observations and all but the outermost 0.1% of the replicates.
     fn range(&self) -> Option<(f64, f64)> {
         let mut pooled: Vec<f64> = self.replicates.iter().flatten().copied().filter(|v| v.is_finite()).collect();
         pooled.sort_by(f64::total_cmp);
@@ -36,7 +36,7 @@ impl PpcPlot {
     }
 }
 
-/// The mean of densities on an even grid of the range: the predictive density.
+/// Returns the mean of densities on an even grid of the range: the predictive density.
 fn mean_curve(curves: &[Density], (low, high): (f64, f64)) -> Vec<(f64, f64)> {
     const POINTS: usize = 300;
     if curves.is_empty() {

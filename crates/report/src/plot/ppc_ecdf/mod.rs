@@ -56,19 +56,19 @@ struct Functions {
     x: Vec<f64>,
     observed: Vec<f64>,
     replicated: Vec<Vec<f64>>,
-    /// That of all replicates together.
+    /// The distribution function of all replicates together.
     mean: Vec<f64>,
-    /// Where 95% of the replicated functions lie at each value.
+    /// The range in which 95% of the replicated functions lie at each value.
     envelope: Vec<(f64, f64)>,
 }
 
 impl Functions {
-    /// The replicated functions to draw, evenly chosen.
+    /// Returns the replicated functions to draw, evenly chosen.
     fn curves(&self) -> impl Iterator<Item = &Vec<f64>> {
         self.replicated.iter().step_by(self.replicated.len().div_ceil(MOST_CURVES).max(1))
     }
 
-    /// The share of the range at which the observed function lies outside the envelope.
+    /// Returns the share of the range at which the observed function lies outside the envelope.
     fn outside(&self) -> f64 {
         let out = self.observed.iter().zip(&self.envelope).filter(|(v, (low, high))| *v < low || *v > high);
         out.count() as f64 / self.x.len() as f64
@@ -81,7 +81,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// The share of ascending `sorted` at or below each of ascending `x`.
+/// Returns the share of ascending `sorted` at or below each of ascending `x`.
 fn ecdf(sorted: &[f64], x: &[f64]) -> Vec<f64> {
     x.iter().map(|&x| sorted.partition_point(|&v| v <= x) as f64 / sorted.len() as f64).collect()
 }

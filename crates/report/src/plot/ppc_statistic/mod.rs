@@ -14,12 +14,12 @@ pub struct PpcStatisticPlot {
 }
 
 impl PredictiveStatistic {
-    /// The values to span; none when there is no finite one.
+    /// Returns the values to span; none when there is no finite one.
     fn span(&self) -> Option<(f64, f64)> {
         extent(self.replicated.iter().copied().chain([self.observed])).map(|range| widened(range, 0.05))
     }
 
-    /// The p-value as people read it: with 80 replicates none of which is as small, it is less than 1/80.
+    /// Returns the p-value as people read it: with 80 replicates none of which is as small, it is less than 1/80.
     fn p_words(&self) -> String {
         let least = 1.0 / self.replicated.len().max(1) as f64;
         match self.p_value {

@@ -114,8 +114,8 @@ fn curve(scene: &mut Scene, density: &Density, place: &Panel, x: &Axis, y: &Axis
     scene.line(points, colour, 3.5);
 }
 
-/// How many times as high as it is a prior is drawn beside a posterior that would leave it no height: 1, or the largest
-/// of 2, 5, 10, 20, 50, ... that keeps it below a third of the posterior.
+/// Returns the factor by which the prior is drawn higher than it is, beside a posterior that would leave it no height:
+/// 1, or the largest of 2, 5, 10, 20, 50, ... that keeps it below a third of the posterior.
 fn magnification(prior: f64, posterior: f64) -> f64 {
     let room = posterior / (3.0 * prior);
     if !(room.is_finite() && prior > 0.0 && prior < 0.08 * posterior) {

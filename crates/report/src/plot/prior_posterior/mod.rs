@@ -29,7 +29,7 @@ pub struct PriorPosteriorPlot {
 /// Prior and posterior draws of one scalar. Its numbers are taken as given, so that the picture and the table agree.
 #[derive(Clone, Debug)]
 pub struct PriorPosteriorPanel {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
     /// Draws from the prior in any order.
     pub prior: Vec<f64>,
@@ -43,7 +43,7 @@ pub struct PriorPosteriorPanel {
     pub truth: Option<f64>,
 }
 
-/// How much each element of an array was narrowed.
+/// The narrowing of each element of an array.
 #[derive(Clone, Debug)]
 pub struct Narrowing {
     /// The variable.
@@ -53,8 +53,8 @@ pub struct Narrowing {
 }
 
 impl PriorPosteriorPlot {
-    /// Every variable that both groups have draws of, and both summaries rows of: scalars and short arrays as panels
-    /// (at most twelve), of longer arrays how much each element was narrowed.
+    /// Takes every variable that both groups have draws of, and both summaries rows of: scalars and short arrays as
+    /// panels (at most twelve), of longer arrays how much each element was narrowed.
     pub fn from_groups(
         prior: &Dataset,
         prior_summary: &[SummaryRow],
@@ -98,7 +98,7 @@ impl PriorPosteriorPlot {
 }
 
 impl PriorPosteriorPanel {
-    /// The values to show: the posterior, and the prior as far as the posterior stays wider than a line.
+    /// Returns the values to show: the posterior, and the prior as far as the posterior stays wider than a line.
     fn range(&self) -> (f64, f64) {
         let (prior, posterior) = (bulk(&self.prior, 0.005), bulk(&self.posterior, 0.001));
         let Some(own) = extent([posterior.0, posterior.1]) else {

@@ -199,7 +199,7 @@ fn draw_row(scene: &mut Scene, row: &RunDifference, panel: &Panel, x: &Axis, y: 
     scene.tip((panel.left, y - 0.5 * ROW), (panel.right, y + 0.5 * ROW), words);
 }
 
-/// A share in per cent with its sign: `+1.2 %`.
+/// Returns a share in per cent with its sign: `+1.2 %`.
 fn share(fraction: f64) -> String {
     let words = match 100.0 * fraction {
         p if !p.is_finite() => significant(p, 2),

@@ -1,35 +1,35 @@
-//! Two runs of one model: do they agree within their Monte Carlo errors, and which is faster?
+//! Compares two runs of one model: do they agree within their Monte Carlo errors, and which is faster?
 
 mod draw;
 mod spread;
 
 use super::axis::extent;
 
-/// More parameters than this are shown as distributions, and only the most different by name.
+/// With more parameters than this, differences are shown as distributions, and only the most different by name.
 const MOST_ROWS: usize = 60;
-/// As many of these.
+/// The number of parameters shown by name then.
 const MOST_DIFFERENT: usize = 20;
-/// Differences beyond are drawn at the edge, with their number.
+/// Differences beyond this are drawn at the edge, with their number.
 const FURTHEST: f64 = 12.0;
-/// Of independent standard normal numbers the share beyond 2 and beyond 4 (scipy.stats.norm.sf).
+/// The shares of independent standard normal numbers beyond 2 and beyond 4 (scipy.stats.norm.sf).
 const BEYOND_2: f64 = 2.0 * 0.022_750_131_948_179_195;
 const BEYOND_4: f64 = 2.0 * 3.167_124_183_311_996e-5;
 
 /// The data of a comparison of two runs.
 #[derive(Clone, Debug)]
 pub struct RunComparisonPlot {
-    /// Names of the two runs.
+    /// The names of the two runs.
     pub runs: (String, String),
-    /// Each parameter that both have.
+    /// The parameters that both runs have.
     pub rows: Vec<RunDifference>,
-    /// How much better the second run is than the first.
+    /// The ratios that say how much better the second run is than the first.
     pub ratios: Vec<RunRatio>,
 }
 
 /// One parameter of two runs; NaN where something is not defined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDifference {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
     /// The second mean less the first, in Monte Carlo standard errors of the difference.
     pub z_mean: f64,
@@ -46,21 +46,21 @@ pub struct RunDifference {
 /// A figure of speed of the second run over that of the first: above 1 the second is better.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRatio {
-    /// What is compared, e.g. `effective draws a second`.
+    /// The quantity that is compared, e.g. `effective draws a second`.
     pub name: String,
     /// The ratio.
     pub ratio: f64,
 }
 
 impl RunDifference {
-    /// The larger of the two differences in standard errors; 0 where neither is defined.
+    /// Returns the larger of the two differences in standard errors; 0 where neither is defined.
     fn largest(&self) -> f64 {
         self.z_mean.abs().max(self.z_sd.abs()).max(0.0)
     }
 }
 
 impl RunComparisonPlot {
-    /// The rows to name: all of few, of many those that differ most, the most different first.
+    /// Returns the rows to name: all of few, of many those that differ most, the most different first.
     fn named(&self) -> Vec<&RunDifference> {
         let mut rows: Vec<&RunDifference> = self.rows.iter().collect();
         if rows.len() > MOST_ROWS {
@@ -78,7 +78,7 @@ impl RunComparisonPlot {
         if infinite { FURTHEST } else { (1.1 * largest).clamp(5.0, FURTHEST) }
     }
 
-    /// How many of the differences are beyond `limit`, and how many there are.
+    /// Returns how many of the differences are beyond `limit`, and how many there are.
     fn beyond(&self, of: impl Fn(&RunDifference) -> f64, limit: f64) -> (usize, usize) {
         let defined: Vec<f64> = self.rows.iter().map(of).filter(|z| !z.is_nan()).collect();
         (defined.iter().filter(|z| z.abs() > limit).count(), defined.len())

@@ -14,7 +14,7 @@ const GAP: f64 = 70.0;
 /// Bins in a standard error.
 const FINE: f64 = 4.0;
 
-/// Draws both histograms and returns where they end.
+/// Returns the draws both histograms and returns where they end.
 pub(super) fn draw(scene: &mut Scene, plot: &RunComparisonPlot, top: f64) -> f64 {
     let width = 0.5 * (WIDTH - 2.0 * MARGIN - GAP);
     let left = Panel { left: MARGIN, top: top + 116.0, right: MARGIN + width, bottom: top + 116.0 + HEIGHT };

@@ -8,15 +8,15 @@ use crate::format::{rate, seconds};
 /// The data of a plot of scaling.
 #[derive(Clone, Debug)]
 pub struct ScalingPlot {
-    /// What grows, e.g. `groups`, `chains`, `observations` or `threads`.
+    /// The size that grows, e.g. `groups`, `chains`, `observations` or `threads`.
     pub along: String,
-    /// What was measured.
+    /// The quantity that was measured.
     pub measured: ScalingMeasure,
     /// One line for each engine or setting.
     pub series: Vec<ScalingSeries>,
 }
 
-/// What a plot of scaling shows.
+/// The quantity that a plot of scaling shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalingMeasure {
     /// Wall time in seconds: less is better.
@@ -28,9 +28,10 @@ pub enum ScalingMeasure {
 /// One engine or setting.
 #[derive(Clone, Debug)]
 pub struct ScalingSeries {
-    /// Its name.
+    /// The name of the line.
     pub name: String,
-    /// What was measured at each size, in any order; repeats of a size stand beside each other, their median on the line.
+    /// The size and the measurement of each point, in any order; repeats of a size stand beside each other, and their
+    /// median is on the line.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -66,7 +67,7 @@ impl ScalingSeries {
         points
     }
 
-    /// The median at each size, in order.
+    /// Returns the median at each size, in order.
     fn medians(&self) -> Vec<(f64, f64)> {
         let points = self.shown();
         let of_size = points.chunk_by(|a, b| a.0 == b.0);
@@ -78,8 +79,8 @@ impl ScalingSeries {
             .collect()
     }
 
-    /// The exponent b of `y = a x^b` through the medians, by least squares of the logarithms; none with fewer than two
-    /// sizes.
+    /// Returns the exponent b of `y = a x^b` through the medians, by least squares of the logarithms; none with fewer
+    /// than two sizes.
     fn slope(&self) -> Option<f64> {
         let logs: Vec<(f64, f64)> = self.medians().into_iter().map(|(x, y)| (x.ln(), y.ln())).collect();
         let n = logs.len() as f64;
@@ -90,8 +91,8 @@ impl ScalingSeries {
 }
 
 impl ScalingPlot {
-    /// The range of one coordinate of all points, with room at either end on a logarithmic axis, at most by the factor
-    /// `most` at the upper one.
+    /// Returns the range of one coordinate of all points, with room at either end on a logarithmic axis, at most by the
+    /// factor `most` at the upper one.
     fn range(&self, of: impl Fn((f64, f64)) -> f64, most: f64) -> Option<(f64, f64)> {
         let (low, high) = extent(self.series.iter().flat_map(ScalingSeries::shown).map(of))?;
         let room = (high / low).powf(0.06).max(1.15);

@@ -143,7 +143,7 @@ impl ShrinkagePlot {
         draw_names(scene, labels, shown, place);
     }
 
-    /// Where groups are pulled to: across on the axis of posterior means, upright where there is none.
+    /// Draws the line that groups are pulled to: across on the axis of posterior means, upright where there is none.
     fn draw_grand_mean(&self, scene: &mut Scene, panel: &Panel, x: &Axis, y: Option<&Axis>) {
         let Some(mean) = self.grand_mean.filter(|mean| mean.is_finite()) else { return };
         match y {

@@ -19,24 +19,24 @@ pub struct ShrinkagePlot {
     pub grand_mean: Option<f64>,
 }
 
-/// One group.
+/// One group and how it was pulled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShrunkGroup {
-    /// Its name.
+    /// The group's name.
     pub label: String,
-    /// The mean of its observations.
+    /// The mean of the group's observations.
     pub raw: f64,
-    /// The posterior mean.
+    /// The posterior mean of the group.
     pub mean: f64,
     /// The posterior's 89% highest-density interval.
     pub hdi89: (f64, f64),
-    /// The number of its observations.
+    /// The number of the group's observations.
     pub size: usize,
 }
 
 impl ShrinkagePlot {
-    /// The elements of the variable `name` in `summary`, in order, beside the means of their observations: observation
-    /// `i` belongs to the group `group_of[i]`. Groups without observations or without a row are left out.
+    /// Takes the elements of the variable `name` in `summary`, in order, beside the means of their observations:
+    /// observation `i` belongs to the group `group_of[i]`. Groups without observations or without a row are left out.
     pub fn from_summary(
         name: &str,
         summary: &[SummaryRow],

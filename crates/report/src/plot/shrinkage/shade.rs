@@ -7,7 +7,7 @@ use super::super::scene::{Point, Scene};
 
 /// A square's side in pixels.
 const SIDE: f64 = 9.0;
-/// From the palest to the darkest: a quarter of the points lie in squares of each.
+/// The shades from the palest to the darkest: a quarter of the points lie in squares of each.
 const SHADES: [(Colour, f64); 4] = [(SKY, 0.4), (SKY, 0.9), (BLUE, 0.75), (BLUE, 1.0)];
 
 /// Draws squares for all points.

@@ -10,12 +10,12 @@ use super::super::scene::{Align, Point, Shape, Text};
 use super::path;
 use super::{escaped, hex, scaled, units};
 
-/// How far back a mark looks for its like.
+/// The number of earlier marks among which a mark looks for one like it.
 const LOOK_BACK: usize = 12;
 /// Elements of more marks than this are slow to search.
 const FULL: usize = 4000;
 
-/// What all marks of a layer have in common; lengths are in the units of the drawing.
+/// The properties that all marks of a layer have in common; lengths are in the units of the drawing.
 #[derive(Clone, Debug, PartialEq)]
 enum Look {
     Stroke { colour: Colour, width: i32, opacity: f64 },
@@ -41,7 +41,7 @@ impl Look {
         }
     }
 
-    /// Whether two marks that overlap may be one element: not where one would show through the other, and areas
+    /// Returns whether two marks that overlap may be one element: not where one would show through the other, and areas
     /// that run the other way round would leave a hole.
     fn may_overlap(&self) -> bool {
         match self {
@@ -136,7 +136,7 @@ impl Layer {
     }
 }
 
-/// The marks as elements, in as few as it takes.
+/// Returns the marks as elements, in as few as it takes.
 pub(super) fn elements(shapes: &[Shape]) -> String {
     let mut layers: Vec<Layer> = Vec::new();
     for shape in shapes {

@@ -10,7 +10,7 @@ use super::scene::{Point, Scene, Tip};
 /// Units of the drawing for each pixel: places are whole numbers, and a half pixel shows on a curve.
 const UNITS: f64 = 2.0;
 
-/// The picture as an SVG document of its own (without an XML declaration, so that it also goes into a page).
+/// Returns the picture as an SVG document of its own (without an XML declaration, so that it also goes into a page).
 pub(crate) fn svg(scene: &Scene) -> String {
     let (width, height) = (scene.width.ceil(), scene.height.ceil());
     let (view_width, view_height) = (width * UNITS, height * UNITS);

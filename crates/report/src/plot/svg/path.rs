@@ -45,8 +45,8 @@ pub(super) fn add(data: &mut String, places: &[Place], closed: bool) {
     }
 }
 
-/// The places that a curve needs (Ramer 1972, Douglas and Peucker 1973): between two of them none of the others is
-/// further than [`TOLERANCE`] from the straight line.
+/// Returns the places that a curve needs (Ramer 1972, Douglas and Peucker 1973): between two of them none of the others
+/// is further than [`TOLERANCE`] from the straight line.
 fn visible(places: &[Place]) -> Vec<Place> {
     if places.len() < 3 {
         return places.to_vec();
@@ -67,7 +67,7 @@ fn visible(places: &[Place]) -> Vec<Place> {
     places.iter().zip(needed).filter(|(_, needed)| *needed).map(|(&place, _)| place).collect()
 }
 
-/// From `place` to the nearest point between `a` and `b`.
+/// Returns the distance from `place` to the nearest point between `a` and `b`.
 fn distance(place: Place, a: Place, b: Place) -> f64 {
     let vector = |from: Place, to: Place| (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
     let ((abx, aby), (apx, apy)) = (vector(a, b), vector(a, place));

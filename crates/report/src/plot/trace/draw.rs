@@ -118,7 +118,7 @@ impl TracePlot {
     }
 }
 
-/// How to read the picture: of many chains the ranks are summed up.
+/// Returns advice on how to read the picture: with many chains the ranks are summed up.
 fn note(chains: usize) -> String {
     let ranks = if chains <= MOST_KEYS {
         "ranks of its draws among the draws of all chains, flat where chains agree".to_owned()

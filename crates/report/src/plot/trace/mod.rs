@@ -18,33 +18,34 @@ const MOST_ELEMENTS: usize = 3;
 /// The data of a trace plot.
 #[derive(Clone, Debug)]
 pub struct TracePlot {
-    /// One row of the picture for each.
+    /// The rows, one for each scalar shown.
     pub rows: Vec<TraceRow>,
-    /// For each chain the draws whose transition diverged; may be empty.
+    /// The draws of each chain whose transition diverged; may be empty.
     pub divergences: Vec<Vec<usize>>,
-    /// How many parameters the rows were chosen from.
+    /// The number of parameters that the rows were chosen from.
     pub parameters: usize,
 }
 
 /// One scalar of a trace plot.
 #[derive(Clone, Debug)]
 pub struct TraceRow {
-    /// Its name.
+    /// The scalar's name.
     pub name: String,
-    /// Draws of each chain in order.
+    /// The draws of each chain in order.
     pub chains: Vec<Vec<f64>>,
-    /// Their ranks among the draws of all chains.
+    /// The ranks of the draws among those of all chains.
     pub ranks: ChainRanks,
     /// R-hat, NaN where it is not defined.
     pub rhat: f64,
     /// Bulk effective sample size, NaN where it is not defined.
     pub ess_bulk: f64,
-    /// The value that made the data.
+    /// The true value that made the data, where it is known.
     pub truth: Option<f64>,
 }
 
 impl TracePlot {
-    /// At most six rows: the scalars (of more than six those with the worst R-hat), then the elements of arrays with the worst R-hat.
+    /// Chooses at most six rows: the scalars (if there are more than six, those with the worst R-hat), then the
+    /// elements of arrays with the worst R-hat.
     ///
     /// `posterior` holds arrays over `chain`, `draw`, ...; `sample_stats`, if given, holds `diverging`. Draws without
     /// a row in `summary` are left out.
@@ -69,7 +70,8 @@ impl TracePlot {
     }
 }
 
-/// The lowest and highest point of each of `columns` equal spans of draws, in order: drawn, it looks like all draws.
+/// Returns the lowest and highest point of each of `columns` equal spans of draws, in order: drawn, it looks like all
+/// draws.
 ///
 /// A chain with at most two draws a column is returned whole. Draws that are not finite are left out.
 fn thinned(chain: &[f64], columns: usize) -> Vec<(usize, f64)> {
