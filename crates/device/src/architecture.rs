@@ -1,4 +1,4 @@
-//! What a compute capability says of a chip.
+//! The facts about a chip that follow from its compute capability.
 
 use crate::Version;
 
@@ -13,7 +13,7 @@ fn cores_per_multiprocessor(capability: Version) -> Option<u32> {
     })
 }
 
-/// The number of streaming multiprocessors; NVML tells cores, and the driver multiprocessors.
+/// Returns the number of streaming multiprocessors; NVML tells cores, and the driver multiprocessors.
 pub(crate) fn multiprocessors(capability: Version, cores: u32) -> Option<u32> {
     let each = cores_per_multiprocessor(capability)?;
     cores.is_multiple_of(each).then_some(cores / each)

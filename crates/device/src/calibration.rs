@@ -1,8 +1,8 @@
-//! What work costs on this machine's processor and on one of its devices, measured once and kept.
+//! The cost of work on this machine's processor and on one of its devices, measured once and kept.
 //!
 //! | Concept | Here |
 //! |---|---|
-//! | The cost of one kernel or copy: so much to start it, so much for each unit | [`LinearCost`] |
+//! | The cost of one kernel or copy: a part to start it, and a part for each unit | [`LinearCost`] |
 //! | Measured costs of both sides, with what they were measured on | [`Calibration`], made by [`calibrate`] |
 //! | What makes a measurement stale | [`CalibrationKey`]: device, driver, binary |
 //! | Where measurements are kept | [`CalibrationCache`] |

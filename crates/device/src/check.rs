@@ -27,7 +27,7 @@ mod wsl_driver;
 use crate::finding::Question;
 use crate::{DeviceInfo, Finding, Probe};
 
-/// What is asked, and the function that answers it.
+/// A check: the question, and the function that answers it.
 type Check = (Question, fn(&Probe) -> Finding);
 
 const CHECKS: [Check; 23] = [
@@ -83,7 +83,7 @@ fn each(devices: &[&DeviceInfo], text: impl Fn(&DeviceInfo) -> Option<String>) -
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// The other processes on these devices; `None` when there are none, or NVML does not tell.
+/// Returns the other processes on these devices; `None` when there are none, or NVML does not tell.
 fn others(devices: &[&DeviceInfo]) -> Option<String> {
     let named: Vec<String> =
         devices.iter().filter_map(|device| device.processes.as_ref()).flatten().map(ToString::to_string).collect();

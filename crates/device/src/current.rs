@@ -1,4 +1,4 @@
-//! Which device a thread works on.
+//! The device that a thread works on.
 
 use octopus_cuda::{Context, CudaError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
@@ -42,7 +42,7 @@ thread_local! {
 }
 
 impl Device {
-    /// The device of this thread.
+    /// Returns the device of this thread.
     #[must_use]
     pub fn current() -> Self {
         CURRENT.get()
@@ -73,7 +73,7 @@ impl Device {
         DeviceScope { before: self.set(), of_this_thread: PhantomData }
     }
 
-    /// The device's context, made if this process has none yet; none for the CPU.
+    /// Returns the device's context, made if this process has none yet; none for the CPU.
     ///
     /// # Errors
     /// When there is no such device, or it cannot be used.
@@ -84,7 +84,7 @@ impl Device {
         }
     }
 
-    /// Whether it is a CUDA device.
+    /// Returns whether it is a CUDA device.
     #[must_use]
     pub fn is_cuda(self) -> bool {
         matches!(self, Self::Cuda(_))

@@ -4,7 +4,7 @@ use crate::DeviceInfo;
 use crate::nvml::{gibibytes, memory};
 
 impl DeviceInfo {
-    /// One line with what matters of what is known.
+    /// Returns one line with what matters of what is known.
     pub fn line(&self) -> String {
         let mut parts = vec![self.label()];
         let mut add = |part: Option<String>| parts.extend(part);
@@ -24,7 +24,7 @@ impl DeviceInfo {
         parts.join(", ")
     }
 
-    /// Everything that is known, as pairs of a name and a value with its unit, in a fixed order.
+    /// Returns all known facts, as pairs of a name and a value with its unit, in a fixed order.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let text = |text: &Option<String>| text.clone();
         let throttle = self.throttle.as_ref().map(|reasons| match &reasons[..] {

@@ -1,4 +1,4 @@
-//! What the CUDA driver library says of its start.
+//! What the CUDA driver library reports when it starts.
 
 use crate::Version;
 use octopus_cuda::{CudaError, CudaVersion};
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 pub use octopus_cuda::DriverCode;
 
-/// What `libcuda` reports once it is loaded.
+/// The facts that `libcuda` reports once it is loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverFacts {
     /// The newest CUDA version it supports; `None` when it does not tell.
@@ -49,7 +49,7 @@ pub(crate) fn ask_driver() -> Result<DriverFacts, DriverFailure> {
     facts(octopus_cuda::driver_version(), || octopus_cuda::driver_start().map(|start| start.devices))
 }
 
-/// The facts in these answers. The version is asked first, since a driver tells it even when it does not start.
+/// Returns the facts in these answers. The version is asked first, since a driver tells it even when it does not start.
 fn facts(
     version: Result<CudaVersion, CudaError>,
     devices: impl FnOnce() -> Result<u32, CudaError>,
@@ -67,7 +67,7 @@ fn facts(
     })
 }
 
-/// The driver's code, or why there is no driver to give one.
+/// Returns the driver's code, or why there is no driver to give one.
 fn refused(error: CudaError) -> Result<DriverCode, DriverFailure> {
     match error {
         CudaError::LibraryMissing { library, detail } => Err(DriverFailure::LibraryMissing { library, detail }),

@@ -78,7 +78,7 @@ impl Environment {
         Self::read_from(Path::new("/"), &process_variable)
     }
 
-    /// As [`read`](Self::read), with the file system's root and the variables given.
+    /// Reads the environment as [`read`](Self::read) does, with the file system's root and the variables given.
     pub fn read_from(root: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let root = Root(root);
         let (ld_library_path, current) = (variable("LD_LIBRARY_PATH"), variable("PWD"));
@@ -122,12 +122,12 @@ impl Environment {
         }
     }
 
-    /// The copy of the driver library that the loader takes.
+    /// Returns the copy of the driver library that the loader takes.
     pub fn first_driver_library(&self) -> Option<&LibraryCopy> {
         self.driver_libraries.iter().find(|copy| copy.found != FoundBy::Elsewhere)
     }
 
-    /// Whether there is a file of a device itself, beside those of the driver as a whole.
+    /// Returns whether there is a file of a device itself, beside those of the driver as a whole.
     pub(crate) fn has_device_file(&self) -> bool {
         self.device_files.iter().any(|file| {
             let name = file.path.rsplit('/').next().unwrap_or_default();
@@ -136,7 +136,7 @@ impl Environment {
     }
 }
 
-/// A variable of this process.
+/// Returns a variable of this process.
 pub(crate) fn process_variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }

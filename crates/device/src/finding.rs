@@ -1,15 +1,15 @@
-//! What one check found.
+//! The finding of one check.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
-    /// As expected.
+    /// All is as expected.
     Pass,
-    /// Not as expected: the device is not fit for use until this is fixed.
+    /// Something is not as expected: the device is not fit for use until this is fixed.
     Fail,
     /// There was nothing to check.
     Skip,
@@ -32,20 +32,20 @@ pub struct Finding {
     pub id: String,
     /// The check's name for people.
     pub title: String,
-    /// How it ended.
+    /// The outcome of the check.
     pub status: Status,
-    /// What was seen.
+    /// What was seen, in words.
     pub observed: String,
-    /// What is needed.
+    /// What is needed, in words.
     pub expected: String,
     /// Why it failed, as far as can be told from here.
     pub cause: Option<String>,
-    /// What to do about it, in one line.
+    /// The advice, in one line.
     pub fix: Option<String>,
 }
 
 impl Finding {
-    /// The same, with an expectation of its own instead of its question's.
+    /// Returns this finding with an expectation of its own instead of its question's.
     #[must_use]
     pub fn expecting(self, expected: impl Into<String>) -> Self {
         Self { expected: expected.into(), ..self }
@@ -66,24 +66,24 @@ impl Finding {
 pub struct Question {
     /// The id of its findings: small letters and hyphens.
     pub id: &'static str,
-    /// Its name for people.
+    /// The check's name for people.
     pub title: &'static str,
-    /// What is needed.
+    /// What is needed, in words.
     pub expected: &'static str,
 }
 
 impl Question {
-    /// All is as expected.
+    /// Makes a finding that all is as expected.
     pub fn pass(self, observed: impl Into<String>) -> Finding {
         self.finding(Status::Pass, observed.into(), None)
     }
 
-    /// There was nothing to check, for this reason.
+    /// Makes a finding that there was nothing to check, for this reason.
     pub fn skip(self, why: impl Into<String>) -> Finding {
         self.finding(Status::Skip, why.into(), None)
     }
 
-    /// Something is wrong; the fix is one line.
+    /// Makes a finding that something is wrong; the fix is one line.
     pub fn fail(self, observed: impl Into<String>, cause: impl Into<String>, fix: impl Into<String>) -> Finding {
         self.finding(Status::Fail, observed.into(), Some((cause.into(), fix.into())))
     }

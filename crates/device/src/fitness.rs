@@ -24,7 +24,7 @@ use crate::Finding;
 use crate::finding::Question;
 use live::Live;
 
-/// What is asked, in this order.
+/// The checks, in the order in which they run.
 const QUESTIONS: [Question; 8] = [
     context::QUESTION,
     kernel_load::QUESTION,
@@ -47,7 +47,7 @@ pub const FITNESS_IDS: [&str; QUESTIONS.len()] = {
     ids
 };
 
-/// What the checks run on.
+/// The settings of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FitnessConfig {
     /// The driver's number of the device, counted from 0 among those that `CUDA_VISIBLE_DEVICES` shows.
@@ -85,7 +85,7 @@ fn on_device(live: &mut Live) -> [Finding; 6] {
     ]
 }
 
-/// The findings where nothing can run on the device, for this reason; the tiny run does not need it.
+/// Returns the findings where nothing can run on the device, for this reason; the tiny run does not need it.
 pub fn fitness_without_device(why: &str, tiny_run: &mut TinyRun<'_>) -> Vec<Finding> {
     let mut findings = fitness_skipped(why);
     findings.pop();
@@ -93,7 +93,7 @@ pub fn fitness_without_device(why: &str, tiny_run: &mut TinyRun<'_>) -> Vec<Find
     findings
 }
 
-/// The findings of a machine that has no device: all skipped, for this reason.
+/// Returns the findings of a machine that has no device: all skipped, for this reason.
 pub fn fitness_skipped(why: &str) -> Vec<Finding> {
     QUESTIONS.iter().map(|question| question.skip(why)).collect()
 }

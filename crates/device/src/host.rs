@@ -15,7 +15,7 @@ const SIMD: [&str; 11] =
 pub struct HostInfo {
     /// The processor's product name.
     pub cpu: Option<String>,
-    /// Its architecture, e.g. `x86_64`.
+    /// The processor's architecture, e.g. `x86_64`.
     pub architecture: String,
     /// Physical cores of the machine.
     pub cores: Option<usize>,
@@ -40,7 +40,7 @@ impl HostInfo {
         Self { threads, ..Self::read_from(Path::new("/")) }
     }
 
-    /// What the files of a Linux system under `root` say; `threads` counts the processors listed.
+    /// Reads the files of a Linux system under `root`; `threads` counts the processors listed.
     fn read_from(root: &Path) -> Self {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let (cpuinfo, meminfo, release) = (read("proc/cpuinfo"), read("proc/meminfo"), read("etc/os-release"));
@@ -81,7 +81,7 @@ impl fmt::Display for HostInfo {
     }
 }
 
-/// The values of `name : value` lines.
+/// Returns the values of `name : value` lines.
 fn fields<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     text.lines().filter_map(move |line| {
         let (key, value) = line.split_once(':')?;

@@ -1,4 +1,4 @@
-//! What accelerators this machine has, whether they are fit for use, and what to do if they are not.
+//! Finds the accelerators of this machine, checks whether they are fit for use, and says what to do if they are not.
 //!
 //! | Concept | Here |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! How much device memory a run takes, before it takes it.
+//! Predicts how much device memory a run takes, before it takes it.
 //!
 //! Pure arithmetic: [`MemoryPlan::new`] compares what a run would take, which its engine foretells, to
 //! [`DeviceMemory`]; nothing is allocated and no device is asked. What a run takes is the engine's to say, since it is

@@ -1,4 +1,4 @@
-//! What a run used of its device, for the run's record.
+//! Measures what a run used of its device, for the run's record.
 
 use crate::{ArrayError, Device};
 use octopus_cuda::{Context, CudaError};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct DeviceUsage {
     /// The device.
     pub device: Device,
-    /// Its name; `cpu` for the CPU.
+    /// The device's name; `cpu` for the CPU.
     #[serde(default)]
     pub device_name: String,
     /// The most bytes of device memory that this process held at once.
@@ -30,13 +30,13 @@ pub struct DeviceUsage {
 }
 
 impl DeviceUsage {
-    /// Whether it is the software GPU of the tests: then no time here says anything of a GPU.
+    /// Returns whether it is the software GPU of the tests: then no time here says anything of a GPU.
     #[must_use]
     pub fn is_test_double(&self) -> bool {
         self.device_name.contains(crate::nvml::TEST_DOUBLE)
     }
 
-    /// The share of the device's memory that the process held at its peak, from 0 to 1; `None` on the CPU.
+    /// Returns the share of the device's memory that the process held at its peak, from 0 to 1; `None` on the CPU.
     #[must_use]
     pub fn memory_share(&self) -> Option<f64> {
         (self.total_bytes > 0).then(|| self.peak_bytes as f64 / self.total_bytes as f64)
@@ -81,7 +81,7 @@ impl Monitor {
         Ok(Self { device, device_name, context: Some(context), total_bytes })
     }
 
-    /// What was used since the start. It asks nothing of the device, so it answers after a device is lost, too.
+    /// Returns what was used since the start. It asks nothing of the device, so it answers after a device is lost, too.
     #[must_use]
     pub fn usage(&self) -> DeviceUsage {
         let usage = self.context.as_ref().map(Context::usage).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! What a program needs of a device, against which the checks hold what they see.
+//! The needs of a program, against which the checks hold what they see of a device.
 
 use crate::{MINIMUM_COMPUTE_CAPABILITY, MINIMUM_CUDA, MINIMUM_FREE_MEMORY, PtxHeader, Version};
 
-/// What is needed; [`Default`] is what Octopus's own kernels need.
+/// What a program needs of a device; [`Default`] is what Octopus's own kernels need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// The oldest CUDA version of the driver.
@@ -33,7 +33,7 @@ impl Default for Needs {
 }
 
 impl Needs {
-    /// The same, for kernels with this head.
+    /// Returns the same needs with the version and architecture of these kernels.
     #[must_use]
     pub fn with_kernels(self, header: PtxHeader) -> Self {
         Self { ptx: header.isa, compute_capability: header.target, ..self }

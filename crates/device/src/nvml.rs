@@ -1,4 +1,4 @@
-//! What NVIDIA's management library says.
+//! What NVIDIA's management library (NVML) reports about devices.
 
 use crate::Version;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The words by which the software GPU of the tests tells what it is.
 pub(crate) const TEST_DOUBLE: &str = "(test double)";
 
-/// What NVML reports when it works.
+/// The facts that NVML reports when it works.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NvmlFacts {
     /// The driver's version, e.g. `550.54.15`.
@@ -19,7 +19,7 @@ pub struct NvmlFacts {
     pub devices: Vec<DeviceInfo>,
 }
 
-/// Who may use a device.
+/// The processes that may use a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComputeMode {
@@ -41,26 +41,26 @@ impl fmt::Display for ComputeMode {
     }
 }
 
-/// What a process does with a device.
+/// The way a process uses a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessKind {
-    /// It computes.
+    /// The process computes.
     Compute,
-    /// It draws.
+    /// The process draws.
     Graphics,
 }
 
 /// Another process on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceProcess {
-    /// Its number on the host, which a container may number otherwise.
+    /// The process' number on the host, which a container may number otherwise.
     pub pid: u32,
-    /// Its name, where this process can read it.
+    /// The process' name, where this process can read it.
     pub name: Option<String>,
     /// Device memory that it holds, in bytes.
     pub memory: Option<u64>,
-    /// What it does with the device.
+    /// The way the process uses the device.
     pub kind: ProcessKind,
 }
 
@@ -78,13 +78,13 @@ impl fmt::Display for DeviceProcess {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Throttle {
-    /// It has nothing to do.
+    /// The device has nothing to do.
     Idle,
     /// Somebody set lower clocks for applications.
     ApplicationClocks,
-    /// It draws all the power that its limit allows: usual under load.
+    /// The device draws all the power that its limit allows: usual under load.
     PowerCap,
-    /// It waits for slower devices of its group.
+    /// The device waits for slower devices of its group.
     SyncBoost,
     /// The driver lowers clocks because of the temperature.
     SoftwareThermal,
@@ -99,7 +99,7 @@ pub enum Throttle {
 }
 
 impl Throttle {
-    /// Whether the chip itself brakes: then it runs at half its speed or less.
+    /// Returns whether the chip itself brakes: then it runs at half its speed or less.
     pub fn is_severe(self) -> bool {
         matches!(self, Self::HardwareSlowdown | Self::HardwareThermal | Self::PowerBrake)
     }
@@ -136,7 +136,7 @@ pub struct DeviceInfo {
     pub memory_free: Option<u64>,
     /// Compute capability.
     pub compute_capability: Option<Version>,
-    /// Its place on the PCI bus, e.g. `00000000:01:00.0`.
+    /// The device's place on the PCI bus, e.g. `00000000:01:00.0`.
     pub pci_slot: Option<String>,
     /// CUDA cores.
     pub cuda_cores: Option<u32>,
@@ -148,11 +148,11 @@ pub struct DeviceInfo {
     pub sm_clock_max_mhz: Option<u32>,
     /// Present clock of the memory in MHz.
     pub memory_clock_mhz: Option<u32>,
-    /// Its highest clock in MHz.
+    /// The memory's highest clock in MHz.
     pub memory_clock_max_mhz: Option<u32>,
     /// Performance state, from 0 (fastest) to 15 (slowest).
     pub performance_state: Option<u8>,
-    /// What holds the clocks down now; empty when nothing does.
+    /// The reasons that hold the clocks down now; empty when there is none.
     pub throttle: Option<Vec<Throttle>>,
     /// Share of the last moment in which a kernel ran, in percent.
     pub utilization_percent: Option<u32>,
@@ -170,7 +170,7 @@ pub struct DeviceInfo {
     pub pages_pending: Option<bool>,
     /// Whether the device is split into instances (MIG).
     pub mig: Option<bool>,
-    /// Who may use it.
+    /// The processes that may use the device.
     pub compute_mode: Option<ComputeMode>,
     /// Whether the driver stays loaded when nobody uses the device.
     pub persistence: Option<bool>,
@@ -181,7 +181,7 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// The device as it is named to people, e.g. `0: NVIDIA RTX A6000`.
+    /// Returns the device as it is named to people, e.g. `0: NVIDIA RTX A6000`.
     pub fn label(&self) -> String {
         format!("{}: {}", self.index, self.name.as_deref().unwrap_or("unnamed device"))
     }
@@ -204,23 +204,23 @@ impl DeviceInfo {
         take(&mut self.compute_mode, &other.compute_mode);
     }
 
-    /// Whether this is the software GPU of the tests: nothing that it does is a measurement of a GPU.
+    /// Returns whether this is the software GPU of the tests: nothing that it does is a measurement of a GPU.
     pub fn is_test_double(&self) -> bool {
         self.name.as_deref().is_some_and(|name| name.contains(TEST_DOUBLE))
     }
 
-    /// The other processes that compute on it; `None` where NVML does not tell.
+    /// Returns the other processes that compute on it; `None` where NVML does not tell.
     pub fn computing(&self) -> Option<impl Iterator<Item = &DeviceProcess>> {
         Some(self.processes.as_ref()?.iter().filter(|process| process.kind == ProcessKind::Compute))
     }
 }
 
-/// Bytes for people, e.g. `1.5 GiB` or `312 MiB`.
+/// Returns the bytes for people, e.g. `1.5 GiB` or `312 MiB`.
 pub(crate) fn memory(bytes: u64) -> String {
     if bytes < 1 << 30 { format!("{} MiB", bytes >> 20) } else { format!("{} GiB", gibibytes(bytes)) }
 }
 
-/// Bytes in GiB with one decimal, without the unit.
+/// Returns the bytes in GiB with one decimal, without the unit.
 pub(crate) fn gibibytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / f64::from(1 << 30))
 }

@@ -1,4 +1,4 @@
-//! Everything that was seen, gathered once so that all checks judge the same moment.
+//! Gathers everything that was seen once, so that all checks judge the same moment.
 
 use crate::visible::{Visible, visible};
 use crate::{DeviceInfo, DriverFacts, DriverFailure, Environment, Needs, NvmlFacts, NvmlFailure, Provider, Version};
@@ -12,7 +12,7 @@ pub struct Probe {
     pub driver: Result<DriverFacts, DriverFailure>,
     /// The operating system's.
     pub environment: Environment,
-    /// What the checks hold all this against.
+    /// The needs that the checks hold all this against.
     pub needs: Needs,
     /// NVML's devices with what the driver adds to them; the driver's where NVML lists none.
     devices: Vec<DeviceInfo>,
@@ -54,19 +54,19 @@ impl Probe {
         Self { nvml, driver, environment, needs, devices }
     }
 
-    /// The devices that NVML lists, completed by what the driver tells of the same ones. Without NVML, those
+    /// Returns the devices that NVML lists, completed by what the driver tells of the same ones. Without NVML, those
     /// that the driver gives this process, by the driver's count.
     pub fn devices(&self) -> &[DeviceInfo] {
         &self.devices
     }
 
-    /// The devices that NVML lists, also those that are hidden from CUDA.
+    /// Returns the devices that NVML lists, also those that are hidden from CUDA.
     fn of_nvml(&self) -> &[DeviceInfo] {
         self.nvml.as_ref().map_or(&[], |nvml| &nvml.devices)
     }
 
-    /// Those of them that are to be judged: the one asked for, else those that `CUDA_VISIBLE_DEVICES`
-    /// shows, else all. A device that is asked for and does not exist leaves none.
+    /// Returns the devices that are to be judged: the one asked for, otherwise those that `CUDA_VISIBLE_DEVICES` shows,
+    /// otherwise all. If a device is asked for that does not exist, there is none.
     pub fn candidates(&self) -> Vec<&DeviceInfo> {
         let devices = self.devices();
         if let Some(index) = self.needs.device {
@@ -79,25 +79,25 @@ impl Probe {
         }
     }
 
-    /// What `CUDA_VISIBLE_DEVICES` means; `None` when it is not set.
+    /// Returns the meaning of `CUDA_VISIBLE_DEVICES`; `None` when it is not set.
     pub(crate) fn visible(&self) -> Option<Visible> {
         let environment = &self.environment;
         let list = environment.cuda_visible_devices.as_deref()?;
         Some(visible(list, self.of_nvml(), environment.cuda_device_order.as_deref()))
     }
 
-    /// Whether the driver started and counts a device.
+    /// Returns whether the driver started and counts a device.
     pub(crate) fn driver_works(&self) -> bool {
         self.driver.as_ref().is_ok_and(|driver| driver.failure.is_none() && driver.devices > 0)
     }
 
-    /// The newest CUDA version that the driver supports, as the driver says, else as NVML says.
+    /// Returns the newest CUDA version that the driver supports, as the driver says, else as NVML says.
     pub fn cuda_version(&self) -> Option<Version> {
         let driver = self.driver.as_ref().ok().and_then(|driver| driver.cuda_version);
         driver.or_else(|| self.nvml.as_ref().ok().and_then(|nvml| nvml.cuda_version))
     }
 
-    /// Whether there is a device, or only a card, or nothing.
+    /// Returns whether there is a device, or only a card, or nothing.
     pub(crate) fn presence(&self) -> Presence {
         // Who names a library wants it used: if it does not load, that is a fault and no absence.
         let named = self.environment.octopus_libcuda.is_some() || self.environment.octopus_libnvml.is_some();
@@ -112,18 +112,18 @@ impl Probe {
         if self.lacks_nvml() && self.lacks_driver() { Presence::NoDriver } else { Presence::Device }
     }
 
-    /// Whether there is no NVML; a file that the loader refuses is not absent.
+    /// Returns whether there is no NVML; a file that the loader refuses is not absent.
     pub(crate) fn lacks_nvml(&self) -> bool {
         matches!(&self.nvml, Err(NvmlFailure::LibraryMissing { library, detail }) if is_absence(library, detail))
     }
 
-    /// Whether there is no driver library; a file that the loader refuses is not absent.
+    /// Returns whether there is no driver library; a file that the loader refuses is not absent.
     pub(crate) fn lacks_driver(&self) -> bool {
         matches!(&self.driver, Err(DriverFailure::LibraryMissing { library, detail }) if is_absence(library, detail))
     }
 
-    /// Whether a driver says that its parts are of different versions: then there is a device, even if
-    /// nothing else shows it.
+    /// Returns whether a driver says that its parts are of different versions: then there is a device, even if nothing
+    /// else shows it.
     fn mismatched(&self) -> bool {
         matches!(self.nvml, Err(NvmlFailure::VersionMismatch))
             || self.driver.as_ref().is_ok_and(|d| d.failure == Some(crate::DriverCode::SYSTEM_DRIVER_MISMATCH))
@@ -139,10 +139,10 @@ impl Probe {
     }
 }
 
-/// How loaders say that a file is not there, and how this crate says that it did not look.
+/// Words by which loaders say that a file is not there, and this crate that it did not look.
 const ABSENCE: [&str; 4] = ["No such file", "not found", "never looks", "built without"];
 
-/// Whether the loader's words say that the library itself is not there. It may as well be damaged, or lack
+/// Returns whether the loader's words say that the library itself is not there. It may as well be damaged, or lack
 /// another library that it needs, which the words then name instead.
 fn is_absence(library: &str, detail: &str) -> bool {
     let not_found = ABSENCE.into_iter().any(|words| detail.contains(words));

@@ -1,9 +1,9 @@
-//! Which driver a PTX text needs.
+//! Finds the driver that a PTX text needs.
 
 use crate::Version;
 use thiserror::Error;
 
-/// What the head of a PTX text says of itself.
+/// The facts in the head of a PTX text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtxHeader {
     /// The version of PTX itself, `.version 8.4`.
@@ -50,8 +50,8 @@ impl PtxHeader {
     }
 }
 
-/// The oldest CUDA version whose driver compiles PTX of version `isa`; `None` for a version that this
-/// program does not know.
+/// Returns the oldest CUDA version whose driver compiles PTX of version `isa`; `None` for a version that this program
+/// does not know.
 ///
 /// Source: PTX ISA, "Release Notes", table of release history.
 pub fn cuda_for_ptx(isa: Version) -> Option<Version> {
@@ -66,7 +66,7 @@ pub fn cuda_for_ptx(isa: Version) -> Option<Version> {
     })
 }
 
-/// The newest PTX that a driver of CUDA version `cuda` compiles, as far as this program knows.
+/// Returns the newest PTX that a driver of CUDA version `cuda` compiles, as far as this program knows.
 pub(crate) fn newest_ptx(cuda: Version) -> Option<Version> {
     (7..=9)
         .flat_map(|major| (0..100).map(move |minor| Version { major, minor }))

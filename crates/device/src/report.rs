@@ -23,7 +23,7 @@ pub enum Overall {
 }
 
 impl Overall {
-    /// The process exit code of `octopus verify`: 0 fit, 1 broken, 4 absent.
+    /// Returns the process exit code of `octopus verify`: 0 fit, 1 broken, 4 absent.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -33,12 +33,12 @@ impl Overall {
     }
 }
 
-/// All that [`verify`] found.
+/// The results of [`verify`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerifyReport {
     /// Always [`SCHEMA`].
     pub schema: u32,
-    /// Who answered: `system` for this machine; any other name is not a measurement of it.
+    /// The source of the answers: `system` for this machine; any other name is not a measurement of it.
     pub provider: String,
     /// The answer.
     pub overall: Overall,
@@ -85,7 +85,7 @@ pub fn verify_with(provider: &dyn Provider, needs: Needs) -> VerifyReport {
     }
 }
 
-/// The answer where there is a device, and the same in one line.
+/// Returns the answer where there is a device, and the same in one line.
 fn judge(findings: &[Finding], devices: &[DeviceInfo]) -> (Overall, String) {
     let double = devices.iter().any(DeviceInfo::is_test_double);
     let subject = if double { "the software GPU (a test double, no measurement of a GPU)" } else { "the GPU" };
@@ -126,13 +126,13 @@ fn absent(probe: &Probe) -> String {
 }
 
 impl VerifyReport {
-    /// The report as JSON, indented, without a newline at the end.
+    /// Returns the report as JSON, indented, without a newline at the end.
     pub fn to_json(&self) -> String {
         // Strings, numbers and lists only: nothing in the report can fail to serialise.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// The report with further findings behind its own, and the answer that all of them together give.
+    /// Returns the report with further findings behind its own, and the answer that all of them together give.
     ///
     /// Deeper checks, which run kernels, add theirs so. An absent device stays absent: there is nothing that
     /// they could have run on.
@@ -145,7 +145,7 @@ impl VerifyReport {
         self
     }
 
-    /// How many findings there are of each status, in words.
+    /// Returns in words how many findings there are of each status.
     pub fn counts(&self) -> String {
         let count = |status| self.with_status(status).count();
         format!("{} passed, {} failed, {} skipped", count(Status::Pass), count(Status::Fail), count(Status::Skip))

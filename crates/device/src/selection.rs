@@ -1,8 +1,8 @@
-//! From what the user asks for to the device that runs the work, with the reason.
+//! Selects the device that runs the work from what the user asks for, and gives the reason.
 //!
-//! A choice comes from the flag `--device`, else from the environment variable `OCTOPUS_DEVICE`, else it is `auto`.
-//! What is asked for by name is used or refused; only `auto` may decide, and it says why. It takes one device: several
-//! must be asked for.
+//! A choice comes from the flag `--device`, otherwise from the environment variable `OCTOPUS_DEVICE`, otherwise it is
+//! `auto`. A device that is asked for by name is used or refused; only `auto` may decide, and it says why. `auto` takes
+//! one device: several must be asked for.
 
 mod accelerators;
 mod chosen;

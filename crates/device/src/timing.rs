@@ -1,18 +1,18 @@
-//! How long something takes on a device, with how sure that is.
+//! Measures how long something takes on a device, and how certain that is.
 
 use crate::{ArrayError, Device, Engine, with_device};
 use octopus_cuda::{CudaError, Event};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// How a benchmark is done.
+/// The settings of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BenchmarkConfig {
     /// Calls before the first sample, which meet cold caches, clocks and compilers; at least one is made.
     pub warm_up: u32,
     /// Samples; at least one is taken.
     pub samples: u32,
-    /// A sample is made of so many calls that it lasts at least this long: the clocks resolve half a microsecond.
+    /// A sample has enough calls to last at least this long: the clocks resolve half a microsecond.
     pub sample_time: Duration,
     /// Bytes that one call moves, for [`Benchmark::bytes_per_second`].
     pub bytes: Option<u64>,
@@ -28,7 +28,7 @@ impl Default for BenchmarkConfig {
 /// The most calls of a sample.
 const MOST_CALLS: u32 = 1 << 20;
 
-/// Which clock was read.
+/// The clock that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BenchmarkClock {
@@ -42,9 +42,9 @@ pub enum BenchmarkClock {
 /// The time of one call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Benchmark {
-    /// Where it ran.
+    /// The device on which the calls ran.
     pub device: Device,
-    /// Which clock was read.
+    /// The clock that was read.
     pub clock: BenchmarkClock,
     /// The median of the samples, in seconds a call.
     pub median_seconds: f64,
@@ -61,8 +61,9 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// The relative spread, `1.4826 * mad / median`: for samples with normal noise it estimates their standard deviation in
-    /// units of the median, and single outliers, such as another program's turn, hardly move it. 0.01 is a quiet machine.
+    /// Returns the relative spread, `1.4826 * mad / median`: for samples with normal noise it estimates their standard
+    /// deviation in units of the median, and single outliers, such as another program's turn, hardly move it. 0.01 is a
+    /// quiet machine.
     #[must_use]
     pub fn spread(&self) -> f64 {
         if self.median_seconds > 0.0 { 1.4826 * self.mad_seconds / self.median_seconds } else { 0.0 }
@@ -71,9 +72,9 @@ impl Benchmark {
 
 /// Measures `work` on `device`, which is [`Device::current`] while it runs.
 ///
-/// On the CPU each sample is the processor's clock around the calls. On a GPU all that was queued before is waited for, and
-/// two events on the device's stream are put around the calls: the time is the device's own, and what the calls merely
-/// queue is timed too. A call that waits for results includes the waiting.
+/// On the CPU each sample is the processor's clock around the calls. On a GPU all work that was queued before is waited
+/// for, and two events on the device's stream are put around the calls: the time is the device's own, and work that the
+/// calls merely queue is timed too. A call that waits for results includes the waiting.
 ///
 /// ```
 /// use octopus_device::{Array, ArrayError, BenchmarkConfig, Device, benchmark_device};
@@ -116,7 +117,7 @@ pub fn benchmark_device<E: From<ArrayError>>(
     })
 }
 
-/// Takes the samples; `time` gives the time of so many calls.
+/// Takes the samples; `time` gives the time of a number of calls.
 fn sampled<E>(
     device: Device,
     config: &BenchmarkConfig,
@@ -140,7 +141,7 @@ fn sampled<E>(
     Ok(Benchmark { device, clock, median_seconds, mad_seconds, fastest_seconds, samples, calls, bytes_per_second })
 }
 
-/// The middle value, or the mean of the two in the middle; 0 of none.
+/// Returns the middle value, or the mean of the two in the middle; 0 of none.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);

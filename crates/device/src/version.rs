@@ -13,7 +13,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// From the integer that `cuDriverGetVersion` and NVML give: `1000 major + 10 minor`.
+    /// Decodes the integer that `cuDriverGetVersion` and NVML give: `1000 major + 10 minor`.
     ///
     /// `None` when it is not positive, which is how a missing driver shows itself.
     pub fn from_cuda(number: i32) -> Option<Self> {

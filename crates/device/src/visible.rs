@@ -2,7 +2,7 @@
 
 use crate::DeviceInfo;
 
-/// What a list of devices means.
+/// The meaning of a list of devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Visible {
     /// These positions in NVML's list, in the order asked for.

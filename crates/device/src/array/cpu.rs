@@ -22,7 +22,7 @@ pub use warp::{dot, max, min, sum};
 
 use super::ArrayError;
 
-/// That `found` elements are as many as there must be.
+/// Checks that there are `expected` elements.
 fn same_length(operation: &'static str, expected: usize, found: usize) -> Result<(), ArrayError> {
     if expected == found { Ok(()) } else { Err(ArrayError::Length { operation, left: expected, right: found }) }
 }

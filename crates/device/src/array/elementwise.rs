@@ -5,7 +5,7 @@ use super::{Array, ArrayError, Engine, Scalar, cpu};
 use octopus_cuda::{CudaError, DeviceBuffer, Kernels, Stream};
 
 impl<T: Scalar> Array<T> {
-    /// `self[i] + other[i]`.
+    /// Computes `self[i] + other[i]`.
     ///
     /// # Errors
     /// When lengths or devices differ, memory does not suffice, or the device fails.
@@ -13,31 +13,31 @@ impl<T: Scalar> Array<T> {
         self.binary("add", other, cpu::add, Kernels::add)
     }
 
-    /// `self[i] - other[i]`.
+    /// Computes `self[i] - other[i]`.
     ///
     /// # Errors
-    /// As for [`Array::add`].
+    /// When lengths or devices differ, memory does not suffice, or the device fails.
     pub fn sub(&self, other: &Self) -> Result<Self, ArrayError> {
         self.binary("sub", other, cpu::sub, Kernels::sub)
     }
 
-    /// `self[i] * other[i]`.
+    /// Computes `self[i] * other[i]`.
     ///
     /// # Errors
-    /// As for [`Array::add`].
+    /// When lengths or devices differ, memory does not suffice, or the device fails.
     pub fn mul(&self, other: &Self) -> Result<Self, ArrayError> {
         self.binary("mul", other, cpu::mul, Kernels::mul)
     }
 
-    /// `self[i] / other[i]`.
+    /// Computes `self[i] / other[i]`.
     ///
     /// # Errors
-    /// As for [`Array::add`].
+    /// When lengths or devices differ, memory does not suffice, or the device fails.
     pub fn div(&self, other: &Self) -> Result<Self, ArrayError> {
         self.binary("div", other, cpu::div, Kernels::div)
     }
 
-    /// `a * self[i]`.
+    /// Computes `a * self[i]`.
     ///
     /// # Errors
     /// When memory does not suffice, or the device fails.
@@ -45,10 +45,10 @@ impl<T: Scalar> Array<T> {
         self.unary(|x, out| cpu::scale(a, x, out), |kernels, stream, x, out| kernels.scale(stream, a, x, out))
     }
 
-    /// `a * self[i] + other[i]`, rounded after the product and after the sum.
+    /// Computes `a * self[i] + other[i]`, rounded after the product and after the sum.
     ///
     /// # Errors
-    /// As for [`Array::add`].
+    /// When lengths or devices differ, memory does not suffice, or the device fails.
     pub fn axpy(&self, a: T, other: &Self) -> Result<Self, ArrayError> {
         self.binary(
             "axpy",
@@ -58,26 +58,27 @@ impl<T: Scalar> Array<T> {
         )
     }
 
-    /// e to the power of each element: 0 below -708 (`f32`: -87), infinity above 709 (88).
+    /// Computes e to the power of each element: 0 below -708 (`f32`: -87), infinity above 709 (88).
     ///
     /// # Errors
-    /// As for [`Array::scale`].
+    /// When memory does not suffice, or the device fails.
     pub fn exp(&self) -> Result<Self, ArrayError> {
         self.unary(cpu::exp, Kernels::exp)
     }
 
-    /// The natural logarithm of each element: minus infinity at 0 and below the normal range, NaN for negative numbers.
+    /// Computes the natural logarithm of each element: minus infinity at 0 and below the normal range, NaN for negative
+    /// numbers.
     ///
     /// # Errors
-    /// As for [`Array::scale`].
+    /// When memory does not suffice, or the device fails.
     pub fn ln(&self) -> Result<Self, ArrayError> {
         self.unary(cpu::ln, Kernels::ln)
     }
 
-    /// The square root of each element, correctly rounded.
+    /// Computes the square root of each element, correctly rounded.
     ///
     /// # Errors
-    /// As for [`Array::scale`].
+    /// When memory does not suffice, or the device fails.
     pub fn sqrt(&self) -> Result<Self, ArrayError> {
         self.unary(cpu::sqrt, Kernels::sqrt)
     }
@@ -116,14 +117,14 @@ impl<T: Scalar> Array<T> {
         }
     }
 
-    /// Both operands, once they are known to be of one length and on one device.
+    /// Pairs both operands, once they are known to be of one length and on one device.
     pub(super) fn with<'a>(&'a self, operation: &'static str, other: &'a Self) -> Result<Pair<'a, T>, ArrayError> {
         let pair = self.beside(operation, other)?;
         let (left, right) = (self.len(), other.len());
         if left == right { Ok(pair) } else { Err(ArrayError::Length { operation, left, right }) }
     }
 
-    /// Both operands, once they are known to be on one device.
+    /// Pairs both operands, once they are known to be on one device.
     pub(super) fn beside<'a>(&'a self, operation: &'static str, other: &'a Self) -> Result<Pair<'a, T>, ArrayError> {
         match (&self.storage, &other.storage) {
             (Storage::Host(x), Storage::Host(y)) => Ok(Pair::Host(x, y)),

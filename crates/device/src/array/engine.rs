@@ -1,4 +1,4 @@
-//! What a device needs to compute: its context, the kernels, one stream.
+//! The parts that a device needs to compute: its context, the kernels, one stream.
 
 use super::ArrayError;
 use crate::Device;
@@ -24,7 +24,7 @@ pub struct Engine {
 static ENGINES: Mutex<Vec<Arc<Engine>>> = Mutex::new(Vec::new());
 
 impl Engine {
-    /// The engine of a CUDA device, made ready if this is its first use.
+    /// Returns the engine of a CUDA device, made ready if this is its first use.
     ///
     /// # Errors
     /// When there is no such device, or it cannot be made ready; and, with the first error again, after the device was
@@ -50,44 +50,44 @@ impl Engine {
         Self::of(ordinal).map_err(|source| ArrayError::Cuda { device: Device::Cuda(ordinal), source })
     }
 
-    /// Whether this process has made the device ready.
+    /// Returns whether this process has made the device ready.
     #[must_use]
     pub fn is_ready(ordinal: u32) -> bool {
         ENGINES.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|engine| engine.ordinal == ordinal)
     }
 
-    /// The device.
+    /// Returns the device.
     #[must_use]
     pub fn device(&self) -> Device {
         Device::Cuda(self.ordinal)
     }
 
-    /// The kernels, loaded.
+    /// Returns the kernels, loaded.
     #[must_use]
     pub fn kernels(&self) -> &Kernels {
         &self.kernels
     }
 
-    /// The stream that all arrays of the device are worked on.
+    /// Returns the stream that all arrays of the device are worked on.
     #[must_use]
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// The device's context.
+    /// Returns the device's context.
     #[must_use]
     pub fn context(&self) -> &Context {
         self.kernels.context()
     }
 
-    /// How long it took to make the device ready: starting the driver and creating the context where this process had
-    /// not done so before, and loading the kernels.
+    /// Returns the time it took to make the device ready: starting the driver and creating the context, where this
+    /// process had not done so before, and loading the kernels.
     #[must_use]
     pub fn startup(&self) -> Duration {
         self.startup
     }
 
-    /// A driver's error with the device's name.
+    /// Returns a driver's error with the device's name.
     pub(crate) fn failed(&self, source: CudaError) -> ArrayError {
         ArrayError::Cuda { device: self.device(), source }
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with an operation on arrays.
+//! The errors of operations on arrays.
 
 use crate::Device;
 use octopus_cuda::CudaError;
@@ -11,9 +11,9 @@ pub enum ArrayError {
     /// Two arrays are of different lengths.
     #[error("{operation}: one array has {left} elements and the other {right}; they must have the same number")]
     Length {
-        /// What was to be done.
+        /// The operation, in words.
         operation: &'static str,
-        /// Elements of the first, or elements that the shape asks for.
+        /// The number of elements of the first array, or of elements that the shape asks for.
         left: usize,
         /// Elements of the other.
         right: usize,
@@ -21,11 +21,11 @@ pub enum ArrayError {
     /// Two arrays are on different devices.
     #[error("{operation}: one array is on {left} and the other on {right}; copy one with `to_device`")]
     Devices {
-        /// What was to be done.
+        /// The operation, in words.
         operation: &'static str,
-        /// Where the first is.
+        /// The device of the first array.
         left: Device,
-        /// Where the other is.
+        /// The device of the other array.
         right: Device,
     },
     /// A matrix does not have the elements that its shape asks for.
@@ -52,7 +52,7 @@ pub enum ArrayError {
     /// More elements than memory has addresses.
     #[error("{operation}: {rows} x {columns} elements are more than any memory holds")]
     TooLarge {
-        /// What was to be done.
+        /// The operation, in words.
         operation: &'static str,
         /// Rows asked for.
         rows: usize,
@@ -72,13 +72,13 @@ pub enum ArrayError {
     Cuda {
         /// The device.
         device: Device,
-        /// What it said.
+        /// The device's error.
         source: CudaError,
     },
 }
 
 impl ArrayError {
-    /// What the device said, where a device failed.
+    /// Returns the device's error, where a device failed.
     #[must_use]
     pub fn cuda(&self) -> Option<&CudaError> {
         match self {

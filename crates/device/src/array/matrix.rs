@@ -23,16 +23,16 @@ pub struct Matrix<T: Scalar> {
 }
 
 impl<T: Scalar> Matrix<T> {
-    /// A copy of `elements`, row after row, on this thread's [`Device::current`].
+    /// Makes a copy of `elements`, row after row, on this thread's [`Device::current`].
     ///
     /// # Errors
-    /// When there are not `rows * columns` of them, and as for [`Array::from_slice`].
+    /// When there are not `rows * columns` elements, the device is not there, its memory does not suffice, or it fails.
     pub fn from_slice(rows: usize, columns: usize, elements: &[T]) -> Result<Self, ArrayError> {
         is_shape(rows, columns, elements.len())?;
         Ok(Self { rows, columns, elements: Array::from_slice(elements)? })
     }
 
-    /// The matrix of an array's elements, row after row, where it lives.
+    /// Makes the matrix of an array's elements, row after row, on the array's device.
     ///
     /// # Errors
     /// When it does not have `rows * columns` elements.
@@ -41,53 +41,54 @@ impl<T: Scalar> Matrix<T> {
         Ok(Self { rows, columns, elements })
     }
 
-    /// A copy on `device`.
+    /// Makes a copy on `device`.
     ///
     /// # Errors
-    /// As for [`Array::to_device`].
+    /// When the device is not there, its memory does not suffice, or it fails.
     pub fn to_device(&self, device: Device) -> Result<Self, ArrayError> {
         Ok(Self { rows: self.rows, columns: self.columns, elements: self.elements.to_device(device)? })
     }
 
-    /// The elements, row after row, once all that makes them is done.
+    /// Returns the elements, row after row, once all that makes them is done.
     ///
     /// # Errors
-    /// As for [`Array::to_host`].
+    /// When the device fails, also at something that was queued before.
     pub fn to_host(&self) -> Result<Vec<T>, ArrayError> {
         self.elements.to_host()
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Where it lives.
+    /// Returns the device that holds the matrix.
     #[must_use]
     pub fn device(&self) -> Device {
         self.elements.device()
     }
 
-    /// The elements as an array, row after row.
+    /// Returns the elements as an array, row after row.
     #[must_use]
     pub fn as_array(&self) -> &Array<T> {
         &self.elements
     }
 
-    /// The elements as an array, row after row, without a copy.
+    /// Returns the elements as an array, row after row, without a copy.
     #[must_use]
     pub fn into_array(self) -> Array<T> {
         self.elements
     }
 
-    /// The product `self * other`: each element is summed over k in order from +0, rounded after each product and sum.
+    /// Computes the product `self * other`: each element is summed over k in order from +0, rounded after each product
+    /// and sum.
     ///
     /// # Errors
     /// When `self` does not have as many columns as `other` has rows, when devices differ, memory does not suffice, or

@@ -6,7 +6,7 @@ use super::{Array, ArrayError, Scalar, cpu};
 use octopus_cuda::{CudaError, DeviceBuffer, Kernels, Stream};
 
 impl<T: Scalar> Array<T> {
-    /// The sum of all elements; +0 for none.
+    /// Returns the sum of all elements; +0 for none.
     ///
     /// # Errors
     /// When memory for partial results does not suffice, or the device fails.
@@ -14,26 +14,26 @@ impl<T: Scalar> Array<T> {
         self.reduce(cpu::sum, Kernels::sum)
     }
 
-    /// The smallest element; NaN when there is one, infinity for no elements.
+    /// Returns the smallest element; NaN when there is one, infinity for no elements.
     ///
     /// # Errors
-    /// As for [`Array::sum`].
+    /// When memory for partial results does not suffice, or the device fails.
     pub fn min(&self) -> Result<T, ArrayError> {
         self.reduce(cpu::min, Kernels::min)
     }
 
-    /// The largest element; NaN when there is one, minus infinity for no elements.
+    /// Returns the largest element; NaN when there is one, minus infinity for no elements.
     ///
     /// # Errors
-    /// As for [`Array::sum`].
+    /// When memory for partial results does not suffice, or the device fails.
     pub fn max(&self) -> Result<T, ArrayError> {
         self.reduce(cpu::max, Kernels::max)
     }
 
-    /// The sum of `self[i] * other[i]`, each product rounded; +0 for no elements.
+    /// Returns the sum of `self[i] * other[i]`, each product rounded; +0 for no elements.
     ///
     /// # Errors
-    /// As for [`Array::sum`], and when lengths or devices differ.
+    /// When lengths or devices differ, memory for partial results does not suffice, or the device fails.
     pub fn dot(&self, other: &Self) -> Result<T, ArrayError> {
         match self.with("dot", other)? {
             Pair::Host(x, y) => cpu::dot(x, y),

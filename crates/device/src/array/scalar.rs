@@ -30,7 +30,7 @@ pub trait Scalar:
     #[must_use]
     fn sqrt(self) -> Self;
 
-    /// In f64, which holds it exactly.
+    /// Converts to f64, which holds the value exactly.
     #[must_use]
     fn to_f64(self) -> f64;
 

@@ -37,7 +37,7 @@ pub(super) enum Storage<T: Scalar> {
 }
 
 impl<T: Scalar> Array<T> {
-    /// A copy of `elements` on this thread's [`Device::current`].
+    /// Makes a copy of `elements` on this thread's [`Device::current`].
     ///
     /// # Errors
     /// When the device is not there, its memory does not suffice, or it fails.
@@ -45,10 +45,10 @@ impl<T: Scalar> Array<T> {
         Self::on(Device::current(), elements)
     }
 
-    /// A copy of `elements` on `device`.
+    /// Makes a copy of `elements` on `device`.
     ///
     /// # Errors
-    /// As for [`Array::from_slice`].
+    /// When the device is not there, its memory does not suffice, or it fails.
     pub fn on(device: Device, elements: &[T]) -> Result<Self, ArrayError> {
         let Device::Cuda(ordinal) = device else { return Ok(elements.to_vec().into()) };
         let engine = Engine::ready(ordinal)?;
@@ -56,10 +56,10 @@ impl<T: Scalar> Array<T> {
         Ok(Self { storage: Storage::Cuda { engine, buffer } })
     }
 
-    /// `length` times `value` on this thread's [`Device::current`].
+    /// Makes an array of `length` times `value` on this thread's [`Device::current`].
     ///
     /// # Errors
-    /// As for [`Array::from_slice`].
+    /// When the device is not there, its memory does not suffice, or it fails.
     pub fn filled(length: usize, value: T) -> Result<Self, ArrayError> {
         let Device::Cuda(ordinal) = Device::current() else {
             return host_memory(length, value).map(Self::from);
@@ -68,10 +68,10 @@ impl<T: Scalar> Array<T> {
         Self::made_on(&engine, length, |out| engine.kernels().fill(engine.stream(), value, out))
     }
 
-    /// A copy on `device`, by way of the host where it goes from one GPU to another.
+    /// Makes a copy on `device`, by way of the host where it goes from one GPU to another.
     ///
     /// # Errors
-    /// As for [`Array::from_slice`].
+    /// When the device is not there, its memory does not suffice, or it fails.
     pub fn to_device(&self, device: Device) -> Result<Self, ArrayError> {
         match &self.storage {
             Storage::Host(elements) => Self::on(device, elements),
@@ -82,7 +82,7 @@ impl<T: Scalar> Array<T> {
         }
     }
 
-    /// The elements, once all that makes them is done.
+    /// Returns the elements, once all that makes them is done.
     ///
     /// # Errors
     /// When the device fails, also at something that was queued before.
@@ -93,7 +93,7 @@ impl<T: Scalar> Array<T> {
         }
     }
 
-    /// Where it lives.
+    /// Returns the device that holds the array.
     #[must_use]
     pub fn device(&self) -> Device {
         match &self.storage {
@@ -102,7 +102,7 @@ impl<T: Scalar> Array<T> {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.storage {
@@ -111,7 +111,7 @@ impl<T: Scalar> Array<T> {
         }
     }
 
-    /// Whether it has no elements.
+    /// Returns whether it has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -152,7 +152,7 @@ pub(super) fn host_memory<T: Scalar>(length: usize, value: T) -> Result<Vec<T>, 
     Ok(elements)
 }
 
-/// On the CPU, without a copy.
+/// Makes an array on the CPU, without a copy.
 impl<T: Scalar> From<Vec<T>> for Array<T> {
     fn from(elements: Vec<T>) -> Self {
         Self { storage: Storage::Host(elements) }

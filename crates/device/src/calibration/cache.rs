@@ -28,26 +28,26 @@ pub struct CalibrationCache {
 /// Why there is no calibration to use. None of it is an error: measuring answers all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CalibrationMiss {
-    /// It was never measured.
+    /// The device was never measured.
     #[error("no calibration of this device yet ({}): `octopus device calibrate` makes one", .path.display())]
     Missing {
-        /// Where it would be.
+        /// The path where the calibration would be.
         path: PathBuf,
     },
-    /// It was measured on something else.
+    /// The calibration was measured on something else.
     #[error("the calibration in {} is ignored: {why}", .path.display())]
     Stale {
-        /// Where it is.
+        /// The path of the calibration.
         path: PathBuf,
-        /// What has changed.
+        /// The differences, in words.
         why: String,
     },
-    /// It is no calibration.
+    /// The file is no calibration.
     #[error("the calibration in {} is ignored: the file is damaged ({why})", .path.display())]
     Damaged {
-        /// Where it is.
+        /// The path of the calibration.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file, in words.
         why: String,
     },
     /// The device cannot be asked for its identity.
@@ -59,7 +59,7 @@ pub enum CalibrationMiss {
     /// The file is there and cannot be read.
     #[error("the calibration in {} is ignored: it cannot be read ({why})", .path.display())]
     Unreadable {
-        /// Where it is.
+        /// The path of the calibration.
         path: PathBuf,
         /// The system's words.
         why: String,
@@ -75,7 +75,7 @@ pub enum CalibrationCacheError {
     /// The calibration's numbers are no costs.
     #[error("the calibration is not kept: {why}; measure again")]
     Invalid {
-        /// Which number, and what it is.
+        /// The number that is wrong, and its value.
         why: String,
     },
     /// The file cannot be written.
@@ -97,8 +97,8 @@ struct Head {
 }
 
 impl CalibrationCache {
-    /// The user's: `octopus/calibration` below `$XDG_CACHE_HOME`, else `~/.cache` (macOS `~/Library/Caches`, Windows
-    /// `%LOCALAPPDATA%`).
+    /// Makes the cache of the user: `octopus/calibration` below `$XDG_CACHE_HOME`, else `~/.cache` (macOS
+    /// `~/Library/Caches`, Windows `%LOCALAPPDATA%`).
     ///
     /// # Errors
     /// [`CalibrationCacheError::NoFolder`] when the environment names none.
@@ -107,13 +107,13 @@ impl CalibrationCache {
         Ok(Self::in_folder(caches.join("octopus").join("calibration")))
     }
 
-    /// Any folder; it is made when something is stored.
+    /// Makes the cache in any folder; the folder is made when something is stored.
     #[must_use]
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The file of a device.
+    /// Returns the file of a device.
     #[must_use]
     pub fn path(&self, device_uuid: &str) -> PathBuf {
         // A UUID is letters, digits and hyphens; a driver may say anything, and it must stay in the folder.
@@ -122,10 +122,10 @@ impl CalibrationCache {
         self.folder.join(format!("{name}.json"))
     }
 
-    /// The calibration for exactly this device, driver and binary.
+    /// Returns the calibration for exactly this device, driver and binary.
     ///
     /// # Errors
-    /// Why there is none to use.
+    /// When there is no calibration to use; the error says why.
     pub fn load(&self, key: &CalibrationKey) -> Result<Calibration, CalibrationMiss> {
         let path = self.path(&key.device_uuid);
         let text = match fs::read(&path) {
@@ -150,10 +150,10 @@ impl CalibrationCache {
         }
     }
 
-    /// The calibration for the CUDA device `ordinal`, its driver and this binary; `driver_version` is NVML's.
+    /// Returns the calibration for the CUDA device `ordinal`, its driver and this binary; `driver_version` is NVML's.
     ///
     /// # Errors
-    /// Why there is none to use.
+    /// When there is no calibration to use; the error says why.
     pub fn load_for_device(&self, ordinal: u32, driver_version: Option<&str>) -> Result<Calibration, CalibrationMiss> {
         let key = CalibrationKey::of_device(ordinal, driver_version);
         self.load(&key.map_err(|error| CalibrationMiss::NoDevice { why: error.to_string() })?)
@@ -175,7 +175,7 @@ impl CalibrationCache {
         Ok(path)
     }
 
-    /// The calibration for this key, measured by `measure` and kept if there is none to use.
+    /// Returns the calibration for this key, measured by `measure` and kept if there is none to use.
     ///
     /// Programs that come here at the same time measure one after the other, for two measurements at once disturb each
     /// other; and all but the first find what the first has kept. Whatever hinders the keeping (a folder that

@@ -7,9 +7,9 @@ use std::fmt;
 /// Predicted times of a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
-    /// On the processor, with as many threads as it has parts for.
+    /// The time on the processor, with as many threads as the work has parts for.
     pub cpu_seconds: f64,
-    /// On the device, copies and start-up included.
+    /// The time on the device, copies and start-up included.
     pub device_seconds: f64,
 }
 
@@ -49,7 +49,7 @@ pub fn choose(work: &Work, calibration: &Calibration, ordinal: u32) -> Choice {
 }
 
 impl Work {
-    /// Its times by measured costs; `None` where a kernel of it was never measured.
+    /// Returns the times of the work by measured costs; `None` where a kernel of it was never measured.
     ///
     /// The device adds its start-up (unless the process has used it before) and all copies.
     #[must_use]
@@ -68,7 +68,8 @@ impl Work {
         Some(Prediction { cpu_seconds, device_seconds })
     }
 
-    /// Its time on `threads` threads of the processor, where one of them has these costs; `None` where one is unknown.
+    /// Returns the time on `threads` threads of the processor, where one thread has these costs; `None` where a cost is
+    /// unknown.
     ///
     /// The parts of a step share the threads evenly: parts that do not divide by the threads leave some idle, so the time
     /// is that of the thread with the most parts.
@@ -81,7 +82,7 @@ impl Work {
     }
 }
 
-/// The share of all parts that the busiest thread does.
+/// Returns the share of all parts that the busiest thread does.
 fn share(parts: u32, threads: u32) -> f64 {
     let parts = parts.max(1);
     f64::from(parts.div_ceil(threads.clamp(1, parts))) / f64::from(parts)
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use crate::calibration::{CalibrationKey, KernelCost, TransferCost};
 
-    /// A device 100 times faster per unit, with 10 us a launch, 12 GB/s both ways and 0.25 s to start.
+    /// Returns a device 100 times faster per unit, with 10 us a launch, 12 GB/s both ways and 0.25 s to start.
     fn calibration() -> Calibration {
         let copy = LinearCost { fixed_seconds: 10e-6, unit_seconds: 1.0 / 12e9 };
         let cost = KernelCost {

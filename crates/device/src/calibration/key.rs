@@ -1,4 +1,4 @@
-//! What a calibration holds for.
+//! The key of a calibration: what it holds for.
 
 use super::fingerprint::fingerprint;
 use octopus_cuda::CudaError;
@@ -11,12 +11,12 @@ pub struct CalibrationKey {
     pub device_uuid: String,
     /// The driver's version, e.g. `550.54.15`.
     pub driver_version: String,
-    /// This program: its version, how it was built, and a fingerprint of the kernels in it.
+    /// The identity of this program: its version, how it was built, and a fingerprint of the kernels in it.
     pub binary: String,
 }
 
 impl CalibrationKey {
-    /// The key of this program for a device and its driver.
+    /// Makes the key of this program for a device and its driver.
     #[must_use]
     pub fn new(device_uuid: impl Into<String>, driver_version: impl Into<String>) -> Self {
         // A build with checks is several times slower on the processor.
@@ -29,7 +29,7 @@ impl CalibrationKey {
         }
     }
 
-    /// The key of this program for the CUDA device `ordinal`. The driver's own version is NVML's to tell
+    /// Makes the key of this program for the CUDA device `ordinal`. The driver's own version is NVML's to tell
     /// ([`NvmlFacts::driver_version`](crate::NvmlFacts)); where it does not, the CUDA version stands in for it.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl CalibrationKey {
         Ok(Self::new(uuid.to_string(), driver))
     }
 
-    /// How the key `now` differs from this, in words; `None` when they are the same.
+    /// Returns in words how the key `now` differs from this one; `None` when they are the same.
     pub(super) fn change_to(&self, now: &Self) -> Option<String> {
         let fields = [
             ("device", &self.device_uuid, &now.device_uuid),

@@ -62,7 +62,7 @@ pub fn calibrate(ordinal: u32, key: CalibrationKey, config: &CalibrationConfig) 
     })
 }
 
-/// What is measured, and how.
+/// The settings of a measurement: what is measured, and how.
 struct Bench<'a> {
     engine: &'a Engine,
     config: &'a CalibrationConfig,
@@ -124,7 +124,7 @@ impl Bench<'_> {
         DeviceBuffer::from_slice(self.engine.context(), elements).map_err(|error| self.engine.failed(error))
     }
 
-    /// The smallest launch, waited for each time.
+    /// Returns the smallest launch, waited for each time.
     fn launch(&self) -> Result<f64, ArrayError> {
         let mut one = self.buffer(&[0.0_f32])?;
         self.on_device(|kernels, stream| {

@@ -14,7 +14,7 @@ pub struct LinearCost {
 }
 
 impl LinearCost {
-    /// The line through the times of a small and a large piece of work, each in (units, seconds).
+    /// Fits the line through the times of a small and a large piece of work, each in (units, seconds).
     ///
     /// Noise can make the small one look slower per unit than the line allows; neither cost goes below zero.
     #[must_use]
@@ -24,19 +24,19 @@ impl LinearCost {
         Self { fixed_seconds: (small.1 - small.0 * unit_seconds).max(0.0), unit_seconds }
     }
 
-    /// Seconds for so many starts and units.
+    /// Returns the seconds for this many starts and units.
     #[must_use]
     pub fn seconds(&self, starts: f64, units: f64) -> f64 {
         starts * self.fixed_seconds + units * self.unit_seconds
     }
 
-    /// Units a second when there are many; infinite where the measurement saw no cost for them.
+    /// Returns the units a second when there are many; infinite where the measurement saw no cost for them.
     #[must_use]
     pub fn units_per_second(&self) -> f64 {
         1.0 / self.unit_seconds
     }
 
-    /// Whether both numbers are costs.
+    /// Returns whether both numbers are costs.
     fn is_valid(&self) -> bool {
         [self.fixed_seconds, self.unit_seconds].iter().all(|cost| cost.is_finite() && *cost >= 0.0)
     }
@@ -45,25 +45,25 @@ impl LinearCost {
 /// One kernel on one thread of the processor and on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelCost {
-    /// On one thread of the processor.
+    /// The cost on one thread of the processor.
     pub cpu: LinearCost,
-    /// On the device; the fixed part is the launch.
+    /// The cost on the device; the fixed part is the launch.
     pub device: LinearCost,
 }
 
 /// Copies between host and device; the unit is a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransferCost {
-    /// From the host to the device.
+    /// The cost of copies from the host to the device.
     pub upload: LinearCost,
-    /// From the device to the host.
+    /// The cost of copies from the device to the host.
     pub download: LinearCost,
 }
 
 /// The measured costs of one device and the processor beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// What it holds for.
+    /// The machine and program that the calibration holds for.
     pub key: CalibrationKey,
     /// The device's name when it was measured.
     pub device_name: String,
@@ -89,7 +89,7 @@ impl Calibration {
         self.kernels.insert(kernel.into(), cost);
     }
 
-    /// What is wrong with the numbers, if anything: a file may hold anything.
+    /// Returns what is wrong with the numbers, if anything: a file may hold anything.
     pub(super) fn fault(&self) -> Option<String> {
         let seconds = [("startup_seconds", self.startup_seconds), ("launch_seconds", self.launch_seconds)];
         for (name, value) in seconds {

@@ -1,4 +1,4 @@
-//! What is to be done, in the terms that costs are measured in.
+//! A piece of work, in the terms that costs are measured in.
 
 /// A piece of work that could be done on the processor or on a device.
 ///
@@ -15,9 +15,9 @@
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
-    /// How messages call it.
+    /// The name of the work in messages.
     pub name: String,
-    /// What is computed.
+    /// The kernels that the work launches.
     pub steps: Vec<WorkStep>,
     /// Copies to the device, and their bytes in all.
     pub uploads: (u64, u64),
@@ -32,43 +32,43 @@ pub struct Work {
 pub struct WorkStep {
     /// The kernel's name; see the table of the [module](crate::calibration).
     pub kernel: String,
-    /// How often it is launched.
+    /// The number of launches of the kernel.
     pub launches: u64,
-    /// Its units in all launches together.
+    /// The number of the kernel's units in all launches together.
     pub units: f64,
     /// Parts of it that the processor can do at the same time, e.g. chains.
     pub cpu_parts: u32,
 }
 
 impl Work {
-    /// Nothing to do yet.
+    /// Makes a piece of work with nothing to do yet.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), steps: vec![], uploads: (0, 0), downloads: (0, 0), device_started: false }
     }
 
-    /// With so many launches of a kernel, of so many units together.
+    /// Adds `launches` launches of a kernel, of `units` units together.
     #[must_use]
     pub fn step(mut self, kernel: impl Into<String>, launches: u64, units: f64) -> Self {
         self.steps.push(WorkStep { kernel: kernel.into(), launches, units, cpu_parts: 1 });
         self
     }
 
-    /// With so many copies to the device, of so many bytes together.
+    /// Adds `copies` copies to the device, of `bytes` bytes together.
     #[must_use]
     pub fn upload(mut self, copies: u64, bytes: u64) -> Self {
         self.uploads = (self.uploads.0.saturating_add(copies), self.uploads.1.saturating_add(bytes));
         self
     }
 
-    /// With so many copies from the device, of so many bytes together.
+    /// Adds `copies` copies from the device, of `bytes` bytes together.
     #[must_use]
     pub fn download(mut self, copies: u64, bytes: u64) -> Self {
         self.downloads = (self.downloads.0.saturating_add(copies), self.downloads.1.saturating_add(bytes));
         self
     }
 
-    /// With so many parts of the last step that the processor can do at the same time.
+    /// Divides the last step into parts that the processor can do at the same time.
     #[must_use]
     pub fn in_parts(mut self, cpu_parts: u32) -> Self {
         if let Some(step) = self.steps.last_mut() {
@@ -77,7 +77,7 @@ impl Work {
         self
     }
 
-    /// In a process that has used the device before.
+    /// Marks the work as done in a process that has used the device before.
     #[must_use]
     pub fn on_started_device(self) -> Self {
         Self { device_started: true, ..self }

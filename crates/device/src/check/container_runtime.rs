@@ -1,4 +1,4 @@
-//! In a container: was it started with the NVIDIA runtime, and with enough of the driver?
+//! Checks whether a container was started with the NVIDIA runtime, and with enough of the driver.
 
 use crate::finding::Question;
 use crate::{Finding, Probe};

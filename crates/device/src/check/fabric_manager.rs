@@ -1,4 +1,4 @@
-//! On machines with NVSwitch: does the fabric manager run?
+//! Checks whether the fabric manager runs on machines with NVSwitch.
 
 use crate::finding::Question;
 use crate::{DriverCode, Finding, Probe};

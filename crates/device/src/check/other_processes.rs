@@ -1,4 +1,4 @@
-//! Who else is on the device?
+//! Checks whether other processes use the device.
 
 use super::{each, others};
 use crate::finding::Question;

@@ -1,9 +1,9 @@
-//! Which container this runs in, as far as can be seen from inside.
+//! Finds the container that this process runs in, as far as can be seen from inside.
 
 use super::root::Root;
 use std::fs;
 
-/// Its name, e.g. `docker`; `None` outside of containers.
+/// Returns the container's name, e.g. `docker`; `None` outside of containers.
 pub(crate) fn container(root: Root<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     if root.at("/.dockerenv").exists() {
         return Some("docker".into());

@@ -18,17 +18,17 @@ const FABRIC_MANAGER: &str = "nv-fabricmanage";
 /// A file through which programs reach the driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFile {
-    /// Its path.
+    /// The path of the device file.
     pub path: String,
     /// Whether it could be opened to read and write.
     pub access: Access,
 }
 
-/// How opening a device file ended.
+/// The result of opening a device file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// It can be read and written.
+    /// The file can be read and written.
     Granted,
     /// File permissions or a container's device rules forbid it.
     Denied,
@@ -39,7 +39,7 @@ pub enum Access {
 /// A card on the PCI bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PciDevice {
-    /// Its place, e.g. `0000:01:00.0`.
+    /// The device's place on the PCI bus, e.g. `0000:01:00.0`.
     pub slot: String,
     /// The product's number, e.g. `0x2230`.
     pub device: String,
@@ -90,19 +90,19 @@ pub(super) fn pci_devices(root: Root<'_>) -> Vec<PciDevice> {
     of_class(root, DISPLAY)
 }
 
-/// The number of NVSwitches, on the bus or, where a container hides that, by their device files.
+/// Returns the number of NVSwitches, on the bus or, where a container hides that, by their device files.
 pub(super) fn switches(root: Root<'_>) -> usize {
     let file = |name: &String| name.strip_prefix("nvidia-nvswitch").is_some_and(is_number);
     of_class(root, BRIDGE).len().max(root.names("/dev").iter().filter(|name| file(name)).count())
 }
 
-/// Whether the fabric manager runs among the processes that can be seen.
+/// Returns whether the fabric manager runs among the processes that can be seen.
 pub(super) fn fabric_manager(root: Root<'_>) -> bool {
     let named = |id: &String| root.line(format!("/proc/{id}/comm")).as_deref() == Some(FABRIC_MANAGER);
     root.names("/proc").iter().filter(|id| is_number(id)).any(named)
 }
 
-/// The version of the loaded kernel module `nvidia`.
+/// Returns the version of the loaded kernel module `nvidia`.
 pub(super) fn kernel_module(root: Root<'_>) -> Option<String> {
     root.line("/sys/module/nvidia/version").or_else(|| {
         // `NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 ...`; the open modules say

@@ -1,4 +1,4 @@
-//! Where copies of a driver library lie, in the order in which the loader would take them.
+//! Finds copies of a driver library, in the order in which the loader would take them.
 
 use super::loader_cache;
 use super::root::Root;
@@ -39,7 +39,7 @@ pub struct LibraryCopy {
     pub found: FoundBy,
 }
 
-/// How a copy was found, in the order in which loaders look.
+/// The way a copy was found, in the order in which loaders look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
@@ -56,17 +56,17 @@ pub enum FoundBy {
 }
 
 impl LibraryCopy {
-    /// Whether this is a toolkit's stub for linking, which is no driver.
+    /// Returns whether this is a toolkit's stub for linking, which is no driver.
     pub fn is_stub(&self) -> bool {
         self.lies_in("stubs")
     }
 
-    /// Whether this is of a forward-compatibility package, newer than the kernel module on purpose.
+    /// Returns whether this is of a forward-compatibility package, newer than the kernel module on purpose.
     pub fn is_compat(&self) -> bool {
         self.lies_in("compat")
     }
 
-    /// Whether this is the copy that Windows provides under WSL.
+    /// Returns whether this is the copy that Windows provides under WSL.
     pub fn is_of_wsl(&self) -> bool {
         self.path.starts_with("/usr/lib/wsl/") || self.file.starts_with("/usr/lib/wsl/")
     }
@@ -75,7 +75,7 @@ impl LibraryCopy {
         [&self.path, &self.file].into_iter().any(|path| path.split('/').any(|part| part == folder))
     }
 
-    /// The copy in words: its file and the version, if the file's name does not tell it.
+    /// Returns the copy in words: its file and the version, if the file's name does not tell it.
     pub(crate) fn describe(&self) -> String {
         match (&self.version, self.found) {
             (_, FoundBy::Elsewhere) => format!("{} (not searched)", self.file),
@@ -85,18 +85,18 @@ impl LibraryCopy {
     }
 }
 
-/// What decides where the loader looks.
+/// The settings that decide where the loader looks.
 pub(super) struct Search<'a> {
     pub(super) root: Root<'a>,
     pub(super) ld_library_path: Option<&'a str>,
-    /// For entries of `LD_LIBRARY_PATH` that are relative.
+    /// The current folder, for relative entries of `LD_LIBRARY_PATH`.
     pub(super) current: Option<&'a str>,
     pub(super) cache: &'a [u8],
 }
 
 impl Search<'_> {
-    /// Every copy of `soname` for this program's architecture. A file that is reached in several ways is
-    /// listed once, as the loader would find it first.
+    /// Returns every copy of `soname` for this program's architecture. A file that is reached in several ways is listed
+    /// once, as the loader would find it first.
     pub(super) fn copies(&self, soname: &str, named: Option<&str>) -> Vec<LibraryCopy> {
         let mut seen = BTreeSet::new();
         self.candidates(soname, named)
@@ -140,8 +140,8 @@ impl Search<'_> {
     }
 }
 
-/// Whether the file says that it is a library of another architecture, such as a 32-bit one.
-/// What is no library at all is kept: the loader would stumble over it.
+/// Returns whether a file says that it is a library of another architecture, such as a 32-bit one. A file that is no
+/// library at all is not foreign: the loader would stumble over it.
 fn foreign(file: &Path) -> bool {
     let mut head = [0_u8; 20];
     if File::open(file).and_then(|mut file| file.read_exact(&mut head)).is_err() || !head.starts_with(b"\x7fELF") {

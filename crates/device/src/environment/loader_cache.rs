@@ -12,8 +12,8 @@ const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const HEADER: usize = 48;
 const ENTRY: usize = 24;
 
-/// The paths of every library called `soname`, in the cache's order. A file that is damaged or of a form
-/// that is not known has none.
+/// Returns the paths of every library called `soname`, in the cache's order. A file that is damaged or of a form that
+/// is not known has none.
 pub(super) fn paths(cache: &[u8], soname: &str) -> Vec<String> {
     let Some(table) = table(cache) else { return Vec::new() };
     let Some(count) = number(table, MAGIC.len()) else { return Vec::new() };
@@ -28,7 +28,7 @@ pub(super) fn paths(cache: &[u8], soname: &str) -> Vec<String> {
         .collect()
 }
 
-/// The part in the present form, from which its offsets count.
+/// Returns the part in the present form, from which its offsets count.
 fn table(cache: &[u8]) -> Option<&[u8]> {
     let table = if cache.starts_with(OLD_MAGIC) {
         let end = OLD_MAGIC.len() + 4 + number(cache, OLD_MAGIC.len())?.checked_mul(OLD_ENTRY)?;
@@ -44,7 +44,7 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_ne_bytes(bytes.try_into().ok()?)).ok()
 }
 
-/// The bytes from `at` to the next zero.
+/// Returns the bytes from `at` to the next zero.
 fn text(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let rest = bytes.get(at..)?;
     Some(&rest[..rest.iter().position(|&byte| byte == 0)?])
@@ -54,7 +54,7 @@ fn text(bytes: &[u8], at: usize) -> Option<&[u8]> {
 pub(super) mod tests {
     use super::*;
 
-    /// A cache in the present form with these entries.
+    /// Returns a cache in the present form with these entries.
     pub(in crate::environment) fn cache(entries: &[(&str, &str)]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let mut strings: Vec<u8> = Vec::new();

@@ -12,19 +12,19 @@ const MOST_LINKS: usize = 40;
 pub(crate) struct Root<'a>(pub(crate) &'a Path);
 
 impl Root<'_> {
-    /// Where the absolute `path` of the machine lies.
+    /// Returns where the absolute `path` of the machine lies below the root.
     pub(crate) fn at(self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The first line of a small file; `None` when it cannot be read or is empty.
+    /// Returns the first line of a small file; `None` when it cannot be read or is empty.
     pub(crate) fn line(self, path: impl AsRef<Path>) -> Option<String> {
         let text = fs::read_to_string(self.at(path)).ok()?;
         text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
     }
 
-    /// The names in a folder, sorted; none when it cannot be read.
+    /// Returns the names in a folder, sorted; none when it cannot be read.
     pub(crate) fn names(self, folder: impl AsRef<Path>) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.at(folder))
             .into_iter()
@@ -35,7 +35,7 @@ impl Root<'_> {
         names
     }
 
-    /// The file that `path` leads to, all links followed within this root; `None` when there is none.
+    /// Returns the file that `path` leads to, all links followed within this root; `None` when there is none.
     pub(crate) fn resolve(self, path: &Path) -> Option<PathBuf> {
         let parts = |path: &Path| -> Vec<PathBuf> {
             path.components()

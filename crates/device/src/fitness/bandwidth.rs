@@ -1,4 +1,4 @@
-//! How fast do host and device exchange memory, and the device with itself?
+//! Measures how fast host and device exchange memory, and the device with itself.
 
 use super::live::Live;
 use crate::Finding;
@@ -71,7 +71,7 @@ fn judge(live: &Live, [up, down]: [f64; 2], device: f64) -> Finding {
     }
 }
 
-/// What speeds are worth.
+/// The judgement of measured speeds.
 #[derive(Debug, PartialEq)]
 enum Speed {
     Usual,
@@ -80,7 +80,7 @@ enum Speed {
     Useless,
 }
 
-/// Of the slower direction between host and device, and of the device alone, in GB/s.
+/// Judges the speed of the slower direction between host and device, and of the device alone, in GB/s.
 fn speed(bus: f64, device: f64) -> Speed {
     if bus < LEAST.0 || device < LEAST.1 {
         Speed::Useless

@@ -7,7 +7,7 @@ use octopus_random::Purpose;
 use octopus_random::exact::normal_quantile;
 use serde::{Deserialize, Serialize};
 
-/// How much is computed. What is in `Small` is in `Full` too, so that one record serves both.
+/// The amount that is computed. `Full` contains all of `Small`, so that one record serves both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactSize {
     /// Little enough for tools that slow kernels down a hundredfold.
@@ -31,7 +31,7 @@ pub struct ExactRow {
     pub cpu: String,
 }
 
-/// All kernels' results on one device.
+/// The results of all kernels on one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExactReport {
     /// The device.
@@ -41,7 +41,7 @@ pub struct ExactReport {
 }
 
 impl ExactRow {
-    /// Whether device and processor agree.
+    /// Returns whether device and processor agree.
     #[must_use]
     pub fn equal(&self) -> bool {
         self.hash == self.cpu
@@ -59,7 +59,7 @@ pub fn exact_kernels(device: u32, size: ExactSize) -> Result<ExactReport, CudaEr
     Ok(ExactReport { device: identity, rows })
 }
 
-/// Where kernels run, and what they have given so far.
+/// The kernels, and the results that they have given so far.
 pub(super) struct Exactness<'a> {
     kernels: &'a Kernels,
     stream: &'a Stream,
@@ -174,7 +174,7 @@ impl<'a> Exactness<'a> {
     }
 }
 
-/// The twin of a kernel whose result is known.
+/// Returns the twin of a kernel whose result is known.
 fn written<T: Scalar>(values: &[T]) -> impl FnOnce(&mut [T]) -> Result<(), ArrayError> {
     |out| {
         out.copy_from_slice(values);
@@ -182,7 +182,7 @@ fn written<T: Scalar>(values: &[T]) -> impl FnOnce(&mut [T]) -> Result<(), Array
     }
 }
 
-/// A twin's result as a device's: it can only fail by a length, which is this program's mistake.
+/// Returns a twin's result as a device's: it can only fail by a length, which is this program's mistake.
 pub(super) fn of_twin<T>(result: Result<T, ArrayError>) -> Result<T, CudaError> {
     result.map_err(|error| match error {
         ArrayError::Cuda { source, .. } => source,

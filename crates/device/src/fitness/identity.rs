@@ -1,4 +1,4 @@
-//! Which device something was measured on.
+//! The identity of the device that something was measured on.
 
 use crate::nvml::TEST_DOUBLE;
 use crate::{Provider, SystemProvider, Version};
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A device, for records of what was measured on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceIdentity {
-    /// Its name.
+    /// The device's name.
     pub name: String,
-    /// Its identity; `None` where the driver does not tell.
+    /// The device's UUID; `None` where the driver does not tell.
     pub uuid: Option<String>,
-    /// Its compute capability.
+    /// The device's compute capability.
     pub compute_capability: Version,
     /// The driver's version, e.g. `550.90.07`; `None` where NVML does not tell.
     pub driver: Option<String>,
@@ -23,7 +23,7 @@ pub struct DeviceIdentity {
 }
 
 impl DeviceIdentity {
-    /// Of the device that the driver counts as `ordinal`.
+    /// Reads the identity of the device that the driver counts as `ordinal`.
     ///
     /// # Errors
     /// When there is no such device or no driver.
@@ -40,7 +40,7 @@ impl DeviceIdentity {
         })
     }
 
-    /// The driver's number of the device with this UUID, among those that this process may use.
+    /// Returns the driver's number of the device with this UUID, among those that this process may use.
     ///
     /// # Errors
     /// When there is no driver, or it does not start.

@@ -4,10 +4,10 @@ use crate::Scalar;
 use octopus_random::exact::normal_quantile;
 use octopus_random::{Purpose, Stream};
 
-/// Of the recorded results too: another seed makes other hashes.
+/// The seed of the inputs, and of the recorded results: another seed makes other hashes.
 pub(super) const SEED: u64 = 0x0c70_9005;
 
-/// What stands first in longer inputs: where rounding, overflow and comparison have their corners.
+/// The first numbers of longer inputs: corner cases of rounding, overflow and comparison.
 const CORNERS: [f64; 16] = [
     0.0,
     -0.0,
@@ -37,7 +37,7 @@ pub(super) fn numbers<T: Scalar>(n: usize, which: u32) -> Vec<T> {
     (0..n).map(number).collect()
 }
 
-/// The same with the corners in front, where there is room for them.
+/// Makes numbers as [`numbers`] does, with the corner cases in front, where there is room for them.
 pub(super) fn numbers_with_corners<T: Scalar>(n: usize, which: u32) -> Vec<T> {
     let mut numbers = numbers(n, which);
     if n >= 2 * CORNERS.len() {

@@ -50,7 +50,8 @@ impl Live {
         })
     }
 
-    /// What a line with speeds ends with: a remark where they are low, and what the software GPU's are worth.
+    /// Returns the end of a line with speeds: a remark where they are low, and a warning that the software GPU's speeds
+    /// say nothing.
     pub(super) fn remark(&self, slow: Option<&str>) -> String {
         match slow {
             _ if self.test_double => " (a test double: no measurement of a GPU)".to_owned(),

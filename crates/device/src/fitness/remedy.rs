@@ -1,16 +1,16 @@
-//! From an error of the driver to a finding: what was seen, why, and what to do.
+//! Makes a finding of a driver's error: what was seen, why, and what to do.
 
 use crate::Finding;
 use crate::finding::Question;
 use octopus_cuda::{CudaError, DriverCode};
 
-/// The finding of a check that ended with an error.
+/// Returns the finding of a check that ended with an error.
 pub(super) fn failed(question: Question, error: &CudaError) -> Finding {
     let (cause, fix) = remedy(error);
     question.fail(observed(error), cause, fix)
 }
 
-/// The error without its advice, which is the finding's fix.
+/// Returns the error without its advice, which is the finding's fix.
 fn observed(error: &CudaError) -> String {
     match error {
         CudaError::Driver { operation, code } => format!("{operation} failed with {code}"),

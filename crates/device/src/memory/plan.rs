@@ -1,4 +1,4 @@
-//! What fits, and how many chains at once.
+//! Plans what fits a device's memory, and how many chains at once.
 
 use crate::nvml::memory;
 use serde::{Deserialize, Serialize};
@@ -19,13 +19,13 @@ pub struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// What is left alone: the greater of 256 MiB and one twentieth of the device.
+    /// Returns the bytes that are left alone: the greater of 256 MiB and one twentieth of the device.
     #[must_use]
     pub fn reserve(&self) -> u64 {
         LEAST_RESERVE.max(self.total / RESERVE_SHARE)
     }
 
-    /// What a run may take.
+    /// Returns the bytes that a run may take.
     #[must_use]
     pub fn usable(&self) -> u64 {
         self.free.saturating_sub(self.reserve())
@@ -35,30 +35,30 @@ impl DeviceMemory {
 /// One part of what a run takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanPart {
-    /// Its name.
+    /// The part's name.
     pub name: String,
-    /// Its bytes.
+    /// The part's size in bytes.
     pub bytes: u64,
 }
 
-/// What a run takes with so many of its chains on the device at once.
+/// The memory that a run takes with a given number of its chains on the device at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryAttempt {
     /// Chains on the device at once; the others wait for their turn.
     pub chains_at_once: u64,
-    /// What they take.
+    /// The memory of each part.
     pub parts: Vec<PlanPart>,
 }
 
 impl MemoryAttempt {
-    /// Bytes of all parts; as many as 64 bits count where they are more.
+    /// Returns the bytes of all parts; as many as 64 bits count where they are more.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bytes))
     }
 }
 
-/// What a run takes of a device's memory; [`Display`](fmt::Display) is the text of `octopus sample --dry-run`.
+/// The memory that a run takes of a device; [`Display`](fmt::Display) is the text of `octopus sample --dry-run`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryPlan {
     /// Chains of the run.
@@ -76,8 +76,8 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// The first of an engine's `attempts` that fits, from all chains at once to the fewest; where none does, the last.
-    /// `None` where there is no attempt.
+    /// Takes the first of an engine's `attempts` that fits, from all chains at once to the fewest; where none does, the
+    /// last. `None` where there is no attempt.
     ///
     /// ```
     /// use octopus_device::{DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart};
@@ -112,7 +112,7 @@ impl MemoryPlan {
         })
     }
 
-    /// How many turns the chains need; `None` when not even the fewest fit.
+    /// Returns how many turns the chains need; `None` when not even the fewest fit.
     #[must_use]
     pub fn turns(&self) -> Option<u64> {
         (self.chains_at_once > 0).then(|| self.chains.div_ceil(self.chains_at_once))

@@ -25,7 +25,8 @@ const THROTTLES: [(ThrottleReasons, Throttle); 9] = [
     (ThrottleReasons::DISPLAY_CLOCK_SETTING, Throttle::DisplayClocks),
 ];
 
-/// Where processes are named; `None` in a container, whose own processes have other numbers than NVML's.
+/// The file system root in which processes are named; `None` in a container, whose own processes have other numbers
+/// than NVML's.
 pub(super) type Names<'a> = Option<Root<'a>>;
 
 pub(super) fn device_info(nvml: &Nvml, index: u32, names: Names<'_>) -> DeviceInfo {
@@ -112,7 +113,7 @@ fn throttle(reasons: ThrottleReasons) -> Vec<Throttle> {
     THROTTLES.iter().filter(|(flag, _)| reasons.contains(*flag)).map(|(_, reason)| *reason).collect()
 }
 
-/// All processes but this one. A process that computes and draws is listed once, as computing.
+/// Lists all processes but this one. A process that computes and draws is listed once, as computing.
 fn processes(device: &Device<'_>, names: Names<'_>) -> Option<Vec<DeviceProcess>> {
     let compute = device.running_compute_processes();
     let graphics = device.running_graphics_processes();

@@ -30,7 +30,7 @@ pub struct ScriptedProvider {
 }
 
 impl ScriptedProvider {
-    /// One device that is fit for use.
+    /// Makes a machine with one device that is fit for use.
     pub fn healthy() -> Self {
         let cuda = Version { major: 12, minor: 4 };
         let file = |path: &str| DeviceFile { path: path.into(), access: Access::Granted };
@@ -89,7 +89,7 @@ impl ScriptedProvider {
         }
     }
 
-    /// No device, no driver, in the words of a Linux loader.
+    /// Makes a machine with no device and no driver, in the words of a Linux loader.
     pub fn empty() -> Self {
         let detail = |library: &str| format!("{library}: cannot open shared object file: No such file or directory");
         let missing = |library: &str| (library.to_owned(), detail(library));

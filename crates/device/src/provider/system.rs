@@ -1,4 +1,4 @@
-//! This machine, asked through NVML and the CUDA driver.
+//! The provider that asks this machine, through NVML and the CUDA driver.
 
 use super::Provider;
 use super::driver_device::driver_devices;

@@ -9,16 +9,16 @@ use std::fmt::Write;
 
 /// Folders that are alike on every machine: what lies below them tells nothing of its user.
 const SYSTEM_FOLDERS: [&str; 10] = ["bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "usr"];
-/// The same in folders that hold users' files too.
+/// Beginnings of paths that tell nothing of the user either, in folders that hold users' files, too.
 const SYSTEM_PREFIXES: [&str; 3] = ["/run/opengl-driver/", "/var/run/nvidia", "/opt/cuda/"];
-/// What containers may be called without telling more than that.
+/// Names of containers that tell nothing more.
 const CONTAINERS: [&str; 7] = ["docker", "podman", "apptainer", "kubernetes", "lxc", "systemd-nspawn", "oci"];
-/// What `NVIDIA_DRIVER_CAPABILITIES` may hold.
+/// Words that `NVIDIA_DRIVER_CAPABILITIES` may hold.
 const CAPABILITIES: [&str; 8] = ["all", "compute", "utility", "graphics", "video", "display", "compat32", "ngx"];
 const HIDDEN: &str = "(not shown)";
 
 impl VerifyReport {
-    /// A fenced block of Markdown to paste into an issue. It holds no user's or host's name, no UUID, no
+    /// Returns a fenced block of Markdown to paste into an issue. It holds no user's or host's name, no UUID, no
     /// process's name, and no value of a variable that could be a secret.
     pub fn to_issue_block(&self) -> String {
         let secrets = self.secrets();
@@ -89,8 +89,8 @@ impl VerifyReport {
         text
     }
 
-    /// What must not appear, with what stands in its place; the longest first, so that no part of a longer
-    /// one is left behind.
+    /// Returns the texts that must not appear, each with what replaces it; the longest first, so that no part of a
+    /// longer one is left behind.
     fn secrets(&self) -> Vec<(String, String)> {
         let environment = &self.environment;
         let mut secrets: Vec<(String, String)> = Vec::new();
@@ -131,7 +131,7 @@ impl VerifyReport {
     }
 }
 
-/// The line without the secrets, without the digits of UUIDs and without folders that are not the system's.
+/// Returns the line without the secrets, without the digits of UUIDs and without folders that are not the system's.
 fn scrub(line: &str, secrets: &[(String, String)]) -> String {
     let line = secrets.iter().fold(line.to_owned(), |line, (secret, instead)| line.replace(secret.as_str(), instead));
     let mut clean = String::with_capacity(line.len());
@@ -165,7 +165,7 @@ fn scrub(line: &str, secrets: &[(String, String)]) -> String {
     clean
 }
 
-/// Where a UUID of a device or instance ends that `text` starts with.
+/// Returns where the UUID of a device or instance ends, if `text` starts with one.
 fn identifier(text: &str) -> Option<usize> {
     let rest = ["GPU-", "MIG-"].into_iter().find_map(|mark| text.strip_prefix(mark))?;
     let length = rest.find(|c: char| !c.is_ascii_hexdigit() && c != '-').unwrap_or(rest.len());

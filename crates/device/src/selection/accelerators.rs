@@ -1,9 +1,9 @@
-//! What a selection has to know of the machine.
+//! The facts about the machine that a selection needs.
 
 use crate::{Finding, Probe, Status, check};
 use std::fmt;
 
-/// How many CUDA devices this process may use, and what speaks against using them.
+/// The number of CUDA devices that this process may use, and what speaks against using them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accelerators {
     /// Devices that the driver counts, numbered from 0.
@@ -12,12 +12,12 @@ pub struct Accelerators {
     pub unusable: Option<Unusable>,
 }
 
-/// What speaks against using a device, and what to do about it.
+/// A reason against using a device, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable {
-    /// What is wrong.
+    /// What is wrong, in words.
     pub reason: String,
-    /// What to do, in one line.
+    /// The advice, in one line.
     pub fix: String,
 }
 
@@ -28,13 +28,13 @@ impl fmt::Display for Unusable {
 }
 
 impl Accelerators {
-    /// No device, for this reason.
+    /// Says that there is no device, for this reason.
     #[must_use]
     pub fn none(reason: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { devices: 0, unusable: Some(Unusable { reason: reason.into(), fix: fix.into() }) }
     }
 
-    /// What the checks of `octopus verify` make of a probe: the first that fails speaks against the devices.
+    /// Judges a probe by the checks of `octopus verify`: the first that fails speaks against the devices.
     #[must_use]
     pub fn of(probe: &Probe) -> Self {
         if !cfg!(feature = "cuda") {

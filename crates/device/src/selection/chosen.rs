@@ -1,4 +1,4 @@
-//! What the user asks for.
+//! The choice that the user makes.
 
 use super::devices::{DeviceSet, device_names};
 use crate::Device;
@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The environment variable that chooses the device where no flag does.
 pub const DEVICE_VARIABLE: &str = "OCTOPUS_DEVICE";
 
-/// What was asked for: `auto`, `cpu`, `cuda`, `cuda:N`, `cuda:N,M` or `cuda:all`.
+/// The devices asked for: `auto`, `cpu`, `cuda`, `cuda:N`, `cuda:N,M` or `cuda:all`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// Whichever is faster for the work.
@@ -25,7 +25,7 @@ pub enum DeviceChoice {
     All,
 }
 
-/// Where a choice came from.
+/// The source of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The flag `--device`.
@@ -41,7 +41,7 @@ pub enum Source {
 pub struct Chosen {
     /// The choice.
     pub choice: DeviceChoice,
-    /// Where it came from.
+    /// The source of the choice.
     pub source: Source,
     /// A line for the user when flag and variable disagree.
     pub note: Option<String>,
@@ -54,14 +54,14 @@ pub struct Chosen {
      `cuda:0,1` with each once, or `cuda:all`"
 )]
 pub struct ChoiceError {
-    /// Who says so: `--device`, [`DEVICE_VARIABLE`], or `device`.
+    /// The source of the text: `--device`, [`DEVICE_VARIABLE`], or `device`.
     pub origin: &'static str,
-    /// The text.
+    /// The text that could not be read.
     pub text: String,
 }
 
 impl DeviceChoice {
-    /// The choice of the flag's value, else the variable's, else `auto`.
+    /// Returns the choice of the flag's value, else the variable's, else `auto`.
     ///
     /// An empty variable counts as none. Where the flag is given, the variable is not even read: a wrong variable
     /// does not stop a run that overrides it, and the note says which one won.
@@ -94,7 +94,7 @@ impl DeviceChoice {
         }
     }
 
-    /// [`from_flag_or_env`](Self::from_flag_or_env) with this process's environment.
+    /// Makes the choice as [`from_flag_or_env`](Self::from_flag_or_env) does, with this process's environment.
     ///
     /// # Errors
     /// When the one that counts is no choice.

@@ -7,7 +7,7 @@ use crate::{Device, DeviceNameError};
 pub struct DeviceSet(u64);
 
 impl DeviceSet {
-    /// Of `cuda:0,1`; at least two.
+    /// Reads a list such as `cuda:0,1`, of at least two devices.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut set = 0_u64;
         for number in text.strip_prefix("cuda:")?.split(',') {
@@ -22,14 +22,14 @@ impl DeviceSet {
         (set.count_ones() > 1).then_some(Self(set))
     }
 
-    /// The devices, by their numbers.
+    /// Returns the devices, by their numbers.
     #[must_use]
     pub fn devices(self) -> Vec<Device> {
         (0..u64::BITS).filter(|&number| self.0 >> number & 1 == 1).map(Device::Cuda).collect()
     }
 }
 
-/// The devices of such a name as [`device_names`] gives.
+/// Returns the devices of a name that [`device_names`] gives.
 ///
 /// # Errors
 /// When it names none.
@@ -40,7 +40,7 @@ pub fn devices_named(name: &str) -> Result<Vec<Device>, DeviceNameError> {
     DeviceSet::read(name).map(DeviceSet::devices).ok_or_else(|| DeviceNameError { text: name.to_owned() })
 }
 
-/// The name of devices that work together, as `--device` takes it: `cpu`, `cuda:0`, `cuda:0,1`.
+/// Returns the name of devices that work together, as `--device` takes it: `cpu`, `cuda:0`, `cuda:0,1`.
 #[must_use]
 pub fn device_names(devices: &[Device]) -> String {
     let mut name = devices.first().copied().unwrap_or_default().to_string();

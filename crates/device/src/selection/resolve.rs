@@ -1,4 +1,4 @@
-//! From a choice to a device.
+//! Resolves a choice to a device.
 
 use super::{Accelerators, DeviceChoice, Unusable, device_names};
 use crate::Device;
@@ -24,9 +24,9 @@ pub enum SelectionError {
     /// There is no CUDA device to use.
     #[error("--device {choice}: no CUDA device can be used: {unusable}; or use `--device cpu`")]
     NoDevice {
-        /// What was asked for.
+        /// The choice that was asked for.
         choice: DeviceChoice,
-        /// Why there is none, and what to do.
+        /// Why there is no such device, and what to do.
         unusable: Unusable,
     },
     /// There are fewer.
@@ -38,13 +38,13 @@ pub enum SelectionError {
     DeviceMissing {
         /// The number asked for.
         ordinal: u32,
-        /// How many there are; at least one.
+        /// The number of devices; at least one.
         devices: u32,
     },
 }
 
 impl SelectionError {
-    /// The process exit code: 4, needed hardware or driver absent.
+    /// Returns the process exit code: 4, needed hardware or driver absent.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         4
@@ -53,9 +53,10 @@ impl SelectionError {
 
 /// Picks the device for `work`.
 ///
-/// What is asked for by name is taken as it is: a device with a failed check is used, with a note; one that is not there is
-/// an error, never replaced. `auto` takes the device with the least predicted time; devices that fail a check, or
-/// that `calibration` (asked with the device's number) knows nothing of, are not considered, and a note says so.
+/// A device that is asked for by name is taken as it is: if a check of it failed, it is used, with a note. If it is not
+/// there, that is an error, and it is never replaced. `auto` takes the device with the least predicted time. It ignores
+/// devices that fail a check, or that `calibration` (asked with the device's number) knows nothing of, and a note says
+/// so.
 ///
 /// ```
 /// use octopus_device::{Accelerators, CalibrationMiss, Device, DeviceChoice, NoProvider, Probe, Work, resolve};

@@ -67,7 +67,7 @@ fn binary<T: Scalar>(
     Ok(())
 }
 
-/// `out[i] = x[i] + y[i]`.
+/// Computes `out[i] = x[i] + y[i]`.
 ///
 /// # Errors
 /// When lengths differ.
@@ -75,7 +75,7 @@ pub fn add<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
     binary("add", x, y, out, |x, y| x + y)
 }
 
-/// `out[i] = x[i] - y[i]`.
+/// Computes `out[i] = x[i] - y[i]`.
 ///
 /// # Errors
 /// When lengths differ.
@@ -83,7 +83,7 @@ pub fn sub<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
     binary("sub", x, y, out, |x, y| x - y)
 }
 
-/// `out[i] = x[i] * y[i]`.
+/// Computes `out[i] = x[i] * y[i]`.
 ///
 /// # Errors
 /// When lengths differ.
@@ -91,7 +91,7 @@ pub fn mul<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
     binary("mul", x, y, out, |x, y| x * y)
 }
 
-/// `out[i] = x[i] / y[i]`.
+/// Computes `out[i] = x[i] / y[i]`.
 ///
 /// # Errors
 /// When lengths differ.
@@ -99,7 +99,7 @@ pub fn div<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
     binary("div", x, y, out, |x, y| x / y)
 }
 
-/// `out[i] = a * x[i]`.
+/// Computes `out[i] = a * x[i]`.
 ///
 /// # Errors
 /// When lengths differ.
@@ -107,7 +107,7 @@ pub fn scale<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> 
     unary("scale", x, out, |x| a * x)
 }
 
-/// `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
+/// Computes `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
 ///
 /// # Errors
 /// When lengths differ.
@@ -115,7 +115,7 @@ pub fn axpy<T: Scalar>(a: T, x: &[T], y: &[T], out: &mut [T]) -> Result<(), Arra
     binary("axpy", x, y, out, |x, y| a * x + y)
 }
 
-/// `out[i] = exp(x[i])`: 0 below -708 (`f32`: -87), infinity above 709 (88).
+/// Computes `out[i] = exp(x[i])`: 0 below -708 (`f32`: -87), infinity above 709 (88).
 ///
 /// # Errors
 /// When lengths differ.
@@ -123,7 +123,7 @@ pub fn exp<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
     unary("exp", x, out, T::exp)
 }
 
-/// `out[i] = ln(x[i])`: minus infinity at 0 and below the normal range, NaN for negative numbers.
+/// Computes `out[i] = ln(x[i])`: minus infinity at 0 and below the normal range, NaN for negative numbers.
 ///
 /// # Errors
 /// When lengths differ.
@@ -131,7 +131,7 @@ pub fn ln<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
     unary("ln", x, out, T::ln)
 }
 
-/// `out[i] = sqrt(x[i])`, correctly rounded.
+/// Computes `out[i] = sqrt(x[i])`, correctly rounded.
 ///
 /// # Errors
 /// When lengths differ.

@@ -15,8 +15,8 @@ const COLUMNS: usize = 8;
 /// Steps of k between two visits of a tile: the panel of `b` that belongs to them stays in the first-level cache.
 const DEPTH: usize = 256;
 
-/// `c = a b` for row-major `a[m, k]`, `b[k, n]` and `c[m, n]`: each element of `c` is summed over k in order from +0,
-/// rounded after each product and each sum.
+/// Computes `c = a b` for row-major `a[m, k]`, `b[k, n]` and `c[m, n]`: each element of `c` is summed over k in order
+/// from +0, rounded after each product and each sum.
 ///
 /// # Errors
 /// When a slice is not as long as its shape says, or the shape has more elements than memory has addresses.

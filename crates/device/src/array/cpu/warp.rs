@@ -17,7 +17,8 @@ const WIDE: usize = 128;
 /// Lanes of a strip: in f64, 8 vector registers of 16 bytes or 4 of 32; enough additions at once to hide their latency.
 const STRIP: usize = 16;
 
-/// How two values are joined, and what a lane without elements holds. The same as in `kernels/include/octopus/warp.cuh`.
+/// How two values are joined, and what a lane without elements holds; the same as in
+/// `kernels/include/octopus/warp.cuh`.
 trait Operation<T: Scalar> {
     const EMPTY: T;
     fn join(a: T, b: T) -> T;
@@ -57,12 +58,12 @@ impl<T: Scalar> Operation<T> for Max {
     }
 }
 
-/// What is reduced: an array, or the products of two.
+/// The terms that are reduced: an array, or the products of two arrays.
 trait Terms {
     type Value: Scalar;
     fn len(&self) -> usize;
     fn one(&self, at: usize) -> Self::Value;
-    /// Those of a strip. As an array, its bounds are checked once and not for each element.
+    /// Returns the terms of a strip. As it is an array, its bounds are checked once and not for each element.
     fn strip(&self, at: usize) -> [Self::Value; STRIP];
 }
 
@@ -109,25 +110,25 @@ impl<T: Scalar> Terms for Products<'_, T> {
     }
 }
 
-/// The sum of all elements; +0 for none.
+/// Returns the sum of all elements; +0 for none.
 #[must_use]
 pub fn sum<T: Scalar>(x: &[T]) -> T {
     reduce::<T, Sum>(x)
 }
 
-/// The smallest element; NaN when there is one, infinity for no elements.
+/// Returns the smallest element; NaN when there is one, infinity for no elements.
 #[must_use]
 pub fn min<T: Scalar>(x: &[T]) -> T {
     reduce::<T, Min>(x)
 }
 
-/// The largest element; NaN when there is one, minus infinity for no elements.
+/// Returns the largest element; NaN when there is one, minus infinity for no elements.
 #[must_use]
 pub fn max<T: Scalar>(x: &[T]) -> T {
     reduce::<T, Max>(x)
 }
 
-/// The sum of `x[i] * y[i]`, each product rounded; +0 for no elements.
+/// Returns the sum of `x[i] * y[i]`, each product rounded; +0 for no elements.
 ///
 /// # Errors
 /// When lengths differ.

@@ -1,9 +1,9 @@
-//! Where the platform keeps caches.
+//! Finds the folder where the platform keeps caches.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The user's folder for caches, by the environment that `variable` reads.
+/// Returns the user's folder for caches, by the environment that `variable` reads.
 ///
 /// XDG's rule everywhere it is set (a relative path counts as unset, as the XDG Base Directory Specification says),
 /// else what the platform's own programs do.

@@ -18,7 +18,7 @@ impl Lock {
     /// Waits for the lock.
     ///
     /// # Errors
-    /// In words, when it cannot be had: the file cannot be made, the file system has no locks, or another
+    /// When the lock cannot be had, in words: the file cannot be made, the file system has no locks, or another
     /// program has held it for too long.
     pub(super) fn take(path: &Path) -> Result<Self, String> {
         let no_lock = |why: String| {
