@@ -1,4 +1,4 @@
-//! What stands in for `ffi` without the feature `cuda`: the same items, of which none can be made.
+//! The stand-in for `ffi` without the feature `cuda`: the same items, of which none can be made.
 //!
 //! Every entry answers [`CudaError::NotBuilt`]. The types have no values, so their methods need no code, and the
 //! compiler leaves out what is built on them. A function that is given a session cannot be called either: a session

@@ -1,4 +1,4 @@
-//! What to do about a code of the driver.
+//! Advice for a code of the driver.
 
 use crate::DriverCode;
 

@@ -21,7 +21,7 @@ pub struct DeviceBuffer<T: Element> {
 }
 
 impl<T: Element> DeviceBuffer<T> {
-    /// An array of zeros.
+    /// Makes an array of zeros.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`] with what is free; [`CudaError::TooLarge`] for more bytes than can be counted.
@@ -31,10 +31,11 @@ impl<T: Element> DeviceBuffer<T> {
         Ok(buffer)
     }
 
-    /// A copy of an array of the host.
+    /// Makes a copy of an array of the host.
     ///
     /// # Errors
-    /// As for [`DeviceBuffer::zeroed`], and when the copy fails.
+    /// [`CudaError::OutOfMemory`] with what is free; [`CudaError::TooLarge`] for more bytes than can be counted; and
+    /// when the copy fails.
     pub fn from_slice(context: &Context, source: &[T]) -> Result<Self, CudaError> {
         let mut buffer = Self::unfilled(context, source.len())?;
         buffer.memory.write(0, source)?;
@@ -47,19 +48,19 @@ impl<T: Element> DeviceBuffer<T> {
         Ok(Self { memory, length, element: PhantomData })
     }
 
-    /// Elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.length * size_of::<T>()
@@ -77,7 +78,7 @@ impl<T: Element> DeviceBuffer<T> {
         self.memory.zero()
     }
 
-    /// A copy on the host.
+    /// Returns a copy on the host.
     ///
     /// # Errors
     /// When the copy or any work before fails.
@@ -99,7 +100,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// Copies to the host, element by element.
     ///
     /// # Errors
-    /// As for [`DeviceBuffer::copy_from`].
+    /// [`CudaError::LengthMismatch`]; and when the copy or any work before fails.
     pub fn copy_to(&self, target: &mut [T]) -> Result<(), CudaError> {
         self.same_length("copying from the device", "the slice", target.len())?;
         self.memory.read(0, target)
@@ -116,7 +117,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// Copies the elements from `start` on to the host.
     ///
     /// # Errors
-    /// As for [`DeviceBuffer::copy_range_from`].
+    /// [`CudaError::RangeOutside`]; and when the copy or any work before fails.
     pub fn copy_range_to(&self, start: usize, target: &mut [T]) -> Result<(), CudaError> {
         self.memory.read(start, target)
     }
@@ -163,7 +164,8 @@ impl<T: Element> DeviceBuffer<T> {
     /// Starts to copy a range of this buffer to the first elements of a pinned one, in order with a stream.
     ///
     /// # Errors
-    /// As for [`DeviceBuffer::upload`].
+    /// [`CudaError::RangeOutside`], [`CudaError::LengthMismatch`] when the pinned buffer is shorter than the range,
+    /// [`CudaError::ContextMismatch`]; and when the driver fails. The pinned buffer is then gone.
     pub fn download(
         &self,
         range: Range<usize>,

@@ -46,7 +46,7 @@ impl DriverCode {
     /// `CUDA_ERROR_UNKNOWN`.
     pub const UNKNOWN: Self = Self(999);
 
-    /// The driver's own name of the code; `None` for a code that this program does not know.
+    /// Returns the driver's own name of the code; `None` for a code that this program does not know.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         self.c_name().and_then(|name| name.to_str().ok())
@@ -57,7 +57,7 @@ impl DriverCode {
         NAMES.binary_search_by_key(&self.0, |row| row.0).ok().map(|row| NAMES[row].1)
     }
 
-    /// Whether the context is lost with this code: every later call would fail too, until the process ends.
+    /// Returns whether the context is lost with this code: every later call would fail too, until the process ends.
     ///
     /// These are the codes of which cuda.h says so, with those of a device that is gone: uncorrectable errors of
     /// memory and links, a context that is destroyed, a driver that shuts down.

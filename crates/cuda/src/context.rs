@@ -25,29 +25,29 @@ pub struct Context {
 /// Memory of a device in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
-    /// What this process could still have, for the most part.
+    /// The bytes that this process could still have, for the most part.
     pub free: u64,
-    /// What the device has.
+    /// The bytes that the device has.
     pub total: u64,
 }
 
 impl Context {
-    /// The context on a device: made if it is not there, which takes some tenths of a second and some 300 to 500 MiB
-    /// of the device's memory.
+    /// Returns the context on a device: made if it is not there, which takes some tenths of a second and some 300 to
+    /// 500 MiB of the device's memory.
     ///
     /// # Errors
-    /// What the driver answers, and the first error of a context that was lost.
+    /// When the driver fails; for a context that was lost, the error with which it was lost.
     pub fn primary(device: &Device) -> Result<Self, CudaError> {
         Ok(Self { device: *device, session: Session::of(device.ordinal(), device.raw())? })
     }
 
-    /// The device that it is on.
+    /// Returns the device that it is on.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Free and total memory.
+    /// Returns the free and the total memory in bytes.
     ///
     /// # Errors
     /// When the driver does not tell, and when the context is lost.
@@ -58,20 +58,20 @@ impl Context {
     /// Waits until the device has done all that this process asked of it.
     ///
     /// # Errors
-    /// The failure of any work before, and when the context is lost.
+    /// When any work before failed, and when the context is lost.
     pub fn synchronize(&self) -> Result<(), CudaError> {
         self.session.synchronize()
     }
 
-    /// Whether the context can be used.
+    /// Checks that the context can be used.
     ///
     /// # Errors
-    /// The first error of a context that was lost.
+    /// When the context was lost; the error is the first one.
     pub fn healthy(&self) -> Result<(), CudaError> {
         self.session.healthy()
     }
 
-    /// What the device was used for since the context was made or [`Context::reset_usage`].
+    /// Returns what the device was used for since the context was made or [`Context::reset_usage`].
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.session.counters.read()

@@ -65,11 +65,11 @@ pub enum Attribute {
     RegistersPerMultiprocessor,
     /// Blocks on a multiprocessor at once.
     MaxBlocksPerMultiprocessor,
-    /// How many times slower f64 is than f32.
+    /// The factor by which f64 is slower than f32.
     DoubleSlowdown,
 }
 
-/// What sets how many blocks of a kernel fit on a multiprocessor.
+/// The limits that set how many blocks of a kernel fit on a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OccupancyLimits {
     /// Multiprocessors of the device.
@@ -91,18 +91,19 @@ pub struct OccupancyLimits {
 }
 
 impl Device {
-    /// All devices that this process may use, in the driver's order.
+    /// Lists all devices that this process may use, in the driver's order.
     ///
     /// # Errors
-    /// As for [`driver_start`](crate::driver_start).
+    /// When the driver does not start: see [`driver_start`](crate::driver_start).
     pub fn all() -> Result<Vec<Self>, CudaError> {
         (0..binding::device_count()?).map(Self::at).collect()
     }
 
-    /// The device of this number, counted from 0 among those that `CUDA_VISIBLE_DEVICES` leaves.
+    /// Returns the device of this number, counted from 0 among those that `CUDA_VISIBLE_DEVICES` leaves.
     ///
     /// # Errors
-    /// [`CudaError::DeviceMissing`] when there are fewer; else as for [`driver_start`](crate::driver_start).
+    /// [`CudaError::DeviceMissing`] when there are fewer devices, and when the driver does not start: see
+    /// [`driver_start`](crate::driver_start).
     pub fn get(ordinal: u32) -> Result<Self, CudaError> {
         let count = binding::device_count()?;
         if ordinal < count { Self::at(ordinal) } else { Err(CudaError::DeviceMissing { ordinal, count }) }
@@ -112,7 +113,7 @@ impl Device {
         Ok(Self { ordinal, raw: RawDevice::get(ordinal)? })
     }
 
-    /// The device's number.
+    /// Returns the device's number.
     #[must_use]
     pub fn ordinal(&self) -> u32 {
         self.ordinal
@@ -122,7 +123,7 @@ impl Device {
         self.raw
     }
 
-    /// The device's name, e.g. `NVIDIA H200`.
+    /// Returns the device's name, e.g. `NVIDIA H200`.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -130,7 +131,7 @@ impl Device {
         self.raw.name()
     }
 
-    /// The device's identity; of a part of a divided device (MIG), the part's.
+    /// Returns the device's identity; of a part of a divided device (MIG), the part's.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -138,7 +139,7 @@ impl Device {
         self.raw.uuid().map(DeviceUuid)
     }
 
-    /// Domain, bus, device and function, e.g. `0000:41:00.0`.
+    /// Returns the domain, bus, device and function, e.g. `0000:41:00.0`.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -146,7 +147,7 @@ impl Device {
         self.raw.pci_bus_id()
     }
 
-    /// Bytes of memory.
+    /// Returns the bytes of memory.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -154,7 +155,7 @@ impl Device {
         self.raw.total_memory()
     }
 
-    /// The compute capability, e.g. 8.6.
+    /// Returns the compute capability, e.g. 8.6.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -166,7 +167,7 @@ impl Device {
         })
     }
 
-    /// Multiprocessors.
+    /// Returns the number of multiprocessors.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -174,7 +175,7 @@ impl Device {
         self.count(Attribute::Multiprocessors)
     }
 
-    /// The clock of the multiprocessors in kHz, at most.
+    /// Returns the clock of the multiprocessors in kHz, at most.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -182,7 +183,7 @@ impl Device {
         self.count(Attribute::ClockKilohertz)
     }
 
-    /// Whether memory errors are corrected.
+    /// Returns whether memory errors are corrected.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -190,7 +191,7 @@ impl Device {
         self.attribute(Attribute::EccEnabled).map(|value| value != 0)
     }
 
-    /// What sets how many blocks of a kernel fit on a multiprocessor.
+    /// Returns the limits that set how many blocks of a kernel fit on a multiprocessor.
     ///
     /// # Errors
     /// When the driver does not tell.
@@ -207,7 +208,7 @@ impl Device {
         })
     }
 
-    /// One number as the driver tells it.
+    /// Returns one number as the driver tells it.
     ///
     /// # Errors
     /// When the driver does not tell, or is older than the attribute.
@@ -215,7 +216,7 @@ impl Device {
         self.raw.attribute(attribute)
     }
 
-    /// An attribute that counts something: none are less than none.
+    /// Returns an attribute that counts something; a negative number counts as 0.
     fn count(&self, attribute: Attribute) -> Result<u32, CudaError> {
         self.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0))
     }

@@ -20,7 +20,7 @@ impl fmt::Display for CudaVersion {
     }
 }
 
-/// What a driver that starts says of itself.
+/// The facts that a driver reports when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverStart {
     /// The newest CUDA version that it supports.
@@ -40,8 +40,8 @@ pub fn set_driver_library(path: impl AsRef<Path>) -> Result<(), CudaError> {
 
 /// Opens the driver library, starts the driver and counts its devices. Makes no context.
 ///
-/// Where there is no driver this takes less than a millisecond; where there is one, the first start takes the time
-/// that the driver needs, some tenths of a second, and later ones none.
+/// Without a driver this takes less than a millisecond. With one, the first start takes the time that the driver needs,
+/// some tenths of a second, and later ones none.
 ///
 /// # Errors
 /// [`CudaError::LibraryMissing`] where there is no driver; [`CudaError::Driver`] with the driver's code when it does
@@ -51,7 +51,7 @@ pub fn driver_start() -> Result<DriverStart, CudaError> {
     Ok(DriverStart { cuda_version, devices: binding::device_count()? })
 }
 
-/// The newest CUDA version that the driver supports, which it tells even when it does not start.
+/// Returns the newest CUDA version that the driver supports, which it tells even when it does not start.
 ///
 /// # Errors
 /// [`CudaError::LibraryMissing`] where there is no driver, else what the driver answers.

@@ -1,4 +1,4 @@
-//! What a device buffer can hold.
+//! The types of elements that a device buffer can hold.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ pub(crate) mod sealed {
     pub trait Sealed: Copy {
         /// Whether PTX declares a parameter of this type as `.f`.
         const IS_FLOAT: bool;
-        /// The value's bytes in memory order, at the front.
+        /// Returns the value's bytes in memory order, at the front.
         fn argument(self) -> [u8; 8];
     }
 }

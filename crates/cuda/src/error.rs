@@ -1,4 +1,4 @@
-//! What can go wrong, with what was asked, what was found and what to do.
+//! The errors of this crate: each names what was asked and what was found, and says what to do.
 
 use crate::{DriverCode, advice::advice, bytes::Bytes};
 use thiserror::Error;
@@ -43,7 +43,7 @@ pub enum CudaError {
     /// The driver answered with a code.
     #[error("{operation} failed with {code}: {}", advice(*.code))]
     Driver {
-        /// What was asked of the driver, e.g. `starting the driver (cuInit)`.
+        /// The call to the driver, e.g. `starting the driver (cuInit)`.
         operation: String,
         /// The driver's answer.
         code: DriverCode,
@@ -77,7 +77,7 @@ pub enum CudaError {
     DeviceMissing {
         /// The number asked for.
         ordinal: u32,
-        /// How many there are.
+        /// The number of devices.
         count: u32,
     },
     /// A module has no kernel of this name.
@@ -104,15 +104,15 @@ pub enum CudaError {
     LaunchShape {
         /// The kernel's name.
         kernel: String,
-        /// Which limit is passed, and by what.
+        /// The limit that is passed, and by what.
         detail: String,
     },
     /// Two lengths that must agree do not.
     #[error("{operation}: {what} has {found} elements, {expected} are needed")]
     LengthMismatch {
-        /// What was to be done.
+        /// The operation, in words.
         operation: String,
-        /// Which of its arguments.
+        /// The argument that has the wrong length.
         what: &'static str,
         /// Elements that it must have.
         expected: usize,
@@ -122,7 +122,7 @@ pub enum CudaError {
     /// A part of a buffer was asked for that is not within it.
     #[error("{operation}: elements {start}..{end} are not within the buffer's {length}")]
     RangeOutside {
-        /// What was to be done.
+        /// The operation, in words.
         operation: &'static str,
         /// The first element asked for.
         start: usize,
@@ -134,10 +134,10 @@ pub enum CudaError {
     /// One launch was to do a data set twice.
     #[error("data set {item} is asked for twice in one launch; launch it again afterwards")]
     ItemTwice {
-        /// Its number in the batch.
+        /// The number of the item in the batch.
         item: usize,
     },
-    /// More bytes than an address can count.
+    /// The elements need more bytes than an address can count.
     #[error("{elements} elements of {element_bytes} bytes are more than any memory holds: ask for fewer")]
     TooLarge {
         /// Elements asked for.
@@ -148,7 +148,7 @@ pub enum CudaError {
     /// Two objects of different devices were used together.
     #[error("{operation}: its arguments are on different devices; copy them to one")]
     ContextMismatch {
-        /// What was to be done.
+        /// The operation, in words.
         operation: String,
     },
     /// The driver did not take a kernel's PTX.
@@ -156,13 +156,13 @@ pub enum CudaError {
     Ptx {
         /// The driver's answer.
         code: DriverCode,
-        /// What its compiler said; often empty.
+        /// The log of the driver's compiler; often empty.
         log: String,
     },
 }
 
 impl CudaError {
-    /// The driver's code, where it gave one.
+    /// Returns the driver's code, where it gave one.
     #[must_use]
     pub fn code(&self) -> Option<DriverCode> {
         match self {
@@ -172,26 +172,26 @@ impl CudaError {
         }
     }
 
-    /// Whether this is the answer of a machine that has no CUDA device, rather than of one that is broken.
+    /// Returns whether this is the answer of a machine that has no CUDA device, rather than of one that is broken.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::NotBuilt | Self::LibraryMissing { .. }) || self.code() == Some(DriverCode::NO_DEVICE)
     }
 
-    /// Whether less memory would have done.
+    /// Returns whether less memory would have done.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         self.code() == Some(DriverCode::OUT_OF_MEMORY) || matches!(self, Self::TooLarge { .. })
     }
 
-    /// Whether the device is lost to this process: see [`DriverCode::is_sticky`].
+    /// Returns whether the device is lost to this process: see [`DriverCode::is_sticky`].
     #[must_use]
     pub fn is_sticky(&self) -> bool {
         self.code().is_some_and(DriverCode::is_sticky)
     }
 }
 
-/// The compiler's log below the message, where there is one.
+/// Returns the compiler's log below the message, where there is one.
 fn log_lines(log: &str) -> String {
     if log.trim().is_empty() { String::new() } else { format!("\nthe driver's compiler said:\n{}", log.trim_end()) }
 }

@@ -51,7 +51,7 @@ pub struct NumberStream {
     pub chain: u32,
     /// The iteration.
     pub iteration: u32,
-    /// What the numbers are for.
+    /// The purpose of the numbers.
     pub purpose: u32,
 }
 
@@ -64,7 +64,7 @@ macro_rules! families {
         }
 
         impl $family {
-            /// The kernel's name without its precision.
+            /// Returns the kernel's name without its precision.
             pub(crate) fn stem(self) -> &'static str {
                 match self {
                     $(Self::$kernel => $stem),*
@@ -99,20 +99,20 @@ impl Kernels {
         Ok(Self { set, context: context.clone(), load_time: clock.elapsed() })
     }
 
-    /// The time that loading took: the driver's compilation of the PTX, which newer drivers put off until a kernel is
-    /// looked up, or reading the result from its cache.
+    /// Returns the time that loading took: the driver's compilation of the PTX, which newer drivers put off until a
+    /// kernel is looked up, or reading the result from its cache.
     #[must_use]
     pub fn load_time(&self) -> Duration {
         self.load_time
     }
 
-    /// The context in which they are loaded.
+    /// Returns the context in which they are loaded.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// `out[i] = value`.
+    /// Computes `out[i] = value`.
     ///
     /// # Errors
     /// When the objects are of different devices, or the driver fails.
@@ -120,7 +120,7 @@ impl Kernels {
         self.set.fill(stream.raw(), value, out)
     }
 
-    /// `out[i] = x[i]`.
+    /// Computes `out[i] = x[i]`.
     ///
     /// # Errors
     /// When lengths differ, the objects are of different devices, or the driver fails.
@@ -133,10 +133,10 @@ impl Kernels {
         self.set.unary(Unary::Copy, stream.raw(), x, out)
     }
 
-    /// `out[i] = exp(x[i])`.
+    /// Computes `out[i] = exp(x[i])`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn exp<T: Real>(
         &self,
         stream: &Stream,
@@ -146,10 +146,10 @@ impl Kernels {
         self.set.unary(Unary::Exp, stream.raw(), x, out)
     }
 
-    /// `out[i] = ln(x[i])`.
+    /// Computes `out[i] = ln(x[i])`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn ln<T: Real>(
         &self,
         stream: &Stream,
@@ -159,10 +159,10 @@ impl Kernels {
         self.set.unary(Unary::Ln, stream.raw(), x, out)
     }
 
-    /// `out[i] = sqrt(x[i])`.
+    /// Computes `out[i] = sqrt(x[i])`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn sqrt<T: Real>(
         &self,
         stream: &Stream,
@@ -172,10 +172,10 @@ impl Kernels {
         self.set.unary(Unary::Sqrt, stream.raw(), x, out)
     }
 
-    /// `out[i] = x[i] + y[i]`.
+    /// Computes `out[i] = x[i] + y[i]`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn add<T: Real>(
         &self,
         stream: &Stream,
@@ -186,10 +186,10 @@ impl Kernels {
         self.set.binary(Binary::Add, stream.raw(), x, y, out)
     }
 
-    /// `out[i] = x[i] - y[i]`.
+    /// Computes `out[i] = x[i] - y[i]`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn sub<T: Real>(
         &self,
         stream: &Stream,
@@ -200,10 +200,10 @@ impl Kernels {
         self.set.binary(Binary::Sub, stream.raw(), x, y, out)
     }
 
-    /// `out[i] = x[i] * y[i]`.
+    /// Computes `out[i] = x[i] * y[i]`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn mul<T: Real>(
         &self,
         stream: &Stream,
@@ -214,10 +214,10 @@ impl Kernels {
         self.set.binary(Binary::Mul, stream.raw(), x, y, out)
     }
 
-    /// `out[i] = x[i] / y[i]`.
+    /// Computes `out[i] = x[i] / y[i]`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn div<T: Real>(
         &self,
         stream: &Stream,
@@ -228,10 +228,10 @@ impl Kernels {
         self.set.binary(Binary::Div, stream.raw(), x, y, out)
     }
 
-    /// `out[i] = a * x[i]`.
+    /// Computes `out[i] = a * x[i]`.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn scale<T: Real>(
         &self,
         stream: &Stream,
@@ -242,10 +242,10 @@ impl Kernels {
         self.set.scale(stream.raw(), a, x, out)
     }
 
-    /// `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
+    /// Computes `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`].
+    /// When lengths differ, the objects are of different devices, or the driver fails.
     pub fn axpy<T: Real>(
         &self,
         stream: &Stream,
@@ -257,7 +257,7 @@ impl Kernels {
         self.set.axpy(stream.raw(), a, x, y, out)
     }
 
-    /// The sum of all elements in the virtual warp's order; +0 for none.
+    /// Returns the sum of all elements in the virtual warp's order; +0 for none.
     ///
     /// # Errors
     /// When the objects are of different devices, memory for partial results is out, or the driver fails.
@@ -265,36 +265,38 @@ impl Kernels {
         self.reduce(Reduction::Sum, stream, x)
     }
 
-    /// The smallest element; NaN when there is one, infinity for no elements.
+    /// Returns the smallest element; NaN when there is one, infinity for no elements.
     ///
     /// # Errors
-    /// As for [`Kernels::sum`].
+    /// When the objects are of different devices, memory for partial results is out, or the driver fails.
     pub fn min<T: Real>(&self, stream: &Stream, x: &DeviceBuffer<T>) -> Result<T, CudaError> {
         self.reduce(Reduction::Min, stream, x)
     }
 
-    /// The largest element; NaN when there is one, minus infinity for no elements.
+    /// Returns the largest element; NaN when there is one, minus infinity for no elements.
     ///
     /// # Errors
-    /// As for [`Kernels::sum`].
+    /// When the objects are of different devices, memory for partial results is out, or the driver fails.
     pub fn max<T: Real>(&self, stream: &Stream, x: &DeviceBuffer<T>) -> Result<T, CudaError> {
         self.reduce(Reduction::Max, stream, x)
     }
 
-    /// The sum of `x[i] * y[i]`, each product rounded, in the virtual warp's order; +0 for no elements.
+    /// Returns the sum of `x[i] * y[i]`, each product rounded, in the virtual warp's order; +0 for no elements.
     ///
     /// # Errors
-    /// As for [`Kernels::sum`], and when lengths differ.
+    /// When lengths differ, the objects are of different devices, memory for partial results is out, or the driver
+    /// fails.
     pub fn dot<T: Real>(&self, stream: &Stream, x: &DeviceBuffer<T>, y: &DeviceBuffer<T>) -> Result<T, CudaError> {
         let mut partial = self.partial(x.len())?;
         self.set.dot(stream.raw(), x, y, &mut partial)?;
         self.finish(Reduction::Sum, stream, partial)
     }
 
-    /// `c = a b`: each element of `c` is summed over k in order, rounded after each product and each sum.
+    /// Computes `c = a b`: each element of `c` is summed over k in order, rounded after each product and each sum.
     ///
     /// # Errors
-    /// As for [`Kernels::copy`]; [`CudaError::LaunchShape`] when m is above 1 048 560.
+    /// When lengths differ, the objects are of different devices, or the driver fails; [`CudaError::LaunchShape`] when
+    /// m is above 1 048 560.
     pub fn matmul<T: Real>(
         &self,
         stream: &Stream,
@@ -306,10 +308,10 @@ impl Kernels {
         self.set.matmul(stream.raw(), shape, a, b, c)
     }
 
-    /// `out[i]` is number i of a stream of uniform numbers between 0 and 1.
+    /// Fills `out`: `out[i]` is number i of a stream of uniform numbers between 0 and 1.
     ///
     /// # Errors
-    /// As for [`Kernels::fill`].
+    /// When the objects are of different devices, or the driver fails.
     pub fn random_uniform(
         &self,
         stream: &Stream,
@@ -319,10 +321,10 @@ impl Kernels {
         self.set.random(Numbers::Uniform, stream.raw(), numbers, out)
     }
 
-    /// `out[i]` is the standard normal number made of number i of a stream.
+    /// Fills `out`: `out[i]` is the standard normal number made of number i of a stream.
     ///
     /// # Errors
-    /// As for [`Kernels::fill`].
+    /// When the objects are of different devices, or the driver fails.
     pub fn random_normal(
         &self,
         stream: &Stream,
@@ -355,7 +357,7 @@ impl Kernels {
         Ok(value[0])
     }
 
-    /// A buffer for the partial results of so many elements; the kernel fills it.
+    /// Returns a buffer for the partial results of `length` elements; the kernel fills it.
     fn partial<T: Real>(&self, length: usize) -> Result<DeviceBuffer<T>, CudaError> {
         DeviceBuffer::unfilled(&self.context, length.div_ceil(CHUNK).max(1))
     }

@@ -110,6 +110,6 @@ pub use usage::Usage;
 /// The kernels of this program, compiled to PTX from `kernels/src` (`cargo xtask ptx`).
 pub const PTX: &str = include_str!("../../../kernels/ptx/octopus.ptx");
 
-/// What all compiled kernels are, the sampler's included: hashes of their sources and texts, compiler, resources. Where
-/// a kernel changes, so does this.
+/// The manifest of all compiled kernels, the sampler's included: hashes of their sources and texts, compiler,
+/// resources. It changes whenever a kernel changes.
 pub const KERNELS_MANIFEST: &str = include_str!("../../../kernels/ptx/manifest.toml");

@@ -21,14 +21,14 @@ impl Module {
         Ok(Self { raw: RawModule::from_ptx(context.session(), ptx)? })
     }
 
-    /// The time that loading took. Drivers from CUDA 12.2 on compile a kernel only when it is looked up, and keep
-    /// what they compiled in a cache on disk.
+    /// Returns the time that loading took. Drivers from CUDA 12.2 on compile a kernel only when it is looked up, and
+    /// keep what they compiled in a cache on disk.
     #[must_use]
     pub fn load_time(&self) -> Duration {
         self.raw.load_time()
     }
 
-    /// The kernels that the text declares, by name in alphabetical order.
+    /// Returns the kernels that the text declares, by name in alphabetical order.
     #[must_use]
     pub fn kernel_names(&self) -> Vec<&str> {
         self.raw.kernel_names().collect()

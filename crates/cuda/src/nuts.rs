@@ -73,7 +73,7 @@ pub struct NutsLaunch {
     pub target_accept: f64,
 }
 
-/// What a restart does besides evaluating the chains' points.
+/// The work of a restart besides evaluating the chains' points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NutsRestart {
     /// Search a step size and begin dual averaging with it: after a change of coordinates or metric.
@@ -83,13 +83,13 @@ pub enum NutsRestart {
 }
 
 impl NutsRestart {
-    /// The launch that asks the kernels for it.
+    /// Returns the launch that asks the kernels for it.
     fn launch(self, launch: &NutsLaunch) -> NutsLaunch {
         NutsLaunch { iterations: u32::from(self == Self::Search), ..launch.clone() }
     }
 }
 
-/// Which of the two kernels.
+/// One of the two kernels.
 #[derive(Clone, Copy)]
 pub(crate) enum NutsEntry {
     Run,
@@ -118,19 +118,20 @@ impl NutsKernels {
         Ok(Self { functions, format, name: name.to_owned(), load_time: clock.elapsed() })
     }
 
-    /// What the kernels are compiled for.
+    /// Returns the format that the kernels are compiled for.
     #[must_use]
     pub fn format(&self) -> NutsFormat {
         self.format
     }
 
-    /// The time that loading took, the driver's compilation included.
+    /// Returns the time that loading took, the driver's compilation included.
     #[must_use]
     pub fn load_time(&self) -> Duration {
         self.load_time
     }
 
-    /// Blocks that the device holds at once: a team's must all be there. 0 where blocks cannot wait for each other.
+    /// Returns the number of blocks that the device holds at once: a team's must all be there. 0 where blocks cannot
+    /// wait for each other.
     ///
     /// # Errors
     /// When the driver fails.
@@ -158,7 +159,8 @@ impl NutsKernels {
     /// Queues the evaluation of every chain's point, which is in `slot` ([`NutsSlot::place`]), and what `kind` asks for.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// [`CudaError::LengthMismatch`] when the slot has too few iterations or the parts are of other sizes or formats,
+    /// [`CudaError::ContextMismatch`]; and when the driver refuses.
     #[allow(clippy::too_many_arguments, reason = "what is read and what is written are parts of their own")]
     pub fn restart(
         &self,

@@ -17,7 +17,7 @@ pub struct PinnedBuffer<T: Element> {
 }
 
 impl<T: Element> PinnedBuffer<T> {
-    /// An array of zeros.
+    /// Makes an array of zeros.
     ///
     /// # Errors
     /// [`CudaError::OutOfPinnedMemory`] when the system has no more pages to lock; [`CudaError::TooLarge`].
@@ -25,10 +25,10 @@ impl<T: Element> PinnedBuffer<T> {
         PinnedMemory::zeroed::<T>(context.session(), length).map(Self::of)
     }
 
-    /// A copy of another array.
+    /// Makes a copy of another array.
     ///
     /// # Errors
-    /// As for [`PinnedBuffer::zeroed`].
+    /// [`CudaError::OutOfPinnedMemory`] when the system has no more pages to lock; [`CudaError::TooLarge`].
     pub fn from_slice(context: &Context, source: &[T]) -> Result<Self, CudaError> {
         let mut buffer = Self::zeroed(context, source.len())?;
         buffer.copy_from_slice(source);

@@ -1,4 +1,4 @@
-//! What a PTX text says of its kernels' parameters.
+//! Reads what a PTX text says of its kernels' parameters.
 //!
 //! The driver takes a launch's arguments as bare pointers, as many as the kernel has parameters: one too few and it
 //! reads beyond them. So every launch is compared to the declaration first.
@@ -10,18 +10,18 @@ use std::fmt;
 /// One parameter of a kernel, by how many bytes the driver reads for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parameter {
-    /// `.u`, `.s` or `.b` of so many bytes; addresses are of 8.
+    /// `.u`, `.s` or `.b`, with the number of bytes; addresses have 8.
     Integer(usize),
-    /// `.f` of so many bytes.
+    /// `.f`, with the number of bytes.
     Float(usize),
-    /// A structure by value, of so many bytes.
+    /// A structure by value, with the number of bytes.
     Structure(usize),
     /// A kind that this program does not know: nothing fits it.
     Other,
 }
 
 impl Parameter {
-    /// What a value of this type is passed as.
+    /// Returns how a value of this type is passed.
     pub(crate) const fn of<T: Element>() -> Self {
         if T::IS_FLOAT { Self::Float(size_of::<T>()) } else { Self::Integer(size_of::<T>()) }
     }
@@ -38,12 +38,12 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// A list of parameters as messages show it.
+/// Returns a list of parameters as messages show it.
 pub(crate) fn shown(parameters: &[Parameter]) -> String {
     parameters.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The kernels of a PTX text and their parameters.
+/// Returns the kernels of a PTX text and their parameters.
 pub(crate) fn kernels(ptx: &str) -> BTreeMap<String, Vec<Parameter>> {
     let code: String =
         ptx.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join(" ");
@@ -62,7 +62,7 @@ pub(crate) fn kernels(ptx: &str) -> BTreeMap<String, Vec<Parameter>> {
     kernels
 }
 
-/// Of e.g. `.param .u64 name`; an array (`.param .align 8 .b8 name[96]`) is a structure by value.
+/// Parses a declaration such as `.param .u64 name`; an array (`.param .align 8 .b8 name[96]`) is a structure by value.
 fn parameter(text: &str) -> Parameter {
     let (declared, count) = match text.split_once('[') {
         Some((declared, rest)) => (declared, rest.split_once(']').map(|(count, _)| count.trim())),

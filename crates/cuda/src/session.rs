@@ -14,7 +14,7 @@ pub(crate) struct Session {
     pub(crate) counters: Counters,
 }
 
-/// What this process knows of one device.
+/// The facts that this process knows of one device.
 struct Known {
     ordinal: u32,
     session: Weak<Session>,
@@ -25,7 +25,7 @@ struct Known {
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 impl Session {
-    /// The session of a device: the one that is there, else a new one.
+    /// Returns the session of a device: the one that is there, else a new one.
     pub(crate) fn of(ordinal: u32, device: RawDevice) -> Result<Arc<Self>, CudaError> {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = known.iter().find(|entry| entry.ordinal == ordinal) {
@@ -67,7 +67,7 @@ impl Session {
         })
     }
 
-    /// That two objects belong to the same context.
+    /// Checks that two objects belong to the same context.
     pub(crate) fn same(self: &Arc<Self>, other: &Arc<Self>, operation: &str) -> Result<(), CudaError> {
         if Arc::ptr_eq(self, other) {
             return Ok(());

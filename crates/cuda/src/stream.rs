@@ -14,7 +14,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A new, empty stream.
+    /// Makes a new, empty stream.
     ///
     /// # Errors
     /// When the driver fails.
@@ -22,7 +22,7 @@ impl Stream {
         Ok(Self { raw: RawStream::new(context.session())?, context: context.clone() })
     }
 
-    /// The context that it is in.
+    /// Returns the context that it is in.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
@@ -36,7 +36,7 @@ impl Stream {
         self.raw.synchronize()
     }
 
-    /// Whether all its work is done, without waiting.
+    /// Returns whether all its work is done, without waiting.
     ///
     /// # Errors
     /// When any of it failed.
@@ -56,7 +56,7 @@ impl Stream {
     /// [`Usage::measured_time`](crate::Usage::measured_time). Waits for it.
     ///
     /// # Errors
-    /// That of `submit`, and when any of the work failed.
+    /// When `submit` fails (with its error), or any of the work failed.
     pub fn measure<R>(&self, submit: impl FnOnce(&Self) -> Result<R, CudaError>) -> Result<(R, Duration), CudaError> {
         let (started, done) = (Event::new(&self.context)?, Event::new(&self.context)?);
         started.record(self)?;
@@ -85,7 +85,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event that is recorded nowhere yet, and counts as done.
+    /// Makes an event that is recorded nowhere yet, and counts as done.
     ///
     /// # Errors
     /// When the driver fails.
@@ -101,7 +101,7 @@ impl Event {
         self.raw.record(stream.raw())
     }
 
-    /// Whether the stream has passed it, without waiting.
+    /// Returns whether the stream has passed it, without waiting.
     ///
     /// # Errors
     /// When any work before it failed.
@@ -117,7 +117,7 @@ impl Event {
         self.raw.synchronize()
     }
 
-    /// The device's time from an earlier event to this one, to about half a microsecond. Both must be done.
+    /// Returns the device's time from an earlier event to this one, to about half a microsecond. Both must be done.
     ///
     /// # Errors
     /// [`CudaError::Driver`] with `NOT_READY` when one is not done, with `INVALID_HANDLE` when one was never recorded.

@@ -29,7 +29,7 @@ impl<T: Element> Transfer<T> {
         Self { copy, element: PhantomData }
     }
 
-    /// Whether the copy is done, without waiting.
+    /// Returns whether the copy is done, without waiting.
     ///
     /// # Errors
     /// When the copy or any work before it failed.

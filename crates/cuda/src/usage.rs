@@ -1,4 +1,4 @@
-//! What a device was used for, counted as it happens.
+//! Counts what a device was used for, as it happens.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;

@@ -68,7 +68,7 @@ impl BatchFunctions {
     }
 }
 
-/// What kernels read of each launch's item.
+/// Lays out what kernels read of each launch's item.
 fn items(
     addresses: &mut Addresses<'_>,
     launches: &[NutsBatchLaunch],

@@ -54,7 +54,7 @@ impl Session {
         self.call_cust(Operation::Call("waiting for the device (cuCtxSynchronize)"), CurrentContext::synchronize)
     }
 
-    /// Bytes free and in total.
+    /// Returns the bytes free and in total.
     pub(crate) fn memory_info(&self) -> Result<(u64, u64), CudaError> {
         let (mut free, mut total) = (0_usize, 0_usize);
         self.call(Operation::Call("asking for free memory (cuMemGetInfo_v2)"), || {
@@ -64,7 +64,7 @@ impl Session {
         Ok((free as u64, total as u64))
     }
 
-    /// The error of an allocation, with what is free when memory ran out.
+    /// Returns the error of an allocation, with what is free when memory ran out.
     pub(super) fn allocation_failure(&self, error: CudaError, requested: usize) -> CudaError {
         if !error.is_out_of_memory() {
             return error;

@@ -62,7 +62,7 @@ impl RawDevice {
         self.number(raw(attribute))
     }
 
-    /// How many multiprocessors launch blocks that wait for each other: all, or none.
+    /// Returns how many multiprocessors launch blocks that wait for each other: all, or none.
     pub(super) fn cooperative_multiprocessors(self) -> Result<u32, CudaError> {
         if self.number(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
             return Ok(0);

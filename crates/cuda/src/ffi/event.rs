@@ -61,7 +61,7 @@ impl RawEvent {
         })
     }
 
-    /// The device's time from another event to this one; both must be done.
+    /// Returns the device's time from another event to this one; both must be done.
     pub(crate) fn elapsed_since(&self, earlier: &Self) -> Result<Duration, CudaError> {
         self.session.same(&earlier.session, "timing between events")?;
         let mut milliseconds = 0.0_f32;

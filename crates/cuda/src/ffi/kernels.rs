@@ -10,7 +10,7 @@ use crate::{CudaError, DeviceBuffer, Real};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Threads of a block of the kernels that go through arrays: they are compiled for at most so many.
+/// Threads of a block of the kernels that go through arrays: they are compiled for at most this number.
 const ARRAY_THREADS: u32 = 256;
 /// Threads of the block that reduces one chunk: set in kernels/src/reduce.cu.
 const CHUNK_THREADS: u32 = 128;
@@ -38,7 +38,7 @@ impl KernelSet {
         self.functions.get(&name).ok_or(CudaError::KernelMissing { kernel: name })
     }
 
-    /// The grid of a kernel that goes through `length` elements by any number of threads.
+    /// Returns the grid of a kernel that goes through `length` elements by any number of threads.
     fn array_blocks(&self, length: usize) -> [u32; 3] {
         let blocks = length.div_ceil(ARRAY_THREADS as usize).max(1);
         [u32::try_from(blocks).unwrap_or(u32::MAX).min(self.most_blocks), 1, 1]
@@ -214,7 +214,7 @@ fn same_length<T: Real>(
     Err(CudaError::LengthMismatch { operation: function.name().to_owned(), what, expected, found })
 }
 
-/// The blocks of a reduction of `length` elements, for each of which `partial` must have an element.
+/// Returns the blocks of a reduction of `length` elements, for each of which `partial` must have an element.
 fn chunks<T: Real>(function: &RawFunction, length: usize, partial: &DeviceBuffer<T>) -> Result<u32, CudaError> {
     let chunks = length.div_ceil(CHUNK).max(1);
     same_length(function, "partial", chunks, partial)?;

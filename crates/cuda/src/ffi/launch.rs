@@ -35,7 +35,7 @@ pub(super) struct Launch<'a> {
     foreign: bool,
 }
 
-/// Where an argument begins, and what it is passed as.
+/// The place where an argument begins, and the type that it is passed as.
 struct Argument {
     word: usize,
     kind: Parameter,
@@ -48,8 +48,8 @@ impl<'a> Launch<'a> {
         Self { function, blocks, threads, shared_bytes: 0, together: false, words, arguments, foreign: false }
     }
 
-    /// All blocks run side by side, so that they may wait for each other: no more than
-    /// [`RawFunction::blocks_at_once`] tells, else the driver answers 720.
+    /// Runs all blocks side by side, so that they may wait for each other. There may be no more of them than
+    /// [`RawFunction::blocks_at_once`] tells; otherwise the driver answers 720.
     pub(super) fn together(self) -> Self {
         Self { together: true, ..self }
     }

@@ -40,12 +40,12 @@ impl DeviceMemory {
         &self.session
     }
 
-    /// The address on the device, for launches.
+    /// Returns the address on the device, for launches.
     pub(super) fn address(&self) -> CUdeviceptr {
         self.address
     }
 
-    /// The address of a range of elements, which must be within.
+    /// Returns the address of a range of elements, which must be within.
     pub(super) fn part<T: Element>(
         &self,
         operation: &'static str,
@@ -156,7 +156,7 @@ impl Drop for DeviceMemory {
     }
 }
 
-/// Bytes of so many elements, when an address and a slice can count them.
+/// Returns the bytes of this many elements, when an address and a slice can count them.
 pub(super) fn bytes_of<T: Element>(length: usize) -> Result<usize, CudaError> {
     let fits = |bytes: &usize| isize::try_from(*bytes).is_ok();
     let too_large = CudaError::TooLarge { elements: length, element_bytes: size_of::<T>() };

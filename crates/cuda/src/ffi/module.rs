@@ -58,13 +58,13 @@ impl RawModule {
         self.load_time
     }
 
-    /// The names of the kernels that the PTX declares.
+    /// Returns the names of the kernels that the PTX declares.
     pub(crate) fn kernel_names(&self) -> impl Iterator<Item = &str> {
         self.kernels.keys().map(String::as_str)
     }
 }
 
-/// A refusal of the PTX, with the log; out of memory and the like stay what they are.
+/// Returns a refusal of the PTX, with the log; out of memory and the like stay what they are.
 fn refused(error: CudaError, log: &[u8]) -> CudaError {
     match error {
         CudaError::Driver { code, .. } if matches!(code.0, 200 | 209 | 218 | 221..=223 | 225 | 300) => {

@@ -27,7 +27,7 @@ unsafe impl Send for PinnedMemory {}
 unsafe impl Sync for PinnedMemory {}
 
 impl PinnedMemory {
-    /// So many elements, all zero.
+    /// Allocates `length` elements, all zero.
     pub(crate) fn zeroed<T: Element>(session: &Arc<Session>, length: usize) -> Result<Self, CudaError> {
         const _: () = assert!(align_of::<f64>() <= ALIGNMENT && align_of::<u64>() <= ALIGNMENT);
         let bytes = bytes_of::<T>(length)?;

@@ -12,7 +12,7 @@ pub(crate) fn set_library(path: &Path) -> Result<(), CudaError> {
     shim::choose(path)
 }
 
-/// The newest CUDA version that the driver supports, as (major, minor). Needs no `cuInit`.
+/// Returns the newest CUDA version that the driver supports, as (major, minor). Needs no `cuInit`.
 pub(crate) fn driver_version() -> Result<(u32, u32), CudaError> {
     let version =
         check_cust(Operation::Call("asking the driver's version (cuDriverGetVersion)"), CudaApiVersion::get())?;
@@ -32,7 +32,7 @@ pub(crate) fn start() -> Result<(), CudaError> {
     Ok(())
 }
 
-/// The devices that this process may use.
+/// Returns the devices that this process may use.
 pub(crate) fn device_count() -> Result<u32, CudaError> {
     start()?;
     let count = cust::device::Device::num_devices();

@@ -1,4 +1,4 @@
-//! From the driver's result codes to errors that say what was done.
+//! Converts the driver's result codes to errors that say what was done.
 
 use super::shim::{self, Last};
 use crate::{CudaError, DriverCode};
@@ -6,10 +6,10 @@ use cust::error::CudaResult;
 use cust::sys::CUresult;
 use std::fmt;
 
-/// What is asked of the driver. It becomes text only when it fails.
+/// The operation that is asked of the driver. It becomes text only when it fails.
 #[derive(Clone, Copy)]
 pub(super) enum Operation<'a> {
-    /// In words, with the driver's function in parentheses.
+    /// A call, in words, with the driver's function in parentheses.
     Call(&'static str),
     /// The launch of this kernel.
     Launch(&'a str),
@@ -40,7 +40,7 @@ pub(super) fn check(operation: Operation<'_>, result: CUresult) -> Result<(), Cu
     if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(failure(operation)) }
 }
 
-/// The result of a call to `cust` made just before, on this thread. cust's own errors keep fewer codes than the
+/// Returns the result of a call to `cust` made just before, on this thread. cust's own errors keep fewer codes than the
 /// driver has, so the number comes from the shim.
 pub(super) fn check_cust<T>(operation: Operation<'_>, result: CudaResult<T>) -> Result<T, CudaError> {
     result.map_err(|error| match failure(operation) {
@@ -52,7 +52,7 @@ pub(super) fn check_cust<T>(operation: Operation<'_>, result: CudaResult<T>) -> 
     })
 }
 
-/// What the last call on this thread came to, as an error.
+/// Returns the result of the last call on this thread as an error.
 fn failure(operation: Operation<'_>) -> CudaError {
     let library = || shim::name().to_owned();
     match shim::last() {

@@ -11,7 +11,7 @@ pub(super) struct Addresses<'a> {
 }
 
 impl<'a> Addresses<'a> {
-    /// For an argument of this kernel.
+    /// Collects the addresses in an argument of this kernel.
     pub(super) fn of(function: &'a RawFunction) -> Self {
         Self { function, foreign: false }
     }
@@ -31,7 +31,7 @@ impl<'a> Addresses<'a> {
     }
 }
 
-/// What a density reads, in its own order.
+/// Lays out the data that a density reads, in its own order.
 pub(super) fn data_structure(addresses: &mut Addresses<'_>, data: &NutsData) -> Vec<u8> {
     structures::data_structure(data.format().scalar, data.parts(), |buffer| addresses.address(buffer)).finished()
 }

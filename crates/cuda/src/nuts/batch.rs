@@ -10,7 +10,7 @@
 //! | [`NutsBatch`] | for the run | of all items data, coordinates and metric, chains' states and vectors |
 //! | [`NutsBatchSlot`] | for the run, two or more | what one launch leaves for the host of the items that are in it |
 //!
-//! As for one data set: set geometries and states, [`restart`](NutsBatchKernels::restart), then
+//! The steps are those for one data set: set geometries and states, [`restart`](NutsBatchKernels::restart), then
 //! [`run`](NutsBatchKernels::run) into one slot while the other is [fetched](NutsBatchSlot::fetch) by a second stream and
 //! [waited](NutsBatchSlot::wait) for. A launch names its items: others rest. What the host sets between launches
 //! (geometries, states, points) waits for all work that is queued; a run after a run waits for nothing.
@@ -31,12 +31,12 @@ pub use places::NutsBatchItem;
 pub use sets::NutsBatch;
 pub use slot::NutsBatchSlot;
 
-/// What one item does in a launch.
+/// The work of one item in a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NutsBatchLaunch {
     /// The item's number in its [`NutsBatch`].
     pub item: usize,
-    /// As if it were launched alone.
+    /// The launch of the item, as if it were launched alone.
     pub launch: NutsLaunch,
 }
 
@@ -62,13 +62,13 @@ impl NutsBatchKernels {
         Ok(Self { functions, format, name: name.to_owned(), load_time: clock.elapsed() })
     }
 
-    /// What the kernels are compiled for.
+    /// Returns the format that the kernels are compiled for.
     #[must_use]
     pub fn format(&self) -> NutsFormat {
         self.format
     }
 
-    /// The time that loading took, the driver's compilation included.
+    /// Returns the time that loading took, the driver's compilation included.
     #[must_use]
     pub fn load_time(&self) -> Duration {
         self.load_time
@@ -96,7 +96,8 @@ impl NutsBatchKernels {
     /// coordinates, and queues their evaluation and what `kind` asks for.
     ///
     /// # Errors
-    /// As [`run`](Self::run); [`CudaError::LengthMismatch`] also for other numbers of lists or coordinates.
+    /// [`CudaError::LengthMismatch`] also when the numbers of lists or of coordinates differ; otherwise when
+    /// [`run`](Self::run) fails.
     pub fn restart(
         &self,
         stream: &Stream,

@@ -1,4 +1,4 @@
-//! What chains keep from launch to launch.
+//! The memory that chains keep from launch to launch.
 
 use super::layout::{Float, NutsFormat};
 use super::team::{NutsTeam, NutsTeamWork};
@@ -13,12 +13,12 @@ pub struct NutsChain {
     pub step_size: f64,
     /// The log density at the chain's point.
     pub logp: f64,
-    /// Which of the workspace's two points that is: the kernels' own.
+    /// The one of the workspace's two points that holds the chain's point; only the kernels use this.
     which: u32,
 }
 
 impl NutsChain {
-    /// A chain at a point that the kernels have not seen yet.
+    /// Makes a chain at a point that the kernels have not seen yet.
     #[must_use]
     pub fn new(averaging: [f64; 6], step_size: f64) -> Self {
         Self { averaging, step_size, ..Self::default() }
@@ -41,7 +41,7 @@ impl NutsChain {
     }
 }
 
-/// All chains' states and workspaces.
+/// The states and workspaces of all chains.
 pub struct NutsChains {
     pub(crate) states: DeviceBuffer<u8>,
     pub(crate) workspaces: DeviceBuffer<u8>,
@@ -53,7 +53,7 @@ pub struct NutsChains {
 }
 
 impl NutsChains {
-    /// Room for `chains` chains of `dim` coordinates with trees of at most `max_depth` doublings.
+    /// Makes room for `chains` chains of `dim` coordinates with trees of at most `max_depth` doublings.
     ///
     /// # Errors
     /// [`CudaError::LengthMismatch`] when the format is too narrow for the coordinates, [`CudaError::OutOfMemory`],
@@ -86,22 +86,22 @@ impl NutsChains {
         })
     }
 
-    /// The same chains, each by a team of `blocks` blocks: for kernels that are compiled for teams.
+    /// Moves the same chains, each by a team of `blocks` blocks: for kernels that are compiled for teams.
     ///
     /// # Errors
-    /// As [`NutsTeam::new`].
+    /// When memory does not suffice or the driver fails: see [`NutsTeam::new`].
     pub fn by_teams(self, context: &Context, work: NutsTeamWork, blocks: usize) -> Result<Self, CudaError> {
         let team = NutsTeam::new(context, self.format, self.chains, work, blocks)?;
         Ok(Self { team: Some(team), ..self })
     }
 
-    /// Where the blocks of each chain meet, if several may share its evaluations.
+    /// Returns where the blocks of each chain meet, if several may share its evaluations.
     #[must_use]
     pub fn team(&self) -> Option<&NutsTeam> {
         self.team.as_ref()
     }
 
-    /// The states of the first `count` chains, after all work that is queued.
+    /// Returns the states of the first `count` chains, after all work that is queued.
     ///
     /// # Errors
     /// [`CudaError::RangeOutside`] for more chains than there is room for; and when the copy or any work before failed.
@@ -122,7 +122,7 @@ impl NutsChains {
         self.states.copy_range_from(0, &bytes)
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.states.bytes() + self.workspaces.bytes() + self.team.as_ref().map_or(0, NutsTeam::bytes)

@@ -1,4 +1,4 @@
-//! What a density reads.
+//! The data that a density reads.
 
 use super::layout::NutsFormat;
 use crate::{Context, CudaError, DeviceBuffer};
@@ -26,7 +26,7 @@ pub(crate) enum DataPart<A> {
 }
 
 impl NutsField<'_> {
-    /// The member with the bytes of an array.
+    /// Returns the member with the bytes of an array.
     pub(super) fn encode(&self, format: NutsFormat) -> Result<DataPart<Vec<u8>>, CudaError> {
         let mut bytes = Vec::new();
         match *self {
@@ -40,7 +40,7 @@ impl NutsField<'_> {
     }
 }
 
-/// What a density reads.
+/// The data that a density reads, on the device.
 pub struct NutsData {
     parts: Vec<DataPart<DeviceBuffer<u8>>>,
     format: NutsFormat,
@@ -63,7 +63,7 @@ impl NutsData {
         Ok(Self { parts: fields.iter().map(part).collect::<Result<_, CudaError>>()?, format })
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let bytes =

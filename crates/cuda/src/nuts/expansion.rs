@@ -1,4 +1,5 @@
-//! What people read of draws, on the device: the kernels of `kernels/nuts/expand.cuh` over buffers of a bounded size.
+//! The kernels of `kernels/nuts/expand.cuh`, which compute what people read of draws on the device, over buffers of a
+//! bounded size.
 
 mod parts;
 
@@ -31,7 +32,7 @@ impl ExpansionShape {
         Room { draws: rows(rest, self.dim.saturating_mul(element.bytes())), results }
     }
 
-    /// The longer of what is made of a draw.
+    /// Returns the longer of what is made of a draw.
     fn result(&self) -> usize {
         self.width.max(self.observations)
     }
@@ -46,7 +47,7 @@ impl ExpansionShape {
     }
 }
 
-/// Which draws are replicated, and with whose random numbers.
+/// The draws that are replicated, and the address of the random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NutsPrediction<'a> {
     /// Seed of the run.
@@ -131,14 +132,14 @@ impl NutsExpansion {
         Ok(Self { functions, data, observations, buffers, shape, room, name: name.to_owned() })
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let ExpansionBuffers { draws, results, picks } = &self.buffers;
         self.data.bytes() + self.observations.bytes() + draws.bytes() + results.bytes() + picks.bytes()
     }
 
-    /// The variables of draws, `rows x dim`, in the order of the layout, `rows x width`. Waits for them.
+    /// Returns the variables of draws, `rows x dim`, in the order of the layout, `rows x width`. Waits for them.
     ///
     /// # Errors
     /// [`CudaError::LengthMismatch`] when the draws are no whole rows, [`CudaError::TooLarge`] when the host has no room
@@ -157,8 +158,8 @@ impl NutsExpansion {
         Ok(out)
     }
 
-    /// Replicated observations of the picked draws, `chains x picks x observations`; draws are
-    /// `chains x draws x dim`. Waits for them.
+    /// Returns replicated observations of the picked draws, `chains x picks x observations`; draws are `chains x draws
+    /// x dim`. Waits for them.
     ///
     /// Observation `i` has the `i`-th random number of (seed, chain, draw, predictive), whatever else is picked.
     ///
@@ -209,7 +210,7 @@ impl NutsExpansion {
         Ok(out)
     }
 
-    /// How many rows `numbers` numbers are.
+    /// Returns how many rows `numbers` numbers are.
     fn rows(&self, what: &str, numbers: usize, row: usize) -> Result<usize, CudaError> {
         let rows = numbers.checked_div(row).unwrap_or(0);
         if rows * row != numbers {

@@ -16,25 +16,25 @@ pub struct NutsCentering {
 }
 
 impl NutsCentering {
-    /// Whether these are the density's own coordinates.
+    /// Returns whether these are the density's own coordinates.
     pub(crate) fn is_natural(&self) -> bool {
         self.lambda == 0.0 && !self.standardised
     }
 }
 
-/// What of coordinates and metric kernels take by value; at first natural coordinates and no directions.
+/// The part of coordinates and metric that kernels take by value; at first natural coordinates and no directions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GeometryNumbers {
     pub(crate) centering: NutsCentering,
     pub(crate) rank: u32,
 }
 
-/// What goes to memory of a metric.
+/// The bytes of a metric that go to memory.
 pub(super) struct MetricBytes {
     pub(super) scale: Vec<u8>,
     pub(super) directions: Vec<u8>,
     pub(super) stretch: Vec<u8>,
-    /// At most as many as there is room for.
+    /// The number of directions, at most as many as there is room for.
     pub(super) rank: u32,
 }
 
@@ -75,8 +75,8 @@ pub struct NutsGeometry {
 }
 
 impl NutsGeometry {
-    /// Room for a metric of at most `most_rank` directions, which is to be set before any
-    /// launch; natural coordinates.
+    /// Makes room for a metric of at most `most_rank` directions, which is to be set before any launch; natural
+    /// coordinates.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], and when the driver fails.
@@ -113,7 +113,7 @@ impl NutsGeometry {
         Ok(())
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         [&self.scale, &self.directions, &self.stretch].map(DeviceBuffer::bytes).iter().sum()

@@ -1,4 +1,4 @@
-//! What kernels take by value, byte for byte as C lays it out.
+//! The layout of structures that kernels take by value, byte for byte as in C.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Float {
 }
 
 impl Float {
-    /// Bytes of one number.
+    /// Returns the bytes of one number.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -43,7 +43,7 @@ impl Float {
     }
 }
 
-/// What a kernel of NUTS is compiled for.
+/// The format that a kernel of NUTS is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NutsFormat {
     /// The type of vectors' elements.
@@ -69,13 +69,14 @@ impl NutsFormat {
         11 + 3 * max_depth as usize
     }
 
-    /// Bytes of a chain's workspace.
+    /// Returns the bytes of a chain's workspace.
     #[must_use]
     pub fn workspace_bytes(&self, max_depth: u32) -> usize {
         Self::workspace_vectors(max_depth) * self.vector() * self.element.bytes()
     }
 
-    /// Bytes of a chain's state: six numbers of dual averaging, step size, log density, and two whole numbers.
+    /// Returns the bytes of a chain's state: six numbers of dual averaging, step size, log density, and two whole
+    /// numbers.
     #[must_use]
     pub fn state_bytes(&self) -> usize {
         8 * self.scalar.bytes() + 8
@@ -127,7 +128,7 @@ impl Structure {
         self
     }
 
-    /// The bytes, the end padded.
+    /// Returns the bytes, the end padded.
     pub(crate) fn finished(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         bytes.resize(bytes.len().next_multiple_of(self.alignment.max(1)), 0);

@@ -1,4 +1,4 @@
-//! What one launch has left, as the host reads it.
+//! The results of one launch, as the host reads them.
 
 use super::NutsChain;
 use super::layout::NutsFormat;
@@ -6,7 +6,7 @@ use super::record::{NutsRecord, RECORD};
 use super::regions::Regions;
 use std::ops::Range;
 
-/// What one launch has left, on the host.
+/// The results of one launch, on the host.
 pub struct NutsOutput<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) regions: &'a Regions,
@@ -16,27 +16,27 @@ pub struct NutsOutput<'a> {
 }
 
 impl NutsOutput<'_> {
-    /// Iterations of each chain.
+    /// Returns the iterations of each chain.
     #[must_use]
     pub fn iterations(&self) -> usize {
         self.regions.iterations
     }
 
-    /// Iterations of this launch of which the points were kept, in the sampler's coordinates.
+    /// Returns the iterations of this launch of which the points were kept, in the sampler's coordinates.
     #[must_use]
     pub fn window(&self) -> Range<usize> {
         self.regions.window.clone()
     }
 
-    /// The draws of a chain in the density's own coordinates, `iterations x dim`, appended to `out`.
+    /// Appends the draws of a chain to `out`, in the density's own coordinates, `iterations x dim`.
     pub fn draws(&self, chain: usize, out: &mut Vec<f64>) {
         let bytes = self.regions.iterations * self.dim * self.format.element.bytes();
         let start = self.regions.draws + chain * bytes;
         self.format.element.decode(&self.bytes[start..start + bytes], out);
     }
 
-    /// The points of a chain in the [window](Self::window) and the gradients there, both in the sampler's coordinates,
-    /// appended to `positions` and `gradients`.
+    /// Appends the points of a chain in the [window](Self::window) to `positions` and the gradients there to
+    /// `gradients`, both in the sampler's coordinates.
     pub fn points(&self, chain: usize, positions: &mut Vec<f64>, gradients: &mut Vec<f64>) {
         let row = self.dim * self.format.element.bytes();
         let first = self.regions.points + chain * self.regions.iterations * 2 * row;
@@ -48,14 +48,15 @@ impl NutsOutput<'_> {
         }
     }
 
-    /// The statistics of a chain's transitions.
+    /// Returns the statistics of a chain's transitions.
     pub fn records(&self, chain: usize) -> impl Iterator<Item = NutsRecord> {
         let bytes = self.regions.iterations * RECORD;
         let start = self.regions.records + chain * bytes;
         self.bytes[start..start + bytes].as_chunks().0.iter().map(NutsRecord::decode)
     }
 
-    /// The states after the last iteration of all chains that there is room for; of a batch, of those that were launched.
+    /// Returns the states after the last iteration of all chains that there is room for; of a batch, of those that were
+    /// launched.
     #[must_use]
     pub fn end_states(&self) -> Vec<NutsChain> {
         let bytes = self.format.state_bytes();
@@ -63,7 +64,7 @@ impl NutsOutput<'_> {
         all.chunks_exact(bytes).map(|bytes| NutsChain::decode(self.format.scalar, bytes)).collect()
     }
 
-    /// The points of the same chains, in the sampler's coordinates, after the last iteration: `chains x dim`.
+    /// Returns the points of the same chains, in the sampler's coordinates, after the last iteration: `chains x dim`.
     #[must_use]
     pub fn end_positions(&self) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.chains * self.dim);

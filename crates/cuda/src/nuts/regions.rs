@@ -1,14 +1,14 @@
-//! Where what a launch leaves lies in a buffer.
+//! The places in a buffer of what a launch leaves.
 
 use super::NutsLaunch;
 use super::layout::NutsFormat;
 use super::record::RECORD;
 use std::ops::Range;
 
-/// Regions begin at multiples of so many bytes.
+/// Regions begin at multiples of this many bytes.
 const REGION: usize = 16;
 
-/// What chains leave of one data set.
+/// The sizes of what the chains of one data set leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left {
     pub(super) chains: usize,
@@ -18,7 +18,7 @@ pub(super) struct Left {
     pub(super) points: bool,
 }
 
-/// Where the regions of a data set begin, in bytes.
+/// The places where the regions of a data set begin, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Regions {
     pub(crate) end_states: usize,
@@ -35,9 +35,9 @@ pub(crate) struct Regions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) sets: Vec<Regions>,
-    /// Where the chains' points begin, those of all data sets one after another.
+    /// The place where the chains' points begin, those of all data sets one after another.
     pub(super) end_positions: usize,
-    /// Where points begin: they do not always leave the device.
+    /// The place where points begin, which do not always leave the device.
     pub(super) points: usize,
     pub(super) end: usize,
 }
@@ -73,7 +73,7 @@ impl Plan {
     }
 }
 
-/// Iterations of a launch of which the points are kept, counted from its first.
+/// Returns the iterations of a launch of which the points are kept, counted from its first.
 pub(super) fn window(launch: &NutsLaunch) -> Range<usize> {
     let within = |iteration: u32| iteration.saturating_sub(launch.first_iteration).min(launch.iterations) as usize;
     within(launch.window.start)..within(launch.window.end)

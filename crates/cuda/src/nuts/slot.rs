@@ -1,4 +1,4 @@
-//! What one launch leaves on the device, and how it comes to the host.
+//! The results that one launch leaves on the device, and their way to the host.
 
 use super::layout::{Float, NutsFormat};
 use super::output::NutsOutput;
@@ -7,14 +7,14 @@ use super::{NutsChains, NutsLaunch};
 use crate::{Context, CudaError, DeviceBuffer, PinnedBuffer, Stream, Transfer};
 use std::ops::Range;
 
-/// What one launch leaves for the host. With two slots one is copied while the next launch fills the other.
+/// The results that one launch leaves for the host. With two slots one is copied while the next launch fills the other.
 pub struct NutsSlot {
     pub(crate) memory: DeviceBuffer<u8>,
     /// The host's side, unless a copy is under way.
     host: Option<PinnedBuffer<u8>>,
     copy: Option<Transfer<u8>>,
     pub(crate) regions: Regions,
-    /// Where points begin and where everything ends, for the launch that it is laid out for.
+    /// The places where points begin and where everything ends, for the launch that the slot is laid out for.
     points: usize,
     end: usize,
     chains: usize,
@@ -26,7 +26,7 @@ pub struct NutsSlot {
 }
 
 impl NutsSlot {
-    /// Room for launches of at most `capacity` iterations, on the device and on the host.
+    /// Makes room for launches of at most `capacity` iterations, on the device and on the host.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when the driver fails.
@@ -49,13 +49,13 @@ impl NutsSlot {
         })
     }
 
-    /// Bytes of a slot, on the device and again on the host; `None` for more than can be counted.
+    /// Returns the bytes of a slot, on the device and again on the host; `None` for more than can be counted.
     #[must_use]
     pub fn bytes_for(format: NutsFormat, chains: usize, dim: usize, capacity: usize) -> Option<usize> {
         plan(format, chains, dim, capacity).map(|plan| plan.end)
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.memory.bytes()
@@ -66,7 +66,7 @@ impl NutsSlot {
         (self.launched, self.dim)
     }
 
-    /// Iterations of the launch that it is laid out for of which the points are kept.
+    /// Returns the iterations of the launch that it is laid out for of which the points are kept.
     pub(crate) fn window(&self) -> Range<usize> {
         self.regions.window.clone()
     }

@@ -1,11 +1,11 @@
-//! What kernels take by value, field by field.
+//! The structures that kernels take by value, field by field.
 
 use super::NutsLaunch;
 use super::data::DataPart;
 use super::geometry::GeometryNumbers;
 use super::layout::{Float, Structure};
 
-/// Where a launch's buffers are on the device.
+/// The addresses of a launch's buffers on the device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Places {
     pub(crate) scale: u64,
@@ -45,7 +45,7 @@ pub(crate) fn launch_structure(
     whole
 }
 
-/// What a density reads, in its own order; `address` says where an array is.
+/// Lays out the data that a density reads, in its own order; `address` returns the address of an array.
 pub(crate) fn data_structure<A>(scalar: Float, parts: &[DataPart<A>], mut address: impl FnMut(&A) -> u64) -> Structure {
     let mut structure = Structure::default();
     for part in parts {

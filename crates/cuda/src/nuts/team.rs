@@ -1,38 +1,38 @@
-//! Where the blocks of each chain's team meet.
+//! The memory in which the blocks of each chain's team meet.
 
 use super::layout::{NutsFormat, THREADS};
 use crate::{Context, CudaError, DeviceBuffer};
 
-/// What the tasks of one evaluation need: `TeamWork` of `octopus-density`.
+/// The size of one evaluation's tasks: `TeamWork` of `octopus-density`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NutsTeamWork {
-    /// How many there are; each is a warp's.
+    /// The number of tasks; one warp does each.
     pub tasks: usize,
-    /// Numbers that all of them together answer with.
+    /// The number of results of all tasks together.
     pub answers: usize,
 }
 
 impl NutsTeamWork {
-    /// The most blocks of a chain that have something to do: the leader, and one for each four tasks.
+    /// Returns the most blocks of a chain that have something to do: the leader, and one for each four tasks.
     #[must_use]
     pub fn most_blocks(&self) -> usize {
         1 + self.tasks.div_ceil(THREADS as usize / 32)
     }
 
-    /// Bytes of device memory for so many chains, whatever the number of blocks.
+    /// Returns the bytes of device memory for this many chains, whatever the number of blocks.
     #[must_use]
     pub fn bytes(&self, format: NutsFormat, chains: usize) -> usize {
         let each = self.word_bytes() + asked_bytes(format) + self.answers.saturating_mul(format.scalar.bytes());
         chains.saturating_mul(each)
     }
 
-    /// A chain's question, and what each block of it has answered.
+    /// Returns the bytes of a chain's question, and of what each of its blocks has answered.
     fn word_bytes(&self) -> usize {
         4 * (1 + self.most_blocks())
     }
 }
 
-/// What a chain's tasks depend on: a vector.
+/// Returns the bytes of the vector that a chain's tasks depend on.
 fn asked_bytes(format: NutsFormat) -> usize {
     format.vector() * format.element.bytes()
 }
@@ -49,7 +49,7 @@ pub struct NutsTeam {
 }
 
 impl NutsTeam {
-    /// Teams of `blocks` blocks for so many chains; of as many as have something to do, if that is less.
+    /// Makes teams of `blocks` blocks for this many chains; of fewer blocks if not all have something to do.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when the driver fails.
@@ -73,13 +73,13 @@ impl NutsTeam {
         })
     }
 
-    /// Blocks of each chain.
+    /// Returns the number of blocks of each chain.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks as usize
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         [&self.questions, &self.answered, &self.asked, &self.answers].map(DeviceBuffer::bytes).iter().sum()

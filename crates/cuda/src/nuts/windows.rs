@@ -5,7 +5,7 @@ use crate::binding::{RawModule, WindowFunctions};
 use crate::{Context, CudaError, DeviceBuffer, Stream};
 use std::sync::Arc;
 
-/// Which numbers of a window.
+/// The numbers of a window that are meant: positions or gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowSide {
     /// The points.
@@ -41,8 +41,8 @@ pub(crate) struct WindowShape {
 }
 
 impl NutsWindows {
-    /// Bytes of device memory for windows of at most `capacity` draws of each chain, of which at most `fetched` are
-    /// fetched one by one; `None` for more than can be counted.
+    /// Returns the bytes of device memory for windows of at most `capacity` draws of each chain, of which at most
+    /// `fetched` are fetched one by one; `None` for more than can be counted.
     #[must_use]
     pub fn bytes_for(chains: usize, capacity: usize, dim: usize, fetched: usize) -> Option<usize> {
         let row = chains.checked_mul(dim)?;
@@ -80,7 +80,7 @@ impl NutsWindows {
         })
     }
 
-    /// Draws of all chains together.
+    /// Returns the draws of all chains together.
     #[must_use]
     pub fn draws(&self) -> usize {
         self.shape.chains * self.shape.rows
@@ -117,8 +117,8 @@ impl NutsWindows {
         Ok(())
     }
 
-    /// For each coordinate the sum over all draws of x, or, with `about`, of (x - about)^2. Sums within each chain in
-    /// order of its draws, and those in order of the chains. Waits for it.
+    /// Returns for each coordinate the sum of x over all draws, or, with `about`, the sum of (x - about)^2. Each
+    /// chain's draws are summed in their order, and then the chains' sums in order of the chains. Waits for the result.
     ///
     /// # Errors
     /// [`CudaError::LengthMismatch`] for another number of coordinates; and when any work failed.
@@ -135,7 +135,7 @@ impl NutsWindows {
         self.total.to_vec()
     }
 
-    /// Every `stride`-th of all draws, chain after chain, `count x dim`. Waits for it.
+    /// Returns every `stride`-th of all draws, chain after chain, `count x dim`. Waits for it.
     ///
     /// # Errors
     /// [`CudaError::RangeOutside`] when these are more than it was made for; and when any work failed.
@@ -155,7 +155,7 @@ impl NutsWindows {
         Ok(out)
     }
 
-    /// The numbers of one chain, `rows x dim`, after all work that is queued.
+    /// Returns the numbers of one chain, `rows x dim`, after all work that is queued.
     ///
     /// # Errors
     /// [`CudaError::RangeOutside`] when there is no such chain; and when the copy or any work before failed.

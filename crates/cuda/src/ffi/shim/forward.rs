@@ -16,7 +16,7 @@ pub(super) const NO_LIBRARY: u32 = 303;
 /// `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND`: the library has no such function.
 pub(super) const NO_SYMBOL: u32 = 302;
 
-/// What the last call on this thread came to.
+/// The result of the last call on this thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ffi) enum Last {
     /// The driver answered with this code, which Rust may have seen as 999.
@@ -29,7 +29,7 @@ pub(in crate::ffi) enum Last {
 
 thread_local!(static LAST: Cell<Last> = const { Cell::new(Last::Answered(0)) });
 
-/// What the last call on this thread came to.
+/// Returns the result of the last call on this thread.
 pub(in crate::ffi) fn last() -> Last {
     LAST.get()
 }
@@ -41,7 +41,7 @@ fn lacking() -> *mut c_void {
     (&raw const LACKING).cast_mut().cast()
 }
 
-/// The driver's function of this name, looked up once and kept in `slot`.
+/// Returns the driver's function of this name, looked up once and kept in `slot`.
 pub(super) fn resolve(slot: &AtomicPtr<c_void>, name: &'static CStr) -> Result<*mut c_void, Last> {
     // Acquire and release order the code behind the address before its use; a race of two look-ups stores the
     // same address twice.

@@ -6,13 +6,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// By the loader's rules: `LD_LIBRARY_PATH`, then the folders it knows.
+/// The library's name, which the loader looks for by its rules: `LD_LIBRARY_PATH`, then the folders it knows.
 const DEFAULT_NAME: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 /// Names another file, for machines with several drivers and for tests.
 const VARIABLE: &str = "OCTOPUS_LIBCUDA";
 
-/// Which file, and whether it is too late to say so.
+/// The file to open, and whether it is too late to choose another.
 enum Choice {
     /// The variable's, else the default.
     Nobody,
@@ -75,12 +75,12 @@ fn attempt() -> &'static Attempt {
     })
 }
 
-/// The library, opened now if it was not; the loader's words when it cannot be.
+/// Returns the library, opened now if it was not; the loader's words when it cannot be.
 pub(in crate::ffi) fn opened() -> Result<&'static Library, &'static str> {
     attempt().opened.as_ref().map_err(String::as_str)
 }
 
-/// The file that was asked for.
+/// Returns the file that was asked for.
 pub(in crate::ffi) fn name() -> &'static str {
     &attempt().name
 }

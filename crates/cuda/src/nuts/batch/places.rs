@@ -1,4 +1,4 @@
-//! Where each item's part of the batch's buffers is.
+//! The place of each item's part in the batch's buffers.
 
 use crate::CudaError;
 use crate::nuts::NutsLaunch;
@@ -7,7 +7,7 @@ use crate::nuts::geometry::GeometryNumbers;
 use crate::nuts::layout::{NutsFormat, Structure, THREADS};
 use crate::nuts::structures::{Places, data_structure, launch_structure};
 
-/// Arrays begin at multiples of so many bytes: a line of the device's caches.
+/// Arrays begin at multiples of this many bytes: a line of the device's caches.
 const LINE: usize = 128;
 
 /// Bytes of `Part` in `kernels/nuts/batch.cuh`.
@@ -16,7 +16,7 @@ pub(crate) const PART: usize = 8;
 /// One data set of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NutsBatchItem<'a> {
-    /// What its density reads: fields of the same kinds as those of all other items.
+    /// The fields that the item's density reads, of the same kinds as those of all other items.
     pub fields: &'a [NutsField<'a>],
     /// Chains, of which a launch may have fewer.
     pub chains: usize,
@@ -26,7 +26,7 @@ pub struct NutsBatchItem<'a> {
 
 /// An item on the device.
 pub(crate) struct Item {
-    /// Its data, arrays being where they begin in the batch's.
+    /// The item's data, in which an array is the place where it begins in the batch's.
     pub(crate) parts: Vec<DataPart<usize>>,
     pub(crate) chains: usize,
     pub(crate) dim: usize,
@@ -53,12 +53,12 @@ impl Sizes {
         self.format.vector() * self.format.element.bytes()
     }
 
-    /// Where the stretches come after an item's directions.
+    /// Returns where the stretches come after an item's directions.
     pub(crate) fn stretch(&self) -> usize {
         self.most_rank * self.vector()
     }
 
-    /// An item's directions and stretches.
+    /// Returns the bytes of an item's directions and stretches.
     pub(crate) fn directions(&self) -> usize {
         (self.stretch() + self.most_rank * self.format.scalar.bytes()).next_multiple_of(LINE)
     }
@@ -67,7 +67,7 @@ impl Sizes {
         self.format.workspace_bytes(self.max_depth)
     }
 
-    /// All buffers of these items.
+    /// Returns the bytes of all buffers of these items.
     pub(crate) fn bytes(&self, items: &[NutsBatchItem<'_>]) -> Option<usize> {
         let chain = self.format.state_bytes().checked_add(self.workspace())?;
         let geometry = self.vector().checked_add(self.directions())?;
@@ -78,7 +78,7 @@ impl Sizes {
     }
 }
 
-/// Bytes of an item's arrays.
+/// Returns the bytes of an item's arrays.
 fn data_bytes(format: NutsFormat, fields: &[NutsField<'_>]) -> Option<usize> {
     let array = |field: &NutsField<'_>| match *field {
         NutsField::Word(_) | NutsField::Scalar(_) => Some(0),
@@ -110,7 +110,7 @@ pub(super) fn packed(
     fields.iter().map(part).collect()
 }
 
-/// Whether two lists are of the same kinds of fields: members of one structure.
+/// Returns whether two lists are of the same kinds of fields: members of one structure.
 pub(super) fn same_kinds(a: &[NutsField<'_>], b: &[NutsField<'_>]) -> bool {
     let pointer = |field: &NutsField<'_>| !matches!(field, NutsField::Word(_) | NutsField::Scalar(_));
     let same = |(a, b): (&NutsField<'_>, &NutsField<'_>)| match (a, b) {
@@ -136,7 +136,7 @@ pub(crate) fn item_structure(
     whole.finished()
 }
 
-/// Bytes of the same, which do not depend on what is in it.
+/// Returns the bytes of an item's structure, which do not depend on its contents.
 pub(super) fn item_bytes(format: NutsFormat, fields: &[NutsField<'_>]) -> usize {
     let part = |field: &NutsField<'_>| match field {
         NutsField::Word(_) => DataPart::Word(0),

@@ -1,4 +1,4 @@
-//! What is on the device for all items.
+//! The data, coordinates and chains of all items on the device.
 
 use super::places::{Item, NutsBatchItem, Sizes, item_bytes, packed, same_kinds};
 use crate::nuts::NutsChain;
@@ -7,12 +7,12 @@ use crate::nuts::layout::NutsFormat;
 use crate::{Context, CudaError, DeviceBuffer};
 use std::ops::Range;
 
-/// All items' data, coordinates and metrics, and their chains' states and vectors.
+/// The data, coordinates and metrics of all items, and the states and vectors of their chains.
 pub struct NutsBatch {
     pub(crate) data: DeviceBuffer<u8>,
     /// The diagonal of each item's metric.
     pub(crate) scales: Mirror,
-    /// Of each item the metric's directions, and their stretches.
+    /// The directions of each item's metric, and their stretches.
     pub(crate) directions: Mirror,
     pub(crate) states: DeviceBuffer<u8>,
     pub(crate) workspaces: DeviceBuffer<u8>,
@@ -25,8 +25,8 @@ pub struct NutsBatch {
 }
 
 impl NutsBatch {
-    /// Bytes of device memory for these items, with trees of at most `max_depth` doublings and metrics of at most
-    /// `most_rank` directions; `None` for more than can be counted. Slots are apart.
+    /// Returns the bytes of device memory for these items, with trees of at most `max_depth` doublings and metrics of
+    /// at most `most_rank` directions; `None` for more than can be counted. Slots are apart.
     #[must_use]
     pub fn bytes_for(
         format: NutsFormat,
@@ -37,7 +37,7 @@ impl NutsBatch {
         Sizes::new(format, max_depth, most_rank).bytes(items)
     }
 
-    /// Room for these items, and their data; unit metrics, the density's own coordinates.
+    /// Makes room for these items, and their data; unit metrics, the density's own coordinates.
     ///
     /// # Errors
     /// [`CudaError::LengthMismatch`] when the format is too narrow for an item or its fields are of other kinds than the
@@ -89,19 +89,19 @@ impl NutsBatch {
         Ok(batch)
     }
 
-    /// Items.
+    /// Returns the number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are no items.
+    /// Returns whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let buffers = [&self.data, &self.scales.device, &self.directions.device, &self.states, &self.workspaces];
@@ -142,7 +142,7 @@ impl NutsBatch {
         Ok(())
     }
 
-    /// The states of all chains of these items, after all work that is queued.
+    /// Returns the states of all chains of these items, after all work that is queued.
     ///
     /// # Errors
     /// [`CudaError::RangeOutside`] when there is no such item; and when the copy or any work before failed.
@@ -213,7 +213,7 @@ impl NutsBatch {
 pub(crate) struct Mirror {
     host: Vec<u8>,
     pub(crate) device: DeviceBuffer<u8>,
-    /// What the device has not got yet is within.
+    /// The range that contains everything the device has not got yet.
     changed: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What one launch of many items leaves on the device, and how it comes to the host.
+//! The results that one launch of many items leaves on the device, and their way to the host.
 
 use super::places::{NutsBatchItem, PART, blocks, item_bytes};
 use super::{NutsBatch, NutsBatchLaunch};
@@ -7,11 +7,11 @@ use crate::nuts::output::NutsOutput;
 use crate::nuts::regions::{Left, Plan, Regions, window};
 use crate::{Context, CudaError, DeviceBuffer, Event, PinnedBuffer, Stream, Transfer};
 
-/// What one launch reads of its items, and what it leaves for the host. With two slots one is copied while the next launch
-/// fills the other.
+/// The table that one launch reads of its items, and the results that it leaves for the host. With two slots one is
+/// copied while the next launch fills the other.
 pub struct NutsBatchSlot {
     pub(crate) memory: DeviceBuffer<u8>,
-    /// What kernels read of the items, and which item each block works on.
+    /// The table that kernels read of the items, and the item that each block works on.
     pub(crate) table: DeviceBuffer<u8>,
     /// The host's sides, unless a copy is under way.
     host: Option<PinnedBuffer<u8>>,
@@ -28,8 +28,8 @@ pub struct NutsBatchSlot {
 }
 
 impl NutsBatchSlot {
-    /// Room for launches of at most `iterations` iterations of all chains of all items, on the device and on the host;
-    /// for more iterations where fewer items or chains are launched.
+    /// Makes room for launches of at most `iterations` iterations of all chains of all items, on the device and on the
+    /// host; for more iterations where fewer items or chains are launched.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when the driver fails.
@@ -53,8 +53,8 @@ impl NutsBatchSlot {
         })
     }
 
-    /// Bytes of a slot for a batch of these items, on the device and again on the host; `None` for more than can be
-    /// counted.
+    /// Returns the bytes of a slot for a batch of these items, on the device and again on the host; `None` for more
+    /// than can be counted.
     #[must_use]
     pub fn bytes_for(format: NutsFormat, items: &[NutsBatchItem<'_>], iterations: usize) -> Option<usize> {
         let item = item_bytes(format, items.first().map_or(&[][..], |item| item.fields));
@@ -63,7 +63,7 @@ impl NutsBatchSlot {
         bytes.checked_add(table)
     }
 
-    /// Bytes of device memory.
+    /// Returns the bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.memory.bytes() + self.table.bytes()
@@ -196,7 +196,7 @@ impl NutsBatchSlot {
         Ok(())
     }
 
-    /// Where each launch's results lie, in the order of the launches.
+    /// Returns where each launch's results lie, in the order of the launches.
     pub(crate) fn regions(&self) -> &[Regions] {
         &self.plan.sets
     }
@@ -206,7 +206,7 @@ impl NutsBatchSlot {
     }
 }
 
-/// Bytes of what launches leave and of the table, for items of so many chains and coordinates.
+/// Returns the bytes of what launches leave and of the table, for items of these numbers of chains and coordinates.
 fn sides(format: NutsFormat, item: usize, sizes: &[(usize, usize)], iterations: usize) -> Option<(usize, usize)> {
     let left: Vec<Left> = sizes.iter().map(|&(chains, dim)| Left { chains, dim, iterations, points: true }).collect();
     let parts = sizes.iter().try_fold(0_usize, |sum, &(chains, _)| sum.checked_add(blocks(format, chains)))?;

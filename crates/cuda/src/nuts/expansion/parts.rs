@@ -1,13 +1,13 @@
-//! How picked draws are cut into what the buffers hold.
+//! Cuts picked draws into parts that the buffers hold.
 
 use std::ops::Range;
 
 /// Rows for which there is room, at least one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
-    /// Of draws.
+    /// Rows of draws.
     pub(super) draws: usize,
-    /// Of variables, or of replicates and their picks.
+    /// Rows of variables, or of replicates and their picks.
     pub(super) results: usize,
 }
 
