@@ -17,7 +17,7 @@ const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// 1.5 * 2^52: adding it rounds to an integer and leaves that integer in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// e^x; 0 below -708 and infinity above 709.
+/// Computes e^x; 0 below -708 and infinity above 709.
 ///
 /// Range reduction by ln 2 and the Taylor polynomial of degree 13 on |r| <= ln(2)/2 in Estrin's order,
 /// which has a third of the latency of Horner's.
@@ -46,7 +46,7 @@ pub fn exp(x: f64) -> f64 {
     if x < -708.0 { 0.0 } else { value }
 }
 
-/// The natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for
+/// Returns the natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for
 /// negative numbers.
 ///
 /// 2 artanh((m - 1)/(m + 1)) with m in [sqrt(1/2), sqrt(2)].
@@ -74,7 +74,7 @@ pub fn ln(x: f64) -> f64 {
     if x >= 0.0 { value } else { f64::NAN }
 }
 
-/// The quantile function of the standard normal distribution at `p` in (0, 1).
+/// Returns the quantile function of the standard normal distribution at `p` in (0, 1).
 ///
 /// Wichura's algorithm AS 241 (PPND16, Applied Statistics 37, 1988), relative accuracy about 1e-16.
 #[inline(always)]

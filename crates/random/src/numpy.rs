@@ -38,19 +38,20 @@ pub struct LegacyRandom {
 }
 
 impl LegacyRandom {
-    /// The generator after `np.random.seed(seed)`: MT19937's `init_genrand`.
+    /// Makes the generator after `np.random.seed(seed)`: MT19937's `init_genrand`.
     pub fn new(seed: u32) -> Self {
         Self { bits: Mt::new(seed), cached: None }
     }
 
-    /// A uniform number in [0, 1): a multiple of 2^-53 from two words, `np.random.random_sample()`.
+    /// Returns a uniform number in [0, 1): a multiple of 2^-53 from two words, `np.random.random_sample()`.
     pub fn random_sample(&mut self) -> f64 {
         let high = f64::from(self.bits.next_u32() >> 5);
         let low = f64::from(self.bits.next_u32() >> 6);
         (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
     }
 
-    /// A standard normal number: one point of the unit disc gives two, and the second is kept for the next call.
+    /// Returns a standard normal number: one point of the unit disc gives two, and the second is kept for the next
+    /// call.
     ///
     /// The order matters and is NumPy's (`legacy_gauss`): the y coordinate's number comes first.
     pub fn standard_normal(&mut self) -> f64 {
@@ -70,7 +71,7 @@ impl LegacyRandom {
         factor * y
     }
 
-    /// A normal number with mean `loc` and standard deviation `scale`, `np.random.normal(loc, scale)`.
+    /// Returns a normal number with mean `loc` and standard deviation `scale`, `np.random.normal(loc, scale)`.
     pub fn normal(&mut self, loc: f64, scale: f64) -> f64 {
         loc + scale * self.standard_normal()
     }

@@ -9,7 +9,7 @@ const SPAN: usize = 32;
 /// Numbers turned into normal ones at a time.
 const CHUNK: usize = 128;
 
-/// What a random number is for: streams of different purposes never share numbers.
+/// The purpose of a random number: streams of different purposes never share numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
@@ -65,39 +65,39 @@ impl WithSimd for Fill<'_> {
 }
 
 impl Stream {
-    /// The stream of `purpose` in iteration `iteration` of chain `chain`.
+    /// Makes the stream of `purpose` in iteration `iteration` of chain `chain`.
     pub fn new(seed: u64, chain: u32, iteration: u32, purpose: Purpose) -> Self {
         Self { key: [seed as u32, (seed >> 32) as u32], rest: [iteration, chain, purpose as u32], next: 0 }
     }
 
-    /// The `index`-th uniform number of the stream, in (0, 1).
+    /// Returns the `index`-th uniform number of the stream, in (0, 1).
     #[inline(always)]
     pub fn uniform_at(&self, index: u64) -> f64 {
         let words = self.block((index / 2) as u32);
         if index.is_multiple_of(2) { open01(words[0], words[1]) } else { open01(words[2], words[3]) }
     }
 
-    /// Uniform numbers `2 block` and `2 block + 1`.
+    /// Returns uniform numbers `2 block` and `2 block + 1`.
     #[inline(always)]
     pub fn uniform_pair_at(&self, block: u32) -> [f64; 2] {
         let words = self.block(block);
         [open01(words[0], words[1]), open01(words[2], words[3])]
     }
 
-    /// The next uniform number, in (0, 1).
+    /// Returns the next uniform number, in (0, 1).
     pub fn uniform(&mut self) -> f64 {
         self.next += 1;
         self.uniform_at(self.next - 1)
     }
 
-    /// The next standard normal number.
+    /// Returns the next standard normal number.
     pub fn normal(&mut self) -> f64 {
         normal_quantile(self.uniform())
     }
 
-    /// Standard normal numbers for a vector laid out in rows of `lanes`: lane `l` of rows `2 k` and `2 k + 1`
-    /// takes the two numbers of block `k * lanes + l`, so that each lane of a GPU warp uses both halves of its
-    /// own blocks. Does not advance the stream.
+    /// Fills a vector with standard normal numbers, laid out in rows of `lanes`: lane `l` of rows `2 k` and `2 k + 1`
+    /// takes the two numbers of block `k * lanes + l`, so that each lane of a GPU warp uses both halves of its own
+    /// blocks. Does not advance the stream.
     ///
     /// # Panics
     /// When `lanes` is no multiple of 16 or `out` is not made of whole rows.

@@ -12,7 +12,7 @@ const LN2_LOW: f32 = 1.428_606_8e-6;
 /// 1.5 * 2^23: adding it rounds to an integer and leaves that integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// e^x; 0 below -87 and infinity above 88.
+/// Computes e^x; 0 below -87 and infinity above 88.
 ///
 /// Range reduction by ln 2 and the Taylor polynomial of degree 7 on |r| <= ln(2)/2, in pairs, the one
 /// added last: of the few digits that f32 has, none is lost to the sums before it.
@@ -32,7 +32,7 @@ pub fn exp(x: f32) -> f32 {
     if x < -87.0 { 0.0 } else { value }
 }
 
-/// The natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for
+/// Returns the natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for
 /// negative numbers.
 ///
 /// 2 artanh((m - 1)/(m + 1)) with m in [sqrt(1/2), sqrt(2)].
@@ -54,7 +54,7 @@ pub fn ln(x: f32) -> f32 {
     if x >= 0.0 { value } else { f32::NAN }
 }
 
-/// The quantile function of the standard normal distribution at `p` in (0, 1).
+/// Returns the quantile function of the standard normal distribution at `p` in (0, 1).
 ///
 /// Wichura's algorithm AS 241 (PPND7, Applied Statistics 37, 1988), relative accuracy about 1e-7 by design.
 #[expect(clippy::excessive_precision, reason = "the digits as Wichura published them")]
@@ -90,7 +90,7 @@ fn polynomial(x: f32, c: [f32; 4]) -> f32 {
 mod tests {
     use crate::exact;
 
-    /// The distance to `expected` in units of the last place of f32.
+    /// Returns the distance to `expected` in units of the last place of f32.
     fn units(got: f32, expected: f64) -> f64 {
         let near = (expected as f32).abs();
         (f64::from(got) - expected).abs() / f64::from(f32::from_bits(near.to_bits() + 1) - near)

@@ -2,7 +2,7 @@
 
 use super::log_table::{AWAY_FROM_ONE, INTERVALS, LN2, NEAR_ONE};
 
-/// A constant of the table.
+/// Returns a constant of the table.
 const fn f(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
