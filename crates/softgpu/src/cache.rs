@@ -5,8 +5,8 @@ use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// The folder of all builds: `softgpu` in cargo's target folder, which is where tests run from; else in the system's
-/// folder for temporary files.
+/// Returns the folder of all builds: `softgpu` in cargo's target folder, which is where tests run from; else in the
+/// system's folder for temporary files.
 pub(crate) fn root() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
@@ -47,7 +47,7 @@ pub(crate) fn folder(
     Ok(complete)
 }
 
-/// The contents of all files below a folder, with their paths, in one order.
+/// Returns the contents of all files below a folder, with their paths, in one order.
 pub(crate) fn contents(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Unavailable> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -6,19 +6,19 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// How the doubles and the kernels are compiled.
+/// The way the doubles and the kernels are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// As fast as the compiler makes it.
+    /// The program is as fast as the compiler makes it.
     #[default]
     Plain,
-    /// With the sanitizers for addresses and undefined behaviour: what a kernel does wrong ends the process with a
+    /// The program has the sanitizers for addresses and undefined behaviour: a kernel's fault ends the process with a
     /// report. [`SoftwareGpu::command`](crate::SoftwareGpu::command) preloads the sanitizer's library.
     Sanitized,
 }
 
 impl Variant {
-    /// How much kernels are optimised: what the sanitizers add takes the compiler long.
+    /// Returns how much kernels are optimised: the additions of the sanitizers take the compiler long.
     pub(crate) fn optimisation(self) -> &'static str {
         match self {
             Self::Plain => "-O3",
@@ -36,8 +36,8 @@ impl Variant {
     }
 }
 
-/// What every unit is compiled with. No contraction and no fast-math: the kernels' bits must be those of the PTX, in
-/// which each operation is rounded by itself.
+/// The compiler's arguments for every unit. There is no contraction and no fast-math: the kernels' bits must be those
+/// of the PTX, in which each operation is rounded by itself.
 const ARGUMENTS: [&str; 8] = [
     "-std=c++17",
     "-O2",
@@ -54,7 +54,7 @@ const ARGUMENTS: [&str; 8] = [
 pub(crate) struct Compiler {
     command: OsString,
     pub(crate) variant: Variant,
-    /// What it says of itself.
+    /// The version that the compiler reports.
     pub(crate) version: String,
 }
 
@@ -72,18 +72,18 @@ impl Compiler {
         Ok(Self { command, variant, version })
     }
 
-    /// The same compiler without sanitizers.
+    /// Returns the same compiler without sanitizers.
     pub(crate) fn plain(&self) -> Self {
         Self { variant: Variant::Plain, ..self.clone() }
     }
 
-    /// The file that the compiler knows under this name.
+    /// Returns the file that the compiler knows under this name.
     pub(crate) fn library(&self, name: &str) -> Result<PathBuf, Unavailable> {
         let output = self.run(name, &[OsString::from(format!("-print-file-name={name}"))])?;
         Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end()))
     }
 
-    /// The text that a kernel source becomes.
+    /// Returns the text that a kernel source becomes.
     pub(crate) fn preprocess(&self, source: &Path, arguments: &[OsString]) -> Result<String, Unavailable> {
         let mut all: Vec<OsString> = ["-E", "-P", "-x", "c++"].map(OsString::from).into();
         all.extend(self.common());
@@ -139,7 +139,7 @@ fn no_compiler(command: &OsStr, source: std::io::Error) -> Unavailable {
     Unavailable::NoCompiler { command: command.to_string_lossy().into_owned(), source }
 }
 
-/// The symbols that an object needs from elsewhere, by the tool that comes with every compiler.
+/// Returns the symbols that an object needs from elsewhere, by the tool that comes with every compiler.
 pub(crate) fn undefined_symbols(object: &Path) -> Result<Vec<String>, Unavailable> {
     let output = Command::new("nm").arg("-u").arg(object).output().map_err(at(object))?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -107,7 +107,7 @@ functions! {
     nvmlSystemGetDriverVersion as nvml_driver_version(text: *mut c_char, length: c_uint);
 }
 
-/// The text that a C function gave.
+/// Returns the text that a C function gave.
 pub(crate) fn text(pointer: *const c_char) -> String {
     // SAFETY: the tests pass what a function of the doubles has written: a text that ends with 0 and stays.
     unsafe { std::ffi::CStr::from_ptr(pointer) }.to_string_lossy().into_owned()

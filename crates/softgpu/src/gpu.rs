@@ -15,13 +15,13 @@ use std::process::Command;
 /// The doubles of NVIDIA's libraries and a library of kernels, built and ready.
 #[derive(Clone, Debug)]
 pub struct SoftwareGpu {
-    /// Where builds are kept.
+    /// The folder where builds are kept.
     root: PathBuf,
     compiler: Compiler,
     folder: PathBuf,
     /// Libraries of kernels; the first is the one that it was built with.
     kernels: Vec<PathBuf>,
-    /// What must be loaded before anything else.
+    /// The library that must be loaded before anything else.
     preload: Option<PathBuf>,
 }
 
@@ -37,15 +37,15 @@ impl SoftwareGpu {
     /// Builds the doubles and these kernels, or finds them built.
     ///
     /// # Errors
-    /// As [`SoftwareGpu::build`].
+    /// When there is no C++ compiler or it refuses a source, or the build cannot be stored.
     pub fn build_with(kernels: &KernelSources, variant: Variant) -> Result<Self, Unavailable> {
         Self::build_in(&cache::root(), kernels, variant)
     }
 
-    /// As [`SoftwareGpu::build_with`], stored below `root` instead of cargo's target folder.
+    /// Builds as [`SoftwareGpu::build_with`] does, and stores the build below `root` instead of cargo's target folder.
     ///
     /// # Errors
-    /// As [`SoftwareGpu::build`].
+    /// When there is no C++ compiler or it refuses a source, or the build cannot be stored.
     pub fn build_in(root: &Path, kernels: &KernelSources, variant: Variant) -> Result<Self, Unavailable> {
         let compiler = Compiler::find(variant)?;
         let inputs = (SOURCES, variant, &compiler.version);
@@ -63,7 +63,7 @@ impl SoftwareGpu {
     /// once for all processes until its sources change.
     ///
     /// # Errors
-    /// As [`SoftwareGpu::build`], and when there is no unit of a name.
+    /// When there is no C++ compiler or it refuses a source, the build cannot be stored, or there is no unit of a name.
     pub fn with_sampler(mut self, lanes: Lanes, units: &[impl AsRef<str>]) -> Result<Self, Unavailable> {
         let mut units: Vec<&str> = units.iter().map(AsRef::as_ref).collect();
         // Warm-up needs its windows whatever the density.
@@ -78,8 +78,8 @@ impl SoftwareGpu {
         Ok(self)
     }
 
-    /// [`SoftwareGpu::build`] for a test: without a C++ compiler it says SKIPPED on standard error, and the test
-    /// passes.
+    /// Builds as [`SoftwareGpu::build`] does, for a test: without a C++ compiler it says SKIPPED on standard error, and
+    /// the test passes.
     ///
     /// # Panics
     /// When there is a compiler and the build fails all the same.
@@ -87,15 +87,16 @@ impl SoftwareGpu {
         Self::unless_absent(Self::build())
     }
 
-    /// As [`SoftwareGpu::for_test`], with these of the sampler's kernels: see [`SoftwareGpu::with_sampler`].
+    /// Builds as [`SoftwareGpu::for_test`] does, with these of the sampler's kernels: see
+    /// [`SoftwareGpu::with_sampler`].
     ///
     /// # Panics
-    /// As [`SoftwareGpu::for_test`], and when there is no unit of a name.
+    /// When there is a compiler and the build fails all the same, or there is no unit of a name.
     pub fn for_test_with_sampler(lanes: Lanes, units: &[impl AsRef<str>]) -> Option<Self> {
         Self::unless_absent(Self::build().and_then(|gpu| gpu.with_sampler(lanes, units)))
     }
 
-    /// As [`SoftwareGpu::for_test`], of a build of any kind.
+    /// Does for a build of any kind what [`SoftwareGpu::for_test`] does.
     ///
     /// # Panics
     /// When there is a compiler and the build has failed all the same.
@@ -110,30 +111,30 @@ impl SoftwareGpu {
         }
     }
 
-    /// The folder that holds both doubles under the names that the loader knows.
+    /// Returns the folder that holds both doubles under the names that the loader knows.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The double of the driver's library.
+    /// Returns the double of the driver's library.
     pub fn libcuda(&self) -> PathBuf {
         self.folder.join(LIBCUDA)
     }
 
-    /// The double of NVML.
+    /// Returns the double of NVML.
     pub fn libnvml(&self) -> PathBuf {
         self.folder.join(LIBNVML)
     }
 
-    /// The library of the kernels that it was built with. It can be used alone, too: `octopus_launch_<kernel>(parameters, grid x,
-    /// y, z, block x, y, z, bytes of dynamic shared memory, message, its size)` runs a grid and returns 0 or a
-    /// `CUresult`.
+    /// Returns the library of the kernels that it was built with. It can be used alone, too:
+    /// `octopus_launch_<kernel>(parameters, grid x, y, z, block x, y, z, bytes of dynamic shared memory, message, its
+    /// size)` runs a grid and returns 0 or a `CUresult`.
     pub fn kernels(&self) -> &Path {
         &self.kernels[0]
     }
 
-    /// The libraries of all kernels: that of [`SoftwareGpu::kernels`], and one for each unit of the sampler that was
-    /// added, in this order.
+    /// Returns the libraries of all kernels: that of [`SoftwareGpu::kernels`], and one for each unit of the sampler
+    /// that was added, in this order.
     pub fn libraries(&self) -> &[PathBuf] {
         &self.kernels
     }
@@ -158,7 +159,7 @@ impl SoftwareGpu {
         command.env("LD_LIBRARY_PATH", path).env_remove("OCTOPUS_LIBCUDA").env_remove("OCTOPUS_LIBNVML")
     }
 
-    /// As [`SoftwareGpu::command`], on a machine where NVML is not installed.
+    /// Prepares `command` as [`SoftwareGpu::command`] does, on a machine where NVML is not installed.
     pub fn command_without_nvml<'a>(&self, command: &'a mut Command, settings: impl Display) -> &'a mut Command {
         self.command(command, settings).env("OCTOPUS_LIBNVML", self.folder.join("no-such-library").join(LIBNVML))
     }
@@ -185,7 +186,7 @@ const LIBNVML: &str = "libnvidia-ml.so.1";
 const CORE: &str = "liboctopus-softgpu.so";
 const KERNELS: &str = "libkernels.so";
 
-/// A library of these kernels, built or found built.
+/// Returns a library of these kernels, built or found built.
 fn library(
     root: &Path,
     compiler: &Compiler,

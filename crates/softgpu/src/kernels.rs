@@ -17,7 +17,7 @@ pub struct KernelSources {
 }
 
 impl KernelSources {
-    /// The kernels of this workspace: `kernels/src/octopus.cu`, which includes all others.
+    /// Takes the kernels of this workspace: `kernels/src/octopus.cu`, which includes all others.
     pub fn of_workspace() -> Self {
         let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
         Self {
@@ -26,12 +26,12 @@ impl KernelSources {
         }
     }
 
-    /// One source without headers of its own.
+    /// Takes one source without headers of its own.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self { units: vec![path.into()], include: Vec::new() }
     }
 
-    /// The text of every unit and of every file that one includes, directly or not: what a build depends on.
+    /// Returns the text of every unit and of every file that one includes, directly or not: what a build depends on.
     pub(crate) fn contents(&self) -> Result<BTreeMap<PathBuf, Vec<u8>>, Unavailable> {
         let mut all = BTreeMap::new();
         let mut waiting = self.units.clone();
@@ -104,7 +104,7 @@ impl KernelSources {
     }
 }
 
-/// The names in quotes of a text's `#include` lines.
+/// Returns the names in quotes of a text's `#include` lines.
 fn included(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
@@ -112,7 +112,7 @@ fn included(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The source, and after it what makes each kernel known.
+/// Returns the source, and after it what makes each kernel known.
 fn unit_text(source: &Path, names: &[String]) -> String {
     let mut text = format!("#include \"{}\"\n", source.display());
     for name in names {
@@ -121,7 +121,8 @@ fn unit_text(source: &Path, names: &[String]) -> String {
     text
 }
 
-/// Where shared memory is: an anchor in the thread-local block, and the arrays that sources declare `extern`.
+/// Returns the source of shared memory: an anchor in the thread-local block, and the arrays that sources declare
+/// `extern`.
 fn shared_text(dynamic: &[String]) -> String {
     let mut text = String::from("namespace octopus_softgpu {\n");
     for (number, symbol) in dynamic.iter().enumerate() {
@@ -145,7 +146,7 @@ fn shared_text(dynamic: &[String]) -> String {
     text
 }
 
-/// Whether the symbol is a variable of this name, at the top or in a namespace.
+/// Returns whether the symbol is a variable of this name, at the top or in a namespace.
 fn is_symbol_of(symbol: &str, name: &str) -> bool {
     symbol == name || (symbol.starts_with("_ZN") && symbol.ends_with(&format!("{}{name}E", name.len())))
 }
@@ -182,7 +183,7 @@ fn is_identifier(word: &str) -> bool {
     word.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// The names of the functions that are declared `extern "C" __global__`.
+/// Returns the names of the functions that are declared `extern "C" __global__`.
 fn kernel_names(words: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, window) in words.windows(3).enumerate() {
@@ -208,7 +209,7 @@ fn kernel_names(words: &[String]) -> Vec<String> {
     names
 }
 
-/// How many words from an opening parenthesis to beyond its partner.
+/// Returns the number of words from an opening parenthesis to beyond its partner.
 fn parenthesised(words: &[String]) -> usize {
     let mut depth = 0;
     for (at, word) in words.iter().enumerate() {
@@ -224,7 +225,7 @@ fn parenthesised(words: &[String]) -> usize {
     words.len()
 }
 
-/// The names of the arrays that are declared `extern __shared__`.
+/// Returns the names of the arrays that are declared `extern __shared__`.
 fn dynamic_arrays(words: &[String]) -> Vec<String> {
     let declared = words.windows(2).enumerate().filter(|(_, window)| *window == ["extern", "__shared__"]);
     declared

@@ -1,18 +1,18 @@
-//! What a program has used of the software GPU, for tests that compare it with what was foretold.
+//! Reports what a program has used of the software GPU, for tests that compare it with predictions.
 
 use crate::unavailable::{Unavailable, at};
 use std::path::Path;
 
-/// What one process has used of one device, from the setting [`Settings::report`](crate::Settings::report): told when
-/// the process ends, of each device on which it has allocated or launched anything.
+/// What one process has used of one device, by the setting [`Settings::report`](crate::Settings::report). The report is
+/// written when the process ends, for each device on which it has allocated or launched anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceReport {
-    /// Of the machine's devices, which one.
+    /// The number of the device on the machine.
     pub device: u64,
     /// The most bytes of device memory that were allocated at a time, as they were asked for. Managed memory counts,
     /// pinned host memory does not.
     pub peak_bytes: u64,
-    /// The same in the driver's units of 256 bytes.
+    /// The most bytes allocated at a time, counted in the driver's units of 256 bytes.
     pub peak_charged_bytes: u64,
     /// Bytes that were never given back.
     pub held_bytes: u64,
@@ -23,7 +23,7 @@ pub struct DeviceReport {
 }
 
 impl DeviceReport {
-    /// The reports of all processes that were given this file, in the order in which they ended.
+    /// Returns the reports of all processes that were given this file, in the order in which they ended.
     ///
     /// # Errors
     /// When the file cannot be read: no process has used a device and ended by itself.
@@ -32,7 +32,7 @@ impl DeviceReport {
         Ok(text.lines().filter_map(Self::parse).collect())
     }
 
-    /// Of `device 0 peak_bytes 8 ...`.
+    /// Parses a line such as `device 0 peak_bytes 8 ...`.
     fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split(' ').collect();
         let value = |name| {

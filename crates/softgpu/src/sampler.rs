@@ -4,18 +4,18 @@ use crate::kernels::KernelSources;
 use crate::unavailable::{Unavailable, at};
 use std::path::{Path, PathBuf};
 
-/// How the lanes of a chain run in the sampler's kernels.
+/// The way the lanes of a chain run in the sampler's kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lanes {
-    /// Each is a thread of its own, as on a GPU: they meet in shuffles and barriers. Faithful, and slow.
+    /// Each lane is a thread of its own, as on a GPU: lanes meet in shuffles and barriers. Faithful, and slow.
     Fibers,
-    /// They are an array, and one thread of each chain does the work of all. The same bits, some hundred times faster:
-    /// for tests of whole runs.
+    /// The lanes are an array, and one thread of each chain does the work of all. This gives the same bits some hundred
+    /// times faster: for tests of whole runs.
     Arrays,
 }
 
 impl Lanes {
-    /// What the compiler is told besides.
+    /// Returns the additional arguments of the compiler.
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {
             Self::Fibers => &[],
@@ -25,7 +25,7 @@ impl Lanes {
         }
     }
 
-    /// The beginning of a build's name.
+    /// Returns the beginning of a build's name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Fibers => "fibers",
@@ -44,7 +44,7 @@ fn has_avx2() -> bool {
     false
 }
 
-/// The names of all units of the sampler's kernels, in alphabetical order, such as
+/// Returns the names of all units of the sampler's kernels, in alphabetical order, such as
 /// `nuts_hierarchical_normal_f64_32x4`: one for each density, precision and shape.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ fn kernels() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")
 }
 
-/// The sources of the unit of this name.
+/// Returns the sources of the unit of this name.
 ///
 /// # Errors
 /// When there is none.

@@ -1,10 +1,10 @@
-//! What the software GPU is to be like.
+//! Settings of the software GPU.
 
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-/// What the software machine is like and what goes wrong on it: the value of the environment variable
+/// The properties of the software machine and what goes wrong on it: the value of the environment variable
 /// `OCTOPUS_SOFTGPU`.
 ///
 /// Without any setting there is one sound device of compute capability 8.6 with 48 GB and a driver for CUDA 12.4. A
@@ -22,7 +22,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// A sound machine with one device.
+    /// Makes a sound machine with one device.
     pub fn new() -> Self {
         Self::default()
     }
@@ -36,73 +36,74 @@ impl Settings {
         self
     }
 
-    /// How many devices there are, none being a machine whose card is gone.
+    /// Sets the number of devices; with 0 it is a machine whose card is gone.
     pub fn devices(self, count: u32) -> Self {
         self.with("devices", count)
     }
 
-    /// The CUDA version of the driver as `cuDriverGetVersion` gives it: 12040 for 12.4.
+    /// Sets the CUDA version of the driver as `cuDriverGetVersion` gives it: 12040 for 12.4.
     pub fn driver(self, version: u32) -> Self {
         self.with("driver", version)
     }
 
-    /// The driver's own version, like `550.90.07`.
+    /// Sets the driver's own version, like `550.90.07`.
     pub fn version(self, version: &str) -> Self {
         self.with("version", version)
     }
 
-    /// The compute capability of all devices.
+    /// Sets the compute capability of all devices.
     pub fn compute_capability(self, major: u32, minor: u32) -> Self {
         self.with("cc", format_args!("{major}.{minor}"))
     }
 
-    /// Multiprocessors of each device.
+    /// Sets the number of multiprocessors of each device.
     pub fn multiprocessors(self, count: u32) -> Self {
         self.with("sms", count)
     }
 
-    /// Memory of each device, and what of it is free at the start, both in MiB.
+    /// Sets the memory of each device, and what of it is free at the start, both in MiB.
     pub fn memory(self, total_mb: u64, free_mb: u64) -> Self {
         self.memory_of(&[(total_mb, free_mb)])
     }
 
-    /// The same of device after device; those that follow are as the last.
+    /// Sets the memory of each device in turn, and what of it is free at the start, both in MiB; further devices are
+    /// like the last.
     pub fn memory_of(self, devices: &[(u64, u64)]) -> Self {
         let list = |values: Vec<String>| values.join(",");
         self.with("total_mb", list(devices.iter().map(|(total, _)| total.to_string()).collect()))
             .with("free_mb", list(devices.iter().map(|(_, free)| free.to_string()).collect()))
     }
 
-    /// The library of host-compiled kernels. `SoftwareGpu::command` sets it where it is not set, several with `:`
+    /// Sets the library of host-compiled kernels. `SoftwareGpu::command` sets it where it is not set, several with `:`
     /// between them: a kernel is looked for in one after the other.
     pub fn kernels(self, library: &Path) -> Self {
         self.with("kernels", library.display())
     }
 
-    /// Whether MIG is on. Without this it is off on architectures that have it, and not supported on others.
+    /// Sets whether MIG is on. By default it is off on architectures that have it, and not supported on others.
     pub fn mig(self, on: bool) -> Self {
         self.with("mig", u8::from(on))
     }
 
-    /// The compute mode: 0 default, 1 exclusive by thread, 2 prohibited, 3 exclusive by process.
+    /// Sets the compute mode: 0 default, 1 exclusive by thread, 2 prohibited, 3 exclusive by process.
     pub fn compute_mode(self, mode: u32) -> Self {
         self.with("mode", mode)
     }
 
-    /// How many other processes compute on each device.
+    /// Sets how many other processes compute on each device.
     pub fn processes(self, count: u32) -> Self {
         self.with("processes", count)
     }
 
-    /// All devices are lost: from this driver call on (the first is 1), every driver call gives 719 and every NVML call about a device 15; 0:
-    /// from the start.
+    /// Loses all devices: from this driver call on (the first is 1; 0: from the start), every driver call gives 719 and
+    /// every NVML call about a device gives 15.
     pub fn lost(self, call: u64) -> Self {
         self.with("lost", call)
     }
 
-    /// This device is lost, and no other: from this driver call in a context of it on (the first is 1; 0: from the start),
-    /// these calls and the asking for a context give 719, and every NVML call about it 15. What the driver knows of the
-    /// device from its start it still tells.
+    /// Loses this device and no other: from this driver call in a context of the device on (the first is 1; 0: from the
+    /// start), these calls and the request for a context give 719, and every NVML call about the device gives 15. The
+    /// driver still tells what it knows of the device from its start.
     pub fn lost_device(mut self, device: u32, call: u64) -> Self {
         let one = format!("{device}:{call}");
         let old = self.keys.iter().position(|(name, _)| *name == "lost").map(|at| self.keys.remove(at).1);
@@ -110,8 +111,8 @@ impl Settings {
         self
     }
 
-    /// The launch of this number (the first is 1) gives `code`, and so does each driver call after it but for the start
-    /// and the questions about devices.
+    /// Makes the launch of this number (the first is 1) give `code`, and each driver call after it except the start and
+    /// the questions about devices.
     pub fn sticky(self, code: u32, launch: u64) -> Self {
         self.with("sticky", format_args!("{code}@{launch}"))
     }
@@ -127,56 +128,57 @@ impl Settings {
         self.with("report", file.display())
     }
 
-    /// Host threads that a launch is spread over. Without this they are the machine's, at most 8, and one for a launch
-    /// whose blocks wait for each other: of several, on a machine that is busy, each waits long for the other's turn.
+    /// Sets the number of host threads that a launch is spread over. Without this they are the machine's, at most 8,
+    /// and one for a launch whose blocks wait for each other: of several, on a machine that is busy, each waits long
+    /// for the other's turn.
     pub fn threads(self, count: u32) -> Self {
         self.with("threads", count)
     }
 
-    /// How long a launch may last from when a lane of it first slept (`__nanosleep`), to the millisecond: one that waits
-    /// for what never comes ends then, with 702. Without this it is a minute.
+    /// Sets how long a launch may last after a lane of it first slept (`__nanosleep`), to the millisecond. A launch
+    /// that waits for something that never comes ends then, with 702. The default is a minute.
     pub fn timeout(self, limit: Duration) -> Self {
         self.with("timeout_ms", limit.as_millis())
     }
 
-    /// Degrees Celsius.
+    /// Sets the temperature in degrees Celsius.
     pub fn temperature(self, celsius: u32) -> Self {
         self.with("temperature", celsius)
     }
 
-    /// The power drawn at the moment in milliwatts; the limit is 300 W.
+    /// Sets the power drawn at the moment in milliwatts; the limit is 300 W.
     pub fn power(self, milliwatts: u32) -> Self {
         self.with("power_mw", milliwatts)
     }
 
-    /// The multiprocessors' clock in MHz; the highest is 2100.
+    /// Sets the multiprocessors' clock in MHz; the highest is 2100.
     pub fn clock(self, mhz: u32) -> Self {
         self.with("clock_mhz", mhz)
     }
 
-    /// How busy the device is, in per cent.
+    /// Sets how busy the device is, in per cent.
     pub fn utilisation(self, percent: u32) -> Self {
         self.with("utilisation", percent)
     }
 
-    /// Why the clocks are throttled, as NVML's bits.
+    /// Sets why the clocks are throttled, as NVML's bits.
     pub fn throttle(self, reasons: u64) -> Self {
         self.with("throttle", reasons)
     }
 
-    /// Whether ECC is on.
+    /// Sets whether ECC is on.
     pub fn ecc(self, on: bool) -> Self {
         self.with("ecc", u8::from(on))
     }
 
-    /// This function of the driver or of NVML gives this code, at each call or as [`Settings::at_call`] and
+    /// Makes this function of the driver or of NVML give this code, at each call, or as [`Settings::at_call`] and
     /// [`Settings::from_call`] say after it.
     pub fn fail(mut self, function: &str, code: u32) -> Self {
         self.faults.push(format!("{function}:{code}"));
         self
     }
 
-    /// The last [`Settings::fail`] happens at this call only; the first is 1.
+    /// Makes the last [`Settings::fail`] happen at this call only; the first is 1.
     pub fn at_call(mut self, call: u64) -> Self {
         if let Some(fault) = self.faults.last_mut() {
             *fault = format!("{fault}@{call}");
@@ -184,7 +186,7 @@ impl Settings {
         self
     }
 
-    /// The last [`Settings::fail`] happens from this call on; the first is 1.
+    /// Makes the last [`Settings::fail`] happen from this call on; the first is 1.
     pub fn from_call(mut self, call: u64) -> Self {
         if let Some(fault) = self.faults.last_mut() {
             *fault = format!("{fault}@{call}+");

@@ -53,7 +53,7 @@ pub(crate) const SOURCES: &[(&str, &str)] = sources![
     "nvml/nvml.hpp",
 ];
 
-/// The files to compile below this folder of `cpp/`.
+/// Returns the files to compile below this folder of `cpp/`.
 pub(crate) fn units(folder: &str) -> impl Iterator<Item = &'static str> {
     SOURCES.iter().map(|(path, _)| *path).filter(move |path| {
         path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && path.ends_with(".cpp")

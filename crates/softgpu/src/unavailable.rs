@@ -13,7 +13,7 @@ pub enum Unavailable {
     /// There is no C++ compiler.
     #[error("the C++ compiler `{command}` does not start ({source}): install g++, or name another in CXX")]
     NoCompiler {
-        /// What was tried.
+        /// The command that was tried.
         command: String,
         /// Why it does not start.
         source: io::Error,
@@ -21,9 +21,9 @@ pub enum Unavailable {
     /// The compiler refused a source.
     #[error("the C++ compiler refused {what}:\n{output}")]
     Refused {
-        /// What was being compiled.
+        /// The source that was being compiled.
         what: String,
-        /// What the compiler said.
+        /// The compiler's output.
         output: String,
     },
     /// A source of kernels declares none.
@@ -49,7 +49,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// Whether the machine lacks the compiler, so that tests may be skipped.
+    /// Returns whether the machine lacks the compiler, so that tests may be skipped.
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::NoCompiler { .. })
     }
