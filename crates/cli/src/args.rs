@@ -36,9 +36,23 @@ pub(crate) struct Cli {
     /// What every command takes.
     #[command(flatten)]
     pub(crate) global: Global,
+    /// What is told while it works.
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// What every command tells while it works.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Tell what happens on stderr: decisions and stages; twice (-vv): files and launches too. RUST_LOG chooses by crate
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Write all that is told into this file too, one JSON object a line
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) log_file: Option<PathBuf>,
 }
 
 /// Options of every command.
@@ -160,6 +174,8 @@ pub(crate) enum Command {
     Validate(ValidateArgs),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
+    /// Write manual pages, one for each command, for `man`
+    Man(ManArgs),
 }
 
 /// `octopus verify`
@@ -362,6 +378,14 @@ pub(crate) struct ValidateArgs {
     /// Machine.
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+}
+
+/// `octopus man`
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder for the pages
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// `octopus completions`

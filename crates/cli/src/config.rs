@@ -1,17 +1,15 @@
 //! Everything that describes a run, as one value that files and options fill.
 
 use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
-use crate::auto::{Costs, Plan, Wanted, plan};
-use crate::device::{Machine, choice_text};
 use crate::exit::UsageError;
 use crate::problem::in_options;
-use crate::work::Demand;
 use anyhow::{Context, Result, anyhow};
 use octopus_density::{GroupedData, LogDensity};
 use octopus_device::{Chosen, DeviceChoice, Source};
 use octopus_models::settings::put;
 use octopus_models::{BuildError, Model, OptionGroup, Problem, Registry, TableFile};
-use octopus_runs::Goal;
+use octopus_runs::device::choice_text;
+use octopus_runs::{Demand, DeviceInventory, DrawsWanted, Goal, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
@@ -265,14 +263,20 @@ impl RunConfig {
     pub(crate) fn settle_strategy(
         &mut self,
         model: &dyn LogDensity,
-        machine: &Machine,
+        machine: &DeviceInventory,
         pool: &ThreadPool,
         demand: &dyn Fn(&SamplerConfig) -> Demand,
-    ) -> Result<Option<Plan>> {
+    ) -> Result<Option<StrategyPlan>> {
         let Some(draws_given) = self.auto else { return Ok(None) };
-        let wanted = Wanted::of(&self.sampler, &self.goal, draws_given);
-        let plan =
-            plan(&self.sampler, wanted, model.dim(), machine.asked(), demand, &Costs::measure(model, pool, machine)?)?;
+        let wanted = DrawsWanted::of(&self.sampler, &self.goal, draws_given);
+        let plan = plan(
+            &self.sampler,
+            wanted,
+            model.dim(),
+            machine.asked(),
+            demand,
+            &StepCosts::measure(model, pool, machine)?,
+        )?;
         self.sampler = plan.config.clone();
         Ok(Some(plan))
     }

@@ -1,5 +1,6 @@
 //! Exit codes, and the errors that decide them.
 
+use octopus_runs::RunError;
 use octopus_sampler::{ConfigError, SamplerError};
 use thiserror::Error;
 
@@ -36,7 +37,16 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
         if cause.is::<UsageError>() || cause.is::<ConfigError>() {
             return Exit::Usage;
         }
-        let sampler = cause.downcast_ref::<SamplerError>();
+        let run = cause.downcast_ref::<RunError>();
+        if matches!(run, Some(RunError::CannotRun(_))) {
+            return Exit::Usage;
+        }
+        if matches!(run, Some(RunError::NoDevice(_))) {
+            return Exit::NoHardware;
+        }
+        // A transparent error stands for its cause, which is not in the chain then.
+        let of_run = run.and_then(|run| if let RunError::Sampler(error) = run { Some(error) } else { None });
+        let sampler = cause.downcast_ref::<SamplerError>().or(of_run);
         if matches!(sampler, Some(SamplerError::Config(_) | SamplerError::NoKernel { .. })) {
             return Exit::Usage;
         }
@@ -59,7 +69,10 @@ mod tests {
         let hardware = anyhow::Error::new(HardwareError("no GPU".into())).context("verify");
         assert_eq!(of_error(&hardware), Exit::NoHardware);
         assert_eq!(of_error(&anyhow::anyhow!("the disk is full")), Exit::Failed);
+        assert_eq!(of_error(&RunError::NoDevice("no GPU".into()).into()), Exit::NoHardware);
+        assert_eq!(of_error(&RunError::CannotRun("--precision f32".into()).into()), Exit::Usage);
         let config = ConfigError { field: "draws", value: "0".into(), expected: "more" };
-        assert_eq!(of_error(&SamplerError::Config(config).into()), Exit::Usage);
+        assert_eq!(of_error(&SamplerError::Config(config.clone()).into()), Exit::Usage);
+        assert_eq!(of_error(&RunError::Sampler(SamplerError::Config(config)).into()), Exit::Usage);
     }
 }

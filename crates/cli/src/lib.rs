@@ -13,29 +13,22 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod auto;
 mod calibration;
-mod collect;
 mod commands;
 mod comparison;
 mod config;
-mod device;
 mod exit;
-mod goal;
 mod interrupt;
 mod likelihood;
+mod logging;
 mod observed;
 mod output;
 mod phase0;
 mod pictures;
-mod place;
 mod problem;
 mod progress;
-mod reach;
-mod run;
 mod tiny_run;
 mod trace;
-mod work;
 
 use exit::Exit;
 use octopus_models::Registry;
@@ -54,7 +47,8 @@ pub fn main(models: Registry, words: impl IntoIterator<Item = impl Into<OsString
             return u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8);
         }
     };
-    let exit = commands::dispatch(cli).unwrap_or_else(|error| {
+    let listening = logging::start(cli.log.verbose, cli.log.log_file.as_deref());
+    let exit = listening.and_then(|()| commands::dispatch(cli)).unwrap_or_else(|error| {
         output::error(&error);
         exit::of_error(&error)
     });

@@ -3,7 +3,7 @@
 use crate::likelihood::Judged;
 use crate::observed::{Prior, Wanted};
 use crate::phase0::check_predictive;
-use crate::trace::{Trace, diagnose_options, rows};
+use crate::trace::{Trace, rows};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use octopus_diag::{DEFAULT_PROB, Ties, loo, loo_pit, summary};
@@ -13,6 +13,7 @@ use octopus_report::{
     PairPlot, ParallelPlot, ParetoKPlot, Plot, PosteriorPlot, PpcEcdfPlot, PpcPlot, PpcStatisticPlot, Predictions,
     PriorPosteriorPlot, ShrinkagePlot, SummaryRow, TracePlot,
 };
+use octopus_runs::diagnose_options;
 use octopus_trace::Dataset;
 use std::cell::OnceCell;
 use std::collections::HashMap;

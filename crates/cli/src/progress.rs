@@ -1,37 +1,14 @@
 //! How far a run is: a bar on a terminal, one plain line each ten seconds elsewhere.
 
+use crate::interrupt::Interrupt;
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use octopus_sampler::{Block, Phase, SamplerConfig};
+use octopus_runs::{Observer, Progress};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// Between plain lines.
 const INTERVAL: Duration = Duration::from_secs(10);
-
-/// What has happened so far in this session.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    /// Leapfrog steps of all chains.
-    pub(crate) leapfrogs: u64,
-    /// Leapfrog steps of the draws proper.
-    pub(crate) sampling_leapfrogs: u64,
-    /// Divergent transitions after warm-up.
-    pub(crate) divergences: u64,
-}
-
-impl Tally {
-    /// Counts a block.
-    pub(crate) fn add(&mut self, block: &Block) {
-        let leapfrogs = block.leapfrogs();
-        self.leapfrogs += leapfrogs;
-        if block.phase == Phase::Sampling {
-            let stats = block.chains.iter().flat_map(|chain| &chain.stats);
-            self.sampling_leapfrogs += leapfrogs;
-            self.divergences += stats.filter(|stats| stats.diverging).count() as u64;
-        }
-    }
-}
 
 enum Display {
     Silent,
@@ -39,46 +16,50 @@ enum Display {
     Lines { last: Instant },
 }
 
-/// The progress of one session of a run.
-pub(crate) struct Progress {
+/// Shows the progress of one session of a run, which Ctrl-C stops.
+pub(crate) struct Watcher {
     display: Display,
-    /// The most iterations of warm-up.
-    tune: usize,
-    draws: usize,
-    chains: usize,
     begin: Instant,
-    /// Iterations done when the session began.
-    first: usize,
+    interrupt: Interrupt,
 }
 
-impl Progress {
-    /// For a session that goes on after `done` iterations.
-    pub(crate) fn new(config: &SamplerConfig, done: usize, quiet: bool) -> Self {
-        let SamplerConfig { tune, draws, chains, .. } = *config;
+impl Watcher {
+    /// Of a session that begins; with `quiet` nothing is shown.
+    pub(crate) fn new(interrupt: Interrupt, quiet: bool) -> Self {
         let now = Instant::now();
         let display = if quiet {
             Display::Silent
         } else if std::io::stderr().is_terminal() {
-            let bar =
-                ProgressBar::with_draw_target(Some((tune + draws) as u64), ProgressDrawTarget::stderr_with_hz(10));
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             let style = ProgressStyle::with_template("{prefix:<9} [{bar:30}] {pos}/{len}  {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
-            bar.set_position(done as u64);
             Display::Bar(bar)
         } else {
             Display::Lines { last: now }
         };
-        Self { display, tune, draws, chains, begin: now, first: done }
+        Self { display, begin: now, interrupt }
     }
 
-    /// Shows that `done` iterations are done; `warm_up` were those of warm-up, if it is over.
-    pub(crate) fn update(
-        &mut self,
-        done: usize,
-        warm_up: Option<usize>,
-        tally: &Tally,
-        step_sizes: impl FnOnce() -> Vec<f64>,
-    ) {
+    fn describe(&self, progress: &Progress<'_>, total: usize) -> String {
+        let Progress { config, first, done, tally, step_sizes, .. } = progress;
+        let elapsed = self.begin.elapsed().as_secs_f64();
+        let step_sizes = step_sizes();
+        let step = step_sizes.iter().sum::<f64>() / step_sizes.len().max(1) as f64;
+        let rate = tally.leapfrogs as f64 / elapsed.max(1e-9);
+        let left = elapsed / (done - first).max(1) as f64 * (total - done) as f64;
+        format!(
+            "{} chains, {} divergences, step size {step:.3}, {rate:.1e} leapfrogs/s, {left:.0} s left",
+            config.chains, tally.divergences
+        )
+    }
+}
+
+impl Observer for Watcher {
+    fn stops(&self) -> bool {
+        self.interrupt.asked()
+    }
+
+    fn advanced(&mut self, progress: &Progress<'_>) {
         let due = match &self.display {
             Display::Silent => false,
             Display::Bar(_) => true,
@@ -87,9 +68,9 @@ impl Progress {
         if !due {
             return;
         }
-        let phase = if warm_up.is_none() { "warm-up" } else { "sampling" };
-        let total = warm_up.unwrap_or(self.tune) + self.draws;
-        let text = self.describe(done, total, tally, &step_sizes());
+        let (done, phase) = (progress.done, if progress.warm_up.is_none() { "warm-up" } else { "sampling" });
+        let total = progress.warm_up.unwrap_or(progress.config.tune) + progress.config.draws;
+        let text = self.describe(progress, total);
         match &mut self.display {
             Display::Silent => {}
             Display::Bar(bar) => {
@@ -105,21 +86,9 @@ impl Progress {
         }
     }
 
-    fn describe(&self, done: usize, total: usize, tally: &Tally, step_sizes: &[f64]) -> String {
-        let elapsed = self.begin.elapsed().as_secs_f64();
-        let step = step_sizes.iter().sum::<f64>() / step_sizes.len().max(1) as f64;
-        let rate = tally.leapfrogs as f64 / elapsed.max(1e-9);
-        let left = elapsed / (done - self.first).max(1) as f64 * (total - done) as f64;
-        let chains = self.chains;
-        format!(
-            "{chains} chains, {} divergences, step size {step:.3}, {rate:.1e} leapfrogs/s, {left:.0} s left",
-            tally.divergences
-        )
-    }
-
     /// Removes the bar.
-    pub(crate) fn finish(self) {
-        if let Display::Bar(bar) = self.display {
+    fn ended(&mut self) {
+        if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
         }
     }

@@ -1,12 +1,10 @@
 //! A sampling run of the smallest kind, to see that everything from data to draws works.
 
-use crate::collect;
-use crate::place::Place;
-use crate::run;
 use anyhow::{Context, Result, bail};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::Device;
+use octopus_runs::{Placement, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use std::time::Instant;
 
@@ -24,7 +22,7 @@ fn sample(device: Device) -> Result<String> {
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default())?;
     let config = SamplerConfig { draws: 10, tune: 10, chains: 1, seed: 42, ..SamplerConfig::default() };
     let clock = Instant::now();
-    let run = collect::sample(&model, &config, &Place::open(&[device])?, &run::pool(Some(1))?)?;
+    let run = sample_in_memory(&model, &config, &Placement::open(&[device])?, &octopus_runs::pool(Some(1))?)?;
     let took = clock.elapsed().as_secs_f64();
     let draws = || run.blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.positions);
     let found: usize = run.blocks.iter().map(|block| block.draws).sum();

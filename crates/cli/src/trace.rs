@@ -2,11 +2,10 @@
 
 use crate::problem;
 use anyhow::{Context, Result, bail};
-use octopus_diag::{DiagnoseOptions, ParameterSummary, SettingsInUse};
+use octopus_diag::ParameterSummary;
 use octopus_models::{Problem, Registry};
 use octopus_report::SummaryRow;
 use octopus_runs::{RunFolder, RunRecord, Status, open_trace};
-use octopus_sampler::{MetricKind, Parameterization, Strategy};
 use octopus_trace::{Attribute, Dataset, InferenceData};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -67,21 +66,6 @@ impl Trace {
     /// For a file, and when the data have gone or changed.
     pub(crate) fn problem(&self, models: Registry) -> Result<Arc<dyn Problem>> {
         problem::of_run(models, self.record.as_ref().context("a file does not tell its model")?)
-    }
-}
-
-/// How the draws of a run are to be diagnosed.
-pub(crate) fn diagnose_options(record: &RunRecord) -> DiagnoseOptions {
-    let sampler = &record.sampler;
-    DiagnoseOptions {
-        max_tree_depth: Some(sampler.max_depth),
-        superchains: (sampler.strategy == Strategy::ManyShort).then_some(sampler.superchains),
-        settings: Some(SettingsInUse {
-            adaptive_coordinates: sampler.parameterization == Parameterization::Adaptive,
-            low_rank_metric: matches!(sampler.metric, MetricKind::Auto | MetricKind::LowRank),
-            target_accept: sampler.target_accept,
-        }),
-        ..DiagnoseOptions::default()
     }
 }
 

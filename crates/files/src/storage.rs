@@ -95,6 +95,9 @@ fn replace_by(storage: &dyn Storage, temporary: &Path, path: &Path, fill: Fill) 
         .write(temporary, fill)
         .and_then(|()| storage.rename(temporary, path))
         .and_then(|()| storage.sync_dir(folder_of(path)));
+    if result.is_ok() {
+        tracing::debug!(file = %path.display(), "a file is written");
+    }
     result.map_err(|source| {
         // The first failure is the one to tell; the temporary file may never have come to be.
         let _ = storage.remove_file(temporary);

@@ -1,7 +1,11 @@
 //! The errors of run folders: each names the file and says what to do.
 
+use octopus_device::{ArrayError, DeviceNameError};
+use octopus_diag::DiagError;
 use octopus_files::FileError;
 use octopus_formats::FormatError;
+use octopus_sampler::SamplerError;
+use rayon::ThreadPoolBuildError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -106,6 +110,49 @@ pub enum RunError {
         name: String,
         /// Why the name cannot stay.
         why: &'static str,
+    },
+    /// A setting is out of range, or the density or the device failed.
+    #[error(transparent)]
+    Sampler(#[from] SamplerError),
+    /// The device failed in the middle of a run, whose draws are kept.
+    #[error("{source}; {advice}")]
+    Stopped {
+        /// The device's failure.
+        source: SamplerError,
+        /// The advice: how the run goes on.
+        advice: String,
+    },
+    /// The draws cannot be summed up.
+    #[error(transparent)]
+    Diag(#[from] DiagError),
+    /// The thread that looked at the draws of a run with a goal has ended without an answer.
+    #[error("the draws could not be looked at")]
+    LookFailed,
+    /// A device that was asked for is not there or cannot be used.
+    #[error("{0}")]
+    NoDevice(String),
+    /// The settings ask for a run that the device, or no device, can do.
+    #[error("{0}")]
+    CannotRun(String),
+    /// What a device was used for cannot be measured.
+    #[error(transparent)]
+    Device(#[from] ArrayError),
+    /// The record names a device that no machine has.
+    #[error("run.toml: field `device`: {0}")]
+    DeviceName(#[from] DeviceNameError),
+    /// What a device was used for cannot be written.
+    #[error("cannot write the device's usage: {what}")]
+    Usage {
+        /// TOML's words.
+        what: String,
+    },
+    /// The system refuses threads.
+    #[error("cannot start {threads} threads: give fewer with --threads ({source})")]
+    Threads {
+        /// The number of threads.
+        threads: usize,
+        /// The system's answer.
+        source: ThreadPoolBuildError,
     },
     /// A block of draws does not fit the run.
     #[error("block of draws does not fit the run: {what} is {found}, expected {expected}")]

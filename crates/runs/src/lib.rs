@@ -81,23 +81,42 @@
 #![forbid(unsafe_code)]
 
 mod checkpoint;
+mod collect;
 mod columns;
+mod demand;
+pub mod device;
+mod diagnosis;
+mod drive;
 mod error;
 #[cfg(test)]
 mod faulty;
 mod folder;
+mod goal;
 mod open;
 mod part;
+mod placement;
+mod reach;
 mod read;
 mod record;
+mod strategy;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod timestamp;
 mod writer;
 
+pub use collect::{MemoryRun, posterior_of, sample_in_memory};
+pub use demand::{Demand, MEASURED_GROUPS, MEASURED_OBSERVATIONS, kernel_name};
+pub use device::{DeviceDecision, DeviceInventory, no_gpu};
+pub use diagnosis::diagnose_options;
+pub use drive::{Checkpoints, Driven, Observer, Pace, Progress, Session, adaptation, add_time, describe, drive, pool};
 pub use error::RunError;
 pub use open::open_trace;
+pub use placement::{Placement, turns, warn};
+pub use reach::{Reach, reach};
 pub use read::RunFolder;
 pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing};
+pub use strategy::{DrawsLimit, DrawsWanted, PredictedRun, StepCosts, StrategyPlan, plan, seconds_a_step};
+pub use tally::Tally;
 pub use timestamp::now_utc;
 pub use writer::{CreateOptions, Resumed, RunWriter};

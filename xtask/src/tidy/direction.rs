@@ -17,7 +17,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("crates/diag", &["trace"]),
     ("crates/formats", &["trace", "files"]),
     ("crates/models", &["density", "random", "formats", "trace"]),
-    ("crates/runs", &["sampler", "density", "formats", "trace", "files"]),
+    ("crates/runs", &["device", "diag", "sampler", "density", "formats", "trace", "files"]),
     ("crates/calibrate", &["diag", "sampler", "models", "density", "random"]),
     ("crates/report", &["trace", "diag", "files"]),
     (

@@ -3,15 +3,14 @@
 use crate::args::MachineArgs;
 use crate::config::chosen;
 use crate::exit::UsageError;
-use crate::place::Place;
-use crate::work::Demand;
-use crate::{device, output};
+use crate::output;
 use anyhow::Result;
 use octopus_calibrate::{CalibrateError, DataSet, Mover, Settings, run};
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_models::Simulator;
 use octopus_random::{Purpose, Stream};
+use octopus_runs::{Demand, Placement};
 
 /// Chains that a device moves at once, at the most: more than the largest runs at a time, so that long trajectories of a
 /// few leave no room idle, and few enough that what an interruption drops is little.
@@ -19,7 +18,7 @@ const CHAINS_AT_ONCE: usize = 4096;
 
 /// Where data sets are sampled.
 pub(crate) struct Machine {
-    place: Place,
+    place: Placement,
     threads: usize,
 }
 
@@ -39,7 +38,7 @@ impl Machine {
     /// # Errors
     /// When it cannot be had, or cannot do the work.
     pub(crate) fn open(args: &MachineArgs, demand: &Demand, quiet: bool) -> Result<Self> {
-        let device = device::Machine::look(chosen(args)?).choose(demand, args.no_fallback)?;
+        let device = octopus_runs::DeviceInventory::look(chosen(args)?).choose(demand, args.no_fallback)?;
         if !quiet {
             device.notes.iter().for_each(output::note);
         }

@@ -7,13 +7,11 @@ mod summary;
 use super::sample::read_back;
 use crate::args::{Global, SampleArgs};
 use crate::config::RunConfig;
-use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
-use crate::work::Demand;
-use crate::{output, run};
+use crate::output;
 use anyhow::Result;
-use octopus_runs::Goal;
+use octopus_runs::{Demand, DeviceInventory, Goal};
 use octopus_sampler::SamplerConfig;
 use rayon::prelude::*;
 use sets::{Set, State};
@@ -34,8 +32,8 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let mut sets = sets::read(source, args, &config, model, out)?;
     let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
-    let machine = Machine::look(config.device(&args.machine)?);
-    let pool = run::pool(args.machine.threads)?;
+    let machine = DeviceInventory::look(config.device(&args.machine)?);
+    let pool = octopus_runs::pool(args.machine.threads)?;
     let demand = |sampler: &SamplerConfig| Demand::of_batch(&densities, sampler);
     let largest = densities.iter().max_by_key(|density| density.dim());
     let plan = match largest {
@@ -52,7 +50,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         plan.iter().for_each(|plan| output::note(format!("strategy: {}", plan.reason)));
         device.notes.iter().for_each(output::note);
         output::note(format!("data: {} data sets ({})", sets.len(), source.display()));
-        output::note(format!("each run: {}, from which each has its own", run::describe(&config.sampler)));
+        output::note(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));
         if complete > 0 {
             output::note(format!("{complete} data sets are complete: they are not drawn again"));
         }

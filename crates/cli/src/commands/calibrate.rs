@@ -9,13 +9,13 @@ use crate::config::config_error;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::work::Demand;
 use anyhow::Result;
 use octopus_calibrate::{
     CalibrateError, DataSet, GewekeSettings, SelfCheck, Settings, Table, geweke, judge, self_check,
 };
 use octopus_models::Simulated;
 use octopus_report::{Figure, Format, Plot, write_figures};
+use octopus_runs::Demand;
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -3,9 +3,10 @@
 use crate::args::{DiagnoseArgs, Global};
 use crate::exit::{Exit, UsageError};
 use crate::output;
-use crate::trace::{Trace, diagnose_options};
+use crate::trace::Trace;
 use anyhow::{Context, Result};
 use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
+use octopus_runs::diagnose_options;
 
 /// Summarises and checks the draws.
 ///

@@ -2,13 +2,12 @@
 
 use crate::args::Global;
 use crate::config::RunConfig;
-use crate::device::Sampling;
 use crate::exit::Exit;
 use crate::output;
-use crate::place::turns;
 use anyhow::Result;
 use octopus_device::{DeviceMemory, HostInfo, MemoryAttempt, MemoryPlan, PlanPart, SystemProvider, verify};
 use octopus_models::Problem;
+use octopus_runs::{DeviceDecision, turns};
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerError};
 use serde::Serialize;
 use serde_json::json;
@@ -30,7 +29,7 @@ struct Place {
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub(super) fn run(config: &RunConfig, problem: &dyn Problem, device: &Sampling, global: Global) -> Result<Exit> {
+pub(super) fn run(config: &RunConfig, problem: &dyn Problem, device: &DeviceDecision, global: Global) -> Result<Exit> {
     let report = verify(&SystemProvider::new());
     let mut places = Vec::new();
     for info in &report.devices {

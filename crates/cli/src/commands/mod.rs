@@ -9,6 +9,7 @@ mod diagnose;
 mod dry_run;
 mod export;
 mod loo;
+mod man;
 mod plot;
 mod resume;
 mod sample;
@@ -40,5 +41,6 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(&args, global),
         Command::Completions(args) => completions::run(&args, global),
+        Command::Man(args) => man::run(&args, global),
     }
 }

@@ -2,16 +2,14 @@
 
 use super::sample::conclude;
 use crate::args::{Global, ResumeArgs};
-use crate::device::Machine;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::problem;
-use crate::run::{self, Session};
-use crate::work::Demand;
+use crate::progress::Watcher;
 use anyhow::{Context, Result, bail};
 use octopus_device::{Chosen, Source};
-use octopus_runs::{RunError, RunFolder, RunWriter, Status};
+use octopus_runs::{Demand, DeviceInventory, RunError, RunFolder, RunWriter, Session, Status};
 use octopus_sampler::Begin;
 use serde_json::json;
 
@@ -29,9 +27,9 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let chosen = Chosen { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
     let problem = problem::of_run(global.models, folder.record())?;
     let density = problem.density();
-    let sampling = Machine::look(chosen).choose(&Demand::of_run(density, &folder.record().sampler), true)?;
+    let sampling = DeviceInventory::look(chosen).choose(&Demand::of_run(density, &folder.record().sampler), true)?;
     let place = sampling.open()?;
-    let pool = run::pool(args.threads)?;
+    let pool = octopus_runs::pool(args.threads)?;
     let interrupt = Interrupt::install()?;
     let mut resumed = match RunWriter::resume(&args.run) {
         Ok(resumed) => resumed,
@@ -49,14 +47,15 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
         );
     }
     if !global.quiet {
-        output::note(format!("run: {}; going on at iteration {}", run::describe(config), sampler.done()));
+        output::note(format!("run: {}; going on at iteration {}", octopus_runs::describe(config), sampler.done()));
     }
     if sampling.name() != resumed.record.device {
         let reason = format!("{}; begun on {}", sampling.reason, resumed.record.device);
         resumed.writer.update(|record| (record.device, record.device_reason) = (sampling.name(), reason))?;
     }
-    let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), interrupt, quiet: global.quiet };
-    let outcome = run::to_folder(sampler, density, resumed.writer, &session)?;
+    let observer = &mut Watcher::new(interrupt, global.quiet);
+    let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), observer };
+    let outcome = octopus_runs::drive(sampler, density, resumed.writer, session)?;
     conclude(&args.run, &outcome, global)
 }
 

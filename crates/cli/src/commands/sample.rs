@@ -3,17 +3,17 @@
 use super::{batch, dry_run};
 use crate::args::{Global, SampleArgs};
 use crate::config::{RunConfig, config_error};
-use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
+use crate::output;
 use crate::problem::model_record;
-use crate::run::{self, Outcome, Session};
-use crate::trace::diagnose_options;
-use crate::work::Demand;
-use crate::{goal, output};
+use crate::progress::Watcher;
 use anyhow::Result;
 use octopus_diag::{Diagnosis, Rows, diagnose};
-use octopus_runs::{CreateOptions, EndedBy, Goal, RunFolder, RunRecord, RunWriter};
+use octopus_runs::{
+    CreateOptions, Demand, DeviceInventory, Driven, EndedBy, Goal, RunFolder, RunRecord, RunWriter, Session,
+    diagnose_options, drive,
+};
 use octopus_sampler::{Begin, SamplerConfig, SamplerError};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -32,10 +32,10 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     let model = global.models.find(&args.model)?;
     let mut config = RunConfig::from_args(args, model, global.models)?;
-    let machine = Machine::look(config.device(&args.machine)?);
+    let machine = DeviceInventory::look(config.device(&args.machine)?);
     let problem = config.problem(model)?;
     let density = problem.density();
-    let pool = run::pool(args.machine.threads)?;
+    let pool = octopus_runs::pool(args.machine.threads)?;
     let demand = |sampler: &SamplerConfig| Demand::of_run(density, sampler);
     let plan = config.settle_strategy(density, &machine, &pool, &demand)?;
     let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;
@@ -62,11 +62,11 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
         device.notes.iter().for_each(output::note);
         let data = problem.data();
         output::note(format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source));
-        output::note(format!("run: {}", run::describe(&config.sampler)));
+        output::note(format!("run: {}", octopus_runs::describe(&config.sampler)));
     }
     let checkpoints = args.checkpoint_every.into();
-    let session = Session { pool: &pool, checkpoints, interrupt, quiet: global.quiet };
-    let outcome = run::to_folder(sampler, density, writer, &session)?;
+    let observer = &mut Watcher::new(interrupt, global.quiet);
+    let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer })?;
     conclude(out, &outcome, global)
 }
 
@@ -82,7 +82,7 @@ fn in_options(error: SamplerError) -> anyhow::Error {
 ///
 /// # Errors
 /// When the run cannot be read back, or stdout cannot be written.
-pub(super) fn conclude(dir: &Path, outcome: &Outcome, global: Global) -> Result<Exit> {
+pub(super) fn conclude(dir: &Path, outcome: &Driven, global: Global) -> Result<Exit> {
     let (shown, record) = (dir.display(), &outcome.record);
     if outcome.interrupted {
         output::note(format!("interrupted: what is drawn is kept; go on with `octopus resume {shown}`"));
@@ -106,7 +106,7 @@ pub(super) fn conclude(dir: &Path, outcome: &Outcome, global: Global) -> Result<
     let checked = if diagnosis.good() { Exit::Fine } else { Exit::Bad };
     let Some(ending) = &record.ending else { return Ok(checked) };
     let seconds = Duration::from_secs_f64(record.timing.warmup_s + record.timing.sampling_s);
-    output::note(goal::describe(ending, seconds));
+    output::note(ending.describe(seconds));
     let reached = ending.by == EndedBy::Target
         || record.goal.is_none_or(|goal| goal == Goal { max_seconds: goal.max_seconds, ..Goal::default() });
     Ok(if reached { checked } else { Exit::Bad })
@@ -122,7 +122,7 @@ pub(super) fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
     Ok(diagnose(posterior, data.group("sample_stats"), &diagnose_options(record))?)
 }
 
-fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Outcome) -> Value {
+fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Driven) -> Value {
     json!({
         "schema": 1,
         "run": dir,

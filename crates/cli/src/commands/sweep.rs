@@ -2,16 +2,15 @@
 
 use crate::args::{Global, SweepArgs};
 use crate::config::{RunConfig, config_error};
-use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
-use crate::work::Demand;
-use crate::{output, run};
+use crate::output;
 use anyhow::{Result, bail};
 use octopus_calibrate::{CalibrateError, SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::LogDensity;
 use octopus_diag::limits;
 use octopus_files::write_file;
+use octopus_runs::{Demand, DeviceInventory};
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -33,10 +32,10 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let mut config = RunConfig::from_args(&asked, model, global.models)?;
     let problem = config.problem(model)?;
     let (density, data) = (problem.density(), problem.data().source.clone());
-    let pool = run::pool(asked.machine.threads)?;
+    let pool = octopus_runs::pool(asked.machine.threads)?;
     let threads = pool.current_num_threads();
     let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::install()? };
-    let machine = Machine::look(config.device(&asked.machine)?);
+    let machine = DeviceInventory::look(config.device(&asked.machine)?);
     // With --strategy auto: what one run on all threads would choose.
     config.settle_strategy(density, &machine, &pool, &|sampler: &SamplerConfig| Demand::of_run(density, sampler))?;
     let found = sweep.run(density, &config.sampler)?;
@@ -120,7 +119,7 @@ fn in_options(error: CalibrateError) -> anyhow::Error {
 fn text(found: &SeedSweep, sampler: &SamplerConfig, data: &str) -> String {
     let SeedSweep { runs, unfit, chance, lost, diverging, divergences, saturated, .. } = found;
     let nested = if sampler.strategy == Strategy::ManyShort { "nested R-hat" } else { "R-hat" };
-    let mut text = format!("{runs} runs of {}\non {data}\n", run::describe(sampler));
+    let mut text = format!("{runs} runs of {}\non {data}\n", octopus_runs::describe(sampler));
     text += &format!("{nested}: median {:.4}, largest {:.4}\n", found.median_rhat, found.largest_rhat);
     text += &format!(
         "at {} or above: {unfit} runs (independent draws: at most {:.2})\n",

@@ -2,14 +2,13 @@
 
 use crate::args::{Global, ValidateArgs};
 use crate::config::{chosen, config_error, prd_sampler};
-use crate::device::Machine;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
+use crate::output;
 use crate::phase0::{self, Options, Outcome};
-use crate::work::Demand;
-use crate::{output, run};
 use anyhow::Result;
 use octopus_report::{Charset, Outcome as Overall, Status};
+use octopus_runs::{Demand, DeviceInventory};
 use octopus_sampler::SamplerConfig;
 
 /// Draws and warm-up iterations with --quick: with fewer draws the largest R-hat of 203 good parameters comes
@@ -33,8 +32,8 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     sampler.validate().map_err(|error| config_error(&error))?;
     let asked = chosen(&args.machine)?;
     let problem = phase0::of_size(args.groups)?;
-    let device =
-        Machine::look(asked.clone()).choose(&Demand::of_run(problem.model(), &sampler), args.machine.no_fallback)?;
+    let device = DeviceInventory::look(asked.clone())
+        .choose(&Demand::of_run(problem.model(), &sampler), args.machine.no_fallback)?;
     if !device.others.is_empty() {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());
@@ -53,7 +52,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
         quiet: global.quiet,
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
     };
-    let pool = run::pool(args.machine.threads)?;
+    let pool = octopus_runs::pool(args.machine.threads)?;
     let report = match phase0::run(&options, &pool, Interrupt::install()?)? {
         Outcome::Done(report) => report,
         Outcome::Interrupted => {

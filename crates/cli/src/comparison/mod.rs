@@ -4,11 +4,12 @@ mod settings;
 mod speed;
 mod text;
 
-use crate::trace::{Trace, diagnose_options};
+use crate::trace::Trace;
 use anyhow::{Context, Result};
 use octopus_diag::limits;
 use octopus_diag::{Check, ParameterDifference, PosteriorDifference, Status, posterior_difference};
 use octopus_report::{RunComparisonPlot, RunDifference, RunRatio, percent, significant};
+use octopus_runs::diagnose_options;
 use serde::{Serialize, Serializer};
 
 pub(crate) use settings::Setting;

@@ -8,12 +8,7 @@ use super::planned;
 use super::speedup::{speedups, whole_device};
 use super::strategies::strategies;
 use super::target::{Engine, Reached};
-use crate::auto::{Costs, Plan};
-use crate::collect::{self, InMemory};
-use crate::device::Machine;
 use crate::interrupt::Interrupt;
-use crate::place::Place;
-use crate::run;
 use anyhow::{Context, Result};
 use octopus_density::exact::ExactPosterior;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
@@ -22,6 +17,7 @@ use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
+use octopus_runs::{DeviceInventory, MemoryRun, Placement, StepCosts, StrategyPlan, posterior_of, sample_in_memory};
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -93,7 +89,7 @@ pub(super) struct Benchmarks {
     /// The PRD's other sizes, each once.
     pub(super) sizes: Vec<Measurement>,
     /// What `--strategy auto` chooses on each engine that is there.
-    pub(super) plans: Vec<Plan>,
+    pub(super) plans: Vec<StrategyPlan>,
     /// The time to the quality target on each of them.
     pub(super) targets: Vec<Reached>,
     /// The GPU's, or why there are none.
@@ -115,7 +111,7 @@ pub(super) fn run(
     let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
     let reason = gpu.as_ref().err().cloned().unwrap_or_default();
     let mut found = Benchmarks { gpu: Err(reason), ..Benchmarks::default() };
-    let one = run::pool(Some(1))?;
+    let one = octopus_runs::pool(Some(1))?;
     let threads = pool.current_num_threads();
     for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
         let model = problem.with_likelihood(likelihood)?;
@@ -125,7 +121,7 @@ pub(super) fn run(
                 return Ok(None);
             }
             let setting = setting(pool, likelihood);
-            let case = Case { setting, model: &model, config: &options.sampler, place: &Place::Cpu, pool };
+            let case = Case { setting, model: &model, config: &options.sampler, place: &Placement::Cpu, pool };
             let mut measured = case.measure(repeats, REPEAT_SECONDS[0], &mut quality)?;
             for (again, seconds) in REPEAT_SECONDS.into_iter().enumerate().skip(1) {
                 if options.quick || measured.variation().is_none_or(|variation| variation < MAX_VARIATION) {
@@ -136,8 +132,8 @@ pub(super) fn run(
             found.engines.push(measured);
         }
     }
-    let machine = Machine::look(Chosen { choice: options.asked, source: Source::Flag, note: None });
-    let costs = Costs::measure(problem.model(), pool, &machine)?;
+    let machine = DeviceInventory::look(Chosen { choice: options.asked, source: Source::Flag, note: None });
+    let costs = StepCosts::measure(problem.model(), pool, &machine)?;
     let plan = planned::choose(problem.model(), &options.sampler, DeviceChoice::Cpu, &costs)?;
     let auto = (planned::label(&plan.config), plan.config.clone());
     found.plans.push(plan);
@@ -146,12 +142,12 @@ pub(super) fn run(
         if interrupt.asked() {
             return Ok(None);
         }
-        let case = Case { setting: label, model: problem.model(), config: &config, place: &Place::Cpu, pool };
+        let case = Case { setting: label, model: problem.model(), config: &config, place: &Placement::Cpu, pool };
         let mut measured = None;
         let strategy = case.measure_against(Some(exact), repeats, 0.0, &mut measured)?;
         found.strategies.push(strategy);
     }
-    let on_cpu = Engine { name: "CPU", place: &Place::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
+    let on_cpu = Engine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
     found.targets = on_cpu.measure(problem.model(), &options.sampler, options.quick)?;
     // A GPU's many chains make so many draws that warm-up hardly counts: the CPU's best is then a long run, too.
     let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
@@ -159,7 +155,7 @@ pub(super) fn run(
     let once = |model: &HierarchicalNormal, config: &SamplerConfig| {
         let SamplerConfig { chains, draws, .. } = config;
         let setting = format!("{}, {chains} chains x {draws}", setting(pool, model.likelihood()));
-        Case { setting, model, config, place: &Place::Cpu, pool }.measure(1, 0.0, &mut None)
+        Case { setting, model, config, place: &Placement::Cpu, pool }.measure(1, 0.0, &mut None)
     };
     if let Some(long) = &long {
         found.strategies.push(once(problem.model(), long)?);
@@ -249,7 +245,7 @@ pub(super) struct Case<'a> {
     pub(super) setting: String,
     pub(super) model: &'a HierarchicalNormal,
     pub(super) config: &'a SamplerConfig,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a Placement,
     pub(super) pool: &'a ThreadPool,
 }
 
@@ -274,17 +270,17 @@ impl Case<'_> {
         if repeats > 1 {
             // Caches, clocks and allocator settle, and the batch is found.
             let begin = Instant::now();
-            collect::sample(self.model, self.config, self.place, self.pool)?;
+            sample_in_memory(self.model, self.config, self.place, self.pool)?;
             batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
         }
         let mut times = Vec::with_capacity(repeats);
-        let mut last: Option<InMemory> = None;
+        let mut last: Option<MemoryRun> = None;
         for _ in 0..repeats {
             let (mut warmup_s, mut sampling_s) = (0.0, 0.0);
             for _ in 0..batch {
                 // Freed outside of the clock: a user keeps the draws.
                 drop(last.take());
-                let run = collect::sample(self.model, self.config, self.place, self.pool)?;
+                let run = sample_in_memory(self.model, self.config, self.place, self.pool)?;
                 warmup_s += run.warmup_s / batch as f64;
                 sampling_s += run.sampling_s / batch as f64;
                 last = Some(run);
@@ -325,7 +321,7 @@ pub(super) fn quality_of(
     config: &SamplerConfig,
     exact: Option<&ExactPosterior>,
 ) -> Result<Quality> {
-    let posterior = collect::posterior(model, blocks);
+    let posterior = posterior_of(model, blocks);
     let draws = blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.stats);
     let summary = match config.strategy {
         Strategy::FourLong => summary(&posterior, DEFAULT_PROB)?,

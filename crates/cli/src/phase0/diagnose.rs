@@ -1,9 +1,9 @@
 //! Summary and checks of the run.
 
 use super::sample::Sampled;
-use crate::trace::diagnose_options;
 use anyhow::{Context, Result};
 use octopus_diag::{DiagnoseOptions, Diagnosis, diagnose, limits};
+use octopus_runs::diagnose_options;
 
 /// Diagnoses the run.
 ///

@@ -3,9 +3,6 @@
 
 use super::verify::Machine;
 use super::{Options, tables};
-use crate::collect::{self, InMemory};
-use crate::place::Place;
-use crate::work::Demand;
 use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -13,6 +10,7 @@ use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
 use octopus_diag::{ParameterDifference, posterior_difference};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::{Comparison, GpuMemory, Measured, PosteriorMatch};
+use octopus_runs::{Demand, MemoryRun, Placement, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 
@@ -29,7 +27,7 @@ pub(super) struct OnGpu {
     /// Which it is.
     pub(super) device: Device,
     /// For further runs.
-    pub(super) place: Place,
+    pub(super) place: Placement,
     /// What it did in words, or its error.
     pub(super) run: Result<String, String>,
     /// What it took of the device's memory.
@@ -62,13 +60,13 @@ pub(super) fn run(
     if let Some(why) = Demand::of_run(model, config).no_gpu {
         return Ok(Err(why));
     }
-    let (place, monitor) = match Place::open(&[device]).and_then(|place| Ok((place, Monitor::start(device)?))) {
+    let (place, monitor) = match Placement::open(&[device]).and_then(|place| Ok((place, Monitor::start(device)?))) {
         Ok(ready) => ready,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
     let before = monitor.usage();
     stage(&format!("gpu: the run again on {}", before.device_name));
-    let on_cpu = collect::sample(model, config, &Place::Cpu, pool)?;
+    let on_cpu = sample_in_memory(model, config, &Placement::Cpu, pool)?;
     let mut found = OnGpu {
         test_double: before.is_test_double(),
         name: before.device_name,
@@ -79,8 +77,8 @@ pub(super) fn run(
         posterior: Measured::missing("the run on the GPU failed"),
         usage: None,
     };
-    match collect::sample(model, config, &found.place, pool) {
-        Err(error) => found.run = Err(crate::output::chain(&error)),
+    match sample_in_memory(model, config, &found.place, pool) {
+        Err(error) => found.run = Err(crate::output::chain(&error.into())),
         Ok(on_gpu) => {
             let usage = monitor.usage();
             found.run = same_run(&on_cpu, &on_gpu, config);
@@ -93,7 +91,7 @@ pub(super) fn run(
 }
 
 /// How the run went, and whether each number has the CPU's bits.
-fn same_run(on_cpu: &InMemory, on_gpu: &InMemory, config: &SamplerConfig) -> Result<String, String> {
+fn same_run(on_cpu: &MemoryRun, on_gpu: &MemoryRun, config: &SamplerConfig) -> Result<String, String> {
     let transitions = config.chains * (config.tune + config.draws);
     let seconds = on_gpu.warmup_s + on_gpu.sampling_s;
     let ran = format!("{transitions} transitions in f64 in {seconds:.2} s");
@@ -104,8 +102,8 @@ fn same_run(on_cpu: &InMemory, on_gpu: &InMemory, config: &SamplerConfig) -> Res
 }
 
 /// The chain and the draw at which two runs differ first.
-fn first_difference(a: &InMemory, b: &InMemory) -> Option<(usize, usize)> {
-    let bits = |run: &InMemory, chain: usize| {
+fn first_difference(a: &MemoryRun, b: &MemoryRun) -> Option<(usize, usize)> {
+    let bits = |run: &MemoryRun, chain: usize| {
         let own: Vec<Vec<u64>> = run
             .blocks
             .iter()
@@ -142,17 +140,19 @@ fn memory(model: &dyn LogDensity, config: &SamplerConfig, usage: &DeviceUsage) -
 fn posterior(
     model: &dyn LogDensity,
     config: &SamplerConfig,
-    gpu: &Place,
+    gpu: &Placement,
     pool: &ThreadPool,
 ) -> Result<Measured<PosteriorMatch>> {
     let config = SamplerConfig { chains: MORE_CHAINS * config.chains, ..config.clone() };
     let mixed = SamplerConfig { precision: Precision::Mixed, ..config.clone() };
-    let on_gpu = match collect::sample(model, &mixed, gpu, pool) {
+    let on_gpu = match sample_in_memory(model, &mixed, gpu, pool) {
         Ok(run) => run,
-        Err(error) => return Ok(Measured::missing(format!("mixed precision: {}", crate::output::chain(&error)))),
+        Err(error) => {
+            return Ok(Measured::missing(format!("mixed precision: {}", crate::output::chain(&error.into()))));
+        }
     };
-    let on_cpu = collect::sample(model, &config, &Place::Cpu, pool)?;
-    let of = |run: &InMemory| collect::posterior(model, &run.blocks);
+    let on_cpu = sample_in_memory(model, &config, &Placement::Cpu, pool)?;
+    let of = |run: &MemoryRun| posterior_of(model, &run.blocks);
     let found = posterior_difference(&of(&on_cpu), &of(&on_gpu), [None; 2])?;
     let worst = |size: fn(&ParameterDifference) -> f64| {
         // NaN must not pass.
@@ -200,12 +200,12 @@ mod tests {
     use super::*;
     use octopus_sampler::Phase;
 
-    fn of(positions: &[f64]) -> InMemory {
+    fn of(positions: &[f64]) -> MemoryRun {
         let chain = octopus_sampler::ChainBlock { positions: positions.to_vec(), stats: Vec::new() };
         let chains =
             vec![octopus_sampler::ChainBlock { positions: vec![0.0; positions.len()], ..chain.clone() }, chain];
         let block = octopus_sampler::Block { phase: Phase::Sampling, first: 0, draws: 2, chains };
-        InMemory { blocks: vec![block], warmup_s: 1.0, sampling_s: 0.5, tally: Default::default() }
+        MemoryRun { blocks: vec![block], warmup_s: 1.0, sampling_s: 0.5, tally: Default::default() }
     }
 
     #[test]

@@ -5,12 +5,12 @@ use super::benchmark::{Case, Measurement, name, other_sizes};
 use super::gpu::OnGpu;
 use super::tables::runs;
 use crate::interrupt::Interrupt;
-use crate::place::Place;
 use anyhow::Result;
 use octopus_density::gpu::Precision;
 use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::Comparison;
+use octopus_runs::Placement;
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 
@@ -125,7 +125,7 @@ fn many(options: &Options, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
 }
 
 struct Bench<'a> {
-    place: &'a Place,
+    place: &'a Placement,
     pool: &'a ThreadPool,
 }
 

@@ -25,12 +25,12 @@ mod verify;
 pub(crate) use data::of_size;
 pub(crate) use predict::check as check_predictive;
 
-use crate::device::Sampling;
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
 use octopus_device::DeviceChoice;
 use octopus_report::{Report, Stories};
+use octopus_runs::DeviceDecision;
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ pub(crate) struct Options {
     /// What was asked for.
     pub(crate) asked: DeviceChoice,
     /// What samples, and why.
-    pub(crate) device: Sampling,
+    pub(crate) device: DeviceDecision,
     /// Whether a missing GPU counts.
     pub(crate) require_gpu: bool,
     /// No progress and notes.

@@ -2,12 +2,11 @@
 
 use super::benchmark::Measurement;
 use super::tables::words;
-use crate::auto::{Costs, Limit, Plan, Wanted, plan};
-use crate::work::Demand;
 use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_device::{DeviceChoice, Seconds};
 use octopus_report::{Comparison, EngineTimes};
+use octopus_runs::{Demand, DrawsLimit, DrawsWanted, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{SamplerConfig, Strategy};
 
 /// Rows of the table for each engine: those that are predicted to be done first.
@@ -21,9 +20,9 @@ pub(super) fn choose(
     model: &dyn LogDensity,
     base: &SamplerConfig,
     choice: DeviceChoice,
-    costs: &Costs,
-) -> Result<Plan> {
-    let wanted = Wanted { draws: base.chains * base.draws, limit: Limit::Wanted };
+    costs: &StepCosts,
+) -> Result<StrategyPlan> {
+    let wanted = DrawsWanted { draws: base.chains * base.draws, limit: DrawsLimit::Wanted };
     Ok(plan(base, wanted, model.dim(), choice, &|config| Demand::of_run(model, config), costs)?)
 }
 
@@ -37,7 +36,7 @@ pub(super) fn label(config: &SamplerConfig) -> String {
 }
 
 /// What was weighed.
-pub(super) fn table(plans: &[&Plan]) -> Comparison {
+pub(super) fn table(plans: &[&StrategyPlan]) -> Comparison {
     let mut rows = Vec::new();
     for plan in plans {
         let mut shown: Vec<_> = plan.considered.iter().collect();

@@ -4,10 +4,10 @@ use super::Options;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::problem::model_record;
-use crate::run::{self, Checkpoints, Session};
+use crate::progress::Watcher;
 use anyhow::Result;
 use octopus_models::{HierarchicalNormalProblem, Problem};
-use octopus_runs::{CreateOptions, RunFolder, RunRecord, RunWriter};
+use octopus_runs::{Checkpoints, CreateOptions, RunFolder, RunRecord, RunWriter, Session, drive};
 use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
 use rayon::ThreadPool;
@@ -39,8 +39,9 @@ pub(super) fn run(
     (record.device, record.device_reason) = (options.device.name(), options.device.reason.clone());
     record.data = Some(problem.data().clone());
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
-    let session = Session { pool, checkpoints: Checkpoints::ByTime, interrupt, quiet: options.quiet };
-    let outcome = run::to_folder(sampler, model, writer, &session)?;
+    let observer = &mut Watcher::new(interrupt, options.quiet);
+    let session = Session { pool, checkpoints: Checkpoints::ByTime, observer };
+    let outcome = drive(sampler, model, writer, session)?;
     if outcome.interrupted {
         output::note(format!("interrupted while sampling; the draws so far are in {}", dir.display()));
         return Ok(None);

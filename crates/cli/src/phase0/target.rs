@@ -3,16 +3,12 @@
 
 use super::benchmark::{Quality, quality_of};
 use super::tables::words;
-use crate::auto::{Costs, Wanted, plan};
-use crate::place::Place;
-use crate::reach::{Reach, reach};
-use crate::work::Demand;
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
-use octopus_runs::Goal;
+use octopus_runs::{Demand, DrawsWanted, Goal, Placement, Reach, StepCosts, plan, reach};
 use octopus_sampler::{SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -35,9 +31,9 @@ pub(super) struct Reached {
 pub(super) struct Engine<'a> {
     /// `CPU` or `GPU`.
     pub(super) name: &'a str,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a Placement,
     pub(super) choice: DeviceChoice,
-    pub(super) costs: &'a Costs,
+    pub(super) costs: &'a StepCosts,
     pub(super) pool: &'a ThreadPool,
 }
 
@@ -48,7 +44,7 @@ impl Engine<'_> {
     /// When a run fails.
     pub(super) fn measure(&self, model: &dyn LogDensity, base: &SamplerConfig, quick: bool) -> Result<Vec<Reached>> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
-        let wanted = Wanted::of(base, &goal, false);
+        let wanted = DrawsWanted::of(base, &goal, false);
         let best =
             plan(base, wanted, model.dim(), self.choice, &|config| Demand::of_run(model, config), self.costs)?.config;
         // As many draws as it takes, also where R-hat takes long.
@@ -74,8 +70,9 @@ impl Engine<'_> {
             let mut sampler = self.place.start(model, &config)?;
             let start_s = begin.elapsed().as_secs_f64();
             let mut found = None;
-            let mut reach =
-                reach(&mut sampler, |blocks| Ok(found.insert(quality_of(model, blocks, &config, None)?).converged()))?;
+            let mut reach = reach(&mut sampler, |blocks| -> Result<bool> {
+                Ok(found.insert(quality_of(model, blocks, &config, None)?).converged())
+            })?;
             reach.warmup_s += start_s;
             let quality = found.context("nothing was drawn")?;
             Ok(Reached { engine: self.name.to_owned(), config, auto, reach, quality })

@@ -1,8 +1,8 @@
 //! What machine this is.
 
-use crate::device::no_gpu;
 use octopus_device::{HostInfo, Overall, SystemProvider, VerifyReport, verify};
 use octopus_report::Measured;
+use octopus_runs::no_gpu;
 
 /// The machine.
 pub(super) struct Machine {

@@ -13,6 +13,7 @@ mod gpu_faults;
 mod gpu_sampler;
 mod gpu_sampling;
 mod kill;
+mod logging;
 mod own_model;
 mod software_gpu;
 mod strategies;

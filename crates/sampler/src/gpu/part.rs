@@ -309,6 +309,7 @@ impl Part {
         span: Range<usize>,
         at: usize,
     ) -> Result<(), SamplerError> {
+        tracing::debug!(chains = group.len(), first = span.start, iterations = span.len(), "a launch is queued");
         let launch = launch(shared, group, span);
         let Self { kernels, compute, copies, data, geometry, seats, windows, marks, .. } = self;
         let (slot, (begun, done)) = (&mut seats.slots[at], &marks[at]);

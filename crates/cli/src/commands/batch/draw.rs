@@ -1,16 +1,15 @@
 //! The loop that draws: all data sets a few iterations on, what they drew into their folders, Ctrl-C, checkpoints.
 
 use super::sets::{Set, State};
-use crate::device::Sampling;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::place::{Place, warn};
 use crate::problem::model_record;
-use crate::run::{Pace, adaptation, add_time};
 use anyhow::{Context, Result};
 use octopus_density::LogDensity;
 use octopus_models::Problem;
-use octopus_runs::{CreateOptions, RECORD_SCHEMA, RunRecord, RunWriter};
+use octopus_runs::{
+    CreateOptions, DeviceDecision, Pace, Placement, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time, warn,
+};
 use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
 use rayon::ThreadPool;
 use std::sync::Arc;
@@ -31,8 +30,8 @@ const STOPPED: &str =
 /// How a batch is carried out; nothing here changes a draw.
 pub(super) struct Session<'a> {
     pub(super) pool: &'a ThreadPool,
-    pub(super) place: &'a Place,
-    pub(super) device: &'a Sampling,
+    pub(super) place: &'a Placement,
+    pub(super) device: &'a DeviceDecision,
     pub(super) interrupt: Interrupt,
     pub(super) quiet: bool,
 }

@@ -3,11 +3,10 @@
 use super::read_back;
 use super::sets::{Set, State};
 use crate::config::RunConfig;
-use crate::device::Sampling;
 use anyhow::{Context, Result};
 use octopus_diag::Diagnosis;
 use octopus_files::write_file;
-use octopus_runs::now_utc;
+use octopus_runs::{DeviceDecision, now_utc};
 use octopus_sampler::SamplerConfig;
 use serde::Serialize;
 use std::fmt::Write;
@@ -131,7 +130,7 @@ fn scalars(diagnosis: &Diagnosis) -> Vec<Parameter> {
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn new(source: &'a Path, config: &'a RunConfig, device: &'a Sampling, sets: Vec<Row>) -> Self {
+    pub(super) fn new(source: &'a Path, config: &'a RunConfig, device: &'a DeviceDecision, sets: Vec<Row>) -> Self {
         let count = |status| sets.iter().filter(|row| row.status == status).count();
         Self {
             schema: 1,

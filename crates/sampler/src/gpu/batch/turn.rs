@@ -263,6 +263,7 @@ impl Turn {
             Some(NutsBatchLaunch { item: job.run.item, launch: launch(&shared, &chains, span.clone()?) })
         };
         let launches: Vec<NutsBatchLaunch> = jobs.iter().zip(spans).filter_map(one).collect();
+        tracing::debug!(data_sets = launches.len(), "a launch is queued");
         let Self { slots, marks, device, kernels: Loaded { kernels, .. }, compute, copies, .. } = self;
         let (slot, (begun, done)) = (&mut slots[at], &marks[at]);
         begun.record(compute)?;

@@ -4,15 +4,13 @@
 //! On the device a single chain tells how long the chains wait for each other's slowest part, and many chains tell
 //! what each of them costs once the device is full.
 
-use crate::auto::seconds_a_step;
-use crate::place::Place;
-use crate::work::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, kernel_name};
-use crate::{output, run};
+use crate::output;
 use anyhow::Result;
 use octopus_density::gpu::Precision;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::{Calibration, Device, KernelCost, LinearCost};
+use octopus_runs::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, Placement, kernel_name, seconds_a_step};
 use octopus_sampler::SamplerConfig;
 
 /// What is timed.
@@ -63,7 +61,7 @@ impl Runs {
     /// # Errors
     /// When the device or its memory fails.
     pub(super) fn record(&self, calibration: &mut Calibration, device: Device, quiet: bool) -> Result<()> {
-        let place = Place::open(&[device])?;
+        let place = Placement::open(&[device])?;
         let say = |what: String| (!quiet).then(|| output::note(format!("leapfrog steps of {what}")));
         for &groups in &self.groups {
             say(format!("{groups} groups"));
@@ -85,14 +83,14 @@ impl Pair {
     fn record(
         &self,
         calibration: &mut Calibration,
-        gpu: &Place,
+        gpu: &Placement,
         spec: &HierarchicalSpec,
         likelihood: Likelihood,
     ) -> Result<()> {
-        let (one, all) = (run::pool(Some(1))?, run::pool(None)?);
+        let (one, all) = (octopus_runs::pool(Some(1))?, octopus_runs::pool(None)?);
         let model = HierarchicalNormal::new(spec.generate()?.data, HierarchicalPrior::default(), likelihood)?;
         // The processor computes in f64, whatever was asked of the device.
-        let cpu = seconds_a_step(&model, &self.single, &Place::Cpu, &one)?;
+        let cpu = seconds_a_step(&model, &self.single, &Placement::Cpu, &one)?;
         for precision in [Precision::F64, Precision::F32] {
             let on_gpu = |config: &SamplerConfig| {
                 let config = SamplerConfig { precision, ..config.clone() };

@@ -1,11 +1,11 @@
 //! The shortest run: how long so many chains take to so many effective draws of everything, warm-up included.
 
 use super::quality::{Quality, quality};
-use crate::reach::{Reach, reach};
 use anyhow::Result;
 use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_device::CudaContext;
 use octopus_diag::limits;
+use octopus_runs::{Reach, reach};
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
 use std::time::Instant;
@@ -100,7 +100,7 @@ impl GoalPlan {
             // Far fewer draws than effective ones are wished for need no look.
             let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();
             found = (drawn as f64 >= target / 2.0).then(|| quality(model, blocks, &config)).flatten();
-            Ok(found.as_ref().is_some_and(enough))
+            Ok::<_, anyhow::Error>(found.as_ref().is_some_and(enough))
         })?;
         Ok(Goal {
             place: if self.on_gpu { "gpu" } else { "cpu" },

@@ -108,7 +108,7 @@ mod tests {
                 }
             }
             let own = quality(&model, &blocks, &config).unwrap();
-            let posterior = crate::collect::posterior(&model, &blocks);
+            let posterior = octopus_runs::posterior_of(&model, &blocks);
             let table = match config.strategy {
                 Strategy::FourLong => summary(&posterior, DEFAULT_PROB).unwrap(),
                 Strategy::ManyShort => summary_of_many(&posterior, DEFAULT_PROB, config.superchains).unwrap(),

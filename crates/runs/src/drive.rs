@@ -1,14 +1,10 @@
 //! The sampling loop: short steps, so that Ctrl-C, progress and checkpoints get their turn.
 
 use crate::goal::{Step, Watch};
-use crate::interrupt::Interrupt;
-use crate::output;
-use crate::progress::{Progress, Tally};
-use anyhow::{Context, Result};
+use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timing};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Monitor, devices_named};
-use octopus_runs::{EndedBy, RECORD_SCHEMA, RunRecord, RunWriter, Timing};
 use octopus_sampler::{Adaptation, GpuNote, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
@@ -23,18 +19,15 @@ const CHECKPOINT: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// When the system refuses the threads.
-pub(crate) fn pool(threads: Option<usize>) -> Result<ThreadPool> {
+pub fn pool(threads: Option<usize>) -> Result<ThreadPool, RunError> {
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or_else(available);
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .with_context(|| format!("cannot start {threads} threads: give fewer with --threads"))
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(|source| RunError::Threads { threads, source })
 }
 
 /// When to checkpoint.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Checkpoints {
+pub enum Checkpoints {
     /// About every second.
     ByTime,
     /// Every so many iterations.
@@ -47,36 +40,68 @@ impl From<Option<u64>> for Checkpoints {
     }
 }
 
+/// Looks on while a run samples, and may stop it. Nothing that it does changes a draw.
+pub trait Observer {
+    /// Returns whether the run is to stop where it is: what was drawn is kept, and the run can go on later.
+    fn stops(&self) -> bool {
+        false
+    }
+
+    /// Is told that more iterations are done.
+    fn advanced(&mut self, _progress: &Progress<'_>) {}
+
+    /// Is told that the session has ended, whether the run is complete or not.
+    fn ended(&mut self) {}
+}
+
+/// An observer that does nothing.
+impl Observer for () {}
+
+/// How far a run is.
+pub struct Progress<'a> {
+    /// The sampler's settings.
+    pub config: &'a SamplerConfig,
+    /// Iterations that were done before the session began.
+    pub first: usize,
+    /// Iterations that are done.
+    pub done: usize,
+    /// Iterations of warm-up, if it is over.
+    pub warm_up: Option<usize>,
+    /// Counts of this session.
+    pub tally: &'a Tally,
+    /// Returns the step size of each chain.
+    pub step_sizes: &'a dyn Fn() -> Vec<f64>,
+}
+
 /// How a session is carried out; nothing here changes a draw.
-pub(crate) struct Session<'a> {
-    /// Chains run on it.
-    pub(crate) pool: &'a ThreadPool,
+pub struct Session<'a> {
+    /// The threads on which chains run.
+    pub pool: &'a ThreadPool,
     /// When to checkpoint.
-    pub(crate) checkpoints: Checkpoints,
-    /// Ctrl-C.
-    pub(crate) interrupt: Interrupt,
-    /// Whether progress is shown.
-    pub(crate) quiet: bool,
+    pub checkpoints: Checkpoints,
+    /// Who looks on.
+    pub observer: &'a mut dyn Observer,
 }
 
 /// How a session ended.
-pub(crate) struct Outcome {
+pub struct Driven {
     /// The run's record.
-    pub(crate) record: RunRecord,
-    /// Whether the user stopped it.
-    pub(crate) interrupted: bool,
+    pub record: RunRecord,
+    /// Whether the observer stopped it.
+    pub interrupted: bool,
     /// Counts of this session.
-    pub(crate) tally: Tally,
+    pub tally: Tally,
 }
 
-/// Iterations for the next step, learned from the last.
-pub(crate) struct Pace {
-    pub(crate) limit: usize,
+/// The length of steps of a run: as many iterations as take about 50 ms, so that Ctrl-C is answered soon.
+pub struct Pace {
+    /// Iterations of the next step.
+    pub limit: usize,
 }
 
 impl Pace {
-    /// That so many iterations took so long.
-    pub(crate) fn learn(&mut self, iterations: usize, took: Duration) {
+    /// Chooses the next step by how long the last one took.
+    pub fn learn(&mut self, iterations: usize, took: Duration) {
         let fit = iterations as f64 * STEP.as_secs_f64() / took.as_secs_f64().max(1e-9);
         // Trajectories shorten and lengthen in warm-up: grow carefully, shrink at once.
         self.limit = (fit as usize).clamp(1, 4 * self.limit);
@@ -87,53 +112,55 @@ impl Pace {
 ///
 /// # Errors
 /// When the density is broken or the folder cannot be written; what is there stays readable.
-pub(crate) fn to_folder(
+pub fn drive(
     mut sampler: Sampler<'_, dyn LogDensity>,
     density: &dyn LogDensity,
     mut writer: RunWriter,
-    session: &Session<'_>,
-) -> Result<Outcome> {
+    session: Session<'_>,
+) -> Result<Driven, RunError> {
     let config = sampler.config().clone();
-    let devices = devices_named(&writer.record().device).context("run.toml: field `device`")?;
+    let Session { pool, checkpoints, observer } = session;
+    let devices = devices_named(&writer.record().device)?;
     let monitors = devices.into_iter().map(Monitor::start).collect::<Result<Vec<_>, _>>()?;
     let mut timing = writer.record().timing;
     let mut tally = Tally::default();
-    let mut progress = Progress::new(&config, sampler.done(), session.quiet);
+    let first = sampler.done();
     let mut pace = Pace { limit: 1 };
     let mut watch = Watch::new(writer.record(), writer.dir(), writer.draws(Phase::Sampling));
     let mut ended = EndedBy::Draws;
     let mut last_time = Instant::now();
     let mut last_done = sampler.done();
     tell(&mut sampler, &mut writer)?;
+    tracing::info!(folder = %writer.dir().display(), done = first, "sampling begins: {}", describe(&config));
     // A run that is interrupted before its first checkpoint could only begin again: make one at once.
     writer.checkpoint(&sampler.checkpoint()?)?;
     loop {
-        if session.interrupt.asked() {
+        if observer.stops() {
             if watch.settle(&mut writer, density)? == Step::Met {
                 ended = EndedBy::Target;
                 break;
             }
             writer.checkpoint(&sampler.checkpoint()?)?;
-            progress.finish();
+            observer.ended();
             let usage = usage(&monitors)?;
             let record = writer.interrupt(|record| {
                 (record.schema, record.timing, record.usage) = (RECORD_SCHEMA, timing, usage);
             })?;
-            return Ok(Outcome { record, interrupted: true, tally });
+            return Ok(Driven { record, interrupted: true, tally });
         }
-        let limit = match session.checkpoints {
+        let limit = match checkpoints {
             Checkpoints::ByTime => pace.limit,
             Checkpoints::Every(n) => pace.limit.min(last_done.saturating_add(n).saturating_sub(sampler.done())),
         };
         let limit = limit.min(watch.limit());
         let begin = Instant::now();
-        let block = session.pool.install(|| sampler.advance(limit));
+        let block = pool.install(|| sampler.advance(limit));
         tell(&mut sampler, &mut writer)?;
         let block = match block {
             Ok(Some(block)) => block,
             Ok(None) => break,
             Err(error) => {
-                progress.finish();
+                observer.ended();
                 return Err(stopped(error, &config, writer.dir()));
             }
         };
@@ -150,8 +177,9 @@ pub(crate) fn to_folder(
         if phase == Phase::Warmup && sampler.warm_up() == Some(done) {
             let adaptation = of_sampler(&sampler);
             writer.update(|record| (record.adaptation, record.timing) = (adaptation, timing))?;
+            tracing::info!(iterations = done, seconds = timing.warmup_s, "warm-up has ended");
         }
-        let due = match session.checkpoints {
+        let due = match checkpoints {
             Checkpoints::ByTime => last_time.elapsed() >= CHECKPOINT,
             Checkpoints::Every(n) => done - last_done >= n,
         };
@@ -159,9 +187,11 @@ pub(crate) fn to_folder(
         let is_last = sampler.warm_up().is_some_and(|warm_up| done == warm_up + config.draws);
         if due && !is_last && watch.is_clear() {
             writer.checkpoint(&sampler.checkpoint()?)?;
+            tracing::debug!(iterations = done, "a checkpoint is written");
             (last_time, last_done) = (Instant::now(), done);
         }
-        progress.update(done, sampler.warm_up(), &tally, || sampler.step_sizes());
+        let (warm_up, step_sizes) = (sampler.warm_up(), || sampler.step_sizes());
+        observer.advanced(&Progress { config: &config, first, done, warm_up, tally: &tally, step_sizes: &step_sizes });
         if watch.is_late(timing.warmup_s + timing.sampling_s) {
             ended = EndedBy::Time;
             break;
@@ -170,7 +200,7 @@ pub(crate) fn to_folder(
     if ended != EndedBy::Target && watch.settle(&mut writer, density)? == Step::Met {
         ended = EndedBy::Target;
     }
-    progress.finish();
+    observer.ended();
     // Also in the record of a run whose warm-up another session has done.
     let adaptation = of_sampler(&sampler);
     let usage = usage(&monitors)?;
@@ -178,11 +208,12 @@ pub(crate) fn to_folder(
         (record.schema, record.ending) = (RECORD_SCHEMA, watch.ending(ended));
         (record.adaptation, record.timing, record.usage) = (adaptation, timing, usage);
     })?;
-    Ok(Outcome { record, interrupted: false, tally })
+    tracing::info!(seconds = record.timing.sampling_s, leapfrogs = tally.leapfrogs, "sampling has ended");
+    Ok(Driven { record, interrupted: false, tally })
 }
 
 /// A failure in the middle of a run; where the device failed, with how the run goes on.
-fn stopped(error: SamplerError, config: &SamplerConfig, dir: &Path) -> anyhow::Error {
+fn stopped(error: SamplerError, config: &SamplerConfig, dir: &Path) -> RunError {
     if !matches!(error, SamplerError::Device(_)) {
         return error.into();
     }
@@ -192,14 +223,15 @@ fn stopped(error: SamplerError, config: &SamplerConfig, dir: &Path) -> anyhow::E
     } else {
         String::new()
     };
-    let what = format!(
-        "{error}; what was drawn until the last checkpoint is kept: see `octopus verify`, and go on with \
-         `octopus resume {shown}`{elsewhere}"
+    let advice = format!(
+        "what was drawn until the last checkpoint is kept: see `octopus verify`, and go on with `octopus resume \
+         {shown}`{elsewhere}"
     );
-    anyhow::Error::new(error).context(what)
+    RunError::Stopped { source: error, advice }
 }
 
-pub(crate) fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
+/// Adds a block's time to that of its phase.
+pub fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
     match phase {
         Phase::Warmup => timing.warmup_s += took.as_secs_f64(),
         Phase::Sampling => timing.sampling_s += took.as_secs_f64(),
@@ -207,9 +239,9 @@ pub(crate) fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
 }
 
 /// What the devices were used for, for `run.toml`: of several, a list `devices`.
-fn usage(monitors: &[Monitor]) -> Result<toml::Table> {
+fn usage(monitors: &[Monitor]) -> Result<toml::Table, RunError> {
     let of_all = monitors.iter().map(|monitor| toml::Table::try_from(monitor.usage())).collect::<Result<Vec<_>, _>>();
-    let mut of_all = of_all.context("cannot write the device's usage")?;
+    let mut of_all = of_all.map_err(|error| RunError::Usage { what: error.to_string() })?;
     if of_all.len() == 1 {
         return Ok(of_all.remove(0));
     }
@@ -218,7 +250,7 @@ fn usage(monitors: &[Monitor]) -> Result<toml::Table> {
 }
 
 /// Tells what became of the devices, of which one that is given up is also in the run's record.
-fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<()> {
+fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<(), RunError> {
     for note in sampler.take_notes() {
         if let GpuNote::GivenUp { device, .. } = note {
             let done = sampler.done();
@@ -226,7 +258,7 @@ fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Re
                 record.device_reason += &format!("; cuda:{device} was given up by iteration {done}")
             })?;
         }
-        output::warn(note.to_string());
+        tracing::warn!("{note}");
     }
     Ok(())
 }
@@ -236,7 +268,7 @@ fn of_sampler(sampler: &Sampler<'_, dyn LogDensity>) -> toml::Table {
 }
 
 /// What warm-up found, for `run.toml`.
-pub(crate) fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>) -> toml::Table {
+pub fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>) -> toml::Table {
     let list = |values: &[f64]| toml::Value::Array(values.iter().copied().map(toml::Value::Float).collect());
     let mut table = toml::Table::new();
     if let Some(iterations) = warm_up {
@@ -253,7 +285,7 @@ pub(crate) fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option
 }
 
 /// A chain's settings in a few words, for people.
-pub(crate) fn describe(config: &SamplerConfig) -> String {
+pub fn describe(config: &SamplerConfig) -> String {
     let SamplerConfig { chains, tune, draws, target_accept, seed, superchains, .. } = config;
     let strategy = match config.strategy {
         Strategy::FourLong => format!("{chains} chains x ({tune} warm-up + {draws} draws)"),

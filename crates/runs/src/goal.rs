@@ -4,11 +4,9 @@
 //! first of these that meets all targets, whatever the chains have drawn meanwhile: so it ends at the same draw however
 //! long a look takes.
 
-use crate::trace::diagnose_options;
-use anyhow::{Result, anyhow};
+use crate::{EndedBy, Ending, Goal, RunError, RunFolder, RunRecord, RunWriter, diagnose_options};
 use octopus_density::LogDensity;
 use octopus_diag::{ParameterSummary, Summary, summary, summary_of_many};
-use octopus_runs::{EndedBy, Ending, Goal, RunFolder, RunRecord, RunWriter};
 use octopus_sampler::{Block, Phase};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -36,7 +34,7 @@ pub(crate) struct Watch {
     /// Draws of each chain, those that are held included.
     drawn: usize,
     /// The look that goes on.
-    pending: Option<Receiver<Result<Option<Shortfall>>>>,
+    pending: Option<Receiver<Result<Option<Shortfall>, RunError>>>,
     /// Draws of each chain that it looks at.
     looked_at: usize,
     /// What was drawn since it began.
@@ -103,7 +101,12 @@ impl Watch {
     ///
     /// # Errors
     /// When the folder cannot be written or read.
-    pub(crate) fn take(&mut self, block: Block, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step> {
+    pub(crate) fn take(
+        &mut self,
+        block: Block,
+        writer: &mut RunWriter,
+        density: &dyn LogDensity,
+    ) -> Result<Step, RunError> {
         if block.phase == Phase::Sampling {
             self.drawn += block.draws;
         }
@@ -128,12 +131,12 @@ impl Watch {
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub(crate) fn settle(&mut self, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step> {
+    pub(crate) fn settle(&mut self, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step, RunError> {
         self.end_look(true, writer, density)
     }
 
     /// Takes the answer of a look that has ended, or that must be waited for; writes what was held, unless it is not needed.
-    fn end_look(&mut self, wait: bool, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step> {
+    fn end_look(&mut self, wait: bool, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step, RunError> {
         if let Some(pending) = &self.pending {
             let answer = match pending.try_recv() {
                 Err(TryRecvError::Empty) if wait => pending.recv().ok(),
@@ -141,7 +144,7 @@ impl Watch {
                 answer => answer.ok(),
             };
             self.pending = None;
-            match answer.ok_or_else(|| anyhow!("the draws could not be looked at"))?? {
+            match answer.ok_or(RunError::LookFailed)?? {
                 None => {
                     self.drawn = self.looked_at;
                     self.held.clear();
@@ -180,7 +183,7 @@ impl Look {
     }
 
     /// Looks at the draws in the folder, on a thread of its own; the answer is what is farthest from its target.
-    fn begin(&self, goal: Goal) -> Receiver<Result<Option<Shortfall>>> {
+    fn begin(&self, goal: Goal) -> Receiver<Result<Option<Shortfall>, RunError>> {
         let (sender, receiver) = channel();
         let (dir, superchains, prob) = (self.dir.clone(), self.superchains, self.prob);
         std::thread::spawn(move || {
@@ -192,9 +195,9 @@ impl Look {
     }
 }
 
-fn summarise(dir: &Path, superchains: Option<usize>, prob: f64) -> Result<Summary> {
+fn summarise(dir: &Path, superchains: Option<usize>, prob: f64) -> Result<Summary, RunError> {
     let data = RunFolder::open(dir)?.read()?;
-    let posterior = data.posterior().ok_or_else(|| anyhow!("{} holds no draws", dir.display()))?;
+    let posterior = data.posterior().ok_or_else(|| RunError::NoDraws { path: dir.to_owned() })?;
     Ok(match superchains {
         Some(superchains) => summary_of_many(posterior, prob, superchains)?,
         None => summary(posterior, prob)?,
@@ -241,19 +244,21 @@ impl std::fmt::Display for Shortfall {
     }
 }
 
-/// The end of a run with a goal, for people.
-pub(crate) fn describe(ending: &Ending, took: Duration) -> String {
-    let why = match ending.by {
-        EndedBy::Target => "all targets are met",
-        EndedBy::Draws => "no more draws were allowed (--draws)",
-        EndedBy::Time => "the time was over (--max-seconds)",
-    };
-    let last = match (&ending.last, ending.by) {
-        (None, _) => String::new(),
-        (Some(last), EndedBy::Target) => format!("; last to arrive: {last}"),
-        (Some(last), _) => format!("; farthest from its target: {last}"),
-    };
-    format!("ended after {} draws of each chain and {:.2} s: {why}{last}", ending.draws, took.as_secs_f64())
+impl Ending {
+    /// Returns the end of a run with a goal in words; `took` is the time of warm-up and sampling.
+    pub fn describe(&self, took: Duration) -> String {
+        let why = match self.by {
+            EndedBy::Target => "all targets are met",
+            EndedBy::Draws => "no more draws were allowed (--draws)",
+            EndedBy::Time => "the time was over (--max-seconds)",
+        };
+        let last = match (&self.last, self.by) {
+            (None, _) => String::new(),
+            (Some(last), EndedBy::Target) => format!("; last to arrive: {last}"),
+            (Some(last), _) => format!("; farthest from its target: {last}"),
+        };
+        format!("ended after {} draws of each chain and {:.2} s: {why}{last}", self.draws, took.as_secs_f64())
+    }
 }
 
 #[cfg(test)]

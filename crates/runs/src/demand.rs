@@ -1,6 +1,6 @@
 //! What a run takes, in the terms that a machine's costs are measured in, and where it can be done at all.
 
-use crate::exit::UsageError;
+use crate::RunError;
 use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, Precision};
 use octopus_device::{Device, Work};
@@ -8,27 +8,27 @@ use octopus_sampler::plan::stages;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
 
 /// Groups of the models whose leapfrog steps `octopus device calibrate` times.
-pub(crate) const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
+pub const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
 /// Observations of the models that blocks of a GPU share, of 100 groups, whose leapfrog steps are timed too.
-pub(crate) const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
+pub const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
 /// Coordinates of the model besides one for each group.
 const SCALARS: usize = 3;
 
 /// What a run asks of a machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Demand {
+pub struct Demand {
     /// What it computes and copies.
-    pub(crate) work: Work,
+    pub work: Work,
     /// Why no GPU can do it, as a clause.
-    pub(crate) no_gpu: Option<String>,
+    pub no_gpu: Option<String>,
     /// What it computes in.
-    pub(crate) precision: Precision,
+    pub precision: Precision,
 }
 
 impl Demand {
     /// Of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel `nuts_leapfrog_...`
     /// stands for one step of every chain, its unit is one step of one chain.
-    pub(crate) fn of_run(model: &dyn LogDensity, config: &SamplerConfig) -> Self {
+    pub fn of_run(model: &dyn LogDensity, config: &SamplerConfig) -> Self {
         Self::of_runs(model, config, 1)
     }
 
@@ -59,7 +59,7 @@ impl Demand {
     }
 
     /// Of runs of NUTS for many data sets, which all move at once.
-    pub(crate) fn of_batch(models: &[&dyn LogDensity], config: &SamplerConfig) -> Self {
+    pub fn of_batch(models: &[&dyn LogDensity], config: &SamplerConfig) -> Self {
         let count = models.len().max(1);
         let Some(&largest) = models.iter().max_by_key(|model| model.dim()) else {
             return Self { work: Work::new("no run"), no_gpu: None, precision: config.precision };
@@ -75,15 +75,15 @@ impl Demand {
     ///
     /// # Errors
     /// When it cannot, with what to do.
-    pub(crate) fn fits(&self, device: Device) -> Result<(), UsageError> {
+    pub fn fits(&self, device: Device) -> Result<(), RunError> {
         let in_f64 = if self.precision == Precision::F64 { "" } else { " --precision f64" };
         match (device, &self.no_gpu) {
-            (Device::Cpu, _) if !in_f64.is_empty() => Err(UsageError(format!(
+            (Device::Cpu, _) if !in_f64.is_empty() => Err(RunError::CannotRun(format!(
                 "--precision {}: the CPU computes in f64; other precisions need a GPU: `--device cuda`",
                 self.precision
             ))),
             (Device::Cuda(_), Some(why)) => {
-                Err(UsageError(format!("--device {device}: {why}; sample on the CPU: `--device cpu{in_f64}`")))
+                Err(RunError::CannotRun(format!("--device {device}: {why}; sample on the CPU: `--device cpu{in_f64}`")))
             }
             _ => Ok(()),
         }
@@ -92,7 +92,7 @@ impl Demand {
 
 /// Under which name the cost of a leapfrog step of a model is kept: that of the smallest model that is timed and not
 /// smaller, else of the largest. Where blocks share the observations, their number is its size, else its coordinates'.
-pub(crate) fn kernel_name(model: &dyn LogDensity, precision: Precision) -> String {
+pub fn kernel_name(model: &dyn LogDensity, precision: Precision) -> String {
     let kernels = model.kernels();
     let kernel = kernels.map_or_else(|| model.name().replace('-', "_"), |kernels| kernels.kernel_name().to_owned());
     if kernels.is_some_and(|kernels| kernels.team_work().is_some()) {

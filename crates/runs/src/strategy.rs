@@ -1,15 +1,9 @@
 //! `--strategy auto`: of all runs that draw as much as is asked for, the one that is predicted to be done first.
 
-use crate::device::Machine;
-use crate::exit::UsageError;
-use crate::place::Place;
-use crate::run;
-use crate::work::Demand;
-use anyhow::Result;
+use crate::{Demand, DeviceInventory, Goal, Placement, RunError, pool};
 use octopus_density::LogDensity;
 use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
 use octopus_diag::limits;
-use octopus_runs::Goal;
 use octopus_sampler::plan::{alternatives, best, draws_for, least_draws};
 use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
 use rayon::ThreadPool;
@@ -22,45 +16,49 @@ const AT_MOST: usize = 4;
 
 /// What the machine's leapfrog steps cost.
 #[derive(Clone, Debug)]
-pub(crate) struct Costs {
+pub struct StepCosts {
     /// Threads of the processor.
-    pub(crate) threads: u32,
+    pub threads: u32,
     /// A step on one of them, where no calibration tells.
-    pub(crate) cpu: LinearCost,
+    pub cpu: LinearCost,
     /// Devices that were calibrated, by number.
-    pub(crate) gpus: Vec<(u32, Calibration)>,
+    pub gpus: Vec<(u32, Calibration)>,
 }
 
 /// A run, and how long it is predicted to take.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Predicted {
-    pub(crate) config: SamplerConfig,
-    pub(crate) device: Device,
-    pub(crate) seconds: f64,
+pub struct PredictedRun {
+    /// The run's settings.
+    pub config: SamplerConfig,
+    /// The device that it is predicted for.
+    pub device: Device,
+    /// Seconds from beginning to end.
+    pub seconds: f64,
 }
 
 /// What was chosen, and from what.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plan {
+pub struct StrategyPlan {
     /// The run.
-    pub(crate) config: SamplerConfig,
+    pub config: SamplerConfig,
     /// Why, in one line.
-    pub(crate) reason: String,
+    pub reason: String,
     /// All that were considered, those of a device together.
-    pub(crate) considered: Vec<Predicted>,
+    pub considered: Vec<PredictedRun>,
 }
 
 /// Draws of all chains together that a run is to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Wanted {
+pub struct DrawsWanted {
     /// So many, predicted where a target says when they suffice.
-    pub(crate) draws: usize,
-    pub(crate) limit: Limit,
+    pub draws: usize,
+    /// How many draws there may be.
+    pub limit: DrawsLimit,
 }
 
 /// How many draws there may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Limit {
+pub enum DrawsLimit {
     /// As many as are wanted: there is no target.
     Wanted,
     /// Several times as many as it is predicted to take to the target.
@@ -69,15 +67,15 @@ pub(crate) enum Limit {
     Given(usize),
 }
 
-impl Wanted {
+impl DrawsWanted {
     /// As many as `base` draws, or as the goal needs, which `base` limits if it was given its number of draws.
-    pub(crate) fn of(base: &SamplerConfig, goal: &Goal, draws_given: bool) -> Self {
+    pub fn of(base: &SamplerConfig, goal: &Goal, draws_given: bool) -> Self {
         let own = base.chains.saturating_mul(base.draws);
         let draws = goal.target_ess.map_or(own, |target| draws_for(target).max(1));
         match (goal.target_ess.is_some() || goal.target_rhat.is_some(), draws_given) {
-            (false, _) => Self { draws: own, limit: Limit::Wanted },
-            (true, true) => Self { draws: draws.min(own), limit: Limit::Given(own) },
-            (true, false) => Self { draws, limit: Limit::Generous },
+            (false, _) => Self { draws: own, limit: DrawsLimit::Wanted },
+            (true, true) => Self { draws: draws.min(own), limit: DrawsLimit::Given(own) },
+            (true, false) => Self { draws, limit: DrawsLimit::Generous },
         }
     }
 }
@@ -86,18 +84,19 @@ impl Wanted {
 ///
 /// # Errors
 /// When the settings are out of range, or no run can draw as much.
-pub(crate) fn plan(
+pub fn plan(
     base: &SamplerConfig,
-    wanted: Wanted,
+    wanted: DrawsWanted,
     dim: usize,
     device: DeviceChoice,
     demand: &dyn Fn(&SamplerConfig) -> Demand,
-    costs: &Costs,
-) -> Result<Plan, UsageError> {
+    costs: &StepCosts,
+) -> Result<StrategyPlan, RunError> {
     let runs = alternatives(base, wanted.draws, dim, costs.threads as usize, limits::RHAT);
     // At a target for R-hat the PRD's chains arrive no sooner than it lets them; without one they draw as asked.
-    let least =
-        |config: &SamplerConfig| if wanted.limit == Limit::Wanted { 1 } else { least_draws(config, dim, limits::RHAT) };
+    let least = |config: &SamplerConfig| {
+        if wanted.limit == DrawsLimit::Wanted { 1 } else { least_draws(config, dim, limits::RHAT) }
+    };
     let runs: Vec<(SamplerConfig, Demand)> = runs
         .into_iter()
         .map(|config| SamplerConfig { draws: config.draws.max(least(&config)), ..config })
@@ -119,20 +118,20 @@ pub(crate) fn plan(
                 Some(predicted) => predicted.cpu_seconds,
                 None => demand.work.cpu_seconds(costs.threads, |_| Some(costs.cpu))?,
             };
-            Some(Predicted { config: config.clone(), device: Device::Cpu, seconds })
+            Some(PredictedRun { config: config.clone(), device: Device::Cpu, seconds })
         }));
     }
     for (ordinal, calibration) in costs.gpus.iter().filter(|(number, _)| on_gpu(*number)) {
         considered.extend(runs.iter().filter(|(_, demand)| demand.no_gpu.is_none()).filter_map(|(config, demand)| {
             let seconds = demand.work.predict(calibration)?.device_seconds;
-            Some(Predicted { config: config.clone(), device: Device::Cuda(*ordinal), seconds })
+            Some(PredictedRun { config: config.clone(), device: Device::Cuda(*ordinal), seconds })
         }));
     }
-    let mut bests: Vec<Predicted> = Vec::new();
+    let mut bests: Vec<PredictedRun> = Vec::new();
     for of_device in considered.chunk_by(|a, b| a.device == b.device) {
         let seconds: Vec<_> = of_device.iter().map(|run| (run.config.clone(), run.seconds)).collect();
         let device = of_device[0].device;
-        bests.extend(best(&seconds).map(|(config, seconds)| Predicted {
+        bests.extend(best(&seconds).map(|(config, seconds)| PredictedRun {
             config: config.clone(),
             device,
             seconds: *seconds,
@@ -145,34 +144,34 @@ pub(crate) fn plan(
     let others: Vec<String> = others.map(|run| format!("{} on {}", words(&run.config), when(run))).collect();
     let against = if others.is_empty() { String::new() } else { format!(", against {}", others.join(", ")) };
     let reason = format!("{}, predicted to be done first: on {}{against}", words(&first.config), when(first));
-    Ok(Plan { config: limited(first.config.clone(), wanted, dim), reason, considered })
+    Ok(StrategyPlan { config: limited(first.config.clone(), wanted, dim), reason, considered })
 }
 
 /// On a device of which nothing is known: many chains, which is what it is for.
 fn unknown(
     base: &SamplerConfig,
-    wanted: Wanted,
+    wanted: DrawsWanted,
     dim: usize,
     runs: &[(SamplerConfig, Demand)],
-) -> Result<Plan, UsageError> {
+) -> Result<StrategyPlan, RunError> {
     let Some((config, _)) = runs.iter().find(|(config, _)| config.chains == UNKNOWN_GPU) else {
         // Whatever is out of range is so for all of them.
         let error = base.validate().err().map_or_else(|| "no run draws as much".to_owned(), |error| error.to_string());
-        return Err(UsageError(format!("--strategy auto: {error}")));
+        return Err(RunError::CannotRun(format!("--strategy auto: {error}")));
     };
     let reason = format!(
         "{}, a guess: the GPU's costs were never measured, which `octopus device calibrate` does",
         words(config)
     );
-    Ok(Plan { config: limited(config.clone(), wanted, dim), reason, considered: Vec::new() })
+    Ok(StrategyPlan { config: limited(config.clone(), wanted, dim), reason, considered: Vec::new() })
 }
 
 /// With as many draws as it may make.
-fn limited(config: SamplerConfig, wanted: Wanted, dim: usize) -> SamplerConfig {
+fn limited(config: SamplerConfig, wanted: DrawsWanted, dim: usize) -> SamplerConfig {
     let draws = match wanted.limit {
-        Limit::Wanted => config.draws,
-        Limit::Generous => AT_MOST * config.draws.max(least_draws(&config, dim, limits::RHAT)),
-        Limit::Given(all) => all.div_ceil(config.chains).max(1),
+        DrawsLimit::Wanted => config.draws,
+        DrawsLimit::Generous => AT_MOST * config.draws.max(least_draws(&config, dim, limits::RHAT)),
+        DrawsLimit::Given(all) => all.div_ceil(config.chains).max(1),
     };
     SamplerConfig { draws, ..config }
 }
@@ -185,16 +184,16 @@ fn words(config: &SamplerConfig) -> String {
     }
 }
 
-fn when(run: &Predicted) -> String {
+fn when(run: &PredictedRun) -> String {
     format!("{} after {}", run.device, Seconds(run.seconds))
 }
 
-impl Costs {
+impl StepCosts {
     /// Of this machine: from the calibrations of its devices, and of the processor by a short run of the model.
     ///
     /// # Errors
     /// When the model cannot be sampled at all.
-    pub(crate) fn measure(model: &dyn LogDensity, pool: &ThreadPool, machine: &Machine) -> Result<Self> {
+    pub fn measure(model: &dyn LogDensity, pool: &ThreadPool, machine: &DeviceInventory) -> Result<Self, RunError> {
         let Accelerators { devices, unusable } = &machine.accelerators;
         let usable = if unusable.is_none() { *devices } else { 0 };
         let gpus = (0..usable).filter_map(|ordinal| Some((ordinal, machine.calibration(ordinal).ok()?))).collect();
@@ -205,19 +204,19 @@ impl Costs {
 }
 
 /// Seconds of a leapfrog step of one chain on one thread: a short run with short trajectories.
-fn of_a_step(model: &dyn LogDensity) -> Result<f64> {
+fn of_a_step(model: &dyn LogDensity) -> Result<f64, RunError> {
     let config = SamplerConfig { chains: 1, tune: 30, draws: 10, max_depth: 5, ..SamplerConfig::default() };
-    Ok(seconds_a_step(model, &config, &Place::Cpu, &run::pool(Some(1))?)?)
+    Ok(seconds_a_step(model, &config, &Placement::Cpu, &pool(Some(1))?)?)
 }
 
 /// Seconds of a draw's leapfrog step of one chain, of all the run's draws and chains.
 ///
 /// # Errors
 /// When the density or the device fails.
-pub(crate) fn seconds_a_step(
+pub fn seconds_a_step(
     model: &dyn LogDensity,
     config: &SamplerConfig,
-    place: &Place,
+    place: &Placement,
     pool: &ThreadPool,
 ) -> Result<f64, SamplerError> {
     pool.install(|| {
@@ -236,11 +235,15 @@ pub(crate) fn seconds_a_step(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::prd_sampler;
-    use crate::work::kernel_name;
+    use crate::kernel_name;
     use octopus_density::synthetic::HierarchicalSpec;
     use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
     use octopus_device::{CalibrationKey, KernelCost, TransferCost};
+
+    /// The PRD's settings.
+    fn prd_sampler() -> SamplerConfig {
+        SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..SamplerConfig::default() }
+    }
 
     const CPU: LinearCost = LinearCost { fixed_seconds: 0.0, unit_seconds: 1e-6 };
 
@@ -266,9 +269,9 @@ mod tests {
         }
     }
 
-    fn of(draws: usize, device: &str, gpus: Vec<(u32, Calibration)>) -> Plan {
-        let (model, wanted) = (model(), Wanted { draws, limit: Limit::Wanted });
-        let costs = Costs { threads: 2, cpu: CPU, gpus };
+    fn of(draws: usize, device: &str, gpus: Vec<(u32, Calibration)>) -> StrategyPlan {
+        let (model, wanted) = (model(), DrawsWanted { draws, limit: DrawsLimit::Wanted });
+        let costs = StepCosts { threads: 2, cpu: CPU, gpus };
         plan(&prd_sampler(), wanted, 103, device.parse().unwrap(), &|config| Demand::of_run(&model, config), &costs)
             .unwrap()
     }
@@ -292,8 +295,8 @@ mod tests {
 
     #[test]
     fn to_a_target_all_strategies_draw_as_r_hat_needs() {
-        let (model, costs) = (model(), Costs { threads: 2, cpu: CPU, gpus: vec![] });
-        let wanted = Wanted { draws: draws_for(400.0), limit: Limit::Generous };
+        let (model, costs) = (model(), StepCosts { threads: 2, cpu: CPU, gpus: vec![] });
+        let wanted = DrawsWanted { draws: draws_for(400.0), limit: DrawsLimit::Generous };
         let demand = |config: &SamplerConfig| Demand::of_run(&model, config);
         let short = SamplerConfig { tune: 300, ..prd_sampler() };
         let plan = plan(&short, wanted, 103, DeviceChoice::Cpu, &demand, &costs).unwrap();
@@ -323,17 +326,20 @@ mod tests {
     fn a_target_says_how_many_draws_and_the_user_how_many_at_most() {
         let base = prd_sampler();
         let target = |ess| Goal { target_ess: Some(ess), ..Goal::default() };
-        let of = |draws, limit| Wanted { draws, limit };
-        assert_eq!(Wanted::of(&base, &Goal::default(), true), of(8000, Limit::Wanted));
-        assert_eq!(Wanted::of(&base, &target(1100.0), false), of(2000, Limit::Generous));
-        assert_eq!(Wanted::of(&base, &target(11_000.0), true), of(8000, Limit::Given(8000)));
+        let of = |draws, limit| DrawsWanted { draws, limit };
+        assert_eq!(DrawsWanted::of(&base, &Goal::default(), true), of(8000, DrawsLimit::Wanted));
+        assert_eq!(DrawsWanted::of(&base, &target(1100.0), false), of(2000, DrawsLimit::Generous));
+        assert_eq!(DrawsWanted::of(&base, &target(11_000.0), true), of(8000, DrawsLimit::Given(8000)));
         let rhat = Goal { target_rhat: Some(1.01), ..Goal::default() };
-        assert_eq!(Wanted::of(&base, &rhat, false), of(8000, Limit::Generous));
+        assert_eq!(DrawsWanted::of(&base, &rhat, false), of(8000, DrawsLimit::Generous));
         let config = SamplerConfig { draws: 100, ..SamplerConfig::many_short(64) };
         let draws = |limit| limited(config.clone(), of(2000, limit), 103).draws;
-        assert_eq!((draws(Limit::Wanted), draws(Limit::Generous), draws(Limit::Given(8000))), (100, 400, 125));
+        assert_eq!(
+            (draws(DrawsLimit::Wanted), draws(DrawsLimit::Generous), draws(DrawsLimit::Given(8000))),
+            (100, 400, 125)
+        );
         // Few draws of few chains would not let R-hat come below its limit.
         let few = SamplerConfig { draws: 50, ..base };
-        assert!(limited(few, of(200, Limit::Generous), 103).draws > 4 * 400);
+        assert!(limited(few, of(200, DrawsLimit::Generous), 103).draws > 4 * 400);
     }
 }

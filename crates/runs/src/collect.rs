@@ -1,8 +1,6 @@
 //! A run in memory, for measurements and comparisons that leave nothing on the disk.
 
-use crate::place::Place;
-use crate::progress::Tally;
-use anyhow::Result;
+use crate::{Placement, RunError, Tally};
 use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, SamplerConfig};
 use octopus_trace::{Array, Dataset, Values};
@@ -10,31 +8,31 @@ use rayon::ThreadPool;
 use std::time::Instant;
 
 /// A run with its times.
-pub(crate) struct InMemory {
+pub struct MemoryRun {
     /// The blocks of the draws proper.
-    pub(crate) blocks: Vec<Block>,
+    pub blocks: Vec<Block>,
     /// Seconds of warm-up, the search for starting points included.
-    pub(crate) warmup_s: f64,
+    pub warmup_s: f64,
     /// Seconds of the draws proper.
-    pub(crate) sampling_s: f64,
+    pub sampling_s: f64,
     /// Counts.
-    pub(crate) tally: Tally,
+    pub tally: Tally,
 }
 
 /// Samples from beginning to end without writing anything.
 ///
 /// # Errors
 /// When a setting is out of range or the density is broken.
-pub(crate) fn sample(
+pub fn sample_in_memory(
     model: &dyn LogDensity,
     config: &SamplerConfig,
-    place: &Place,
+    place: &Placement,
     pool: &ThreadPool,
-) -> Result<InMemory> {
+) -> Result<MemoryRun, RunError> {
     pool.install(|| {
         let begin = Instant::now();
         let mut sampler = place.start(model, config)?;
-        let mut run = InMemory { blocks: Vec::new(), warmup_s: 0.0, sampling_s: 0.0, tally: Tally::default() };
+        let mut run = MemoryRun { blocks: Vec::new(), warmup_s: 0.0, sampling_s: 0.0, tally: Tally::default() };
         while let Some(block) = sampler.advance(usize::MAX)? {
             if block.phase == Phase::Warmup {
                 run.warmup_s = begin.elapsed().as_secs_f64();
@@ -50,7 +48,7 @@ pub(crate) fn sample(
 }
 
 /// The group `posterior` of a run in memory.
-pub(crate) fn posterior(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
+pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
     let chains = blocks.first().map_or(0, |block| block.chains.len());
     let draws: usize = blocks.iter().map(|block| block.draws).sum();
     let layout = density.layout();

@@ -1,21 +1,23 @@
 //! A run in memory until its draws suffice, and how long that took.
 
+use crate::RunError;
 use crate::goal::looks;
-use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, Sampler, Strategy};
 use std::time::{Duration, Instant};
 
 /// How far a run came.
-pub(crate) struct Reach {
+pub struct Reach {
     /// Whether its draws sufficed; else it made all that it may.
-    pub(crate) met: bool,
-    /// Iterations of warm-up of each chain, and draws.
-    pub(crate) warm_up: usize,
-    pub(crate) draws: usize,
-    /// From the first iteration on.
-    pub(crate) warmup_s: f64,
-    pub(crate) sampling_s: f64,
+    pub met: bool,
+    /// Iterations of warm-up of each chain.
+    pub warm_up: usize,
+    /// Draws of each chain.
+    pub draws: usize,
+    /// Seconds of warm-up, from the first iteration on.
+    pub warmup_s: f64,
+    /// Seconds of the draws proper.
+    pub sampling_s: f64,
 }
 
 /// Draws until `enough` says so of the draws, which it is shown as often as a run with a goal looks at them. The clock stands
@@ -23,19 +25,19 @@ pub(crate) struct Reach {
 ///
 /// # Errors
 /// When the density or the device fails, or `enough` does.
-pub(crate) fn reach<D: LogDensity + ?Sized>(
+pub fn reach<D: LogDensity + ?Sized, E: From<RunError>>(
     sampler: &mut Sampler<'_, D>,
-    mut enough: impl FnMut(&[Block]) -> Result<bool>,
-) -> Result<Reach> {
+    mut enough: impl FnMut(&[Block]) -> Result<bool, E>,
+) -> Result<Reach, E> {
     let begin = Instant::now();
-    while sampler.warm_up().is_none() && sampler.advance(usize::MAX)?.is_some() {}
+    while sampler.warm_up().is_none() && sampler.advance(usize::MAX).map_err(RunError::from)?.is_some() {}
     let warmup_s = begin.elapsed().as_secs_f64();
     let (mut most, many) = (sampler.config().draws, sampler.config().strategy == Strategy::ManyShort);
     let (mut blocks, mut draws, mut sampling, mut met) = (Vec::new(), 0, Duration::ZERO, false);
     for look in looks(many) {
         while draws < look.min(most) {
             let begin = Instant::now();
-            let block = sampler.advance(look - draws)?;
+            let block = sampler.advance(look - draws).map_err(RunError::from)?;
             sampling += begin.elapsed();
             let Some(block) = block.filter(|block| block.phase == Phase::Sampling) else {
                 most = draws;

@@ -1,8 +1,7 @@
 //! Which device samples, and why.
 
-use crate::exit::HardwareError;
-use crate::place::Place;
-use crate::work::Demand;
+use crate::RunError;
+use crate::{Demand, Placement};
 use octopus_density::gpu::Precision;
 use octopus_device::{
     Accelerators, Calibration, CalibrationCache, CalibrationMiss, Chosen, Device, DeviceChoice, Overall, Probe,
@@ -11,20 +10,20 @@ use octopus_device::{
 
 /// What will sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sampling {
+pub struct DeviceDecision {
     /// Where; of several devices, the first.
-    pub(crate) device: Device,
+    pub device: Device,
     /// Where else, if several were asked for.
-    pub(crate) others: Vec<Device>,
+    pub others: Vec<Device>,
     /// Why, in one line.
-    pub(crate) reason: String,
+    pub reason: String,
     /// Lines for the user; none when the user left no choice.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
-impl Sampling {
+impl DeviceDecision {
     /// Its name in records: `cpu`, `cuda:0`, `cuda:0,1`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         device_names(&self.devices())
     }
 
@@ -35,22 +34,22 @@ impl Sampling {
     /// Makes the devices ready.
     ///
     /// # Errors
-    /// [`HardwareError`] when one cannot be had.
-    pub(crate) fn open(&self) -> anyhow::Result<Place> {
-        Place::open(&self.devices())
+    /// [`RunError::NoDevice`] when one cannot be had.
+    pub fn open(&self) -> Result<Placement, RunError> {
+        Placement::open(&self.devices())
     }
 }
 
 /// The devices among which a choice is made.
-pub(crate) struct Machine {
+pub struct DeviceInventory {
     asked: Chosen,
     pub(crate) accelerators: Accelerators,
     driver_version: Option<String>,
 }
 
-impl Machine {
+impl DeviceInventory {
     /// Looks at what there is, as far as it matters for what is asked for.
-    pub(crate) fn look(asked: Chosen) -> Self {
+    pub fn look(asked: Chosen) -> Self {
         // Asking a driver takes time, and starts the device: only where the answer matters.
         let probe = (asked.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
         let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
@@ -59,12 +58,15 @@ impl Machine {
     }
 
     /// What is asked for.
-    pub(crate) fn asked(&self) -> DeviceChoice {
+    pub fn asked(&self) -> DeviceChoice {
         self.asked.choice
     }
 
-    /// The measured costs of a device.
-    pub(crate) fn calibration(&self, ordinal: u32) -> Result<Calibration, CalibrationMiss> {
+    /// Returns the measured costs of a device.
+    ///
+    /// # Errors
+    /// When nobody has measured them with this driver, or the file is damaged.
+    pub fn calibration(&self, ordinal: u32) -> Result<Calibration, CalibrationMiss> {
         match CalibrationCache::of_user() {
             Ok(cache) => cache.load_for_device(ordinal, self.driver_version.as_deref()),
             Err(error) => Err(CalibrationMiss::Missing { path: error.to_string().into() }),
@@ -74,15 +76,16 @@ impl Machine {
     /// Chooses the device for a run.
     ///
     /// # Errors
-    /// [`HardwareError`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks;
-    /// [`UsageError`](crate::exit::UsageError) when the device cannot do the run.
-    pub(crate) fn choose(&self, demand: &Demand, no_fallback: bool) -> anyhow::Result<Sampling> {
+    /// [`RunError::NoDevice`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks;
+    /// [`RunError::CannotRun`] when the device cannot do the run.
+    pub fn choose(&self, demand: &Demand, no_fallback: bool) -> Result<DeviceDecision, RunError> {
         let mut calibration = |ordinal| self.calibration(ordinal);
         let Self { asked: Chosen { choice, note, .. }, accelerators, .. } = self;
         let mut sampling =
-            decide(*choice, accelerators, demand, no_fallback, &mut calibration).map_err(HardwareError)?;
+            decide(*choice, accelerators, demand, no_fallback, &mut calibration).map_err(RunError::NoDevice)?;
         demand.fits(sampling.device)?;
         sampling.notes.splice(0..0, note.clone());
+        tracing::info!(device = %sampling.name(), "the device is chosen: {}", sampling.reason);
         Ok(sampling)
     }
 }
@@ -94,7 +97,7 @@ fn decide(
     demand: &Demand,
     no_fallback: bool,
     calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
-) -> Result<Sampling, String> {
+) -> Result<DeviceDecision, String> {
     if let (DeviceChoice::Auto, true, 1.., Some(unusable)) =
         (choice, no_fallback, accelerators.devices, &accelerators.unusable)
     {
@@ -109,7 +112,7 @@ fn decide(
         };
         if let Some((device, reason)) = only {
             let notes = vec![format!("device: {device} ({reason})")];
-            return Ok(Sampling { device, others: vec![], reason, notes });
+            return Ok(DeviceDecision { device, others: vec![], reason, notes });
         }
     }
     let selection = resolve(choice, accelerators, &demand.work, calibration).map_err(|error| match choice {
@@ -124,27 +127,37 @@ fn decide(
     let reason = selection.reason.splitn(2, ": ").last().unwrap_or_default().to_owned();
     let named = (!quiet).then(|| format!("device: {} ({reason})", selection.device));
     let notes = named.into_iter().chain(selection.notes).collect();
-    Ok(Sampling { device: selection.device, others: selection.others, reason, notes })
+    Ok(DeviceDecision { device: selection.device, others: selection.others, reason, notes })
 }
 
 /// Why no GPU samples on this machine, as a clause.
-pub(crate) fn no_gpu(report: &VerifyReport) -> String {
+pub fn no_gpu(report: &VerifyReport) -> String {
     match report.overall {
         Overall::Absent => report.summary.split(';').next().unwrap_or_default().to_owned(),
         Overall::Broken | Overall::Fit => report.summary.clone(),
     }
 }
 
-/// A choice of a device as text, in files of settings.
-pub(crate) mod choice_text {
+/// A choice of a device as text, in files of settings: for `#[serde(with = ...)]`.
+///
+/// Reads and writes a [`DeviceChoice`] as text.
+pub mod choice_text {
     use octopus_device::DeviceChoice;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(crate) fn serialize<S: Serializer>(choice: &DeviceChoice, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes a choice.
+    ///
+    /// # Errors
+    /// When the serializer fails.
+    pub fn serialize<S: Serializer>(choice: &DeviceChoice, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(choice)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceChoice, D::Error> {
+    /// Reads a choice.
+    ///
+    /// # Errors
+    /// When the text is no choice.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceChoice, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
@@ -168,7 +181,7 @@ mod tests {
         Accelerators::of(&Probe::new(&machine))
     }
 
-    fn of(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<Sampling, String> {
+    fn of(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<DeviceDecision, String> {
         let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
         decide(choice.parse().unwrap(), accelerators, &demand(), no_fallback, &mut none)
     }

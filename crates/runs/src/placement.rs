@@ -1,8 +1,6 @@
 //! Where a run's chains are: on the CPU's threads, or on GPUs.
 
-use crate::exit::HardwareError;
-use crate::output;
-use anyhow::Result;
+use crate::RunError;
 use octopus_density::LogDensity;
 use octopus_device::{CudaError, Device};
 use octopus_sampler::{
@@ -11,25 +9,26 @@ use octopus_sampler::{
 
 /// A place that can be asked for chains.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub enum Placement {
     /// The CPU.
     Cpu,
     /// GPUs that are ready, over which chains or data sets are divided.
     Gpus(Vec<octopus_device::CudaContext>, GpuConfig),
 }
 
-impl Place {
+impl Placement {
     /// Makes devices ready.
     ///
     /// # Errors
-    /// [`HardwareError`] when one cannot be had.
-    pub(crate) fn open(devices: &[Device]) -> Result<Self> {
+    /// [`RunError::NoDevice`] when one cannot be had.
+    pub fn open(devices: &[Device]) -> Result<Self, RunError> {
         let contexts = devices.iter().filter_map(|&device| context_on(device).transpose());
-        let contexts = contexts.collect::<Result<Vec<_>>>()?;
+        let contexts = contexts.collect::<Result<Vec<_>, RunError>>()?;
         Ok(if contexts.is_empty() { Self::Cpu } else { Self::Gpus(contexts, GpuConfig::default()) })
     }
 
-    pub(crate) fn is_cpu(&self) -> bool {
+    /// Whether the chains are on the CPU.
+    pub fn is_cpu(&self) -> bool {
         matches!(self, Self::Cpu)
     }
 
@@ -44,7 +43,7 @@ impl Place {
     ///
     /// # Errors
     /// When [`Sampler::begin`] fails: the configuration is invalid, the checkpoint does not fit, or a device fails.
-    pub(crate) fn begin<'d, D: LogDensity + ?Sized>(
+    pub fn begin<'d, D: LogDensity + ?Sized>(
         &self,
         density: &'d D,
         begin: Begin,
@@ -56,7 +55,7 @@ impl Place {
     ///
     /// # Errors
     /// When [`Sampler::begin`] fails: the configuration is invalid, the checkpoint does not fit, or a device fails.
-    pub(crate) fn start<'d, D: LogDensity + ?Sized>(
+    pub fn start<'d, D: LogDensity + ?Sized>(
         &self,
         density: &'d D,
         config: &SamplerConfig,
@@ -71,7 +70,7 @@ impl Place {
     ///
     /// # Errors
     /// When the device fails.
-    pub(crate) fn batch<'d, D: LogDensity + ?Sized>(
+    pub fn batch<'d, D: LogDensity + ?Sized>(
         &self,
         sets: &[DataSet<'d, D>],
         on_cpu: usize,
@@ -84,17 +83,15 @@ impl Place {
 }
 
 /// Says what became of devices; `what` is there.
-pub(crate) fn warn(what: &str, notes: Vec<GpuNote>) {
-    notes.into_iter().for_each(|note| output::warn(format!("{what}{note}")));
+pub fn warn(what: &str, notes: Vec<GpuNote>) {
+    notes.into_iter().for_each(|note| tracing::warn!("{what}{note}"));
 }
 
 /// What is tried one after the other when memory does not suffice.
-pub(crate) fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfig> {
+pub fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfig> {
     std::iter::successors(Some(config.first_turn(chains)), GpuConfig::shorter_turn)
 }
 
-fn context_on(device: Device) -> Result<Option<octopus_device::CudaContext>> {
-    Ok(device
-        .context()
-        .map_err(|error: CudaError| HardwareError(format!("{device}: {error}; see `octopus verify`")))?)
+fn context_on(device: Device) -> Result<Option<octopus_device::CudaContext>, RunError> {
+    device.context().map_err(|error: CudaError| RunError::NoDevice(format!("{device}: {error}; see `octopus verify`")))
 }

@@ -1,0 +1,81 @@
+//! What the crates below tell as events: warnings on stderr, more of it with `-v` or `RUST_LOG`, all of it in a log file.
+
+use crate::exit::UsageError;
+use crate::output;
+use anyhow::{Context, Result};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Mutex;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, fmt};
+
+/// The environment's filter for stderr, e.g. `octopus_runs=debug`; it comes before `-v`.
+const VARIABLE: &str = "RUST_LOG";
+
+/// Begins to listen: on stderr to warnings, with one `-v` to what happens, with two to details; in the file to details.
+///
+/// # Errors
+/// When the file cannot be made, or the environment's filter is none.
+pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
+    let level = match verbose {
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
+    };
+    let filter = match std::env::var(VARIABLE) {
+        Ok(text) if !text.is_empty() => EnvFilter::try_new(&text).map_err(|error| {
+            UsageError(format!(
+                "{VARIABLE}={text}: {error}; give a level (info), or levels of crates (octopus_runs=debug)"
+            ))
+        })?,
+        _ => EnvFilter::default().add_directive(level.into()),
+    };
+    let to_file = match file {
+        Some(path) => {
+            let file = File::create(path).with_context(|| format!("cannot write the log to {}", path.display()))?;
+            Some(fmt::layer().json().with_writer(Mutex::new(file)).with_filter(LevelFilter::DEBUG))
+        }
+        None => None,
+    };
+    // A process that calls the program twice, such as a test, has begun to listen already.
+    let _ = tracing_subscriber::registry().with(ToStderr.with_filter(filter)).with(to_file).try_init();
+    Ok(())
+}
+
+/// Writes events to stderr as the program's other notes.
+struct ToStderr;
+
+impl<S: Subscriber> Layer<S> for ToStderr {
+    fn on_event(&self, event: &Event<'_>, _: LayerContext<'_, S>) {
+        let mut words = Words::default();
+        event.record(&mut words);
+        let text = format!("{}{}", words.message, words.fields);
+        match *event.metadata().level() {
+            Level::ERROR | Level::WARN => output::warn(text),
+            Level::INFO => output::note(format!("info: {text}")),
+            _ => output::note(format!("debug: {}: {text}", event.metadata().target())),
+        }
+    }
+}
+
+/// The words of an event.
+#[derive(Default)]
+struct Words {
+    message: String,
+    fields: String,
+}
+
+impl Visit for Words {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        // Text in memory takes whatever is written.
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.fields, ", {name} {value:?}"),
+        };
+    }
+}
