@@ -2,7 +2,7 @@
 
 use crate::scenario::{Kernels, Otherwise, context, model, on_software_gpu, short};
 use octopus_cuda::{CudaError, ExpansionShape, Float, NutsData, NutsExpansion, NutsField, NutsFormat, NutsPrediction};
-use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField};
+use octopus_density::gpu::GpuDensity;
 use octopus_density::{EightSchools, Likelihood, LogDensity};
 use octopus_random::exact::normal_quantile;
 use octopus_random::{Purpose, Stream};
