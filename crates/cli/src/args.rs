@@ -16,9 +16,10 @@ pub(crate) use sweep::SweepArgs;
 
 use sample::{thread_count, words};
 
-use crate::pictures::Picture;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use octopus::Picture;
 use octopus_device::DeviceChoice;
 use octopus_models::Registry;
 use octopus_sampler::{MetricKind, Parameterization};
@@ -292,7 +293,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Which pictures [default: all that the trace has what is needed for]
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, value_parser = pictures(), value_delimiter = ',')]
     pub(crate) kind: Vec<Picture>,
     /// Only these variables or elements; `*` stands for anything [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -300,6 +301,13 @@ pub(crate) struct PlotArgs {
     /// File formats
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
     pub(crate) format: Vec<PictureFormat>,
+}
+
+/// A parser of pictures by their names.
+fn pictures() -> impl TypedValueParser<Value = Picture> {
+    let names = Picture::all().map(|picture| PossibleValue::new(picture.name()).help(picture.about()));
+    PossibleValuesParser::new(names.collect::<Vec<_>>())
+        .try_map(|name| Picture::named(&name).ok_or_else(|| format!("no picture is called {name}")))
 }
 
 /// A file format of pictures.

@@ -2,9 +2,8 @@
 
 use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;
-use crate::problem::in_options;
 use anyhow::{Context, Result, anyhow};
-use octopus_density::{GroupedData, LogDensity};
+use octopus_density::{GroupedData, LogDensity, ModelError};
 use octopus_device::{Chosen, DeviceChoice, Source};
 use octopus_models::settings::put;
 use octopus_models::{BuildError, Model, OptionGroup, Problem, Registry, TableFile};
@@ -359,8 +358,18 @@ pub(crate) fn config_error(error: &ConfigError) -> UsageError {
     UsageError(format!("{} {}: {}", option(error.field), error.value, error.expected))
 }
 
+/// Settings that are out of range by their options' names; other errors as they are.
+pub(crate) fn in_options(error: BuildError) -> anyhow::Error {
+    match error {
+        BuildError::Model(ModelError::Setting { field, value, expected }) => {
+            UsageError(format!("{} {value}: {expected}", option(field))).into()
+        }
+        other => other.into(),
+    }
+}
+
 /// The option that gives a setting.
-pub(crate) fn option(field: &str) -> String {
+fn option(field: &str) -> String {
     format!("--{}", field.replace('_', "-"))
 }
 

@@ -1,5 +1,6 @@
 //! Exit codes, and the errors that decide them.
 
+use octopus::TraceError;
 use octopus_runs::RunError;
 use octopus_sampler::{ConfigError, SamplerError};
 use thiserror::Error;
@@ -37,7 +38,9 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
         if cause.is::<UsageError>() || cause.is::<ConfigError>() {
             return Exit::Usage;
         }
-        let run = cause.downcast_ref::<RunError>();
+        let of_trace =
+            cause.downcast_ref().and_then(|error| if let TraceError::Run(error) = error { Some(error) } else { None });
+        let run = cause.downcast_ref::<RunError>().or(of_trace);
         if matches!(run, Some(RunError::CannotRun(_))) {
             return Exit::Usage;
         }

@@ -15,20 +15,14 @@
 mod args;
 mod calibration;
 mod commands;
-mod comparison;
 mod config;
 mod exit;
 mod interrupt;
-mod likelihood;
 mod logging;
-mod observed;
 mod output;
 mod phase0;
-mod pictures;
-mod problem;
 mod progress;
 mod tiny_run;
-mod trace;
 
 use exit::Exit;
 use octopus_models::Registry;

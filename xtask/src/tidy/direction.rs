@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 17] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
@@ -21,8 +21,25 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("crates/calibrate", &["diag", "sampler", "models", "density", "random"]),
     ("crates/report", &["trace", "diag", "files"]),
     (
+        "crates/octopus",
+        &[
+            "random",
+            "density",
+            "models",
+            "sampler",
+            "trace",
+            "formats",
+            "runs",
+            "diag",
+            "calibrate",
+            "device",
+            "report",
+        ],
+    ),
+    (
         "crates/cli",
         &[
+            "octopus",
             "random",
             "density",
             "models",
@@ -58,7 +75,7 @@ fn judge(folder: &str, manifest: &str) -> Vec<Complaint> {
         })
         .map(|(entry, name)| {
             let allowed = if allowed.is_empty() { "no other crate".into() } else { allowed.join(", ") };
-            Complaint::error(&path, format!("octopus-{name} is not below it; it may know {allowed}")).at(entry.line)
+            Complaint::error(&path, format!("{} is not below it; it may know {allowed}", entry.key)).at(entry.line)
         })
         .collect()
 }

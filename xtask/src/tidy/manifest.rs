@@ -43,7 +43,10 @@ pub(super) fn octopus_dependencies(manifest: &str) -> Vec<(Entry<'_>, &str)> {
     entries(manifest)
         .into_iter()
         .filter(|entry| ours(*entry))
-        .filter_map(|entry| Some((entry, entry.key.strip_prefix("octopus-")?)))
+        .filter_map(|entry| match entry.key {
+            "octopus" => Some((entry, "octopus")),
+            key => Some((entry, key.strip_prefix("octopus-")?)),
+        })
         .collect()
 }
 

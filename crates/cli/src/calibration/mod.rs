@@ -11,9 +11,9 @@ pub(crate) use pictures::{of_moments, of_ranks};
 pub(crate) use text::{geweke_text, ranks_text};
 
 use crate::args::{CalibrateArgs, OF_A_SIMULATOR};
+use crate::config::in_options;
 use crate::config::{RunConfig, StrategyChoice};
 use crate::exit::UsageError;
-use crate::problem::in_options;
 use anyhow::Result;
 use octopus_models::settings::put;
 use octopus_models::{CalibrationTest, Registry, Simulated};

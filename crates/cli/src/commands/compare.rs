@@ -1,11 +1,11 @@
 //! `octopus compare A B`
 
 use crate::args::{CompareArgs, Global};
-use crate::comparison::{Comparison, Limits};
 use crate::exit::{Exit, UsageError};
 use crate::output;
-use crate::trace::{Trace, rows};
 use anyhow::{Context, Result};
+use octopus::{ComparisonLimits, TraceComparison};
+use octopus::{Trace, rows};
 use octopus_files::write_file;
 use octopus_report::{Figure, ForestPlot, Format, Plot, write_figures};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// # Errors
 /// When draws cannot be read, have no parameter in common, or a file cannot be written.
 pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
-    let limits = Limits { mean: args.max_mean, sd: args.max_sd, alpha: args.alpha };
+    let limits = ComparisonLimits { mean: args.max_mean, sd: args.max_sd, alpha: args.alpha };
     for (option, value) in [("--max-mean", limits.mean), ("--max-sd", limits.sd), ("--alpha", limits.alpha)] {
         if value.is_nan() || value < 0.0 {
             return Err(UsageError(format!("{option} {value}: must be a number, 0 or more")).into());
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
     for trace in traces.iter().filter(|trace| trace.unfinished()) {
         output::warn(format!("{} is not complete, this compares what is drawn so far", trace.name));
     }
-    let comparison = Comparison::new(&traces, limits)?;
+    let comparison = TraceComparison::new(&traces, limits)?;
     if let Some(out) = &args.out {
         std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
         let json = serde_json::to_vec_pretty(&comparison).context("cannot write the comparison as JSON")?;

@@ -3,8 +3,8 @@
 use crate::args::{DiagnoseArgs, Global};
 use crate::exit::{Exit, UsageError};
 use crate::output;
-use crate::trace::Trace;
 use anyhow::{Context, Result};
+use octopus::Trace;
 use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
 use octopus_runs::diagnose_options;
 

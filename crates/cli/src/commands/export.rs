@@ -2,10 +2,11 @@
 
 use crate::args::{ExportArgs, ExportFormat, Global};
 use crate::exit::Exit;
-use crate::observed::{Predictive, Prior, Wanted};
-use crate::trace::Trace;
-use crate::{output, problem};
+use crate::output;
 use anyhow::Result;
+use octopus::Trace;
+use octopus::of_run;
+use octopus::{Predictive, PredictiveParts, PriorDraws};
 use octopus_formats::{write_csv, write_netcdf, write_parquet, write_stan_csv, write_zarr, write_zarr_v2};
 use octopus_models::Registry;
 use octopus_runs::RunRecord;
@@ -47,14 +48,14 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
 }
 
 fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs, models: Registry) -> Result<()> {
-    match problem::of_run(models, record) {
+    match of_run(models, record).map_err(anyhow::Error::from) {
         Ok(problem) => {
             let seed = record.sampler.seed;
             if args.prior > 0 {
-                Prior::new(&*problem, seed, args.prior)?.add_groups(data);
+                PriorDraws::new(&*problem, seed, args.prior)?.add_groups(data);
             }
             if args.predictive > 0 {
-                Predictive::new(data, &*problem, seed, args.predictive, Wanted::ALL)?.add_groups(data);
+                Predictive::new(data, &*problem, seed, args.predictive, PredictiveParts::ALL)?.add_groups(data);
             }
             problem.add_observations(data);
         }

@@ -2,11 +2,11 @@
 
 use crate::args::{Global, LooArgs, Weights};
 use crate::exit::{Exit, UsageError};
-use crate::likelihood::{self, Judged};
-use crate::observed::Wanted;
 use crate::output;
-use crate::trace::Trace;
 use anyhow::Result;
+use octopus::PredictiveParts;
+use octopus::Trace;
+use octopus::{PointwiseLikelihood, complete};
 use octopus_diag::{Comparison, Elpd, WeightMethod, compare, loo, waic};
 use octopus_report::{Charset, Column, count, significant, text_table};
 use serde_json::{Value, json};
@@ -31,8 +31,8 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         let mut trace = Trace::open(std::slice::from_ref(path))?;
         if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
             let problem = trace.problem(global.models)?;
-            let wanted = Wanted { log_likelihood: true, ..Wanted::default() };
-            if let Some(used) = likelihood::complete(&mut trace, &*problem, wanted, args.draws, MOST)? {
+            let wanted = PredictiveParts { log_likelihood: true, ..PredictiveParts::default() };
+            if let Some(used) = complete(&mut trace, &*problem, wanted, args.draws, MOST)? {
                 output::warn(format!(
                     "{}: {used} draws of each chain, not {}: the log likelihoods of more would take over {} GB",
                     trace.name,
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
                 ));
             }
         }
-        let judged = Judged::of(&trace, &names)?;
+        let judged = PointwiseLikelihood::of(&trace, &names)?;
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
         models.push((trace.name.clone(), elpd));
     }

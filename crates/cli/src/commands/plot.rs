@@ -2,13 +2,12 @@
 
 use crate::args::{Global, PictureFormat, PlotArgs};
 use crate::exit::Exit;
-use crate::likelihood;
-use crate::observed::Wanted;
 use crate::output;
-use crate::pictures::{Material, Picture};
-use crate::trace::Trace;
 use anyhow::Result;
-use clap::ValueEnum;
+use octopus::PredictiveParts;
+use octopus::Trace;
+use octopus::complete;
+use octopus::{Material, Picture};
 use octopus_report::{Figure, write_figures};
 use serde_json::json;
 
@@ -24,12 +23,14 @@ const MOST_PREDICTED: usize = 20_000_000;
 pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
     let mut trace = Trace::open(&args.trace)?;
     let all = args.kind.is_empty();
-    let kinds = if all { Picture::value_variants() } else { args.kind.as_slice() };
-    let wanted = kinds.iter().map(|kind| kind.wants()).fold(Wanted::default(), Wanted::or);
-    let problem = trace.problem(global.models);
+    let kinds = if all { Picture::all().collect() } else { args.kind.clone() };
+    let wanted = kinds.iter().map(|kind| kind.wants()).fold(PredictiveParts::default(), PredictiveParts::or);
+    let problem = trace.problem(global.models).map_err(anyhow::Error::from);
     // What cannot be completed is told by the pictures that need it.
     let completed = match &problem {
-        Ok(problem) => likelihood::complete(&mut trace, &**problem, wanted, PREDICTED, MOST_PREDICTED).map(drop),
+        Ok(problem) => {
+            complete(&mut trace, &**problem, wanted, PREDICTED, MOST_PREDICTED).map(drop).map_err(anyhow::Error::from)
+        }
         Err(_) => Ok(()),
     };
     let material = Material::new(&trace, problem.as_ref().ok().map(|problem| &**problem), &args.var)?;
@@ -37,11 +38,14 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
     let mut figures = Vec::new();
     let mut left_out: Vec<(String, String)> = Vec::new();
     for kind in kinds {
-        match kind.of(&material).and_then(|plot| Ok(plot.check().map(|()| Figure::new(plot))?)) {
+        match kind
+            .of(&material)
+            .map_err(anyhow::Error::from)
+            .and_then(|plot| Ok(plot.check().map(|()| Figure::new(plot))?))
+        {
             Ok(figure) => figures.push(figure),
             Err(why) if all => {
-                let name = kind.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
-                left_out.push((name, output::chain(&why)));
+                left_out.push((kind.name().to_owned(), output::chain(&why)));
             }
             Err(why) => {
                 return Err(match incomplete {

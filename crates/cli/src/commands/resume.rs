@@ -5,9 +5,9 @@ use crate::args::{Global, ResumeArgs};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::problem;
 use crate::progress::Watcher;
 use anyhow::{Context, Result, bail};
+use octopus::of_run;
 use octopus_device::{Chosen, Source};
 use octopus_runs::{Demand, DeviceInventory, RunError, RunFolder, RunWriter, Session, Status};
 use octopus_sampler::Begin;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     }
     let recorded = folder.record().device.parse().context("run.toml: field `device`")?;
     let chosen = Chosen { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
-    let problem = problem::of_run(global.models, folder.record())?;
+    let problem = of_run(global.models, folder.record())?;
     let density = problem.density();
     let sampling = DeviceInventory::look(chosen).choose(&Demand::of_run(density, &folder.record().sampler), true)?;
     let place = sampling.open()?;

@@ -6,9 +6,9 @@ use crate::config::{RunConfig, config_error};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::problem::model_record;
 use crate::progress::Watcher;
 use anyhow::Result;
+use octopus::model_record;
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_runs::{
     CreateOptions, Demand, DeviceInventory, Driven, EndedBy, Goal, RunFolder, RunRecord, RunWriter, Session,

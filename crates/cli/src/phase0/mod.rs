@@ -23,7 +23,6 @@ mod target;
 mod verify;
 
 pub(crate) use data::of_size;
-pub(crate) use predict::check as check_predictive;
 
 use crate::interrupt::Interrupt;
 use crate::output;

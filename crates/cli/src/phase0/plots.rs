@@ -1,11 +1,10 @@
 //! The pictures, and the trace that ArviZ opens.
 
 use super::{Options, Stages, dashboard};
-use crate::observed::Prior;
-use crate::pictures::{Material, Picture};
-use crate::trace::{Trace, rows};
 use anyhow::{Context, Result};
-use clap::ValueEnum;
+use octopus::PriorDraws;
+use octopus::{Material, Picture};
+use octopus::{Trace, rows};
 use octopus_formats::write_netcdf;
 use octopus_models::Problem;
 use octopus_report::{Figure, Format, Plot, Stories, SummaryRow, write_figures};
@@ -79,14 +78,14 @@ pub(super) fn run(options: &Options, stages: &mut Stages) -> Result<Vec<Figure>>
     let problem = &stages.data.problem;
     let mut data = std::mem::take(&mut stages.sampled.draws);
     stages.predicted.predictive.add_groups(&mut data);
-    Prior::new(problem, options.sampler.seed, PRIOR_DRAWS)?.add_groups(&mut data);
+    PriorDraws::new(problem, options.sampler.seed, PRIOR_DRAWS)?.add_groups(&mut data);
     problem.add_observations(&mut data);
     stages.stats = data.group("sample_stats").cloned();
     let name = options.out.join("run").display().to_string();
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
     let material = Material::with_rows(&trace, problem, summary_rows(stages))?;
     let mut figures: Vec<Figure> = Vec::new();
-    for kind in Picture::value_variants() {
+    for kind in Picture::all() {
         figures.push(Figure::new(kind.of(&material)?));
     }
     figures.push(Figure::new(Plot::Performance(stages.benchmark.summary().plot())));

@@ -3,9 +3,9 @@
 use super::Options;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::problem::model_record;
 use crate::progress::Watcher;
 use anyhow::Result;
+use octopus::model_record;
 use octopus_models::{HierarchicalNormalProblem, Problem};
 use octopus_runs::{Checkpoints, CreateOptions, RunFolder, RunRecord, RunWriter, Session, drive};
 use octopus_sampler::Begin;

@@ -3,8 +3,8 @@
 use super::sets::{Set, State};
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::problem::model_record;
 use anyhow::{Context, Result};
+use octopus::model_record;
 use octopus_density::LogDensity;
 use octopus_models::Problem;
 use octopus_runs::{

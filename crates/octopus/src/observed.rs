@@ -1,6 +1,6 @@
 //! The groups beside the draws: observations, replicated observations, log likelihoods.
 
-use anyhow::{Context, Result, bail};
+use crate::TraceError;
 use octopus_density::{Dim, Labels, LogDensity, Role};
 use octopus_models::Problem;
 use octopus_random::{Purpose, Stream};
@@ -8,19 +8,19 @@ use octopus_trace::{Array, Dataset, InferenceData, Values};
 
 /// What to make of each draw: a number for each observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub struct PredictiveParts {
     /// Replicated observations.
-    pub(crate) replicates: bool,
+    pub replicates: bool,
     /// Log likelihoods.
-    pub(crate) log_likelihood: bool,
+    pub log_likelihood: bool,
 }
 
-impl Wanted {
+impl PredictiveParts {
     /// Both.
-    pub(crate) const ALL: Self = Self { replicates: true, log_likelihood: true };
+    pub const ALL: Self = Self { replicates: true, log_likelihood: true };
 
     /// What either wants.
-    pub(crate) fn or(self, other: Self) -> Self {
+    pub fn or(self, other: Self) -> Self {
         Self {
             replicates: self.replicates || other.replicates,
             log_likelihood: self.log_likelihood || other.log_likelihood,
@@ -29,13 +29,13 @@ impl Wanted {
 }
 
 /// Replicated observations and log likelihoods of a few draws of each chain; what is not wanted is empty.
-pub(crate) struct Predictive {
+pub struct Predictive {
     /// One replicated data set for each chosen draw, chain after chain.
-    pub(crate) replicates: Vec<Vec<f64>>,
+    pub replicates: Vec<Vec<f64>>,
     /// The log likelihood of each observation, likewise.
-    pub(crate) log_likelihood: Vec<Vec<f64>>,
+    pub log_likelihood: Vec<Vec<f64>>,
     /// The draws chosen of each chain.
-    pub(crate) draws: Vec<usize>,
+    pub draws: Vec<usize>,
     chains: usize,
     /// The axis of observations.
     dim: Dim,
@@ -51,13 +51,13 @@ impl Predictive {
     ///
     /// # Errors
     /// When the trace lacks the positions.
-    pub(crate) fn new(
+    pub fn new(
         data: &InferenceData,
         problem: &dyn Problem,
         seed: u64,
         per_chain: usize,
-        wanted: Wanted,
-    ) -> Result<Self> {
+        wanted: PredictiveParts,
+    ) -> Result<Self, TraceError> {
         let model = problem.density();
         let positions = Positions::new(data, model)?;
         let count = per_chain.min(positions.draws);
@@ -85,7 +85,7 @@ impl Predictive {
     }
 
     /// Adds what there is of `posterior_predictive` and `log_likelihood`; the labels of `draw` are those of the posterior.
-    pub(crate) fn add_groups(&self, data: &mut InferenceData) {
+    pub fn add_groups(&self, data: &mut InferenceData) {
         let labels = Labels::Integers(self.draws.iter().map(|&draw| draw as i64).collect());
         for (group, rows) in [("posterior_predictive", &self.replicates), ("log_likelihood", &self.log_likelihood)] {
             let Some(count) = rows.first().map(Vec::len) else { continue };
@@ -102,22 +102,22 @@ impl Predictive {
 }
 
 /// Draws from the prior, and observations made from each.
-pub(crate) struct Prior {
+pub struct PriorDraws {
     /// The model's variables.
-    pub(crate) parameters: Dataset,
+    pub parameters: Dataset,
     /// Observations.
     predictive: Dataset,
 }
 
-impl Prior {
+impl PriorDraws {
     /// As ArviZ keeps them: one chain of `draws`, each addressed by its number.
     ///
     /// # Errors
     /// When nobody knows how to draw from the model's prior.
-    pub(crate) fn new(problem: &dyn Problem, seed: u64, draws: usize) -> Result<Self> {
+    pub fn new(problem: &dyn Problem, seed: u64, draws: usize) -> Result<Self, TraceError> {
         let model = problem.density();
-        let none = || format!("{} has no simulator that draws from its prior", model.name());
-        let simulator = problem.simulator().with_context(none)?;
+        let none = || TraceError::lacks(format!("{} has no simulator that draws from its prior", model.name()));
+        let simulator = problem.simulator().ok_or_else(none)?;
         let layout = model.layout();
         let mut expanded = vec![0.0; layout.width()];
         let mut variables: Vec<Vec<f64>> = vec![Vec::new(); layout.variables.len()];
@@ -151,7 +151,7 @@ impl Prior {
     }
 
     /// Adds `prior` and `prior_predictive`.
-    pub(crate) fn add_groups(self, data: &mut InferenceData) {
+    pub fn add_groups(self, data: &mut InferenceData) {
         data.insert("prior", self.parameters);
         data.insert("prior_predictive", self.predictive);
     }
@@ -166,22 +166,27 @@ struct Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    fn new(data: &'a InferenceData, model: &dyn LogDensity) -> Result<Self> {
-        let group = data.group("unconstrained_posterior").context("the trace has no unconstrained_posterior")?;
+    fn new(data: &'a InferenceData, model: &dyn LogDensity) -> Result<Self, TraceError> {
+        let group = data
+            .group("unconstrained_posterior")
+            .ok_or_else(|| TraceError::lacks("the trace has no unconstrained_posterior"))?;
+        let wrong = |what: String| TraceError::lacks(what);
         let mut parts = Vec::new();
         let mut shape = None;
         for variable in &model.layout().variables {
             let Role::Parameter { offset, .. } = variable.role else { continue };
             let name = &variable.name;
-            let array = group.get(name).with_context(|| format!("the trace lacks the positions of {name}"))?;
-            let Values::F64(values) = &array.values else { bail!("the positions of {name} are no real numbers") };
+            let array = group.get(name).ok_or_else(|| wrong(format!("the trace lacks the positions of {name}")))?;
+            let Values::F64(values) = &array.values else {
+                return Err(wrong(format!("the positions of {name} are no real numbers")));
+            };
             if array.elements(2) != variable.len() || !array.is_sampled() {
-                bail!("the positions of {name} have another shape than the model's");
+                return Err(wrong(format!("the positions of {name} have another shape than the model's")));
             }
             shape = Some((array.chains(), array.draws()));
             parts.push((offset, variable.len(), values.as_slice()));
         }
-        let (chains, draws) = shape.context("the model has no parameter")?;
+        let (chains, draws) = shape.ok_or_else(|| wrong("the model has no parameter".to_owned()))?;
         Ok(Self { parts, chains, draws })
     }
 

@@ -1,15 +1,15 @@
 //! A comparison in words.
 
-use super::{Comparison, Side};
+use super::{ComparedTrace, TraceComparison};
 use octopus_diag::ParameterDifference;
 use octopus_report::{Charset, Column, count, rate, seconds, significant, text_table};
 
 /// More parameters than this are shown by their worst.
 const MOST: usize = 20;
 
-impl Comparison {
+impl TraceComparison {
     /// Tables, checks and advice; every parameter when `all`.
-    pub(crate) fn to_text(&self, all: bool) -> String {
+    pub fn to_text(&self, all: bool) -> String {
         let charset = Charset::from_environment();
         let mut text = String::new();
         for (letter, side) in ["A", "B"].into_iter().zip(&self.runs) {
@@ -96,7 +96,7 @@ impl Comparison {
 
     fn speed_text(&self, charset: Charset) -> String {
         let columns = [Column::left("", 60), Column::right("A"), Column::right("B"), Column::right("B over A")];
-        type Figure = (&'static str, fn(&Side) -> Option<f64>, fn(f64) -> String);
+        type Figure = (&'static str, fn(&ComparedTrace) -> Option<f64>, fn(f64) -> String);
         let figures: [Figure; 5] = [
             ("warm-up and sampling", |side| side.speed.seconds, seconds),
             ("smallest bulk-ESS", |side| side.speed.min_ess_bulk, rate),

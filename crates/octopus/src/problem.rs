@@ -1,9 +1,6 @@
 //! Problems, built from settings and again from a run's record, and what is wrong with them in a user's words.
 
-use crate::config::option;
-use crate::exit::UsageError;
-use anyhow::Result;
-use octopus_density::ModelError;
+use crate::TraceError;
 use octopus_models::{BuildError, Problem, Registry};
 use octopus_runs::{ModelRecord, RunRecord};
 use std::sync::Arc;
@@ -12,13 +9,11 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When nobody knows the record's model, or the data have gone or changed.
-pub(crate) fn of_run(models: Registry, record: &RunRecord) -> Result<Arc<dyn Problem>> {
-    let model = models.find(&record.model.name).map_err(|error| anyhow::anyhow!("run.toml: {error}"))?;
+pub fn of_run(models: Registry, record: &RunRecord) -> Result<Arc<dyn Problem>, TraceError> {
+    let model = models.find(&record.model.name).map_err(TraceError::Record)?;
     let problem = model.build(&record.model.settings, None).map_err(|error| match error {
-        BuildError::Form { field, what } => {
-            anyhow::anyhow!("run.toml: field `model.settings.{field}`: {what}; repair it, or make the run again")
-        }
-        other => in_options(other),
+        error @ BuildError::Form { .. } => TraceError::Record(error),
+        other => other.into(),
     })?;
     let (then, now) = (record.data.as_ref().map(|data| &data.sha256), &problem.data().sha256);
     if then != Some(now) || record.layout != *problem.density().layout() {
@@ -34,16 +29,6 @@ pub(crate) fn of_run(models: Registry, record: &RunRecord) -> Result<Arc<dyn Pro
 }
 
 /// The model of a problem, for `run.toml`.
-pub(crate) fn model_record(problem: &dyn Problem) -> ModelRecord {
+pub fn model_record(problem: &dyn Problem) -> ModelRecord {
     ModelRecord { name: problem.density().name().to_owned(), settings: problem.settings().clone() }
-}
-
-/// Settings that are out of range by their options' names; other errors as they are.
-pub(crate) fn in_options(error: BuildError) -> anyhow::Error {
-    match error {
-        BuildError::Model(ModelError::Setting { field, value, expected }) => {
-            UsageError(format!("{} {value}: {expected}", option(field))).into()
-        }
-        other => other.into(),
-    }
 }

@@ -1,24 +1,23 @@
 //! Draws to look at: of a run folder, or of another program.
 
-use crate::problem;
-use anyhow::{Context, Result, bail};
+use crate::{TraceError, problem};
 use octopus_diag::ParameterSummary;
 use octopus_models::{Problem, Registry};
 use octopus_report::SummaryRow;
 use octopus_runs::{RunFolder, RunRecord, Status, open_trace};
-use octopus_trace::{Attribute, Dataset, InferenceData};
+use octopus_trace::{Dataset, InferenceData};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Draws, and the run they are of.
-pub(crate) struct Trace {
+pub struct Trace {
     /// All groups.
-    pub(crate) data: InferenceData,
+    pub data: InferenceData,
     /// The run's record; none for what another program wrote.
-    pub(crate) record: Option<RunRecord>,
+    pub record: Option<RunRecord>,
     /// Where it was read, in words.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 impl Trace {
@@ -27,7 +26,7 @@ impl Trace {
     ///
     /// # Errors
     /// When there is no trace at a path, or it is damaged.
-    pub(crate) fn open(paths: &[PathBuf]) -> Result<Self> {
+    pub fn open(paths: &[PathBuf]) -> Result<Self, TraceError> {
         let name = match paths {
             [path] => path.display().to_string(),
             [first, others @ ..] => format!("{} and {} more", first.display(), others.len()),
@@ -46,17 +45,17 @@ impl Trace {
     ///
     /// # Errors
     /// When there are none, because the run is still in warm-up, or the file has no such group.
-    pub(crate) fn posterior(&self) -> Result<&Dataset> {
+    pub fn posterior(&self) -> Result<&Dataset, TraceError> {
         let name = &self.name;
         match (self.data.posterior(), &self.record) {
             (Some(posterior), _) => Ok(posterior),
-            (None, Some(_)) => bail!("the run in {name} is still in warm-up: continue it with `octopus resume {name}`"),
-            (None, None) => bail!("{name} has no group `posterior`: it is no trace of draws"),
+            (None, Some(_)) => Err(TraceError::InWarmUp { name: name.clone() }),
+            (None, None) => Err(TraceError::lacks(format!("{name} has no group `posterior`: it is no trace of draws"))),
         }
     }
 
     /// Whether the run can still grow.
-    pub(crate) fn unfinished(&self) -> bool {
+    pub fn unfinished(&self) -> bool {
         self.record.as_ref().is_some_and(|record| record.status != Status::Complete)
     }
 
@@ -64,13 +63,13 @@ impl Trace {
     ///
     /// # Errors
     /// For a file, and when the data have gone or changed.
-    pub(crate) fn problem(&self, models: Registry) -> Result<Arc<dyn Problem>> {
-        problem::of_run(models, self.record.as_ref().context("a file does not tell its model")?)
+    pub fn problem(&self, models: Registry) -> Result<Arc<dyn Problem>, TraceError> {
+        problem::of_run(models, self.record.as_ref().ok_or(TraceError::NoModel)?)
     }
 }
 
 /// The rows of a summary for pictures and reports.
-pub(crate) fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>) -> Vec<SummaryRow> {
+pub fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>) -> Vec<SummaryRow> {
     let row = |p: &ParameterSummary| SummaryRow {
         name: p.name.clone(),
         mean: p.mean,
@@ -84,14 +83,4 @@ pub(crate) fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>
         truth: truth.get(&p.name).copied(),
     };
     parameters.iter().map(row).collect()
-}
-
-/// An attribute in words.
-pub(crate) fn attribute_text(value: &Attribute) -> String {
-    match value {
-        Attribute::Text(text) => text.clone(),
-        Attribute::F64(value) => value.to_string(),
-        Attribute::I64(value) => value.to_string(),
-        Attribute::List(values) => values.iter().map(attribute_text).collect::<Vec<_>>().join(", "),
-    }
 }

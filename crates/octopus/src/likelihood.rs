@@ -1,8 +1,7 @@
 //! Log likelihoods and predictions of a trace: those it holds, or those its model makes again.
 
-use crate::observed::{Predictive, Wanted};
-use crate::trace::Trace;
-use anyhow::{Context, Result};
+use crate::observed::{Predictive, PredictiveParts};
+use crate::{Trace, TraceError};
 use octopus_diag::{LogLikelihood, relative_eff};
 use octopus_models::Problem;
 use octopus_trace::Array;
@@ -13,15 +12,15 @@ use octopus_trace::Array;
 ///
 /// # Errors
 /// When the trace lacks the positions.
-pub(crate) fn complete(
+pub fn complete(
     trace: &mut Trace,
     problem: &dyn Problem,
-    wanted: Wanted,
+    wanted: PredictiveParts,
     per_chain: usize,
     most: usize,
-) -> Result<Option<usize>> {
+) -> Result<Option<usize>, TraceError> {
     let absent = |group: &str| trace.data.group(group).is_none();
-    let wanted = Wanted {
+    let wanted = PredictiveParts {
         replicates: wanted.replicates && absent("posterior_predictive"),
         log_likelihood: wanted.log_likelihood && absent("log_likelihood"),
     };
@@ -41,24 +40,26 @@ pub(crate) fn complete(
 }
 
 /// The log likelihoods of a trace, and what its draws are worth.
-pub(crate) struct Judged<'a> {
+pub struct PointwiseLikelihood<'a> {
     /// Samples by observations.
-    pub(crate) log_likelihood: LogLikelihood<'a>,
+    pub log_likelihood: LogLikelihood<'a>,
     /// The relative effective sample size of those draws.
-    pub(crate) reff: f64,
+    pub reff: f64,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> PointwiseLikelihood<'a> {
     /// Of the variables `names`; without names of the only one.
     ///
     /// # Errors
     /// When there is no such group or variable.
-    pub(crate) fn of(trace: &'a Trace, names: &[&str]) -> Result<Self> {
+    pub fn of(trace: &'a Trace, names: &[&str]) -> Result<Self, TraceError> {
         let name = &trace.name;
-        let group = trace.data.group("log_likelihood").with_context(|| {
-            format!("{name} has no group `log_likelihood`: have your sampler keep it (in Stan as `log_lik`)")
+        let group = trace.data.group("log_likelihood").ok_or_else(|| {
+            let what = "has no group `log_likelihood`: have your sampler keep it (in Stan as `log_lik`)";
+            TraceError::lacks(format!("{name} {what}"))
         })?;
-        let log_likelihood = LogLikelihood::of(group, names).with_context(|| name.clone())?;
+        let log_likelihood =
+            LogLikelihood::of(group, names).map_err(|source| TraceError::Named { name: name.clone(), source })?;
         let posterior = trace.posterior()?;
         let drawn = posterior.variables.values().find(|array| array.is_sampled()).map_or(0, samples);
         // Of draws that were left out the others are further apart, and worth more each, but not more than one.

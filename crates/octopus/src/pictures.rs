@@ -1,11 +1,7 @@
 //! Pictures of a trace: what each is made from, and why one cannot be made.
 
-use crate::likelihood::Judged;
-use crate::observed::{Prior, Wanted};
-use crate::phase0::check_predictive;
-use crate::trace::{Trace, rows};
-use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
+use crate::loaded::rows;
+use crate::{PointwiseLikelihood, PredictiveParts, PriorDraws, Trace, TraceError, check_predictive};
 use octopus_diag::{DEFAULT_PROB, Ties, loo, loo_pit, summary};
 use octopus_models::{Effects, Problem};
 use octopus_report::{
@@ -24,8 +20,8 @@ const REPLICATES: usize = 100;
 const PRIOR_DRAWS: usize = 2000;
 
 /// A picture of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Picture {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
     /// Draws of each chain in order, densities, ranks
     Trace,
     /// Ranks of each chain among all
@@ -66,13 +62,36 @@ pub(crate) enum Picture {
     Shrinkage,
 }
 
+/// Every picture with its name and what it shows.
+const ALL: [(Picture, &str, &str); 19] = [
+    (Picture::Trace, "trace", "Draws of each chain in order, densities, ranks"),
+    (Picture::Rank, "rank", "Ranks of each chain among all"),
+    (Picture::Posterior, "posterior", "Densities with 89% intervals"),
+    (Picture::Forest, "forest", "Intervals of every variable"),
+    (Picture::Pair, "pair", "Pairs of variables, with divergences"),
+    (Picture::Parallel, "parallel", "Divergent draws across variables"),
+    (Picture::Energy, "energy", "Energies and their steps"),
+    (Picture::Autocorr, "autocorr", "Autocorrelation of each chain"),
+    (Picture::Ess, "ess", "Effective sample sizes against draws"),
+    (Picture::EssQuantile, "ess-quantile", "Effective sample sizes of quantiles"),
+    (Picture::EssLocal, "ess-local", "Effective sample sizes of small intervals"),
+    (Picture::Convergence, "convergence", "R-hat and effective sample sizes of all parameters against draws"),
+    (Picture::Ppc, "ppc", "Densities of observed and predicted data"),
+    (Picture::PpcEcdf, "ppc-ecdf", "Distribution functions of observed and predicted data"),
+    (Picture::PpcStatistic, "ppc-statistic", "Statistics of observed and predicted data"),
+    (Picture::Prior, "prior", "Prior against posterior"),
+    (Picture::LooPit, "loo-pit", "Observations within their predictions from the others"),
+    (Picture::ParetoK, "pareto-k", "How far LOO can be trusted, for each observation"),
+    (Picture::Shrinkage, "shrinkage", "Raw means of groups against their posteriors"),
+];
+
 /// What pictures are made from.
-pub(crate) struct Material<'a> {
+pub struct Material<'a> {
     trace: &'a Trace,
     posterior: &'a Dataset,
     problem: Option<&'a dyn Problem>,
     rows: Vec<SummaryRow>,
-    judged: OnceCell<Judged<'a>>,
+    judged: OnceCell<PointwiseLikelihood<'a>>,
 }
 
 impl<'a> Material<'a> {
@@ -81,10 +100,11 @@ impl<'a> Material<'a> {
     ///
     /// # Errors
     /// When the trace has no draws, or a name no parameter.
-    pub(crate) fn new(trace: &'a Trace, problem: Option<&'a dyn Problem>, wanted: &[String]) -> Result<Self> {
+    pub fn new(trace: &'a Trace, problem: Option<&'a dyn Problem>, wanted: &[String]) -> Result<Self, TraceError> {
         let posterior = trace.posterior()?;
         let truth = problem.map(Problem::truth).unwrap_or_default();
-        let summary = summary(posterior, DEFAULT_PROB).with_context(|| trace.name.clone())?;
+        let summary = summary(posterior, DEFAULT_PROB)
+            .map_err(|source| TraceError::Named { name: trace.name.clone(), source })?;
         let mut rows = rows(&summary.parameters, &truth);
         let named = |row: &SummaryRow, pattern: &str| {
             let variable = row.name.split_once('[').map_or(row.name.as_str(), |(variable, _)| variable);
@@ -92,7 +112,10 @@ impl<'a> Material<'a> {
         };
         if let Some(pattern) = wanted.iter().find(|pattern| !rows.iter().any(|row| named(row, pattern))) {
             let variables: Vec<&str> = posterior.variables.keys().map(String::as_str).collect();
-            bail!("--var {pattern}: no parameter of {} has this name; it has {}", trace.name, variables.join(", "));
+            let (name, has) = (&trace.name, variables.join(", "));
+            return Err(TraceError::lacks(format!(
+                "--var {pattern}: no parameter of {name} has this name; it has {has}"
+            )));
         }
         rows.retain(|row| wanted.is_empty() || wanted.iter().any(|pattern| named(row, pattern)));
         Ok(Self { trace, posterior, problem, rows, judged: OnceCell::new() })
@@ -102,16 +125,16 @@ impl<'a> Material<'a> {
     ///
     /// # Errors
     /// When the trace has no draws.
-    pub(crate) fn with_rows(trace: &'a Trace, problem: &'a dyn Problem, rows: Vec<SummaryRow>) -> Result<Self> {
+    pub fn with_rows(trace: &'a Trace, problem: &'a dyn Problem, rows: Vec<SummaryRow>) -> Result<Self, TraceError> {
         Ok(Self { trace, posterior: trace.posterior()?, problem: Some(problem), rows, judged: OnceCell::new() })
     }
 
     /// The log likelihoods, which several pictures need.
-    fn judged(&self) -> Result<&Judged<'a>> {
+    fn judged(&self) -> Result<&PointwiseLikelihood<'a>, TraceError> {
         if let Some(judged) = self.judged.get() {
             return Ok(judged);
         }
-        let judged = Judged::of(self.trace, &[])?;
+        let judged = PointwiseLikelihood::of(self.trace, &[])?;
         Ok(self.judged.get_or_init(|| judged))
     }
 
@@ -120,26 +143,48 @@ impl<'a> Material<'a> {
     }
 
     /// Observed and predicted data.
-    fn predictions(&self) -> Result<Predictions> {
-        let group =
-            |name: &str| self.trace.data.group(name).with_context(|| format!("the trace has no group `{name}`"));
-        Predictions::from_groups(group("observed_data")?, group("posterior_predictive")?)
-            .context("no variable of `posterior_predictive` has the shape of one in `observed_data`")
+    fn predictions(&self) -> Result<Predictions, TraceError> {
+        let group = |name: &str| {
+            self.trace.data.group(name).ok_or_else(|| TraceError::lacks(format!("the trace has no group `{name}`")))
+        };
+        Predictions::from_groups(group("observed_data")?, group("posterior_predictive")?).ok_or_else(|| {
+            TraceError::lacks("no variable of `posterior_predictive` has the shape of one in `observed_data`")
+        })
     }
 }
 
 impl Picture {
+    /// Returns all pictures, in the order in which they are drawn.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ALL.into_iter().map(|(picture, ..)| picture)
+    }
+
+    /// Returns the picture with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        ALL.into_iter().find(|(_, own, _)| *own == name).map(|(picture, ..)| picture)
+    }
+
+    /// Returns the picture's name, e.g. `ess-quantile`.
+    pub fn name(self) -> &'static str {
+        ALL.into_iter().find(|(picture, ..)| *picture == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// Returns what it shows, in a few words.
+    pub fn about(self) -> &'static str {
+        ALL.into_iter().find(|(picture, ..)| *picture == self).map_or("", |(.., about)| about)
+    }
+
     /// What it needs of each draw that a run folder does not keep.
-    pub(crate) fn wants(self) -> Wanted {
+    pub fn wants(self) -> PredictiveParts {
         let replicates = matches!(self, Self::Ppc | Self::PpcEcdf | Self::PpcStatistic | Self::LooPit);
-        Wanted { replicates, log_likelihood: matches!(self, Self::LooPit | Self::ParetoK) }
+        PredictiveParts { replicates, log_likelihood: matches!(self, Self::LooPit | Self::ParetoK) }
     }
 
     /// The picture of this kind.
     ///
     /// # Errors
     /// What the trace lacks for it.
-    pub(crate) fn of(self, from: &Material) -> Result<Plot> {
+    pub fn of(self, from: &Material) -> Result<Plot, TraceError> {
         let Material { posterior, rows, .. } = from;
         let stats = from.stats();
         Ok(match self {
@@ -150,8 +195,8 @@ impl Picture {
             Self::Pair => Plot::Pair(PairPlot::from_posterior(posterior, stats, rows)),
             Self::Parallel => Plot::Parallel(ParallelPlot::from_posterior(posterior, stats, rows)),
             Self::Energy => {
-                let stats = stats.context("the trace has no group `sample_stats`")?;
-                stats.get("energy").context("`sample_stats` has no `energy`")?;
+                let stats = stats.ok_or_else(|| TraceError::lacks("the trace has no group `sample_stats`"))?;
+                stats.get("energy").ok_or_else(|| TraceError::lacks("`sample_stats` has no `energy`"))?;
                 Plot::Energy(EnergyPlot::from_sample_stats(stats))
             }
             Self::Autocorr => Plot::Autocorr(AutocorrPlot::from_posterior(posterior, rows)),
@@ -193,9 +238,10 @@ impl Picture {
                 Plot::ParetoK(ParetoKPlot { k: found.reliability, threshold: found.good, labels: Vec::new() })
             }
             Self::Shrinkage => {
-                let problem = from.problem.context("what was observed in which group is not known")?;
+                let problem =
+                    from.problem.ok_or_else(|| TraceError::lacks("what was observed in which group is not known"))?;
                 let Effects { variable, mean, data } =
-                    problem.effects().context("the model has no effects of groups")?;
+                    problem.effects().ok_or_else(|| TraceError::lacks("the model has no effects of groups"))?;
                 let mean = rows.iter().find(|row| row.name == mean).map(|row| row.mean);
                 let groups = data.group_index();
                 Plot::Shrinkage(ShrinkagePlot::from_summary(variable, rows, data.values(), &groups, mean))
@@ -205,16 +251,16 @@ impl Picture {
 }
 
 /// Of the trace's own prior draws, or of those its model makes.
-fn prior(from: &Material) -> Result<Plot> {
+fn prior(from: &Material) -> Result<Plot, TraceError> {
     let made;
     let prior = match (from.trace.data.group("prior"), from.problem) {
         (Some(prior), _) => prior,
         (None, Some(problem)) => {
             let seed = from.trace.record.as_ref().map_or(0, |record| record.sampler.seed);
-            made = Prior::new(problem, seed, PRIOR_DRAWS)?;
+            made = PriorDraws::new(problem, seed, PRIOR_DRAWS)?;
             &made.parameters
         }
-        (None, None) => bail!("the trace has no group `prior`"),
+        (None, None) => return Err(TraceError::lacks("the trace has no group `prior`")),
     };
     let of_prior = rows(&summary(prior, DEFAULT_PROB)?.parameters, &HashMap::new());
     Ok(Plot::PriorPosterior(PriorPosteriorPlot::from_groups(prior, &of_prior, from.posterior, &from.rows)))

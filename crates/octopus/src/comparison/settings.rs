@@ -1,6 +1,7 @@
 //! In which settings two traces differ.
 
-use crate::trace::Trace;
+use crate::Trace;
+use octopus_trace::Attribute;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,21 +24,21 @@ const OUTCOMES: [&str; 12] = [
 
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Setting {
+pub struct DifferingSetting {
     /// Its place in `run.toml`, e.g. `sampler.seed`; of a file an attribute.
-    pub(crate) name: String,
+    pub name: String,
     /// The first's value, then the second's; none where it has no such setting.
-    pub(crate) values: [Option<String>; 2],
+    pub values: [Option<String>; 2],
 }
 
 /// The settings in which they differ, by name.
-pub(super) fn differing(traces: &[Trace; 2]) -> Vec<Setting> {
+pub(super) fn differing(traces: &[Trace; 2]) -> Vec<DifferingSetting> {
     let [first, mut second] = [of(&traces[0]), of(&traces[1])];
     let mut found: BTreeMap<String, [Option<String>; 2]> =
         first.into_iter().map(|(name, value)| (name.clone(), [Some(value), second.remove(&name)])).collect();
     found.extend(second.into_iter().map(|(name, value)| (name, [None, Some(value)])));
     found.retain(|_, values| values[0] != values[1]);
-    found.into_iter().map(|(name, values)| Setting { name, values }).collect()
+    found.into_iter().map(|(name, values)| DifferingSetting { name, values }).collect()
 }
 
 fn of(trace: &Trace) -> BTreeMap<String, String> {
@@ -54,7 +55,7 @@ fn of(trace: &Trace) -> BTreeMap<String, String> {
             let attrs = trace.data.posterior().map(|posterior| &posterior.attrs);
             for name in ["inference_library", "inference_library_version", "tuning_steps"] {
                 if let Some(value) = attrs.and_then(|attrs| attrs.get(name)) {
-                    found.insert(name.to_owned(), crate::trace::attribute_text(value));
+                    found.insert(name.to_owned(), attribute_text(value));
                 }
             }
         }
@@ -77,5 +78,15 @@ fn flatten(place: &str, value: &Value, found: &mut BTreeMap<String, String>) {
         other => {
             found.insert(place.to_owned(), other.to_string());
         }
+    }
+}
+
+/// Returns an attribute in words.
+fn attribute_text(value: &Attribute) -> String {
+    match value {
+        Attribute::Text(text) => text.clone(),
+        Attribute::F64(value) => value.to_string(),
+        Attribute::I64(value) => value.to_string(),
+        Attribute::List(values) => values.iter().map(attribute_text).collect::<Vec<_>>().join(", "),
     }
 }

@@ -4,75 +4,75 @@ mod settings;
 mod speed;
 mod text;
 
-use crate::trace::Trace;
-use anyhow::{Context, Result};
+use crate::{Trace, TraceError};
 use octopus_diag::limits;
 use octopus_diag::{Check, ParameterDifference, PosteriorDifference, Status, posterior_difference};
 use octopus_report::{RunComparisonPlot, RunDifference, RunRatio, percent, significant};
 use octopus_runs::diagnose_options;
 use serde::{Serialize, Serializer};
 
-pub(crate) use settings::Setting;
-pub(crate) use speed::Speed;
+pub use settings::DifferingSetting;
+pub use speed::TraceSpeed;
 
 /// From when on two posteriors differ.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Limits {
+pub struct ComparisonLimits {
     /// Relative difference of a mean, and of all together (the PRD's 5 %).
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// Relative difference of a standard deviation (the PRD's 10 %).
-    pub(crate) sd: f64,
+    pub sd: f64,
     /// The probability of calling two runs of one posterior different by chance.
-    pub(crate) alpha: f64,
+    pub alpha: f64,
 }
 
 /// One of the two.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Side {
+pub struct ComparedTrace {
     /// Where it was read.
-    pub(crate) name: String,
+    pub name: String,
     /// Number of chains.
-    pub(crate) chains: usize,
+    pub chains: usize,
     /// Draws of each.
-    pub(crate) draws: usize,
+    pub draws: usize,
     /// How fast it was.
-    pub(crate) speed: Speed,
+    pub speed: TraceSpeed,
 }
 
 /// All that is to be said.
 #[derive(Debug, Serialize)]
-pub(crate) struct Comparison {
+pub struct TraceComparison {
     schema: u32,
     /// Whether no check failed.
-    pub(crate) same: bool,
+    pub same: bool,
     /// Whether chance alone would make differences as large as all that were found.
     by_chance: bool,
-    runs: [Side; 2],
-    limits: Limits,
+    runs: [ComparedTrace; 2],
+    limits: ComparisonLimits,
     /// The checks, in order.
-    pub(crate) checks: Vec<Check>,
+    pub checks: Vec<Check>,
     /// Every parameter that both have.
     #[serde(serialize_with = "parameters")]
-    pub(crate) posterior: PosteriorDifference,
+    pub posterior: PosteriorDifference,
     only_first: Vec<String>,
     only_second: Vec<String>,
-    settings: Vec<Setting>,
+    settings: Vec<DifferingSetting>,
 }
 
-impl Comparison {
+impl TraceComparison {
     /// Compares two traces.
     ///
     /// # Errors
     /// When one has no draws, or they have no parameter in common.
-    pub(crate) fn new(traces: &[Trace; 2], limits: Limits) -> Result<Self> {
+    pub fn new(traces: &[Trace; 2], limits: ComparisonLimits) -> Result<Self, TraceError> {
         let posteriors = [traces[0].posterior()?, traces[1].posterior()?];
         let superchains = [0, 1].map(|i| traces[i].record.as_ref().and_then(|r| diagnose_options(r).superchains));
-        let posterior = posterior_difference(posteriors[0], posteriors[1], superchains)
-            .with_context(|| format!("{} and {}", traces[0].name, traces[1].name))?;
+        let posterior = posterior_difference(posteriors[0], posteriors[1], superchains).map_err(|source| {
+            TraceError::Named { name: format!("{} and {}", traces[0].name, traces[1].name), source }
+        })?;
         let side = |i: usize| {
             let summary = &posterior.summaries[i];
-            let speed = Speed::of(&traces[i], summary.min_ess_bulk());
-            Side { name: traces[i].name.clone(), chains: summary.chains, draws: summary.draws, speed }
+            let speed = TraceSpeed::of(&traces[i], summary.min_ess_bulk());
+            ComparedTrace { name: traces[i].name.clone(), chains: summary.chains, draws: summary.draws, speed }
         };
         let checks = checks(&posterior, traces, limits);
         Ok(Self {
@@ -90,11 +90,11 @@ impl Comparison {
     }
 }
 
-impl Comparison {
+impl TraceComparison {
     /// The differences as a picture, with the ratios of speed that both tell.
-    pub(crate) fn plot(&self) -> RunComparisonPlot {
+    pub fn plot(&self) -> RunComparisonPlot {
         let [first, second] = &self.runs;
-        let ratio = |name: &str, of: fn(&Speed) -> Option<f64>| {
+        let ratio = |name: &str, of: fn(&TraceSpeed) -> Option<f64>| {
             let (a, b) = (of(&first.speed)?, of(&second.speed)?);
             (a > 0.0).then(|| RunRatio { name: name.to_owned(), ratio: b / a })
         };
@@ -118,7 +118,7 @@ impl Comparison {
     }
 }
 
-fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: Limits) -> Vec<Check> {
+fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: ComparisonLimits) -> Vec<Check> {
     let judge = |id: &'static str, observed: f64, threshold: f64, good: bool, message: String, advice: &str| Check {
         id,
         status: if good { Status::Pass } else { Status::Fail },

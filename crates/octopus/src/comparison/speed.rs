@@ -1,7 +1,7 @@
 //! What a trace tells of its speed.
 
 use super::finite;
-use crate::trace::Trace;
+use crate::Trace;
 use octopus_trace::{Attribute, InferenceData};
 use serde::Serialize;
 
@@ -10,20 +10,20 @@ const STEPS: [&str; 3] = ["n_steps", "n_leapfrog__", "num_steps"];
 
 /// How fast draws came; none where the trace does not say.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Speed {
+pub struct TraceSpeed {
     /// Wall-clock seconds of warm-up and sampling.
-    pub(crate) seconds: Option<f64>,
+    pub seconds: Option<f64>,
     /// The smallest bulk effective sample size.
-    pub(crate) min_ess_bulk: Option<f64>,
+    pub min_ess_bulk: Option<f64>,
     /// The one over the other.
-    pub(crate) min_ess_per_s: Option<f64>,
+    pub min_ess_per_s: Option<f64>,
     /// Gradients of the draws, without those of warm-up.
-    pub(crate) gradients: Option<u64>,
+    pub gradients: Option<u64>,
     /// Effective draws of a thousand of them.
-    pub(crate) min_ess_per_1000_gradients: Option<f64>,
+    pub min_ess_per_1000_gradients: Option<f64>,
 }
 
-impl Speed {
+impl TraceSpeed {
     pub(super) fn of(trace: &Trace, min_ess_bulk: f64) -> Self {
         let timing = trace.record.as_ref().map(|record| record.timing.warmup_s + record.timing.sampling_s);
         let seconds = timing.or_else(|| told(&trace.data)).filter(|&seconds| seconds > 0.0);
