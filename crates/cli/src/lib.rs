@@ -20,7 +20,6 @@ mod exit;
 mod interrupt;
 mod logging;
 mod output;
-mod phase0;
 mod progress;
 mod tiny_run;
 

@@ -5,8 +5,9 @@ use crate::config::{chosen, config_error, prd_sampler};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::phase0::{self, Options, Outcome};
+use crate::progress::Watcher;
 use anyhow::Result;
+use octopus_phase0::Options;
 use octopus_report::{Charset, Outcome as Overall, Status};
 use octopus_runs::{Demand, DeviceInventory};
 use octopus_sampler::SamplerConfig;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     sampler.metric = args.metric.unwrap_or(sampler.metric);
     sampler.validate().map_err(|error| config_error(&error))?;
     let asked = chosen(&args.machine)?;
-    let problem = phase0::of_size(args.groups)?;
+    let problem = octopus_phase0::of_size(args.groups)?;
     let device = DeviceInventory::look(asked.clone())
         .choose(&Demand::of_run(problem.model(), &sampler), args.machine.no_fallback)?;
     if !device.others.is_empty() {
@@ -49,16 +50,18 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
         require_gpu: args.require_gpu,
         asked: asked.choice,
         device,
-        quiet: global.quiet,
+        say: &|text| {
+            if !global.quiet {
+                output::note(text);
+            }
+        },
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
     };
     let pool = octopus_runs::pool(args.machine.threads)?;
-    let report = match phase0::run(&options, &pool, Interrupt::install()?)? {
-        Outcome::Done(report) => report,
-        Outcome::Interrupted => {
-            output::note("interrupted: no report was written");
-            return Ok(Exit::Interrupted);
-        }
+    let observer = &mut Watcher::new(Interrupt::install()?, global.quiet);
+    let Some(report) = octopus_phase0::run(&options, &pool, observer)? else {
+        output::note("interrupted: no report was written");
+        return Ok(Exit::Interrupted);
     };
     let verdict = &report.verdict;
     if global.json {

@@ -5,14 +5,14 @@ use super::{Options, Stages};
 use octopus_report::{FrontPoint, Measured, ParetoFrontPlot, Plot, ScalingMeasure, ScalingPlot, ScalingSeries};
 
 /// Effective draws a second by groups, and by the error of the means.
-pub(super) fn plots(stages: &Stages, options: &Options) -> Vec<Plot> {
+pub(super) fn plots(stages: &Stages, options: &Options<'_>) -> Vec<Plot> {
     let mut plots = vec![front(&stages.benchmark.strategies)];
     plots.extend(scaling(stages, options));
     plots
 }
 
 /// None where only one size was measured.
-fn scaling(stages: &Stages, options: &Options) -> Option<Plot> {
+fn scaling(stages: &Stages, options: &Options<'_>) -> Option<Plot> {
     let (benchmark, sampler) = (&stages.benchmark, &options.sampler);
     if benchmark.sizes.is_empty() {
         return None;

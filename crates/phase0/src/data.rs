@@ -34,7 +34,7 @@ pub(super) fn run(groups: usize) -> Result<Data> {
 ///
 /// # Errors
 /// When there is no group.
-pub(crate) fn of_size(groups: usize) -> Result<HierarchicalNormalProblem> {
+pub fn of_size(groups: usize) -> Result<HierarchicalNormalProblem> {
     let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
     let settings = HierarchicalSettings { data: DataSource::Synthetic(spec), ..HierarchicalSettings::default() };
     Ok(HierarchicalNormalProblem::new(settings, None)?)

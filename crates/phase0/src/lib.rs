@@ -1,6 +1,8 @@
 //! Phase 0 from end to end: verify, data, sample, diagnose, compare, predict, benchmark, plots, report.
 //!
-//! One file for each stage; a stage takes what the earlier ones found and returns what it found.
+//! [`run`] does all stages and leaves a folder with the run, pictures, tables and a page. One file holds each stage; a
+//! stage takes what the earlier ones found and returns what it found. `docs/requirements.md` says what phase 0 asks.
+#![forbid(unsafe_code)]
 
 mod benchmark;
 mod compare;
@@ -22,47 +24,37 @@ mod tables;
 mod target;
 mod verify;
 
-pub(crate) use data::of_size;
+pub use data::of_size;
 
-use crate::interrupt::Interrupt;
-use crate::output;
 use anyhow::Result;
 use octopus_device::DeviceChoice;
 use octopus_report::{Report, Stories};
-use octopus_runs::DeviceDecision;
+use octopus_runs::{DeviceDecision, Observer};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// What is asked of phase 0.
-pub(crate) struct Options {
+pub struct Options<'a> {
     /// The folder for everything.
-    pub(crate) out: PathBuf,
+    pub out: PathBuf,
     /// Groups of 10 observations.
-    pub(crate) groups: usize,
+    pub groups: usize,
     /// The sampler's settings.
-    pub(crate) sampler: SamplerConfig,
+    pub sampler: SamplerConfig,
     /// Small benchmarks.
-    pub(crate) quick: bool,
+    pub quick: bool,
     /// What was asked for.
-    pub(crate) asked: DeviceChoice,
+    pub asked: DeviceChoice,
     /// What samples, and why.
-    pub(crate) device: DeviceDecision,
+    pub device: DeviceDecision,
     /// Whether a missing GPU counts.
-    pub(crate) require_gpu: bool,
-    /// No progress and notes.
-    pub(crate) quiet: bool,
+    pub require_gpu: bool,
+    /// Is told each stage as it begins, and what became of an interrupted run.
+    pub say: &'a (dyn Fn(String) + Sync),
     /// The command line.
-    pub(crate) command: Vec<String>,
-}
-
-/// How phase 0 ended.
-pub(crate) enum Outcome {
-    /// All stages ran.
-    Done(Box<Report>),
-    /// The user stopped it while it sampled.
-    Interrupted,
+    pub command: Vec<String>,
 }
 
 /// What the stages found.
@@ -82,24 +74,24 @@ struct Stages {
     stats: Option<octopus_trace::Dataset>,
 }
 
-/// Runs all stages.
+/// Runs all stages; the report is in the folder too. None when the observer stopped it.
 ///
 /// # Errors
 /// When a stage cannot run at all; what it finds is never an error.
-pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) -> Result<Outcome> {
+pub fn run(options: &Options<'_>, pool: &ThreadPool, observer: &mut dyn Observer) -> Result<Option<Report>> {
     let begin = Instant::now();
     let stage = |name: &str| {
-        if !options.quiet {
-            output::note(format!("[{:5.1} s] {name}", begin.elapsed().as_secs_f64()));
-        }
+        let seconds = begin.elapsed().as_secs_f64();
+        tracing::debug!(seconds, "stage: {name}");
+        (options.say)(format!("[{seconds:5.1} s] {name}"));
     };
     stage("verify: what machine this is");
     let machine = verify::run();
     stage("data: made as NumPy makes them");
     let data = data::run(options.groups)?;
     stage("sample: into a run folder");
-    let Some(sampled) = sample::run(options, &data.problem, pool, interrupt)? else {
-        return Ok(Outcome::Interrupted);
+    let Some(sampled) = sample::run(options, &data.problem, pool, observer)? else {
+        return Ok(None);
     };
     // What an earlier validation left must not pass for this one's.
     plots::clear(&options.out)?;
@@ -111,8 +103,8 @@ pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) ->
     let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
     let gpu = gpu::run(options, &data.problem, &machine, pool, &stage)?;
     stage("benchmark: engines, strategies, sizes");
-    let Some(benchmark) = benchmark::run(options, &data.problem, &comparison.exact, &gpu, pool, interrupt)? else {
-        return Ok(Outcome::Interrupted);
+    let Some(benchmark) = benchmark::run(options, &data.problem, &comparison.exact, &gpu, pool, observer)? else {
+        return Ok(None);
     };
     let (stories, stats) = (Stories::default(), None);
     let mut stages =
@@ -122,5 +114,19 @@ pub(crate) fn run(options: &Options, pool: &ThreadPool, interrupt: Interrupt) ->
     stage("report: criteria, page, tables");
     let report = report::run(options, &stages, &figures)?;
     stage("done");
-    Ok(Outcome::Done(Box::new(report)))
+    Ok(Some(report))
+}
+
+/// Returns an error with its causes, without those that it quotes itself.
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = inner.source();
+    }
+    text
 }

@@ -10,7 +10,7 @@ use octopus_runs::now_utc;
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn run(options: &Options, stages: &Stages, figures: &[Figure]) -> Result<Report> {
+pub(super) fn run(options: &Options<'_>, stages: &Stages, figures: &[Figure]) -> Result<Report> {
     // Whether everything was made can be seen only afterwards: first as if, then as it is.
     let hoped: Vec<Deliverable> =
         DELIVERABLES.iter().map(|&name| Deliverable { name: name.to_owned(), made: true }).collect();
@@ -24,7 +24,7 @@ pub(super) fn run(options: &Options, stages: &Stages, figures: &[Figure]) -> Res
     Ok(report)
 }
 
-fn compose(options: &Options, stages: &Stages, made: &[Deliverable]) -> Result<Report> {
+fn compose(options: &Options<'_>, stages: &Stages, made: &[Deliverable]) -> Result<Report> {
     let version = env!("CARGO_PKG_VERSION");
     Ok(Report {
         schema: SCHEMA,
@@ -51,7 +51,7 @@ fn compose(options: &Options, stages: &Stages, made: &[Deliverable]) -> Result<R
 }
 
 /// The command line, without the path of the program.
-fn reproduce(options: &Options) -> String {
+fn reproduce(options: &Options<'_>) -> String {
     let words = options.command.iter().skip(1).map(String::as_str);
     std::iter::once("octopus").chain(words).collect::<Vec<_>>().join(" ")
 }

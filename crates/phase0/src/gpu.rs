@@ -42,7 +42,7 @@ pub(super) struct OnGpu {
 /// # Errors
 /// When the CPU fails at what it has done before.
 pub(super) fn run(
-    options: &Options,
+    options: &Options<'_>,
     problem: &HierarchicalNormalProblem,
     machine: &Machine,
     pool: &ThreadPool,
@@ -78,7 +78,7 @@ pub(super) fn run(
         usage: None,
     };
     match sample_in_memory(model, config, &found.place, pool) {
-        Err(error) => found.run = Err(crate::output::chain(&error.into())),
+        Err(error) => found.run = Err(crate::with_causes(&error)),
         Ok(on_gpu) => {
             let usage = monitor.usage();
             found.run = same_run(&on_cpu, &on_gpu, config);
@@ -148,7 +148,7 @@ fn posterior(
     let on_gpu = match sample_in_memory(model, &mixed, gpu, pool) {
         Ok(run) => run,
         Err(error) => {
-            return Ok(Measured::missing(format!("mixed precision: {}", crate::output::chain(&error.into()))));
+            return Ok(Measured::missing(format!("mixed precision: {}", crate::with_causes(&error))));
         }
     };
     let on_cpu = sample_in_memory(model, &config, &Placement::Cpu, pool)?;

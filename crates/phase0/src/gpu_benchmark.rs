@@ -4,13 +4,12 @@ use super::Options;
 use super::benchmark::{Case, Measurement, name, other_sizes};
 use super::gpu::OnGpu;
 use super::tables::runs;
-use crate::interrupt::Interrupt;
 use anyhow::Result;
 use octopus_density::gpu::Precision;
 use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::Comparison;
-use octopus_runs::Placement;
+use octopus_runs::{Observer, Placement};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 
@@ -44,12 +43,12 @@ impl GpuBenchmarks {
     /// # Errors
     /// When a run fails.
     pub(super) fn run(
-        options: &Options,
+        options: &Options<'_>,
         problem: &HierarchicalNormalProblem,
         gpu: &OnGpu,
         auto: Option<&SamplerConfig>,
         pool: &ThreadPool,
-        interrupt: Interrupt,
+        observer: &dyn Observer,
     ) -> Result<Option<Self>> {
         let mut found = Self { test_double: gpu.test_double, engines: Vec::new(), many: Vec::new(), sizes: Vec::new() };
         if gpu.run.is_err() {
@@ -66,7 +65,7 @@ impl GpuBenchmarks {
         for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
             let model = problem.with_likelihood(likelihood)?;
             for precision in PRECISIONS {
-                if interrupt.asked() {
+                if observer.stops() {
                     return Ok(None);
                 }
                 let config = SamplerConfig { precision, ..options.sampler.clone() };
@@ -75,7 +74,7 @@ impl GpuBenchmarks {
             }
         }
         for config in auto.cloned().into_iter().chain(many(options, &MANY)) {
-            if interrupt.asked() {
+            if observer.stops() {
                 return Ok(None);
             }
             found.many.push(bench.once(problem.model(), &config)?);
@@ -83,7 +82,7 @@ impl GpuBenchmarks {
         for groups in other_sizes(options) {
             let problem = super::data::of_size(groups)?;
             for config in std::iter::once(options.sampler.clone()).chain(many(options, &MANY_OF_OTHER_SIZES)) {
-                if interrupt.asked() {
+                if observer.stops() {
                     return Ok(None);
                 }
                 found.sizes.push(bench.once(problem.model(), &config)?);
@@ -112,7 +111,7 @@ impl GpuBenchmarks {
 const PRECISIONS: [Precision; 3] = [Precision::F64, Precision::F32, Precision::Mixed];
 
 /// Many chains in each precision; with --quick in the fastest only.
-fn many(options: &Options, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
+fn many(options: &Options<'_>, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
     let precisions = if options.quick { &PRECISIONS[1..2] } else { &PRECISIONS[..] };
     let of = |&precision: &Precision| {
         let of = move |&(chains, draws): &(usize, usize)| {

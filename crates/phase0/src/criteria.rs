@@ -10,7 +10,7 @@ use octopus_models::Problem;
 use octopus_report::{Deliverable, Evidence, Measured, Status, Verdict, VerdictRow};
 
 /// Judges every criterion.
-pub(super) fn verdict(options: &Options, stages: &Stages, deliverables: &[Deliverable]) -> Verdict {
+pub(super) fn verdict(options: &Options<'_>, stages: &Stages, deliverables: &[Deliverable]) -> Verdict {
     let mut parameters = summary_rows(stages);
     // The error of the array means is told in units of y: those of z would blur it.
     parameters.iter_mut().filter(|row| row.name.starts_with("z[")).for_each(|row| row.truth = None);
@@ -53,7 +53,7 @@ fn of_gpu<T>(stages: &Stages, found: impl FnOnce(&OnGpu) -> Measured<T>) -> Meas
     }
 }
 
-fn timing_variation(options: &Options, stages: &Stages) -> Measured<f64> {
+fn timing_variation(options: &Options<'_>, stages: &Stages) -> Measured<f64> {
     if options.quick {
         return Measured::missing("two short repeats tell nothing: run without --quick");
     }

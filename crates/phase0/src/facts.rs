@@ -45,7 +45,7 @@ pub(super) fn model(stages: &Stages) -> ModelFacts {
 ///
 /// # Errors
 /// When they cannot be written as JSON.
-pub(super) fn settings(options: &Options) -> Result<Vec<(String, serde_json::Value)>> {
+pub(super) fn settings(options: &Options<'_>) -> Result<Vec<(String, serde_json::Value)>> {
     let value = serde_json::to_value(&options.sampler)?;
     let map = value.as_object().context("the settings are no table")?;
     Ok(map.iter().map(|(name, value)| (name.clone(), value.clone())).collect())

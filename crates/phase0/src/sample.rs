@@ -1,13 +1,10 @@
 //! The run itself, into OUT/run, always afresh.
 
 use super::Options;
-use crate::interrupt::Interrupt;
-use crate::output;
-use crate::progress::Watcher;
 use anyhow::Result;
 use octopus::model_record;
 use octopus_models::{HierarchicalNormalProblem, Problem};
-use octopus_runs::{Checkpoints, CreateOptions, RunFolder, RunRecord, RunWriter, Session, drive};
+use octopus_runs::{Checkpoints, CreateOptions, Observer, RunFolder, RunRecord, RunWriter, Session, drive};
 use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
 use rayon::ThreadPool;
@@ -25,10 +22,10 @@ pub(super) struct Sampled {
 /// # Errors
 /// When the folder holds something else, or cannot be written.
 pub(super) fn run(
-    options: &Options,
+    options: &Options<'_>,
     problem: &HierarchicalNormalProblem,
     pool: &ThreadPool,
-    interrupt: Interrupt,
+    observer: &mut dyn Observer,
 ) -> Result<Option<Sampled>> {
     let dir = options.out.join("run");
     let model = problem.density();
@@ -39,11 +36,10 @@ pub(super) fn run(
     (record.device, record.device_reason) = (options.device.name(), options.device.reason.clone());
     record.data = Some(problem.data().clone());
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
-    let observer = &mut Watcher::new(interrupt, options.quiet);
     let session = Session { pool, checkpoints: Checkpoints::ByTime, observer };
     let outcome = drive(sampler, model, writer, session)?;
     if outcome.interrupted {
-        output::note(format!("interrupted while sampling; the draws so far are in {}", dir.display()));
+        (options.say)(format!("interrupted while sampling; the draws so far are in {}", dir.display()));
         return Ok(None);
     }
     let draws = RunFolder::open(&dir)?.read()?;

@@ -8,7 +8,6 @@ use super::planned;
 use super::speedup::{speedups, whole_device};
 use super::strategies::strategies;
 use super::target::{Engine, Reached};
-use crate::interrupt::Interrupt;
 use anyhow::{Context, Result};
 use octopus_density::exact::ExactPosterior;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
@@ -17,7 +16,9 @@ use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
-use octopus_runs::{DeviceInventory, MemoryRun, Placement, StepCosts, StrategyPlan, posterior_of, sample_in_memory};
+use octopus_runs::{
+    DeviceInventory, MemoryRun, Observer, Placement, StepCosts, StrategyPlan, posterior_of, sample_in_memory,
+};
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -101,12 +102,12 @@ pub(super) struct Benchmarks {
 /// # Errors
 /// When a run fails.
 pub(super) fn run(
-    options: &Options,
+    options: &Options<'_>,
     problem: &HierarchicalNormalProblem,
     exact: &ExactPosterior,
     gpu: &std::result::Result<OnGpu, String>,
     pool: &ThreadPool,
-    interrupt: Interrupt,
+    observer: &dyn Observer,
 ) -> Result<Option<Benchmarks>> {
     let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
     let reason = gpu.as_ref().err().cloned().unwrap_or_default();
@@ -117,7 +118,7 @@ pub(super) fn run(
         let model = problem.with_likelihood(likelihood)?;
         let mut quality = None;
         for pool in if threads > 1 { vec![&one, pool] } else { vec![&one] } {
-            if interrupt.asked() {
+            if observer.stops() {
                 return Ok(None);
             }
             let setting = setting(pool, likelihood);
@@ -139,7 +140,7 @@ pub(super) fn run(
     found.plans.push(plan);
     let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
     for (label, config) in std::iter::once(auto).chain(strategies(&options.sampler)) {
-        if interrupt.asked() {
+        if observer.stops() {
             return Ok(None);
         }
         let case = Case { setting: label, model: problem.model(), config: &config, place: &Placement::Cpu, pool };
@@ -164,7 +165,7 @@ pub(super) fn run(
         let problem = super::data::of_size(groups)?;
         let auto = planned::choose(problem.model(), &options.sampler, DeviceChoice::Cpu, &costs)?.config;
         for config in std::iter::once(&options.sampler).chain(&long).chain([&auto]) {
-            if interrupt.asked() {
+            if observer.stops() {
                 return Ok(None);
             }
             found.sizes.push(once(problem.model(), config)?);
@@ -182,7 +183,7 @@ pub(super) fn run(
                 found.targets.extend(on_gpu.measure(problem.model(), &options.sampler, options.quick)?);
             }
         }
-        let Some(measured) = GpuBenchmarks::run(options, problem, gpu, auto.as_ref(), pool, interrupt)? else {
+        let Some(measured) = GpuBenchmarks::run(options, problem, gpu, auto.as_ref(), pool, observer)? else {
             return Ok(None);
         };
         found.gpu = Ok(measured);
@@ -191,7 +192,7 @@ pub(super) fn run(
 }
 
 /// The PRD's other sizes.
-pub(super) fn other_sizes(options: &Options) -> impl Iterator<Item = usize> {
+pub(super) fn other_sizes(options: &Options<'_>) -> impl Iterator<Item = usize> {
     let (quick, own) = (options.quick, options.groups);
     [100, 500, 1000].into_iter().filter(move |&groups| !quick && groups != own)
 }

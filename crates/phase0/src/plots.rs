@@ -74,7 +74,7 @@ pub(super) fn clear(out: &Path) -> Result<()> {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn run(options: &Options, stages: &mut Stages) -> Result<Vec<Figure>> {
+pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figure>> {
     let problem = &stages.data.problem;
     let mut data = std::mem::take(&mut stages.sampled.draws);
     stages.predicted.predictive.add_groups(&mut data);
@@ -105,7 +105,7 @@ pub(super) fn summary_rows(stages: &Stages) -> Vec<SummaryRow> {
     rows(&stages.diagnosis.summary.parameters, &stages.data.problem.truth())
 }
 
-fn write_trace(options: &Options, data: &InferenceData) -> Result<()> {
+fn write_trace(options: &Options<'_>, data: &InferenceData) -> Result<()> {
     let path = options.out.join(TRACE);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
