@@ -103,6 +103,8 @@ mod tests {
         let again = EightSchoolsModel.build(own.settings(), None).unwrap();
         assert_eq!((again.data(), again.density().dim()), (own.data(), 5));
         assert_ne!(rubin.data().sha256, own.data().sha256);
+        let surer = built("[data]\ny = [1.0, 2.0, 4.0]\nsigma = [1.0, 1.0, 1.0]").unwrap();
+        assert_ne!(surer.data().sha256, own.data().sha256, "standard errors are data");
     }
 
     #[test]

@@ -146,3 +146,49 @@ fn described(source: DataSource) -> Result<(DataSource, String), BuildError> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{BuildError, HierarchicalNormalModel, Model, Problem};
+    use std::sync::Arc;
+    use toml::Table;
+
+    fn built(settings: &Table) -> Result<Arc<dyn Problem>, BuildError> {
+        HierarchicalNormalModel.build(settings, None)
+    }
+
+    fn told(settings: &Table) -> String {
+        built(settings).map(|_| ()).unwrap_err().to_string()
+    }
+
+    /// The values of a file may stay while its column of groups changes: that is another posterior.
+    #[test]
+    fn a_changed_column_of_groups_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("y.csv");
+        std::fs::write(&path, "city,y\nrio,1\nrio,2\noslo,5\n").unwrap();
+        let text = format!("[data.file]\npath = '{}'\ngroup = 'city'\nvalue = 'y'", path.display());
+        let problem = built(&text.parse().unwrap()).unwrap();
+        assert_eq!((problem.data().observations, problem.data().groups), (3, 2));
+        assert_eq!(built(problem.settings()).unwrap().data(), problem.data());
+        std::fs::write(&path, "city,y\nrio,1\noslo,2\noslo,5\n").unwrap();
+        let changed = told(problem.settings());
+        assert!(changed.contains("y.csv") && changed.contains("SHA-256 of the groups then "), "{changed}");
+        std::fs::write(&path, "city,set,y\nrio,a,1\noslo,b,2\noslo,b,5\n").unwrap();
+        let only = |label: &str| {
+            let rows = format!("{text}\n[data.file.only]\ncolumn = 'set'\nlabel = '{label}'");
+            rows.parse().unwrap()
+        };
+        assert_eq!(built(&only("b")).unwrap().data().observations, 2);
+        assert!(told(&only("c")).contains("no row has `c` in column `set`"));
+    }
+
+    #[test]
+    fn made_up_data_have_a_truth_and_files_have_none() {
+        let settings = "[data.synthetic]\ngroups = 3\nmean = 7.0".parse().unwrap();
+        let truth = built(&settings).unwrap().truth();
+        assert_eq!((truth["mu_pop"], truth["sigma_pop"], truth["sigma_obs"]), (7.0, 10.0, 2.0));
+        assert_eq!(truth.len(), 3 + 2 * 3, "the groups' means and their standardised deviations");
+        assert!(told(&"[data.synthetic]\ngroups = 0".parse().unwrap()).starts_with("groups = 0"));
+    }
+}
