@@ -112,7 +112,7 @@ impl DeviceMemory {
         match *self {}
     }
 
-    pub(crate) fn write_from<T: Element>(&mut self, _: usize, _: &Self, _: Range<usize>) -> Answer<()> {
+    pub(crate) fn write_from<T: Element>(&mut self, _: &Self, _: usize) -> Answer<()> {
         match *self {}
     }
 }

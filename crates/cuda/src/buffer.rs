@@ -128,21 +128,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// [`CudaError::LengthMismatch`], [`CudaError::ContextMismatch`]; and when the driver fails.
     pub fn copy_from_device(&mut self, source: &Self) -> Result<(), CudaError> {
         self.same_length("copying on the device", "the source", source.length)?;
-        self.memory.write_from::<T>(0, &source.memory, 0..source.length)
-    }
-
-    /// Copies a range of another buffer's elements to the elements from `start` on, on the device. In order with all
-    /// streams, but not waited for.
-    ///
-    /// # Errors
-    /// [`CudaError::RangeOutside`], [`CudaError::ContextMismatch`]; and when the driver fails.
-    pub fn copy_range_from_device(
-        &mut self,
-        start: usize,
-        source: &Self,
-        range: Range<usize>,
-    ) -> Result<(), CudaError> {
-        self.memory.write_from::<T>(start, &source.memory, range)
+        self.memory.write_from::<T>(&source.memory, self.length)
     }
 
     /// Starts to copy the first elements of a pinned buffer to a range of this one, in order with a stream.

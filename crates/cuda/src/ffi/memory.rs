@@ -98,24 +98,18 @@ impl DeviceMemory {
         })
     }
 
-    /// Copies a range of another buffer's elements to the elements from `start` on, on the device.
-    pub(crate) fn write_from<T: Element>(
-        &mut self,
-        start: usize,
-        source: &Self,
-        range: Range<usize>,
-    ) -> Result<(), CudaError> {
+    /// Copies the first `length` elements of another buffer to those of this one, on the device.
+    pub(crate) fn write_from<T: Element>(&mut self, source: &Self, length: usize) -> Result<(), CudaError> {
         const WORDS: &str = "copying on the device";
         self.session.same(&source.session, WORDS)?;
-        let from = source.part::<T>(WORDS, range.clone())?;
-        let to = self.part::<T>(WORDS, start..start.saturating_add(range.len()))?;
-        if range.is_empty() {
+        let (from, to) = (source.part::<T>(WORDS, 0..length)?, self.part::<T>(WORDS, 0..length)?);
+        if length == 0 {
             return self.session.healthy();
         }
         self.session.call(Operation::Call("copying on the device (cuMemcpyDtoD_v2)"), || {
             // SAFETY: both ranges are within their allocations (checked), which are two: `self` is borrowed for
             // writing. The copy may outlast this call; memory is freed only when the context is idle (see `drop`).
-            unsafe { sys::cuMemcpyDtoD_v2(to, from, range.len() * size_of::<T>()) }
+            unsafe { sys::cuMemcpyDtoD_v2(to, from, length * size_of::<T>()) }
         })
     }
 

@@ -39,9 +39,8 @@ on_software_gpu!(parts_are_copied_within_their_bounds_only, "", {
     let mut part = [0; 3];
     buffer.copy_range_to(2, &mut part).unwrap();
     assert_eq!((part, buffer.to_vec().unwrap().as_slice()), ([30, 4, 5], &[1, 20, 30, 4, 5][..]));
-    let source = DeviceBuffer::from_slice(&context, &[7_u32, 8, 9]).unwrap();
-    buffer.copy_range_from_device(3, &source, 1..3).unwrap();
-    buffer.copy_range_from_device(5, &source, 3..3).unwrap();
+    buffer.copy_range_from(3, &[8, 9]).unwrap();
+    buffer.copy_range_from(5, &[]).unwrap();
     assert_eq!(buffer.to_vec().unwrap(), [1, 20, 30, 8, 9]);
 
     let outside =
@@ -50,10 +49,6 @@ on_software_gpu!(parts_are_copied_within_their_bounds_only, "", {
     outside(buffer.copy_range_from(6, &[]));
     outside(buffer.copy_range_from(usize::MAX, &[1]));
     outside(buffer.copy_range_to(3, &mut part));
-    outside(buffer.copy_range_from_device(0, &source, 2..4));
-    outside(buffer.copy_range_from_device(4, &source, 0..2));
-    #[allow(clippy::reversed_empty_ranges)]
-    outside(buffer.copy_range_from_device(0, &source, 2..1));
     let error = buffer.copy_range_to(3, &mut part).unwrap_err().to_string();
     assert_eq!(error, "copying from the device: elements 3..6 are not within the buffer's 5");
 
@@ -61,7 +56,7 @@ on_software_gpu!(parts_are_copied_within_their_bounds_only, "", {
         |result: Result<(), CudaError>| assert!(matches!(result, Err(CudaError::LengthMismatch { .. })), "{result:?}");
     unequal(buffer.copy_from(&[1]));
     unequal(buffer.copy_to(&mut part));
-    unequal(buffer.copy_from_device(&source));
+    unequal(buffer.copy_from_device(&DeviceBuffer::from_slice(&context, &[7_u32, 8, 9]).unwrap()));
     assert_eq!(buffer.to_vec().unwrap(), [1, 20, 30, 8, 9]);
 });
 

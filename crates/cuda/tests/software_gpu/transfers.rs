@@ -40,6 +40,9 @@ on_software_gpu!(transfers_that_do_not_fit_are_refused, "", {
     let pinned = |length| PinnedBuffer::<f32>::zeroed(&context, length).unwrap();
     let error = buffer.upload(0..11, pinned(20), &stream).unwrap_err();
     assert!(matches!(error, CudaError::RangeOutside { start: 0, end: 11, length: 10, .. }), "{error}");
+    #[allow(clippy::reversed_empty_ranges)]
+    let error = buffer.upload(2..1, pinned(20), &stream).unwrap_err();
+    assert!(matches!(error, CudaError::RangeOutside { start: 2, end: 1, .. }), "{error}");
     let error = buffer.download(0..10, pinned(9), &stream).unwrap_err();
     assert!(matches!(error, CudaError::LengthMismatch { expected: 10, found: 9, .. }), "{error}");
     // Nothing to copy is no mistake.
