@@ -204,10 +204,6 @@ impl RawModule {
         match session.primary {}
     }
 
-    pub(crate) fn load_time(&self) -> Duration {
-        match *self {}
-    }
-
     pub(crate) fn kernel_names(&self) -> impl Iterator<Item = &str> {
         match *self {}
         std::iter::empty()

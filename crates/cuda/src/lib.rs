@@ -8,7 +8,7 @@
 //! | Arrays | [`DeviceBuffer`] on the device, [`PinnedBuffer`] on the host, of [`Element`]s |
 //! | Copies in the background | [`Transfer`] |
 //! | Order and time | [`Stream`], [`Event`], [`Stream::measure`] |
-//! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`], [`Module`] |
+//! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`] |
 //! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsTeam`], [`NutsSlot`] |
 //! | Many data sets at once | [`NutsBatchKernels`] over [`NutsBatch`], [`NutsBatchSlot`] |
 //! | What draws mean | [`NutsExpansion`]: variables, replicated observations |
@@ -67,7 +67,6 @@ mod error;
 #[cfg(feature = "cuda")]
 mod ffi;
 mod kernels;
-mod module;
 mod nuts;
 mod pinned;
 mod ptx;
@@ -96,7 +95,6 @@ pub use driver::{CudaVersion, DriverStart, driver_start, driver_version, set_dri
 pub use element::{Element, Real};
 pub use error::CudaError;
 pub use kernels::{Kernels, MatrixShape, NumberStream};
-pub use module::Module;
 pub use nuts::{
     ExpansionShape, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering,
     NutsChain, NutsChains, NutsData, NutsExpansion, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch,

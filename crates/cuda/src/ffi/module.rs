@@ -11,7 +11,6 @@ use cust::sys::{self, CUfunction, CUjit_option, CUmodule};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Bytes of the compiler's log that are kept.
 const LOG_BYTES: usize = 16 * 1024;
@@ -21,7 +20,6 @@ pub(crate) struct RawModule {
     session: Arc<Session>,
     handle: CUmodule,
     kernels: BTreeMap<String, Vec<Parameter>>,
-    load_time: Duration,
 }
 
 // SAFETY: the handle is used by calls that the driver allows from any thread; the context is made current first.
@@ -41,21 +39,15 @@ impl RawModule {
         // The driver takes small values in place of pointers to them, and writes the log's length into the second.
         let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
         let mut handle: CUmodule = ptr::null_mut();
-        let clock = Instant::now();
         // SAFETY: the image is a string that ends with zero; both arrays have two entries; the log is writable for
         // the size that it is given with, and all of them outlive the call, after which the driver uses none.
         let result = unsafe {
             let image = text.as_ptr().cast();
             sys::cuModuleLoadDataEx(&raw mut handle, image, 2, options.as_mut_ptr(), values.as_mut_ptr())
         };
-        let load_time = clock.elapsed();
         let loaded = check(Operation::Call("loading the kernels (cuModuleLoadDataEx)"), result);
         session.judge(loaded.map_err(|error| refused(error, &log)))?;
-        Ok(Self { session: Arc::clone(session), handle, kernels: ptx::kernels(ptx), load_time })
-    }
-
-    pub(crate) fn load_time(&self) -> Duration {
-        self.load_time
+        Ok(Self { session: Arc::clone(session), handle, kernels: ptx::kernels(ptx) })
     }
 
     /// Returns the names of the kernels that the PTX declares.
@@ -152,4 +144,20 @@ impl RawFunction {
         })?;
         Ok(multiprocessors.saturating_mul(u32::try_from(blocks).unwrap_or(0)))
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RawModule;
+    use crate::PTX;
+    use crate::scenario::{context, on_software_gpu};
+
+    on_software_gpu!(text_that_is_no_ptx, "", {
+        let context = context();
+        let error = RawModule::from_ptx(context.session(), ".version 8.4\0.target sm_80").map(drop).unwrap_err();
+        assert!(error.to_string().contains("zero byte at 12"), "{error}");
+        let module = RawModule::from_ptx(context.session(), PTX).unwrap();
+        let names: Vec<_> = module.kernel_names().collect();
+        assert!(names.len() >= 34 && names.contains(&"array_axpy_f64") && names.contains(&"matmul_f32"), "{names:?}");
+    });
 }

@@ -1,6 +1,6 @@
 use crate::scenario::{context, on_software_gpu};
 use octopus_cuda::{
-    Context, CudaError, Device, DeviceBuffer, DriverCode, Kernels, Module, PTX, PinnedBuffer, Stream, driver_start,
+    Context, CudaError, Device, DeviceBuffer, DriverCode, Kernels, PTX, PinnedBuffer, Stream, driver_start,
     driver_version,
 };
 
@@ -101,15 +101,6 @@ on_software_gpu!(ptx_that_the_driver_refuses, "fail=cuModuleLoadDataEx:222@1", {
     );
     assert!(!error.is_sticky());
     Kernels::load(&context).unwrap();
-});
-
-on_software_gpu!(text_that_is_no_ptx, "", {
-    let context = context();
-    let error = Module::from_ptx(&context, ".version 8.4\0.target sm_80").unwrap_err();
-    assert!(error.to_string().contains("zero byte at 12"), "{error}");
-    let module = Module::from_ptx(&context, PTX).unwrap();
-    let names = module.kernel_names();
-    assert!(names.len() >= 34 && names.contains(&"array_axpy_f64") && names.contains(&"matmul_f32"), "{names:?}");
 });
 
 on_software_gpu!(a_kernel_that_is_missing_is_named, "fail=cuModuleGetFunction:500@3", {

@@ -1,11 +1,11 @@
 use crate::scenario::{context, on_software_gpu};
-use octopus_cuda::{Context, CudaError, Device, DeviceBuffer, Event, Kernels, Module, PinnedBuffer, Stream, Transfer};
+use octopus_cuda::{Context, CudaError, Device, DeviceBuffer, Event, Kernels, PinnedBuffer, Stream, Transfer};
 
 /// What crosses threads and is shared by them: checked by the compiler.
 #[test]
 fn everything_may_cross_threads() {
     fn both<T: Send + Sync>() {}
-    both::<(Device, Context, Stream, Event, Kernels, Module, CudaError)>();
+    both::<(Device, Context, Stream, Event, Kernels, CudaError)>();
     both::<(DeviceBuffer<f64>, PinnedBuffer<f64>, Transfer<f64>)>();
 }
 
