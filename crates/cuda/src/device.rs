@@ -19,75 +19,20 @@ pub struct DeviceUuid(pub [u8; 16]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Attribute {
-    /// Threads of a block, at most.
-    MaxThreadsPerBlock,
-    /// Threads of a warp.
-    WarpSize,
     /// The clock of the multiprocessors in kHz, at most.
     ClockKilohertz,
     /// Multiprocessors.
     Multiprocessors,
-    /// 1 when the driver ends kernels that run long, as with a display attached.
-    KernelTimeLimit,
-    /// 1 when the device shares the host's memory.
-    Integrated,
     /// 0 default, 2 prohibited, 3 exclusive to one process.
     ComputeMode,
     /// 1 when memory errors are corrected.
     EccEnabled,
     /// The clock of the memory in kHz, at most.
     MemoryClockKilohertz,
-    /// Width of the memory's bus in bits.
-    MemoryBusBits,
-    /// Bytes of the second-level cache.
-    L2CacheBytes,
-    /// Threads on a multiprocessor at once.
-    MaxThreadsPerMultiprocessor,
-    /// Engines that copy while kernels run.
-    CopyEngines,
-    /// 1 when host and device share one space of addresses.
-    UnifiedAddressing,
     /// The first number of the compute capability.
     ComputeCapabilityMajor,
     /// The second number of the compute capability.
     ComputeCapabilityMinor,
-    /// Bytes of shared memory of a block without asking for more.
-    SharedBytesPerBlock,
-    /// Bytes of shared memory of a block that asks for more.
-    SharedBytesPerBlockOptIn,
-    /// Bytes of shared memory of a multiprocessor.
-    SharedBytesPerMultiprocessor,
-    /// Bytes of shared memory of each block that the system takes.
-    ReservedSharedBytesPerBlock,
-    /// Registers of a block, at most.
-    RegistersPerBlock,
-    /// Registers of a multiprocessor.
-    RegistersPerMultiprocessor,
-    /// Blocks on a multiprocessor at once.
-    MaxBlocksPerMultiprocessor,
-    /// The factor by which f64 is slower than f32.
-    DoubleSlowdown,
-}
-
-/// The limits that set how many blocks of a kernel fit on a multiprocessor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OccupancyLimits {
-    /// Multiprocessors of the device.
-    pub multiprocessors: u32,
-    /// Threads of a warp.
-    pub warp_size: u32,
-    /// Threads of a block, at most.
-    pub threads_per_block: u32,
-    /// Threads on a multiprocessor at once.
-    pub threads_per_multiprocessor: u32,
-    /// Blocks on a multiprocessor at once.
-    pub blocks_per_multiprocessor: u32,
-    /// Registers of a multiprocessor.
-    pub registers_per_multiprocessor: u32,
-    /// Bytes of shared memory of a multiprocessor.
-    pub shared_bytes_per_multiprocessor: u32,
-    /// Bytes of shared memory of a block, at most, when it asks for it.
-    pub shared_bytes_per_block: u32,
 }
 
 impl Device {
@@ -175,37 +120,12 @@ impl Device {
         self.count(Attribute::Multiprocessors)
     }
 
-    /// Returns the clock of the multiprocessors in kHz, at most.
-    ///
-    /// # Errors
-    /// When the driver does not tell.
-    pub fn clock_kilohertz(&self) -> Result<u32, CudaError> {
-        self.count(Attribute::ClockKilohertz)
-    }
-
     /// Returns whether memory errors are corrected.
     ///
     /// # Errors
     /// When the driver does not tell.
     pub fn ecc_enabled(&self) -> Result<bool, CudaError> {
         self.attribute(Attribute::EccEnabled).map(|value| value != 0)
-    }
-
-    /// Returns the limits that set how many blocks of a kernel fit on a multiprocessor.
-    ///
-    /// # Errors
-    /// When the driver does not tell.
-    pub fn occupancy_limits(&self) -> Result<OccupancyLimits, CudaError> {
-        Ok(OccupancyLimits {
-            multiprocessors: self.multiprocessors()?,
-            warp_size: self.count(Attribute::WarpSize)?,
-            threads_per_block: self.count(Attribute::MaxThreadsPerBlock)?,
-            threads_per_multiprocessor: self.count(Attribute::MaxThreadsPerMultiprocessor)?,
-            blocks_per_multiprocessor: self.count(Attribute::MaxBlocksPerMultiprocessor)?,
-            registers_per_multiprocessor: self.count(Attribute::RegistersPerMultiprocessor)?,
-            shared_bytes_per_multiprocessor: self.count(Attribute::SharedBytesPerMultiprocessor)?,
-            shared_bytes_per_block: self.count(Attribute::SharedBytesPerBlockOptIn)?,
-        })
     }
 
     /// Returns one number as the driver tells it.

@@ -92,29 +92,12 @@ fn text(write: impl FnOnce(*mut c_char, c_int) -> Result<(), CudaError>) -> Resu
 fn raw(attribute: crate::device::Attribute) -> Attribute {
     use crate::device::Attribute as Ours;
     match attribute {
-        Ours::MaxThreadsPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-        Ours::WarpSize => Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE,
         Ours::ClockKilohertz => Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
         Ours::Multiprocessors => Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-        Ours::KernelTimeLimit => Attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT,
-        Ours::Integrated => Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED,
         Ours::ComputeMode => Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE,
         Ours::EccEnabled => Attribute::CU_DEVICE_ATTRIBUTE_ECC_ENABLED,
         Ours::MemoryClockKilohertz => Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
-        Ours::MemoryBusBits => Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH,
-        Ours::L2CacheBytes => Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
-        Ours::MaxThreadsPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
-        Ours::CopyEngines => Attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT,
-        Ours::UnifiedAddressing => Attribute::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
         Ours::ComputeCapabilityMajor => Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
         Ours::ComputeCapabilityMinor => Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-        Ours::SharedBytesPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
-        Ours::SharedBytesPerBlockOptIn => Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-        Ours::SharedBytesPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-        Ours::ReservedSharedBytesPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
-        Ours::RegistersPerBlock => Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK,
-        Ours::RegistersPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
-        Ours::MaxBlocksPerMultiprocessor => Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
-        Ours::DoubleSlowdown => Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
     }
 }

@@ -13,10 +13,7 @@ on_software_gpu!(a_device_is_described, "devices=2;cc=8.6;sms=84;total_mb=48685"
     assert_ne!(device.uuid().unwrap(), devices[1].uuid().unwrap());
     assert!(device.uuid().unwrap().to_string().starts_with("GPU-"));
     assert_eq!(device.pci_bus_id().unwrap().matches([':', '.']).count(), 3, "{:?}", device.pci_bus_id());
-    assert!(device.clock_kilohertz().unwrap() > 0);
-    let limits = device.occupancy_limits().unwrap();
-    assert_eq!((limits.warp_size, limits.threads_per_block), (32, 1024));
-    assert!(limits.registers_per_multiprocessor >= 65_536 && limits.shared_bytes_per_block >= 48 * 1024);
+    assert!(device.attribute(Attribute::ClockKilohertz).unwrap() > 0);
     assert_eq!(device.attribute(Attribute::ComputeMode).unwrap(), 0);
 });
 
