@@ -36,7 +36,6 @@ use crate::{Context, CudaError, Stream};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 pub use batch::{NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot};
 pub use chains::{NutsChain, NutsChains};
@@ -101,7 +100,6 @@ pub struct NutsKernels {
     functions: NutsFunctions,
     format: NutsFormat,
     name: String,
-    load_time: Duration,
 }
 
 impl NutsKernels {
@@ -112,22 +110,15 @@ impl NutsKernels {
     /// # Errors
     /// [`CudaError::Ptx`] when the driver refuses the text, [`CudaError::KernelMissing`] when a kernel is not in it.
     pub fn load(context: &Context, ptx: &str, name: &str, format: NutsFormat) -> Result<Self, CudaError> {
-        let clock = Instant::now();
         let module = Arc::new(RawModule::from_ptx(context.session(), ptx)?);
         let functions = NutsFunctions::find(&module, name)?;
-        Ok(Self { functions, format, name: name.to_owned(), load_time: clock.elapsed() })
+        Ok(Self { functions, format, name: name.to_owned() })
     }
 
     /// Returns the format that the kernels are compiled for.
     #[must_use]
     pub fn format(&self) -> NutsFormat {
         self.format
-    }
-
-    /// Returns the time that loading took, the driver's compilation included.
-    #[must_use]
-    pub fn load_time(&self) -> Duration {
-        self.load_time
     }
 
     /// Returns the number of blocks that the device holds at once: a team's must all be there. 0 where blocks cannot
@@ -206,9 +197,6 @@ fn fits(name: &str, own: NutsFormat, what: &'static str, format: NutsFormat) -> 
 
 impl fmt::Debug for NutsKernels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NutsKernels")
-            .field("name", &self.name)
-            .field("load_time", &self.load_time)
-            .finish_non_exhaustive()
+        f.debug_struct("NutsKernels").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -25,7 +25,6 @@ use crate::binding::{BatchFunctions, RawModule};
 use crate::{Context, CudaError, Stream};
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 pub use places::NutsBatchItem;
 pub use sets::NutsBatch;
@@ -45,7 +44,6 @@ pub struct NutsBatchKernels {
     functions: BatchFunctions,
     format: NutsFormat,
     name: String,
-    load_time: Duration,
 }
 
 impl NutsBatchKernels {
@@ -56,22 +54,15 @@ impl NutsBatchKernels {
     /// # Errors
     /// [`CudaError::Ptx`] when the driver refuses the text, [`CudaError::KernelMissing`] when a kernel is not in it.
     pub fn load(context: &Context, ptx: &str, name: &str, format: NutsFormat) -> Result<Self, CudaError> {
-        let clock = Instant::now();
         let module = Arc::new(RawModule::from_ptx(context.session(), ptx)?);
         let functions = BatchFunctions::find(&module, name)?;
-        Ok(Self { functions, format, name: name.to_owned(), load_time: clock.elapsed() })
+        Ok(Self { functions, format, name: name.to_owned() })
     }
 
     /// Returns the format that the kernels are compiled for.
     #[must_use]
     pub fn format(&self) -> NutsFormat {
         self.format
-    }
-
-    /// Returns the time that loading took, the driver's compilation included.
-    #[must_use]
-    pub fn load_time(&self) -> Duration {
-        self.load_time
     }
 
     /// Queues the iterations of these items; what they leave goes to `slot`. Items that are not among them stay as they
@@ -132,9 +123,6 @@ impl NutsBatchKernels {
 
 impl fmt::Debug for NutsBatchKernels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NutsBatchKernels")
-            .field("name", &self.name)
-            .field("load_time", &self.load_time)
-            .finish_non_exhaustive()
+        f.debug_struct("NutsBatchKernels").field("name", &self.name).finish_non_exhaustive()
     }
 }
