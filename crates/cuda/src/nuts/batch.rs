@@ -59,12 +59,6 @@ impl NutsBatchKernels {
         Ok(Self { functions, format, name: name.to_owned() })
     }
 
-    /// Returns the format that the kernels are compiled for.
-    #[must_use]
-    pub fn format(&self) -> NutsFormat {
-        self.format
-    }
-
     /// Queues the iterations of these items; what they leave goes to `slot`. Items that are not among them stay as they
     /// are. No launches queue nothing.
     ///

@@ -95,12 +95,6 @@ impl NutsChains {
         Ok(Self { team: Some(team), ..self })
     }
 
-    /// Returns where the blocks of each chain meet, if several may share its evaluations.
-    #[must_use]
-    pub fn team(&self) -> Option<&NutsTeam> {
-        self.team.as_ref()
-    }
-
     /// Returns the states of the first `count` chains, after all work that is queued.
     ///
     /// # Errors
@@ -120,12 +114,6 @@ impl NutsChains {
         let mut bytes = Vec::with_capacity(states.len() * self.format.state_bytes());
         states.iter().for_each(|state| state.encode(self.format.scalar, &mut bytes));
         self.states.copy_range_from(0, &bytes)
-    }
-
-    /// Returns the bytes of device memory.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.states.bytes() + self.workspaces.bytes() + self.team.as_ref().map_or(0, NutsTeam::bytes)
     }
 
     pub(crate) fn max_depth(&self) -> u32 {

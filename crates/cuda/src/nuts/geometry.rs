@@ -113,12 +113,6 @@ impl NutsGeometry {
         Ok(())
     }
 
-    /// Returns the bytes of device memory.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        [&self.scale, &self.directions, &self.stretch].map(DeviceBuffer::bytes).iter().sum()
-    }
-
     pub(crate) fn format(&self) -> NutsFormat {
         self.format
     }

@@ -55,12 +55,6 @@ impl NutsSlot {
         plan(format, chains, dim, capacity).map(|plan| plan.end)
     }
 
-    /// Returns the bytes of device memory.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.memory.bytes()
-    }
-
     /// Chains and coordinates of the launch that it is laid out for.
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.launched, self.dim)

@@ -72,18 +72,6 @@ impl NutsTeam {
             answers: zeroed(work.answers.saturating_mul(format.scalar.bytes()))?,
         })
     }
-
-    /// Returns the number of blocks of each chain.
-    #[must_use]
-    pub fn blocks(&self) -> usize {
-        self.blocks as usize
-    }
-
-    /// Returns the bytes of device memory.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        [&self.questions, &self.answered, &self.asked, &self.answers].map(DeviceBuffer::bytes).iter().sum()
-    }
 }
 
 #[cfg(test)]
