@@ -5,10 +5,8 @@
 //! ignored, and so is what cannot be read: a miss says why, and measuring again mends it.
 
 mod folder;
-mod lock;
 
 use super::{Calibration, CalibrationKey};
-use lock::Lock;
 use octopus_files::{FileError, write_file};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -173,40 +171,5 @@ impl CalibrationCache {
             .map_err(|error| CalibrationCacheError::Invalid { why: error.to_string() })?;
         write_file(&path, &text)?;
         Ok(path)
-    }
-
-    /// Returns the calibration for this key, measured by `measure` and kept if there is none to use.
-    ///
-    /// Programs that come here at the same time measure one after the other, for two measurements at once disturb each
-    /// other; and all but the first find what the first has kept. Whatever hinders the keeping (a folder that
-    /// cannot be written, a program that holds the lock for minutes) is said through `say` and does not
-    /// stop the measurement.
-    ///
-    /// # Errors
-    /// When `measure` fails.
-    pub fn load_or_measure<E>(
-        &self,
-        key: &CalibrationKey,
-        mut say: impl FnMut(&str),
-        measure: impl FnOnce() -> Result<Calibration, E>,
-    ) -> Result<Calibration, E> {
-        if let Ok(calibration) = self.load(key) {
-            return Ok(calibration);
-        }
-        let lock = Lock::take(&self.path(&key.device_uuid).with_extension("lock"));
-        if let Err(why) = &lock {
-            say(why);
-        }
-        // Another program may have measured while this one waited.
-        match self.load(key) {
-            Ok(calibration) => return Ok(calibration),
-            Err(miss @ CalibrationMiss::Missing { .. }) => drop(miss),
-            Err(miss) => say(&miss.to_string()),
-        }
-        let calibration = measure()?;
-        if let Err(error) = self.store(&calibration) {
-            say(&error.to_string());
-        }
-        Ok(calibration)
     }
 }
