@@ -14,7 +14,6 @@
 //! | the same | curves of these against draws and over the distribution | [`evolution`], [`ess_quantile_curve`], [`ess_local_curve`] |
 //! | chains of different lengths | the draws that all have | [`Chains::cut_to_shortest`] |
 //! | many chains of few draws each | the same | [`rhat_nested`]; [`ess_bulk_of_chains`], [`ess_tail_of_chains`], [`ess_mean_of_chains`]; [`bfmi_of_chains`] |
-//! | draws in chunks that are not kept | moments, nested R-hat, effective draws so far | [`RunningMoments`], [`RunningChains`] |
 //! | energies of the draws | does the momentum refresh suffice | [`bfmi`] |
 //! | ranks of true values among draws | are they uniform (simulation-based calibration) | [`rank`], [`RankCounts`], [`EcdfBand`] |
 //! | many tests at once | which of them fail | [`holm`] |
@@ -109,7 +108,6 @@ mod pvalue;
 mod ranks;
 mod rhat;
 mod spread;
-mod stream;
 mod stuck;
 mod summary;
 mod table;
@@ -142,6 +140,5 @@ pub use psis::{Psis, pareto_convergence_rate, pareto_k_threshold, pareto_min_ss,
 pub use pvalue::{BayesianPValue, Statistic, bayesian_p_value, bayesian_p_values, bayesian_u_values};
 pub use ranks::{ChiSquare, EcdfBand, EcdfTest, MeanTest, RankCounts, holm, mean_zero, rank, student_limit};
 pub use rhat::{rhat, rhat_folded, rhat_identity, rhat_split, rhat_z_scale};
-pub use stream::{RunningChains, RunningMoments};
 pub use summary::{DEFAULT_PROB, ParameterSummary, Summary, summary, summary_of_many};
 pub use table::Rows;
