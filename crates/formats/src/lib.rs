@@ -4,7 +4,6 @@
 //! |--|--|
 //! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`read_trace`], [`TraceFormat::detect`] |
 //! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below, [`write_csv`] |
-//! | take over a metric of CmdStan, or give it one | [`read_metric_json`], [`write_metric_json`] |
 //! | read a user's observations | [`observations::read_grouped`] |
 //!
 //! Run folders, which grow while a run samples, are `octopus-runs`.
@@ -60,8 +59,6 @@ pub use error::FormatError;
 pub use format::{TraceFormat, read_trace};
 pub use netcdf::{read_netcdf, write_netcdf};
 pub use parquet_files::{list_column, read_parquet, write_parquet, writer_properties};
-pub use stan::{
-    InverseMetric, StanCsv, StanMetric, read_metric_json, read_stan_csv, write_metric_json, write_stan_csv,
-};
+pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};
 pub use table::write_csv;
 pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

@@ -7,7 +7,7 @@ mod metric;
 mod read;
 mod write;
 
-pub use metric::{InverseMetric, StanMetric, read_metric_json, write_metric_json};
+pub use metric::{InverseMetric, StanMetric};
 pub use read::{StanCsv, read_stan_csv};
 pub use write::write_stan_csv;
 

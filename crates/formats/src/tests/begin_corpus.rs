@@ -36,8 +36,6 @@ fn begin_corpus() {
     }
     put("stan_csv", "dense", &fs::read(data_file("cmdstan/dense.csv")).unwrap());
     put("stan_csv", "tuple", b"# id = 1\nlp__,divergent__,t.1:1,z.1.real,z.1.imag\n-1,0,2,nan,inf\n");
-    put("metric_json", "dense", &fs::read(data_file("cmdstan/dense_metric.json")).unwrap());
-    put("metric_json", "diagonal", &fs::read(data_file("cmdstan/warmup_metric_1.json")).unwrap());
 
     write_zarr(&dir.path().join("a.zarr"), &data, false).unwrap();
     put("zarr", "ours", &super::damaged::folder::pack(&dir.path().join("a.zarr"), |_| true));

@@ -4,7 +4,7 @@
 pub(super) mod folder;
 
 use super::{data_file, unpack};
-use crate::{read_metric_json, read_netcdf, read_parquet, read_stan_csv, read_trace, read_zarr};
+use crate::{read_netcdf, read_parquet, read_stan_csv, read_trace, read_zarr};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,6 @@ fn stan() {
     for name in ["cmdstan/dense.csv", "cmdstan/warmup_1.csv"] {
         damage_file(name, 300, |path| _ = read_stan_csv(&[path.to_owned()]));
     }
-    damage_file("cmdstan/dense_metric.json", 300, |path| _ = read_metric_json(path));
 }
 
 #[test]
@@ -135,7 +134,6 @@ fn replay(target: &str, file: &Path) {
         "netcdf" => _ = read_netcdf(file),
         "parquet" => _ = read_parquet(file),
         "stan_csv" => _ = read_stan_csv(&[file.to_owned()]),
-        "metric_json" => _ = read_metric_json(file),
         "zarr" => {
             folder::unpack(&fs::read(file).unwrap(), dir.path());
             _ = read_zarr(dir.path());
