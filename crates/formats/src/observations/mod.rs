@@ -16,7 +16,6 @@ pub use error::{CellProblem, ObservationsError};
 
 use labels::LabelIndex;
 use octopus_trace::GroupedData;
-use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -93,15 +92,6 @@ fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, ObservationsError> {
 fn grouped(path: &Path, labels: LabelIndex, group: &[usize], values: &[f64]) -> Result<GroupedData, ObservationsError> {
     GroupedData::new(labels.into_labels(), group, values)
         .map_err(|source| ObservationsError::Data { path: path.to_owned(), source })
-}
-
-/// Computes the SHA-256 of `values` as little-endian f64, in lower-case hexadecimal digits.
-pub fn values_sha256(values: &[f64]) -> String {
-    let mut hash = Sha256::new();
-    for value in values {
-        hash.update(value.to_le_bytes());
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn is_parquet(path: &Path) -> Result<bool, ObservationsError> {
