@@ -87,7 +87,6 @@ pub use nvml::{ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, P
 pub use octopus_cuda::{Context as CudaContext, CudaError, PTX};
 pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
-pub use ptx::{PtxHeader, PtxHeaderError, cuda_for_ptx};
 pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};
 pub use selection::{
     Accelerators, ChoiceError, Chosen, DEVICE_VARIABLE, DeviceChoice, DeviceSet, Selection, SelectionError, Source,

@@ -1,6 +1,6 @@
 //! The needs of a program, against which the checks hold what they see of a device.
 
-use crate::{MINIMUM_COMPUTE_CAPABILITY, MINIMUM_CUDA, MINIMUM_FREE_MEMORY, PtxHeader, Version};
+use crate::{MINIMUM_COMPUTE_CAPABILITY, MINIMUM_CUDA, MINIMUM_FREE_MEMORY, Version};
 
 /// What a program needs of a device; [`Default`] is what Octopus's own kernels need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,25 +32,14 @@ impl Default for Needs {
     }
 }
 
-impl Needs {
-    /// Returns the same needs with the version and architecture of these kernels.
-    #[must_use]
-    pub fn with_kernels(self, header: PtxHeader) -> Self {
-        Self { ptx: header.isa, compute_capability: header.target, ..self }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cuda_for_ptx;
+    use crate::ptx::cuda_for_ptx;
 
     #[test]
     fn the_defaults_agree_with_each_other() {
         let needs = Needs::default();
         assert_eq!(cuda_for_ptx(needs.ptx), Some(needs.cuda));
-        let header = PtxHeader { isa: Version { major: 9, minor: 0 }, target: Version { major: 9, minor: 0 } };
-        let newer = needs.with_kernels(header);
-        assert_eq!((newer.ptx, newer.compute_capability, newer.cuda), (header.isa, header.target, MINIMUM_CUDA));
     }
 }

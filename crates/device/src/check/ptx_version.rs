@@ -1,8 +1,8 @@
 //! Does the driver compile PTX of the kernels' version?
 
 use crate::finding::Question;
-use crate::ptx::newest_ptx;
-use crate::{Finding, Probe, cuda_for_ptx};
+use crate::ptx::{cuda_for_ptx, newest_ptx};
+use crate::{Finding, Probe};
 
 pub(super) const QUESTION: Question =
     Question { id: "ptx-version", title: "PTX version", expected: "the driver compiles PTX of the kernels' version" };
