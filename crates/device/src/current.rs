@@ -83,12 +83,6 @@ impl Device {
             Self::Cuda(ordinal) => Context::primary(&octopus_cuda::Device::get(ordinal)?).map(Some),
         }
     }
-
-    /// Returns whether it is a CUDA device.
-    #[must_use]
-    pub fn is_cuda(self) -> bool {
-        matches!(self, Self::Cuda(_))
-    }
 }
 
 /// Puts a thread's device back when it is dropped; made by [`Device::scope`]. It stays in its thread:

@@ -73,12 +73,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment of this process.
-    pub fn read() -> Self {
-        Self::read_from(Path::new("/"), &process_variable)
-    }
-
-    /// Reads the environment as [`read`](Self::read) does, with the file system's root and the variables given.
+    /// Reads the environment, with the file system's root and the variables given.
     pub fn read_from(root: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let root = Root(root);
         let (ld_library_path, current) = (variable("LD_LIBRARY_PATH"), variable("PWD"));

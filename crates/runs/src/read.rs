@@ -36,11 +36,6 @@ impl RunFolder {
         folder::is_run(dir)
     }
 
-    /// Returns the folder.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
     /// Returns the run's record, as it was when the folder was opened.
     pub fn record(&self) -> &RunRecord {
         &self.record

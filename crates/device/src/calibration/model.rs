@@ -30,12 +30,6 @@ impl LinearCost {
         starts * self.fixed_seconds + units * self.unit_seconds
     }
 
-    /// Returns the units a second when there are many; infinite where the measurement saw no cost for them.
-    #[must_use]
-    pub fn units_per_second(&self) -> f64 {
-        1.0 / self.unit_seconds
-    }
-
     /// Returns whether both numbers are costs.
     fn is_valid(&self) -> bool {
         [self.fixed_seconds, self.unit_seconds].iter().all(|cost| cost.is_finite() && *cost >= 0.0)
