@@ -7,9 +7,6 @@ use octopus_random::Stream;
 ///
 /// Implement it from the model's statement, not from its density: a calibration tests that both say the same.
 pub trait Simulator: Send + Sync {
-    /// The model's name, that of its density.
-    fn name(&self) -> &str;
-
     /// Returns the variables of the model, which are also those of its densities.
     fn layout(&self) -> &Layout;
 

@@ -38,10 +38,6 @@ impl Wrong {
 }
 
 impl Simulator for Wrong {
-    fn name(&self) -> &str {
-        self.stated.name()
-    }
-
     fn layout(&self) -> &Layout {
         self.stated.layout()
     }

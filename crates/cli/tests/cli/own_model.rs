@@ -157,10 +157,6 @@ impl Draws {
 }
 
 impl Simulator for Draws {
-    fn name(&self) -> &str {
-        "one-mean"
-    }
-
     fn layout(&self) -> &Layout {
         &self.0.layout
     }

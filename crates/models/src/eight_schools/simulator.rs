@@ -30,10 +30,6 @@ impl SchoolsSimulator {
 }
 
 impl Simulator for SchoolsSimulator {
-    fn name(&self) -> &str {
-        "eight-schools"
-    }
-
     fn layout(&self) -> &Layout {
         &self.layout
     }

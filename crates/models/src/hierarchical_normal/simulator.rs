@@ -32,10 +32,6 @@ impl HierarchicalSimulator {
 }
 
 impl Simulator for HierarchicalSimulator {
-    fn name(&self) -> &str {
-        "hierarchical-normal"
-    }
-
     fn layout(&self) -> &Layout {
         &self.layout
     }
