@@ -141,7 +141,7 @@ mod summary;
 mod text;
 mod verdict;
 
-pub use benchmark::{Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition};
+pub use benchmark::{Benchmark, EngineRun, EngineTimes, Repeat, Speedup, SpeedupDefinition};
 pub use bundle::{Figure, deliverables, write_figures, write_report};
 pub use error::ReportError;
 pub use format::{count, percent, rate, seconds, significant};
@@ -162,11 +162,9 @@ pub use plot::{
 pub use predictive::Predictions;
 pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
 pub use story::{ParameterStory, Stories};
-pub use summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
+pub use summary::{PredictiveStatistic, SummaryRow};
 pub use text::{Charset, Column, text_table};
-pub use verdict::{
-    CRITERIA, Criterion, Deliverable, Evidence, GpuMemory, Outcome, PosteriorMatch, Status, Verdict, VerdictRow,
-};
+pub use verdict::{Criterion, Deliverable, Evidence, GpuMemory, Outcome, PosteriorMatch, Status, Verdict, VerdictRow};
 
 // The gallery's synthetic results also serve the tests.
 #[cfg(test)]

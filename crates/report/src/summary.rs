@@ -53,7 +53,7 @@ impl SummaryRow {
 }
 
 /// Orders rows from the worst R-hat to the best; NaN, which says that a chain never moved, is worst.
-pub fn by_worst_rhat(a: &SummaryRow, b: &SummaryRow) -> std::cmp::Ordering {
+pub(crate) fn by_worst_rhat(a: &SummaryRow, b: &SummaryRow) -> std::cmp::Ordering {
     b.rhat.is_nan().cmp(&a.rhat.is_nan()).then(b.rhat.total_cmp(&a.rhat))
 }
 

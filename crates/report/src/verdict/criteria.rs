@@ -26,7 +26,7 @@ const fn row(
 }
 
 /// All rows, in order.
-pub const CRITERIA: [Criterion; 15] = [
+pub(super) const CRITERIA: [Criterion; 15] = [
     row("P0.1", "P0", "GPU detected", "a usable GPU", true),
     row("P0.2", "P0", "Model samples on the GPU without errors", "no error", true),
     row("P0.3", "P0", "All parameters converged", "R-hat < 1.01, bulk and tail ESS > 400", false),

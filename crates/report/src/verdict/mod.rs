@@ -6,7 +6,8 @@ mod text;
 
 use serde::{Deserialize, Serialize};
 
-pub use criteria::{CRITERIA, Criterion};
+use criteria::CRITERIA;
+pub use criteria::Criterion;
 pub use evidence::{Deliverable, Evidence, GpuMemory, PosteriorMatch};
 
 /// The outcome of a criterion.
