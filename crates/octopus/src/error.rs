@@ -1,11 +1,11 @@
-//! What a trace lacks for what is asked of it.
+//! The errors of reading a trace, and of making something from it.
 
 use octopus_diag::DiagError;
 use octopus_models::BuildError;
 use octopus_runs::RunError;
 use thiserror::Error;
 
-/// Why a trace cannot be read, or something cannot be made of it.
+/// An error of reading a trace, or of making something from it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -15,30 +15,30 @@ pub enum TraceError {
     /// The run's model cannot be built again.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The run's record names a model that nobody knows, or settings that it does not have.
+    /// The run's record names a model that is not registered, or settings that the model does not have.
     #[error("run.toml: {0}; repair it, or make the run again")]
     Record(BuildError),
-    /// The draws have no such statistic.
+    /// A statistic cannot be computed from the draws.
     #[error(transparent)]
     Diag(#[from] DiagError),
-    /// The draws of a trace have no such statistic.
+    /// A statistic cannot be computed from the draws of the trace with this name.
     #[error("{name}: {source}")]
     Named {
-        /// The trace.
+        /// The name of the trace.
         name: String,
-        /// Why there is none.
+        /// The reason why the statistic cannot be computed.
         source: DiagError,
     },
-    /// A run has no draws yet.
+    /// The run has no draws yet.
     #[error("the run in {name} is still in warm-up: continue it with `octopus resume {name}`")]
     InWarmUp {
         /// The run folder.
         name: String,
     },
-    /// A trace of another program does not say of which model it is.
+    /// The trace was written by another program, and such a file does not tell its model.
     #[error("a file does not tell its model")]
     NoModel,
-    /// The trace, or its model, lacks what is needed.
+    /// The trace, or its model, lacks something that is needed; the text is the whole message.
     #[error("{0}")]
     Lacks(String),
 }

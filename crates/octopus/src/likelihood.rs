@@ -1,4 +1,4 @@
-//! Log likelihoods and predictions of a trace: those it holds, or those its model makes again.
+//! Log likelihoods and predictions of a trace, read from the trace or made again by its model.
 
 use crate::observed::{Predictive, PredictiveParts};
 use crate::{Trace, TraceError};
@@ -6,12 +6,15 @@ use octopus_diag::{LogLikelihood, relative_eff};
 use octopus_models::Problem;
 use octopus_trace::Array;
 
-/// Adds what is wanted and absent of `posterior_predictive` (with `observed_data` and `constant_data`) and `log_likelihood`, of
-/// at most `per_chain` draws of each chain and of so few that there are `most` numbers at the most. Returns the draws of each
-/// chain that were used where these are fewer than asked for.
+/// Adds the groups `posterior_predictive` and `log_likelihood` to a trace, where `wanted` asks for them and the trace
+/// lacks them; adds `observed_data` and `constant_data` where `observed_data` is absent. The groups are made from at
+/// most
+/// `per_chain` draws of each chain, and from fewer where they would hold more than `most` numbers, but from at least
+/// one.
+/// Returns the number of draws of each chain that were used if it is smaller than `per_chain`.
 ///
 /// # Errors
-/// When the trace lacks the positions.
+/// When the trace lacks draws, or their unconstrained positions.
 pub fn complete(
     trace: &mut Trace,
     problem: &dyn Problem,
@@ -39,19 +42,19 @@ pub fn complete(
     Ok((used < per_chain).then_some(used))
 }
 
-/// The log likelihoods of a trace, and what its draws are worth.
+/// The log likelihoods of a trace, and the relative effective sample size of its draws.
 pub struct PointwiseLikelihood<'a> {
-    /// Samples by observations.
+    /// The log likelihoods, samples by observations.
     pub log_likelihood: LogLikelihood<'a>,
     /// The relative effective sample size of those draws.
     pub reff: f64,
 }
 
 impl<'a> PointwiseLikelihood<'a> {
-    /// Of the variables `names`; without names of the only one.
+    /// Reads the log likelihoods of the variables `names`, or without names of the only variable.
     ///
     /// # Errors
-    /// When there is no such group or variable.
+    /// When the trace has no draws, no group `log_likelihood`, or no such variable.
     pub fn of(trace: &'a Trace, names: &[&str]) -> Result<Self, TraceError> {
         let name = &trace.name;
         let group = trace.data.group("log_likelihood").ok_or_else(|| {
@@ -62,7 +65,9 @@ impl<'a> PointwiseLikelihood<'a> {
             LogLikelihood::of(group, names).map_err(|source| TraceError::Named { name: name.clone(), source })?;
         let posterior = trace.posterior()?;
         let drawn = posterior.variables.values().find(|array| array.is_sampled()).map_or(0, samples);
-        // Of draws that were left out the others are further apart, and worth more each, but not more than one.
+        // Where draws were left out, the kept ones are further apart and each is worth more: up to one effective draw,
+        // or
+        // up to `whole` where that is more.
         let kept = log_likelihood.samples().max(1);
         let whole = relative_eff(posterior)?;
         let reff = (whole * drawn as f64 / kept as f64).min(whole.max(1.0));

@@ -1,4 +1,4 @@
-//! Draws to look at: of a run folder, or of another program.
+//! Traces that have been read: from a run folder, or from files of another program.
 
 use crate::{TraceError, problem};
 use octopus_diag::ParameterSummary;
@@ -10,13 +10,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Draws, and the run they are of.
+/// The draws of a run, with the run's record where there is one.
 pub struct Trace {
-    /// All groups.
+    /// All groups of the trace.
     pub data: InferenceData,
-    /// The run's record; none for what another program wrote.
+    /// The run's record; `None` for files that another program wrote.
     pub record: Option<RunRecord>,
-    /// Where it was read, in words.
+    /// The path or paths that the trace was read from, as text.
     pub name: String,
 }
 
@@ -41,10 +41,10 @@ impl Trace {
         Ok(Self { data: open_trace(paths)?, record: None, name })
     }
 
-    /// The draws proper.
+    /// Returns the draws without warm-up: the group `posterior`.
     ///
     /// # Errors
-    /// When there are none, because the run is still in warm-up, or the file has no such group.
+    /// When the run is still in warm-up, or the file has no group `posterior`.
     pub fn posterior(&self) -> Result<&Dataset, TraceError> {
         let name = &self.name;
         match (self.data.posterior(), &self.record) {
@@ -54,21 +54,21 @@ impl Trace {
         }
     }
 
-    /// Whether the run can still grow.
+    /// Returns whether the trace is of a run that is not complete and can still grow.
     pub fn unfinished(&self) -> bool {
         self.record.as_ref().is_some_and(|record| record.status != Status::Complete)
     }
 
-    /// The model of the run with its data.
+    /// Builds the model of the run again, with its data.
     ///
     /// # Errors
-    /// For a file, and when the data have gone or changed.
+    /// When the trace is a file of another program, the model is not in `models`, or the data have gone or changed.
     pub fn problem(&self, models: Registry) -> Result<Arc<dyn Problem>, TraceError> {
         problem::of_run(models, self.record.as_ref().ok_or(TraceError::NoModel)?)
     }
 }
 
-/// The rows of a summary for pictures and reports.
+/// Converts summaries of parameters to rows for pictures and reports; `truth` has the true values by name.
 pub fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>) -> Vec<SummaryRow> {
     let row = |p: &ParameterSummary| SummaryRow {
         name: p.name.clone(),

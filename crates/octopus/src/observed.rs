@@ -1,4 +1,4 @@
-//! The groups beside the draws: observations, replicated observations, log likelihoods.
+//! The groups of a trace beside the draws: replicated observations, log likelihoods, and draws from the prior.
 
 use crate::TraceError;
 use octopus_density::{Dim, Labels, LogDensity, Role};
@@ -6,7 +6,7 @@ use octopus_models::Problem;
 use octopus_random::{Purpose, Stream};
 use octopus_trace::{Array, Dataset, InferenceData, Values};
 
-/// What to make of each draw: a number for each observation.
+/// The quantities to make from each draw; each quantity has a number for each observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PredictiveParts {
     /// Replicated observations.
@@ -16,10 +16,10 @@ pub struct PredictiveParts {
 }
 
 impl PredictiveParts {
-    /// Both.
+    /// Both quantities.
     pub const ALL: Self = Self { replicates: true, log_likelihood: true };
 
-    /// What either wants.
+    /// Returns the quantities that `self` or `other` wants.
     pub fn or(self, other: Self) -> Self {
         Self {
             replicates: self.replicates || other.replicates,
@@ -28,13 +28,13 @@ impl PredictiveParts {
     }
 }
 
-/// Replicated observations and log likelihoods of a few draws of each chain; what is not wanted is empty.
+/// Replicated observations and log likelihoods of a few draws of each chain; a quantity that was not wanted is empty.
 pub struct Predictive {
     /// One replicated data set for each chosen draw, chain after chain.
     pub replicates: Vec<Vec<f64>>,
-    /// The log likelihood of each observation, likewise.
+    /// The log likelihoods of all observations for each chosen draw, chain after chain.
     pub log_likelihood: Vec<Vec<f64>>,
-    /// The draws chosen of each chain.
+    /// The numbers of the draws that were chosen in each chain.
     pub draws: Vec<usize>,
     chains: usize,
     /// The axis of observations.
@@ -42,15 +42,17 @@ pub struct Predictive {
 }
 
 impl Predictive {
-    /// Of at most `per_chain` draws of each chain, evenly spread. The random numbers are addressed by chain
-    /// and draw, so that a draw's replicate does not depend on which others are chosen.
+    /// Makes the wanted quantities from at most `per_chain` draws of each chain, evenly spread. The random numbers are
+    /// addressed by chain and draw, so that a draw's replicate does not depend on which others are chosen.
     ///
-    /// On the CPU and in f64, wherever and in whatever precision the chains were: in f64 a GPU would give the same bits,
-    /// in f32 it would coarsen the noise to 23 bits, and the hundredths of a second that a few hundred replicates take
-    /// here are no reason to open one (docs/decisions/17-replicates-on-the-cpu.md).
+    /// Everything is computed on the CPU and in f64, wherever and in whatever precision the chains ran. A GPU would
+    /// give the
+    /// same bits in f64, and would coarsen the noise to 23 bits in f32; and a few hundred replicates take hundredths of
+    /// a
+    /// second on the CPU, which is no reason to open a GPU (docs/decisions/17-replicates-on-the-cpu.md).
     ///
     /// # Errors
-    /// When the trace lacks the positions.
+    /// When the trace lacks the unconstrained positions of the draws.
     pub fn new(
         data: &InferenceData,
         problem: &dyn Problem,
@@ -84,7 +86,9 @@ impl Predictive {
         Ok(Self { replicates, log_likelihood, draws, chains: positions.chains, dim: problem.observation_dim() })
     }
 
-    /// Adds what there is of `posterior_predictive` and `log_likelihood`; the labels of `draw` are those of the posterior.
+    /// Adds the groups `posterior_predictive` and `log_likelihood`, each if its quantity was made. Draws keep the
+    /// labels
+    /// that they have in the posterior.
     pub fn add_groups(&self, data: &mut InferenceData) {
         let labels = Labels::Integers(self.draws.iter().map(|&draw| draw as i64).collect());
         for (group, rows) in [("posterior_predictive", &self.replicates), ("log_likelihood", &self.log_likelihood)] {
@@ -103,17 +107,19 @@ impl Predictive {
 
 /// Draws from the prior, and observations made from each.
 pub struct PriorDraws {
-    /// The model's variables.
+    /// The draws of the model's variables.
     pub parameters: Dataset,
-    /// Observations.
+    /// The observations made from these draws.
     predictive: Dataset,
 }
 
 impl PriorDraws {
-    /// As ArviZ keeps them: one chain of `draws`, each addressed by its number.
+    /// Makes draws from the prior as ArviZ keeps them: one chain of `draws` draws. The random numbers are addressed by
+    /// the
+    /// draw's number.
     ///
     /// # Errors
-    /// When nobody knows how to draw from the model's prior.
+    /// When the model has no simulator, which is what draws from its prior.
     pub fn new(problem: &dyn Problem, seed: u64, draws: usize) -> Result<Self, TraceError> {
         let model = problem.density();
         let none = || TraceError::lacks(format!("{} has no simulator that draws from its prior", model.name()));
@@ -150,16 +156,16 @@ impl PriorDraws {
         Ok(Self { parameters, predictive })
     }
 
-    /// Adds `prior` and `prior_predictive`.
+    /// Adds the groups `prior` and `prior_predictive`.
     pub fn add_groups(self, data: &mut InferenceData) {
         data.insert("prior", self.parameters);
         data.insert("prior_predictive", self.predictive);
     }
 }
 
-/// Unconstrained positions, out of the arrays of a trace.
+/// The unconstrained positions in the arrays of a trace.
 struct Positions<'a> {
-    /// For each parameter its first coordinate, its width, and its values.
+    /// For each parameter: its first coordinate, its width, and its values.
     parts: Vec<(usize, usize, &'a [f64])>,
     chains: usize,
     draws: usize,

@@ -1,4 +1,4 @@
-//! Pictures of a trace: what each is made from, and why one cannot be made.
+//! Pictures of a trace: the material that they are made from, and the reason when one cannot be made.
 
 use crate::loaded::rows;
 use crate::{PointwiseLikelihood, PredictiveParts, PriorDraws, Trace, TraceError, check_predictive};
@@ -14,9 +14,9 @@ use octopus_trace::Dataset;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-/// Predicted data sets in a picture.
+/// The number of predicted data sets in a picture.
 const REPLICATES: usize = 100;
-/// Draws of the prior in a picture.
+/// The number of draws from the prior in a picture.
 const PRIOR_DRAWS: usize = 2000;
 
 /// A picture of a trace.
@@ -85,7 +85,7 @@ const ALL: [(Picture, &str, &str); 19] = [
     (Picture::Shrinkage, "shrinkage", "Raw means of groups against their posteriors"),
 ];
 
-/// What pictures are made from.
+/// The material that pictures are made from: a trace, and where it is known its model.
 pub struct Material<'a> {
     trace: &'a Trace,
     posterior: &'a Dataset,
@@ -95,11 +95,11 @@ pub struct Material<'a> {
 }
 
 impl<'a> Material<'a> {
-    /// A trace with the numbers of its parameters, of those that `wanted` names, or of all. A name is that of a variable
-    /// or of an element; `*` stands for anything.
+    /// Collects the material of a trace and sums up its parameters: those that `wanted` names, or all if it is empty. A
+    /// name is that of a variable or of an element; `*` stands for anything.
     ///
     /// # Errors
-    /// When the trace has no draws, or a name no parameter.
+    /// When the trace has no draws, or a name fits no parameter.
     pub fn new(trace: &'a Trace, problem: Option<&'a dyn Problem>, wanted: &[String]) -> Result<Self, TraceError> {
         let posterior = trace.posterior()?;
         let truth = problem.map(Problem::truth).unwrap_or_default();
@@ -121,7 +121,7 @@ impl<'a> Material<'a> {
         Ok(Self { trace, posterior, problem, rows, judged: OnceCell::new() })
     }
 
-    /// A trace whose parameters have been summed up.
+    /// Collects the material of a trace whose parameters have been summed up already, as `rows`.
     ///
     /// # Errors
     /// When the trace has no draws.
@@ -129,7 +129,7 @@ impl<'a> Material<'a> {
         Ok(Self { trace, posterior: trace.posterior()?, problem: Some(problem), rows, judged: OnceCell::new() })
     }
 
-    /// The log likelihoods, which several pictures need.
+    /// Returns the log likelihoods, which several pictures need.
     fn judged(&self) -> Result<&PointwiseLikelihood<'a>, TraceError> {
         if let Some(judged) = self.judged.get() {
             return Ok(judged);
@@ -142,7 +142,7 @@ impl<'a> Material<'a> {
         self.trace.data.group("sample_stats")
     }
 
-    /// Observed and predicted data.
+    /// Returns observed and predicted data.
     fn predictions(&self) -> Result<Predictions, TraceError> {
         let group = |name: &str| {
             self.trace.data.group(name).ok_or_else(|| TraceError::lacks(format!("the trace has no group `{name}`")))
@@ -169,21 +169,21 @@ impl Picture {
         ALL.into_iter().find(|(picture, ..)| *picture == self).map_or("", |(_, name, _)| name)
     }
 
-    /// Returns what it shows, in a few words.
+    /// Returns what the picture shows, in a few words.
     pub fn about(self) -> &'static str {
         ALL.into_iter().find(|(picture, ..)| *picture == self).map_or("", |(.., about)| about)
     }
 
-    /// What it needs of each draw that a run folder does not keep.
+    /// Returns the quantities of each draw that the picture needs and a run folder does not keep.
     pub fn wants(self) -> PredictiveParts {
         let replicates = matches!(self, Self::Ppc | Self::PpcEcdf | Self::PpcStatistic | Self::LooPit);
         PredictiveParts { replicates, log_likelihood: matches!(self, Self::LooPit | Self::ParetoK) }
     }
 
-    /// The picture of this kind.
+    /// Makes the picture of this kind.
     ///
     /// # Errors
-    /// What the trace lacks for it.
+    /// When the trace lacks something that the picture needs.
     pub fn of(self, from: &Material) -> Result<Plot, TraceError> {
         let Material { posterior, rows, .. } = from;
         let stats = from.stats();
@@ -209,7 +209,7 @@ impl Picture {
             }
             Self::Ppc => {
                 let predictions = from.predictions()?;
-                // Its p-values are those of the statistics' own picture.
+                // The picture shows the same p-values as the picture `ppc-statistic`.
                 let statistics = check_predictive(&predictions.observed, &predictions.replicates(usize::MAX))?;
                 let replicates = predictions.replicates(REPLICATES);
                 Plot::Ppc(PpcPlot { observed: predictions.observed, replicates, statistics })
@@ -250,7 +250,8 @@ impl Picture {
     }
 }
 
-/// Of the trace's own prior draws, or of those its model makes.
+/// Makes the picture of prior against posterior, from the trace's own prior draws, or else from draws that its model
+/// makes.
 fn prior(from: &Material) -> Result<Plot, TraceError> {
     let made;
     let prior = match (from.trace.data.group("prior"), from.problem) {
@@ -266,12 +267,12 @@ fn prior(from: &Material) -> Result<Plot, TraceError> {
     Ok(Plot::PriorPosterior(PriorPosteriorPlot::from_groups(prior, &of_prior, from.posterior, &from.rows)))
 }
 
-/// Whether `name` is `pattern`, in which `*` stands for anything.
+/// Returns whether `name` fits `pattern`, in which `*` stands for anything.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
-            // Every end that is left may go on with what follows the star.
+            // The star may stand for any beginning of the rest; what follows the star must fit what then remains.
             (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches(tail, &rest[at..]))
         }),
     }

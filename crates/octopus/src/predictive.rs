@@ -3,16 +3,17 @@
 use octopus_diag::{BayesianPValue, DiagError, Statistic, bayesian_p_value};
 use octopus_report::PredictiveStatistic;
 
-/// Mean, standard deviation, smallest and largest value: observed, replicated, and the Bayesian p-value, the share of
-/// replicates that are at most the observed value.
+/// Compares four statistics of the observed data with those of replicates: mean, standard deviation, smallest and
+/// largest value. Each comes with its Bayesian p-value: the share of replicates whose statistic is at most the observed
+/// one.
 ///
 /// # Errors
-/// When a replicate has not as many values as were observed.
+/// When there is no observation, or the replicates together do not hold a whole number of data sets.
 pub fn check_predictive(observed: &[f64], replicates: &[Vec<f64>]) -> Result<Vec<PredictiveStatistic>, DiagError> {
     let all = replicates.concat();
     [("mean", Statistic::Mean), ("sd", Statistic::Sd), ("min", Statistic::Min), ("max", Statistic::Max)]
         .into_iter()
-        // One observation does not vary.
+        // A single observation has no standard deviation.
         .filter(|(name, _)| *name != "sd" || observed.len() > 1)
         .map(|(name, statistic)| {
             let BayesianPValue { observed, replicated, p_value } = bayesian_p_value(&all, observed, statistic)?;

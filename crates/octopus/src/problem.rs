@@ -1,14 +1,14 @@
-//! Problems, built from settings and again from a run's record, and what is wrong with them in a user's words.
+//! The problem of a run: built again from its record, and written into one.
 
 use crate::TraceError;
 use octopus_models::{BuildError, Problem, Registry};
 use octopus_runs::{ModelRecord, RunRecord};
 use std::sync::Arc;
 
-/// The problem of a run, with the same data as then.
+/// Builds the problem of a run again, and checks that its data are the same as then.
 ///
 /// # Errors
-/// When nobody knows the record's model, or the data have gone or changed.
+/// When the record's model is not in `models`, or the data have gone or changed.
 pub fn of_run(models: Registry, record: &RunRecord) -> Result<Arc<dyn Problem>, TraceError> {
     let model = models.find(&record.model.name).map_err(TraceError::Record)?;
     let problem = model.build(&record.model.settings, None).map_err(|error| match error {
@@ -28,7 +28,7 @@ pub fn of_run(models: Registry, record: &RunRecord) -> Result<Arc<dyn Problem>, 
     Ok(problem)
 }
 
-/// The model of a problem, for `run.toml`.
+/// Returns the model of a problem as `run.toml` records it.
 pub fn model_record(problem: &dyn Problem) -> ModelRecord {
     ModelRecord { name: problem.density().name().to_owned(), settings: problem.settings().clone() }
 }

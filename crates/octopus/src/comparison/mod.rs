@@ -1,4 +1,4 @@
-//! Two traces beside each other: their posteriors, their speed, their settings.
+//! Comparison of two traces: their posteriors, their speed and their settings.
 
 mod settings;
 mod speed;
@@ -14,43 +14,43 @@ use serde::{Serialize, Serializer};
 pub use settings::DifferingSetting;
 pub use speed::TraceSpeed;
 
-/// From when on two posteriors differ.
+/// The limits beyond which two posteriors count as different.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ComparisonLimits {
-    /// Relative difference of a mean, and of all together (the PRD's 5 %).
+    /// The largest relative difference allowed for a mean, and for the RMSE of all means (the PRD's 5 %).
     pub mean: f64,
-    /// Relative difference of a standard deviation (the PRD's 10 %).
+    /// The largest relative difference allowed for a standard deviation (the PRD's 10 %).
     pub sd: f64,
     /// The probability of calling two runs of one posterior different by chance.
     pub alpha: f64,
 }
 
-/// One of the two.
+/// One of the two traces that are compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedTrace {
-    /// Where it was read.
+    /// The path that the trace was read from.
     pub name: String,
-    /// Number of chains.
+    /// The number of chains.
     pub chains: usize,
-    /// Draws of each.
+    /// The number of draws of each chain.
     pub draws: usize,
-    /// How fast it was.
+    /// The speed of its sampling.
     pub speed: TraceSpeed,
 }
 
-/// All that is to be said.
+/// The result of comparing two traces: checks, differences of every parameter, and settings that differ.
 #[derive(Debug, Serialize)]
 pub struct TraceComparison {
     schema: u32,
     /// Whether no check failed.
     pub same: bool,
-    /// Whether chance alone would make differences as large as all that were found.
+    /// Whether chance alone may explain the differences found: their p-value is at least the limit `alpha`.
     by_chance: bool,
     runs: [ComparedTrace; 2],
     limits: ComparisonLimits,
-    /// The checks, in order.
+    /// The checks, in the order in which they are shown.
     pub checks: Vec<Check>,
-    /// Every parameter that both have.
+    /// The differences of every parameter that both traces have.
     #[serde(serialize_with = "parameters")]
     pub posterior: PosteriorDifference,
     only_first: Vec<String>,
@@ -91,7 +91,7 @@ impl TraceComparison {
 }
 
 impl TraceComparison {
-    /// The differences as a picture, with the ratios of speed that both tell.
+    /// Returns a picture of the differences, with the ratios of those speeds that both traces tell.
     pub fn plot(&self) -> RunComparisonPlot {
         let [first, second] = &self.runs;
         let ratio = |name: &str, of: fn(&TraceSpeed) -> Option<f64>| {
@@ -166,7 +166,7 @@ fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: ComparisonLi
     checks
 }
 
-/// What makes a comparison doubtful without deciding it.
+/// Returns warnings: findings that make a comparison doubtful without deciding it.
 fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     let warn = |id: &'static str, message: String, advice: &str| Check {
         id,
@@ -178,7 +178,7 @@ fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     };
     let mut checks = Vec::new();
     let worst = found.summaries.iter().map(|summary| summary.max_rhat()).fold(f64::NAN, f64::max);
-    // Of one chain there is none.
+    // A single chain has no R-hat: then the value is NaN, and there is no warning.
     if worst >= limits::RHAT {
         let message = format!("R-hat up to {}: standard errors mean little", significant(worst, 4));
         checks.push(warn("converged", message, "see `octopus diagnose` on each, and draw longer"));
@@ -199,12 +199,12 @@ fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     checks
 }
 
-/// A number that JSON can hold.
+/// Returns the number if it is finite, as JSON numbers must be.
 fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// For JSON: what is not finite is `null`.
+/// Writes the differences of the posteriors for JSON; numbers that are not finite become `null`.
 fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Row<'a> {

@@ -1,4 +1,4 @@
-//! In which settings two traces differ.
+//! The settings in which two traces differ.
 
 use crate::Trace;
 use octopus_trace::Attribute;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Fields of a record that are no settings but what came of them.
+/// The fields of a run's record that are not settings but results of the run.
 const OUTCOMES: [&str; 12] = [
     "schema",
     "created",
@@ -25,13 +25,13 @@ const OUTCOMES: [&str; 12] = [
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DifferingSetting {
-    /// Its place in `run.toml`, e.g. `sampler.seed`; of a file an attribute.
+    /// The setting's place in `run.toml`, e.g. `sampler.seed`; for a file of another program, the name of an attribute.
     pub name: String,
-    /// The first's value, then the second's; none where it has no such setting.
+    /// The value in the first trace, then the value in the second; `None` where a trace has no such setting.
     pub values: [Option<String>; 2],
 }
 
-/// The settings in which they differ, by name.
+/// Returns the settings in which two traces differ, ordered by name.
 pub(super) fn differing(traces: &[Trace; 2]) -> Vec<DifferingSetting> {
     let [first, mut second] = [of(&traces[0]), of(&traces[1])];
     let mut found: BTreeMap<String, [Option<String>; 2]> =

@@ -1,25 +1,25 @@
-//! What a trace tells of its speed.
+//! The speed of a run, as far as its trace tells it.
 
 use super::finite;
 use crate::Trace;
 use octopus_trace::{Attribute, InferenceData};
 use serde::Serialize;
 
-/// Names that samplers give to the leapfrog steps of a draw, ArviZ's first.
+/// The names that samplers give to the number of leapfrog steps of a draw; ArviZ's name comes first.
 const STEPS: [&str; 3] = ["n_steps", "n_leapfrog__", "num_steps"];
 
-/// How fast draws came; none where the trace does not say.
+/// The speed of sampling; each number is `None` where the trace does not tell it.
 #[derive(Clone, Debug, Serialize)]
 pub struct TraceSpeed {
     /// Wall-clock seconds of warm-up and sampling.
     pub seconds: Option<f64>,
     /// The smallest bulk effective sample size.
     pub min_ess_bulk: Option<f64>,
-    /// The one over the other.
+    /// The smallest bulk effective sample size divided by the seconds.
     pub min_ess_per_s: Option<f64>,
-    /// Gradients of the draws, without those of warm-up.
+    /// The number of gradients computed for the draws, without those of warm-up.
     pub gradients: Option<u64>,
-    /// Effective draws of a thousand of them.
+    /// The smallest bulk effective sample size for each thousand gradients.
     pub min_ess_per_1000_gradients: Option<f64>,
 }
 
@@ -40,7 +40,7 @@ impl TraceSpeed {
     }
 }
 
-/// ArviZ's attribute `sampling_time`, which PyMC writes.
+/// Returns the seconds in ArviZ's attribute `sampling_time`, which PyMC writes.
 fn told(data: &InferenceData) -> Option<f64> {
     ["posterior", "sample_stats"].iter().find_map(|group| match data.group(group)?.attrs.get("sampling_time")? {
         Attribute::F64(seconds) => Some(*seconds),

@@ -1,14 +1,16 @@
-//! A comparison in words.
+//! The text of a comparison.
 
 use super::{ComparedTrace, TraceComparison};
 use octopus_diag::ParameterDifference;
 use octopus_report::{Charset, Column, count, rate, seconds, significant, text_table};
 
-/// More parameters than this are shown by their worst.
+/// The most parameters in a table. Of more parameters, only those that differ most in standard errors are shown.
 const MOST: usize = 20;
 
 impl TraceComparison {
-    /// Tables, checks and advice; every parameter when `all`.
+    /// Returns the comparison as text: tables, checks, advice and a verdict. With `all` the table has every parameter,
+    /// else
+    /// the 20 that differ most in standard errors.
     pub fn to_text(&self, all: bool) -> String {
         let charset = Charset::from_environment();
         let mut text = String::new();
