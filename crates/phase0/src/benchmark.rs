@@ -23,43 +23,44 @@ use octopus_sampler::{Block, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
 
-/// Repeats of each engine; fewer with --quick.
+/// The number of repeats of each engine; [`QUICK_REPEATS`] with --quick.
 const REPEATS: usize = 5;
 const QUICK_REPEATS: usize = 2;
-/// Repeats of each strategy.
+/// The number of repeats of each strategy; with --quick there is one.
 const STRATEGY_REPEATS: usize = 3;
-/// The least work in one repeat, in seconds: shorter runs are batched. Where the times vary too much, because of a
-/// neighbour on the machine most likely, all is timed again with longer repeats, and that counts.
+/// The least work in one repeat, in seconds: shorter runs are batched. Where the times vary too much, most likely
+/// because of a neighbour on the machine, all repeats are timed again with the next, longer value, and the new times
+/// count.
 const REPEAT_SECONDS: [f64; 3] = [0.25, 0.5, 1.0];
-/// Draws of the CPU's long run, which stands beside a GPU's many chains, for each of the run's own.
+/// How many times as many draws as the run the CPU's long run makes, which is compared with a GPU's many chains.
 const LONG: usize = 10;
 /// The PRD's limit of the variation over repeats.
 const MAX_VARIATION: f64 = 0.1;
 
-/// One configuration, measured.
+/// The measurement of one configuration.
 pub(super) struct Measurement {
-    /// Times.
+    /// The configuration and its times.
     pub(super) run: EngineRun,
-    /// How the likelihood was evaluated.
+    /// The form in which the likelihood was evaluated.
     pub(super) likelihood: Likelihood,
-    /// What the draws are worth.
+    /// The quality of the draws.
     pub(super) quality: Quality,
-    /// Leapfrog steps for each draw proper.
+    /// The leapfrog steps for each draw after warm-up.
     pub(super) leapfrogs_per_draw: f64,
-    /// Runs in each repeat, of which a repeat is the mean.
+    /// The number of runs in each repeat; a repeat's times are the means of its runs.
     pub(super) batch: usize,
-    /// How often it was timed again because the times varied too much.
+    /// How often the configuration was timed again because the times varied too much.
     pub(super) again: usize,
 }
 
 impl Measurement {
-    /// The variation over the repeats; none for a single one.
+    /// Returns the variation over the repeats; `None` for a single repeat.
     pub(super) fn variation(&self) -> Option<f64> {
         self.run.result.value().and_then(EngineTimes::variation)
     }
 }
 
-/// R-hat and effective sample sizes: equal for runs that differ in threads only.
+/// The quality of a run's draws. Runs that differ in threads only have the same quality.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quality {
     /// The smallest bulk effective sample size of all parameters.
@@ -68,14 +69,14 @@ pub(super) struct Quality {
     pub(super) min_ess_tail: f64,
     /// The largest R-hat of all parameters.
     pub(super) max_rhat: f64,
-    /// Divergent transitions.
+    /// The number of divergent transitions.
     pub(super) divergences: u64,
-    /// Root mean square error of the means in exact standard deviations, where it was asked for.
+    /// The root mean square error of the means, in exact standard deviations, where it was asked for.
     pub(super) error: Option<f64>,
 }
 
 impl Quality {
-    /// Whether the PRD's R-hat and effective sample sizes are met.
+    /// Returns whether the draws meet the PRD's limits of R-hat and effective sample sizes.
     pub(super) fn converged(&self) -> bool {
         self.max_rhat < limits::RHAT && self.min_ess_bulk > limits::ESS && self.min_ess_tail > limits::ESS
     }
@@ -83,21 +84,21 @@ impl Quality {
 
 /// All measurements.
 pub(super) struct Benchmarks {
-    /// Both forms of the likelihood, one thread and all, with repeats.
+    /// The run on the CPU, with repeats: both forms of the likelihood, on one thread and on all threads.
     pub(super) engines: Vec<Measurement>,
-    /// Chain strategies and configurations of the sampler; the first is what `--strategy auto` chooses.
+    /// The chain strategies and configurations of the sampler on the CPU; the first is the choice of `--strategy auto`.
     pub(super) strategies: Vec<Measurement>,
-    /// The PRD's other sizes, each once.
+    /// The PRD's other sizes on the CPU, each configuration once.
     pub(super) sizes: Vec<Measurement>,
-    /// What `--strategy auto` chooses on each engine that is there.
+    /// The choice of `--strategy auto` on each engine that is there.
     pub(super) plans: Vec<StrategyPlan>,
-    /// The time to the quality target on each of them.
+    /// The time to the quality target on each engine that is there.
     pub(super) targets: Vec<Reached>,
-    /// The GPU's, or why there are none.
+    /// The GPU's measurements, or the reason why there are none.
     pub(super) gpu: std::result::Result<GpuBenchmarks, String>,
 }
 
-/// Measures; `None` when the user stopped it.
+/// Makes all measurements; returns `None` when the user stopped them.
 ///
 /// # Errors
 /// When a run fails.
@@ -150,7 +151,8 @@ pub(super) fn run(
     }
     let on_cpu = Engine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
     found.targets = on_cpu.measure(problem.model(), &options.sampler, options.quick)?;
-    // A GPU's many chains make so many draws that warm-up hardly counts: the CPU's best is then a long run, too.
+    // A GPU's many chains make so many draws that warm-up hardly counts. To be compared with them fairly, the CPU makes
+    // a long run, too.
     let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
     let long = against_gpu.then(|| SamplerConfig { draws: LONG * options.sampler.draws, ..options.sampler.clone() });
     let once = |model: &HierarchicalNormal, config: &SamplerConfig| {
@@ -191,7 +193,7 @@ pub(super) fn run(
     Ok(Some(found))
 }
 
-/// The PRD's other sizes.
+/// Returns the PRD's sizes in groups other than the run's own; there are none with --quick.
 pub(super) fn other_sizes(options: &Options<'_>) -> impl Iterator<Item = usize> {
     let (quick, own) = (options.quick, options.groups);
     [100, 500, 1000].into_iter().filter(move |&groups| !quick && groups != own)
@@ -206,7 +208,8 @@ impl Default for Benchmarks {
 }
 
 impl Benchmarks {
-    /// For the report: every engine and size, and the GPU where it is not there.
+    /// Returns the benchmark for the report: every engine and size, the GPU, and the speedups. A GPU without figures
+    /// has a row with the reason.
     pub(super) fn summary(&self) -> Benchmark {
         let mut runs: Vec<EngineRun> = self.engines.iter().chain(&self.sizes).map(|m| m.run.clone()).collect();
         match (self.gpu_figures(), runs.first().cloned()) {
@@ -220,13 +223,13 @@ impl Benchmarks {
         Benchmark { runs, speedups: speedups(self) }
     }
 
-    /// What decides P0.4, P1.1 and P2.1.
+    /// Returns the speedup that decides P0.4, P1.1 and P2.1: the best run of each side at the run's size.
     pub(super) fn whole_device(&self) -> Measured<f64> {
         let groups = self.engines.first().map_or(0, |m| m.run.groups);
         whole_device(self, groups).ratio
     }
 
-    /// The GPU's measurements where they are figures of a GPU, else why there are none.
+    /// Returns the GPU's measurements where they are figures of a real GPU, else the reason why there are none.
     pub(super) fn gpu_figures(&self) -> std::result::Result<&GpuBenchmarks, String> {
         match &self.gpu {
             Ok(gpu) if gpu.test_double => Err("a test double's speed says nothing".into()),
@@ -235,13 +238,13 @@ impl Benchmarks {
         }
     }
 
-    /// The largest variation over the repeats of an engine; none for single repeats.
+    /// Returns the largest variation over the repeats of an engine; `None` where each engine has a single repeat.
     pub(super) fn worst_variation(&self) -> Option<f64> {
         self.engines.iter().filter_map(Measurement::variation).max_by(f64::total_cmp)
     }
 }
 
-/// What is timed, and where.
+/// A configuration to time, and the place where it runs.
 pub(super) struct Case<'a> {
     pub(super) setting: String,
     pub(super) model: &'a HierarchicalNormal,
@@ -259,7 +262,7 @@ impl Case<'_> {
         self.measure_against(None, repeats, seconds, quality)
     }
 
-    /// As [`measure`](Self::measure), and by how much the means are off.
+    /// Times the case like [`measure`](Self::measure), and with `exact` also computes the error of the means.
     fn measure_against(
         &self,
         exact: Option<&ExactPosterior>,
@@ -269,7 +272,7 @@ impl Case<'_> {
     ) -> Result<Measurement> {
         let mut batch = 1;
         if repeats > 1 {
-            // Caches, clocks and allocator settle, and the batch is found.
+            // This run lets caches, clocks and the allocator settle, and tells how many runs a repeat needs.
             let begin = Instant::now();
             sample_in_memory(self.model, self.config, self.place, self.pool)?;
             batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
@@ -279,7 +282,7 @@ impl Case<'_> {
         for _ in 0..repeats {
             let (mut warmup_s, mut sampling_s) = (0.0, 0.0);
             for _ in 0..batch {
-                // Freed outside of the clock: a user keeps the draws.
+                // The last run's draws are freed while the clock stands still, since a user would keep them.
                 drop(last.take());
                 let run = sample_in_memory(self.model, self.config, self.place, self.pool)?;
                 warmup_s += run.warmup_s / batch as f64;
@@ -337,7 +340,7 @@ pub(super) fn quality_of(
     })
 }
 
-/// A form of the likelihood in a word.
+/// Returns the name of a form of the likelihood.
 pub(super) fn name(likelihood: Likelihood) -> &'static str {
     match likelihood {
         Likelihood::Collapsed => "collapsed",

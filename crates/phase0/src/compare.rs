@@ -1,4 +1,4 @@
-//! Every mean and every standard deviation against the exact posterior, in Monte Carlo standard errors.
+//! Comparison of every mean and every standard deviation with the exact posterior, in Monte Carlo standard errors.
 
 use anyhow::Result;
 use octopus_density::exact::{ExactPosterior, Moments, Quantity};
@@ -8,21 +8,21 @@ use octopus_models::HierarchicalNormalProblem;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// Standard errors allowed for mu_pop, sigma_pop and sigma_obs.
+/// The standard errors allowed for mu_pop, sigma_pop and sigma_obs.
 pub(super) const LIMIT_SCALAR: f64 = 4.0;
-/// Standard errors allowed for the many z and mu_group, of which the worst is looked at.
+/// The standard errors allowed for each z and mu_group. The limit is wider because the worst of so many counts.
 pub(super) const LIMIT_ELEMENT: f64 = 5.0;
 
-/// One estimate beside the exact value.
+/// An estimate and the exact value.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Deviation {
-    /// The parameter.
+    /// The parameter's name.
     pub(super) name: String,
     /// `mean` or `sd`.
     pub(super) what: &'static str,
-    /// Of the draws.
+    /// The estimate from the draws.
     pub(super) estimate: f64,
-    /// By quadrature.
+    /// The exact value, by quadrature.
     pub(super) exact: f64,
     /// The estimate's standard error.
     pub(super) mcse: f64,
@@ -33,34 +33,34 @@ pub(super) struct Deviation {
 }
 
 impl Deviation {
-    /// Whether the distance is allowed.
+    /// Returns whether the distance is allowed.
     pub(super) fn good(&self) -> bool {
         self.distance < self.limit
     }
 }
 
-/// All comparisons.
+/// The comparison of the draws with the exact posterior.
 pub(super) struct Comparison {
     /// The exact posterior.
     pub(super) exact: ExactPosterior,
-    /// Two of each parameter.
+    /// Two deviations for each parameter: of its mean and of its standard deviation.
     pub(super) deviations: Vec<Deviation>,
 }
 
 impl Comparison {
-    /// The comparisons that fail.
+    /// Returns the deviations that are too large.
     pub(super) fn failures(&self) -> impl Iterator<Item = &Deviation> {
         self.deviations.iter().filter(|deviation| !deviation.good())
     }
 
-    /// The largest distance among comparisons with this limit.
+    /// Returns the deviation with the largest distance among those with this limit.
     pub(super) fn worst(&self, limit: f64) -> Option<&Deviation> {
         let own = self.deviations.iter().filter(|deviation| deviation.limit == limit);
         own.max_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 }
 
-/// Compares.
+/// Compares the summary of the draws with the exact posterior.
 ///
 /// # Errors
 /// When the exact posterior cannot be computed.
@@ -74,7 +74,7 @@ pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) ->
         let rows = [("mean", found.mean, truth.mean, found.mcse_mean), ("sd", found.sd, truth.sd, found.mcse_sd)];
         deviations.extend(rows.map(|(what, estimate, exact, mcse)| {
             let distance = (estimate - exact).abs() / mcse;
-            // NaN, where a chain never moved, must not pass.
+            // The distance is NaN where a chain never moved, and must not pass then.
             let distance = if distance.is_nan() { f64::INFINITY } else { distance };
             Deviation { name: name.clone(), what, estimate, exact, mcse, distance, limit }
         }));
@@ -82,7 +82,7 @@ pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) ->
     Ok(Comparison { exact, deviations })
 }
 
-/// Each number whose exact moments are known: its variable, its name, the moments.
+/// Lists every parameter whose exact moments are known: its variable, its name and its moments.
 fn known<'a>(
     layout: &'a Layout,
     exact: &'a ExactPosterior,
@@ -94,7 +94,7 @@ fn known<'a>(
     })
 }
 
-/// Root mean square error of the means, in exact standard deviations.
+/// Returns the root mean square error of the means, in exact standard deviations.
 pub(super) fn error_of_means(model: &dyn LogDensity, summary: &Summary, exact: &ExactPosterior) -> f64 {
     let found: HashMap<&str, f64> = summary.parameters.iter().map(|p| (p.name.as_str(), p.mean)).collect();
     let squares: Vec<f64> = known(model.layout(), exact)

@@ -1,4 +1,4 @@
-//! From what the stages found to the verdict.
+//! The verdict on what the stages found.
 
 use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;
@@ -12,7 +12,7 @@ use octopus_report::{Deliverable, Evidence, Measured, Status, Verdict, VerdictRo
 /// Judges every criterion.
 pub(super) fn verdict(options: &Options<'_>, stages: &Stages, deliverables: &[Deliverable]) -> Verdict {
     let mut parameters = summary_rows(stages);
-    // The error of the array means is told in units of y: those of z would blur it.
+    // The error of array means is in units of y; z has no such unit and would blur the error, so it is left out.
     parameters.iter_mut().filter(|row| row.name.starts_with("z[")).for_each(|row| row.truth = None);
     let exact = |name: &str| {
         let interval = stages.comparison.exact.hdi(Quantity::named(name, 0)?, DEFAULT_PROB);
@@ -45,7 +45,7 @@ pub(super) fn verdict(options: &Options<'_>, stages: &Stages, deliverables: &[De
     Verdict::new(rows, options.require_gpu)
 }
 
-/// What was found on the GPU, or why there is nothing.
+/// Returns what `found` takes from the run on the GPU, or the reason why there was no such run.
 fn of_gpu<T>(stages: &Stages, found: impl FnOnce(&OnGpu) -> Measured<T>) -> Measured<T> {
     match &stages.gpu {
         Ok(gpu) => found(gpu),
@@ -63,7 +63,7 @@ fn timing_variation(options: &Options<'_>, stages: &Stages) -> Measured<f64> {
     }
 }
 
-/// Means and standard deviations against the exact posterior.
+/// Returns the row that judges means and standard deviations against the exact posterior.
 fn exact_row(stages: &Stages) -> VerdictRow {
     let comparison = &stages.comparison;
     let worst = [LIMIT_SCALAR, LIMIT_ELEMENT].into_iter().filter_map(|limit| comparison.worst(limit));
@@ -79,7 +79,7 @@ fn exact_row(stages: &Stages) -> VerdictRow {
     )
 }
 
-/// The data against NumPy's.
+/// Returns the row that judges whether the data equal NumPy's.
 fn data_row(stages: &Stages) -> VerdictRow {
     let sha256 = &stages.data.problem.data().sha256;
     let value = format!("SHA-256 {}...", &sha256[..16.min(sha256.len())]);
@@ -92,7 +92,7 @@ fn data_row(stages: &Stages) -> VerdictRow {
     row
 }
 
-/// A row of our own; it fails when there is advice.
+/// Returns a row of a criterion that is not the PRD's; the row fails when there is advice.
 fn row(id: &str, criterion: &str, threshold: String, value: String, advice: Option<&str>) -> VerdictRow {
     VerdictRow {
         id: id.to_owned(),

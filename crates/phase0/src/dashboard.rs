@@ -1,17 +1,17 @@
-//! Pictures of speed: over the sizes of the problem, and against the error of the draws.
+//! The pictures of speed: over the sizes of the problem, and against the error of the draws.
 
 use super::benchmark::Measurement;
 use super::{Options, Stages};
 use octopus_report::{FrontPoint, Measured, ParetoFrontPlot, Plot, ScalingMeasure, ScalingPlot, ScalingSeries};
 
-/// Effective draws a second by groups, and by the error of the means.
+/// Returns the pictures: effective draws a second against the error of the means, and against the number of groups.
 pub(super) fn plots(stages: &Stages, options: &Options<'_>) -> Vec<Plot> {
     let mut plots = vec![front(&stages.benchmark.strategies)];
     plots.extend(scaling(stages, options));
     plots
 }
 
-/// None where only one size was measured.
+/// Returns the picture of speed against the number of groups; `None` where only one size was measured.
 fn scaling(stages: &Stages, options: &Options<'_>) -> Option<Plot> {
     let (benchmark, sampler) = (&stages.benchmark, &options.sampler);
     if benchmark.sizes.is_empty() {
@@ -20,7 +20,7 @@ fn scaling(stages: &Stages, options: &Options<'_>) -> Option<Plot> {
     let (auto, others) = benchmark.strategies.split_first()?;
     let own = |m: &&Measurement| (m.run.chains, m.run.draws) == (sampler.chains, sampler.draws);
     let point = |m: &Measurement| Some((m.run.groups as f64, ess_per_s(m)?));
-    // The first strategy after auto's is the run's own.
+    // The first strategy after the choice of auto is the run's own.
     let prds = others.first().into_iter().chain(benchmark.sizes.iter().filter(own));
     let chosen = std::iter::once(auto).chain(benchmark.sizes.iter().filter(|m| !own(m)));
     let (chains, draws) = (sampler.chains, sampler.draws);
@@ -56,7 +56,7 @@ fn ess_per_s(m: &Measurement) -> Option<f64> {
     Some(times.min_ess_bulk / (wall / times.repeats.len() as f64))
 }
 
-/// A setting in the few words that a picture has room for.
+/// Shortens a setting to the few words that a picture has room for.
 fn short(setting: &str) -> String {
     setting.replace(" chains x ", " x ").replace(" draws", "").replace(" metric", "")
 }

@@ -1,10 +1,10 @@
-//! The PRD's data, and whether they are NumPy's to the last bit.
+//! The PRD's data, with a check that they equal NumPy's to the last bit.
 
 use anyhow::Result;
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_models::{DataSource, HierarchicalNormalProblem, HierarchicalSettings, Problem};
 
-/// SHA-256 of y as NumPy makes it: `np.random.seed(42)`, groups x 10, little-endian f64.
+/// The SHA-256 of y as NumPy makes it, by number of groups: `np.random.seed(42)`, groups x 10, little-endian f64.
 const NUMPY: [(usize, &str); 3] = [
     (100, "6f909ab7a3029624491e4f8446c59a8787d5c6adcd6e60a83eeda6560adf1efe"),
     (500, "004cf66d5ff503dc12dbbbfd81d33356b604b9ffeffbeca66dbf79f57b6393f5"),
@@ -13,13 +13,13 @@ const NUMPY: [(usize, &str); 3] = [
 
 /// The problem of phase 0.
 pub(super) struct Data {
-    /// Model and data.
+    /// The model with its data.
     pub(super) problem: HierarchicalNormalProblem,
     /// Whether the data are NumPy's; `None` for a size whose hash is not known.
     pub(super) is_numpys: Option<bool>,
 }
 
-/// Makes the data.
+/// Makes the data, and compares their hash with NumPy's.
 ///
 /// # Errors
 /// When there is no group.
@@ -30,7 +30,7 @@ pub(super) fn run(groups: usize) -> Result<Data> {
     Ok(Data { problem, is_numpys })
 }
 
-/// The PRD's problem with so many groups.
+/// Makes the PRD's problem with `groups` groups.
 ///
 /// # Errors
 /// When there is no group.

@@ -1,14 +1,14 @@
-//! Summary and checks of the run.
+//! The stage that diagnoses the run: summary and checks.
 
 use super::sample::Sampled;
 use anyhow::{Context, Result};
 use octopus_diag::{DiagnoseOptions, Diagnosis, diagnose, limits};
 use octopus_runs::diagnose_options;
 
-/// Diagnoses the run.
+/// Diagnoses the run's draws.
 ///
 /// # Errors
-/// When the draws are no trace.
+/// When the draws are missing, or cannot be summarised.
 pub(super) fn run(sampled: &Sampled) -> Result<Diagnosis> {
     let options =
         DiagnoseOptions { max_rhat: limits::RHAT, min_ess: Some(limits::ESS), ..diagnose_options(&sampled.record) };

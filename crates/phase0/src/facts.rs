@@ -1,4 +1,4 @@
-//! What the report says of data, model, settings, machine and chains.
+//! The facts in the report about data, model, settings, machine and chains.
 
 use super::benchmark::name;
 use super::{Options, Stages};
@@ -8,7 +8,7 @@ use octopus_models::Problem;
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
 use octopus_trace::Dataset;
 
-/// The data.
+/// Returns the facts about the data.
 pub(super) fn data(stages: &Stages) -> DataFacts {
     let problem = &stages.data.problem;
     let data = problem.model().data();
@@ -22,7 +22,7 @@ pub(super) fn data(stages: &Stages) -> DataFacts {
     }
 }
 
-/// The model.
+/// Returns the facts about the model.
 pub(super) fn model(stages: &Stages) -> ModelFacts {
     let model = stages.data.problem.model();
     let prior = model.prior();
@@ -41,17 +41,17 @@ pub(super) fn model(stages: &Stages) -> ModelFacts {
     }
 }
 
-/// The sampler's settings, as in `run.toml`.
+/// Returns the sampler's settings by name, as in `run.toml`.
 ///
 /// # Errors
-/// When they cannot be written as JSON.
+/// When the settings cannot be written as JSON.
 pub(super) fn settings(options: &Options<'_>) -> Result<Vec<(String, serde_json::Value)>> {
     let value = serde_json::to_value(&options.sampler)?;
     let map = value.as_object().context("the settings are no table")?;
     Ok(map.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
-/// The machine.
+/// Returns the facts about the machine.
 pub(super) fn machine(stages: &Stages) -> Machine {
     let host = &stages.machine.host;
     let kernel = host.kernel.as_ref().map(|kernel| format!(", kernel {kernel}")).unwrap_or_default();
@@ -64,7 +64,7 @@ pub(super) fn machine(stages: &Stages) -> Machine {
     }
 }
 
-/// How the chains did.
+/// Returns the facts about the chains: their settings, divergences, step sizes and acceptance rates.
 pub(super) fn convergence(stages: &Stages, stats: Option<&Dataset>) -> Convergence {
     let record = &stages.sampled.record;
     let means = |name: &str| per_chain(stats, name, |values| values.iter().sum::<f64>() / values.len() as f64);

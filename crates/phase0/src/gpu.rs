@@ -1,5 +1,5 @@
-//! The same run on the GPU: whether its draws have the CPU's bits, what it takes of the device's memory, and whether
-//! the faster arithmetic of a GPU samples the same posterior.
+//! The stage that repeats the run on the GPU. It finds whether the draws have the CPU's bits, how much of the device's
+//! memory the run takes, and whether a GPU's faster arithmetic samples the same posterior.
 
 use super::verify::Machine;
 use super::{Options, tables};
@@ -14,33 +14,33 @@ use octopus_runs::{Demand, MemoryRun, Placement, posterior_of, sample_in_memory}
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 
-/// Chains of the runs whose posteriors are compared, for each of the run's own. With fewer, the Monte Carlo error of
-/// some of hundreds of means would come near the PRD's 5 %.
+/// How many times as many chains as the run those runs have whose posteriors are compared. With fewer chains, the Monte
+/// Carlo error of some of hundreds of means would come near the PRD's 5 %.
 const MORE_CHAINS: usize = 4;
 
-/// A GPU and what came of the run on it.
+/// A GPU, and the results of the run on it.
 pub(super) struct OnGpu {
-    /// Its name.
+    /// The name of the GPU.
     pub(super) name: String,
-    /// Whether it is the software GPU of the tests.
+    /// Whether the GPU is the software GPU of the tests.
     pub(super) test_double: bool,
-    /// Which it is.
+    /// The device, e.g. `cuda:0`.
     pub(super) device: Device,
-    /// For further runs.
+    /// The device made ready, for further runs.
     pub(super) place: Placement,
-    /// What it did in words, or its error.
+    /// The outcome of the run in words, or the error that it failed with.
     pub(super) run: Result<String, String>,
-    /// What it took of the device's memory.
+    /// How much of the device's memory the run took.
     pub(super) memory: Measured<GpuMemory>,
-    /// Whether mixed precision on the GPU and the CPU have the same posterior.
+    /// How close the posterior of mixed precision on the GPU is to that of f64 on the CPU.
     pub(super) posterior: Measured<PosteriorMatch>,
     usage: Option<DeviceUsage>,
 }
 
-/// Samples on the GPU, which `stage` is told; the reason where there is none to sample on.
+/// Samples on the GPU, and announces that with `stage`. Returns the reason instead where there is no GPU to sample on.
 ///
 /// # Errors
-/// When the CPU fails at what it has done before.
+/// When a run on the CPU fails, or two posteriors cannot be compared.
 pub(super) fn run(
     options: &Options<'_>,
     problem: &HierarchicalNormalProblem,
@@ -90,7 +90,7 @@ pub(super) fn run(
     Ok(Ok(found))
 }
 
-/// How the run went, and whether each number has the CPU's bits.
+/// Compares the runs bit by bit: returns in words how the run on the GPU went, as an error where a bit differs.
 fn same_run(on_cpu: &MemoryRun, on_gpu: &MemoryRun, config: &SamplerConfig) -> Result<String, String> {
     let transitions = config.chains * (config.tune + config.draws);
     let seconds = on_gpu.warmup_s + on_gpu.sampling_s;
@@ -101,7 +101,7 @@ fn same_run(on_cpu: &MemoryRun, on_gpu: &MemoryRun, config: &SamplerConfig) -> R
     }
 }
 
-/// The chain and the draw at which two runs differ first.
+/// Returns the first chain in which two runs differ, and its first draw that differs.
 fn first_difference(a: &MemoryRun, b: &MemoryRun) -> Option<(usize, usize)> {
     let bits = |run: &MemoryRun, chain: usize| {
         let own: Vec<Vec<u64>> = run
@@ -136,7 +136,8 @@ fn memory(model: &dyn LogDensity, config: &SamplerConfig, usage: &DeviceUsage) -
     }
 }
 
-/// The GPU in mixed precision against the CPU in f64; mixed precision that fails is a finding, not an error.
+/// Compares the posterior of the GPU in mixed precision with that of the CPU in f64. Where mixed precision fails, the
+/// result is a reason, not an error.
 fn posterior(
     model: &dyn LogDensity,
     config: &SamplerConfig,
@@ -164,7 +165,7 @@ fn posterior(
 }
 
 impl OnGpu {
-    /// For the report.
+    /// Returns the table for the report.
     pub(super) fn table(&self) -> Comparison {
         let mut rows = vec![("device", self.name.clone())];
         match &self.run {

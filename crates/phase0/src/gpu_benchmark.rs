@@ -1,4 +1,4 @@
-//! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's sizes.
+//! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's other sizes.
 
 use super::Options;
 use super::benchmark::{Case, Measurement, name, other_sizes};
@@ -13,32 +13,33 @@ use octopus_runs::{Observer, Placement};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 
-/// Repeats of the PRD's four chains, and the least seconds of each.
+/// The number of repeats of the PRD's four chains; then the number with --quick, and the least seconds of a repeat.
 const REPEATS: usize = 5;
 const QUICK_REPEATS: usize = 2;
 const REPEAT_SECONDS: f64 = 0.25;
 
-/// Short chains, from few to so many that they fill a device, and draws of each.
+/// Numbers of short chains, from few to so many that they fill a device, each with the number of draws of a chain.
 const MANY: [(usize, usize); 6] = [(16, 1000), (32, 500), (64, 400), (1024, 64), (4096, 16), (16384, 8)];
-/// The same for the PRD's other sizes: of their many parameters the host could not hold more draws.
+/// The numbers of chains and draws for the PRD's other sizes. There are fewer of them, because the host could not hold
+/// more draws of so many parameters.
 const MANY_OF_OTHER_SIZES: [(usize, usize); 2] = [(64, 400), (4096, 16)];
 
-/// All measurements on a GPU.
+/// The measurements on a GPU.
 pub(super) struct GpuBenchmarks {
-    /// Whether it is a test double, whose times say nothing.
+    /// Whether the GPU is a test double, whose times say nothing.
     pub(super) test_double: bool,
-    /// The PRD's chains: each precision and form of the likelihood, with repeats.
+    /// The PRD's chains with repeats, in each precision and form of the likelihood.
     pub(super) engines: Vec<Measurement>,
-    /// Many chains with fewer draws, each once.
+    /// Runs of many chains with fewer draws, each once.
     pub(super) many: Vec<Measurement>,
-    /// The PRD's other sizes, each once.
+    /// Runs of the PRD's other sizes, each once.
     pub(super) sizes: Vec<Measurement>,
 }
 
 impl GpuBenchmarks {
-    /// Measures; `None` when the user stopped it.
+    /// Makes all measurements on the GPU; returns `None` when the user stopped them.
     ///
-    /// `auto` is what `--strategy auto` chooses there.
+    /// `auto` is the choice of `--strategy auto` on this GPU.
     ///
     /// # Errors
     /// When a run fails.
@@ -56,7 +57,7 @@ impl GpuBenchmarks {
         }
         let bench = Bench { place: &gpu.place, pool };
         if gpu.test_double {
-            // Enough to run the code.
+            // These small runs are enough to run the code.
             let config = SamplerConfig { draws: 100, tune: 100, ..options.sampler.clone() };
             found.engines.push(bench.once(problem.model(), &config)?);
             found.many.push(bench.once(problem.model(), &SamplerConfig { chains: 32, draws: 20, ..config })?);
@@ -91,12 +92,12 @@ impl GpuBenchmarks {
         Ok(Some(found))
     }
 
-    /// All of them.
+    /// Returns all measurements.
     pub(super) fn all(&self) -> impl Iterator<Item = &Measurement> {
         self.engines.iter().chain(&self.many).chain(&self.sizes)
     }
 
-    /// What the draws are worth, and on a GPU the times.
+    /// Returns the table of all measurements: the quality of the draws, and on a real GPU the times.
     pub(super) fn table(&self) -> Comparison {
         let all: Vec<&Measurement> = self.all().collect();
         let note = if self.test_double {
@@ -110,7 +111,7 @@ impl GpuBenchmarks {
 
 const PRECISIONS: [Precision; 3] = [Precision::F64, Precision::F32, Precision::Mixed];
 
-/// Many chains in each precision; with --quick in the fastest only.
+/// Returns the settings of runs of many chains, in each precision, or with --quick in f32 only.
 fn many(options: &Options<'_>, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
     let precisions = if options.quick { &PRECISIONS[1..2] } else { &PRECISIONS[..] };
     let of = |&precision: &Precision| {

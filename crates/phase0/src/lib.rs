@@ -35,29 +35,29 @@ use rayon::ThreadPool;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What is asked of phase 0.
+/// The options of phase 0.
 pub struct Options<'a> {
-    /// The folder for everything.
+    /// The folder that everything is written to.
     pub out: PathBuf,
-    /// Groups of 10 observations.
+    /// The number of groups, of 10 observations each.
     pub groups: usize,
     /// The sampler's settings.
     pub sampler: SamplerConfig,
-    /// Small benchmarks.
+    /// Whether benchmarks are kept small.
     pub quick: bool,
-    /// What was asked for.
+    /// The device that was asked for.
     pub asked: DeviceChoice,
-    /// What samples, and why.
+    /// The device that samples, and the reason for it.
     pub device: DeviceDecision,
-    /// Whether a missing GPU counts.
+    /// Whether a missing GPU counts as a failure.
     pub require_gpu: bool,
-    /// Is told each stage as it begins, and what became of an interrupted run.
+    /// A function that is told each stage as it begins, and what became of an interrupted run.
     pub say: &'a (dyn Fn(String) + Sync),
     /// The command line.
     pub command: Vec<String>,
 }
 
-/// What the stages found.
+/// The results of all stages.
 struct Stages {
     machine: verify::Machine,
     data: data::Data,
@@ -65,19 +65,20 @@ struct Stages {
     diagnosis: octopus_diag::Diagnosis,
     comparison: compare::Comparison,
     predicted: predict::Predicted,
-    /// The run again on the GPU, or why not.
+    /// The results of the run on the GPU, or the reason why there was none.
     gpu: std::result::Result<gpu::OnGpu, String>,
     benchmark: benchmark::Benchmarks,
-    /// How each parameter converged, told while the draws are there.
+    /// The story of how each parameter converged, made while the draws are still in memory.
     stories: Stories,
-    /// The statistics of the transitions, kept when the draws have gone into the file.
+    /// The statistics of the transitions, kept after the draws have gone into the file.
     stats: Option<octopus_trace::Dataset>,
 }
 
-/// Runs all stages; the report is in the folder too. None when the observer stopped it.
+/// Runs all stages, writes the report to the folder and returns it. Returns `None` when the observer stopped the
+/// stages.
 ///
 /// # Errors
-/// When a stage cannot run at all; what it finds is never an error.
+/// When a stage cannot run at all; a bad result is not an error.
 pub fn run(options: &Options<'_>, pool: &ThreadPool, observer: &mut dyn Observer) -> Result<Option<Report>> {
     let begin = Instant::now();
     let stage = |name: &str| {
@@ -93,7 +94,7 @@ pub fn run(options: &Options<'_>, pool: &ThreadPool, observer: &mut dyn Observer
     let Some(sampled) = sample::run(options, &data.problem, pool, observer)? else {
         return Ok(None);
     };
-    // What an earlier validation left must not pass for this one's.
+    // The files of an earlier validation must not pass for those of this one.
     plots::clear(&options.out)?;
     stage("diagnose: R-hat and effective sample sizes of every parameter");
     let diagnosis = diagnose::run(&sampled)?;

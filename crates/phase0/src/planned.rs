@@ -1,4 +1,4 @@
-//! What `--strategy auto` chooses for as many draws as the run's, on each engine, and how good that was.
+//! The choice of `--strategy auto` on each engine, for as many draws as the run makes, and how good that choice was.
 
 use super::benchmark::Measurement;
 use super::tables::words;
@@ -9,10 +9,10 @@ use octopus_report::{Comparison, EngineTimes};
 use octopus_runs::{Demand, DrawsLimit, DrawsWanted, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{SamplerConfig, Strategy};
 
-/// Rows of the table for each engine: those that are predicted to be done first.
+/// The number of rows of the table for each engine. They show the runs that are predicted to be done first.
 const ROWS: usize = 8;
 
-/// The choice on one engine.
+/// Returns the choice on one engine.
 ///
 /// # Errors
 /// When the settings are out of range.
@@ -26,7 +26,7 @@ pub(super) fn choose(
     Ok(plan(base, wanted, model.dim(), choice, &|config| Demand::of_run(model, config), costs)?)
 }
 
-/// How the choice is called among others.
+/// Returns the name by which tables and pictures call the choice.
 pub(super) fn label(config: &SamplerConfig) -> String {
     let strategy = match config.strategy {
         Strategy::FourLong => "four-long",
@@ -35,7 +35,7 @@ pub(super) fn label(config: &SamplerConfig) -> String {
     format!("auto: {} chains x {} draws ({strategy})", config.chains, config.draws)
 }
 
-/// What was weighed.
+/// Returns the table of the runs that were weighed.
 pub(super) fn table(plans: &[&StrategyPlan]) -> Comparison {
     let mut rows = Vec::new();
     for plan in plans {
@@ -69,14 +69,16 @@ pub(super) fn table(plans: &[&StrategyPlan]) -> Comparison {
     }
 }
 
-/// Effective draws a second of the parameter that has the fewest, in bulk or tails: what `--target-ess` waits for.
+/// Returns the effective draws a second of the parameter that has the fewest, in bulk or tails; `--target-ess` waits
+/// for these.
 fn rate(m: &Measurement) -> f64 {
     let ess = m.quality.min_ess_bulk.min(m.quality.min_ess_tail);
     m.run.result.value().map_or(f64::NAN, |times| ess / EngineTimes::wall_s(times))
 }
 
-/// In words, how much slower than the best of the others the first, auto's choice, was; none where nothing was measured, or
-/// no other meets R-hat and effective sample sizes.
+/// Returns in words how the first measurement, that of auto's choice, compares in speed with the best of the others.
+/// Returns `None` where nothing was measured, or none of the others meets the limits of R-hat and effective sample
+/// sizes.
 pub(super) fn against_best(all: &[Measurement]) -> Option<String> {
     let (own, others) = all.split_first()?;
     let best = others.iter().filter(|m| m.quality.converged()).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;

@@ -1,4 +1,4 @@
-//! The pictures, and the trace that ArviZ opens.
+//! The stage that draws the pictures, and writes the trace that ArviZ opens.
 
 use super::{Options, Stages, dashboard};
 use anyhow::{Context, Result};
@@ -13,12 +13,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Draws of the prior in the trace.
+/// The number of draws from the prior in the trace.
 const PRIOR_DRAWS: usize = 500;
 
-/// Where the trace goes.
+/// The file of the trace, in the folder of phase 0.
 pub(super) const TRACE: &str = "traces/phase0_test_trace.nc";
-/// All that phase 0 must leave behind, beside the run folder.
+/// The files that phase 0 must leave behind, beside the run folder.
 pub(super) const DELIVERABLES: [&str; 10] = [
     "trace_plot.png",
     "posterior_plot.png",
@@ -32,7 +32,8 @@ pub(super) const DELIVERABLES: [&str; 10] = [
     TRACE,
 ];
 
-/// The pictures beside them; some need divergences, or other sizes.
+/// The files of further pictures. Some of these pictures are not drawn in every run: they need divergences, or sizes
+/// other than the run's.
 const PICTURES: [&str; 17] = [
     "rank_plot.png",
     "pair_plot.png",
@@ -70,7 +71,7 @@ pub(super) fn clear(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Draws the pictures and writes the trace, into whose groups the draws move: nobody needs them afterwards.
+/// Draws the pictures and writes the trace. The draws move out of `stages`, since no later stage needs them.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -90,17 +91,17 @@ pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figu
     }
     figures.push(Figure::new(Plot::Performance(stages.benchmark.summary().plot())));
     figures.extend(dashboard::plots(stages, options).into_iter().map(Figure::new));
-    // Without divergences, say, there is nothing to draw of them.
+    // A picture may have nothing to draw, for example a picture of divergences where there are none.
     figures.retain(|figure| figure.plot.check().is_ok());
     stages.stories = Stories::from_posterior(trace.posterior()?, stages.diagnosis.summary.superchains)?;
     write_figures(&options.out, &figures, Format::Png)?;
-    // Half of the file, and everything in it follows from the posterior.
+    // This group would be half of the file, and everything in it follows from the posterior.
     trace.data.groups.shift_remove("unconstrained_posterior");
     write_trace(options, &trace.data)?;
     Ok(figures)
 }
 
-/// Every parameter with its truth.
+/// Returns a row for every parameter, with its true value where that is known.
 pub(super) fn summary_rows(stages: &Stages) -> Vec<SummaryRow> {
     rows(&stages.diagnosis.summary.parameters, &stages.data.problem.truth())
 }

@@ -6,21 +6,21 @@ use octopus::{Predictive, PredictiveParts, check_predictive};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::PredictiveStatistic;
 
-/// Replicated data sets of each chain.
+/// The number of replicated data sets from each chain.
 const PER_CHAIN: usize = 100;
 
-/// Replicates and what they say.
+/// Replicated observations, and their statistics.
 pub(super) struct Predicted {
-    /// Replicates and log likelihoods.
+    /// The replicates and log likelihoods.
     pub(super) predictive: Predictive,
-    /// Mean, sd, min, max.
+    /// The comparison of mean, sd, min and max with those of the observed data.
     pub(super) statistics: Vec<PredictiveStatistic>,
 }
 
-/// Replicates the observations.
+/// Replicates the observations, and compares the replicates with them.
 ///
 /// # Errors
-/// When the trace lacks the positions.
+/// When the trace lacks the unconstrained positions of the draws.
 pub(super) fn run(problem: &HierarchicalNormalProblem, sampled: &Sampled, seed: u64) -> Result<Predicted> {
     let predictive = Predictive::new(&sampled.draws, problem, seed, PER_CHAIN, PredictiveParts::ALL)?;
     let statistics = check_predictive(problem.model().data().values(), &predictive.replicates)?;

@@ -1,4 +1,4 @@
-//! The report: all that was found, judged and written.
+//! The stage that judges all results and writes the report.
 
 use super::plots::{DELIVERABLES, TRACE, summary_rows};
 use super::{Options, Stages, criteria, facts, tables};
@@ -6,12 +6,13 @@ use anyhow::Result;
 use octopus_report::{Deliverable, Figure, Report, SCHEMA, deliverables, write_report};
 use octopus_runs::now_utc;
 
-/// Judges and writes.
+/// Judges the results and writes the report.
 ///
 /// # Errors
 /// When a file cannot be written.
 pub(super) fn run(options: &Options<'_>, stages: &Stages, figures: &[Figure]) -> Result<Report> {
-    // Whether everything was made can be seen only afterwards: first as if, then as it is.
+    // Only after writing can it be seen whether every file was made, and the report itself is one of them. So the
+    // report is written first as if all were made, and again if they were not.
     let hoped: Vec<Deliverable> =
         DELIVERABLES.iter().map(|&name| Deliverable { name: name.to_owned(), made: true }).collect();
     let mut report = compose(options, stages, &hoped)?;
@@ -50,7 +51,7 @@ fn compose(options: &Options<'_>, stages: &Stages, made: &[Deliverable]) -> Resu
     })
 }
 
-/// The command line, without the path of the program.
+/// Returns the command line, without the path of the program.
 fn reproduce(options: &Options<'_>) -> String {
     let words = options.command.iter().skip(1).map(String::as_str);
     std::iter::once("octopus").chain(words).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! The run itself, into OUT/run, always afresh.
+//! The stage that samples the run, into OUT/run and always from the beginning.
 
 use super::Options;
 use anyhow::Result;
@@ -9,15 +9,15 @@ use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
 use rayon::ThreadPool;
 
-/// The run and its draws.
+/// A run and its draws.
 pub(super) struct Sampled {
-    /// The record.
+    /// The run's record.
     pub(super) record: RunRecord,
-    /// The draws.
+    /// The run's draws.
     pub(super) draws: InferenceData,
 }
 
-/// Samples; `None` when the user stopped it.
+/// Samples the run; returns `None` when the user stopped it.
 ///
 /// # Errors
 /// When the folder holds something else, or cannot be written.

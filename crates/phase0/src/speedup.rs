@@ -1,10 +1,10 @@
-//! How many times faster the GPU is, by each of the three definitions.
+//! The speedup of the GPU over the CPU, by each of three definitions.
 
 use super::benchmark::{Benchmarks, Measurement};
 use super::tables::words;
 use octopus_report::{Comparison, EngineTimes, Measured, Speedup, SpeedupDefinition};
 
-/// All three definitions, for each size that was timed.
+/// Returns the speedups by all three definitions, for each size that was timed.
 pub(super) fn speedups(found: &Benchmarks) -> Vec<Speedup> {
     let mut all = identical(found);
     all.extend(sizes(found).into_iter().map(|groups| whole_device(found, groups)));
@@ -19,7 +19,7 @@ pub(super) fn speedups(found: &Benchmarks) -> Vec<Speedup> {
     all
 }
 
-/// (a) The PRD's chains, on all cores and on the GPU, by their wall times.
+/// Returns the speedups by definition (a): the PRD's chains on all cores and on the GPU, by their wall times.
 fn identical(found: &Benchmarks) -> Vec<Speedup> {
     let definition = SpeedupDefinition::IdenticalConfiguration;
     let gpu = match found.gpu_figures() {
@@ -28,7 +28,7 @@ fn identical(found: &Benchmarks) -> Vec<Speedup> {
             return vec![Speedup { definition, what: "all sizes".into(), ratio: Measured::missing(reason) }];
         }
     };
-    // The last of those that are alike has the most threads.
+    // The last of the CPU's measurements that are alike has the most threads.
     let on_cpu = |m: &Measurement| cpu(found).filter(|cpu| alike(cpu, m)).last();
     let pairs = gpu.all().filter_map(|m| Some((m, on_cpu(m)?)));
     pairs
@@ -40,13 +40,14 @@ fn identical(found: &Benchmarks) -> Vec<Speedup> {
         .collect()
 }
 
-/// Whether two measurements are of the same run of the same model.
+/// Returns whether two measurements are of the same run of the same model.
 fn alike(a: &Measurement, b: &Measurement) -> bool {
     let of = |m: &Measurement| (m.run.groups, m.run.chains, m.run.tune, m.run.draws, m.likelihood);
     of(a) == of(b)
 }
 
-/// (b) The best run of each side that meets R-hat and effective sample sizes, by its effective draws each second.
+/// Returns the speedup by definition (b): the best runs of both sides that meet the limits of R-hat and effective
+/// sample sizes, by their effective draws a second.
 pub(super) fn whole_device(found: &Benchmarks, groups: usize) -> Speedup {
     let size = format!("{groups} groups");
     let of = |what: String, ratio| Speedup { definition: SpeedupDefinition::WholeDevice, what, ratio };
@@ -67,8 +68,8 @@ pub(super) fn whole_device(found: &Benchmarks, groups: usize) -> Speedup {
     }
 }
 
-/// Where the GPU begins to pay: for each size the fewest chains with which it makes more effective draws a second than the
-/// CPU with its best.
+/// Returns the table of where the GPU begins to pay: for each size, the fewest chains with which the GPU makes more
+/// effective draws a second than the CPU's best run.
 pub(super) fn break_even(found: &Benchmarks) -> Comparison {
     let gpu = found.gpu_figures();
     let row = |groups: usize| {
@@ -149,7 +150,7 @@ mod tests {
         let gpu = GpuBenchmarks {
             test_double,
             engines: vec![measured(true, 100, 4, 4.0, 1000.0, 1.0)],
-            // The fastest has not converged, and does not count.
+            // The fastest run has not converged, and does not count.
             many: vec![measured(true, 100, 64, 2.0, 8000.0, 1.001), measured(true, 100, 9, 0.1, 8000.0, 1.2)],
             sizes: vec![measured(true, 500, 4, 1.0, 300.0, 1.0)],
         };
@@ -170,7 +171,7 @@ mod tests {
             own.map(|s| (s.what.as_str(), s.ratio.value().copied())).collect::<Vec<_>>()
         };
         let a = of(SpeedupDefinition::IdenticalConfiguration);
-        // Against all cores (2 s), not one (8 s).
+        // The GPU is compared with all cores (2 s), not with one (8 s).
         assert_eq!(a.iter().map(|(_, ratio)| *ratio).collect::<Vec<_>>(), [Some(0.5), Some(3.0)]);
         let b = of(SpeedupDefinition::WholeDevice);
         // 4000 effective draws a second against 800; at 500 groups the GPU's have too few effective draws.

@@ -1,9 +1,9 @@
-//! What is compared with the run's own configuration.
+//! The configurations that are compared with the run's own.
 
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig, Strategy};
 
-/// The same number of draws by more and shorter chains that warm up together, and other coordinates and metrics in the same
-/// chains.
+/// Returns configurations with their labels, all with the same number of draws: the run's own, more and shorter chains
+/// that warm up together, and the run's chains with other coordinates and metrics.
 pub(super) fn strategies(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
     let many_short = |factor: usize| {
         let chains = base.chains * factor;

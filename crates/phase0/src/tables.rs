@@ -7,7 +7,7 @@ use super::speedup::break_even;
 use super::{planned, target};
 use octopus_report::{Comparison, EngineTimes};
 
-/// All tables.
+/// Returns all tables.
 pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
     let strategies: Vec<&Measurement> = stages.benchmark.strategies.iter().collect();
     let benchmark = &stages.benchmark;
@@ -36,7 +36,7 @@ pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
     tables
 }
 
-/// The population's parameters, and the worst of the others, beside the exact posterior.
+/// Returns the table of the population's parameters, and the worst of the others, beside the exact posterior.
 fn exact(stages: &Stages) -> Comparison {
     let deviations = &stages.comparison.deviations;
     let mut chosen: Vec<_> = deviations.iter().filter(|d| !d.name.ends_with(']')).collect();
@@ -58,7 +58,7 @@ fn exact(stages: &Stages) -> Comparison {
     }
 }
 
-/// Runs side by side, with what their draws are worth.
+/// Returns a table of runs with their times, if `timed`, and the quality of their draws.
 pub(super) fn runs(title: &str, note: &str, measurements: &[&Measurement], timed: bool) -> Comparison {
     let row = |m: &&Measurement| {
         let time = |digits: usize, f: fn(&EngineTimes) -> f64| match m.run.result.value() {
@@ -98,7 +98,7 @@ pub(super) fn runs(title: &str, note: &str, measurements: &[&Measurement], timed
     }
 }
 
-/// How the engines were timed.
+/// Returns the table that shows how the engines were timed.
 fn batches(measurements: &[Measurement]) -> Comparison {
     let row = |m: &Measurement| {
         let repeats = m.run.result.value().map(|times| times.repeats.as_slice()).unwrap_or_default();

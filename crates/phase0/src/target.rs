@@ -1,5 +1,5 @@
-//! How long each engine takes to the PRD's quality target, R-hat and effective sample sizes of every parameter: with the
-//! PRD's chains, and with those that `--strategy auto` takes for it.
+//! The time that each engine takes to the PRD's quality target, which is R-hat and effective sample sizes of every
+//! parameter. It is measured with the PRD's chains, and with the chains that `--strategy auto` takes for this target.
 
 use super::benchmark::{Quality, quality_of};
 use super::tables::words;
@@ -13,23 +13,23 @@ use octopus_sampler::{SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
 
-/// Runs of different seeds, of which the median counts; fewer with --quick.
+/// The number of runs, each with another seed, of which the median counts; [`QUICK_SEEDS`] with --quick.
 const SEEDS: u64 = 5;
 const QUICK_SEEDS: u64 = 1;
 
-/// One engine with one strategy.
+/// The time to the target on one engine with one strategy.
 pub(super) struct Reached {
     engine: String,
     config: SamplerConfig,
-    /// Whether `--strategy auto` takes these chains.
+    /// Whether these are the chains that `--strategy auto` takes.
     auto: bool,
     reach: Reach,
     quality: Quality,
 }
 
-/// Where it is measured.
+/// An engine on which the time to the target is measured.
 pub(super) struct Engine<'a> {
-    /// `CPU` or `GPU`.
+    /// The engine's name: `CPU` or `GPU`.
     pub(super) name: &'a str,
     pub(super) place: &'a Placement,
     pub(super) choice: DeviceChoice,
@@ -38,7 +38,7 @@ pub(super) struct Engine<'a> {
 }
 
 impl Engine<'_> {
-    /// Measures the settings' own chains, and those that are best for the target.
+    /// Measures the time with the settings' own chains, and with the chains that are best for the target.
     ///
     /// # Errors
     /// When a run fails.
@@ -47,7 +47,7 @@ impl Engine<'_> {
         let wanted = DrawsWanted::of(base, &goal, false);
         let best =
             plan(base, wanted, model.dim(), self.choice, &|config| Demand::of_run(model, config), self.costs)?.config;
-        // As many draws as it takes, also where R-hat takes long.
+        // The own chains may draw as much as the best ones, so that they reach the target also where R-hat takes long.
         let own = &SamplerConfig { draws: base.draws.max(best.draws), ..base.clone() };
         [(own, false), (&best, true)]
             .into_iter()
@@ -86,7 +86,7 @@ impl Reached {
     }
 }
 
-/// All of them, and why engines are missing.
+/// Returns the table of all times to the target; `missing` is the reason where the GPU is missing.
 pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
     let row = |reached: &Reached| {
         let Reached { engine, config, auto, reach, quality } = reached;

@@ -1,24 +1,24 @@
-//! What machine this is.
+//! The stage that looks at the machine.
 
 use octopus_device::{HostInfo, Overall, SystemProvider, VerifyReport, verify};
 use octopus_report::Measured;
 use octopus_runs::no_gpu;
 
-/// The machine.
+/// The machine on which phase 0 runs.
 pub(super) struct Machine {
-    /// The GPU's side.
+    /// The report on the GPU.
     gpu: VerifyReport,
-    /// The processor's side.
+    /// The facts about the processor and the system.
     pub(super) host: HostInfo,
 }
 
-/// Looks.
+/// Looks at the machine.
 pub(super) fn run() -> Machine {
     Machine { gpu: verify(&SystemProvider::new()), host: HostInfo::read() }
 }
 
 impl Machine {
-    /// The name of a GPU that is fit for use, or why there is none.
+    /// Returns the name of a GPU that is fit for use, or the reason why there is none.
     pub(super) fn gpu(&self) -> Measured<String> {
         match (self.gpu.overall, self.gpu.devices.first()) {
             (Overall::Fit, Some(device)) => Measured::Value(device.label()),
