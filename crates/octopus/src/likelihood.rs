@@ -8,10 +8,8 @@ use octopus_trace::Array;
 
 /// Adds the groups `posterior_predictive` and `log_likelihood` to a trace, where `wanted` asks for them and the trace
 /// lacks them; adds `observed_data` and `constant_data` where `observed_data` is absent. The groups are made from at
-/// most
-/// `per_chain` draws of each chain, and from fewer where they would hold more than `most` numbers, but from at least
-/// one.
-/// Returns the number of draws of each chain that were used if it is smaller than `per_chain`.
+/// most `per_chain` draws of each chain, and from fewer where they would hold more than `most` numbers, but from at
+/// least one. Returns the number of draws of each chain that were used if it is smaller than `per_chain`.
 ///
 /// # Errors
 /// When the trace lacks draws, or their unconstrained positions.
@@ -66,8 +64,7 @@ impl<'a> PointwiseLikelihood<'a> {
         let posterior = trace.posterior()?;
         let drawn = posterior.variables.values().find(|array| array.is_sampled()).map_or(0, samples);
         // Where draws were left out, the kept ones are further apart and each is worth more: up to one effective draw,
-        // or
-        // up to `whole` where that is more.
+        // or up to `whole` where that is more.
         let kept = log_likelihood.samples().max(1);
         let whole = relative_eff(posterior)?;
         let reff = (whole * drawn as f64 / kept as f64).min(whole.max(1.0));

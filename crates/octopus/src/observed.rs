@@ -46,10 +46,9 @@ impl Predictive {
     /// addressed by chain and draw, so that a draw's replicate does not depend on which others are chosen.
     ///
     /// Everything is computed on the CPU and in f64, wherever and in whatever precision the chains ran. A GPU would
-    /// give the
-    /// same bits in f64, and would coarsen the noise to 23 bits in f32; and a few hundred replicates take hundredths of
-    /// a
-    /// second on the CPU, which is no reason to open a GPU (docs/decisions/17-replicates-on-the-cpu.md).
+    /// give the same bits in f64, and would coarsen the noise to 23 bits in f32; and a few hundred replicates take
+    /// hundredths of a second on the CPU, which is no reason to open a GPU
+    /// (docs/decisions/17-replicates-on-the-cpu.md).
     ///
     /// # Errors
     /// When the trace lacks the unconstrained positions of the draws.
@@ -87,8 +86,7 @@ impl Predictive {
     }
 
     /// Adds the groups `posterior_predictive` and `log_likelihood`, each if its quantity was made. Draws keep the
-    /// labels
-    /// that they have in the posterior.
+    /// labels that they have in the posterior.
     pub fn add_groups(&self, data: &mut InferenceData) {
         let labels = Labels::Integers(self.draws.iter().map(|&draw| draw as i64).collect());
         for (group, rows) in [("posterior_predictive", &self.replicates), ("log_likelihood", &self.log_likelihood)] {
@@ -115,8 +113,7 @@ pub struct PriorDraws {
 
 impl PriorDraws {
     /// Makes draws from the prior as ArviZ keeps them: one chain of `draws` draws. The random numbers are addressed by
-    /// the
-    /// draw's number.
+    /// the draw's number.
     ///
     /// # Errors
     /// When the model has no simulator, which is what draws from its prior.

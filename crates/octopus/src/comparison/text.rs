@@ -9,8 +9,7 @@ const MOST: usize = 20;
 
 impl TraceComparison {
     /// Returns the comparison as text: tables, checks, advice and a verdict. With `all` the table has every parameter,
-    /// else
-    /// the 20 that differ most in standard errors.
+    /// else the 20 that differ most in standard errors.
     pub fn to_text(&self, all: bool) -> String {
         let charset = Charset::from_environment();
         let mut text = String::new();
