@@ -1,4 +1,4 @@
-//! What can go wrong between the name of a model and its posterior.
+//! The errors of building a posterior from the name of a model and its settings.
 
 use octopus_density::ModelError;
 use octopus_formats::observations::ObservationsError;
@@ -17,7 +17,7 @@ pub enum BuildError {
         /// The names of all models, with commas between them.
         known: String,
     },
-    /// A setting has another form than the model's: a name that it does not know, or a value of the wrong type.
+    /// A setting has a name that the model does not know, or a value of the wrong type.
     #[error("field `{field}`: {what}")]
     Form {
         /// The setting, e.g. `prior.mu_sd`; empty where the whole table is at fault.
@@ -25,18 +25,18 @@ pub enum BuildError {
         /// What is wrong with it.
         what: String,
     },
-    /// A setting is out of range, or the data are none that the model takes.
+    /// A setting is out of range, or the model does not take the data.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A table of observations cannot be read.
     #[error(transparent)]
     Observations(#[from] ObservationsError),
-    /// A file has no absolute path, because its folder is gone.
+    /// The absolute path of a file cannot be found, e.g. because the working folder is gone.
     #[error("cannot find {}: {source}", path.display())]
     Path {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
     /// No row of a table belongs to the data set.
@@ -49,19 +49,19 @@ pub enum BuildError {
         /// The label that no row has.
         label: String,
     },
-    /// The data are others than those of the run that is built again.
+    /// The data differ from those of the run that is built again.
     #[error(
         "the data in {data} are not those of the run (SHA-256 of the {what} then {then}, now {now}): restore them, or \
          begin a new run"
     )]
     OtherData {
-        /// Where the data come from.
+        /// The source of the data, in words.
         data: String,
-        /// What differs, e.g. `values`.
+        /// The part of the data that differs: `values` or `groups`.
         what: &'static str,
-        /// The SHA-256 of the run's.
+        /// The SHA-256 of the data of the run.
         then: String,
-        /// The SHA-256 of these.
+        /// The SHA-256 of the data now.
         now: String,
     },
 }

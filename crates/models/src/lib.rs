@@ -1,4 +1,4 @@
-//! Models by name: what builds a posterior from settings, and what simulates parameters and data.
+//! Models by name: they build posteriors from settings, and simulate parameters and data.
 //!
 //! | you want | use |
 //! |--|--|

@@ -1,8 +1,8 @@
-//! Settings of models as options of a command line.
+//! Settings of models as options of the command line.
 
 use std::fmt;
 
-/// What a setting takes.
+/// The kind of value that a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
     /// A real number.
@@ -15,12 +15,12 @@ pub enum OptionKind {
     Word(&'static [&'static str]),
 }
 
-/// Which part of the model a setting is about.
+/// The part of the model that a setting is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionGroup {
-    /// Its data.
+    /// The model's data.
     Data,
-    /// Its priors and its likelihood.
+    /// The model's priors and likelihood.
     Model,
 }
 
@@ -31,11 +31,11 @@ pub struct ModelOption {
     pub name: &'static str,
     /// The setting, from table to table, e.g. `prior.mu_sd`.
     pub setting: &'static str,
-    /// What it takes.
+    /// The kind of value that the option takes.
     pub kind: OptionKind,
-    /// What it is about.
+    /// The part of the model that the option is about.
     pub group: OptionGroup,
-    /// What it is, in one line with the default.
+    /// The help text: one line with the default.
     pub help: &'static str,
 }
 

@@ -16,26 +16,26 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Registry(&'static [&'static dyn Model]);
 
-/// The models that Octopus ships: a new one is one more line.
+/// The models that Octopus ships; a new model is one more element.
 static SHIPPED: [&dyn Model; 2] = [&HierarchicalNormalModel, &EightSchoolsModel];
 
 impl Registry {
-    /// The models that Octopus ships.
+    /// Returns the models that Octopus ships.
     pub fn shipped() -> Self {
         Self(&SHIPPED)
     }
 
-    /// These models, whose names differ; the first is the one that comes first in help.
+    /// Makes a registry of `models`, whose names must differ; the help lists the first model first.
     pub const fn new(models: &'static [&'static dyn Model]) -> Self {
         Self(models)
     }
 
-    /// All models.
+    /// Returns all models.
     pub fn models(self) -> impl Iterator<Item = &'static dyn Model> {
         self.0.iter().copied()
     }
 
-    /// The model with this name.
+    /// Returns the model with this name.
     ///
     /// # Errors
     /// [`BuildError::Unknown`] when there is none.
@@ -70,7 +70,7 @@ mod tests {
         assert!(error.contains("`nine-schools`") && error.contains("hierarchical-normal, eight-schools"), "{error}");
     }
 
-    /// One command line serves all models: an option of two models has one form.
+    /// Checks that an option of two models has the same kind in both, since one command line serves all models.
     #[test]
     fn options_of_one_name_are_of_one_kind() {
         let mut kinds = BTreeMap::new();

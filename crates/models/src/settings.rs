@@ -1,4 +1,4 @@
-//! Tables of settings: a value put in its place, and a whole table read.
+//! Tables of settings: functions that put a value in its place, and read and write whole tables.
 
 use crate::BuildError;
 use serde::Deserialize;
@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use toml::{Table, Value};
 
-/// A table of observations in a file of the user's: the setting `data.file` of models that
-/// [read one](crate::Model::reads_table).
+/// A table of observations in the user's file: the setting `data.file` of models that [read a
+/// table](crate::Model::reads_table).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableFile {
@@ -17,7 +17,7 @@ pub struct TableFile {
     pub group: String,
     /// The column of values.
     pub value: String,
-    /// Which rows belong to the data set; all of them where there is none.
+    /// The rows that belong to the data set; `None` stands for all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Rows>,
 }
@@ -32,8 +32,8 @@ pub struct Rows {
     pub label: String,
 }
 
-/// Puts a value at a place such as `prior.mu_sd`; tables on the way to it are made. Data come from one source: what is
-/// put into `data` replaces another source that stands there.
+/// Puts a value at a place such as `prior.mu_sd`, and makes the tables on the way to it. Data come from one source: a
+/// value that is put into a source in the table `data` removes all other sources from that table.
 pub fn put(settings: &mut Table, place: &str, value: Value) {
     let Some((table, rest)) = place.split_once('.') else {
         settings.insert(place.to_owned(), value);
@@ -52,10 +52,10 @@ pub fn put(settings: &mut Table, place: &str, value: Value) {
     }
 }
 
-/// Reads a model's settings.
+/// Reads a model's settings from a table.
 ///
 /// # Errors
-/// When a setting is unknown or has the wrong type: which, and why.
+/// When a setting is unknown or has the wrong type; the error names the setting.
 pub fn read<T: DeserializeOwned>(settings: &Table) -> Result<T, BuildError> {
     serde_path_to_error::deserialize(Value::Table(settings.clone())).map_err(|error| {
         let (field, what) = (error.path().to_string(), error.inner().message().to_owned());
@@ -63,7 +63,7 @@ pub fn read<T: DeserializeOwned>(settings: &Table) -> Result<T, BuildError> {
     })
 }
 
-/// Writes a model's settings, which every plain structure can be.
+/// Writes a model's settings, which may be any plain structure, to a table.
 ///
 /// # Errors
 /// When TOML has no form for a value, such as a number above 2^63.

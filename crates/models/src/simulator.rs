@@ -1,16 +1,16 @@
-//! Models that can make their own parameters and data.
+//! Simulators: models that can make their own parameters and data.
 
 use octopus_density::{Layout, LogDensity, ModelError};
 use octopus_random::Stream;
 
-/// A model that can be simulated: parameters from its prior, and data from the parameters.
+/// A model that can be simulated: it draws parameters from its prior, and makes data from the parameters.
 ///
-/// Implement it from the model's statement, not from its density: a calibration tests that both say the same.
+/// Implement a simulator from the model's statement, not from its density: a calibration tests that both say the same.
 pub trait Simulator: Send + Sync {
     /// Returns the variables of the model, which are also those of its densities.
     fn layout(&self) -> &Layout;
 
-    /// Parameters from the prior, as a position in the density's unconstrained coordinates.
+    /// Draws parameters from the prior, as a position in the density's unconstrained coordinates.
     fn draw_parameters(&self, random: &mut Stream) -> Vec<f64>;
 
     /// Makes data from the parameters at `position`, and returns the model with them.

@@ -1,4 +1,4 @@
-//! Eight schools: effects of known accuracy about a common mean.
+//! The model of eight schools: effects with known standard errors around a common mean.
 
 mod problem;
 mod simulator;
@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use toml::Table;
 
-/// The model `eight-schools`: Rubin's data, or effects with standard errors of one's own as the settings `data.y` and
-/// `data.sigma`.
+/// The model `eight-schools`, with Rubin's data, or with effects and standard errors of your own in the settings
+/// `data.y` and `data.sigma`.
 #[derive(Clone, Copy, Debug)]
 pub struct EightSchoolsModel;
 
-/// All settings of a posterior.
+/// The settings of a posterior.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SchoolsSettings {
-    /// Effects with their standard errors; Rubin's where there are none.
+    /// The effects with their standard errors; `None` stands for Rubin's.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<SchoolsData>,
 }
@@ -36,7 +36,7 @@ struct SchoolsData {
     sigma: Vec<f64>,
 }
 
-/// A calibration has no settings.
+/// The settings of a calibration; there are none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoSettings {}
@@ -60,7 +60,7 @@ impl Model for EightSchoolsModel {
             simulator: Box::new(SchoolsSimulator::rubin()),
             settings: Table::new(),
             description: self.name().to_owned(),
-            // tau may be so large that the data pin it.
+            // Geweke's sequences need many steps, because tau may be so large that the data pin it.
             geweke_steps: 1000,
         }))
     }

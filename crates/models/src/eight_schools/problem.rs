@@ -1,4 +1,4 @@
-//! Eight schools with their data.
+//! The model of eight schools with its data.
 
 use super::{SchoolsData, SchoolsSettings, SchoolsSimulator};
 use crate::{BuildError, Effects, Problem, Simulator, settings};
@@ -6,10 +6,10 @@ use octopus_density::{Dim, EightSchools, GroupedData, Labels, LogDensity, synthe
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
 use toml::Table;
 
-/// The axis of schools.
+/// The name of the axis of schools.
 const SCHOOL: &str = "school";
 
-/// Eight schools with their data, as a [`Problem`].
+/// The model of eight schools with its data, as a [`Problem`].
 #[derive(Clone, Debug)]
 pub struct EightSchoolsProblem {
     density: EightSchools,
@@ -17,7 +17,7 @@ pub struct EightSchoolsProblem {
     data: DataRecord,
     settings: Table,
     simulator: SchoolsSimulator,
-    /// One observation for each school.
+    /// The data in groups: one observation for each school.
     grouped: GroupedData,
 }
 
@@ -59,7 +59,7 @@ impl Problem for EightSchoolsProblem {
         Dim { name: SCHOOL.into(), labels: self.labels.clone() }
     }
 
-    /// `observed_data` has the effects, and `constant_data` their standard errors.
+    /// Adds the effects as `observed_data`, and their standard errors as `constant_data`.
     fn add_observations(&self, data: &mut InferenceData) {
         for (group, name, values) in
             [("observed_data", "y", self.density.y()), ("constant_data", "sigma", self.density.sigma())]

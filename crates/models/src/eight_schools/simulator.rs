@@ -1,16 +1,16 @@
-//! Eight schools, simulated.
+//! The simulator of the model of eight schools.
 
 use crate::Simulator;
 use octopus_density::{EightSchools, Layout, LogDensity, ModelError};
 use octopus_random::{Stream, exact};
 
-/// Standard deviation of the normal prior of mu, as posteriordb states it.
+/// The standard deviation of the normal prior of mu, as posteriordb states it.
 const MU_SD: f64 = 5.0;
-/// Scale of the half-Cauchy prior of tau.
+/// The scale of the half-Cauchy prior of tau.
 const TAU_SCALE: f64 = 5.0;
 
-/// Makes effects of [`EightSchools`]: `mu ~ N(0, 5)`, `tau ~ HalfCauchy(5)`, `theta_trans_j ~ N(0, 1)`,
-/// `y_j ~ N(mu + tau theta_trans_j, sigma_j)`.
+/// A simulator that makes effects of [`EightSchools`]: `mu ~ N(0, 5)`, `tau ~ HalfCauchy(5)`, `theta_trans_j ~ N(0,
+/// 1)`, `y_j ~ N(mu + tau theta_trans_j, sigma_j)`.
 #[derive(Clone, Debug)]
 pub struct SchoolsSimulator {
     sigma: Vec<f64>,
@@ -18,12 +18,12 @@ pub struct SchoolsSimulator {
 }
 
 impl SchoolsSimulator {
-    /// Makes a simulator of Rubin's schools: with their number and their standard errors.
+    /// Makes a simulator with the number and the standard errors of Rubin's schools.
     pub fn rubin() -> Self {
         Self::new(&EightSchools::rubin())
     }
 
-    /// As many schools as `schools`, with their standard errors.
+    /// Makes a simulator with the number and the standard errors of `schools`.
     pub fn new(schools: &EightSchools) -> Self {
         Self { sigma: schools.sigma().to_vec(), layout: schools.layout().clone() }
     }
@@ -37,7 +37,8 @@ impl Simulator for SchoolsSimulator {
     fn draw_parameters(&self, random: &mut Stream) -> Vec<f64> {
         let mut position: Vec<f64> = self.sigma.iter().map(|_| random.normal()).collect();
         position.push(MU_SD * random.normal());
-        // A Cauchy number is the quotient of two normal ones: no tangent, whose bits differ between machines.
+        // A Cauchy number is the quotient of two normal numbers. A tangent would give one too, but its bits differ
+        // between machines.
         let (above, below) = (random.normal().abs(), random.normal().abs());
         position.push(exact::ln(TAU_SCALE * above / below));
         position
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
     use octopus_random::Purpose;
 
-    /// Quartiles of log tau: a half-Cauchy number is below its scale times tan(pi p / 2) with probability p.
+    /// Checks quartiles of log tau: a half-Cauchy number is below its scale times tan(pi p / 2) with probability p.
     #[test]
     fn tau_is_half_cauchy_and_effects_have_their_errors() {
         let simulator = SchoolsSimulator::rubin();

@@ -16,38 +16,38 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use toml::Table;
 
-/// The model `hierarchical-normal`.
+/// The model `hierarchical-normal`: groups with normal means, and normal observations.
 #[derive(Clone, Copy, Debug)]
 pub struct HierarchicalNormalModel;
 
-/// Where observations come from.
+/// The source of the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DataSource {
-    /// They are made up.
+    /// The observations are made up.
     Synthetic(HierarchicalSpec),
-    /// They are read from a table of the user's.
+    /// The observations are read from the user's table.
     File(TableFile),
 }
 
 impl Default for DataSource {
-    /// The PRD's data.
+    /// Returns the made-up data of the PRD.
     fn default() -> Self {
         Self::Synthetic(HierarchicalSpec::default())
     }
 }
 
-/// All settings of a posterior; they stand in `run.toml` under `[model.settings]`.
+/// The settings of a posterior; `run.toml` has them under `[model.settings]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HierarchicalSettings {
-    /// How the likelihood is evaluated.
+    /// The form in which the likelihood is evaluated.
     pub likelihood: Likelihood,
     /// The SHA-256 of the group of each observation, where it is known: the values alone do not tell a changed column of
     /// groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grouping: Option<String>,
-    /// Where observations come from.
+    /// The source of the observations.
     pub data: DataSource,
     /// The constants of the priors.
     pub prior: HierarchicalPrior,
@@ -63,7 +63,7 @@ const fn option(
     ModelOption { name, setting, kind, group, help }
 }
 
-/// How the likelihood is evaluated.
+/// The form in which the likelihood is evaluated.
 const LIKELIHOOD: ModelOption = option(
     "likelihood",
     "likelihood",
@@ -169,7 +169,7 @@ struct SimulatorSettings {
     group_sizes: Option<Vec<usize>>,
 }
 
-/// The settings of a calibration as its record has them.
+/// The settings of a calibration in the form that its record keeps.
 #[derive(Serialize)]
 struct SimulatorRecord {
     group_sizes: Vec<usize>,
@@ -178,9 +178,10 @@ struct SimulatorRecord {
 }
 
 impl SimulatorSettings {
-    /// The observations in each group.
+    /// Returns the number of observations in each group.
     fn sizes(&self, test: CalibrationTest) -> Result<Vec<usize>, ModelError> {
-        // Where data say much about parameters, new data keep them where they are: Geweke's sequences want few.
+        // Geweke's sequences want few data: where data say much about the parameters, new data keep these where they
+        // are.
         let (groups, per_group) = match test {
             CalibrationTest::Ranks => (100, 10),
             CalibrationTest::Geweke => (4, 1),
@@ -275,7 +276,7 @@ mod tests {
         assert!(told("[data.synthetic]").starts_with("field `data`"));
     }
 
-    /// What a record keeps makes the same simulator.
+    /// Checks that the settings that a record keeps make the same simulator.
     #[test]
     fn a_simulators_settings_make_it_again() {
         let first = simulated("groups = 3\n[prior]\nmu_sd = 2.0", CalibrationTest::Geweke).unwrap();

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::absolute;
 use toml::Table;
 
-/// The axis of observations.
+/// The name of the axis of observations.
 const OBSERVATION: &str = "observation";
 
 /// The hierarchical normal model with its data, as a [`Problem`].
@@ -24,10 +24,11 @@ pub struct HierarchicalNormalProblem {
 }
 
 impl HierarchicalNormalProblem {
-    /// The problem of these settings; `read` are the observations where they have been read already.
+    /// Makes the problem that `settings` describe. `read` has the observations if they have been read already.
     ///
     /// # Errors
-    /// When a setting is out of range, or the data cannot be read or are others than the settings say.
+    /// When a setting is out of range, the data cannot be read, or their groups differ from those recorded in the
+    /// settings.
     pub fn new(settings: HierarchicalSettings, read: Option<GroupedData>) -> Result<Self, BuildError> {
         let HierarchicalSettings { likelihood, grouping: expected, data: source, prior } = settings;
         let (observed, truth) = match (&source, read) {
@@ -57,12 +58,12 @@ impl HierarchicalNormalProblem {
         Ok(Self { model, data, truth, settings: settings::write(&settings)?, simulator })
     }
 
-    /// The density, with what only this model has.
+    /// Returns the density as its own type, with the methods that other densities lack.
     pub fn model(&self) -> &HierarchicalNormal {
         &self.model
     }
 
-    /// The density of the same data under another form of the likelihood.
+    /// Makes the density of the same data with another form of the likelihood.
     ///
     /// # Errors
     /// Never for settings that have built a model before.
@@ -88,7 +89,7 @@ impl Problem for HierarchicalNormalProblem {
         Dim { name: OBSERVATION.into(), labels: Labels::Range(self.model.observations()) }
     }
 
-    /// `observed_data` has the observations, group after group, and `constant_data` the group of each.
+    /// Adds the observations as `observed_data`, group after group, and the group of each as `constant_data`.
     fn add_observations(&self, data: &mut InferenceData) {
         let observed = self.model.data();
         let count = observed.values().len();
@@ -128,7 +129,7 @@ fn read_file(file: &TableFile) -> Result<GroupedData, BuildError> {
     })
 }
 
-/// The source as a record keeps it, with an absolute path, and in words.
+/// Returns the source as a record keeps it, with an absolute path, and a description of it in words.
 fn described(source: DataSource) -> Result<(DataSource, String), BuildError> {
     Ok(match source {
         DataSource::Synthetic(spec) => {

@@ -1,4 +1,4 @@
-//! The hierarchical normal model, simulated.
+//! The simulator of the hierarchical normal model.
 
 use crate::Simulator;
 use octopus_density::{
@@ -6,8 +6,8 @@ use octopus_density::{
 };
 use octopus_random::{Stream, exact};
 
-/// Makes data of [`HierarchicalNormal`]: `mu_pop ~ N(mu_mean, mu_sd)`, `sigma_pop` and `sigma_obs` half-normal,
-/// `z_j ~ N(0, 1)`, `y ~ N(mu_pop + sigma_pop z_j, sigma_obs)`.
+/// A simulator that makes data of [`HierarchicalNormal`]: `mu_pop ~ N(mu_mean, mu_sd)`, `sigma_pop` and `sigma_obs`
+/// half-normal, `z_j ~ N(0, 1)`, `y ~ N(mu_pop + sigma_pop z_j, sigma_obs)`.
 #[derive(Clone, Debug)]
 pub struct HierarchicalSimulator {
     prior: HierarchicalPrior,
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use octopus_random::Purpose;
 
-    /// Means and variances of 20,000 draws of everything that is made, against the model's statement.
+    /// Compares moments of 20,000 draws of everything that is made with the model's statement.
     #[test]
     fn moments_are_those_of_the_model() {
         let prior = HierarchicalPrior { mu_mean: 3.0, mu_sd: 2.0, sigma_pop_scale: 1.5, sigma_obs_scale: 0.5 };
@@ -88,7 +88,7 @@ mod tests {
         let expected =
             [[0.0, 1.0], [3.0, 13.0], [1.5 * half, 2.25], [0.5 * half, 0.25], [3.0, 9.0 + 4.0 + 2.25 + 0.25]];
         for (found, expected) in sums.iter().flatten().zip(expected.iter().flatten()) {
-            // Four standard errors; the fourth moments are at most 5 times the squares of the second here.
+            // The limit is four standard errors; the fourth moments are at most 5 times the squares of the second here.
             let room = 4.0 * expected.abs().max(1.0) * (5.0 / f64::from(n)).sqrt();
             assert!((found - expected).abs() < room, "{sums:?}");
         }

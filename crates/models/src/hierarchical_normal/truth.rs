@@ -1,4 +1,4 @@
-//! The values behind made-up data.
+//! The true values behind made-up data.
 
 use octopus_density::Layout;
 use octopus_density::synthetic::HierarchicalSpec;
@@ -18,7 +18,7 @@ impl Truth {
         Self { mu_pop: spec.mean, sigma_pop: spec.between_sd, sigma_obs: spec.within_sd, group_means }
     }
 
-    /// The true value of element `index` of a variable of the model; `None` where there is none.
+    /// Returns the true value of element `index` of a variable of the model; `None` where there is none.
     pub(super) fn value(&self, variable: &str, index: usize) -> Option<f64> {
         match variable {
             "mu_pop" => Some(self.mu_pop),
@@ -31,7 +31,7 @@ impl Truth {
         }
     }
 
-    /// The true values by element name, e.g. `mu_group[7]`.
+    /// Returns the true values by element name, e.g. `mu_group[7]`.
     pub(super) fn by_name(&self, layout: &Layout) -> HashMap<String, f64> {
         let elements = layout.variables.iter().flat_map(|v| (0..v.len()).map(move |index| (v, index)));
         elements.filter_map(|(v, index)| Some((v.element_name(index), self.value(&v.name, index)?))).collect()
