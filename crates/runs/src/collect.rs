@@ -1,4 +1,4 @@
-//! A run in memory, for measurements and comparisons that leave nothing on the disk.
+//! Runs in memory, for measurements and comparisons that leave nothing on the disk.
 
 use crate::{Placement, RunError, Tally};
 use octopus_density::LogDensity;
@@ -7,22 +7,22 @@ use octopus_trace::{Array, Dataset, Values};
 use rayon::ThreadPool;
 use std::time::Instant;
 
-/// A run with its times.
+/// A run in memory, with its times.
 pub struct MemoryRun {
-    /// The blocks of the draws proper.
+    /// The blocks of draws after warm-up.
     pub blocks: Vec<Block>,
-    /// Seconds of warm-up, the search for starting points included.
+    /// The seconds of warm-up, including the search for starting points.
     pub warmup_s: f64,
-    /// Seconds of the draws proper.
+    /// The seconds of the draws after warm-up.
     pub sampling_s: f64,
-    /// Counts.
+    /// The counts of the run, e.g. of leapfrog steps.
     pub tally: Tally,
 }
 
 /// Samples from beginning to end without writing anything.
 ///
 /// # Errors
-/// When a setting is out of range or the density is broken.
+/// When a setting is out of range, the density is broken, or a device fails.
 pub fn sample_in_memory(
     model: &dyn LogDensity,
     config: &SamplerConfig,
@@ -47,7 +47,7 @@ pub fn sample_in_memory(
     })
 }
 
-/// The group `posterior` of a run in memory.
+/// Returns the group `posterior` of a run in memory.
 pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
     let chains = blocks.first().map_or(0, |block| block.chains.len());
     let draws: usize = blocks.iter().map(|block| block.draws).sum();

@@ -1,4 +1,4 @@
-//! What a run takes, in the terms that a machine's costs are measured in, and where it can be done at all.
+//! The demand of a run: its work, in the units in which a machine's costs are measured, and the devices that can do it.
 
 use crate::RunError;
 use octopus_density::LogDensity;
@@ -7,32 +7,33 @@ use octopus_device::{Device, Work};
 use octopus_sampler::plan::stages;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
 
-/// Groups of the models whose leapfrog steps `octopus device calibrate` times.
+/// The numbers of groups of the models whose leapfrog steps `octopus device calibrate` times.
 pub const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
-/// Observations of the models that blocks of a GPU share, of 100 groups, whose leapfrog steps are timed too.
+/// The numbers of observations of further models that `octopus device calibrate` times. They have 100 groups, and
+/// blocks of a GPU share their observations.
 pub const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
-/// Coordinates of the model besides one for each group.
+/// The number of coordinates of the model besides one for each group.
 const SCALARS: usize = 3;
 
-/// What a run asks of a machine.
+/// The demand of a run on a machine.
 #[derive(Clone, Debug)]
 pub struct Demand {
-    /// What it computes and copies.
+    /// The work: what the run computes and copies.
     pub work: Work,
-    /// Why no GPU can do it, as a clause.
+    /// The reason why no GPU can do the run, as a clause; `None` where a GPU can.
     pub no_gpu: Option<String>,
-    /// What it computes in.
+    /// The precision in which the run computes.
     pub precision: Precision,
 }
 
 impl Demand {
-    /// Of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel `nuts_leapfrog_...`
-    /// stands for one step of every chain, its unit is one step of one chain.
+    /// Returns the demand of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel
+    /// `nuts_leapfrog_...` stands for one step of every chain, and its unit is one step of one chain.
     pub fn of_run(model: &dyn LogDensity, config: &SamplerConfig) -> Self {
         Self::of_runs(model, config, 1)
     }
 
-    /// Of as many such runs side by side.
+    /// Returns the demand of `count` equal runs side by side.
     fn of_runs(model: &dyn LogDensity, config: &SamplerConfig, count: usize) -> Self {
         let stages = stages(config, model.dim());
         let iterations: usize = stages.iter().map(|stage| stage.transitions).sum();
@@ -58,7 +59,8 @@ impl Demand {
         Self { work, no_gpu, precision: config.precision }
     }
 
-    /// Of runs of NUTS for many data sets, which all move at once.
+    /// Returns the demand of runs of NUTS for many data sets, which all move at once. Each run counts as much as the
+    /// largest.
     pub fn of_batch(models: &[&dyn LogDensity], config: &SamplerConfig) -> Self {
         let count = models.len().max(1);
         let Some(&largest) = models.iter().max_by_key(|model| model.dim()) else {
@@ -71,10 +73,10 @@ impl Demand {
         Self { work, no_gpu: no_gpu.or(shared), precision: config.precision }
     }
 
-    /// Whether the device can do it.
+    /// Checks that the device can do the run.
     ///
     /// # Errors
-    /// When it cannot, with what to do.
+    /// [`RunError::CannotRun`] when the device cannot do the run; the message says what to do.
     pub fn fits(&self, device: Device) -> Result<(), RunError> {
         let in_f64 = if self.precision == Precision::F64 { "" } else { " --precision f64" };
         match (device, &self.no_gpu) {
@@ -90,8 +92,9 @@ impl Demand {
     }
 }
 
-/// Under which name the cost of a leapfrog step of a model is kept: that of the smallest model that is timed and not
-/// smaller, else of the largest. Where blocks share the observations, their number is its size, else its coordinates'.
+/// Returns the name under which a calibration keeps the cost of a leapfrog step of a model. The name has the size of
+/// the smallest timed model that is not smaller than this model, or else of the largest timed model. Where blocks share
+/// the observations, a model's size is its number of observations, otherwise its number of coordinates.
 pub fn kernel_name(model: &dyn LogDensity, precision: Precision) -> String {
     let kernels = model.kernels();
     let kernel = kernels.map_or_else(|| model.name().replace('-', "_"), |kernels| kernels.kernel_name().to_owned());
@@ -105,7 +108,7 @@ pub fn kernel_name(model: &dyn LogDensity, precision: Precision) -> String {
     format!("nuts_leapfrog_{kernel}{form}_{precision}_{size}")
 }
 
-/// The first of ascending sizes that is not smaller, else the last.
+/// Returns the first of the ascending sizes `timed` that is not smaller than `size`, or else the last of them.
 fn next(timed: &[usize], size: usize) -> usize {
     timed.iter().copied().find(|&timed| timed >= size).or(timed.last().copied()).unwrap_or(size)
 }

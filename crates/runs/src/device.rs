@@ -1,4 +1,4 @@
-//! Which device samples, and why.
+//! The choice of the device that samples, with its reason.
 
 use crate::RunError;
 use crate::{Demand, Placement};
@@ -8,21 +8,21 @@ use octopus_device::{
     SystemProvider, VerifyReport, device_names, resolve,
 };
 
-/// What will sample.
+/// The decision on the device that samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceDecision {
-    /// Where; of several devices, the first.
+    /// The device; of several devices, the first.
     pub device: Device,
-    /// Where else, if several were asked for.
+    /// The further devices, if several were asked for.
     pub others: Vec<Device>,
-    /// Why, in one line.
+    /// The reason for the decision, in one line.
     pub reason: String,
-    /// Lines for the user; none when the user left no choice.
+    /// Lines for the user. A device that the user named, and that is there and sound, needs no line.
     pub notes: Vec<String>,
 }
 
 impl DeviceDecision {
-    /// Its name in records: `cpu`, `cuda:0`, `cuda:0,1`.
+    /// Returns the name of the devices in records: `cpu`, `cuda:0`, `cuda:0,1`.
     pub fn name(&self) -> String {
         device_names(&self.devices())
     }
@@ -34,7 +34,7 @@ impl DeviceDecision {
     /// Makes the devices ready.
     ///
     /// # Errors
-    /// [`RunError::NoDevice`] when one cannot be had.
+    /// [`RunError::NoDevice`] when a device cannot be opened.
     pub fn open(&self) -> Result<Placement, RunError> {
         Placement::open(&self.devices())
     }
@@ -48,16 +48,16 @@ pub struct DeviceInventory {
 }
 
 impl DeviceInventory {
-    /// Looks at what there is, as far as it matters for what is asked for.
+    /// Looks for devices, as far as they matter for the device that is asked for.
     pub fn look(asked: Chosen) -> Self {
-        // Asking a driver takes time, and starts the device: only where the answer matters.
+        // Asking a driver takes time and starts the device, so it is asked only where the answer matters.
         let probe = (asked.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
         let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
         let driver_version = probe.and_then(|probe| probe.nvml.ok()?.driver_version);
         Self { asked, accelerators, driver_version }
     }
 
-    /// What is asked for.
+    /// Returns the device that is asked for.
     pub fn asked(&self) -> DeviceChoice {
         self.asked.choice
     }
@@ -65,7 +65,7 @@ impl DeviceInventory {
     /// Returns the measured costs of a device.
     ///
     /// # Errors
-    /// When nobody has measured them with this driver, or the file is damaged.
+    /// When the costs have not been measured with this driver, or their file is damaged.
     pub fn calibration(&self, ordinal: u32) -> Result<Calibration, CalibrationMiss> {
         match CalibrationCache::of_user() {
             Ok(cache) => cache.load_for_device(ordinal, self.driver_version.as_deref()),
@@ -76,8 +76,8 @@ impl DeviceInventory {
     /// Chooses the device for a run.
     ///
     /// # Errors
-    /// [`RunError::NoDevice`] when a GPU is asked for and there is none, or, without fall-back, is there and fails its checks;
-    /// [`RunError::CannotRun`] when the device cannot do the run.
+    /// [`RunError::NoDevice`] when a GPU is asked for and cannot be used, or with `no_fallback` when a GPU is there and
+    /// fails its checks; [`RunError::CannotRun`] when the device cannot do the run.
     pub fn choose(&self, demand: &Demand, no_fallback: bool) -> Result<DeviceDecision, RunError> {
         let mut calibration = |ordinal| self.calibration(ordinal);
         let Self { asked: Chosen { choice, note, .. }, accelerators, .. } = self;
@@ -90,7 +90,7 @@ impl DeviceInventory {
     }
 }
 
-/// The device, or why the one that is asked for cannot sample.
+/// Decides on the device, or returns the reason why the device that is asked for cannot sample.
 fn decide(
     choice: DeviceChoice,
     accelerators: &Accelerators,
@@ -104,7 +104,7 @@ fn decide(
         return Err(format!("--no-fallback: a GPU is there and cannot be used: {unusable}; or use --device cpu"));
     }
     if let (DeviceChoice::Auto, 1.., None) = (choice, accelerators.devices, &accelerators.unusable) {
-        // Where only one side can do the run, its cost does not matter.
+        // Where only the CPU or only a GPU can do the run, costs do not matter.
         let only = match (&demand.no_gpu, demand.precision) {
             (Some(why), _) => Some((Device::Cpu, why.clone())),
             (None, Precision::F64) => None,
@@ -121,16 +121,16 @@ fn decide(
             format!("{error}, and see `octopus verify`")
         }
     })?;
-    // What was asked for and is there needs no words.
+    // A device that was asked for and is there needs no words.
     let quiet = choice != DeviceChoice::Auto;
-    // Its first word is the device, or the work and the device.
+    // The reason begins with the device, or the work and the device, which are cut off here.
     let reason = selection.reason.splitn(2, ": ").last().unwrap_or_default().to_owned();
     let named = (!quiet).then(|| format!("device: {} ({reason})", selection.device));
     let notes = named.into_iter().chain(selection.notes).collect();
     Ok(DeviceDecision { device: selection.device, others: selection.others, reason, notes })
 }
 
-/// Why no GPU samples on this machine, as a clause.
+/// Returns the reason why no GPU samples on this machine, as a clause.
 pub fn no_gpu(report: &VerifyReport) -> String {
     match report.overall {
         Overall::Absent => report.summary.split(';').next().unwrap_or_default().to_owned(),
@@ -138,9 +138,7 @@ pub fn no_gpu(report: &VerifyReport) -> String {
     }
 }
 
-/// A choice of a device as text, in files of settings: for `#[serde(with = ...)]`.
-///
-/// Reads and writes a [`DeviceChoice`] as text.
+/// Functions that read and write a [`DeviceChoice`] as text in files of settings, for `#[serde(with = ...)]`.
 pub mod choice_text {
     use octopus_device::DeviceChoice;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -156,7 +154,7 @@ pub mod choice_text {
     /// Reads a choice.
     ///
     /// # Errors
-    /// When the text is no choice.
+    /// When the text names no device.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceChoice, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
@@ -224,7 +222,7 @@ mod tests {
         let message = of("cuda", &absent(), false).unwrap_err();
         assert!(message.contains("no NVIDIA device") && message.contains("octopus verify"), "{message}");
         assert!(of("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));
-        // One whose check fails is used all the same: who asks for it may know why.
+        // A GPU that fails its checks is used all the same where it is asked for: the user may know why.
         let notes = of("cuda", &broken(), false).unwrap().notes;
         assert!(notes[0].contains("prohibited"), "{notes:?}");
     }

@@ -1,10 +1,10 @@
-//! How the draws of a run are diagnosed.
+//! The options with which the draws of a run are diagnosed.
 
 use crate::RunRecord;
 use octopus_diag::{DiagnoseOptions, SettingsInUse};
 use octopus_sampler::{MetricKind, Parameterization, Strategy};
 
-/// Returns how the draws of a run are to be diagnosed: what its settings mean for the checks.
+/// Returns the options for diagnosing a run's draws, made from the run's settings.
 pub fn diagnose_options(record: &RunRecord) -> DiagnoseOptions {
     let sampler = &record.sampler;
     DiagnoseOptions {

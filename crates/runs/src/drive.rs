@@ -1,4 +1,4 @@
-//! The sampling loop: short steps, so that Ctrl-C, progress and checkpoints get their turn.
+//! The sampling loop, which takes short steps so that Ctrl-C, progress and checkpoints get their turn.
 
 use crate::goal::{Step, Watch};
 use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timing};
@@ -10,12 +10,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The length of one step: what Ctrl-C waits for.
+/// The length of one step, which is as long as Ctrl-C waits.
 const STEP: Duration = Duration::from_millis(50);
-/// Between checkpoints, unless told otherwise.
+/// The time between checkpoints, unless the settings say otherwise.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// A pool of `threads` threads; as many as the machine offers for `None`.
+/// Makes a pool of `threads` threads, or for `None` of as many as the machine offers.
 ///
 /// # Errors
 /// When the system refuses the threads.
@@ -25,12 +25,12 @@ pub fn pool(threads: Option<usize>) -> Result<ThreadPool, RunError> {
     ThreadPoolBuilder::new().num_threads(threads).build().map_err(|source| RunError::Threads { threads, source })
 }
 
-/// When to checkpoint.
+/// The times at which checkpoints are written.
 #[derive(Clone, Copy, Debug)]
 pub enum Checkpoints {
-    /// About every second.
+    /// A checkpoint about every second.
     ByTime,
-    /// Every so many iterations.
+    /// A checkpoint every so many iterations.
     Every(usize),
 }
 
@@ -40,67 +40,67 @@ impl From<Option<u64>> for Checkpoints {
     }
 }
 
-/// Looks on while a run samples, and may stop it. Nothing that it does changes a draw.
+/// An observer looks on while a run samples, and may stop the run. Nothing that an observer does changes a draw.
 pub trait Observer {
-    /// Returns whether the run is to stop where it is: what was drawn is kept, and the run can go on later.
+    /// Returns whether the run is to stop now. The draws so far are kept then, and the run can go on later.
     fn stops(&self) -> bool {
         false
     }
 
-    /// Is told that more iterations are done.
+    /// Learns that more iterations are done.
     fn advanced(&mut self, _progress: &Progress<'_>) {}
 
-    /// Is told that the session has ended, whether the run is complete or not.
+    /// Learns that the session has ended, whether the run is complete or not.
     fn ended(&mut self) {}
 }
 
 /// An observer that does nothing.
 impl Observer for () {}
 
-/// How far a run is.
+/// The progress of a run.
 pub struct Progress<'a> {
     /// The sampler's settings.
     pub config: &'a SamplerConfig,
-    /// Iterations that were done before the session began.
+    /// The number of iterations that were done before the session began.
     pub first: usize,
-    /// Iterations that are done.
+    /// The number of iterations that are done.
     pub done: usize,
-    /// Iterations of warm-up, if it is over.
+    /// The number of iterations of warm-up; `None` until warm-up is over.
     pub warm_up: Option<usize>,
     /// Counts of this session.
     pub tally: &'a Tally,
-    /// Returns the step size of each chain.
+    /// A function that returns the step size of each chain.
     pub step_sizes: &'a dyn Fn() -> Vec<f64>,
 }
 
-/// How a session is carried out; nothing here changes a draw.
+/// The way in which a session is carried out; nothing here changes a draw.
 pub struct Session<'a> {
     /// The threads on which chains run.
     pub pool: &'a ThreadPool,
-    /// When to checkpoint.
+    /// The times at which checkpoints are written.
     pub checkpoints: Checkpoints,
-    /// Who looks on.
+    /// The observer that looks on.
     pub observer: &'a mut dyn Observer,
 }
 
-/// How a session ended.
+/// The end of a session.
 pub struct Driven {
     /// The run's record.
     pub record: RunRecord,
-    /// Whether the observer stopped it.
+    /// Whether the observer stopped the run.
     pub interrupted: bool,
     /// Counts of this session.
     pub tally: Tally,
 }
 
-/// The length of steps of a run: as many iterations as take about 50 ms, so that Ctrl-C is answered soon.
+/// The length of the next step of a run, chosen so that a step takes about 50 ms and Ctrl-C is answered soon.
 pub struct Pace {
-    /// Iterations of the next step.
+    /// The most iterations of the next step.
     pub limit: usize,
 }
 
 impl Pace {
-    /// Chooses the next step by how long the last one took.
+    /// Chooses the length of the next step by how long the last step took.
     pub fn learn(&mut self, iterations: usize, took: Duration) {
         let fit = iterations as f64 * STEP.as_secs_f64() / took.as_secs_f64().max(1e-9);
         // Trajectories shorten and lengthen in warm-up: grow carefully, shrink at once.
@@ -108,10 +108,10 @@ impl Pace {
     }
 }
 
-/// Samples to the end, or until Ctrl-C, and keeps everything in the run folder.
+/// Samples to the end, or until the observer stops the run, and keeps everything in the run folder.
 ///
 /// # Errors
-/// When the density is broken or the folder cannot be written; what is there stays readable.
+/// When the density is broken, a device fails, or the folder cannot be written; what is in the folder stays readable.
 pub fn drive(
     mut sampler: Sampler<'_, dyn LogDensity>,
     density: &dyn LogDensity,
@@ -132,7 +132,7 @@ pub fn drive(
     let mut last_done = sampler.done();
     tell(&mut sampler, &mut writer)?;
     tracing::info!(folder = %writer.dir().display(), done = first, "sampling begins: {}", describe(&config));
-    // A run that is interrupted before its first checkpoint could only begin again: make one at once.
+    // A run that is interrupted before its first checkpoint could only begin again, so the first one is made at once.
     writer.checkpoint(&sampler.checkpoint()?)?;
     loop {
         if observer.stops() {
@@ -183,7 +183,7 @@ pub fn drive(
             Checkpoints::ByTime => last_time.elapsed() >= CHECKPOINT,
             Checkpoints::Every(n) => done - last_done >= n,
         };
-        // The end needs no checkpoint of its own.
+        // A run that has ended needs no checkpoint.
         let is_last = sampler.warm_up().is_some_and(|warm_up| done == warm_up + config.draws);
         if due && !is_last && watch.is_clear() {
             writer.checkpoint(&sampler.checkpoint()?)?;
@@ -201,7 +201,7 @@ pub fn drive(
         ended = EndedBy::Target;
     }
     observer.ended();
-    // Also in the record of a run whose warm-up another session has done.
+    // The adaptation is also recorded for a run whose warm-up was done by an earlier session.
     let adaptation = of_sampler(&sampler);
     let usage = usage(&monitors)?;
     let record = writer.finish(|record| {
@@ -212,7 +212,7 @@ pub fn drive(
     Ok(Driven { record, interrupted: false, tally })
 }
 
-/// A failure in the middle of a run; where the device failed, with how the run goes on.
+/// Returns the error of a run that failed in the middle. Where the device failed, the error says how the run can go on.
 fn stopped(error: SamplerError, config: &SamplerConfig, dir: &Path) -> RunError {
     if !matches!(error, SamplerError::Device(_)) {
         return error.into();
@@ -230,7 +230,7 @@ fn stopped(error: SamplerError, config: &SamplerConfig, dir: &Path) -> RunError 
     RunError::Stopped { source: error, advice }
 }
 
-/// Adds a block's time to that of its phase.
+/// Adds a block's time to the time of its phase.
 pub fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
     match phase {
         Phase::Warmup => timing.warmup_s += took.as_secs_f64(),
@@ -238,7 +238,7 @@ pub fn add_time(timing: &mut Timing, phase: Phase, took: Duration) {
     }
 }
 
-/// What the devices were used for, for `run.toml`: of several, a list `devices`.
+/// Returns the usage of the devices for `run.toml`; several devices are in a list `devices`.
 fn usage(monitors: &[Monitor]) -> Result<toml::Table, RunError> {
     let of_all = monitors.iter().map(|monitor| toml::Table::try_from(monitor.usage())).collect::<Result<Vec<_>, _>>();
     let mut of_all = of_all.map_err(|error| RunError::Usage { what: error.to_string() })?;
@@ -249,7 +249,7 @@ fn usage(monitors: &[Monitor]) -> Result<toml::Table, RunError> {
     Ok(toml::Table::from_iter([("devices".to_owned(), toml::Value::Array(devices))]))
 }
 
-/// Tells what became of the devices, of which one that is given up is also in the run's record.
+/// Warns about what became of the devices, and notes in the run's record a device that was given up.
 fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<(), RunError> {
     for note in sampler.take_notes() {
         if let GpuNote::GivenUp { device, .. } = note {
@@ -267,7 +267,7 @@ fn of_sampler(sampler: &Sampler<'_, dyn LogDensity>) -> toml::Table {
     adaptation(sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up())
 }
 
-/// What warm-up found, for `run.toml`.
+/// Returns the results of warm-up for `run.toml`.
 pub fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>) -> toml::Table {
     let list = |values: &[f64]| toml::Value::Array(values.iter().copied().map(toml::Value::Float).collect());
     let mut table = toml::Table::new();
@@ -278,13 +278,13 @@ pub fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>
     table.insert("rank".into(), toml::Value::Integer(found.metric.directions.len() as i64));
     table.insert("spike_variances".into(), list(&found.metric.variances));
     table.insert("metric_diagonal".into(), list(&found.metric.diagonal));
-    // Names of an enumeration always are TOML.
+    // The names of an enumeration can always be written as TOML.
     let centerings = found.centerings.iter().filter_map(|centering| toml::Value::try_from(centering).ok());
     table.insert("centering".into(), toml::Value::Array(centerings.collect()));
     table
 }
 
-/// A chain's settings in a few words, for people.
+/// Returns the settings of a run's chains in a few words.
 pub fn describe(config: &SamplerConfig) -> String {
     let SamplerConfig { chains, tune, draws, target_accept, seed, superchains, .. } = config;
     let strategy = match config.strategy {

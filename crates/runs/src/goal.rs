@@ -1,8 +1,8 @@
-//! A run that ends when its draws suffice: looked at while sampling goes on.
+//! Runs with a goal: they end when their draws suffice, which is looked at while sampling goes on.
 //!
-//! Draws are looked at when there are certain numbers of them, each a quarter larger than the last, and the run ends at the
-//! first of these that meets all targets, whatever the chains have drawn meanwhile: so it ends at the same draw however
-//! long a look takes.
+//! A look summarises the draws that there are so far. Looks are taken at fixed numbers of draws, each a quarter larger
+//! than the last. The run ends with the draws of the first look that meets all targets, and what the chains have drawn
+//! during that look is dropped. So a run ends at the same draw however long a look takes.
 
 use crate::{EndedBy, Ending, Goal, RunError, RunFolder, RunRecord, RunWriter, diagnose_options};
 use octopus_density::LogDensity;
@@ -12,48 +12,49 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
-/// Draws of each chain at the first look: fewer say nothing about chains that few draws are asked of.
+/// The draws of each chain at the first look; fewer draws of a few chains say nothing.
 const FIRST_LOOK: usize = 50;
-/// Of chains that are compared with each other instead.
+/// The draws of each chain at the first look at many short chains, which are compared with each other instead.
 const FIRST_LOOK_OF_MANY: usize = 1;
 
-/// Draws of each chain at which a run is looked at, each a quarter more than the last.
+/// Returns the numbers of draws of each chain at which a run is looked at, each a quarter more than the last; `of_many`
+/// is for many short chains.
 pub(crate) fn looks(of_many: bool) -> impl Iterator<Item = usize> {
     let first = if of_many { FIRST_LOOK_OF_MANY } else { FIRST_LOOK };
     std::iter::successors(Some(first), |&look| Some(look + look.div_ceil(4)))
 }
 
-/// Watches over a run with a goal; over one without, it lets everything pass.
+/// A watch over a run with a goal. For a run without a goal, every block passes through.
 pub(crate) struct Watch {
     goal: Goal,
     look: Look,
-    /// Draws of each chain at the next look.
+    /// The draws of each chain at the next look.
     next: usize,
-    /// All draws that there may be.
+    /// The most draws that each chain may make.
     total: usize,
-    /// Draws of each chain, those that are held included.
+    /// The draws of each chain so far, including those that are held.
     drawn: usize,
-    /// The look that goes on.
+    /// The look that goes on, if one does.
     pending: Option<Receiver<Result<Option<Shortfall>, RunError>>>,
-    /// Draws of each chain that it looks at.
+    /// The draws of each chain that the last look to begin looks at.
     looked_at: usize,
-    /// What was drawn since it began.
+    /// The blocks drawn since that look began.
     held: Vec<Block>,
-    /// What was short of its target at the last look.
+    /// The parameter that was farthest from its target when a look last fell short.
     last: Option<Shortfall>,
 }
 
-/// Whether a run goes on.
+/// The decision whether a run goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// It does.
+    /// The run goes on.
     GoOn,
     /// All targets are met.
     Met,
 }
 
 impl Watch {
-    /// Over the run of `record` in `dir`, of which `drawn` draws of each chain are there.
+    /// Makes a watch over the run of `record` in the folder `dir`, which has `drawn` draws of each chain.
     pub(crate) fn new(record: &RunRecord, dir: &Path, drawn: usize) -> Self {
         let total = record.sampler.draws;
         let mut watch = Self {
@@ -75,29 +76,29 @@ impl Watch {
         self.goal.target_ess.is_some() || self.goal.target_rhat.is_some()
     }
 
-    /// The first look at more than `drawn` draws.
+    /// Returns the number of draws at the first look after `drawn` draws.
     fn look_after(&self, drawn: usize) -> usize {
         looks(self.look.superchains.is_some())
             .find(|&look| look > drawn)
             .map_or(self.total, |look| look.min(self.total))
     }
 
-    /// The most draws until the next look.
+    /// Returns the most draws that each chain may make until the next look.
     pub(crate) fn limit(&self) -> usize {
         if self.has_targets() { self.next.saturating_sub(self.drawn).max(1) } else { usize::MAX }
     }
 
-    /// Whether everything that was drawn has been written: the moment for a checkpoint.
+    /// Returns whether everything that was drawn has been written, which is the moment for a checkpoint.
     pub(crate) fn is_clear(&self) -> bool {
         self.pending.is_none()
     }
 
-    /// Whether the time is over.
+    /// Returns whether the time of the goal is over after `seconds`. Without draws it is never over.
     pub(crate) fn is_late(&self, seconds: f64) -> bool {
         self.drawn > 0 && self.goal.max_seconds.is_some_and(|most| seconds >= most)
     }
 
-    /// Takes a block: to the folder, or, while a look goes on, until that has ended.
+    /// Takes a block: writes it to the folder, or holds it while a look goes on.
     ///
     /// # Errors
     /// When the folder cannot be written or read.
@@ -115,7 +116,7 @@ impl Watch {
             return Ok(Step::GoOn);
         }
         self.held.push(block);
-        // At the next look the last one must have ended.
+        // The last look must have ended before the next one begins.
         if self.end_look(self.drawn == self.next, writer, density)? == Step::Met {
             return Ok(Step::Met);
         }
@@ -127,15 +128,16 @@ impl Watch {
         Ok(Step::GoOn)
     }
 
-    /// Waits for the look that goes on, if one does.
+    /// Waits for the look that goes on, if one does, and writes what was held unless the look met all targets.
     ///
     /// # Errors
-    /// As [`take`](Self::take).
+    /// When the folder cannot be written or read.
     pub(crate) fn settle(&mut self, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step, RunError> {
         self.end_look(true, writer, density)
     }
 
-    /// Takes the answer of a look that has ended, or that must be waited for; writes what was held, unless it is not needed.
+    /// Takes the answer of a look that has ended, or with `wait` waits for the answer. Then writes the held blocks, or
+    /// drops them where all targets are met.
     fn end_look(&mut self, wait: bool, writer: &mut RunWriter, density: &dyn LogDensity) -> Result<Step, RunError> {
         if let Some(pending) = &self.pending {
             let answer = match pending.try_recv() {
@@ -159,7 +161,7 @@ impl Watch {
         Ok(Step::GoOn)
     }
 
-    /// How the run has ended; none for a run without a goal.
+    /// Returns how the run has ended; `None` for a run without a goal.
     pub(crate) fn ending(&self, by: EndedBy) -> Option<Ending> {
         (self.goal != Goal::default()).then(|| Ending {
             by,
@@ -169,7 +171,7 @@ impl Watch {
     }
 }
 
-/// What a look needs to know.
+/// The settings of a look.
 struct Look {
     dir: PathBuf,
     superchains: Option<usize>,
@@ -182,13 +184,14 @@ impl Look {
         Self { dir: dir.to_owned(), superchains: options.superchains, prob: options.prob }
     }
 
-    /// Looks at the draws in the folder, on a thread of its own; the answer is what is farthest from its target.
+    /// Looks at the draws in the folder, on a new thread. The answer is the parameter that is farthest from its target,
+    /// or `None` when all targets are met.
     fn begin(&self, goal: Goal) -> Receiver<Result<Option<Shortfall>, RunError>> {
         let (sender, receiver) = channel();
         let (dir, superchains, prob) = (self.dir.clone(), self.superchains, self.prob);
         std::thread::spawn(move || {
             let answer = summarise(&dir, superchains, prob).map(|found| Shortfall::worst(&found, goal));
-            // Nobody waits any more where sampling has failed.
+            // Where sampling has failed, nobody waits for the answer any more.
             let _ = sender.send(answer);
         });
         receiver
@@ -215,7 +218,8 @@ struct Shortfall {
 }
 
 impl Shortfall {
-    /// The one that has farthest to go; none when all targets are met. What is not defined is not met; constants are.
+    /// Returns the parameter that is farthest from its target; `None` when all targets are met. A statistic that is not
+    /// defined counts as farthest, and a constant parameter meets its targets.
     fn worst(found: &Summary, goal: Goal) -> Option<Self> {
         let of = |p: &ParameterSummary, what, value: f64, target: f64, ratio: f64| {
             let shortfall = Self { parameter: p.name.clone(), what, value, target, draws: found.draws };
@@ -245,7 +249,7 @@ impl std::fmt::Display for Shortfall {
 }
 
 impl Ending {
-    /// Returns the end of a run with a goal in words; `took` is the time of warm-up and sampling.
+    /// Describes in words how a run with a goal ended; `took` is the time of warm-up and sampling.
     pub fn describe(&self, took: Duration) -> String {
         let why = match self.by {
             EndedBy::Target => "all targets are met",

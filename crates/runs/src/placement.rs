@@ -1,4 +1,4 @@
-//! Where a run's chains are: on the CPU's threads, or on GPUs.
+//! The place where a run's chains are: the CPU's threads, or GPUs.
 
 use crate::RunError;
 use octopus_density::LogDensity;
@@ -7,27 +7,27 @@ use octopus_sampler::{
     Backend, BatchSampler, Begin, DataSet, GpuConfig, GpuNote, Sampler, SamplerConfig, SamplerError,
 };
 
-/// A place that can be asked for chains.
+/// A place on which chains can run.
 #[derive(Clone, Debug)]
 pub enum Placement {
     /// The CPU.
     Cpu,
-    /// GPUs that are ready, over which chains or data sets are divided.
+    /// GPUs that are ready; chains or data sets are divided among them.
     Gpus(Vec<octopus_device::CudaContext>, GpuConfig),
 }
 
 impl Placement {
-    /// Makes devices ready.
+    /// Makes devices ready. Without a GPU among them, the place is the CPU.
     ///
     /// # Errors
-    /// [`RunError::NoDevice`] when one cannot be had.
+    /// [`RunError::NoDevice`] when a device cannot be opened.
     pub fn open(devices: &[Device]) -> Result<Self, RunError> {
         let contexts = devices.iter().filter_map(|&device| context_on(device).transpose());
         let contexts = contexts.collect::<Result<Vec<_>, RunError>>()?;
         Ok(if contexts.is_empty() { Self::Cpu } else { Self::Gpus(contexts, GpuConfig::default()) })
     }
 
-    /// Whether the chains are on the CPU.
+    /// Returns whether the place is the CPU.
     pub fn is_cpu(&self) -> bool {
         matches!(self, Self::Cpu)
     }
@@ -51,7 +51,8 @@ impl Placement {
         Sampler::begin(density, begin, self.backend())
     }
 
-    /// Chains at their starting points. What becomes of the devices until then is a warning.
+    /// Makes the chains of a new run at their starting points. Notes on the devices, e.g. that memory is short, are
+    /// logged as warnings.
     ///
     /// # Errors
     /// When [`Sampler::begin`] fails: the configuration is invalid, the checkpoint does not fit, or a device fails.
@@ -65,11 +66,11 @@ impl Placement {
         Ok(sampler)
     }
 
-    /// Runs of many data sets, of which the CPU moves at most `on_cpu` at once. What becomes of the devices until then is a
-    /// warning.
+    /// Makes the runs of many data sets; the CPU moves at most `on_cpu` of them at once. Notes on the devices are
+    /// logged as warnings.
     ///
     /// # Errors
-    /// When the device fails.
+    /// When [`BatchSampler::begin`] fails, e.g. because the device does.
     pub fn batch<'d, D: LogDensity + ?Sized>(
         &self,
         sets: &[DataSet<'d, D>],
@@ -82,12 +83,12 @@ impl Placement {
     }
 }
 
-/// Says what became of devices; `what` is there.
+/// Logs notes on devices as warnings; `what` is the text before each note.
 pub fn warn(what: &str, notes: Vec<GpuNote>) {
     notes.into_iter().for_each(|note| tracing::warn!("{what}{note}"));
 }
 
-/// What is tried one after the other when memory does not suffice.
+/// Returns the settings that are tried one after the other while the device's memory does not suffice.
 pub fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfig> {
     std::iter::successors(Some(config.first_turn(chains)), GpuConfig::shorter_turn)
 }

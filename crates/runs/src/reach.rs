@@ -1,4 +1,4 @@
-//! A run in memory until its draws suffice, and how long that took.
+//! Runs in memory until their draws suffice, to measure how long that takes.
 
 use crate::RunError;
 use crate::goal::looks;
@@ -6,22 +6,23 @@ use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, Sampler, Strategy};
 use std::time::{Duration, Instant};
 
-/// How far a run came.
+/// The outcome of a run in memory.
 pub struct Reach {
-    /// Whether its draws sufficed; else it made all that it may.
+    /// Whether the draws sufficed; otherwise the run made as many draws as it may.
     pub met: bool,
-    /// Iterations of warm-up of each chain.
+    /// The iterations of warm-up of each chain.
     pub warm_up: usize,
-    /// Draws of each chain.
+    /// The draws of each chain.
     pub draws: usize,
-    /// Seconds of warm-up, from the first iteration on.
+    /// The seconds of warm-up, from the first iteration on.
     pub warmup_s: f64,
-    /// Seconds of the draws proper.
+    /// The seconds of the draws after warm-up.
     pub sampling_s: f64,
 }
 
-/// Draws until `enough` says so of the draws, which it is shown as often as a run with a goal looks at them. The clock stands
-/// still meanwhile: a run with a goal goes on beside that.
+/// Samples until `enough` says that the draws suffice, or the run has made all its draws. `enough` is shown the draws
+/// as often as a run with a goal looks at them. The clock stands still meanwhile, because a run with a goal goes on
+/// sampling during a look.
 ///
 /// # Errors
 /// When the density or the device fails, or `enough` does.

@@ -1,4 +1,5 @@
-//! `--strategy auto`: of all runs that draw as much as is asked for, the one that is predicted to be done first.
+//! The choice that `--strategy auto` makes: of all runs that draw as much as is asked for, it takes the run that is
+//! predicted to be done first.
 
 use crate::{Demand, DeviceInventory, Goal, Placement, RunError, pool};
 use octopus_density::LogDensity;
@@ -9,48 +10,48 @@ use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
 
-/// Chains on a GPU whose costs nobody has measured.
+/// The number of chains on a GPU whose costs have not been measured.
 const UNKNOWN_GPU: usize = 1024;
-/// Where a run ends at its target, times the draws that it is predicted to need, there may be at the most.
+/// The most draws of a run that ends at its target, as a multiple of the draws that it is predicted to need.
 const AT_MOST: usize = 4;
 
-/// What the machine's leapfrog steps cost.
+/// The costs of the machine's leapfrog steps.
 #[derive(Clone, Debug)]
 pub struct StepCosts {
-    /// Threads of the processor.
+    /// The number of threads of the processor.
     pub threads: u32,
-    /// A step on one of them, where no calibration tells.
+    /// The cost of a step on one thread, where no calibration tells it.
     pub cpu: LinearCost,
-    /// Devices that were calibrated, by number.
+    /// The devices that were calibrated, each with its number.
     pub gpus: Vec<(u32, Calibration)>,
 }
 
-/// A run, and how long it is predicted to take.
+/// A run, with the time that it is predicted to take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedRun {
     /// The run's settings.
     pub config: SamplerConfig,
-    /// The device that it is predicted for.
+    /// The device on which the run is to sample.
     pub device: Device,
-    /// Seconds from beginning to end.
+    /// The predicted seconds from beginning to end.
     pub seconds: f64,
 }
 
-/// What was chosen, and from what.
+/// The run that was chosen, and the runs that it was chosen from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrategyPlan {
-    /// The run.
+    /// The settings of the chosen run.
     pub config: SamplerConfig,
-    /// Why, in one line.
+    /// The reason for the choice, in one line.
     pub reason: String,
-    /// All that were considered, those of a device together.
+    /// All runs that were considered; those for the same device stand together.
     pub considered: Vec<PredictedRun>,
 }
 
-/// Draws of all chains together that a run is to make.
+/// The number of draws of all chains together that a run is to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawsWanted {
-    /// So many, predicted where a target says when they suffice.
+    /// The number of draws; for a run with a target, the number that it is predicted to need.
     pub draws: usize,
     /// How many draws there may be.
     pub limit: DrawsLimit,
@@ -59,16 +60,17 @@ pub struct DrawsWanted {
 /// How many draws there may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DrawsLimit {
-    /// As many as are wanted: there is no target.
+    /// As many draws as are wanted, because there is no target.
     Wanted,
-    /// Several times as many as it is predicted to take to the target.
+    /// Several times as many draws as the run is predicted to need to its target.
     Generous,
-    /// So many of all chains together.
+    /// This number of draws of all chains together.
     Given(usize),
 }
 
 impl DrawsWanted {
-    /// As many as `base` draws, or as the goal needs, which `base` limits if it was given its number of draws.
+    /// Returns the draws that `base` makes, or those that the goal is predicted to need. If the user gave the number of
+    /// draws (`draws_given`), the draws of `base` are the limit for a run with a goal.
     pub fn of(base: &SamplerConfig, goal: &Goal, draws_given: bool) -> Self {
         let own = base.chains.saturating_mul(base.draws);
         let draws = goal.target_ess.map_or(own, |target| draws_for(target).max(1));
@@ -80,7 +82,8 @@ impl DrawsWanted {
     }
 }
 
-/// Chooses.
+/// Chooses the run that is predicted to be done first, from [`alternatives`] on the devices that `device` allows. `dim`
+/// is the number of coordinates, and `demand` returns the demand of a run.
 ///
 /// # Errors
 /// When the settings are out of range, or no run can draw as much.
@@ -93,7 +96,7 @@ pub fn plan(
     costs: &StepCosts,
 ) -> Result<StrategyPlan, RunError> {
     let runs = alternatives(base, wanted.draws, dim, costs.threads as usize, limits::RHAT);
-    // At a target for R-hat the PRD's chains arrive no sooner than it lets them; without one they draw as asked.
+    // With a target, R-hat lets the run end only after a least number of draws; without one, runs draw as asked.
     let least = |config: &SamplerConfig| {
         if wanted.limit == DrawsLimit::Wanted { 1 } else { least_draws(config, dim, limits::RHAT) }
     };
@@ -107,7 +110,7 @@ pub fn plan(
     let on_gpu = |number: u32| match device {
         DeviceChoice::Cpu => false,
         DeviceChoice::Cuda(ordinal) => number == ordinal.unwrap_or(0),
-        // Of several by what one does: the others take their shares of its chains.
+        // Several devices are predicted by what one of them does alone, though the others take shares of its chains.
         DeviceChoice::Auto | DeviceChoice::Several(_) | DeviceChoice::All => true,
     };
     let mut considered = Vec::new();
@@ -147,7 +150,7 @@ pub fn plan(
     Ok(StrategyPlan { config: limited(first.config.clone(), wanted, dim), reason, considered })
 }
 
-/// On a device of which nothing is known: many chains, which is what it is for.
+/// Chooses the run for a device whose costs are unknown: many chains, which is what a GPU is good at.
 fn unknown(
     base: &SamplerConfig,
     wanted: DrawsWanted,
@@ -155,7 +158,7 @@ fn unknown(
     runs: &[(SamplerConfig, Demand)],
 ) -> Result<StrategyPlan, RunError> {
     let Some((config, _)) = runs.iter().find(|(config, _)| config.chains == UNKNOWN_GPU) else {
-        // Whatever is out of range is so for all of them.
+        // A setting that is out of range is so in every run.
         let error = base.validate().err().map_or_else(|| "no run draws as much".to_owned(), |error| error.to_string());
         return Err(RunError::CannotRun(format!("--strategy auto: {error}")));
     };
@@ -166,7 +169,7 @@ fn unknown(
     Ok(StrategyPlan { config: limited(config.clone(), wanted, dim), reason, considered: Vec::new() })
 }
 
-/// With as many draws as it may make.
+/// Returns the settings with as many draws as the run may make.
 fn limited(config: SamplerConfig, wanted: DrawsWanted, dim: usize) -> SamplerConfig {
     let draws = match wanted.limit {
         DrawsLimit::Wanted => config.draws,
@@ -189,7 +192,8 @@ fn when(run: &PredictedRun) -> String {
 }
 
 impl StepCosts {
-    /// Of this machine: from the calibrations of its devices, and of the processor by a short run of the model.
+    /// Measures the costs on this machine: those of the devices come from their calibrations, and that of the processor
+    /// from a short run of the model.
     ///
     /// # Errors
     /// When the model cannot be sampled at all.
@@ -203,13 +207,14 @@ impl StepCosts {
     }
 }
 
-/// Seconds of a leapfrog step of one chain on one thread: a short run with short trajectories.
+/// Returns the seconds of a leapfrog step of one chain on one thread, measured by a short run with short trajectories.
 fn of_a_step(model: &dyn LogDensity) -> Result<f64, RunError> {
     let config = SamplerConfig { chains: 1, tune: 30, draws: 10, max_depth: 5, ..SamplerConfig::default() };
     Ok(seconds_a_step(model, &config, &Placement::Cpu, &pool(Some(1))?)?)
 }
 
-/// Seconds of a draw's leapfrog step of one chain, of all the run's draws and chains.
+/// Returns the seconds of a leapfrog step of one chain: the time after warm-up divided by the leapfrog steps of all
+/// draws and chains.
 ///
 /// # Errors
 /// When the density or the device fails.
@@ -252,7 +257,8 @@ mod tests {
         HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default()).unwrap()
     }
 
-    /// A device that takes so long for a step, and a thousandth of that more for each chain.
+    /// Returns the costs of a device that takes `step` seconds for a step, and a thousandth of that more for each
+    /// chain.
     fn gpu(model: &HierarchicalNormal, step: f64) -> Calibration {
         let none = LinearCost { fixed_seconds: 0.0, unit_seconds: 0.0 };
         let device = LinearCost { fixed_seconds: step, unit_seconds: step / 1000.0 };
@@ -313,7 +319,7 @@ mod tests {
         let slow = gpu(&model(), 1e-4);
         let small = of(1000, "auto", vec![(0, slow.clone())]);
         assert!(small.reason.contains("predicted to be done first: on cpu"), "{}", small.reason);
-        // The faster of two, and the one that is asked for.
+        // Of two GPUs the faster is chosen, or the one that is asked for.
         let two = || vec![(0, slow.clone()), (1, fast())];
         assert!(of(1_000_000, "auto", two()).reason.contains("first: on cuda:1"));
         assert!(of(1_000_000, "cuda:0", two()).reason.contains("first: on cuda:0"));

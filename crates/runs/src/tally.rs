@@ -1,20 +1,20 @@
-//! What a session of a run has done so far.
+//! The counts of what a session of a run has done so far.
 
 use octopus_sampler::{Block, Phase};
 
-/// What has happened so far in this session.
+/// The counts of what has happened so far in a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Leapfrog steps of all chains.
+    /// The leapfrog steps of all chains.
     pub leapfrogs: u64,
-    /// Leapfrog steps of the draws proper.
+    /// The leapfrog steps of the draws after warm-up.
     pub sampling_leapfrogs: u64,
-    /// Divergent transitions after warm-up.
+    /// The divergent transitions after warm-up.
     pub divergences: u64,
 }
 
 impl Tally {
-    /// Counts a block.
+    /// Adds the counts of a block.
     pub fn add(&mut self, block: &Block) {
         let leapfrogs = block.leapfrogs();
         self.leapfrogs += leapfrogs;
