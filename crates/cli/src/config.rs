@@ -1,4 +1,4 @@
-//! Everything that describes a run, as one value that files and options fill.
+//! The configuration of a run: one value that describes the whole run and is filled from files and options.
 
 use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;
@@ -16,31 +16,33 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::{Table, Value};
 
-/// A run of `octopus sample`. Options on the command line override a file, which overrides the defaults.
+/// The configuration of a run of `octopus sample`. Options on the command line override a file, which overrides the
+/// defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunConfig {
-    /// `auto`, `cpu`, `cuda`, `cuda:N`.
+    /// The device that is asked for, e.g. `auto`, `cpu`, `cuda` or `cuda:N`.
     #[serde(with = "choice_text")]
     pub(crate) device: DeviceChoice,
     /// Whether the draws of warm-up are kept.
     pub(crate) keep_warmup: bool,
     /// The sampler's settings.
     pub(crate) sampler: SamplerConfig,
-    /// When it ends before its last draw.
+    /// The goal at which the run ends before its last draw.
     pub(crate) goal: Goal,
-    /// Whether strategy and chains are still to be chosen, and if so whether the number of draws was given.
+    /// `Some` while strategy and chains are still to be chosen; the value tells whether the user gave the number of
+    /// draws.
     #[serde(skip)]
     pub(crate) auto: Option<DrawsGiven>,
     /// The model's settings; those that are left out have their defaults.
     #[serde(skip)]
     pub(crate) settings: Table,
-    /// What tells where a setting was given.
+    /// The places where the model's settings were given.
     #[serde(skip)]
     pub(crate) given: Given,
 }
 
-/// Where the model's settings were given.
+/// The places where the model's settings were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Given {
     /// The file of settings.
@@ -52,7 +54,7 @@ pub(crate) struct Given {
 /// Whether the user has said how many draws there are to be.
 pub(crate) type DrawsGiven = bool;
 
-/// What `--strategy` takes.
+/// The values that `--strategy` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum StrategyChoice {
@@ -60,12 +62,12 @@ pub(crate) enum StrategyChoice {
     FourLong,
     /// [`Strategy::ManyShort`]
     ManyShort,
-    /// Whichever is done first.
+    /// The strategy that is predicted to be done first.
     Auto,
 }
 
 impl Default for RunConfig {
-    /// The PRD's data and settings.
+    /// Returns the PRD's data and settings.
     fn default() -> Self {
         Self {
             device: DeviceChoice::default(),
@@ -79,20 +81,20 @@ impl Default for RunConfig {
     }
 }
 
-/// What a file of settings says of the run; the rest is the model's.
+/// The entries of a file of settings that are about the run; all others are settings of the model.
 const OF_THE_RUN: [&str; 4] = ["device", "keep_warmup", "sampler", "goal"];
 
-/// Draws of all chains together, of many short ones: about as many effective draws of every parameter as the PRD's chains
-/// draw.
+/// The number of draws of many short chains together. They make about as many effective draws of every parameter as the
+/// PRD's chains.
 const MANY_SHORT_DRAWS: usize = 16384;
 
-/// The sampler's settings in the PRD.
+/// Returns the PRD's settings of the sampler.
 pub(crate) fn prd_sampler() -> SamplerConfig {
     SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..SamplerConfig::default() }
 }
 
 impl RunConfig {
-    /// The run of `model` that `args` ask for.
+    /// Returns the configuration of the run of `model` that `args` ask for.
     ///
     /// # Errors
     /// When the file given with --config cannot be used, or a value is out of range.
@@ -117,7 +119,7 @@ impl RunConfig {
         Ok(config)
     }
 
-    /// A file's settings over the defaults.
+    /// Returns the settings of a file laid over the defaults.
     fn over_defaults(path: &Path, file: Table) -> Result<Self> {
         let shown = path.display();
         let (of_run, settings): (Table, Table) =
@@ -160,7 +162,7 @@ impl RunConfig {
         Ok(())
     }
 
-    /// The model with its data.
+    /// Builds the model with its data.
     ///
     /// # Errors
     /// When a setting of the model is unknown or out of range, or its data cannot be read.
@@ -168,10 +170,10 @@ impl RunConfig {
         model.build(&self.settings, None).map_err(|error| self.explained(error))
     }
 
-    /// The model with data that have been read from a table.
+    /// Builds the model with data that have been read from a table.
     ///
     /// # Errors
-    /// As [`problem`](Self::problem).
+    /// When a setting of the model is unknown or out of range, or the model does not take the data.
     pub(crate) fn problem_of(
         &self,
         model: &dyn Model,
@@ -183,7 +185,7 @@ impl RunConfig {
         model.build(&settings, Some(data)).map_err(|error| self.explained(error))
     }
 
-    /// What is wrong with the model's settings, by the option or the file that gave them.
+    /// Returns an error of the model's settings that names the option or the file that gave the setting.
     fn explained(&self, error: BuildError) -> anyhow::Error {
         let BuildError::Form { field, what } = error else { return in_options(error) };
         if let Some((_, option)) = self.given.options.iter().find(|(setting, _)| *setting == field) {
@@ -196,7 +198,7 @@ impl RunConfig {
     }
 
     /// # Errors
-    /// When superchains are asked for of a strategy that has none.
+    /// When superchains are asked for with a strategy that has none.
     pub(crate) fn set_sampler(&mut self, args: &SamplerArgs) -> Result<(), UsageError> {
         let sampler = &mut self.sampler;
         set(&mut sampler.draws, args.draws);
@@ -221,7 +223,8 @@ impl RunConfig {
         Ok(())
     }
 
-    /// What neither file nor options say of many short chains: the PRD's defaults are those of four long ones.
+    /// Fills in settings of many short chains that neither file nor options give, since the PRD's defaults are for four
+    /// long chains.
     fn fill_many_short(&mut self, args: &SamplerArgs, given: &dyn Fn(&str, bool) -> bool) {
         const CHAINS: usize = 1024;
         const LEAST_DRAWS: usize = 4;
@@ -244,18 +247,18 @@ impl RunConfig {
         goal.max_seconds = args.max_seconds.or(goal.max_seconds);
     }
 
-    /// The device that the command line, else the environment, else the settings ask for.
+    /// Returns the device that the command line, else the environment, else the settings ask for.
     ///
     /// # Errors
-    /// When the environment asks for what is no device.
+    /// When the environment does not name a device.
     pub(crate) fn device(&self, args: &MachineArgs) -> Result<Chosen> {
         let chosen = chosen(args)?;
         let asked = if chosen.source == Source::Default { self.device } else { chosen.choice };
         Ok(Chosen { choice: asked, ..chosen })
     }
 
-    /// Chooses strategy and chains, if that was left to the machine, among runs of which `demand` says what they take; what
-    /// was chosen and why.
+    /// Chooses strategy and chains if that was left to the machine, and returns what was chosen and why. `demand`
+    /// returns the demand of a run.
     ///
     /// # Errors
     /// When the model cannot be sampled, or no run can draw as much as is wanted.
@@ -310,7 +313,7 @@ impl RunConfig {
 /// Puts a table of observations into a model's settings.
 ///
 /// # Errors
-/// When its path is no text.
+/// When the path of the table is not valid text.
 fn put_table(settings: &mut Table, table: &TableFile) -> Result<(), UsageError> {
     let file =
         Table::try_from(table).map_err(|error| UsageError(format!("--data {}: {error}", table.path.display())))?;
@@ -329,7 +332,7 @@ fn read_table(path: &Path) -> Result<Table> {
     toml::from_str(&text).map_err(|error| anyhow!("{shown} is no TOML file: {}", error.to_string().trim()))
 }
 
-/// Whether the strategy in a file is to be chosen, which the sampler's settings have no word for: takes it out.
+/// Takes the strategy `auto`, which the sampler's settings do not know, out of a file; returns whether it was there.
 fn take_auto(file: &mut Table) -> bool {
     let Some(sampler) = file.get_mut("sampler").and_then(Value::as_table_mut) else { return false };
     let auto = sampler.get("strategy").and_then(Value::as_str) == Some("auto");
@@ -339,26 +342,26 @@ fn take_auto(file: &mut Table) -> bool {
     auto
 }
 
-/// Whether a file has a setting of the sampler.
+/// Returns whether a file has the setting `name` of the sampler.
 fn sets_sampler(file: &Table, name: &str) -> bool {
     file.get("sampler").and_then(Value::as_table).is_some_and(|sampler| sampler.contains_key(name))
 }
 
-/// The device that the command line, else the environment asks for.
+/// Returns the device that the command line, else the environment asks for.
 ///
 /// # Errors
-/// When the environment asks for what is no device.
+/// When the environment does not name a device.
 pub(crate) fn chosen(args: &MachineArgs) -> Result<Chosen> {
     let flag = args.device.map(|choice| choice.to_string());
     DeviceChoice::from_flag(flag.as_deref()).map_err(|error| UsageError(error.to_string()).into())
 }
 
-/// A sampler's setting that is out of range, by its option's name.
+/// Converts the error of a sampler's setting that is out of range; the setting is called by its option's name.
 pub(crate) fn config_error(error: &ConfigError) -> UsageError {
     UsageError(format!("{} {}: {}", option(error.field), error.value, error.expected))
 }
 
-/// Settings that are out of range by their options' names; other errors as they are.
+/// Converts an error. A setting that is out of range is called by its option's name; other errors stay as they are.
 pub(crate) fn in_options(error: BuildError) -> anyhow::Error {
     match error {
         BuildError::Model(ModelError::Setting { field, value, expected }) => {
@@ -368,7 +371,7 @@ pub(crate) fn in_options(error: BuildError) -> anyhow::Error {
     }
 }
 
-/// The option that gives a setting.
+/// Returns the option that gives a setting.
 fn option(field: &str) -> String {
     format!("--{}", field.replace('_', "-"))
 }
@@ -379,7 +382,7 @@ fn set<T: Copy>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Lays `over` upon `base`, table by table.
+/// Lays the settings `over` upon `base`, table by table.
 fn overlay(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {

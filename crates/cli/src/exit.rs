@@ -5,34 +5,34 @@ use octopus_runs::RunError;
 use octopus_sampler::{ConfigError, SamplerError};
 use thiserror::Error;
 
-/// How a command ended.
+/// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Fine.
+    /// The command succeeded.
     Fine = 0,
-    /// It worked, and the answer is bad: a check failed, R-hat is too high.
+    /// The command worked, and the answer is bad: a check failed, or R-hat is too high.
     Bad = 1,
     /// The command line cannot be understood, or an option's value is out of range.
     Usage = 2,
-    /// The command failed: bad input, a full disk.
+    /// The command failed, e.g. because of bad input or a full disk.
     Failed = 3,
     /// The hardware that was asked for is not there.
     NoHardware = 4,
-    /// Interrupted; what was drawn is kept.
+    /// The command was interrupted; what was drawn is kept.
     Interrupted = 130,
 }
 
-/// An option whose value cannot be used.
+/// The error of an option whose value cannot be used.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-/// Hardware that was asked for and is not there.
+/// The error of hardware that was asked for and is not there.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct HardwareError(pub(crate) String);
 
-/// The exit code of a command that failed with `error`.
+/// Returns the exit code of a command that failed with `error`.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
         if cause.is::<UsageError>() || cause.is::<ConfigError>() {
@@ -47,7 +47,7 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
         if matches!(run, Some(RunError::NoDevice(_))) {
             return Exit::NoHardware;
         }
-        // A transparent error stands for its cause, which is not in the chain then.
+        // A transparent error replaces its cause in the chain, so the cause is looked for inside the error.
         let of_run = run.and_then(|run| if let RunError::Sampler(error) = run { Some(error) } else { None });
         let sampler = cause.downcast_ref::<SamplerError>().or(of_run);
         if matches!(sampler, Some(SamplerError::Config(_) | SamplerError::NoKernel { .. })) {

@@ -1,4 +1,4 @@
-//! Ctrl-C asks politely, a second one ends at once.
+//! Ctrl-C: the first one asks the program to stop, a second one ends it at once.
 
 use anyhow::{Context, Result};
 use std::sync::OnceLock;
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static ASKED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<()> = OnceLock::new();
 
-/// The wish to stop, as it stands.
+/// A handle that tells whether the user wants to stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interrupt(());
 
 impl Interrupt {
-    /// From now on Ctrl-C (SIGINT, and SIGTERM and SIGHUP of batch systems) sets a flag instead of ending the
-    /// process. The second one ends it, as killed: the last checkpoint stays good.
+    /// Installs the handler. From then on Ctrl-C (SIGINT, and SIGTERM and SIGHUP of batch systems) sets a flag instead
+    /// of ending the process. A second one ends the process as if it were killed; the last checkpoint stays good.
     ///
     /// # Errors
     /// When the system refuses the handler.
@@ -29,7 +29,7 @@ impl Interrupt {
         Ok(Self(()))
     }
 
-    /// Whether the user wants to stop.
+    /// Returns whether the user wants to stop.
     pub(crate) fn asked(self) -> bool {
         ASKED.load(Ordering::Relaxed)
     }

@@ -27,15 +27,15 @@ use exit::Exit;
 use octopus_models::Registry;
 use std::ffi::OsString;
 
-/// Does what the command line says, with these models; the exit code that `octopus help` explains. The first word is the
-/// program's name.
+/// Runs the command line `words` with these models, and returns the exit code that `octopus help` explains. The first
+/// word is the program's name.
 pub fn main(models: Registry, words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     report_panics();
     let cli = match args::Cli::read(models, words) {
         Ok(cli) => cli,
         // clap answers --help and --version with 0 and a bad command line with 2, our Exit::Usage.
         Err(error) => {
-            // Where nobody reads the words, the code says it.
+            // If the message cannot be printed, the exit code still tells of the error.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8);
         }
@@ -48,7 +48,8 @@ pub fn main(models: Registry, words: impl IntoIterator<Item = impl Into<OsString
     exit as u8
 }
 
-/// As usual, but for those of libraries that read a damaged file: they end as an error that names it.
+/// Reports panics as usual, except those of libraries that read a damaged file: these become an error that names the
+/// file.
 fn report_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

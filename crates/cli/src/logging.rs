@@ -1,4 +1,5 @@
-//! What the crates below tell as events: warnings on stderr, more of it with `-v` or `RUST_LOG`, all of it in a log file.
+//! Logging of the events that the crates below report: warnings go to stderr, more with `-v` or `RUST_LOG`, and details
+//! go to a log file.
 
 use crate::exit::UsageError;
 use crate::output;
@@ -14,13 +15,13 @@ use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// The environment's filter for stderr, e.g. `octopus_runs=debug`; it comes before `-v`.
+/// The environment variable with the filter for stderr, e.g. `octopus_runs=debug`; it takes precedence over `-v`.
 const VARIABLE: &str = "RUST_LOG";
 
-/// Begins to listen: on stderr to warnings, with one `-v` to what happens, with two to details; in the file to details.
+/// Starts logging. Warnings go to stderr, with one `-v` also information, with two also details; the file gets details.
 ///
 /// # Errors
-/// When the file cannot be made, or the environment's filter is none.
+/// When the file cannot be made, or the environment's filter is not valid.
 pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
     let level = match verbose {
         0 => LevelFilter::WARN,
@@ -42,12 +43,12 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
         }
         None => None,
     };
-    // A process that calls the program twice, such as a test, has begun to listen already.
+    // In a process that calls the program twice, such as a test, logging has been started already.
     let _ = tracing_subscriber::registry().with(ToStderr.with_filter(filter)).with(to_file).try_init();
     Ok(())
 }
 
-/// Writes events to stderr as the program's other notes.
+/// A layer that writes events to stderr in the form of the program's other notes.
 struct ToStderr;
 
 impl<S: Subscriber> Layer<S> for ToStderr {
@@ -63,7 +64,7 @@ impl<S: Subscriber> Layer<S> for ToStderr {
     }
 }
 
-/// The words of an event.
+/// The text of an event.
 #[derive(Default)]
 struct Words {
     message: String,
@@ -72,7 +73,7 @@ struct Words {
 
 impl Visit for Words {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        // Text in memory takes whatever is written.
+        // Writing to text in memory cannot fail.
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
             name => write!(self.fields, ", {name} {value:?}"),

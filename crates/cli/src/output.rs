@@ -1,4 +1,4 @@
-//! Results go to stdout, everything else to stderr; a reader that went away is no error.
+//! Output: results go to stdout, everything else to stderr; a reader that went away is not an error.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -19,27 +19,27 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Prints a result as indented JSON.
 ///
 /// # Errors
-/// As [`print()`].
+/// When stdout cannot be written, unless because its reader (`| head`) has ended.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot write the result as JSON")?)
 }
 
-/// Says something on stderr. What cannot be said is not worth failing for.
+/// Prints a note on stderr. A failure to print it is ignored.
 pub(crate) fn note(text: impl AsRef<str>) {
     let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
 }
 
-/// Warns on stderr.
+/// Prints a warning on stderr.
 pub(crate) fn warn(text: impl AsRef<str>) {
     note(format!("\x1b[1;33mwarning:\x1b[0m {}", text.as_ref()));
 }
 
-/// Reports a failure on stderr, causes included.
+/// Prints an error on stderr, with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
     note(format!("\x1b[1;31merror:\x1b[0m {}", chain(error)));
 }
 
-/// An error and its causes, without those that the error itself quotes.
+/// Returns the text of an error and its causes, without causes that the error itself quotes.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
         "" => cause,

@@ -1,4 +1,4 @@
-//! How far a run is: a bar on a terminal, one plain line each ten seconds elsewhere.
+//! The progress of a run: a bar on a terminal, or one plain line each ten seconds elsewhere.
 
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -7,7 +7,7 @@ use octopus_runs::{Observer, Progress};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Between plain lines.
+/// The time between plain lines.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 enum Display {
@@ -16,7 +16,7 @@ enum Display {
     Lines { last: Instant },
 }
 
-/// Shows the progress of one session of a run, which Ctrl-C stops.
+/// An observer that shows the progress of one session of a run, and lets Ctrl-C stop it.
 pub(crate) struct Watcher {
     display: Display,
     begin: Instant,
@@ -24,7 +24,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Of a session that begins; with `quiet` nothing is shown.
+    /// Makes a watcher of a session that begins; with `quiet` nothing is shown.
     pub(crate) fn new(interrupt: Interrupt, quiet: bool) -> Self {
         let now = Instant::now();
         let display = if quiet {

@@ -8,10 +8,11 @@ use octopus_runs::{Placement, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use std::time::Instant;
 
-/// 10 draws after 10 iterations of warm-up, one chain, 10 groups; in words what came of it.
+/// Makes a run of one chain on data of 10 groups, with 10 iterations of warm-up and 10 draws. Returns in words what
+/// came of it.
 ///
 /// # Errors
-/// In words, when it failed or a draw is not finite.
+/// When the run fails or a draw is not finite; the error says so in words.
 pub(crate) fn tiny_run(device: Device) -> Result<String, String> {
     sample(device).map_err(|error| crate::output::chain(&error))
 }

@@ -1,7 +1,8 @@
 //! The folder of a calibration: `settings.json`, ranks as CSV, `calibration.json`, pictures.
 //!
-//! Ranks that were found since the last part was written are a new part, `ranks/part-00003.csv`; when all data sets are
-//! done the parts become one `ranks.csv`. Every file is written under another name first: each one that is there is whole.
+//! Ranks that were found since the last part was written become a new part, e.g. `ranks/part-00003.csv`; when all data
+//! sets are done the parts become one `ranks.csv`. Every file is written under another name first, so that each file
+//! that is there is whole.
 
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 const SETTINGS: &str = "settings.json";
 const RANKS: &str = "ranks.csv";
 const PARTS: &str = "ranks";
-/// What a calibration writes besides: it goes when one begins anew.
+/// The files that a calibration writes besides settings and ranks. They are removed when a calibration begins anew.
 const RESULTS: [&str; 7] = [
     "calibration.json",
     "rank_ecdf.png",
@@ -34,11 +35,11 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The folder with these settings, made unless it is there. `force` removes what a calibration has left in it, and
-    /// nothing else.
+    /// Opens the folder of a calibration with these settings, and makes it unless it is there. `force` removes what a
+    /// calibration has left in it, and nothing else.
     ///
     /// # Errors
-    /// When what is in it has other settings, or it cannot be written.
+    /// When the calibration in the folder has other settings, or the folder cannot be written.
     pub(crate) fn open(path: &Path, settings: &impl Serialize, table: Option<Table>, force: bool) -> Result<Self> {
         let shown = path.display();
         let file = path.join(SETTINGS);
@@ -48,7 +49,7 @@ impl Folder {
             }
             remove(&path.join(PARTS), |folder| fs::remove_dir_all(folder))?;
         }
-        // Through text: numbers compare as they will be read.
+        // The settings are written and read before they are compared, so that numbers compare as they will be read.
         let mut text = serde_json::to_string_pretty(settings).context("cannot write the settings")?;
         text.push('\n');
         match fs::read_to_string(&file) {
@@ -70,7 +71,7 @@ impl Folder {
         Ok(Self { path: path.to_owned(), table, parts: 0 })
     }
 
-    /// The file or folder of this name.
+    /// Returns the path of the file or folder with this name.
     pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -79,7 +80,7 @@ impl Folder {
         self.table.as_ref().ok_or_else(|| anyhow!("there are no ranks in this calibration"))
     }
 
-    /// All data sets that are there, by number.
+    /// Reads all data sets in the folder, by number.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -108,10 +109,10 @@ impl Folder {
         Ok(found)
     }
 
-    /// Keeps data sets as a new part.
+    /// Writes data sets as a new part.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When a file cannot be written.
     pub(crate) fn add(&mut self, data_sets: &[DataSet]) -> Result<()> {
         if data_sets.is_empty() {
             return Ok(());
@@ -122,19 +123,19 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes one file of all parts.
+    /// Writes all data sets to one file, and removes the parts.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When a file cannot be written.
     pub(crate) fn finish(&mut self, data_sets: &[DataSet]) -> Result<()> {
         write_file(&self.join(RANKS), &self.table()?.write(data_sets)?)?;
         remove(&self.join(PARTS), |folder| fs::remove_dir_all(folder))
     }
 
-    /// Writes the result.
+    /// Writes the result of the calibration.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When a file cannot be written.
     pub(crate) fn write_result(&self, result: &Value) -> Result<()> {
         let mut text = serde_json::to_string_pretty(result).context("cannot write the result")?;
         text.push('\n');
@@ -142,7 +143,7 @@ impl Folder {
     }
 }
 
-/// Removes what may not be there.
+/// Removes a file or folder that may be absent.
 fn remove(path: &Path, how: impl Fn(&Path) -> std::io::Result<()>) -> Result<()> {
     match how(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -174,7 +175,7 @@ mod tests {
         folder.add(&some(5..7)).unwrap();
         folder.add(&[]).unwrap();
         folder.add(&some(0..2)).unwrap();
-        // Another session.
+        // This is another session.
         let mut folder = open(&path, "a", false).unwrap();
         let found: Vec<u32> = folder.data_sets().unwrap().into_keys().collect();
         assert_eq!(found, [0, 1, 5, 6]);

@@ -1,4 +1,4 @@
-//! What moves a calibration's data sets: the CPU's threads, or a device, in batches.
+//! The machine that samples a calibration's data sets, in batches: the CPU's threads, or a device.
 
 use crate::args::MachineArgs;
 use crate::config::chosen;
@@ -12,20 +12,20 @@ use octopus_models::Simulator;
 use octopus_random::{Purpose, Stream};
 use octopus_runs::{Demand, Placement};
 
-/// Chains that a device moves at once, at the most: more than the largest runs at a time, so that long trajectories of a
-/// few leave no room idle, and few enough that what an interruption drops is little.
+/// The most chains that a device moves at once. They are more than the largest device runs at a time, so that long
+/// trajectories of a few leave no room idle; and so few that an interruption drops little.
 const CHAINS_AT_ONCE: usize = 4096;
 
-/// Where data sets are sampled.
+/// The place where data sets are sampled.
 pub(crate) struct Machine {
     place: Placement,
     threads: usize,
 }
 
-/// Any data set of a model, which says how large they are.
+/// Makes some data set of a model, to see how large its data sets are.
 ///
 /// # Errors
-/// When its data are none that the density takes.
+/// When the density does not take the data.
 pub(crate) fn any_data_set(simulator: &dyn Simulator) -> Result<Box<dyn LogDensity>> {
     let mut random = Stream::new(0, 0, 0, Purpose::User);
     let position = simulator.draw_parameters(&mut random);
@@ -33,10 +33,11 @@ pub(crate) fn any_data_set(simulator: &dyn Simulator) -> Result<Box<dyn LogDensi
 }
 
 impl Machine {
-    /// The device that is asked for, made ready, or else the one that suits the work; `quiet` keeps to oneself why.
+    /// Chooses the device that is asked for, or else the one that suits the work, and makes it ready. The notes on the
+    /// choice are printed unless `quiet`.
     ///
     /// # Errors
-    /// When it cannot be had, or cannot do the work.
+    /// When the device cannot be opened, or cannot do the work.
     pub(crate) fn open(args: &MachineArgs, demand: &Demand, quiet: bool) -> Result<Self> {
         let device = octopus_runs::DeviceInventory::look(chosen(args)?).choose(demand, args.no_fallback)?;
         if !quiet {
@@ -45,7 +46,7 @@ impl Machine {
         Ok(Self { place: device.open()?, threads: threads(args) })
     }
 
-    /// Does data sets, as [`run`].
+    /// Samples data sets with [`run`] on this machine.
     ///
     /// # Errors
     /// When [`run`] fails.
@@ -67,13 +68,13 @@ impl Machine {
     }
 }
 
-/// The threads that are asked for, else all.
+/// Returns the number of threads that is asked for, or else that of all threads.
 pub(crate) fn threads(args: &MachineArgs) -> usize {
     args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// # Errors
-/// When a GPU is asked for, of what is done on the CPU only.
+/// When a GPU is asked for, although the work is done on the CPU only.
 pub(crate) fn only_cpu(args: &MachineArgs) -> Result<()> {
     match chosen(args)?.choice {
         DeviceChoice::Cuda(_) => {

@@ -1,4 +1,4 @@
-//! What `octopus calibrate` is asked, keeps and shows.
+//! The parts of `octopus calibrate`: its settings, its folder, its machine, and its results as text and pictures.
 
 mod folder;
 mod machine;
@@ -20,14 +20,15 @@ use octopus_models::{CalibrationTest, Registry, Simulated};
 use octopus_sampler::{SamplerConfig, Strategy};
 use toml::Table;
 
-/// Draws kept of a data set that has enough: a hundred ranks, or fewer, which many numbers of bins divide.
+/// The numbers of draws that may be kept of a data set, most first. Each gives one rank more than draws, 100 at most,
+/// which many numbers of bins divide.
 const KEPT: [usize; 4] = [99, 49, 19, 9];
 const KEPT_OF_MANY: [usize; 6] = [99, 63, 49, 31, 15, 7];
 
-/// Many short chains of a data set, and draws of each.
+/// The number of many short chains of a data set, and the draws of each.
 pub(crate) const MANY_SHORT: (usize, usize) = (64, 8);
 
-/// The sampler's settings unless told otherwise.
+/// Returns the default settings of the sampler.
 pub(crate) fn default_sampler(geweke: bool) -> SamplerConfig {
     let base = SamplerConfig { target_accept: 0.9, seed: 42, ..SamplerConfig::default() };
     if geweke {
@@ -37,10 +38,10 @@ pub(crate) fn default_sampler(geweke: bool) -> SamplerConfig {
     }
 }
 
-/// What simulates the model of the command line.
+/// Returns the simulator of the model that the command line names.
 ///
 /// # Errors
-/// When a setting is out of range, or is of another model.
+/// When a setting is out of range, or belongs to another model.
 pub(crate) fn simulated(args: &CalibrateArgs, models: Registry) -> Result<Simulated> {
     let model = models.find(&args.model)?;
     let mut settings = Table::new();
@@ -52,7 +53,7 @@ pub(crate) fn simulated(args: &CalibrateArgs, models: Registry) -> Result<Simula
     Ok(simulated.ok_or_else(none)?)
 }
 
-/// The sampler of the command line.
+/// Returns the settings of the sampler from the command line.
 ///
 /// # Errors
 /// When a value is out of range.
@@ -81,7 +82,8 @@ pub(crate) fn sampler(args: &CalibrateArgs) -> Result<SamplerConfig> {
     Ok(config.sampler)
 }
 
-/// How many draws of each data set are kept unless told otherwise: one in eight at most, of many short chains one of each.
+/// Returns how many draws of each data set are kept by default: at most one in eight, and of many short chains at most
+/// one draw of each chain.
 pub(crate) fn default_kept(sampler: &SamplerConfig) -> usize {
     if sampler.strategy == Strategy::ManyShort {
         return KEPT_OF_MANY.into_iter().find(|&kept| kept <= sampler.chains).unwrap_or(sampler.chains);

@@ -1,4 +1,4 @@
-//! A calibration's numbers as pictures.
+//! The pictures of a calibration.
 
 use octopus_calibrate::{Geweke, Judgement, RankedQuantity};
 use octopus_diag::{DiagError, EcdfBand, RankCounts};
@@ -7,12 +7,12 @@ use octopus_report::{EcdfPanel, EcdfPlot, MomentRow, MomentsPlot, Plot, RankHead
 /// The probability that a bin of a uniform quantity lies in the shade.
 const BIN_COVERAGE: f64 = 0.99;
 
-/// Distribution functions and histograms of the ranks.
+/// Returns the pictures of the ranks: distribution functions and histograms.
 ///
 /// # Errors
 /// Never for ranks that have been judged.
 pub(crate) fn of_ranks(judgement: &Judgement) -> Result<[Plot; 2], DiagError> {
-    // The shade's level is that of one test of as many as there are: leaving it is an alarm.
+    // Leaving the shade is an alarm, so its level is that of a single test when the false alarm is shared by all tests.
     let tests = 2 * judgement.quantities.len() + usize::from(judgement.independence.is_some());
     let coverage = 1.0 - judgement.false_alarm / tests as f64;
     let (mut functions, mut histograms) = (Vec::new(), Vec::new());
@@ -50,7 +50,7 @@ fn function(quantity: &RankedQuantity, ranks: &RankCounts, coverage: f64) -> Res
     })
 }
 
-/// Differences of moments; those that are beyond `limit` standard errors have failed.
+/// Returns the picture of differences of moments. Moments beyond `limit` standard errors have failed.
 pub(crate) fn of_moments(geweke: &Geweke) -> Plot {
     let rows = geweke
         .moments

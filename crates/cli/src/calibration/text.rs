@@ -1,8 +1,8 @@
-//! A calibration's result in words.
+//! The result of a calibration as text.
 
 use octopus_calibrate::{Geweke, Judgement, SelfCheck};
 
-/// Ranks: a line for each quantity, what to mind, and the verdict.
+/// Returns the result of the ranks as text: a line for each quantity, warnings, and the verdict.
 pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &str) -> String {
     let width = judgement.quantities.iter().map(|quantity| quantity.name.len()).max().unwrap_or(0).max(8);
     let mut text = format!("{:width$}  {:>8}  {:>12}  ranks\n", "quantity", "ECDF p", "chi-square p");
@@ -66,7 +66,7 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
     text + &verdict(judgement.calibrated, checks, judgement.false_alarm)
 }
 
-/// Geweke's test: a line for each moment, what to mind, and the verdict.
+/// Returns the result of Geweke's test as text: a line for each moment, warnings, and the verdict.
 pub(crate) fn geweke_text(geweke: &Geweke, checks: &[SelfCheck], model: &str) -> String {
     let width = geweke.moments.iter().map(|moment| moment.name.len()).max().unwrap_or(0).max(6);
     let mut text =

@@ -1,4 +1,4 @@
-//! `octopus sample MODEL --batch DIR|FILE --out DIR`: a run for each data set, as a run folder each, and one summary.
+//! `octopus sample MODEL --batch DIR|FILE --out DIR` makes a run folder for each data set, and one summary.
 
 mod draw;
 mod sets;
@@ -42,7 +42,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     };
     let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;
     let interrupt = Interrupt::install()?;
-    // Before any folder is made: what cannot start leaves nothing behind.
+    // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = device.open()?;
     sets::take_up(&mut sets, args.force)?;
     let complete = sets.iter().filter(|set| matches!(set.state, State::Complete(_))).count();

@@ -1,4 +1,4 @@
-//! `octopus calibrate MODEL --out DIR`
+//! `octopus calibrate MODEL --out DIR` tests the sampler with a model.
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
@@ -20,12 +20,12 @@ use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Between two parts of ranks: what a power cut costs at most.
+/// The time between two parts of ranks, which is what a power cut costs at most.
 const PART: Duration = Duration::from_secs(2);
-/// Between two lines of progress.
+/// The time between two lines of progress.
 const LINE: Duration = Duration::from_secs(10);
 
-/// What is to be done where a calibration has ended before its last data set.
+/// The message that says how to go on when a calibration has ended before its last data set.
 const STOPPED: &str =
     "the calibration stopped; data sets that are done are kept, and the same command goes on, with --device cpu too";
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
     work.ranks(&Demand::of_batch(&vec![&*any; args.datasets as usize], &work.sampler))
 }
 
-/// The model with its settings, for the calibration's record.
+/// Returns the model with its settings, for the calibration's record.
 fn model_json(args: &CalibrateArgs, simulated: &Simulated) -> Result<Value> {
     let mut model = serde_json::to_value(&simulated.settings)?;
     if let Value::Object(model) = &mut model {
@@ -60,7 +60,7 @@ fn model_json(args: &CalibrateArgs, simulated: &Simulated) -> Result<Value> {
     Ok(model)
 }
 
-/// Settings by their options' names.
+/// Converts an error; a setting is called by its option's name.
 fn in_options(error: CalibrateError) -> anyhow::Error {
     match error {
         CalibrateError::Setting { field, value, expected } => {
@@ -76,7 +76,7 @@ struct Work<'a> {
     args: &'a CalibrateArgs,
     global: Global,
     simulated: Simulated,
-    /// The model as the record has it.
+    /// The model as the calibration's record has it.
     model: Value,
     sampler: SamplerConfig,
     interrupt: Interrupt,
@@ -116,7 +116,7 @@ impl Work<'_> {
             }
             Ok(())
         });
-        // Also of a device that was lost.
+        // The data sets that are done are kept even when the device was lost.
         folder.add(&new)?;
         run.map_err(in_options)?;
         done.extend(new.into_iter().map(|data_set| (data_set.number, data_set)));
@@ -126,7 +126,7 @@ impl Work<'_> {
             return self.interrupted(&kept);
         }
         folder.finish(&done.values().cloned().collect::<Vec<_>>())?;
-        // More may be there, of an earlier session that was asked for more.
+        // An earlier session that was asked for more data sets may have left more of them.
         let mut judged: Vec<DataSet> = done.into_values().filter(|data_set| data_set.number < args.datasets).collect();
         let judgement = judge(simulator, &settings, &mut judged, args.false_alarm)?;
         let checks = self_check(simulator, settings.seed, sampler)?;
@@ -208,7 +208,7 @@ impl Work<'_> {
 }
 
 impl PictureFormat {
-    /// What pictures are written as, for a list of formats.
+    /// Returns the one format that stands for a list of formats.
     pub(super) fn all(asked: &[Self]) -> Format {
         match (asked.contains(&Self::Png), asked.contains(&Self::Svg)) {
             (true, true) => Format::PngAndSvg,

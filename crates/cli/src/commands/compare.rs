@@ -1,4 +1,4 @@
-//! `octopus compare A B`
+//! `octopus compare A B` compares two traces.
 
 use crate::args::{CompareArgs, Global};
 use crate::exit::{Exit, UsageError};
@@ -11,10 +11,10 @@ use octopus_report::{Figure, ForestPlot, Format, Plot, write_figures};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Compares two posteriors, and what they cost.
+/// Compares two posteriors, and the costs of sampling them.
 ///
 /// # Errors
-/// When draws cannot be read, have no parameter in common, or a file cannot be written.
+/// When draws cannot be read, the traces have no parameter in common, or a file cannot be written.
 pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
     let limits = ComparisonLimits { mean: args.max_mean, sd: args.max_sd, alpha: args.alpha };
     for (option, value) in [("--max-mean", limits.mean), ("--max-sd", limits.sd), ("--alpha", limits.alpha)] {

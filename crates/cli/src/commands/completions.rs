@@ -1,4 +1,4 @@
-//! `octopus completions SHELL`
+//! `octopus completions SHELL` prints a script of completions.
 
 use crate::args::{Cli, CompletionsArgs, Global};
 use crate::exit::Exit;
@@ -6,7 +6,7 @@ use crate::output;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-/// Prints the script.
+/// Prints the script of completions for a shell.
 ///
 /// # Errors
 /// When stdout cannot be written.

@@ -1,4 +1,4 @@
-//! `octopus device ...`: what GPUs there are, how fast they are, whether they compute the right bits.
+//! `octopus device ...` lists GPUs, measures how fast they are, and checks whether they compute the right bits.
 
 mod benchmark;
 mod calibrate;
@@ -14,10 +14,10 @@ use crate::exit::{Exit, HardwareError};
 use anyhow::Result;
 use octopus_device::CudaError;
 
-/// Does what `octopus device` is asked for.
+/// Runs the subcommand of `octopus device` that was given.
 ///
 /// # Errors
-/// When there is no such device, or it fails.
+/// When there is no such device, or the device fails.
 pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
     match command {
         DeviceCommand::List => list::run(global),
@@ -29,7 +29,7 @@ pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
     }
 }
 
-/// An absent device or driver is missing hardware; anything else is a failure.
+/// Converts an error of CUDA: an absent device or driver is missing hardware, anything else is a failure.
 fn of_cuda(error: CudaError) -> anyhow::Error {
     match error {
         CudaError::DeviceMissing { .. } => HardwareError(error.to_string()).into(),

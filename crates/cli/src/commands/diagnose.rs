@@ -1,4 +1,4 @@
-//! `octopus diagnose TRACE`
+//! `octopus diagnose TRACE` summarises and checks the draws of a trace.
 
 use crate::args::{DiagnoseArgs, Global};
 use crate::exit::{Exit, UsageError};

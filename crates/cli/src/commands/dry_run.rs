@@ -1,4 +1,4 @@
-//! `octopus sample --dry-run`: what a run would take, and nothing more.
+//! `octopus sample --dry-run` tells what memory a run would take, and samples nothing.
 
 use crate::args::Global;
 use crate::config::RunConfig;
@@ -12,20 +12,20 @@ use octopus_sampler::{GpuConfig, GpuMemory, SamplerError};
 use serde::Serialize;
 use serde_json::json;
 
-/// One GPU where the run could be.
+/// A GPU on which the run could be.
 #[derive(Debug, Serialize)]
 struct Place {
     /// The device's label.
     place: String,
-    /// Whether it is the software GPU of the tests.
+    /// Whether the GPU is the software GPU of the tests.
     test_double: bool,
-    /// What the run takes there; none where no kernel takes the model.
+    /// The memory that the run takes there; `None` where there is no plan.
     plan: Option<MemoryPlan>,
-    /// Why there is no plan.
+    /// The reason why there is no plan.
     refusal: Option<String>,
 }
 
-/// Prints the plans; samples nothing and writes nothing.
+/// Prints the plans of a run; samples nothing and writes nothing.
 ///
 /// # Errors
 /// When stdout cannot be written.
@@ -76,7 +76,8 @@ pub(super) fn run(config: &RunConfig, problem: &dyn Problem, device: &DeviceDeci
     Ok(Exit::Fine)
 }
 
-/// What the engine would try, one attempt after the other, against the device's memory.
+/// Plans the memory of a run: compares the attempts that the engine would make, one after the other, with the device's
+/// memory.
 fn plan(config: &RunConfig, problem: &dyn Problem, memory: DeviceMemory) -> Result<Option<MemoryPlan>, SamplerError> {
     let chains = config.sampler.chains;
     let attempt = |gpu: GpuConfig| {
@@ -91,7 +92,7 @@ fn plan(config: &RunConfig, problem: &dyn Problem, memory: DeviceMemory) -> Resu
     Ok(MemoryPlan::new(chains as u64, memory, attempts))
 }
 
-/// Bytes of all draws proper in the terms of the model.
+/// Returns the bytes of all draws after warm-up, as values of the model's variables.
 fn draws_bytes(config: &RunConfig, problem: &dyn Problem) -> u64 {
     let values = config.sampler.chains as u64 * config.sampler.draws as u64;
     values.saturating_mul(8 * problem.density().layout().width() as u64)

@@ -1,4 +1,4 @@
-//! `octopus export TRACE --to FORMAT --out PATH`
+//! `octopus export TRACE --to FORMAT --out PATH` writes a trace in another format.
 
 use crate::args::{ExportArgs, ExportFormat, Global};
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use octopus_runs::RunRecord;
 use octopus_trace::InferenceData;
 use serde_json::json;
 
-/// Writes a trace in another format; of a run also its observations where they are still to be had, and predictions and
+/// Writes a trace in another format. For a run, adds its observations if they are still there, and predictions and
 /// prior draws if asked for.
 ///
 /// # Errors

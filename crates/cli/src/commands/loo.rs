@@ -1,4 +1,4 @@
-//! `octopus loo MODEL...`
+//! `octopus loo MODEL...` estimates how well models predict, by leave-one-out cross-validation.
 
 use crate::args::{Global, LooArgs, Weights};
 use crate::exit::{Exit, UsageError};
@@ -11,16 +11,17 @@ use octopus_diag::{Comparison, Elpd, WeightMethod, compare, loo, waic};
 use octopus_report::{Charset, Column, count, significant, text_table};
 use serde_json::{Value, json};
 
-/// So many log likelihoods are made at the most.
+/// The most log likelihoods that are made.
 const MOST: usize = 1 << 28;
 
-/// Bootstraps of BB-pseudo-BMA, as ArviZ draws.
+/// The number of bootstraps of BB-pseudo-BMA, which is ArviZ's.
 const BOOTSTRAPS: u32 = 1000;
 
-/// Expected log predictive densities of models, and their ranking where there are several.
+/// Prints expected log predictive densities of models, and a ranking of several models.
 ///
 /// # Errors
-/// When a trace cannot be read, has no log likelihoods and no model that makes them, or the models' observations differ.
+/// When a trace cannot be read, a trace has no log likelihoods and no model that makes them, or the models'
+/// observations differ.
 pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
     if args.draws == 0 {
         return Err(UsageError("--draws 0: at least one of each chain is needed".into()).into());

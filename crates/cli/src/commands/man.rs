@@ -1,4 +1,4 @@
-//! `octopus man --out DIR`
+//! `octopus man --out DIR` writes manual pages.
 
 use crate::args::{Cli, Global, ManArgs};
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! One file for each command.
+//! The commands of `octopus`, each in its own file.
 
 mod batch;
 mod calibrate;
@@ -21,10 +21,10 @@ use crate::args::{Cli, Command};
 use crate::exit::Exit;
 use anyhow::Result;
 
-/// Does what the command line says.
+/// Runs the command that the command line names.
 ///
 /// # Errors
-/// When the command failed; [`of_error`](crate::exit::of_error) has the exit code.
+/// When the command fails; [`of_error`](crate::exit::of_error) returns the exit code.
 pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
     let global = cli.global;
     match cli.command {

@@ -1,4 +1,4 @@
-//! `octopus plot TRACE --out DIR`
+//! `octopus plot TRACE --out DIR` draws pictures of a trace.
 
 use crate::args::{Global, PictureFormat, PlotArgs};
 use crate::exit::Exit;
@@ -11,12 +11,12 @@ use octopus::{Material, Picture};
 use octopus_report::{Figure, write_figures};
 use serde_json::json;
 
-/// Draws of each chain whose predictions and log likelihoods are made for a run, and how many numbers these may be: of very
-/// many observations fewer draws serve.
+/// The most draws of each chain whose predictions and log likelihoods are made for a run, and the most numbers that
+/// these may be: with very many observations fewer draws are used.
 const PREDICTED: usize = 250;
 const MOST_PREDICTED: usize = 20_000_000;
 
-/// Draws the pictures that were asked for, or all that the trace has what is needed for.
+/// Draws the pictures that were asked for, or else all pictures that the trace has the data for.
 ///
 /// # Errors
 /// When the draws cannot be read, a picture that was asked for cannot be made, or a file cannot be written.
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
     let kinds = if all { Picture::all().collect() } else { args.kind.clone() };
     let wanted = kinds.iter().map(|kind| kind.wants()).fold(PredictiveParts::default(), PredictiveParts::or);
     let problem = trace.problem(global.models).map_err(anyhow::Error::from);
-    // What cannot be completed is told by the pictures that need it.
+    // If the trace cannot be completed, the pictures that need what is missing say so.
     let completed = match &problem {
         Ok(problem) => {
             complete(&mut trace, &**problem, wanted, PREDICTED, MOST_PREDICTED).map(drop).map_err(anyhow::Error::from)

@@ -1,4 +1,4 @@
-//! `octopus resume RUN`
+//! `octopus resume RUN` goes on with a run that was stopped.
 
 use super::sample::conclude;
 use crate::args::{Global, ResumeArgs};
@@ -13,12 +13,12 @@ use octopus_runs::{Demand, DeviceInventory, RunError, RunFolder, RunWriter, Sess
 use octopus_sampler::Begin;
 use serde_json::json;
 
-/// Goes on where the run's last checkpoint is.
+/// Goes on with a run from its last checkpoint.
 ///
 /// # Errors
 /// When the folder holds no run, or its data, record or checkpoint have gone or changed.
 pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
-    // Read first, write later: a run whose data are gone must stay as it is.
+    // Everything is read before anything is written: a run whose data are gone must stay as it is.
     let folder = RunFolder::open(&args.run)?;
     if folder.record().status == Status::Complete {
         return complete(args, global);
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let mut resumed = match RunWriter::resume(&args.run) {
         Ok(resumed) => resumed,
-        // Another process may have ended it meanwhile.
+        // Another process may have completed the run meanwhile.
         Err(RunError::AlreadyComplete { .. }) => return complete(args, global),
         Err(error) => return Err(error.into()),
     };

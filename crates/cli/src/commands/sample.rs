@@ -1,4 +1,4 @@
-//! `octopus sample MODEL --out DIR`
+//! `octopus sample MODEL --out DIR` samples a model into a run folder.
 
 use super::{batch, dry_run};
 use crate::args::{Global, SampleArgs};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// Rows of the table at the end of a run.
+/// The most rows of the table at the end of a run.
 const ROWS: usize = 16;
 
 /// Samples into a new run folder.
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let interrupt = Interrupt::install()?;
-    // Before the folder is made: what cannot start leaves nothing behind.
+    // The chains are made before the folder, so that a run that cannot start leaves nothing behind.
     let place = device.open()?;
     let sampler = pool.install(|| place.begin(density, Begin::Anew(config.sampler.clone()))).map_err(in_options)?;
     let mut record = RunRecord::new(model_record(&*problem), config.sampler.clone(), density.layout().clone());
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     conclude(out, &outcome, global)
 }
 
-/// Settings by their options' names.
+/// Converts an error; a setting is called by its option's name.
 fn in_options(error: SamplerError) -> anyhow::Error {
     match error {
         SamplerError::Config(error) => config_error(&error).into(),
@@ -78,7 +78,7 @@ fn in_options(error: SamplerError) -> anyhow::Error {
     }
 }
 
-/// Says how the session ended; shared with `octopus resume`.
+/// Prints how the session ended; `octopus resume` uses this function, too.
 ///
 /// # Errors
 /// When the run cannot be read back, or stdout cannot be written.
@@ -112,10 +112,10 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, global: Global) -> Result<E
     Ok(if reached { checked } else { Exit::Bad })
 }
 
-/// The draws of a run, diagnosed.
+/// Reads the draws of a run and diagnoses them.
 ///
 /// # Errors
-/// When there are none.
+/// When the draws cannot be read or diagnosed, or there are none.
 pub(super) fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
     let data = RunFolder::open(dir)?.read()?;
     let posterior = data.posterior().ok_or_else(|| anyhow::anyhow!("the run holds no draws"))?;

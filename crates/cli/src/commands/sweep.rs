@@ -1,4 +1,4 @@
-//! `octopus sweep MODEL`: one data set under many seeds.
+//! `octopus sweep MODEL` runs one data set under many seeds.
 
 use crate::args::{Global, SweepArgs};
 use crate::config::{RunConfig, config_error};
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two lines of progress.
+/// The time between two lines of progress.
 const LINE: Duration = Duration::from_secs(10);
-/// Lost runs that are named.
+/// The most lost runs that are named.
 const NAMED: usize = 10;
 
 /// Runs one data set under many seeds and counts the runs that have not converged.
@@ -36,7 +36,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let threads = pool.current_num_threads();
     let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::install()? };
     let machine = DeviceInventory::look(config.device(&asked.machine)?);
-    // With --strategy auto: what one run on all threads would choose.
+    // With --strategy auto, the choice is that of one run on all threads.
     config.settle_strategy(density, &machine, &pool, &|sampler: &SamplerConfig| Demand::of_run(density, sampler))?;
     let found = sweep.run(density, &config.sampler)?;
     let Some(found) = found else {
@@ -79,7 +79,7 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// All runs; none when the user has stopped them.
+    /// Makes all runs; returns `None` when the user has stopped them.
     fn run(&self, density: &dyn LogDensity, sampler: &SamplerConfig) -> Result<Option<SeedSweep>> {
         let Some(end) = sampler.seed.checked_add(self.seeds) else {
             bail!(UsageError(format!("--seeds {}: there are not so many from --seed {} on", self.seeds, sampler.seed)));
@@ -105,7 +105,7 @@ impl Sweep {
     }
 }
 
-/// Settings by their options' names.
+/// Converts an error; a setting is called by its option's name.
 fn in_options(error: CalibrateError) -> anyhow::Error {
     match error {
         CalibrateError::Config(error) => config_error(&error).into(),

@@ -1,4 +1,4 @@
-//! `octopus validate`
+//! `octopus validate` runs phase 0 from end to end.
 
 use crate::args::{Global, ValidateArgs};
 use crate::config::{chosen, config_error, prd_sampler};
@@ -12,7 +12,7 @@ use octopus_report::{Charset, Outcome as Overall, Status};
 use octopus_runs::{Demand, DeviceInventory};
 use octopus_sampler::SamplerConfig;
 
-/// Draws and warm-up iterations with --quick: with fewer draws the largest R-hat of 203 good parameters comes
+/// The draws and warm-up iterations with --quick. With fewer draws the largest R-hat of 203 good parameters would come
 /// close to 1.01 by chance.
 const QUICK: (usize, usize) = (1000, 500);
 

@@ -1,4 +1,4 @@
-//! `octopus verify`
+//! `octopus verify` checks this machine.
 
 use crate::args::{Global, VerifyArgs};
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &VerifyArgs, global: Global) -> Result<Exit> {
     })
 }
 
-/// The checks that run on the device, skipped where the checks of the machine say that it cannot work.
+/// Runs the checks that use the device; skips them where the checks of the machine say that the device cannot work.
 fn deep(report: &VerifyReport, args: &VerifyArgs) -> Vec<Finding> {
     if report.overall == Overall::Absent {
         return fitness_skipped("no device to run on");
@@ -54,21 +54,22 @@ fn deep(report: &VerifyReport, args: &VerifyArgs) -> Vec<Finding> {
     }
 }
 
-/// Where the device does not work, the sampler can be tried all the same.
+/// Tries the sampler on the CPU, which is possible where the device does not work.
 fn on_cpu() -> Result<String, String> {
     tiny_run::tiny_run(Device::Cpu)
 }
 
-/// The driver's number of the device: NVML counts all of them, the driver those that this process may use.
+/// Returns the driver's number of the device. NVML counts all devices, but the driver counts only those that this
+/// process may use.
 fn ordinal(report: &VerifyReport, asked: Option<u32>) -> Option<u32> {
     let Some(index) = asked else { return Some(0) };
     let uuid = report.devices.iter().find(|device| device.index == index).and_then(|device| device.uuid.as_deref());
     let found = uuid.and_then(|uuid| DeviceIdentity::ordinal_of(uuid).ok().flatten());
-    // Without a list both count alike; instances of a divided device have identities of their own.
+    // Without the list CUDA_VISIBLE_DEVICES both count alike; instances of a divided device have their own identities.
     found.or_else(|| report.environment.cuda_visible_devices.is_none().then_some(index))
 }
 
-/// The findings of a device that this process may not use.
+/// Returns the findings for a device that this process may not use.
 fn hidden() -> Vec<Finding> {
     let mut findings = fitness_without_device("no context (see context)", &mut on_cpu);
     if let Some(first) = findings.first_mut() {

@@ -1,4 +1,5 @@
-//! The loop that draws: all data sets a few iterations on, what they drew into their folders, Ctrl-C, checkpoints.
+//! The loop of a batch. Each turn moves all data sets on by a few iterations, writes their draws to their folders, and
+//! looks after Ctrl-C and checkpoints.
 
 use super::sets::{Set, State};
 use crate::interrupt::Interrupt;
@@ -15,19 +16,19 @@ use rayon::ThreadPool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Between checkpoints, at the least; and of all time they may take this share.
+/// The least time between checkpoints, and its least multiple of the time that the last checkpoints took.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
-/// Between lines of progress.
+/// The time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(10);
-/// Data sets on the CPU at once, for each thread: enough that none is idle while a long one ends.
+/// The number of data sets on the CPU at once for each thread: enough that no thread is idle while a long run ends.
 const SETS_OF_A_THREAD: usize = 4;
 
-/// What is to be done where all runs have stopped.
+/// The message that says how to go on when all runs have stopped.
 const STOPPED: &str =
     "the batch stopped; what was drawn until the last checkpoints is kept, and the same command goes on";
 
-/// How a batch is carried out; nothing here changes a draw.
+/// The way in which a batch is carried out; nothing here changes a draw.
 pub(super) struct Session<'a> {
     pub(super) pool: &'a ThreadPool,
     pub(super) place: &'a Placement,
@@ -36,7 +37,7 @@ pub(super) struct Session<'a> {
     pub(super) quiet: bool,
 }
 
-/// A data set that is drawn.
+/// A data set whose run is under way.
 struct Open<'a> {
     set: &'a mut Set,
     problem: Arc<dyn Problem>,
@@ -45,7 +46,7 @@ struct Open<'a> {
 }
 
 impl Session<'_> {
-    /// Draws what is missing of every data set; whether the user stopped it.
+    /// Draws what is missing of every data set; returns whether the user stopped the batch.
     ///
     /// # Errors
     /// When the device fails or a folder cannot be written.
@@ -120,7 +121,7 @@ impl Session<'_> {
 }
 
 impl Open<'_> {
-    /// Writes a block, and ends the run where it is the last.
+    /// Writes a block, and ends the run if the block is the last.
     fn take(
         &mut self,
         block: &Block,
@@ -130,7 +131,7 @@ impl Open<'_> {
     ) -> Result<()> {
         let mut writer = match self.writer.take() {
             Some(writer) => writer,
-            // With the first draws: what cannot start leaves no folder.
+            // The folder is made with the first draws, so that a run that cannot start leaves no folder.
             None => {
                 let options = CreateOptions { force: true, keep_warmup: self.record.keep_warmup };
                 Box::new(RunWriter::create(&self.set.dir, self.record.clone(), options)?)
@@ -153,7 +154,7 @@ impl Open<'_> {
     }
 }
 
-/// Keeps every run that is under way.
+/// Writes a checkpoint of every run that is under way.
 fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_, dyn LogDensity>) -> Result<()> {
     for (number, one) in open.iter_mut().enumerate() {
         if let (Some(writer), Some(state)) = (&mut one.writer, batch.checkpoint(number)?) {

@@ -16,39 +16,39 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One data set.
+/// A data set of a batch.
 pub(super) struct Set {
-    /// The file's name without its extension, or the label.
+    /// The name of the data set: the file's name without its extension, or the label in the table.
     pub(super) name: String,
-    /// Its run folder.
+    /// The run folder of the data set.
     pub(super) dir: PathBuf,
-    /// The run's settings, its own seed among them.
+    /// The settings of the run, including its own seed.
     pub(super) config: SamplerConfig,
-    /// The model; none where the data cannot be used.
+    /// The model with the data; `None` where the data cannot be used.
     pub(super) problem: Option<Arc<dyn Problem>>,
     pub(super) state: State,
 }
 
-/// How far a run is.
+/// The state of a data set's run.
 pub(super) enum State {
-    /// It is to be drawn, from here on, into a folder that may have been begun.
+    /// The run is to be drawn from this point on, into a folder that may have been begun.
     Open(Begin, Option<Box<RunWriter>>),
-    /// It has all its draws.
+    /// The run has all its draws.
     Complete(Box<RunRecord>),
-    /// It has failed.
+    /// The run has failed, with this error.
     Failed(String),
 }
 
 impl Set {
-    /// The density, unless the data cannot be used.
+    /// Returns the density, unless the data cannot be used.
     pub(super) fn density(&self) -> Option<&dyn LogDensity> {
         self.problem.as_ref().map(|problem| problem.density())
     }
 }
 
-/// The seed of data set `number` (from 0, in the order of names) of a batch: the first 53 bits of Philox4x32-10 with the
-/// batch's seed as the key and the counter (number, 0, 0, 0), which no run uses. 53, so that every program that reads the
-/// files reads it whole.
+/// Returns the seed of data set `number` (from 0, in the order of names) of a batch: the first 53 bits of Philox4x32-10
+/// with the batch's seed as the key and the counter (number, 0, 0, 0), which no run uses. The seed has 53 bits so that
+/// every program that reads the files reads it whole.
 fn seed(batch: u64, number: usize) -> u64 {
     let number = number as u64;
     let [low, high, ..] =
@@ -56,10 +56,11 @@ fn seed(batch: u64, number: usize) -> u64 {
     (u64::from(high) << 32 | u64::from(low)) >> 11
 }
 
-/// The data sets of a folder or a table, in the order of their names; of a part of them those that are in it.
+/// Reads the data sets of a folder or a table, in the order of their names. If the command line asks for a part of
+/// them, only the data sets of this part are returned.
 ///
 /// # Errors
-/// When there are none, or the folder or the table cannot be read.
+/// When there are no data sets, or the folder or the table cannot be read.
 pub(super) fn read(
     source: &Path,
     args: &SampleArgs,
@@ -118,7 +119,7 @@ pub(super) fn read(
     Ok(found.into_iter().enumerate().filter(|(number, _)| mine(*number)).map(set).collect())
 }
 
-/// The files of a folder by their names without extension; hidden ones are left out.
+/// Lists the files of a folder by their names without extension; hidden files are left out.
 fn tables(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let shown = folder.display();
     let mut found = BTreeMap::new();
@@ -140,14 +141,14 @@ fn tables(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-/// Whole numbers by their values and before words, words by their bytes.
+/// Compares names for sorting: whole numbers by their values and before words, words by their bytes.
 fn by_name(a: &str, b: &str) -> std::cmp::Ordering {
     let key = |name: &str| name.parse::<i64>().map_or((1, 0), |number| (0, number));
     key(a).cmp(&key(b)).then_with(|| a.cmp(b))
 }
 
-/// A name that every file system takes, another one for each name: what is no letter, digit, `-`, `_` or inner `.` is
-/// written as its bytes.
+/// Returns the name of a data set's folder, which every file system takes and which differs for each name: characters
+/// other than letters, digits, `-`, `_` and inner `.` are written as their bytes.
 fn folder(name: &str) -> String {
     let plain = |at: usize, byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte) || byte == b'.' && at > 0;
     let one =
@@ -155,7 +156,7 @@ fn folder(name: &str) -> String {
     name.bytes().enumerate().map(one).collect()
 }
 
-/// Takes up the runs that are there from before; with `force` they are begun again.
+/// Takes up the runs that are in their folders already; with `force` they are begun again.
 ///
 /// # Errors
 /// When a folder holds a run of other settings or data, or is damaged.
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(names, ["-3", "007", "9", "10", "a", "b"]);
     }
 
-    /// Random123's known answer for a counter and a key of zeros: 6627e8d5 e169c58d.
+    /// Checks Random123's known answer for a counter and a key of zeros: 6627e8d5 e169c58d.
     #[test]
     fn seeds_are_philoxs() {
         assert_eq!(seed(0, 0), 0xe169_c58d_6627_e8d5 >> 11);

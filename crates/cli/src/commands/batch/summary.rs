@@ -1,4 +1,4 @@
-//! What a batch comes to: one row for each data set, as a table for people, CSV and JSON.
+//! The summary of a batch: one row for each data set, as a table for people, CSV and JSON.
 
 use super::read_back;
 use super::sets::{Set, State};
@@ -12,20 +12,20 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Rows of the table for people.
+/// The most rows of the table for people.
 const ROWS: usize = 24;
 
-/// How a data set's run has ended.
+/// The end of a data set's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Ended {
-    /// It has failed.
+    /// The run has failed.
     Failed,
-    /// Its draws should not be used as they are.
+    /// The run's draws should not be used as they are.
     Unfit,
-    /// It has not: the batch was interrupted.
+    /// The run has not ended, because the batch was interrupted.
     Open,
-    /// Its draws can be used.
+    /// The run's draws can be used.
     Fit,
 }
 
@@ -40,7 +40,7 @@ impl Ended {
     }
 }
 
-/// Mean and standard deviation of a parameter that is one number.
+/// The mean, standard deviation and R-hat of a parameter that is one number.
 #[derive(Clone, Debug, Serialize)]
 struct Parameter {
     name: String,
@@ -49,14 +49,14 @@ struct Parameter {
     rhat: f64,
 }
 
-/// What is known of one data set.
+/// The results of one data set.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     name: String,
     status: Ended,
-    /// Its run folder.
+    /// The run folder of the data set.
     run: PathBuf,
-    /// With it `octopus sample --data` gives the same draws.
+    /// The seed with which `octopus sample --data` gives the same draws.
     seed: u64,
     observations: Option<usize>,
     groups: Option<usize>,
@@ -68,7 +68,7 @@ pub(super) struct Row {
     error: Option<String>,
 }
 
-/// Everything about a batch: the whole of `batch.json`.
+/// The results of a batch: the contents of `batch.json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary<'a> {
     schema: u32,
@@ -77,7 +77,7 @@ pub(super) struct Summary<'a> {
     source: &'a Path,
     device: String,
     device_reason: &'a str,
-    /// The settings; each data set has a seed of its own.
+    /// The sampler's settings; each data set has its own seed.
     sampler: &'a SamplerConfig,
     fit: usize,
     unfit: usize,
@@ -86,10 +86,10 @@ pub(super) struct Summary<'a> {
     sets: Vec<Row>,
 }
 
-/// Reads back and judges what is drawn of a data set.
+/// Reads back and judges the draws of a data set.
 ///
 /// # Errors
-/// When its run cannot be read.
+/// When the run of the data set cannot be read.
 pub(super) fn row(set: &Set) -> Result<Row> {
     let diagnosis = match &set.state {
         State::Complete(record) => Some(read_back(&set.dir, record)?),
@@ -123,7 +123,7 @@ pub(super) fn row(set: &Set) -> Result<Row> {
     })
 }
 
-/// The parameters that are one number each.
+/// Returns the parameters that are one number each.
 fn scalars(diagnosis: &Diagnosis) -> Vec<Parameter> {
     let all = diagnosis.summary.parameters.iter().filter(|p| !p.name.contains('['));
     all.map(|p| Parameter { name: p.name.clone(), mean: p.mean, sd: p.sd, rhat: p.rhat }).collect()
@@ -152,10 +152,10 @@ impl<'a> Summary<'a> {
         self.fit == self.sets.len()
     }
 
-    /// Writes `batch.json` and `summary.csv`, with a part's suffix in their names.
+    /// Writes `batch.json` and `summary.csv`, with the suffix of the batch's part in their names.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When the files cannot be written.
     pub(super) fn write(&self, out: &Path, suffix: &str) -> Result<()> {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create the folder {}", out.display()))?;
         let json = serde_json::to_vec_pretty(self).context("cannot write the result as JSON")?;
@@ -191,7 +191,7 @@ impl<'a> Summary<'a> {
         Ok(table.into_inner()?)
     }
 
-    /// The table for people: what needs a look first.
+    /// Returns the table for people; data sets that need a look come first.
     pub(super) fn to_text(&self, out: &Path, suffix: &str) -> String {
         let mut rows: Vec<&Row> = self.sets.iter().collect();
         rows.sort_by_key(|row| row.status);

@@ -1,4 +1,4 @@
-//! `octopus device benchmark`
+//! `octopus device benchmark` times operations on the CPU and on a device.
 
 use super::of_cuda;
 use crate::args::{DeviceBenchmarkArgs, Global};
@@ -12,29 +12,30 @@ use octopus_device::{
 use serde::Serialize;
 use std::time::Duration;
 
-/// Elements of arrays, and sides of matrices; the first of each serve where all is small.
+/// The numbers of elements of arrays, then the sides of matrices; a small benchmark takes only the first [`SMALL`] of
+/// each.
 const ELEMENTS: [usize; 4] = [1_000, 30_000, 1_000_000, 16_000_000];
 const SIDES: [usize; 4] = [32, 128, 512, 1024];
 const SMALL: usize = 1;
 
-/// One operation at one size.
+/// The times of an operation at one size.
 #[derive(Debug, Serialize)]
 struct Row {
     operation: &'static str,
     precision: &'static str,
-    /// Elements; of a matrix product, the side of the square matrices.
+    /// The number of elements; for a matrix product, the side of the square matrices.
     n: usize,
-    /// Median seconds on one thread of the CPU, and the relative spread.
+    /// The median seconds on one thread of the CPU, and the relative spread.
     cpu_seconds: f64,
     cpu_spread: f64,
-    /// Median seconds on the device with everything there already, by the device's clock.
+    /// The median seconds on the device by the device's clock, with all data already there, and the relative spread.
     device_seconds: f64,
     device_spread: f64,
-    /// The same with the inputs copied to the device and the result back.
+    /// The seconds on the device including the copies of the inputs to it and of the result back.
     with_transfers_seconds: f64,
-    /// Bytes read and written a second on the device.
+    /// The bytes read and written a second on the device.
     device_bytes_per_second: f64,
-    /// Additions and multiplications a second on the device; for matrix products.
+    /// The additions and multiplications a second on the device, for matrix products only.
     device_flops: Option<f64>,
     speedup: f64,
     speedup_with_transfers: f64,
@@ -44,15 +45,15 @@ struct Row {
 struct Answer {
     schema: u32,
     device: DeviceIdentity,
-    /// Whether it is the software GPU of the tests: then these are no measurements of a GPU.
+    /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
     test_double: bool,
     rows: Vec<Row>,
 }
 
-/// Measures.
+/// Runs the benchmark.
 ///
 /// # Errors
-/// When there is no such device, or it fails.
+/// When there is no such device, or the device fails.
 pub(super) fn run(args: &DeviceBenchmarkArgs, global: Global) -> Result<Exit> {
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
     let small = args.small || device.test_double;
@@ -82,18 +83,18 @@ fn config(small: bool) -> BenchmarkConfig {
     BenchmarkConfig { samples: 9, ..BenchmarkConfig::default() }
 }
 
-/// Where operations run, and what was measured.
+/// A benchmark under way: the device, the settings, and the rows measured so far.
 struct Bench {
     device: Device,
     config: BenchmarkConfig,
     rows: Vec<Row>,
 }
 
-/// What an operation reads, writes and computes.
+/// The amounts that an operation reads, writes and computes.
 #[derive(Clone, Copy)]
 struct Volume {
     n: usize,
-    /// Elements read and written.
+    /// The number of elements read and written.
     elements: usize,
     flops: Option<f64>,
 }
@@ -130,7 +131,7 @@ impl Bench {
         self.row::<T, _>("matmul", volume, &cpu, &gpu, place, |(a, b)| a.matmul(b).map(|c| Out::Array(c.into_array())))
     }
 
-    /// One operation on the CPU, on the device, and on the device with copies.
+    /// Times an operation on the CPU, on the device, and on the device with copies.
     fn row<T: Scalar, I>(
         &mut self,
         operation: &'static str,
@@ -164,7 +165,7 @@ impl Bench {
     }
 }
 
-/// What an operation makes; numbers have been fetched when they are there.
+/// The result of an operation; a number is on the CPU as soon as the operation returns.
 enum Out<T: Scalar> {
     Array(Array<T>),
     Number,
@@ -183,7 +184,7 @@ fn on<T: Scalar>(device: Device, values: &[T]) -> Result<Array<T>, ArrayError> {
     with_device(device, || Array::from_slice(values))
 }
 
-/// Numbers between -1 and 1, all alike in cost.
+/// Returns `n` numbers between -1 and 1, which all cost the same to compute with.
 fn ramp<T: Scalar>(n: usize, step: f64) -> Vec<T> {
     (0..n).map(|i| T::from_f64((step * i as f64) % 1.0)).collect()
 }

@@ -1,4 +1,4 @@
-//! `octopus device calibrate`
+//! `octopus device calibrate` measures the costs of a device.
 
 mod leapfrog;
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Measures a device and keeps the result.
 ///
 /// # Errors
-/// When there is no such device, it fails, or the cache cannot be written.
+/// When there is no such device, the device fails, or the cache cannot be written.
 pub(super) fn run(args: &DeviceCalibrateArgs, global: Global) -> Result<Exit> {
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
     let cache = match &args.cache {
@@ -42,7 +42,7 @@ pub(super) fn run(args: &DeviceCalibrateArgs, global: Global) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The software GPU's times say nothing: enough to run the code.
+/// Returns settings for the software GPU. They are just enough to run the code, since its times say nothing.
 fn of_the_double() -> CalibrationConfig {
     CalibrationConfig { elements: (256, 16_384), sides: (8, 32), samples: 3, sample_time: Duration::from_micros(100) }
 }

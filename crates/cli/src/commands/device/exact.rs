@@ -1,4 +1,4 @@
-//! `octopus device exact`
+//! `octopus device exact` compares the bits of a device's results with the CPU's and with recorded ones.
 
 use super::expected::{Expected, ptx_sha256};
 use super::{of_cuda, runs};
@@ -9,14 +9,14 @@ use anyhow::{Result, bail};
 use octopus_device::{DeviceIdentity, ExactRow, ExactSize, exact_kernels};
 use serde::Serialize;
 
-/// One kernel's result, compared.
+/// The comparison of one kernel's result.
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
     n: usize,
     hash: String,
     cpu: String,
-    /// The recorded hash; none without `--expected`, or when it is not in the file.
+    /// The recorded hash; `None` without `--expected`, or when the file does not have it.
     expected: Option<String>,
     equal: bool,
 }
@@ -28,14 +28,14 @@ struct Answer {
     ptx_sha256: String,
     kernels: Vec<Row>,
     equal: bool,
-    /// What differs besides the rows.
+    /// Differences other than those in the rows.
     problems: Vec<String>,
 }
 
-/// Runs all kernels and compares.
+/// Runs all kernels and compares their results.
 ///
 /// # Errors
-/// When there is no such device, it fails, or a file cannot be used.
+/// When there is no such device, the device fails, or a file cannot be used.
 pub(super) fn run(args: &DeviceExactArgs, global: Global) -> Result<Exit> {
     if args.runs {
         return runs::run(args, global.json, global.quiet);

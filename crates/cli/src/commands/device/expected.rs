@@ -1,4 +1,4 @@
-//! Recorded results of the kernels: `kernels/expected.json`.
+//! The recorded results of the kernels, in `kernels/expected.json`.
 
 use anyhow::{Context, Result, bail};
 use octopus_device::{ExactRow, PTX};
@@ -8,15 +8,15 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The version of the file's form.
+/// The version of the file's format.
 const SCHEMA: u32 = 1;
 
-/// What the kernels of one PTX give on the fixed inputs, on every sound device.
+/// The results that the kernels of one PTX give on the fixed inputs, on every sound device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expected {
     schema: u32,
-    /// SHA-256 of the PTX.
+    /// The SHA-256 of the PTX.
     pub(super) ptx_sha256: String,
     kernels: Vec<Recorded>,
 }
@@ -29,13 +29,13 @@ struct Recorded {
     hash: String,
 }
 
-/// SHA-256 of the PTX in this program, in hexadecimal digits.
+/// Returns the SHA-256 of the PTX in this program, in hexadecimal digits.
 pub(super) fn ptx_sha256() -> String {
     Sha256::digest(PTX.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Expected {
-    /// A record of these results.
+    /// Makes a record of these results.
     pub(super) fn of(rows: &[ExactRow]) -> Self {
         let recorded = |row: &ExactRow| Recorded { name: row.name.clone(), n: row.n, hash: row.hash.clone() };
         Self { schema: SCHEMA, ptx_sha256: ptx_sha256(), kernels: rows.iter().map(recorded).collect() }
@@ -44,7 +44,7 @@ impl Expected {
     /// Reads a record.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no record of a form that this program knows.
+    /// When the file cannot be read, or is not a record in a format that this program knows.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let shown = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
@@ -59,7 +59,7 @@ impl Expected {
         Ok(expected)
     }
 
-    /// Writes the record, one kernel a line so that changes can be read.
+    /// Writes the record with one kernel a line, so that changes are easy to read.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -73,7 +73,7 @@ impl Expected {
         Ok(write_file(path, text.as_bytes())?)
     }
 
-    /// The recorded hashes by kernel and size.
+    /// Returns the recorded hashes by kernel and size.
     pub(super) fn hashes(&self) -> BTreeMap<(String, usize), String> {
         self.kernels.iter().map(|row| ((row.name.clone(), row.n), row.hash.clone())).collect()
     }

@@ -1,4 +1,4 @@
-//! `octopus device info [N]`
+//! `octopus device info [N]` prints the facts about devices.
 
 use super::list::{Listed, devices, missing};
 use crate::args::{DeviceInfoArgs, Global};
@@ -8,10 +8,10 @@ use anyhow::Result;
 use octopus_device::{SystemProvider, verify};
 use serde_json::json;
 
-/// Tells all that is known of the devices, or of one.
+/// Prints all that is known of every device, or of one.
 ///
 /// # Errors
-/// [`HardwareError`] when there is none, or none of that number; when stdout cannot be written.
+/// [`HardwareError`] when there is no device, or none with the number that was given; when stdout cannot be written.
 pub(super) fn run(args: &DeviceInfoArgs, global: Global) -> Result<Exit> {
     let report = verify(&SystemProvider::new());
     let all = devices(&report);

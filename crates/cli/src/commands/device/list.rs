@@ -1,4 +1,4 @@
-//! `octopus device list`
+//! `octopus device list` lists the devices.
 
 use crate::args::Global;
 use crate::exit::{Exit, HardwareError};
@@ -7,15 +7,15 @@ use anyhow::Result;
 use octopus_device::{DeviceIdentity, DeviceInfo, Overall, SystemProvider, VerifyReport, verify};
 use serde::Serialize;
 
-/// What a line tells.
+/// A device in the list.
 #[derive(Debug, Serialize)]
 pub(super) struct Listed {
-    /// `cuda:N` for `--device`; none for a device that this process may not use.
+    /// The name `cuda:N` for `--device`; `None` for a device that this process may not use.
     pub(super) cuda: Option<String>,
-    /// What NVML says of it.
+    /// The facts that NVML tells about the device.
     #[serde(flatten)]
     pub(super) info: DeviceInfo,
-    /// Whether it is the software GPU of the tests.
+    /// Whether the device is the software GPU of the tests.
     test_double: bool,
 }
 
@@ -29,7 +29,7 @@ struct List {
 /// Lists all devices.
 ///
 /// # Errors
-/// [`HardwareError`] when there is none; when stdout cannot be written.
+/// [`HardwareError`] when there is no device; when stdout cannot be written.
 pub(super) fn run(global: Global) -> Result<Exit> {
     let report = verify(&SystemProvider::new());
     let devices = devices(&report);
@@ -47,7 +47,7 @@ pub(super) fn run(global: Global) -> Result<Exit> {
     if none { Err(missing(&report)) } else { Ok(Exit::Fine) }
 }
 
-/// Every device that NVML lists, with the driver's number of it.
+/// Returns every device that NVML lists, with the driver's number of the device.
 pub(super) fn devices(report: &VerifyReport) -> Vec<Listed> {
     let name = |device: &DeviceInfo| {
         let uuid = device.uuid.as_deref()?;
@@ -58,7 +58,7 @@ pub(super) fn devices(report: &VerifyReport) -> Vec<Listed> {
     report.devices.iter().map(listed).collect()
 }
 
-/// Why no device is listed.
+/// Returns the error that says why no device is listed.
 pub(super) fn missing(report: &VerifyReport) -> anyhow::Error {
     let see = if report.overall == Overall::Absent { "" } else { "; see `octopus verify`" };
     HardwareError(format!("{}{see}", report.summary)).into()

@@ -1,5 +1,5 @@
-//! `octopus device exact --runs`: whole runs on the device and what draws mean there, bit for bit those of the CPU and of
-//! the record.
+//! `octopus device exact --runs` makes whole runs and expansions of draws on the device, and compares them bit for bit
+//! with those of the CPU and of the record. An expansion is what draws mean: variables and replicated observations.
 
 mod batches;
 mod bits;
@@ -22,19 +22,19 @@ use record::{Record, Recorded};
 use serde::Serialize;
 use std::time::Instant;
 
-/// One run, or one expansion of draws, compared.
+/// The comparison of one run, or of one expansion of draws.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     name: String,
     precision: Precision,
-    /// SHA-256 over the little-endian bits of draws and statistics.
+    /// The SHA-256 over the little-endian bits of draws and statistics.
     hash: String,
-    /// The CPU's, made here; it computes in f64 only.
+    /// The hash of the CPU's run, made on this machine; `None` except in f64, in which alone the CPU computes.
     cpu: Option<String>,
-    /// The recorded one; none without `--expected`, or when it is not in the file.
+    /// The recorded hash; `None` without `--expected`, or when the file does not have it.
     expected: Option<String>,
     equal: bool,
-    /// Where the bits differ first.
+    /// The place where the bits first differ.
     difference: Option<String>,
     leapfrogs: u64,
     seconds: f64,
@@ -50,7 +50,7 @@ struct Answer {
     problems: Vec<String>,
 }
 
-/// What the device has made, and its twin where there is one.
+/// The bits that the device has made, and those of the CPU where there are any.
 struct Made {
     name: String,
     precision: Precision,
@@ -59,10 +59,10 @@ struct Made {
     seconds: f64,
 }
 
-/// Makes all runs and expansions and compares.
+/// Makes all runs and expansions, and compares them.
 ///
 /// # Errors
-/// When there is no such device, it fails, or a file cannot be used.
+/// When there is no such device, the device fails, or a file cannot be used.
 pub(super) fn run(args: &DeviceExactArgs, json: bool, quiet: bool) -> Result<Exit> {
     let expected = args.expected.as_deref().map(Record::read).transpose()?;
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
@@ -118,7 +118,7 @@ fn make(case: Case, context: &CudaContext) -> Result<Made> {
     Ok(Made { name: case.name(), precision: case.precision, device, cpu, seconds })
 }
 
-/// A device that fails has an exit code of its own.
+/// Converts an error of the sampler; a device that fails has its own exit code.
 fn of_sampler(error: SamplerError) -> anyhow::Error {
     match error {
         SamplerError::Device(error) => of_cuda(error),
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// The CPU's run in both places, and what a record of it is.
+    /// Returns a small run of the CPU, which stands in for the device's run, too.
     fn made() -> Made {
         let case = cases(true)[0];
         let model = case.model().unwrap();

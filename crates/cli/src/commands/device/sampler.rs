@@ -1,6 +1,6 @@
-//! `octopus device sampler`: how fast the sampler is on a GPU and on all cores of the same host.
+//! `octopus device sampler` measures how fast the sampler is on a GPU and on all cores of the same host.
 //!
-//! The figures of most interest come first, and what has been measured is written after each measurement.
+//! The figures of most interest are measured first, and the results so far are written after each measurement.
 
 mod answer;
 mod batch;
@@ -29,10 +29,10 @@ use octopus_files::write_file;
 use plan::Plan;
 use std::time::Instant;
 
-/// Measures.
+/// Makes the measurements.
 ///
 /// # Errors
-/// When there is no such device, it fails, or a file cannot be written.
+/// When there is no such device, the device fails, or a file cannot be written.
 pub(super) fn run(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> {
     if let Some(what) = &args.first_draw {
         start::child(args.device, what)?;
@@ -53,13 +53,13 @@ pub(super) fn run(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The model of phase 0 on its data, with this many groups of ten observations.
+/// Makes the model of phase 0 with its data, with this many groups of ten observations.
 fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal> {
     let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
     Ok(HierarchicalNormal::new(spec.generate()?.data, HierarchicalPrior::default(), likelihood)?)
 }
 
-/// What is measured, and what has been.
+/// The measurements under way, with the results so far.
 struct Bench<'a> {
     args: &'a DeviceSamplerArgs,
     context: CudaContext,
@@ -120,7 +120,7 @@ impl Bench<'_> {
         self.keep()
     }
 
-    /// Whether there is time for one more; if not, it is said.
+    /// Returns whether there is time for one more measurement; if not, notes that `what` was not measured.
     fn in_time(&mut self, what: &str) -> bool {
         let there_is = self.begun.elapsed().as_secs() < self.args.seconds;
         if !there_is {
@@ -129,7 +129,7 @@ impl Bench<'_> {
         there_is
     }
 
-    /// Writes what there is, under its final name only when it is whole.
+    /// Writes the results so far. The file gets its final name only when it is whole.
     fn keep(&mut self) -> Result<()> {
         self.answer.sum_up(self.begun.elapsed().as_secs_f64());
         let Some(path) = &self.args.out else { return Ok(()) };

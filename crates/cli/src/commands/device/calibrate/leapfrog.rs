@@ -1,5 +1,5 @@
-//! What a leapfrog step costs: short runs of NUTS on the model of phase 0, timed after their warm-up, on one thread of
-//! the processor and on the device.
+//! The cost of a leapfrog step: short runs of NUTS on the model of phase 0 are timed after their warm-up, on one thread
+//! of the processor and on the device.
 //!
 //! On the device a single chain tells how long the chains wait for each other's slowest part, and many chains tell
 //! what each of them costs once the device is full.
@@ -13,21 +13,21 @@ use octopus_device::{Calibration, Device, KernelCost, LinearCost};
 use octopus_runs::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, Placement, kernel_name, seconds_a_step};
 use octopus_sampler::SamplerConfig;
 
-/// What is timed.
+/// The runs that are timed.
 pub(super) struct Runs {
-    /// Groups of the models.
+    /// The numbers of groups of the models.
     groups: Vec<usize>,
-    /// Observations of 100 groups, so many that blocks of the device share them.
+    /// The numbers of observations of models with 100 groups, so many that blocks of the device share them.
     observations: Vec<usize>,
     own: Pair,
     shared: Pair,
 }
 
-/// Two runs on a device.
+/// The two runs on a device for each model.
 struct Pair {
-    /// For a single chain.
+    /// The run of a single chain.
     single: SamplerConfig,
-    /// Fills the device.
+    /// The run of many chains, which fill the device.
     many: SamplerConfig,
 }
 
@@ -36,8 +36,9 @@ fn config(chains: usize, tune: usize, draws: usize) -> SamplerConfig {
 }
 
 impl Default for Runs {
-    /// One chain of 300 draws, and 4096 of 20: enough for every multiprocessor that there is. Where blocks share a chain
-    /// 64 chains are enough, and steps are counted, not draws: a few short trajectories tell.
+    /// Returns the runs for a GPU: one chain of 300 draws, and 4096 chains of 20, which are enough for every
+    /// multiprocessor of any device. Where blocks share a chain, 64 chains are enough, and a few short trajectories
+    /// suffice, because steps are counted and not draws.
     fn default() -> Self {
         let short = |chains, tune, draws| SamplerConfig { max_depth: 5, ..config(chains, tune, draws) };
         Self {
@@ -50,13 +51,13 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// The software GPU's times say nothing: enough to run the code.
+    /// Returns runs for the software GPU. They are just enough to run the code, since its times say nothing.
     pub(super) fn of_the_double() -> Self {
         let own = Pair { single: config(1, 20, 20), many: config(4, 20, 5) };
         Self { groups: vec![MEASURED_GROUPS[0]], observations: Vec::new(), own, ..Self::default() }
     }
 
-    /// Times them all and records the costs.
+    /// Times all runs and records the costs.
     ///
     /// # Errors
     /// When the device or its memory fails.

@@ -1,4 +1,4 @@
-//! Data sets of several sizes in one launch, each of which must draw what it draws alone.
+//! The batches: data sets of several sizes in one launch. Each data set must have the same draws as alone.
 
 use super::bits::Bits;
 use super::{Made, of_sampler};
@@ -9,9 +9,10 @@ use octopus_device::CudaContext;
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig};
 use std::time::{Duration, Instant};
 
-/// Groups of the data sets; the first batch alone is small. The second takes the kernels of 128 lanes.
+/// The numbers of groups of the data sets of each batch. Only the first batch is small; the second takes the kernels of
+/// 128 lanes.
 const GROUPS: [&[usize]; 2] = [&[25, 9, 17], &[300, 12, 450]];
-/// Of a batch on the device at once: one waits for its turn.
+/// The number of data sets of a batch on the device at once. It is one fewer than there are, so that one must wait.
 const AT_ONCE: usize = 2;
 
 /// A batch in one precision.
@@ -20,7 +21,7 @@ pub(super) struct Batch {
     precision: Precision,
 }
 
-/// All batches, or those that are little enough for tools that slow kernels down a hundredfold.
+/// Returns all batches, or with `small` those that are small enough for tools that slow kernels down a hundredfold.
 pub(super) fn batches(small: bool) -> Vec<Batch> {
     let chosen = if small { &GROUPS[..1] } else { &GROUPS[..] };
     chosen.iter().flat_map(|&groups| Precision::ALL.map(|precision| Batch { groups, precision })).collect()
@@ -52,7 +53,7 @@ impl Batch {
         let (models, config, clock) = (self.models()?, self.config(), Instant::now());
         let of = |density| DataSet { density, begin: Begin::Anew(config.clone()) };
         let sets: Vec<_> = models.iter().map(of).collect();
-        // By their number, not by the clock: a slow device launches as a fast one.
+        // Launches end by their number of iterations, not by the clock, so that a slow device launches as a fast one.
         let gpu = GpuConfig { launch_time: Duration::from_secs(3600), most_iterations: 7, ..GpuConfig::default() };
         let failed = |error| of_sampler(error).context(self.name(0));
         let mut sampler = BatchSampler::begin(&sets, AT_ONCE, Backend::gpu(context, &gpu)).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The bits of a run, draws and statistics of every iteration, warm-up included; or those of what draws mean.
+//! The bits of a run: draws and statistics of every iteration, including warm-up; or the bits of an expansion of draws.
 
 use anyhow::Result;
 use octopus_density::{HierarchicalNormal, LogDensity};
@@ -6,47 +6,47 @@ use octopus_sampler::{Block, DrawStats, Sampler};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// What words are called when they differ.
+/// The names by which messages call words that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Names {
-    /// The words of a chain that belong together.
+    /// The name of words of a chain that belong together.
     row: &'static str,
-    /// Each of the real numbers with which a row begins.
+    /// The name of each of the real numbers with which a row begins.
     number: &'static str,
-    /// The words that follow these.
+    /// The names of the words that follow these numbers.
     rest: &'static [&'static str],
 }
 
 impl Names {
     const RUN: Self = Self { row: "iteration", number: "coordinate", rest: &octopus_trace::SAMPLE_STATS };
-    /// Of expanded draws.
+    /// The names for expanded draws.
     pub(super) const VARIABLES: Self = Self { row: "row", number: "value", rest: &[] };
-    /// Of replicates.
+    /// The names for replicates.
     pub(super) const OBSERVATIONS: Self = Self { row: "row", number: "observation", rest: &[] };
 }
 
-/// Each chain's words of 64 bits, row after row. Of a run a row is an iteration: the coordinates of the draw, then its
-/// statistics.
+/// The words of 64 bits of each chain, row after row. In a run a row is an iteration: the coordinates of the draw, then
+/// its statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     names: Names,
-    /// Real numbers with which a row begins.
+    /// The number of real numbers with which a row begins.
     numbers: usize,
     chains: Vec<Vec<u64>>,
 }
 
-/// Short hashes by which a difference from a record is found: 4 hexadecimal digits each.
+/// The short hashes by which a difference from a record is found, of 4 hexadecimal digits each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trail {
-    /// Of each iteration, or row, over all chains.
+    /// The hashes of all iterations, or rows, each over all chains.
     pub(super) iterations: String,
-    /// Of each chain, over all of them.
+    /// The hashes of all chains, each over all iterations.
     pub(super) chains: String,
 }
 
 impl Bits {
-    /// Samples to the end. Of many short chains those iterations count that all of them make: what a few have learned
-    /// before is in each of their draws.
+    /// Samples to the end and returns the bits. With many short chains only those iterations count that all chains
+    /// make; what a few chains have learned before shows in every draw anyway.
     ///
     /// # Errors
     /// When the density or the device fails.
@@ -60,19 +60,19 @@ impl Bits {
         Ok(bits)
     }
 
-    /// Of a run that has not begun.
+    /// Returns the bits of a run that has not begun.
     pub(super) fn empty(model: &HierarchicalNormal) -> Self {
         Self { names: Names::RUN, numbers: model.dim(), chains: Vec::new() }
     }
 
-    /// Of `chains` chains of rows of `numbers` numbers, one chain after the other.
+    /// Returns the bits of `chains` chains of rows of `numbers` numbers, one chain after the other.
     pub(super) fn of_rows(names: Names, numbers: usize, chains: usize, rows: &[f64]) -> Self {
         let words = |chain: &[f64]| chain.iter().map(|x| x.to_bits()).collect();
         let each = (rows.len() / chains.max(1)).max(1);
         Self { names, numbers, chains: rows.chunks(each).map(words).collect() }
     }
 
-    /// Adds what a run has drawn.
+    /// Adds the iterations of a block.
     pub(super) fn add(&mut self, block: &Block) {
         self.chains.resize(block.chains.len(), Vec::new());
         for (all, chain) in self.chains.iter_mut().zip(&block.chains) {
@@ -83,29 +83,29 @@ impl Bits {
         }
     }
 
-    /// Words of a row.
+    /// Returns the number of words of a row.
     fn width(&self) -> usize {
         self.numbers + self.names.rest.len()
     }
 
-    /// Rows of each chain.
+    /// Returns the number of rows of each chain.
     pub(super) fn rows(&self) -> usize {
         self.chains.first().map_or(0, |chain| chain.len() / self.width())
     }
 
-    /// Leapfrog steps of all chains; only runs have any.
+    /// Returns the number of leapfrog steps of all chains; only runs have any.
     pub(super) fn leapfrogs(&self) -> u64 {
         let Some(place) = self.names.rest.iter().position(|name| *name == "n_steps") else { return 0 };
         let rows = self.chains.iter().flat_map(|chain| chain.chunks_exact(self.width()));
         rows.map(|words| words[self.numbers + place]).sum()
     }
 
-    /// SHA-256 over the little-endian words, chain after chain, in hexadecimal digits.
+    /// Returns the SHA-256 over the little-endian words, chain after chain, in hexadecimal digits.
     pub(super) fn hash(&self) -> String {
         hexadecimal(&digest(self.chains.iter().flatten()))
     }
 
-    /// By which a difference is found without the other run's bits.
+    /// Returns the short hashes by which a difference is found without the other run's bits.
     pub(super) fn trail(&self) -> Trail {
         let short = |bytes: [u8; 32]| hexadecimal(&bytes[..2]);
         let width = self.width();
@@ -116,7 +116,8 @@ impl Bits {
         }
     }
 
-    /// Where the other's bits differ first, in the order of rows, then chains; none when they do not.
+    /// Describes the first place where the bits of `other` differ, in the order of rows, then chains; `None` when they
+    /// are equal.
     pub(super) fn first_difference(&self, other: &Self) -> Option<String> {
         if (self.numbers, self.chains.len(), self.rows()) != (other.numbers, other.chains.len(), other.rows()) {
             return Some("here and on the CPU there are different sizes".into());
@@ -137,7 +138,7 @@ impl Bits {
         ))
     }
 
-    /// Where the bits differ first from those that were recorded; none when they do not.
+    /// Describes the first place where the bits differ from the recorded ones; `None` when they are equal.
     pub(super) fn difference_from_record(&self, record: &Trail) -> Option<String> {
         self.trail().difference(record, self.names.row)
     }
@@ -147,14 +148,15 @@ impl Bits {
         word.checked_sub(self.numbers).map_or_else(|| format!("{number} {word}"), |at| rest[at].to_owned())
     }
 
-    /// A word as it is meant: of the statistics the first six are real.
+    /// Returns the value of a word as text. The coordinates and the first six statistics are real numbers, the others
+    /// are whole.
     fn value(&self, word: usize, bits: u64) -> String {
         if word < self.numbers + 6 { format!("{:e}", f64::from_bits(bits)) } else { (bits as i64).to_string() }
     }
 }
 
 impl Trail {
-    /// What differs from a record, in words; none when nothing does.
+    /// Describes the difference from a record; `None` when there is none.
     fn difference(&self, record: &Self, row: &str) -> Option<String> {
         let differing = |own: &str, recorded: &str| -> Vec<usize> {
             let digits = |text: &str| text.as_bytes().chunks(4).map(<[u8]>::to_vec).collect::<Vec<_>>();
@@ -174,7 +176,7 @@ impl Trail {
 
 fn words(s: &DrawStats) -> impl Iterator<Item = u64> {
     let reals = [s.lp, s.acceptance_rate, s.step_size, s.energy, s.energy_error, s.max_energy_error].map(f64::to_bits);
-    // Sign and all: the index may be negative.
+    // The sign is kept, because the index may be negative.
     let counts = [u64::from(s.tree_depth), u64::from(s.n_steps), i64::from(s.index_in_trajectory) as u64];
     reals.into_iter().chain(counts).chain([s.diverging, s.reached_max_treedepth].map(u64::from))
 }
@@ -196,7 +198,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Two chains of two iterations of one coordinate.
+    /// Returns the bits of two chains of two iterations of one coordinate.
     fn bits() -> Bits {
         let chain = |first: u64| (first..first + 24).collect();
         Bits { names: Names::RUN, numbers: 1, chains: vec![chain(0), chain(100)] }
@@ -214,7 +216,7 @@ mod tests {
         let (here, mut there) = (bits(), bits());
         assert_eq!(here.first_difference(&there), None);
         assert_eq!(here.difference_from_record(&there.trail()), None);
-        // Of two, the one of the earlier iteration, though its chain comes later.
+        // Of two differences, the one in the earlier iteration is found, though its chain comes later.
         there.chains[0][12] = 7;
         there.chains[1][8] = 9;
         let words = here.first_difference(&there).unwrap();

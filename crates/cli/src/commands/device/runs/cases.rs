@@ -6,7 +6,7 @@ use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use std::time::Duration;
 
-/// One run: data, settings, and how it is cut into launches.
+/// A run: its data, its settings, and the launches that it is cut into.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) groups: usize,
@@ -15,40 +15,40 @@ pub(super) struct Case {
     metric: MetricKind,
     parameterization: Parameterization,
     chains: usize,
-    /// Superchains, if chains warm up together.
+    /// The number of superchains, if chains warm up together.
     superchains: Option<usize>,
-    /// Iterations of a launch and chains on the device at once, at most: they must not change a bit.
+    /// The most iterations of a launch, and the most chains on the device at once. Neither may change a bit.
     most_iterations: usize,
     chains_at_once: usize,
     pub(super) precision: Precision,
 }
 
-/// How many observations the groups have.
+/// The numbers of observations of the groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sizes {
-    /// Ten each.
+    /// Each group has ten.
     Balanced,
-    /// 1 to 30.
+    /// The groups have 1 to 30.
     Unbalanced,
-    /// Few, but in some groups so many that blocks share them: parts of a tile of 2048, and whole ones.
+    /// Most groups have few, but some have so many that blocks share them: parts of a tile of 2048, and whole tiles.
     Large,
 }
 
-/// One size for each shape of the kernels: 32 lanes of 1, 4 and 8 rows, 128 lanes of 4 and 8.
+/// The numbers of groups, one for each shape of the kernels: 32 lanes of 1, 4 and 8 rows, 128 lanes of 4 and 8.
 const GROUPS: [usize; 5] = [10, 100, 200, 500, 1000];
-/// From so many groups on, fewer chains do: the CPU makes these runs too.
+/// The number of groups from which on fewer chains suffice, because the CPU makes these runs, too.
 const LARGE: usize = 500;
-/// Those of a small run: one for each number of lanes.
+/// The numbers of groups of small runs, one for each number of lanes.
 const SMALL: [usize; 2] = [100, 500];
-/// For many short chains, of which eight warm up; the smaller alone in a small run.
+/// The numbers of groups of runs with many short chains, of which eight warm up. Small runs take only the smaller one.
 const MANY: [usize; 2] = [50, 300];
-/// For teams: one for each of their shapes.
+/// The numbers of groups of runs by teams of blocks, one for each shape of a team.
 const TEAMS: [usize; 2] = [20, 300];
 
-/// All cases, or those that are little enough for tools that slow kernels down a hundredfold.
+/// Returns all cases, or with `small` those that are small enough for tools that slow kernels down a hundredfold.
 pub(super) fn cases(small: bool) -> Vec<Case> {
     use {Likelihood::*, MetricKind::*, Parameterization::*, Sizes::*};
-    // Every two values of different columns meet in some line.
+    // Any two values from different columns are together in some line.
     let settings = [
         (Balanced, Collapsed, LowRank, Adaptive, 4, 1024, usize::MAX),
         (Unbalanced, Pointwise, Diag, Centered, 64, 3, usize::MAX),
@@ -97,7 +97,7 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
 }
 
 impl Case {
-    /// A name without spaces; what does not change the bits is not in it.
+    /// Returns the name of the case, without spaces and without settings that do not change the bits.
     pub(super) fn name(&self) -> String {
         let words = [format!("{:?}", self.sizes), format!("{:?}", self.likelihood), format!("{:?}", self.metric)];
         let [sizes, likelihood, metric] = words.map(|word| word.to_lowercase());
@@ -109,10 +109,10 @@ impl Case {
         format!("{}-{sizes}-{likelihood}-{metric}-{coordinates}-{chains}-{}", self.groups, self.precision)
     }
 
-    /// The density.
+    /// Makes the density.
     ///
     /// # Errors
-    /// None in truth: the data are fixed.
+    /// Never, since the data are fixed.
     pub(super) fn model(&self) -> Result<HierarchicalNormal> {
         let spec = HierarchicalSpec { groups: self.groups, ..HierarchicalSpec::default() };
         let data = match self.sizes {
@@ -123,7 +123,8 @@ impl Case {
         Ok(HierarchicalNormal::new(data?.data, HierarchicalPrior::default(), self.likelihood)?)
     }
 
-    /// Long enough for a window of warm-up, a restart with what was learned there, and draws with it.
+    /// Returns the sampler's settings. The run is long enough for a window of warm-up, a restart with what was learned
+    /// there, and draws with it.
     pub(super) fn config(&self) -> SamplerConfig {
         let (strategy, superchains) = match self.superchains {
             Some(superchains) => (Strategy::ManyShort, superchains),
@@ -144,12 +145,13 @@ impl Case {
         }
     }
 
-    /// How it is cut into launches.
+    /// Returns the settings by which the run is cut into launches.
     pub(super) fn launches(&self) -> GpuConfig {
         GpuConfig {
             most_iterations: self.most_iterations,
             chains_at_once: self.chains_at_once,
-            // By their number, not by the clock: a slow device launches as a fast one.
+            // Launches end by their number of iterations, not by the clock, so that a slow device launches as a fast
+            // one.
             launch_time: Duration::from_secs(3600),
             slot_bytes: 64 << 20,
             ..GpuConfig::default()
@@ -157,7 +159,7 @@ impl Case {
     }
 }
 
-/// Observations of group `j`.
+/// Returns the number of observations of group `j` among [`Sizes::Large`].
 fn large(j: usize) -> usize {
     match j % 20 {
         3 => 300,

@@ -1,4 +1,4 @@
-//! What draws mean: variables and replicated observations, which every sound device makes bit for bit.
+//! Expansions: what draws mean, as variables and replicated observations, which every sound device makes bit for bit.
 
 use super::bits::{Bits, Names};
 use super::{Made, of_sampler};
@@ -13,28 +13,28 @@ use std::time::{Duration, Instant};
 
 const SEED: u64 = 42;
 const CHAINS: usize = 3;
-/// More than a block's warps, so that a launch has several blocks.
+/// The number of draws of each chain: more than a block's warps, so that a launch has several blocks.
 const DRAWS: usize = 50;
-/// Neighbours and draws that lie apart.
+/// The draws that are replicated: some are neighbours, and some lie apart.
 const PICKS: [usize; 5] = [0, 1, 7, 30, 49];
 
-/// Draws of one model that are expanded and replicated in one precision.
+/// An expansion: draws of one model that are expanded and replicated in one precision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expansion {
     model: Model,
     precision: Precision,
-    /// Of buffers, by which draws are cut into parts: this must not change a bit.
+    /// The bytes of buffers, by which draws are cut into parts; this must not change a bit.
     bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Model {
-    /// The hierarchical normal on groups of different sizes.
+    /// The hierarchical normal model on groups of different sizes.
     Groups(usize),
     Schools,
 }
 
-/// All expansions, or those that are little enough for tools that slow kernels down a hundredfold.
+/// Returns all expansions, or with `small` those that are small enough for tools that slow kernels down a hundredfold.
 pub(super) fn expansions(small: bool) -> Vec<Expansion> {
     let models = [
         (Model::Groups(100), 100_000),
@@ -48,7 +48,7 @@ pub(super) fn expansions(small: bool) -> Vec<Expansion> {
 }
 
 impl Expansion {
-    /// A name without spaces; what does not change the bits is not in it.
+    /// Returns the name of the expansion, without spaces and without settings that do not change the bits.
     pub(super) fn name(&self) -> String {
         let model = match self.model {
             Model::Groups(groups) => format!("hierarchical-normal-{groups}-unbalanced"),
@@ -57,7 +57,7 @@ impl Expansion {
         format!("{model}-{}", self.precision)
     }
 
-    /// Makes both on the device, and in f64 on the CPU.
+    /// Makes variables and replicates on the device, and in f64 on the CPU, too.
     ///
     /// # Errors
     /// When the device fails.
@@ -97,14 +97,14 @@ impl Expansion {
 }
 
 /// # Errors
-/// None in truth: the data are fixed.
+/// Never, since the data are fixed.
 fn unbalanced(groups: usize) -> Result<HierarchicalNormal> {
     let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.unbalanced()?.data;
     Ok(HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Collapsed)?)
 }
 
-/// Draws in the density's own coordinates, `chains x draws x dim`: of no posterior, far enough to meet the ends of the
-/// exponential and of sums that lose digits.
+/// Returns draws in the density's own coordinates, `chains x draws x dim`. They are from no posterior, and reach far
+/// enough to meet the ends of the exponential's range and sums that lose digits.
 fn draws(model: &impl GpuDensity) -> Vec<f64> {
     let mut random = Stream::new(SEED, 0, 0, Purpose::User);
     (0..CHAINS * DRAWS * model.dim()).map(|_| 1.5 * random.normal()).collect()
@@ -142,7 +142,8 @@ mod tests {
         assert!(all.contains("hierarchical-normal-1000-unbalanced-mixed") && all.contains("eight-schools-f32"));
     }
 
-    /// Draws must reach both tails of the exponential's range without leaving it: an infinity hides what is added to it.
+    /// Checks that draws reach both tails of the exponential's range without leaving it: an infinity would hide what is
+    /// added to it.
     #[test]
     fn draws_are_far_and_what_they_mean_is_finite() {
         let model = unbalanced(10).unwrap();

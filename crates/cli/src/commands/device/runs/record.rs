@@ -1,4 +1,4 @@
-//! Recorded hashes of whole runs and of what draws mean: `kernels/expected-runs.json`.
+//! The recorded hashes of whole runs and of expansions of draws, in `kernels/expected-runs.json`.
 
 use super::bits::Trail;
 use anyhow::{Context, Result, bail};
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The version of the file's form.
+/// The version of the file's format.
 const SCHEMA: u32 = 1;
 
-/// What runs and expansions give on every sound device.
+/// The hashes of runs and expansions on every sound device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
@@ -18,16 +18,16 @@ pub(super) struct Record {
     runs: Vec<Recorded>,
 }
 
-/// The hashes of one of them.
+/// The hashes of one run or expansion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recorded {
     pub(super) name: String,
-    /// SHA-256 of everything.
+    /// The SHA-256 of all bits.
     pub(super) hash: String,
-    /// 4 digits for each iteration, or row.
+    /// The short hashes, of 4 digits for each iteration or row.
     pub(super) iterations: String,
-    /// 4 digits for each chain.
+    /// The short hashes, of 4 digits for each chain.
     pub(super) chains: String,
 }
 
@@ -45,7 +45,7 @@ impl Record {
     /// Reads a record.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no record of a form that this program knows.
+    /// When the file cannot be read, or is not a record in a format that this program knows.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let shown = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
@@ -57,7 +57,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Writes the record, one run a line so that changes can be read.
+    /// Writes the record with one run a line, so that changes are easy to read.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -68,7 +68,7 @@ impl Record {
         Ok(write_file(path, text.as_bytes())?)
     }
 
-    /// The runs by their names.
+    /// Returns the runs and expansions by their names.
     pub(super) fn by_name(&self) -> BTreeMap<&str, &Recorded> {
         self.runs.iter().map(|run| (run.name.as_str(), run)).collect()
     }

@@ -1,4 +1,4 @@
-//! All that is measured, as JSON has it.
+//! The results of all measurements, in the form that JSON has.
 
 use super::batch::Batch;
 use super::cell::Cell;
@@ -11,29 +11,29 @@ use super::team::TeamCost;
 use octopus_device::DeviceIdentity;
 use serde::Serialize;
 
-/// The answer; times are in seconds, sizes in bytes.
+/// The results of all measurements; times are in seconds, sizes in bytes.
 #[derive(Debug, Serialize)]
 pub(super) struct Answer {
     schema: u32,
     pub(super) device: DeviceIdentity,
-    /// Whether it is the software GPU of the tests: then these are no measurements of a GPU.
+    /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
     pub(super) test_double: bool,
     pub(super) machine: Machine,
-    /// Seconds after which nothing was begun.
+    /// The seconds after which no measurement was begun.
     seconds_allowed: u64,
     pub(super) seconds: f64,
-    /// Whether all that was planned was measured.
+    /// Whether all planned measurements were made.
     pub(super) complete: bool,
     pub(super) not_measured: Vec<String>,
     pub(super) starts: Vec<Start>,
     pub(super) launches: Vec<LaunchCost>,
-    /// The shortest runs to a number of effective draws.
+    /// The times of the shortest runs to a number of effective draws.
     pub(super) goals: Vec<Goal>,
-    /// Many data sets at once.
+    /// The times of many data sets at once.
     pub(super) batches: Vec<Batch>,
     pub(super) teams: Vec<TeamCost>,
     pub(super) cells: Vec<Cell>,
-    /// From how many chains on the GPU does more leapfrogs a second than all cores.
+    /// The numbers of chains from which on the GPU does more leapfrogs a second than all cores.
     pub(super) break_even: Vec<BreakEven>,
     pub(super) ratios: Vec<Ratio>,
 }
@@ -60,7 +60,7 @@ impl Answer {
         }
     }
 
-    /// What follows from the measurements so far.
+    /// Computes the figures that follow from the measurements so far.
     pub(super) fn sum_up(&mut self, seconds: f64) {
         self.seconds = seconds;
         self.break_even = break_even(&self.cells);

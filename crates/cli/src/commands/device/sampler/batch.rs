@@ -1,4 +1,4 @@
-//! Many data sets at once: how many of them a second, on the GPU and on all cores.
+//! The measurement of many data sets at once: how many are done a second, on the GPU and on all cores.
 
 use super::model;
 use anyhow::Result;
@@ -8,18 +8,18 @@ use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precisio
 use serde::Serialize;
 use std::time::Instant;
 
-/// What is to be run: the PRD's model on as many data sets.
+/// The plan of a measurement: the PRD's model on many data sets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BatchPlan {
     pub(super) on_gpu: bool,
     pub(super) groups: usize,
     pub(super) data_sets: usize,
     pub(super) precision: Precision,
-    /// Iterations of warm-up, and draws, of each of four chains.
+    /// The iterations of warm-up and the draws of each of four chains.
     pub(super) iterations: (usize, usize),
 }
 
-/// What it took.
+/// The result of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Batch {
     pub(super) place: &'static str,
@@ -30,10 +30,10 @@ pub(super) struct Batch {
     pub(super) tune: usize,
     pub(super) draws: usize,
     pub(super) leapfrogs: u64,
-    /// Starting points and buffers included.
+    /// The seconds, including those for starting points and buffers.
     pub(super) seconds: f64,
     pub(super) data_sets_per_second: f64,
-    /// Data sets that failed.
+    /// The number of data sets that failed.
     pub(super) failed: usize,
 }
 
@@ -51,7 +51,7 @@ impl BatchPlan {
         ]
     }
 
-    /// Enough to run the code.
+    /// Returns plans that are just enough to run the code.
     pub(super) fn small() -> Vec<Self> {
         let of = |on_gpu| Self { on_gpu, groups: 10, data_sets: 3, precision: Precision::F64, iterations: (40, 10) };
         [true, false].map(of).into()
@@ -75,7 +75,8 @@ impl BatchPlan {
             precision: self.precision,
             ..Default::default()
         };
-        // The data are the same, and the seeds are not: so are the trajectories, and the work is that of other data.
+        // All data sets have the same data and different seeds. So their trajectories differ, and the work is like that
+        // of different data.
         let set = |seed| DataSet { density: &model, begin: Begin::Anew(SamplerConfig { seed, ..base.clone() }) };
         let sets: Vec<_> = (0..self.data_sets as u64).map(set).collect();
         let clock = Instant::now();

@@ -1,4 +1,4 @@
-//! One run: a size, a likelihood, a precision, a number of chains, on the GPU or on all cores.
+//! Cells: a cell is one run with a size, a likelihood, a precision and a number of chains, on the GPU or on all cores.
 
 use super::quality::{Quality, quality};
 use anyhow::Result;
@@ -18,7 +18,7 @@ pub(super) enum Where {
     Gpu,
 }
 
-/// What is to be run.
+/// The plan of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellPlan {
     pub(super) place: Where,
@@ -26,11 +26,11 @@ pub(super) struct CellPlan {
     pub(super) likelihood: Likelihood,
     pub(super) precision: Precision,
     pub(super) chains: usize,
-    /// A fifth of the iterations: to try things out.
+    /// Whether the run makes only a fifth of the iterations, to try things out.
     pub(super) short: bool,
 }
 
-/// What came of it; times in seconds.
+/// The results of a cell; times are in seconds.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Cell {
     pub(super) place: Where,
@@ -40,40 +40,40 @@ pub(super) struct Cell {
     pub(super) chains: usize,
     pub(super) target_accept: f64,
     pub(super) strategy: Strategy,
-    /// Iterations of each chain that were planned, of chains that warm up together the most that there may be.
+    /// The iterations of warm-up that were planned for each chain; for chains that warm up together, the most allowed.
     pub(super) tune: usize,
-    /// Those that it took; none when it was not done in the time of a cell.
+    /// The iterations that warm-up took; `None` when it was not done in the time of a cell.
     pub(super) warm_up: Option<usize>,
     pub(super) planned_draws: usize,
-    /// Draws of each chain that were made in the time of a cell.
+    /// The draws of each chain that were made in the time of a cell.
     pub(super) draws: usize,
-    /// Starting points, buffers, and the module, which the driver has compiled before.
+    /// The seconds for starting points, buffers, and the module, which the driver has compiled before.
     pub(super) setup_seconds: f64,
     pub(super) warmup_seconds: f64,
     pub(super) sampling_seconds: f64,
-    /// Leapfrog steps after warm-up; in it, when it was not done.
+    /// The leapfrog steps after warm-up, or in warm-up when that was not done.
     pub(super) leapfrogs: u64,
     pub(super) leapfrogs_per_draw: f64,
-    /// Of the host's clock, launches, copies and the host's work included.
+    /// The leapfrog steps a second by the host's clock, including launches, copies and the host's work.
     pub(super) leapfrogs_per_second: f64,
-    /// Of the same leapfrogs, by the device's clock: launches from begin to end.
+    /// The seconds of these leapfrog steps by the device's clock: launches from begin to end.
     pub(super) device_seconds: Option<f64>,
-    /// The device's time of one leapfrog of one chain.
+    /// The device's time of one leapfrog step of one chain, in microseconds.
     pub(super) device_us_per_leapfrog: Option<f64>,
-    /// The most device memory held at once, and what was foretold.
+    /// The most device memory held at once, and the memory that was foretold.
     pub(super) device_bytes: Option<u64>,
     pub(super) foretold_bytes: Option<u64>,
     pub(super) divergences: u64,
-    /// None when there are too few draws to tell.
+    /// The quality of the draws; `None` when there are too few draws to tell.
     pub(super) quality: Option<Quality>,
-    /// Effective draws of the worst quantity for each second from the first to the last, setup and warm-up
-    /// included; of converged runs only.
+    /// The effective draws a second of the worst quantity, over the whole time including setup and warm-up; for
+    /// converged runs only.
     pub(super) min_ess_per_second: Option<f64>,
-    /// Why there are no figures: no memory for it, as a rule.
+    /// The reason why there are no figures; as a rule, memory did not suffice.
     pub(super) error: Option<String>,
 }
 
-/// Leapfrogs and the time they took.
+/// The leapfrog steps of a run, and the time they took.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     iterations: usize,
@@ -99,7 +99,8 @@ impl CellPlan {
         format!("{place:?}, {groups} groups, {likelihood:?}, {precision}, {chains} chains").to_lowercase()
     }
 
-    /// Four chains are the PRD's run. More warm up together, and each draws less; all accept as the PRD's.
+    /// Returns the sampler's settings. Four chains make the PRD's run. More chains warm up together, and each draws
+    /// less. All have the PRD's target of acceptance.
     fn config(&self) -> SamplerConfig {
         let (tune, draws): (usize, usize) = match self.chains {
             0..=1 => (500, 1500),
@@ -116,7 +117,7 @@ impl CellPlan {
         SamplerConfig { tune, draws, chains, target_accept: 0.95, precision, seed: 42, ..base }
     }
 
-    /// Runs it for at most about `time`. A failure of memory or of the density stands in the cell.
+    /// Runs the cell for at most about `time`. A failure of memory or of the density is noted in the result.
     ///
     /// # Errors
     /// When the device is lost: nothing more can be measured.
@@ -137,7 +138,7 @@ impl CellPlan {
         Ok(cell)
     }
 
-    /// A cell in which nothing was measured.
+    /// Returns a cell in which nothing was measured.
     #[cfg(test)]
     pub(super) fn empty_for_test(&self) -> Cell {
         self.empty(&self.config())
@@ -236,12 +237,12 @@ impl Cell {
         self.device_us_per_leapfrog = device.filter(|_| work.leapfrogs > 0).map(per_leapfrog);
     }
 
-    /// Setup, warm-up and draws.
+    /// Returns the seconds of setup, warm-up and draws together.
     pub(super) fn seconds(&self) -> f64 {
         self.setup_seconds + self.warmup_seconds + self.sampling_seconds
     }
 
-    /// Whether all planned draws were made.
+    /// Returns whether all planned draws were made.
     pub(super) fn finished(&self) -> bool {
         self.draws == self.planned_draws
     }
@@ -258,7 +259,7 @@ impl Work {
     }
 }
 
-/// Iterations asked for at once: as many as leave a run that is slow to be ended in time.
+/// The number of iterations asked for at once, kept so small that a slow run can be ended in time.
 #[derive(Debug)]
 struct Pieces {
     iterations: usize,

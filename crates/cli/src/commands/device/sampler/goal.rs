@@ -1,4 +1,5 @@
-//! The shortest run: how long so many chains take to so many effective draws of everything, warm-up included.
+//! The measurement of the shortest run: the time that a number of chains takes to a number of effective draws of every
+//! quantity, including warm-up.
 
 use super::quality::{Quality, quality};
 use anyhow::Result;
@@ -10,25 +11,25 @@ use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConf
 use serde::Serialize;
 use std::time::Instant;
 
-/// Effective draws of bulk and tails of every quantity.
+/// The effective draws, of bulk and tails of every quantity, that a run must reach.
 const ESS: f64 = 8000.0;
-/// Most draws of all chains together: a run that needs more has failed.
+/// The most draws of all chains together; a run that needs more has failed.
 const MOST_DRAWS: usize = 100_000;
-/// A run is done so often with another seed; the median counts.
+/// The number of runs, each with another seed; the median counts.
 const SEEDS: u64 = 3;
 
-/// What is to be run.
+/// The plan of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GoalPlan {
     pub(super) on_gpu: bool,
     pub(super) groups: usize,
     pub(super) precision: Precision,
     pub(super) chains: usize,
-    /// A tenth of the effective draws, once: to try things out.
+    /// Whether there is only one run, to a tenth of the effective draws, to try things out.
     pub(super) short: bool,
 }
 
-/// What it took; of several seeds the run with the median time.
+/// The result of a measurement: the run with the median time among several seeds.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Goal {
     pub(super) place: &'static str,
@@ -38,12 +39,12 @@ pub(super) struct Goal {
     pub(super) superchains: usize,
     pub(super) target_ess: f64,
     pub(super) target_rhat: f64,
-    /// Whether every seed met both.
+    /// Whether the run of every seed met both targets.
     pub(super) reached: bool,
-    /// Iterations of warm-up, and draws, of each chain.
+    /// The iterations of warm-up and the draws of each chain.
     pub(super) warm_up: usize,
     pub(super) draws: usize,
-    /// Starting points, buffers, the module.
+    /// The seconds for starting points, buffers and the module.
     pub(super) setup_seconds: f64,
     pub(super) warmup_seconds: f64,
     pub(super) sampling_seconds: f64,
@@ -51,7 +52,8 @@ pub(super) struct Goal {
 }
 
 impl GoalPlan {
-    /// The PRD's size with more and more chains, on the GPU and, with fewer, on the processor.
+    /// Returns plans of the PRD's size with various numbers of chains, on the GPU and, with fewer chains, on the
+    /// processor.
     pub(super) fn all() -> Vec<Self> {
         let of = |on_gpu, precision, chains| Self { on_gpu, groups: 100, precision, chains, short: false };
         let on_gpu = [1024, 4096, 256, 16_384, 64]
@@ -60,7 +62,7 @@ impl GoalPlan {
         on_gpu.into_iter().flatten().chain(on_cpu).collect()
     }
 
-    /// Enough to run the code.
+    /// Returns plans that are just enough to run the code.
     pub(super) fn small() -> Vec<Self> {
         let of = |on_gpu| Self { on_gpu, groups: 10, precision: Precision::F64, chains: 64, short: true };
         [true, false].map(of).into()
@@ -97,7 +99,7 @@ impl GoalPlan {
         let mut found = None;
         let enough = |q: &Quality| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < limits::RHAT;
         let Reach { met, warm_up, draws, warmup_s, sampling_s } = reach(&mut sampler, |blocks| {
-            // Far fewer draws than effective ones are wished for need no look.
+            // While there are far fewer draws than the target's effective draws, a look at them is not needed.
             let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();
             found = (drawn as f64 >= target / 2.0).then(|| quality(model, blocks, &config)).flatten();
             Ok::<_, anyhow::Error>(found.as_ref().is_some_and(enough))

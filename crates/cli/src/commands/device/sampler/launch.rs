@@ -1,4 +1,4 @@
-//! What a launch costs besides its leapfrogs: the same run, cut into more and more launches.
+//! The cost of a launch besides its leapfrog steps, measured by cutting the same run into more and more launches.
 
 use super::model;
 use anyhow::{Result, bail};
@@ -8,11 +8,11 @@ use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConf
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Iterations of a launch, at most. The draws are the same for all.
+/// The most iterations of a launch, one number for each way to cut the run. The draws are the same in all.
 const ITERATIONS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 const TUNE: usize = 100;
 
-/// One chain, of which the draws are timed.
+/// The plan of a measurement: a run of one chain whose draws are timed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaunchPlan {
     groups: usize,
@@ -20,24 +20,24 @@ pub(super) struct LaunchPlan {
     draws: usize,
 }
 
-/// The run cut in one way.
+/// The times of the run cut in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct LaunchPoint {
     pub(super) most_iterations: usize,
     pub(super) launches: u64,
     pub(super) leapfrogs: u64,
-    /// By the device's clock, from the begin to the end of launches.
+    /// The seconds by the device's clock, from the begin to the end of launches.
     pub(super) device_seconds: f64,
-    /// By the host's clock, with copies and all.
+    /// The seconds by the host's clock, including copies and everything else.
     pub(super) wall_seconds: f64,
 }
 
-/// A straight line through the points: time of a launch over its leapfrogs.
+/// The result of a measurement: a straight line through the points, of the time of a launch over its leapfrog steps.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct LaunchCost {
     pub(super) groups: usize,
     pub(super) precision: Precision,
-    /// What a launch without leapfrogs would take, in microseconds.
+    /// The microseconds that a launch without leapfrog steps would take.
     pub(super) device_us_per_launch: f64,
     pub(super) device_us_per_leapfrog: f64,
     pub(super) wall_us_per_launch: f64,
@@ -102,8 +102,8 @@ impl LaunchPlan {
     }
 }
 
-/// Intercept and slope of the line through points by least squares of relative errors: short launches count as much
-/// as long ones.
+/// Returns intercept and slope of the line through points by least squares of relative errors, so that short launches
+/// count as much as long ones.
 fn line(points: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     let [mut s, mut sx, mut sy, mut sxx, mut sxy] = [0.0; 5];
     for (x, y) in points {

@@ -1,17 +1,17 @@
-//! Facts of the machine that stand beside the figures; nothing that names a machine or a user.
+//! The facts about the machine that accompany the figures; none of them names a machine or a user.
 
 use octopus_device::{DeviceIdentity, DeviceInfo, HostInfo, SystemProvider, verify};
 use serde::Serialize;
 
-/// The device as NVML tells of it before the measurements, and the host.
+/// The facts about the host, and about the device as NVML tells them before the measurements.
 #[derive(Debug, Serialize)]
 pub(super) struct Machine {
     pub(super) host: HostInfo,
-    /// None where NVML does not tell.
+    /// The facts about the device; `None` where NVML does not tell them.
     pub(super) gpu: Option<DeviceInfo>,
-    /// Threads of the CPU engine.
+    /// The number of threads of the CPU engine.
     pub(super) threads: usize,
-    /// Where the driver keeps what it has compiled: `CUDA_CACHE_PATH`, else its own place.
+    /// The place where the driver keeps compiled kernels: `CUDA_CACHE_PATH`, or else the driver's own place.
     driver_cache: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is measured, most important first.
+//! The plan of all measurements, most important first.
 
 use super::batch::BatchPlan;
 use super::cell::{CellPlan, Where};
@@ -10,10 +10,10 @@ use octopus_density::Likelihood::{self, Collapsed, Pointwise};
 use octopus_sampler::Precision;
 use std::time::Duration;
 
-/// More coordinates of all chains than this and the windows of warm-up do not fit in a host's memory.
+/// The most coordinates of all chains together; with more, the windows of warm-up do not fit in a host's memory.
 const MOST_COORDINATES: usize = 20_000_000;
 
-/// The measurements.
+/// The planned measurements.
 pub(super) struct Plan {
     pub(super) starts: Vec<StartPlan>,
     pub(super) cells: Vec<CellPlan>,
@@ -21,16 +21,16 @@ pub(super) struct Plan {
     pub(super) goals: Vec<GoalPlan>,
     pub(super) batches: Vec<BatchPlan>,
     pub(super) teams: Vec<TeamPlan>,
-    /// The time of a cell, after which it is ended with what it has.
+    /// The time after which a cell is ended with what it has.
     pub(super) cell_time: Duration,
 }
 
 impl Plan {
-    /// What is measured on a GPU.
+    /// Returns the plan for a GPU.
     pub(super) fn full() -> Self {
         let chains = [1, 4, 64, 1024, 4096, 16_384, 65_536];
         let mut cells = Vec::new();
-        // The PRD's size in all forms first, then the others.
+        // The PRD's size comes first in all forms, then the other sizes.
         for groups in [100, 1000, 500, 10] {
             for likelihood in [Collapsed, Pointwise] {
                 cells.extend(gpu(groups, likelihood, Precision::F64, &chains));
@@ -59,7 +59,7 @@ impl Plan {
         }
     }
 
-    /// Enough to run every line of the code: for the software GPU, and to try a machine.
+    /// Returns a plan that is just enough to run every line of the code, for the software GPU and to try a machine.
     pub(super) fn small() -> Self {
         let mut cells = Vec::new();
         for groups in [10, 100] {
@@ -89,7 +89,8 @@ impl Plan {
     }
 }
 
-/// 100 groups of 10^3 to 10^5 observations: the more there are, the more blocks it takes to be done in time.
+/// Returns plans with 100 groups of 10^3 to 10^5 observations. The more observations there are, the more blocks are
+/// needed to be done in time.
 fn teams() -> Vec<TeamPlan> {
     let sizes = [(1_000, 40, &[1, 4, 16, 64][..]), (10_000, 20, &[16, 64]), (100_000, 8, &[64])];
     let of = |(per_group, iterations, blocks): (usize, usize, &[usize])| {

@@ -1,4 +1,4 @@
-//! Whether a run has converged, and what its draws are worth.
+//! The quality of a run's draws: R-hat and effective sample sizes, which tell whether the run has converged.
 
 use octopus_density::{HierarchicalNormal, LogDensity};
 use octopus_diag::limits;
@@ -8,32 +8,32 @@ use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Fewer draws of each chain tell nothing.
+/// The fewest draws of each chain that tell anything.
 const FEWEST_DRAWS: usize = 8;
-/// Numbers that are looked at, at most: of long runs of many chains not every element is.
+/// The most numbers that are looked at; in long runs of many chains not every element is.
 const MOST_NUMBERS: usize = 8_000_000;
 
-/// The worst of the quantities that were looked at.
+/// The worst values over the quantities that were looked at.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Quality {
-    /// Bulk effective sample size.
+    /// The smallest bulk effective sample size.
     pub(super) min_ess: f64,
-    /// Tail effective sample size.
+    /// The smallest tail effective sample size.
     pub(super) min_ess_tail: f64,
     pub(super) max_rhat: f64,
-    /// Quantities that were looked at, evenly spread over all `quantities`; scalars always.
+    /// The number of quantities that were looked at, out of all `quantities`: all scalars, and elements evenly spread.
     pub(super) looked_at: usize,
     pub(super) quantities: usize,
 }
 
 impl Quality {
-    /// What the PRD asks for, of many short chains by nested R-hat.
+    /// Returns whether the run meets the PRD's limits; R-hat of many short chains is nested R-hat.
     pub(super) fn converged(&self) -> bool {
         self.max_rhat < limits::RHAT && self.min_ess > limits::ESS && self.min_ess_tail > limits::ESS
     }
 }
 
-/// None when there are too few draws.
+/// Returns the quality of a run's draws; `None` when there are too few draws.
 pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &SamplerConfig) -> Option<Quality> {
     let chains = blocks.first()?.chains.len();
     let draws: usize = blocks.iter().map(|block| block.draws).sum();
@@ -63,7 +63,7 @@ pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &Sam
     } else {
         summary(&looked_at, DEFAULT_PROB)
     };
-    // NaN is the worst of all, and must not be lost on the way.
+    // NaN counts as the worst value, and must not be lost on the way.
     let worst = |of: fn(&ParameterSummary) -> f64, pick: fn(f64, f64) -> f64| {
         let all = found.iter().flat_map(|found| &found.parameters).map(of);
         all.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) }).unwrap_or(f64::NAN)
@@ -77,7 +77,7 @@ pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &Sam
     })
 }
 
-/// The places in an expanded draw of all scalars and of at most about `most` elements, evenly spread.
+/// Returns the places in an expanded draw of all scalars, and of at most about `most` elements, evenly spread.
 fn choose(model: &HierarchicalNormal, most: usize) -> Vec<usize> {
     let layout = model.layout();
     let elements = layout.ranges().filter(|(variable, _)| !variable.dims.is_empty()).map(|(_, range)| range.len());

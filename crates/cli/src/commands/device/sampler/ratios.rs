@@ -1,28 +1,29 @@
-//! What the figures say together: from how many chains on the GPU pays, and how much faster it is.
+//! The figures that compare GPU and CPU: the number of chains from which on the GPU pays, and how much faster it is.
 
 use super::cell::{Cell, Where};
 use octopus_density::Likelihood;
 use octopus_sampler::Precision;
 use serde::Serialize;
 
-/// From how many chains on the GPU does more leapfrogs a second than the CPU at its best number of chains.
+/// The number of chains from which on the GPU does more leapfrogs a second than the CPU at its best number of chains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct BreakEven {
     pub(super) groups: usize,
     pub(super) likelihood: Likelihood,
     pub(super) precision: Precision,
     pub(super) cpu_leapfrogs_per_second: f64,
-    /// Between two measured numbers of chains, in logarithms; none when the GPU never gets there.
+    /// The number of chains, interpolated in logarithms between two measured numbers; `None` when the GPU never gets
+    /// there.
     pub(super) chains: Option<f64>,
 }
 
-/// The CPU's time over the GPU's, or the GPU's rate over the CPU's.
+/// A ratio that tells how much faster the GPU is: the CPU's time over the GPU's, or the GPU's rate over the CPU's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Ratio {
     pub(super) groups: usize,
     pub(super) likelihood: Likelihood,
-    /// `a`: the PRD's run of 4 chains in f64 on both. `b`: effective draws a second of the worst quantity, each side
-    /// with its best number of chains and precision, converged runs only.
+    /// The kind of ratio. `a` compares the PRD's run of 4 chains in f64 on both sides. `b` compares effective draws a
+    /// second of the worst quantity, each side with its best number of chains and precision, over converged runs only.
     pub(super) kind: char,
     pub(super) cpu: Side,
     pub(super) gpu: Side,
@@ -34,7 +35,7 @@ pub(super) struct Ratio {
 pub(super) struct Side {
     pub(super) chains: usize,
     pub(super) precision: Precision,
-    /// Seconds for `a`, effective draws a second for `b`.
+    /// The figure of the side: seconds for `a`, effective draws a second for `b`.
     pub(super) figure: f64,
 }
 
@@ -59,7 +60,7 @@ pub(super) fn break_even(cells: &[Cell]) -> Vec<BreakEven> {
     found
 }
 
-/// Where the rate first reaches `level`.
+/// Returns the number of chains at which the rate first reaches `level`.
 fn crossing(points: &[(f64, f64)], level: f64) -> Option<f64> {
     let at = points.iter().position(|(_, rate)| *rate >= level)?;
     let (chains, rate) = points[at];
@@ -73,7 +74,7 @@ pub(super) fn ratios(cells: &[Cell]) -> Vec<Ratio> {
     let both = |(groups, likelihood): &(usize, Likelihood)| {
         let of = |place| cells.iter().filter(move |cell| is(cell, place, *groups, *likelihood));
         let prd = |place| {
-            // Not a short one of a small plan.
+            // The short run of a small plan does not count.
             let whole = |cell: &&Cell| cell.finished() && (cell.tune, cell.draws) == (1000, 2000);
             let mut cells = of(place).filter(|cell| cell.chains == 4 && cell.precision == Precision::F64).filter(whole);
             cells.next().map(|cell| side(cell, cell.seconds()))
@@ -100,7 +101,7 @@ fn is(cell: &Cell, place: Where, groups: usize, likelihood: Likelihood) -> bool 
     (cell.place, cell.groups, cell.likelihood) == (place, groups, likelihood)
 }
 
-/// Sizes and likelihoods in ascending order, collapsed first.
+/// Returns sizes and likelihoods in ascending order, collapsed first.
 fn sizes(cells: &[Cell]) -> Vec<(usize, Likelihood)> {
     let mut sizes: Vec<_> = cells.iter().map(|cell| (cell.groups, cell.likelihood)).collect();
     sizes.sort_by_key(|(groups, likelihood)| (*groups, *likelihood == Likelihood::Pointwise));
@@ -136,7 +137,8 @@ mod tests {
         assert_eq!((a.kind, a.ratio, b.kind, b.ratio), ('a', 0.5, 'b', 5.0));
         assert_eq!((b.gpu.precision, b.cpu.chains), (F32, 64));
         let [f64, f32] = &break_even(&cells)[..] else { panic!("{:?}", break_even(&cells)) };
-        // From 1 to 16 million leapfrogs between 4 and 64 chains: 4 million at the middle of the logarithms.
+        // The rate grows from 1 to 16 million leapfrogs between 4 and 64 chains: it is 4 million in the middle of the
+        // logarithms.
         assert!((f64.chains.unwrap() - 16.0).abs() < 1e-9 && f64.precision == F64, "{f64:?}");
         assert_eq!((f32.chains, f32.precision), (None, F32));
     }

@@ -1,4 +1,5 @@
-//! From the start of a process to its first draw, with and without what the driver has compiled before.
+//! The time from the start of a process to its first draw, with and without kernels that the driver has compiled
+//! before.
 
 use super::super::of_cuda;
 use super::model;
@@ -12,41 +13,42 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// A process to start.
+/// The plan of a process to start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StartPlan {
     groups: usize,
     precision: Precision,
-    /// Without the driver's cache of compiled kernels.
+    /// Whether the process starts without the driver's cache of compiled kernels.
     cold: bool,
 }
 
-/// What it took, in seconds.
+/// The times of a start, in seconds.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Start {
     pub(super) groups: usize,
     pub(super) precision: Precision,
     pub(super) cold: bool,
-    /// From the start of the process until its first draw was told, everything included.
+    /// The time from the start of the process until it reported its first draw, including everything.
     pub(super) process_to_first_draw: f64,
     pub(super) phases: Phases,
 }
 
-/// The parts, as the process itself has timed them.
+/// The times of the parts, as the process itself has measured them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Phases {
-    /// The driver, and what the device is.
+    /// The time to load the driver and identify the device.
     pub(super) driver: f64,
-    /// The context on the device.
+    /// The time to make the context on the device.
     pub(super) context: f64,
-    /// The first sampler: the module, which the driver compiles or finds in its cache, buffers, starting points.
+    /// The time to make the first sampler: the module, which the driver compiles or finds in its cache, buffers, and
+    /// starting points.
     pub(super) first_sampler: f64,
-    /// One iteration of one chain.
+    /// The time of one iteration of one chain.
     pub(super) first_draw: f64,
 }
 
 impl StartPlan {
-    /// Cold, then warm.
+    /// Returns two plans: without the driver's cache, then with it.
     pub(super) fn both(groups: usize, precision: Precision) -> [Self; 2] {
         [true, false].map(|cold| Self { groups, precision, cold })
     }
@@ -60,7 +62,7 @@ impl StartPlan {
     /// When the process fails.
     pub(super) fn measure(&self, device: u32) -> Result<Start> {
         if !self.cold {
-            // Fills the cache.
+            // This process fills the cache.
             self.process(device)?;
         }
         let (process_to_first_draw, phases) = self.process(device).with_context(|| self.name())?;
@@ -86,7 +88,7 @@ impl StartPlan {
     }
 }
 
-/// Draws once and tells the times; `what` is `GROUPS:PRECISION`.
+/// Draws once and prints the times; `what` is `GROUPS:PRECISION`.
 ///
 /// # Errors
 /// When the device fails.

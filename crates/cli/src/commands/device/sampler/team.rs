@@ -1,5 +1,5 @@
-//! What a leapfrog costs where a chain reads so many observations that blocks share them: the same run by more and more
-//! blocks, and on the CPU.
+//! The cost of a leapfrog step where a chain reads so many observations that blocks share them. The same run is made by
+//! more and more blocks, and on the CPU.
 
 use anyhow::{Result, bail};
 use octopus_density::synthetic::HierarchicalSpec;
@@ -9,20 +9,21 @@ use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConf
 use serde::Serialize;
 use std::time::Instant;
 
-/// One data set, pointwise, and by how many blocks a chain it is run.
+/// The plan of a measurement: a data set with a pointwise likelihood, and the numbers of blocks of a chain to run it
+/// by.
 #[derive(Clone, Debug)]
 pub(super) struct TeamPlan {
     pub(super) groups: usize,
     pub(super) per_group: usize,
     pub(super) precision: Precision,
     pub(super) chains: usize,
-    /// Blocks of a chain; `None` for as many as the device holds.
+    /// The numbers of blocks of a chain; `None` for as many as the device holds.
     pub(super) blocks: Vec<Option<usize>>,
-    /// Iterations, half of them of warm-up.
+    /// The number of iterations; half of them are warm-up.
     pub(super) iterations: usize,
 }
 
-/// What came of it.
+/// The result of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct TeamCost {
     pub(super) groups: usize,
@@ -30,19 +31,19 @@ pub(super) struct TeamCost {
     pub(super) precision: Precision,
     pub(super) chains: usize,
     pub(super) points: Vec<TeamPoint>,
-    /// Of the CPU's engine in f64, as many chains on all cores.
+    /// The microseconds of a leapfrog step by the CPU's engine with as many chains on all cores; `None` except in f64.
     pub(super) cpu_us_per_leapfrog: Option<f64>,
 }
 
-/// The run by so many blocks.
+/// The times of the run by one number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct TeamPoint {
-    /// Of a chain; `None` for as many as the device holds.
+    /// The number of blocks of a chain; `None` for as many as the device holds.
     pub(super) blocks: Option<usize>,
     pub(super) leapfrogs: u64,
-    /// The device's time of launches, divided by the leapfrogs of one chain.
+    /// The device's time of launches, divided by the leapfrog steps of one chain.
     pub(super) device_us_per_leapfrog: f64,
-    /// Observations read, of all chains, in bytes.
+    /// The rate at which all chains together read observations.
     pub(super) gigabytes_per_second: f64,
 }
 
@@ -97,7 +98,7 @@ impl TeamPlan {
     }
 }
 
-/// Leapfrogs of the whole run.
+/// Returns the number of leapfrog steps of the whole run.
 fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64> {
     let mut leapfrogs = 0;
     while let Some(block) = sampler.advance(usize::MAX)? {

@@ -165,7 +165,7 @@ fn line(cell: &Cell) -> String {
         cell.leapfrogs_per_draw,
         cell.seconds(),
         or_dash(quality.map(|quality| format!("{:.0}", quality.min_ess))),
-        // One chain has none.
+        // One chain has no R-hat.
         or_dash(quality.filter(|quality| !quality.max_rhat.is_nan()).map(|quality| format!("{:.3}", quality.max_rhat))),
         or_dash(cell.min_ess_per_second.map(|rate| format!("{rate:.0}"))),
         or_dash(cell.device_bytes.map(|bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))),
