@@ -32,7 +32,7 @@ const STRATEGY_REPEATS: usize = 3;
 /// because of a neighbour on the machine, all repeats are timed again with the next, longer value, and the new times
 /// count.
 const REPEAT_SECONDS: [f64; 3] = [0.25, 0.5, 1.0];
-/// How many times as many draws as the run the CPU's long run makes, which is compared with a GPU's many chains.
+/// The draws of the CPU's long run, as a multiple of the run's own. The long run is compared with a GPU's many chains.
 const LONG: usize = 10;
 /// The PRD's limit of the variation over repeats.
 const MAX_VARIATION: f64 = 0.1;

@@ -14,7 +14,7 @@ use octopus_runs::{Demand, MemoryRun, Placement, posterior_of, sample_in_memory}
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 
-/// How many times as many chains as the run those runs have whose posteriors are compared. With fewer chains, the Monte
+/// The chains of the runs whose posteriors are compared, as a multiple of the run's own. With fewer chains, the Monte
 /// Carlo error of some of hundreds of means would come near the PRD's 5 %.
 const MORE_CHAINS: usize = 4;
 
