@@ -36,7 +36,7 @@ pub(crate) struct Watch {
     drawn: usize,
     /// The look that goes on, if one does.
     pending: Option<Receiver<Result<Option<Shortfall>, RunError>>>,
-    /// The draws of each chain that the last look to begin looks at.
+    /// The draws of each chain at the latest look.
     looked_at: usize,
     /// The blocks drawn since that look began.
     held: Vec<Block>,

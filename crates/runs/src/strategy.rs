@@ -53,11 +53,11 @@ pub struct StrategyPlan {
 pub struct DrawsWanted {
     /// The number of draws; for a run with a target, the number that it is predicted to need.
     pub draws: usize,
-    /// How many draws there may be.
+    /// The limit on the number of draws.
     pub limit: DrawsLimit,
 }
 
-/// How many draws there may be.
+/// The limit on the number of draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DrawsLimit {
     /// As many draws as are wanted, because there is no target.
