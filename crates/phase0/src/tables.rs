@@ -114,7 +114,8 @@ fn batches(measurements: &[Measurement]) -> Comparison {
         title: "Repeats".into(),
         note: "After one run to warm up. A repeat is a batch of runs and counts as their mean; the variation is \
                the standard deviation (n - 1) over the mean of the repeats, and P1.4 takes the worst. An engine whose \
-               times vary by 10% or more is timed again with twice the repeats, and those count."
+               times vary by 10% or more is timed again with repeats of twice the length, at most twice (not with \
+               --quick), and the last count."
             .into(),
         columns: words(&["engine", "runs a repeat", "wall s of each repeat", "variation"]),
         rows: measurements.iter().map(row).collect(),
