@@ -21,7 +21,6 @@ mod interrupt;
 mod logging;
 mod output;
 mod progress;
-mod tiny_run;
 
 use exit::Exit;
 use octopus_models::Registry;

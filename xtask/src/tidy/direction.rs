@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 19] = [
+const MAY_KNOW: [(&str, &[&str]); 20] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
@@ -41,6 +41,23 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
         &["octopus", "models", "runs", "report", "diag", "device", "sampler", "density", "trace", "formats"],
     ),
     (
+        "crates/bench",
+        &[
+            "runs",
+            "models",
+            "device",
+            "diag",
+            "sampler",
+            "density",
+            "random",
+            "trace",
+            "formats",
+            "files",
+            "report",
+            "calibrate",
+        ],
+    ),
+    (
         "crates/cli",
         &[
             "octopus",
@@ -57,6 +74,7 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
             "calibrate",
             "device",
             "report",
+            "bench",
         ],
     ),
     ("benchmarks", &["random", "density", "sampler", "trace", "diag"]),

@@ -2,8 +2,9 @@
 
 use crate::args::{Global, VerifyArgs};
 use crate::exit::Exit;
-use crate::{output, tiny_run};
+use crate::output;
 use anyhow::Result;
+use octopus_bench::tiny_run;
 use octopus_device::{
     Device, DeviceIdentity, Finding, FitnessConfig, Needs, Overall, Question, Status, SystemProvider, VerifyReport,
     fitness, fitness_skipped, fitness_without_device, verify_with,
@@ -47,16 +48,18 @@ fn deep(report: &VerifyReport, args: &VerifyArgs) -> Vec<Finding> {
         return fitness_without_device("there is no such device (see device-present)", &mut on_cpu);
     }
     match ordinal(report, args.device) {
-        Some(device) => {
-            fitness(FitnessConfig { device, small: args.small }, &mut || tiny_run::tiny_run(Device::Cuda(device)))
-        }
+        Some(device) => fitness(FitnessConfig { device, small: args.small }, &mut || sample(Device::Cuda(device))),
         None => hidden(),
     }
 }
 
 /// Tries the sampler on the CPU, which is possible where the device does not work.
 fn on_cpu() -> Result<String, String> {
-    tiny_run::tiny_run(Device::Cpu)
+    sample(Device::Cpu)
+}
+
+fn sample(device: Device) -> Result<String, String> {
+    tiny_run(device).map_err(|error| output::chain(&error))
 }
 
 /// Returns the driver's number of the device. NVML counts all devices, but the driver counts only those that this

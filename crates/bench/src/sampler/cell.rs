@@ -288,7 +288,7 @@ impl Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::device::sampler::model;
+    use crate::sampler::model;
 
     #[test]
     fn a_cell_on_the_cpu_has_figures_that_fit_together() {

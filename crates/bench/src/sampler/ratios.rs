@@ -112,7 +112,7 @@ fn sizes(cells: &[Cell]) -> Vec<(usize, Likelihood)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::device::sampler::cell::CellPlan;
+    use crate::sampler::cell::CellPlan;
 
     fn cell(place: Where, chains: usize, precision: Precision, leapfrogs: f64, seconds: f64, ess: Option<f64>) -> Cell {
         let mut cell = CellPlan::new(place, 100, Likelihood::Collapsed, precision, chains).empty_for_test();

@@ -1,5 +1,5 @@
-//! `octopus device exact --runs` makes whole runs and expansions of draws on the device, and compares them bit for bit
-//! with those of the CPU and of the record. An expansion is what draws mean: variables and replicated observations.
+//! Whole runs on the device and what draws mean there, bit for bit those of the CPU and of the record:
+//! `octopus device exact --runs`.
 
 mod batches;
 mod bits;
@@ -8,9 +8,7 @@ mod expansions;
 mod record;
 
 use super::of_cuda;
-use crate::args::DeviceExactArgs;
-use crate::exit::Exit;
-use crate::output;
+use crate::exact::Options;
 use anyhow::{Result, bail};
 use batches::batches;
 use bits::Bits;
@@ -20,6 +18,7 @@ use octopus_device::{CudaContext, Device, DeviceIdentity};
 use octopus_sampler::{Backend, Begin, Precision, Sampler, SamplerError};
 use record::{Record, Recorded};
 use serde::Serialize;
+use std::fmt;
 use std::time::Instant;
 
 /// The comparison of one run, or of one expansion of draws.
@@ -40,8 +39,9 @@ struct Row {
     seconds: f64,
 }
 
+/// All runs and expansions, compared.
 #[derive(Debug, Serialize)]
-struct Answer {
+pub struct Answer {
     schema: u32,
     device: DeviceIdentity,
     runs: Vec<Row>,
@@ -59,12 +59,25 @@ struct Made {
     seconds: f64,
 }
 
-/// Makes all runs and expansions, and compares them.
+impl Answer {
+    /// Whether everything is equal, bit for bit.
+    pub fn equal(&self) -> bool {
+        self.equal
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text(self))
+    }
+}
+
+/// Makes all runs and expansions and compares.
 ///
 /// # Errors
-/// When there is no such device, the device fails, or a file cannot be used.
-pub(super) fn run(args: &DeviceExactArgs, json: bool, quiet: bool) -> Result<Exit> {
-    let expected = args.expected.as_deref().map(Record::read).transpose()?;
+/// When there is no such device, it fails, or a file cannot be used.
+pub fn run(args: &Options<'_>) -> Result<Answer> {
+    let expected = args.expected.map(Record::read).transpose()?;
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
     let Some(context) = Device::Cuda(args.device).context().map_err(of_cuda)? else {
         bail!("cuda:{} has no context", args.device)
@@ -85,21 +98,13 @@ pub(super) fn run(args: &DeviceExactArgs, json: bool, quiet: bool) -> Result<Exi
         expansion.make(&context)?.into_iter().for_each(&mut take);
     }
     let answer = sum_up(device, rows, expected.as_ref(), args.small);
-    if let Some(path) = &args.record {
+    if let Some(path) = args.record {
         if let Some(row) = answer.runs.iter().find(|row| !row.equal) {
             bail!("nothing is recorded: {} differs from the CPU's", row.name);
         }
         Record::of(recorded).write(path)?;
     }
-    if json {
-        output::print_json(&answer)?;
-    } else {
-        output::print(&text(&answer))?;
-    }
-    if let (Some(path), false) = (&args.record, quiet) {
-        output::note(format!("recorded in {}", path.display()));
-    }
-    Ok(if answer.equal { Exit::Fine } else { Exit::Bad })
+    Ok(answer)
 }
 
 fn make(case: Case, context: &CudaContext) -> Result<Made> {

@@ -10,10 +10,11 @@ use super::start::Start;
 use super::team::TeamCost;
 use octopus_device::DeviceIdentity;
 use serde::Serialize;
+use std::fmt;
 
 /// The results of all measurements; times are in seconds, sizes in bytes.
 #[derive(Debug, Serialize)]
-pub(super) struct Answer {
+pub struct Answer {
     schema: u32,
     pub(super) device: DeviceIdentity,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
@@ -36,6 +37,12 @@ pub(super) struct Answer {
     /// The numbers of chains from which on the GPU does more leapfrogs a second than all cores.
     pub(super) break_even: Vec<BreakEven>,
     pub(super) ratios: Vec<Ratio>,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::text::text(self))
+    }
 }
 
 impl Answer {

@@ -12,12 +12,8 @@ use std::time::Instant;
 /// came of it.
 ///
 /// # Errors
-/// When the run fails or a draw is not finite; the error says so in words.
-pub(crate) fn tiny_run(device: Device) -> Result<String, String> {
-    sample(device).map_err(|error| crate::output::chain(&error))
-}
-
-fn sample(device: Device) -> Result<String> {
+/// When it failed or a draw is not finite.
+pub fn tiny_run(device: Device) -> Result<String> {
     let spec = HierarchicalSpec { groups: 10, ..HierarchicalSpec::default() };
     let data = spec.generate().context("making data")?.data;
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default())?;

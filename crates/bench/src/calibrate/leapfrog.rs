@@ -4,7 +4,6 @@
 //! On the device a single chain tells how long the chains wait for each other's slowest part, and many chains tell
 //! what each of them costs once the device is full.
 
-use crate::output;
 use anyhow::Result;
 use octopus_density::gpu::Precision;
 use octopus_density::synthetic::HierarchicalSpec;
@@ -61,18 +60,17 @@ impl Runs {
     ///
     /// # Errors
     /// When the device or its memory fails.
-    pub(super) fn record(&self, calibration: &mut Calibration, device: Device, quiet: bool) -> Result<()> {
+    pub(super) fn record(&self, calibration: &mut Calibration, device: Device, say: &dyn Fn(String)) -> Result<()> {
         let place = Placement::open(&[device])?;
-        let say = |what: String| (!quiet).then(|| output::note(format!("leapfrog steps of {what}")));
         for &groups in &self.groups {
-            say(format!("{groups} groups"));
+            say(format!("leapfrog steps of {groups} groups"));
             let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
             for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
                 self.own.record(calibration, &place, &spec, likelihood)?;
             }
         }
         for &observations in &self.observations {
-            say(format!("{observations} observations"));
+            say(format!("leapfrog steps of {observations} observations"));
             let spec = HierarchicalSpec { groups: 100, per_group: observations / 100, ..HierarchicalSpec::default() };
             self.shared.record(calibration, &place, &spec, Likelihood::Pointwise)?;
         }

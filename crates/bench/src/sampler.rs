@@ -1,4 +1,4 @@
-//! `octopus device sampler` measures how fast the sampler is on a GPU and on all cores of the same host.
+//! How fast the sampler is on a GPU and on all cores of the same host: `octopus device sampler`.
 //!
 //! The figures of most interest are measured first, and the results so far are written after each measurement.
 
@@ -15,11 +15,10 @@ mod start;
 mod team;
 mod text;
 
+pub use answer::Answer;
+pub use start::first_draw;
+
 use super::of_cuda;
-use crate::args::{DeviceSamplerArgs, Global};
-use crate::exit::Exit;
-use crate::output;
-use answer::Answer;
 use anyhow::{Context, Result, bail};
 use cell::{Cell, Where};
 use octopus_density::synthetic::HierarchicalSpec;
@@ -27,17 +26,30 @@ use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::{CudaContext, Device, DeviceIdentity};
 use octopus_files::write_file;
 use plan::Plan;
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
-/// Makes the measurements.
+/// What is measured, and for how long.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The N of cuda:N.
+    pub device: u32,
+    /// Few and short runs; a test double is never given others.
+    pub small: bool,
+    /// Nothing is begun after so many seconds.
+    pub seconds: u64,
+    /// The file to which what there is is written after each measurement.
+    pub out: Option<&'a Path>,
+    /// A process that calls [`first_draw`] with the device and these words, and writes to stdout.
+    pub starting: &'a dyn Fn(&str) -> Result<Command>,
+}
+
+/// Measures.
 ///
 /// # Errors
-/// When there is no such device, the device fails, or a file cannot be written.
-pub(super) fn run(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> {
-    if let Some(what) = &args.first_draw {
-        start::child(args.device, what)?;
-        return Ok(Exit::Fine);
-    }
+/// When there is no such device, it fails, or a file cannot be written.
+pub fn run(args: &Options<'_>) -> Result<Answer> {
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
     let plan = if args.small || device.test_double { Plan::small() } else { Plan::full() };
     let Some(context) = Device::Cuda(args.device).context().map_err(of_cuda)? else {
@@ -45,12 +57,7 @@ pub(super) fn run(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> {
     };
     let mut bench = Bench { args, context, begun: Instant::now(), answer: Answer::new(device, args.seconds) };
     bench.measure(&plan)?;
-    if global.json {
-        output::print_json(&bench.answer)?;
-    } else {
-        output::print(&text::text(&bench.answer))?;
-    }
-    Ok(Exit::Fine)
+    Ok(bench.answer)
 }
 
 /// Makes the model of phase 0 with its data, with this many groups of ten observations.
@@ -61,7 +68,7 @@ fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal> {
 
 /// The measurements under way, with the results so far.
 struct Bench<'a> {
-    args: &'a DeviceSamplerArgs,
+    args: &'a Options<'a>,
     context: CudaContext,
     begun: Instant,
     answer: Answer,
@@ -71,7 +78,7 @@ impl Bench<'_> {
     fn measure(&mut self, plan: &Plan) -> Result<()> {
         for start in &plan.starts {
             if self.in_time(&start.name()) {
-                self.answer.starts.push(start.measure(self.args.device)?);
+                self.answer.starts.push(start.measure(self.args.starting)?);
                 self.keep()?;
             }
         }
@@ -132,7 +139,7 @@ impl Bench<'_> {
     /// Writes the results so far. The file gets its final name only when it is whole.
     fn keep(&mut self) -> Result<()> {
         self.answer.sum_up(self.begun.elapsed().as_secs_f64());
-        let Some(path) = &self.args.out else { return Ok(()) };
+        let Some(path) = self.args.out else { return Ok(()) };
         let text = serde_json::to_string_pretty(&self.answer).context("cannot write the result as JSON")?;
         Ok(write_file(path, text.as_bytes())?)
     }

@@ -3,10 +3,10 @@
 
 use super::super::of_cuda;
 use super::model;
-use crate::exit::{Exit, HardwareError, UsageError};
 use anyhow::{Context, Result, bail};
 use octopus_density::Likelihood;
 use octopus_device::{Device, DeviceIdentity};
+use octopus_runs::RunError;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
@@ -60,20 +60,18 @@ impl StartPlan {
 
     /// # Errors
     /// When the process fails.
-    pub(super) fn measure(&self, device: u32) -> Result<Start> {
+    pub(super) fn measure(&self, starting: &dyn Fn(&str) -> Result<Command>) -> Result<Start> {
         if !self.cold {
-            // This process fills the cache.
-            self.process(device)?;
+            // Fills the cache.
+            self.process(starting)?;
         }
-        let (process_to_first_draw, phases) = self.process(device).with_context(|| self.name())?;
+        let (process_to_first_draw, phases) = self.process(starting).with_context(|| self.name())?;
         let Self { groups, precision, cold } = *self;
         Ok(Start { groups, precision, cold, process_to_first_draw, phases })
     }
 
-    fn process(&self, device: u32) -> Result<(f64, Phases)> {
-        let mut command = Command::new(std::env::current_exe().context("this program does not know its own file")?);
-        command.args(["device", "sampler", "--device", &device.to_string()]);
-        command.args(["--first-draw", &format!("{}:{}", self.groups, self.precision)]);
+    fn process(&self, starting: &dyn Fn(&str) -> Result<Command>) -> Result<(f64, Phases)> {
+        let mut command = starting(&format!("{}:{}", self.groups, self.precision))?;
         command.env("CUDA_CACHE_DISABLE", if self.cold { "1" } else { "0" }).stdout(Stdio::piped());
         let clock = Instant::now();
         let mut child = command.spawn().context("cannot start this program again")?;
@@ -88,12 +86,12 @@ impl StartPlan {
     }
 }
 
-/// Draws once and prints the times; `what` is `GROUPS:PRECISION`.
+/// Draws once and writes the times to `out` as a line of JSON; `what` is `GROUPS:PRECISION`.
 ///
 /// # Errors
-/// When the device fails.
-pub(super) fn child(device: u32, what: &str) -> Result<Exit> {
-    let usage = || UsageError(format!("{what} is not of the form GROUPS:PRECISION"));
+/// When there is no such device, it fails, or `what` is of another form.
+pub fn first_draw(device: u32, what: &str, out: &mut dyn Write) -> Result<()> {
+    let usage = || RunError::CannotRun(format!("{what} is not of the form GROUPS:PRECISION"));
     let (groups, precision) = what.split_once(':').ok_or_else(usage)?;
     let groups = groups.parse().map_err(|_| usage())?;
     let precision: Precision = precision.parse().map_err(|_| usage())?;
@@ -102,7 +100,7 @@ pub(super) fn child(device: u32, what: &str) -> Result<Exit> {
     DeviceIdentity::read(device).map_err(of_cuda)?;
     let driver = lap();
     let context = Device::Cuda(device).context().map_err(of_cuda)?;
-    let context = context.ok_or_else(|| HardwareError(format!("cuda:{device} has no context")))?;
+    let context = context.ok_or_else(|| RunError::NoDevice(format!("cuda:{device} has no context")))?;
     let in_context = lap();
     let model = model(groups, Likelihood::Collapsed)?;
     let config = SamplerConfig { draws: 1, tune: 0, chains: 1, precision, seed: 42, ..SamplerConfig::default() };
@@ -110,8 +108,6 @@ pub(super) fn child(device: u32, what: &str) -> Result<Exit> {
     let first_sampler = lap();
     sampler.advance(1)?;
     let phases = Phases { driver, context: in_context, first_sampler, first_draw: lap() };
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{}", serde_json::to_string(&phases)?)?;
-    stdout.flush()?;
-    Ok(Exit::Fine)
+    writeln!(out, "{}", serde_json::to_string(&phases)?)?;
+    Ok(out.flush()?)
 }

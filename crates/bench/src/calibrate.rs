@@ -1,57 +1,55 @@
-//! `octopus device calibrate` measures the costs of a device.
+//! What work costs on CPU and GPU, kept for `--device auto`: `octopus device calibrate`.
 
 mod leapfrog;
 
-use super::of_cuda;
-use crate::args::{DeviceCalibrateArgs, Global};
-use crate::exit::Exit;
-use crate::output;
+use super::{of_array, of_cuda};
 use anyhow::{Context, Result};
 use leapfrog::Runs;
 use octopus_device::{
-    ArrayError, Calibration, CalibrationCache, CalibrationConfig, CalibrationKey, Device, DeviceIdentity, calibrate,
+    Calibration, CalibrationCache, CalibrationConfig, CalibrationKey, Device, DeviceIdentity, calibrate,
 };
-use serde_json::json;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Measures a device and keeps the result.
+/// What was measured, and where it is kept.
+#[derive(Debug)]
+pub struct Answer {
+    /// The device.
+    pub device: DeviceIdentity,
+    /// The file in the cache.
+    pub file: PathBuf,
+    /// The costs.
+    pub calibration: Calibration,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text(&self.device, &self.calibration))
+    }
+}
+
+/// Measures cuda:N and keeps the result in this folder, else in the user's cache; tells what comes next by `say`.
 ///
 /// # Errors
-/// When there is no such device, the device fails, or the cache cannot be written.
-pub(super) fn run(args: &DeviceCalibrateArgs, global: Global) -> Result<Exit> {
-    let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
-    let cache = match &args.cache {
+/// When there is no such device, it fails, or the cache cannot be written.
+pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<Answer> {
+    let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
+    let cache = match cache {
         Some(folder) => CalibrationCache::in_folder(folder),
         None => CalibrationCache::of_user().context("give a folder with --cache")?,
     };
-    let key = CalibrationKey::of_device(args.device, device.driver.as_deref()).map_err(of_cuda)?;
+    let key = CalibrationKey::of_device(ordinal, device.driver.as_deref()).map_err(of_cuda)?;
     let (config, runs) = if device.test_double { (of_the_double(), Runs::of_the_double()) } else { Default::default() };
-    let mut calibration = calibrate(args.device, key, &config).map_err(of_array)?;
-    runs.record(&mut calibration, Device::Cuda(args.device), global.quiet)?;
-    let path = cache.store(&calibration)?;
-    if global.json {
-        output::print_json(&json!({
-            "schema": 1, "device": device, "test_double": device.test_double, "file": path, "calibration": calibration,
-        }))?;
-    } else {
-        output::print(&text(&device, &calibration))?;
-    }
-    if !global.quiet {
-        output::note(format!("kept in {}", path.display()));
-    }
-    Ok(Exit::Fine)
+    let mut calibration = calibrate(ordinal, key, &config).map_err(of_array)?;
+    runs.record(&mut calibration, Device::Cuda(ordinal), say)?;
+    let file = cache.store(&calibration)?;
+    Ok(Answer { device, file, calibration })
 }
 
 /// Returns settings for the software GPU. They are just enough to run the code, since its times say nothing.
 fn of_the_double() -> CalibrationConfig {
     CalibrationConfig { elements: (256, 16_384), sides: (8, 32), samples: 3, sample_time: Duration::from_micros(100) }
-}
-
-fn of_array(error: ArrayError) -> anyhow::Error {
-    match error {
-        ArrayError::Cuda { source, .. } => of_cuda(source),
-        other => other.into(),
-    }
 }
 
 fn text(device: &DeviceIdentity, calibration: &Calibration) -> String {

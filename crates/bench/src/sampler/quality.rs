@@ -91,7 +91,7 @@ fn choose(model: &HierarchicalNormal, most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::device::sampler::model;
+    use crate::sampler::model;
     use octopus_density::Likelihood;
     use octopus_sampler::Sampler;
 

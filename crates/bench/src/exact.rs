@@ -1,13 +1,25 @@
-//! `octopus device exact` compares the bits of a device's results with the CPU's and with recorded ones.
+//! Every kernel on fixed inputs, bit for bit the CPU's and those of the record: `octopus device exact`.
 
 use super::expected::{Expected, ptx_sha256};
-use super::{of_cuda, runs};
-use crate::args::{DeviceExactArgs, Global};
-use crate::exit::Exit;
-use crate::output;
+use super::of_cuda;
 use anyhow::{Result, bail};
 use octopus_device::{DeviceIdentity, ExactRow, ExactSize, exact_kernels};
 use serde::Serialize;
+use std::fmt;
+use std::path::Path;
+
+/// What is compared, here and in [`runs`](crate::runs).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The N of cuda:N.
+    pub device: u32,
+    /// Little work, for tools that slow kernels down.
+    pub small: bool,
+    /// A record to compare with, too.
+    pub expected: Option<&'a Path>,
+    /// The file to which the results are recorded.
+    pub record: Option<&'a Path>,
+}
 
 /// The comparison of one kernel's result.
 #[derive(Debug, Serialize)]
@@ -21,8 +33,9 @@ struct Row {
     equal: bool,
 }
 
+/// All kernels' results, compared.
 #[derive(Debug, Serialize)]
-struct Answer {
+pub struct Answer {
     schema: u32,
     device: DeviceIdentity,
     ptx_sha256: String,
@@ -32,33 +45,34 @@ struct Answer {
     problems: Vec<String>,
 }
 
-/// Runs all kernels and compares their results.
+impl Answer {
+    /// Whether everything is equal, bit for bit.
+    pub fn equal(&self) -> bool {
+        self.equal
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text(self))
+    }
+}
+
+/// Runs all kernels and compares.
 ///
 /// # Errors
-/// When there is no such device, the device fails, or a file cannot be used.
-pub(super) fn run(args: &DeviceExactArgs, global: Global) -> Result<Exit> {
-    if args.runs {
-        return runs::run(args, global.json, global.quiet);
-    }
-    let expected = args.expected.as_deref().map(Expected::read).transpose()?;
+/// When there is no such device, it fails, or a file cannot be used.
+pub fn run(args: &Options<'_>) -> Result<Answer> {
+    let expected = args.expected.map(Expected::read).transpose()?;
     let size = if args.small { ExactSize::Small } else { ExactSize::Full };
     let report = exact_kernels(args.device, size).map_err(of_cuda)?;
-    if let Some(path) = &args.record {
+    if let Some(path) = args.record {
         if let Some(row) = report.rows.iter().find(|row| !row.equal()) {
             bail!("nothing is recorded: {} of {} differs from the CPU's result", row.name, row.n);
         }
         Expected::of(&report.rows).write(path)?;
     }
-    let answer = judge(report.device, report.rows, expected.as_ref(), args.small);
-    if global.json {
-        output::print_json(&answer)?;
-    } else {
-        output::print(&text(&answer))?;
-    }
-    if let (Some(path), false) = (&args.record, global.quiet) {
-        output::note(format!("recorded in {}", path.display()));
-    }
-    Ok(if answer.equal { Exit::Fine } else { Exit::Bad })
+    Ok(judge(report.device, report.rows, expected.as_ref(), args.small))
 }
 
 fn judge(device: DeviceIdentity, rows: Vec<ExactRow>, expected: Option<&Expected>, small: bool) -> Answer {

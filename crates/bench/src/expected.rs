@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_that_of_the_manifest() {
-        let manifest = include_str!("../../../../../kernels/ptx/manifest.toml");
+        let manifest = include_str!("../../../kernels/ptx/manifest.toml");
         assert!(manifest.contains(&format!("ptx = \"{}\"", ptx_sha256())));
     }
 }

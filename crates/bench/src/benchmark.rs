@@ -1,15 +1,13 @@
-//! `octopus device benchmark` times operations on the CPU and on a device.
+//! Times of operations on arrays, with and without copies: `octopus device benchmark`.
 
-use super::of_cuda;
-use crate::args::{DeviceBenchmarkArgs, Global};
-use crate::exit::Exit;
-use crate::output;
+use super::{of_array, of_cuda};
 use anyhow::Result;
 use octopus_device::{
     Array, ArrayError, Benchmark, BenchmarkConfig, Device, DeviceIdentity, Matrix, Scalar, benchmark_device,
     with_device,
 };
 use serde::Serialize;
+use std::fmt;
 use std::time::Duration;
 
 /// The numbers of elements of arrays, then the sides of matrices; a small benchmark takes only the first [`SMALL`] of
@@ -41,8 +39,9 @@ struct Row {
     speedup_with_transfers: f64,
 }
 
+/// All operations, timed.
 #[derive(Debug, Serialize)]
-struct Answer {
+pub struct Answer {
     schema: u32,
     device: DeviceIdentity,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
@@ -50,30 +49,23 @@ struct Answer {
     rows: Vec<Row>,
 }
 
-/// Runs the benchmark.
-///
-/// # Errors
-/// When there is no such device, or the device fails.
-pub(super) fn run(args: &DeviceBenchmarkArgs, global: Global) -> Result<Exit> {
-    let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
-    let small = args.small || device.test_double;
-    let (elements, sides) = if small { (&ELEMENTS[..SMALL], &SIDES[..SMALL]) } else { (&ELEMENTS[..], &SIDES[..]) };
-    let mut bench = Bench { device: Device::Cuda(args.device), config: config(small), rows: Vec::new() };
-    bench.all::<f32>(elements, sides).and_then(|()| bench.all::<f64>(elements, sides)).map_err(of_array)?;
-    let answer = Answer { schema: 1, test_double: device.test_double, device, rows: bench.rows };
-    if global.json {
-        output::print_json(&answer)?;
-    } else {
-        output::print(&text(&answer))?;
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text(self))
     }
-    Ok(Exit::Fine)
 }
 
-fn of_array(error: ArrayError) -> anyhow::Error {
-    match error {
-        ArrayError::Cuda { source, .. } => of_cuda(source),
-        other => other.into(),
-    }
+/// Measures cuda:N and one thread of the CPU; `small` is for small arrays only.
+///
+/// # Errors
+/// When there is no such device, or it fails.
+pub fn run(ordinal: u32, small: bool) -> Result<Answer> {
+    let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
+    let small = small || device.test_double;
+    let (elements, sides) = if small { (&ELEMENTS[..SMALL], &SIDES[..SMALL]) } else { (&ELEMENTS[..], &SIDES[..]) };
+    let mut bench = Bench { device: Device::Cuda(ordinal), config: config(small), rows: Vec::new() };
+    bench.all::<f32>(elements, sides).and_then(|()| bench.all::<f64>(elements, sides)).map_err(of_array)?;
+    Ok(Answer { schema: 1, test_double: device.test_double, device, rows: bench.rows })
 }
 
 fn config(small: bool) -> BenchmarkConfig {

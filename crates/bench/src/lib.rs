@@ -1,0 +1,52 @@
+//! Measures a machine and judges it: what its devices cost, how fast the sampler is there, and whether the bits are right.
+//!
+//! | You want | Use |
+//! |--|--|
+//! | to know whether every kernel gives the CPU's bits, and those of a record | [`exact`] |
+//! | the same of whole runs of the sampler, and of what draws mean | [`runs`] |
+//! | the times of operations on arrays, with and without copies | [`benchmark`] |
+//! | what work costs on CPU and GPU, kept for `--device auto` | [`calibrate`] |
+//! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
+//! | to see that everything from data to draws works | [`tiny_run()`] |
+//!
+//! Each module's `run` measures and returns an `Answer`: as text it is what `octopus device` prints.
+//!
+//! ```
+//! use octopus_device::Device;
+//!
+//! println!("{}", octopus_bench::tiny_run(Device::Cpu)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! This crate prints nothing and knows no exit code. A device that is not there is
+//! [`RunError::NoDevice`] somewhere in an error's chain.
+#![forbid(unsafe_code)]
+
+pub mod benchmark;
+pub mod calibrate;
+pub mod exact;
+mod expected;
+pub mod runs;
+pub mod sampler;
+mod tiny_run;
+
+pub use tiny_run::tiny_run;
+
+use octopus_device::{ArrayError, CudaError};
+use octopus_runs::RunError;
+
+/// An absent device or driver is missing hardware; anything else is a failure.
+fn of_cuda(error: CudaError) -> anyhow::Error {
+    match error {
+        CudaError::DeviceMissing { .. } => RunError::NoDevice(error.to_string()).into(),
+        error if error.is_absence() => RunError::NoDevice(format!("{error}; see `octopus verify`")).into(),
+        error => error.into(),
+    }
+}
+
+fn of_array(error: ArrayError) -> anyhow::Error {
+    match error {
+        ArrayError::Cuda { source, .. } => of_cuda(source),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,93 @@
+//! `octopus device benchmark`, `calibrate`, `exact` and `sampler`: what `octopus-bench` measures and judges.
+
+use crate::args::{DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceExactArgs, DeviceSamplerArgs, Global};
+use crate::exit::Exit;
+use crate::output;
+use anyhow::{Context, Result};
+use octopus_bench::{benchmark, calibrate, exact, runs, sampler};
+use serde::Serialize;
+use serde_json::json;
+use std::fmt::Display;
+use std::process::Command;
+
+/// Times operations on arrays.
+///
+/// # Errors
+/// When there is no such device, or it fails.
+pub(super) fn benchmark(args: &DeviceBenchmarkArgs, global: Global) -> Result<Exit> {
+    print(&benchmark::run(args.device, args.small)?, global)?;
+    Ok(Exit::Fine)
+}
+
+/// Measures what work costs on a device and keeps the result.
+///
+/// # Errors
+/// When there is no such device, it fails, or the cache cannot be written.
+pub(super) fn calibrate(args: &DeviceCalibrateArgs, global: Global) -> Result<Exit> {
+    let say = |what: String| {
+        if !global.quiet {
+            output::note(what);
+        }
+    };
+    let answer = calibrate::run(args.device, args.cache.as_deref(), &say)?;
+    if global.json {
+        let calibrate::Answer { device, file, calibration } = &answer;
+        output::print_json(&json!({
+            "schema": 1, "device": device, "test_double": device.test_double, "file": file, "calibration": calibration,
+        }))?;
+    } else {
+        output::print(&answer.to_string())?;
+    }
+    say(format!("kept in {}", answer.file.display()));
+    Ok(Exit::Fine)
+}
+
+/// Compares all kernels, or whole runs, with the CPU's bits.
+///
+/// # Errors
+/// When there is no such device, it fails, or a file cannot be used.
+pub(super) fn exact(args: &DeviceExactArgs, global: Global) -> Result<Exit> {
+    let (expected, record) = (args.expected.as_deref(), args.record.as_deref());
+    let options = exact::Options { device: args.device, small: args.small, expected, record };
+    let equal = if args.runs {
+        let answer = runs::run(&options)?;
+        print(&answer, global)?;
+        answer.equal()
+    } else {
+        let answer = exact::run(&options)?;
+        print(&answer, global)?;
+        answer.equal()
+    };
+    if let (Some(path), false) = (record, global.quiet) {
+        output::note(format!("recorded in {}", path.display()));
+    }
+    Ok(if equal { Exit::Fine } else { Exit::Bad })
+}
+
+/// Times the sampler.
+///
+/// # Errors
+/// When there is no such device, it fails, or a file cannot be written.
+pub(super) fn sampler(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> {
+    if let Some(what) = &args.first_draw {
+        sampler::first_draw(args.device, what, &mut std::io::stdout())?;
+        return Ok(Exit::Fine);
+    }
+    let starting = |what: &str| {
+        let mut command = Command::new(std::env::current_exe().context("this program does not know its own file")?);
+        command.args(["device", "sampler", "--device", &args.device.to_string(), "--first-draw", what]);
+        Ok(command)
+    };
+    let (device, small, seconds) = (args.device, args.small, args.seconds);
+    let options = sampler::Options { device, small, seconds, out: args.out.as_deref(), starting: &starting };
+    print(&sampler::run(&options)?, global)?;
+    Ok(Exit::Fine)
+}
+
+/// Prints an answer as JSON or as text.
+///
+/// # Errors
+/// When stdout cannot be written.
+fn print(answer: &(impl Serialize + Display), global: Global) -> Result<()> {
+    if global.json { output::print_json(answer) } else { output::print(&answer.to_string()) }
+}
