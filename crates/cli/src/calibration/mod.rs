@@ -11,10 +11,11 @@ pub(crate) use pictures::{of_moments, of_ranks};
 pub(crate) use text::{geweke_text, ranks_text};
 
 use crate::args::{CalibrateArgs, OF_A_SIMULATOR};
-use crate::config::in_options;
 use crate::config::{RunConfig, StrategyChoice};
+use crate::config::{config_error, in_options};
 use crate::exit::UsageError;
 use anyhow::Result;
+use octopus_calibrate::CalibrateError;
 use octopus_models::settings::put;
 use octopus_models::{CalibrationTest, Registry, Simulated};
 use octopus_sampler::{SamplerConfig, Strategy};
@@ -80,6 +81,17 @@ pub(crate) fn sampler(args: &CalibrateArgs) -> Result<SamplerConfig> {
         return Err(UsageError(format!("--false-alarm {}: must lie between 0 and 1", args.false_alarm)).into());
     }
     Ok(config.sampler)
+}
+
+/// Converts an error; a setting that is out of range is called by its option's name.
+pub(crate) fn setting_in_options(error: CalibrateError) -> anyhow::Error {
+    match error {
+        CalibrateError::Setting { field, value, expected } => {
+            UsageError(format!("--{field} {value}: {expected}")).into()
+        }
+        CalibrateError::Config(error) => config_error(&error).into(),
+        other => other.into(),
+    }
 }
 
 /// Returns how many draws of each data set are kept by default: at most one in eight, and of many short chains at most

@@ -3,10 +3,9 @@
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
     Folder, Machine, any_data_set, default_kept, geweke_text, of_moments, of_ranks, only_cpu, ranks_text, sampler,
-    simulated, threads,
+    setting_in_options, simulated, threads,
 };
-use crate::config::config_error;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
@@ -63,12 +62,8 @@ fn model_json(args: &CalibrateArgs, simulated: &Simulated) -> Result<Value> {
 /// Converts an error; a setting is called by its option's name.
 fn in_options(error: CalibrateError) -> anyhow::Error {
     match error {
-        CalibrateError::Setting { field, value, expected } => {
-            UsageError(format!("--{field} {value}: {expected}")).into()
-        }
-        CalibrateError::Config(error) => config_error(&error).into(),
         CalibrateError::Sampler(error) => anyhow::Error::from(error).context(STOPPED),
-        other => other.into(),
+        other => setting_in_options(other),
     }
 }
 

@@ -1,12 +1,13 @@
 //! `octopus sweep MODEL` runs one data set under many seeds.
 
 use crate::args::{Global, SweepArgs};
-use crate::config::{RunConfig, config_error};
+use crate::calibration::setting_in_options;
+use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Result, bail};
-use octopus_calibrate::{CalibrateError, SeedRun, SeedSweep, sweep_seeds};
+use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::LogDensity;
 use octopus_diag::limits;
 use octopus_files::write_file;
@@ -96,23 +97,12 @@ impl Sweep {
             Ok::<(), std::convert::Infallible>(())
         };
         sweep_seeds(density, sampler, sampler.seed..end, self.threads, &|| self.interrupt.asked(), &mut keep)
-            .map_err(in_options)?;
+            .map_err(setting_in_options)?;
         if (runs.len() as u64) < self.seeds {
             return Ok(None);
         }
         runs.sort_by_key(|run| run.seed);
         Ok(Some(SeedSweep::of(&runs, sampler, density.layout().width() + 1)))
-    }
-}
-
-/// Converts an error; a setting is called by its option's name.
-fn in_options(error: CalibrateError) -> anyhow::Error {
-    match error {
-        CalibrateError::Config(error) => config_error(&error).into(),
-        CalibrateError::Setting { field, value, expected } => {
-            UsageError(format!("--{field} {value}: {expected}")).into()
-        }
-        other => other.into(),
     }
 }
 

@@ -78,7 +78,7 @@ impl ShrinkagePlot {
             }
         } else if let Some(size) = classes.first() {
             scene.disc((x + 18.0, y), 8.0, BLUE);
-            let words = format!("a group of {size} observations");
+            let words = format!("a group of {size} observation{}", if *size == 1 { "" } else { "s" });
             scene.text(Text::new((x + 34.0, y), words, SMALL, INK));
         }
     }
