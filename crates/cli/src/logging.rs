@@ -16,6 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt};
 
 /// The environment variable with the filter for stderr, e.g. `octopus_runs=debug`; it takes precedence over `-v`.
+/// Crates that it does not name keep their warnings.
 const VARIABLE: &str = "RUST_LOG";
 
 /// Starts logging. Warnings go to stderr, with one `-v` also information, with two also details; the file gets details.
@@ -29,11 +30,7 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
         _ => LevelFilter::DEBUG,
     };
     let filter = match std::env::var(VARIABLE) {
-        Ok(text) if !text.is_empty() => EnvFilter::try_new(&text).map_err(|error| {
-            UsageError(format!(
-                "{VARIABLE}={text}: {error}; give a level (info), or levels of crates (octopus_runs=debug)"
-            ))
-        })?,
+        Ok(text) if !text.is_empty() => filter(&text)?,
         _ => EnvFilter::default().add_directive(level.into()),
     };
     let to_file = match file {
@@ -46,6 +43,13 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
     // In a process that calls the program twice, such as a test, logging has been started already.
     let _ = tracing_subscriber::registry().with(ToStderr.with_filter(filter)).with(to_file).try_init();
     Ok(())
+}
+
+/// Reads the environment's filter.
+fn filter(text: &str) -> Result<EnvFilter, UsageError> {
+    EnvFilter::try_new(format!("{},{text}", LevelFilter::WARN)).map_err(|error| {
+        UsageError(format!("{VARIABLE}={text}: {error}; give a level (info), or levels of crates (octopus_runs=debug)"))
+    })
 }
 
 /// A layer that writes events to stderr in the form of the program's other notes.
@@ -78,5 +82,20 @@ impl Visit for Words {
             "message" => write!(self.message, "{value:?}"),
             name => write!(self.fields, ", {name} {value:?}"),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `RUST_LOG` of another program, or of one crate, must not hide what a user has to know.
+    #[test]
+    fn a_filter_for_one_crate_leaves_warnings_of_the_others() {
+        let level = |text: &str| filter(text).map(|filter| filter.to_string()).unwrap_or_default();
+        assert!(level("octopus_files=debug").contains("warn"), "{}", level("octopus_files=debug"));
+        assert!(!level("info").contains("warn") && level("info").contains("info"), "{}", level("info"));
+        assert!(!level("off").contains("warn"), "who says off gets it: {}", level("off"));
+        assert!(filter("a=b=c").unwrap_err().to_string().contains("RUST_LOG=a=b=c"));
     }
 }

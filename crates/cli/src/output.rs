@@ -1,6 +1,7 @@
 //! Output: results go to stdout, everything else to stderr; a reader that went away is not an error.
 
 use anyhow::{Context, Result};
+use octopus::with_causes;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -41,11 +42,7 @@ pub(crate) fn error(error: &anyhow::Error) {
 
 /// Returns the text of an error and its causes, without causes that the error itself quotes.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
-        "" => cause,
-        said if said.contains(&cause) => text,
-        said => format!("{said}: {cause}"),
-    })
+    with_causes(error.as_ref())
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ mod predictive;
 mod problem;
 
 pub use comparison::{ComparedTrace, ComparisonLimits, DifferingSetting, TraceComparison, TraceSpeed};
-pub use error::TraceError;
+pub use error::{TraceError, with_causes};
 pub use likelihood::{PointwiseLikelihood, complete};
 pub use loaded::{Trace, rows};
 pub use observed::{Predictive, PredictiveParts, PriorDraws};

@@ -78,7 +78,7 @@ pub(super) fn run(
         usage: None,
     };
     match sample_in_memory(model, config, &found.place, pool) {
-        Err(error) => found.run = Err(crate::with_causes(&error)),
+        Err(error) => found.run = Err(octopus::with_causes(&error)),
         Ok(on_gpu) => {
             let usage = monitor.usage();
             found.run = same_run(&on_cpu, &on_gpu, config);
@@ -149,7 +149,7 @@ fn posterior(
     let on_gpu = match sample_in_memory(model, &mixed, gpu, pool) {
         Ok(run) => run,
         Err(error) => {
-            return Ok(Measured::missing(format!("mixed precision: {}", crate::with_causes(&error))));
+            return Ok(Measured::missing(format!("mixed precision: {}", octopus::with_causes(&error))));
         }
     };
     let on_cpu = sample_in_memory(model, &config, &Placement::Cpu, pool)?;

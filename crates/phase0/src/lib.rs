@@ -117,17 +117,3 @@ pub fn run(options: &Options<'_>, pool: &ThreadPool, observer: &mut dyn Observer
     stage("done");
     Ok(Some(report))
 }
-
-/// Returns an error with its causes, without those that it quotes itself.
-fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let words = inner.to_string();
-        if !text.contains(&words) {
-            text = format!("{text}: {words}");
-        }
-        cause = inner.source();
-    }
-    text
-}
