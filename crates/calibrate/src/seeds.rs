@@ -104,9 +104,10 @@ fn run_seed(
 ) -> Result<Option<SeedRun>, CalibrateError> {
     let (seed, dim, width) = (config.seed, density.dim(), density.layout().width());
     let mut sampler = Sampler::new(density, config.clone())?;
-    // For each quantity the draws of all chains, and the log density behind them.
-    let mut values = vec![vec![Vec::with_capacity(config.draws); config.chains]; width + 1];
-    let mut expanded = vec![0.0; width];
+    // For each quantity the draws of one chain after the other, and the log density behind them.
+    let (chains, draws) = (config.chains, config.draws);
+    let mut values = vec![0.0; (width + 1) * chains * draws];
+    let mut rows = vec![0.0; TURN * (width + 1)];
     let mut run = SeedRun {
         seed,
         rhat: 0.0,
@@ -128,21 +129,29 @@ fn run_seed(
         }
         run.leapfrogs += block.leapfrogs();
         for (c, chain) in block.chains.iter().enumerate() {
-            for (position, stats) in chain.positions.chunks_exact(dim).zip(&chain.stats) {
-                density.expand(position, &mut expanded);
-                values.iter_mut().zip(expanded.iter().chain([&stats.lp])).for_each(|(own, &value)| own[c].push(value));
+            for ((position, stats), row) in
+                chain.positions.chunks_exact(dim).zip(&chain.stats).zip(rows.chunks_exact_mut(width + 1))
+            {
+                density.expand(position, &mut row[..width]);
+                row[width] = stats.lp;
                 run.divergences += u64::from(stats.diverging);
                 run.saturated += u64::from(stats.reached_max_treedepth);
+            }
+            // Quantity by quantity, so that each is written to neighbouring places.
+            for (quantity, own) in values.chunks_exact_mut(chains * draws).enumerate() {
+                let own = &mut own[c * draws + block.first..][..block.draws];
+                own.iter_mut().zip(rows.chunks_exact(width + 1)).for_each(|(own, row)| *own = row[quantity]);
             }
         }
     }
     run.step_size = sampler.step_sizes().into_iter().fold(f64::INFINITY, f64::min);
     run.warm_up = sampler.warm_up().unwrap_or(config.tune);
-    let ids: Vec<usize> = (0..config.chains).map(|chain| chain * config.superchains / config.chains).collect();
+    let ids: Vec<usize> = (0..chains).map(|chain| chain * config.superchains / chains).collect();
+    let size = chains * draws;
+    let draws_of = |quantity: usize| Chains::new(&values[quantity * size..][..size], chains, draws);
     for (variable, range) in density.layout().ranges() {
         for (i, place) in range.enumerate() {
-            let all = values[place].concat();
-            let chains = Chains::new(&all, config.chains, config.draws)?;
+            let chains = draws_of(place)?;
             let of_quantity = match config.strategy {
                 Strategy::ManyShort => rhat_nested(&chains, &ids)?,
                 Strategy::FourLong if variable.len() == 1 => rhat(&chains),
@@ -151,8 +160,7 @@ fn run_seed(
             run.see(of_quantity, || variable.element_name(i));
         }
     }
-    let all = values[width].concat();
-    let chains = Chains::new(&all, config.chains, config.draws)?;
+    let chains = draws_of(width)?;
     let of_density = if config.strategy == Strategy::ManyShort { rhat_nested(&chains, &ids)? } else { rhat(&chains) };
     run.see(of_density, || "log density".to_owned());
     Ok(Some(run))

@@ -11,6 +11,7 @@ use crate::vector::Vectors;
 use octopus_density::{DensityError, LogDensity};
 use rayon::ScopeFifo;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Iterations after which a chain lets others have its thread. Threads that are done with their chains take over chains
 /// that wait, so that slow cores, long trajectories and odd numbers of chains leave no thread idle.
@@ -22,14 +23,38 @@ pub(crate) struct Chain {
     pub(crate) averaging: DualAveraging,
     pub(crate) step_size: f64,
     pub(crate) window: Window,
-    pub(crate) workspace: Workspace,
 }
 
-/// What moves the chains: where they are, and vectors and metric for this processor.
+/// What moves the chains: where they are, vectors and metric for this processor, and what transitions overwrite.
 pub(crate) struct Mover<'a, 'd, D: ?Sized> {
     pub(crate) shared: &'a Shared<'a, 'd, D>,
     pub(crate) vectors: &'a Vectors,
     pub(crate) metric: &'a Metric,
+    pub(crate) workspaces: &'a Workspaces,
+}
+
+/// The workspaces that threads lend to the chains they move: a few stay in the cache where one for each of a thousand
+/// chains would not.
+#[derive(Debug)]
+pub(crate) struct Workspaces {
+    dim: usize,
+    idle: Mutex<Vec<Workspace>>,
+}
+
+impl Workspaces {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self { dim, idle: Mutex::default() }
+    }
+
+    /// Does `work` with a workspace that nobody else uses meanwhile.
+    pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let lent = idle().pop();
+        let mut workspace = lent.unwrap_or_else(|| Workspace::new(self.dim));
+        let done = work(&mut workspace);
+        idle().push(workspace);
+        done
+    }
 }
 
 /// Moves all chains through the iterations `span`; returns their blocks in order of the chains.
@@ -65,13 +90,16 @@ fn take_turn<'s, D: LogDensity + ?Sized>(mover: &'s Mover<'_, '_, D>, job: &'s m
         job.block.positions.reserve_exact(job.left.len() * mover.shared.space.density.dim());
         job.block.stats.reserve_exact(job.left.len());
     }
-    for iteration in job.left.by_ref().take(TURN) {
-        if let Err(source) = job.chain.step(mover, job.number, iteration, &mut job.block) {
-            job.failed = Some(SamplerError::Density { chain: job.number, iteration, source });
-            return;
+    let Job { number, chain, left, block, failed } = job;
+    mover.workspaces.lend(|workspace| {
+        for iteration in left.by_ref().take(TURN) {
+            if let Err(source) = chain.step(mover, *number, iteration, block, workspace) {
+                *failed = Some(SamplerError::Density { chain: *number, iteration, source });
+                return;
+            }
         }
-    }
-    if !job.left.is_empty() {
+    });
+    if job.failed.is_none() && !job.left.is_empty() {
         scope.spawn_fifo(move |scope| take_turn(mover, job, scope));
     }
 }
@@ -84,14 +112,15 @@ impl Chain {
         number: usize,
         iteration: usize,
         block: &mut ChainBlock,
+        workspace: &mut Workspace,
     ) -> Result<(), DensityError> {
-        let Mover { shared, vectors, metric } = mover;
+        let Mover { shared, vectors, metric, .. } = mover;
         let Shared { config, space, .. } = shared;
         let limits = Limits { max_depth: config.max_depth, max_energy_error: config.max_energy_error };
         let dim = space.density.dim();
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
-        let Chain { point, workspace, .. } = self;
+        let point = &mut self.point;
         let stats = transition(space, metric, vectors, self.step_size, limits, address, point, workspace)?;
         let start = block.positions.len();
         block.positions.extend_from_slice(&point.x[..dim]);

@@ -1,14 +1,14 @@
 //! Chains on the processor's threads.
 
 use crate::adaptation::Window;
-use crate::chain::{Chain, Mover, advance_together};
+use crate::chain::{Chain, Mover, Workspaces, advance_together};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
 use crate::metric::Metric;
 use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
 use crate::step_size::{DualAveraging, find_reasonable};
-use crate::tree::{Address, Point, Workspace};
+use crate::tree::{Address, Point};
 use crate::vector::Vectors;
 use octopus_density::LogDensity;
 use octopus_density::warp::Buffer;
@@ -21,6 +21,7 @@ pub(crate) struct CpuEngine {
     vectors: Vectors,
     metric: Metric,
     chains: Vec<Chain>,
+    workspaces: Workspaces,
 }
 
 impl CpuEngine {
@@ -31,13 +32,13 @@ impl CpuEngine {
             averaging: state.averaging,
             step_size: state.step_size,
             window: state.window,
-            workspace: Workspace::new(dim),
         };
         Self {
             dim,
             vectors: Vectors::new(dim),
             metric: Metric::new(&Default::default()),
             chains: states.into_iter().map(chain).collect(),
+            workspaces: Workspaces::new(dim),
         }
     }
 
@@ -51,10 +52,10 @@ impl CpuEngine {
     ) -> Result<Self, SamplerError> {
         let mut engine = Self::new(shared.space.density.dim(), states.clone());
         engine.metric = Metric::new(&shared.adaptation.metric);
-        for ((c, chain), saved) in engine.chains.iter_mut().enumerate().zip(&states) {
-            chain
-                .point
-                .evaluate(shared.space, &engine.metric, &engine.vectors, &mut chain.workspace.scratch)
+        let Self { metric, vectors, workspaces, chains, .. } = &mut engine;
+        for ((c, chain), saved) in chains.iter_mut().enumerate().zip(&states) {
+            workspaces
+                .lend(|workspace| chain.point.evaluate(shared.space, metric, vectors, &mut workspace.scratch))
                 .map_err(|source| SamplerError::Density { chain: c, iteration: shared.done, source })?;
             saved.expect_same_logp(c, chain.point.logp)?;
         }
@@ -82,13 +83,11 @@ impl<D: LogDensity + ?Sized> Chains<D> for CpuEngine {
     }
 
     fn spread(&mut self, _shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
-        let dim = self.dim;
         let copy = |chain: &Chain| Chain {
             point: chain.point.clone(),
             averaging: chain.averaging.clone(),
             step_size: chain.step_size,
             window: Window::default(),
-            workspace: Workspace::new(dim),
         };
         self.chains = self.chains.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
         Ok(())
@@ -122,30 +121,24 @@ impl<D: LogDensity + ?Sized> Chains<D> for CpuEngine {
 
 impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
-        let mover = Mover { shared, vectors: &self.vectors, metric: &self.metric };
-        advance_together(&mover, &mut self.chains, span)
+        let Self { vectors, metric, workspaces, chains, .. } = self;
+        advance_together(&Mover { shared, vectors, metric, workspaces }, chains, span)
     }
 
     fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
         self.metric = Metric::new(&shared.adaptation.metric);
-        let (metric, vectors) = (&self.metric, &self.vectors);
+        let Self { metric, vectors, workspaces, chains, .. } = self;
         let &Shared { config, space, done, .. } = shared;
-        self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
+        chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
             let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
-            let failed = |source| SamplerError::Density { chain: c, iteration: done, source };
-            chain.point.evaluate(space, metric, vectors, &mut chain.workspace.scratch).map_err(failed)?;
-            let guess = find_reasonable(
-                space,
-                metric,
-                vectors,
-                address,
-                &chain.point,
-                chain.averaging.current(),
-                &mut chain.workspace,
-            )
-            .map_err(failed)?;
-            chain.averaging = DualAveraging::new(guess, config.target_accept);
-            chain.step_size = guess;
+            let Chain { point, averaging, step_size, .. } = chain;
+            let first = averaging.current();
+            let found = workspaces.lend(|workspace| {
+                point.evaluate(space, metric, vectors, &mut workspace.scratch)?;
+                find_reasonable(space, metric, vectors, address, point, first, workspace)
+            });
+            *step_size = found.map_err(|source| SamplerError::Density { chain: c, iteration: done, source })?;
+            *averaging = DualAveraging::new(*step_size, config.target_accept);
             Ok(())
         })
     }
