@@ -1,13 +1,13 @@
 //! Chains between two adaptations: they are independent of each other and take turns on whatever threads there are.
 
 use crate::adaptation::Window;
+use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::{Shared, Tuning};
-use crate::metric::Metric;
+use crate::phase_space::{PhaseSpace, Point};
 use crate::run::SamplerError;
 use crate::step_size::DualAveraging;
-use crate::tree::{Address, Limits, Point, Workspace, transition};
-use crate::vector::Vectors;
+use crate::tree::{Address, Settings, Workspace, transition};
 use octopus_density::{DensityError, LogDensity};
 use rayon::ScopeFifo;
 use std::ops::Range;
@@ -25,11 +25,10 @@ pub(crate) struct Chain {
     pub(crate) window: Window,
 }
 
-/// What moves the chains: where they are, vectors and metric for this processor, and what transitions overwrite.
+/// What moves the chains: where they are, and what transitions overwrite.
 pub(crate) struct Mover<'a, 'd, D: ?Sized> {
     pub(crate) shared: &'a Shared<'a, 'd, D>,
-    pub(crate) vectors: &'a Vectors,
-    pub(crate) metric: &'a Metric,
+    pub(crate) phase_space: PhaseSpace<'a, 'd, D>,
     pub(crate) workspaces: &'a Workspaces,
 }
 
@@ -114,24 +113,35 @@ impl Chain {
         block: &mut ChainBlock,
         workspace: &mut Workspace,
     ) -> Result<(), DensityError> {
-        let Mover { shared, vectors, metric, .. } = mover;
+        let &Mover { shared, phase_space, .. } = mover;
         let Shared { config, space, .. } = shared;
-        let limits = Limits { max_depth: config.max_depth, max_energy_error: config.max_energy_error };
+        let &SamplerConfig { max_depth, max_energy_error, .. } = *config;
+        let settings = Settings { step_size: self.step_size, max_depth, max_energy_error };
         let dim = space.density.dim();
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
         let point = &mut self.point;
-        let stats = transition(space, metric, vectors, self.step_size, limits, address, point, workspace)?;
+        let stats = transition(phase_space, settings, address, point, workspace)?;
         let start = block.positions.len();
         block.positions.extend_from_slice(&point.x[..dim]);
         space.make_natural(&mut block.positions[start..]);
         block.stats.push(stats);
+        self.learn(shared, iteration, stats.acceptance_rate)
+    }
+
+    /// Adapts the step size, and keeps the point for the metric, where warm-up asks for it.
+    fn learn<D: LogDensity + ?Sized>(
+        &mut self,
+        shared: &Shared<'_, '_, D>,
+        iteration: usize,
+        acceptance_rate: f64,
+    ) -> Result<(), DensityError> {
         if shared.tuning == Tuning::EachChain {
-            self.averaging.update(stats.acceptance_rate);
+            self.averaging.update(acceptance_rate);
             self.step_size = self.averaging.current();
         }
         if shared.windows.contains(&iteration) {
-            self.window.push(space, &point.x[..dim])?;
+            self.window.push(shared.space, &self.point.x[..shared.space.density.dim()])?;
         }
         Ok(())
     }

@@ -5,10 +5,11 @@ use crate::chain::{Chain, Mover, Workspaces, advance_together};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
 use crate::metric::Metric;
+use crate::phase_space::{PhaseSpace, Point};
 use crate::pool::{HostPool, Pool};
 use crate::run::SamplerError;
 use crate::step_size::{DualAveraging, find_reasonable};
-use crate::tree::{Address, Point};
+use crate::tree::Address;
 use crate::vector::Vectors;
 use octopus_density::LogDensity;
 use octopus_density::warp::Buffer;
@@ -54,8 +55,9 @@ impl CpuEngine {
         engine.metric = Metric::new(&shared.adaptation.metric);
         let Self { metric, vectors, workspaces, chains, .. } = &mut engine;
         for ((c, chain), saved) in chains.iter_mut().enumerate().zip(&states) {
+            let phase_space = PhaseSpace { space: shared.space, metric, vectors };
             workspaces
-                .lend(|workspace| chain.point.evaluate(shared.space, metric, vectors, &mut workspace.scratch))
+                .lend(|workspace| phase_space.evaluate(&mut chain.point, &mut workspace.scratch))
                 .map_err(|source| SamplerError::Density { chain: c, iteration: shared.done, source })?;
             saved.expect_same_logp(c, chain.point.logp)?;
         }
@@ -122,20 +124,22 @@ impl<D: LogDensity + ?Sized> Chains<D> for CpuEngine {
 impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let Self { vectors, metric, workspaces, chains, .. } = self;
-        advance_together(&Mover { shared, vectors, metric, workspaces }, chains, span)
+        let phase_space = PhaseSpace { space: shared.space, metric, vectors };
+        advance_together(&Mover { shared, phase_space, workspaces }, chains, span)
     }
 
     fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
         self.metric = Metric::new(&shared.adaptation.metric);
         let Self { metric, vectors, workspaces, chains, .. } = self;
         let &Shared { config, space, done, .. } = shared;
+        let phase_space = PhaseSpace { space, metric, vectors };
         chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
             let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
             let Chain { point, averaging, step_size, .. } = chain;
             let first = averaging.current();
             let found = workspaces.lend(|workspace| {
-                point.evaluate(space, metric, vectors, &mut workspace.scratch)?;
-                find_reasonable(space, metric, vectors, address, point, first, workspace)
+                phase_space.evaluate(point, &mut workspace.scratch)?;
+                find_reasonable(phase_space, address, point, first, &mut workspace.scratch)
             });
             *step_size = found.map_err(|source| SamplerError::Density { chain: c, iteration: done, source })?;
             *averaging = DualAveraging::new(*step_size, config.target_accept);

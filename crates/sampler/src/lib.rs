@@ -92,6 +92,7 @@ mod engine;
 mod gpu;
 mod low_rank;
 mod metric;
+mod phase_space;
 pub mod plan;
 mod pool;
 mod pooled;

@@ -4,8 +4,8 @@
 //! `A = I + U (L^1/2 - 1) U^T` symmetric, `U` having few orthonormal columns. Momenta are kept whitened,
 //! `r = A D^1/2 p ~ N(0, I)`: kinetic energy and U-turn criteria are then plain dot products.
 
-use crate::tree::Point;
-use crate::vector::Vectors;
+use crate::phase_space::{Scratch, State};
+use crate::vector::{Kick, KickDrift, Vectors};
 use octopus_density::warp::Buffer;
 use serde::{Deserialize, Serialize};
 
@@ -68,48 +68,52 @@ impl Metric {
         }
     }
 
-    /// Half a kick by the force at `from` and a drift: `half = r + h w`, `q = x + step M^-1 p(half)`.
+    /// Half a kick by the force at `from` and a drift: `half = r + h w`, `x = from.x + step M^-1 p(half)`.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "one pass over seven vectors is what makes it fast")]
     pub(crate) fn kick_drift(
         &self,
         vectors: &Vectors,
         step: f64,
-        from: &Point,
-        r: &[f64],
-        half: &mut [f64],
-        q: &mut [f64],
-        scratch: &mut [f64],
+        from: State<'_>,
+        x: &mut [f64],
+        scratch: &mut Scratch,
     ) {
-        let h = 0.5 * step;
+        let (h, Scratch { half, spare, .. }) = (0.5 * step, scratch);
+        let State { point, momentum } = from;
         if self.directions.is_empty() {
-            vectors.kick_drift(h, step, from, &self.scale, r, half, q);
+            vectors.kick_drift(KickDrift {
+                h,
+                step,
+                x: &point.x,
+                force: &point.force,
+                scale: &self.scale,
+                momentum,
+                half,
+                out: x,
+            });
         } else {
-            vectors.add_scaled(h, r, &from.force, half);
-            self.apply(vectors, half, scratch);
-            vectors.drift(step, &self.scale, scratch, &from.x, q);
+            vectors.add_scaled(h, momentum, &point.force, half);
+            self.apply(vectors, half, spare);
+            vectors.drift(step, &self.scale, spare, &point.x, x);
         }
     }
 
-    /// The other half of the kick: `w` from the gradient `g`, `r = half + h w`; returns `|r|^2`.
+    /// The other half of the kick: `force` from the gradient, `momentum = half + h force`; returns its square.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "one pass over seven vectors is what makes it fast")]
     pub(crate) fn kick(
         &self,
         vectors: &Vectors,
         step: f64,
-        g: &[f64],
-        half: &[f64],
-        w: &mut [f64],
-        r: &mut [f64],
-        scratch: &mut [f64],
+        scratch: &mut Scratch,
+        force: &mut [f64],
+        momentum: &mut [f64],
     ) -> f64 {
-        let h = 0.5 * step;
+        let (h, Scratch { gradient, half, spare }) = (0.5 * step, scratch);
         if self.directions.is_empty() {
-            vectors.kick(h, g, &self.scale, half, w, r)
+            vectors.kick(Kick { h, gradient, scale: &self.scale, half, force, out: momentum })
         } else {
-            self.whiten(vectors, g, scratch, w);
-            vectors.add_scaled(h, half, w, r)
+            self.whiten(vectors, gradient, spare, force);
+            vectors.add_scaled(h, half, force, momentum)
         }
     }
 }
@@ -117,6 +121,7 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phase_space::Point;
 
     /// With whitened momenta the drift must be M^-1 p and the kick the gradient: M^-1 = S S with
     /// S = D^1/2 A, so that drift = step D^1/2 A r and force = A D^1/2 g. Against dense matrices.
@@ -139,9 +144,10 @@ mod tests {
             let expected: f64 = (0..n).map(|j| a(i, j) * estimate.diagonal[j].sqrt() * g[j]).sum();
             assert!((w[i] - expected).abs() < 1e-12);
         }
-        let (mut half, mut q) = (Buffer::zeros(n), Buffer::zeros(n));
+        let mut q = Buffer::zeros(n);
         let from = Point { x: Buffer::zeros(n), force: w.clone(), logp: 0.0 };
-        metric.kick_drift(&vectors, 0.1, &from, &g, &mut half, &mut q, &mut scratch);
+        let from = State { point: &from, momentum: &g };
+        metric.kick_drift(&vectors, 0.1, from, &mut q, &mut Scratch::new(n));
         for i in 0..n {
             let expected: f64 = (0..n).map(|j| estimate.diagonal[i].sqrt() * a(i, j) * (g[j] + 0.05 * w[j])).sum();
             assert!((q[i] - 0.1 * expected).abs() < 1e-12);

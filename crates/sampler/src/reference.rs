@@ -2,10 +2,11 @@
 
 use crate::engine::ChainState;
 use crate::metric::Metric;
+use crate::phase_space::{PhaseSpace, Point, State, StateMut};
 use crate::run::Sampler;
 use crate::space::Space;
 use crate::step_size::DualAveraging;
-use crate::tree::{Address, Limits, Point, Workspace, leapfrog, transition};
+use crate::tree::{Address, Settings, Workspace, transition};
 use crate::vector::Vectors;
 use crate::{Adaptation, DrawStats};
 use octopus_density::warp::Buffer;
@@ -45,9 +46,14 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
             point: Point { x: Buffer::from_slice(x), ..Point::zeros(dim) },
             workspace: Workspace::new(dim),
         };
-        let Self { space, metric, vectors, point, workspace } = &mut chain;
-        point.evaluate(space, metric, vectors, &mut workspace.scratch)?;
+        let (phase_space, point, workspace) = chain.parts();
+        phase_space.evaluate(point, &mut workspace.scratch)?;
         Ok(chain)
+    }
+
+    fn parts(&mut self) -> (PhaseSpace<'_, 'd, D>, &mut Point, &mut Workspace) {
+        let Self { space, metric, vectors, point, workspace } = self;
+        (PhaseSpace { space, metric, vectors }, point, workspace)
     }
 
     /// Returns the position, in the sampler's coordinates.
@@ -78,12 +84,12 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
     /// # Errors
     /// When the density is broken.
     pub fn leapfrog(&mut self, step: f64, r: &mut [f64]) -> Result<Option<f64>, DensityError> {
-        let Self { space, metric, vectors, point, workspace } = self;
-        let dim = space.density.dim();
+        let (phase_space, point, workspace) = self.parts();
+        let dim = phase_space.dim();
         let momentum = Buffer::from_slice(r);
         let (mut to, mut next) = (Point::zeros(dim), Buffer::zeros(dim));
-        let square =
-            leapfrog(space, metric, vectors, step, point, &momentum, &mut to, &mut next, &mut workspace.scratch)?;
+        let (from, arrival) = (State { point, momentum: &momentum }, StateMut { point: &mut to, momentum: &mut next });
+        let square = phase_space.leapfrog(step, from, arrival, &mut workspace.scratch)?;
         *point = to;
         r.copy_from_slice(&next[..dim]);
         Ok(square)
@@ -100,12 +106,12 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
         max_energy_error: f64,
         place: Place,
     ) -> Result<DrawStats, DensityError> {
-        let Self { space, metric, vectors, point, workspace } = self;
+        let (phase_space, point, workspace) = self.parts();
         let Place { seed, chain, iteration } = place;
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed, chain, iteration: iteration + 1 };
-        let limits = Limits { max_depth, max_energy_error };
-        transition(space, metric, vectors, step_size, limits, address, point, workspace)
+        let settings = Settings { step_size, max_depth, max_energy_error };
+        transition(phase_space, settings, address, point, workspace)
     }
 }
 

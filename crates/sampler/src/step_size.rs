@@ -1,9 +1,7 @@
 //! The step size: a first guess by doubling, then dual averaging (Nesterov 2009; Hoffman and Gelman 2014, section 3.2).
 
-use crate::metric::Metric;
-use crate::space::Space;
-use crate::tree::{Address, Point, Workspace, draw_momentum, leapfrog};
-use crate::vector::Vectors;
+use crate::phase_space::{PhaseSpace, Point, Scratch, State, StateMut};
+use crate::tree::Address;
 use octopus_density::warp::Buffer;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::{Purpose, exact};
@@ -63,26 +61,24 @@ impl DualAveraging {
 }
 
 /// Doubles or halves `step` until one leapfrog step's acceptance crosses 0.8 (as Stan).
-#[allow(clippy::too_many_arguments, reason = "the state of a chain is kept apart so that nothing is copied")]
 pub(crate) fn find_reasonable<D: LogDensity + ?Sized>(
-    space: &Space<'_, D>,
-    metric: &Metric,
-    vectors: &Vectors,
+    phase_space: PhaseSpace<'_, '_, D>,
     address: Address,
     point: &Point,
     step: f64,
-    workspace: &mut Workspace,
+    scratch: &mut Scratch,
 ) -> Result<f64, DensityError> {
     const SMALLEST: f64 = 1e-12;
     const LARGEST: f64 = 1e7;
-    let dim = space.density.dim();
+    let dim = phase_space.dim();
     let target = exact::ln(0.8);
-    let (mut r, mut next) = (Buffer::zeros(dim), Buffer::zeros(dim));
-    let stream = address.stream(Purpose::StepSize);
-    let start = 0.5 * draw_momentum(vectors, dim, &stream, &mut r) - point.logp;
+    let (mut momentum, mut next) = (Buffer::zeros(dim), Buffer::zeros(dim));
+    let start = 0.5 * phase_space.draw_momentum(&address.stream(Purpose::StepSize), &mut momentum) - point.logp;
     let mut trial = Point::zeros(dim);
     let mut gain = |step: f64| -> Result<f64, DensityError> {
-        let square = leapfrog(space, metric, vectors, step, point, &r, &mut trial, &mut next, &mut workspace.scratch)?;
+        let from = State { point, momentum: &momentum };
+        let to = StateMut { point: &mut trial, momentum: &mut next };
+        let square = phase_space.leapfrog(step, from, to, scratch)?;
         let energy = square.map_or(f64::INFINITY, |square| 0.5 * square - trial.logp);
         Ok(if energy.is_nan() { f64::NEG_INFINITY } else { start - energy })
     };
@@ -103,6 +99,9 @@ pub(crate) fn find_reasonable<D: LogDensity + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::Metric;
+    use crate::space::Space;
+    use crate::vector::Vectors;
 
     /// Hoffman and Gelman's recursion written with the standard library, step by step.
     #[test]
@@ -163,14 +162,15 @@ mod tests {
         let space = Space::new(&density, vec![]);
         let unit = crate::MetricEstimate { diagonal: vec![1.0; 3], ..Default::default() };
         let (metric, vectors) = (Metric::new(&unit), Vectors::new(3));
-        let mut workspace = Workspace::new(3);
+        let phase_space = PhaseSpace { space: &space, metric: &metric, vectors: &vectors };
+        let mut scratch = Scratch::new(3);
         for (iteration, first) in [1e-3, 0.3, 1.0, 40.0].into_iter().cycle().take(40).enumerate() {
             let address = Address { seed: 1, chain: 0, iteration: iteration as u32 };
             let mut point = Point { x: Buffer::from_slice(&[0.5, -1.0, 2.0]), ..Point::zeros(3) };
-            point.evaluate(&space, &metric, &vectors, &mut workspace.scratch).expect("finite");
-            let found = find_reasonable(&space, &metric, &vectors, address, &point, first, &mut workspace).expect("ok");
+            phase_space.evaluate(&mut point, &mut scratch).expect("finite");
+            let found = find_reasonable(phase_space, address, &point, first, &mut scratch).expect("ok");
             let mut r = Buffer::zeros(3);
-            draw_momentum(&vectors, 3, &address.stream(Purpose::StepSize), &mut r);
+            phase_space.draw_momentum(&address.stream(Purpose::StepSize), &mut r);
             let accepted = |step: f64| {
                 let (mut start, mut end) = (0.0, 0.0);
                 for i in 0..3 {

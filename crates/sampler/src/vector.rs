@@ -2,7 +2,6 @@
 //!
 //! All slices have the same padded length (whole rows of `lanes`); padding is zero and stays zero.
 
-use crate::tree::Point;
 use octopus_density::warp::reduce;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -34,27 +33,16 @@ impl Vectors {
         self.run(Dot { a, b })[0]
     }
 
-    /// Half a kick and a drift with a diagonal metric in whitened momentum:
-    /// `half = r + h w`, `q = x + step scale half`.
+    /// Half a kick and a drift with a diagonal metric in whitened momentum.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "one pass over six vectors is what makes it fast")]
-    pub(crate) fn kick_drift(
-        &self,
-        h: f64,
-        step: f64,
-        from: &Point,
-        scale: &[f64],
-        r: &[f64],
-        half: &mut [f64],
-        q: &mut [f64],
-    ) {
-        self.run(KickDrift { h, step, x: &from.x, w: &from.force, scale, r, half, q });
+    pub(crate) fn kick_drift(&self, op: KickDrift<'_>) {
+        self.run(op);
     }
 
-    /// The other half of the kick: `w = scale g`, `r = half + h w`; returns `|r|^2`.
+    /// The other half of the kick; returns the square of the momentum.
     #[inline(always)]
-    pub(crate) fn kick(&self, h: f64, g: &[f64], scale: &[f64], half: &[f64], w: &mut [f64], r: &mut [f64]) -> f64 {
-        self.run(Kick { h, g, scale, half, w, r })[0]
+    pub(crate) fn kick(&self, op: Kick<'_>) -> f64 {
+        self.run(op)[0]
     }
 
     /// `out = a + h b`; returns `|out|^2`.
@@ -125,15 +113,16 @@ impl<O: Reduce> WithSimd for Dispatch<O> {
     }
 }
 
-struct KickDrift<'a> {
-    h: f64,
-    step: f64,
-    x: &'a [f64],
-    w: &'a [f64],
-    scale: &'a [f64],
-    r: &'a [f64],
-    half: &'a mut [f64],
-    q: &'a mut [f64],
+/// `half = momentum + h force`, `out = x + step scale half`.
+pub(crate) struct KickDrift<'a> {
+    pub(crate) h: f64,
+    pub(crate) step: f64,
+    pub(crate) x: &'a [f64],
+    pub(crate) force: &'a [f64],
+    pub(crate) scale: &'a [f64],
+    pub(crate) momentum: &'a [f64],
+    pub(crate) half: &'a mut [f64],
+    pub(crate) out: &'a mut [f64],
 }
 
 impl Reduce for KickDrift<'_> {
@@ -141,12 +130,12 @@ impl Reduce for KickDrift<'_> {
 
     #[inline(always)]
     fn reduce<S: Simd>(self, _: S, _: usize) {
-        let Self { h, step, x, w, scale, r, half, q } = self;
-        let n = q.len();
-        let (x, w, scale, r, half) = (&x[..n], &w[..n], &scale[..n], &r[..n], &mut half[..n]);
+        let Self { h, step, x, force, scale, momentum, half, out } = self;
+        let n = out.len();
+        let (x, force, scale, momentum, half) = (&x[..n], &force[..n], &scale[..n], &momentum[..n], &mut half[..n]);
         for i in 0..n {
-            half[i] = r[i] + h * w[i];
-            q[i] = x[i] + step * (scale[i] * half[i]);
+            half[i] = momentum[i] + h * force[i];
+            out[i] = x[i] + step * (scale[i] * half[i]);
         }
     }
 }
@@ -227,13 +216,14 @@ impl Reduce for Dot<'_> {
     }
 }
 
-struct Kick<'a> {
-    h: f64,
-    g: &'a [f64],
-    scale: &'a [f64],
-    half: &'a [f64],
-    w: &'a mut [f64],
-    r: &'a mut [f64],
+/// `force = scale gradient`, `out = half + h force`; the sum is that of the squares of `out`.
+pub(crate) struct Kick<'a> {
+    pub(crate) h: f64,
+    pub(crate) gradient: &'a [f64],
+    pub(crate) scale: &'a [f64],
+    pub(crate) half: &'a [f64],
+    pub(crate) force: &'a mut [f64],
+    pub(crate) out: &'a mut [f64],
 }
 
 impl Reduce for Kick<'_> {
@@ -242,22 +232,22 @@ impl Reduce for Kick<'_> {
     #[inline(always)]
     fn reduce<S: Simd>(self, simd: S, lanes: usize) -> [f64; 1] {
         let h = simd.splat_f64s(self.h);
-        let (g, _) = S::as_simd_f64s(self.g);
-        let n = g.len();
+        let (gradient, _) = S::as_simd_f64s(self.gradient);
+        let n = gradient.len();
         let scale = &S::as_simd_f64s(self.scale).0[..n];
         let half = &S::as_simd_f64s(self.half).0[..n];
-        let w = &mut S::as_mut_simd_f64s(self.w).0[..n];
-        let r = &mut S::as_mut_simd_f64s(self.r).0[..n];
+        let forces = &mut S::as_mut_simd_f64s(self.force).0[..n];
+        let out = &mut S::as_mut_simd_f64s(self.out).0[..n];
         reduce::<S, 1>(
             simd,
             lanes,
             n,
             #[inline(always)]
             |i| {
-                let force = simd.mul_f64s(scale[i], g[i]);
+                let force = simd.mul_f64s(scale[i], gradient[i]);
                 let momentum = simd.add_f64s(half[i], simd.mul_f64s(h, force));
-                w[i] = force;
-                r[i] = momentum;
+                forces[i] = force;
+                out[i] = momentum;
                 [simd.mul_f64s(momentum, momentum)]
             },
         )
@@ -396,10 +386,20 @@ mod tests {
         let vectors = Vectors::new(dim);
         let (r, w, scale, g, start) = (random(dim, 0), random(dim, 1), random(dim, 2), random(dim, 3), random(dim, 4));
         let (mut half, mut q) = (Buffer::zeros(dim), Buffer::zeros(dim));
-        let from = Point { x: start.clone(), force: w.clone(), logp: 0.0 };
-        vectors.kick_drift(0.1, 0.2, &from, &scale, &r, &mut half, &mut q);
+        let (x, force, momentum) = (&start, &w, &r);
+        vectors.kick_drift(KickDrift {
+            h: 0.1,
+            step: 0.2,
+            x,
+            force,
+            scale: &scale,
+            momentum,
+            half: &mut half,
+            out: &mut q,
+        });
         let (mut w2, mut r2) = (Buffer::zeros(dim), Buffer::zeros(dim));
-        let square = vectors.kick(0.1, &g, &scale, &half, &mut w2, &mut r2);
+        let kick = Kick { h: 0.1, gradient: &g, scale: &scale, half: &half, force: &mut w2, out: &mut r2 };
+        let square = vectors.kick(kick);
         let mut squares = Vec::new();
         for i in 0..q.len() {
             let expected_half = r[i] + 0.1 * w[i];

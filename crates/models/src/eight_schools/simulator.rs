@@ -18,6 +18,13 @@ pub struct SchoolsSimulator {
 }
 
 impl SchoolsSimulator {
+    /// Makes a simulator with the number of Rubin's schools and standard errors that are `times` as large.
+    pub fn rubin_with_errors(times: f64) -> Self {
+        let mut rubin = Self::rubin();
+        rubin.sigma.iter_mut().for_each(|sigma| *sigma *= times);
+        rubin
+    }
+
     /// Makes a simulator with the number and the standard errors of Rubin's schools.
     pub fn rubin() -> Self {
         Self::new(&EightSchools::rubin())

@@ -8,8 +8,26 @@ mod transitions;
 mod turns;
 
 use super::*;
-use crate::metric::MetricEstimate;
+use crate::metric::{Metric, MetricEstimate};
+use crate::space::Space;
+use crate::vector::{Ends, Vectors};
 use octopus_density::Centering;
+use octopus_density::warp::Buffer;
+
+/// What limits a transition; step sizes are each test's own.
+#[derive(Clone, Copy)]
+struct Limits {
+    max_depth: u32,
+    max_energy_error: f64,
+}
+
+/// A whitened momentum, as transitions draw theirs.
+fn momentum(dim: usize, stream: &Stream) -> Buffer {
+    let mut momentum = Buffer::zeros(dim);
+    stream.fill_normal(Vectors::new(dim).lanes(), &mut momentum);
+    momentum[dim..].fill(0.0);
+    momentum
+}
 
 /// A density with a metric: all that a trajectory needs.
 struct Machine<'d, D: ?Sized> {
@@ -30,25 +48,43 @@ impl<'d, D: LogDensity + ?Sized> Machine<'d, D> {
         }
     }
 
+    fn parts(&mut self) -> (PhaseSpace<'_, 'd, D>, &mut Workspace) {
+        let Self { space, metric, vectors, workspace } = self;
+        (PhaseSpace { space, metric, vectors }, workspace)
+    }
+
     fn at(&mut self, x: &[f64]) -> Point {
         let mut point = Point { x: Buffer::from_slice(x), ..Point::zeros(x.len()) };
-        point.evaluate(&self.space, &self.metric, &self.vectors, &mut self.workspace.scratch).expect("a density there");
+        let (phase_space, workspace) = self.parts();
+        phase_space.evaluate(&mut point, &mut workspace.scratch).expect("a density there");
         point
     }
 
     /// One leapfrog step; returns the energy after it.
     fn step(&mut self, step: f64, point: &mut Point, r: &mut Buffer) -> f64 {
         let (from, before) = (point.clone(), r.clone());
-        let scratch = &mut self.workspace.scratch;
-        let square = leapfrog(&self.space, &self.metric, &self.vectors, step, &from, &before, point, r, scratch)
-            .expect("not broken")
-            .expect("a density there");
+        let (phase_space, workspace) = self.parts();
+        let from = State { point: &from, momentum: &before };
+        let to = StateMut { point: &mut *point, momentum: r };
+        let square = phase_space.leapfrog(step, from, to, &mut workspace.scratch);
+        let square = square.expect("not broken").expect("a density there");
         0.5 * square - point.logp
     }
 
     fn transition(&mut self, step: f64, limits: Limits, address: Address, point: &mut Point) -> DrawStats {
-        transition(&self.space, &self.metric, &self.vectors, step, limits, address, point, &mut self.workspace)
-            .expect("not broken")
+        self.try_transition(step, limits, address, point).expect("not broken")
+    }
+
+    fn try_transition(
+        &mut self,
+        step_size: f64,
+        limits: Limits,
+        address: Address,
+        point: &mut Point,
+    ) -> Result<DrawStats, DensityError> {
+        let Limits { max_depth, max_energy_error } = limits;
+        let (phase_space, workspace) = self.parts();
+        transition(phase_space, Settings { step_size, max_depth, max_energy_error }, address, point, workspace)
     }
 }
 

@@ -6,18 +6,15 @@ use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, synthet
 
 const METRICS: [fn(usize) -> MetricEstimate; 2] = [diagonal, low_rank];
 
-fn momentum(dim: usize, number: u32) -> Buffer {
-    let mut r = Buffer::zeros(dim);
-    let stream = Stream::new(3, number, 0, Purpose::User);
-    draw_momentum(&Vectors::new(dim), dim, &stream, &mut r);
-    r
+fn random(dim: usize, number: u32) -> Buffer {
+    momentum(dim, &Stream::new(3, number, 0, Purpose::User))
 }
 
 /// `steps` forward, the momentum reversed, `steps` forward: where it started, with the momentum reversed.
 fn returns<D: LogDensity + ?Sized>(machine: &mut Machine<'_, D>, start: &[f64], step: f64, steps: usize) {
     let dim = start.len();
     let mut point = machine.at(start);
-    let r0 = momentum(dim, 1);
+    let r0 = random(dim, 1);
     let mut r = r0.clone();
     for _ in 0..steps {
         machine.step(step, &mut point, &mut r);
@@ -67,7 +64,7 @@ fn trajectories_of_the_hierarchical_model_are_reversible() {
 /// |det d(x', r')/d(x, r)| by central differences and elimination.
 fn volume<D: LogDensity + ?Sized>(machine: &mut Machine<'_, D>, start: &[f64], step: f64, steps: usize) -> f64 {
     let dim = start.len();
-    let r0 = momentum(dim, 2);
+    let r0 = random(dim, 2);
     let mut flow = |coordinate: usize, offset: f64| -> Vec<f64> {
         let (mut x, mut r) = (start.to_vec(), r0.clone());
         if coordinate < dim {
@@ -128,7 +125,7 @@ fn energy_error_is_of_second_order() {
         let mut machine = Machine::new(&banana, vec![], &metric(3));
         let mut largest = |steps: usize| {
             let mut point = machine.at(&[0.5, -0.2, 1.5]);
-            let mut r = momentum(3, 4);
+            let mut r = random(3, 4);
             let start = 0.5 * r.iter().map(|r| r * r).sum::<f64>() - point.logp;
             let step = 1.0 / steps as f64;
             (0..steps).map(|_| (machine.step(step, &mut point, &mut r) - start).abs()).fold(0.0, f64::max)

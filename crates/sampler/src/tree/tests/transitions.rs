@@ -170,16 +170,15 @@ fn a_broken_density_is_an_error() {
     let unit = MetricEstimate { diagonal: vec![1.0; 2], ..MetricEstimate::default() };
     let mut machine = Machine::new(&density, vec![], &unit);
     let mut point = machine.at(&[0.1, 0.2]);
-    let Machine { space, metric, vectors, workspace } = &mut machine;
     let address = Address { seed: 1, chain: 0, iteration: 1 };
-    let error = transition(space, metric, vectors, 0.1, LIMITS, address, &mut point, workspace).expect_err("broken");
+    let error = machine.try_transition(0.1, LIMITS, address, &mut point).expect_err("broken");
     assert_eq!(error, DensityError::Broken(Breaking::MESSAGE.into()));
 }
 
 /// Weights survive energies far below the start's: the reference moves and all ratios stay.
 #[test]
 fn weights_are_relative() {
-    let mut weights = Weights { reference: 0.0, tree: 1.0, subtree: 0.0 };
+    let mut weights = Weights::of_the_start();
     let first = weights.add(2.0);
     assert!((first - 2f64.exp()).abs() < 1e-12);
     assert!((weights.subtree / weights.tree - 2f64.exp()).abs() < 1e-12);

@@ -69,8 +69,7 @@ fn straight(momenta: &[Vec<f64>]) -> bool {
 /// What a transition must report of a script: (completed doublings, leapfrog steps, ended by a turn).
 fn expected(script: &Script, step: f64, max_depth: u32, address: Address) -> (u32, u32, bool) {
     let directions = address.stream(Purpose::Tree);
-    let mut start = Buffer::zeros(script.dim);
-    draw_momentum(&Vectors::new(script.dim), script.dim, &address.stream(Purpose::Momentum), &mut start);
+    let start = momentum(script.dim, &address.stream(Purpose::Momentum));
     // Momenta in the order of time, and the force at each end.
     let mut whole = vec![start[..script.dim].to_vec()];
     let mut ends = [script.line(0), script.line(0)];
