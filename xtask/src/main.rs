@@ -38,7 +38,7 @@ tasks:
   record                           what kernels and runs must give, anew, on the software GPU; commit kernels/expected*
   rehearse                         that bundle on the software GPU, with the release binary that is there
   accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
-  seeds [N]                        every data set of benchmarks/seeds under N seeds (1000); writes RESULTS.md there
+  seeds [N] [--data NAME,...]      data sets of benchmarks/seeds under N seeds (1000), those that RESULTS.md lacks
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
@@ -81,8 +81,8 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
         ("outside", []) => outside::run(&root),
         ("record", []) => record::run(&root),
         ("rehearse", []) => rehearse::run(&root),
-        ("seeds", _) => match seeds::parse(arguments) {
-            Ok(number) => seeds::run(&root, number),
+        ("seeds", _) => match seeds::Options::parse(arguments) {
+            Ok(options) => seeds::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },
         ("accept", [results]) => accept::run(&root, Path::new(results), accept::Purpose::Report),

@@ -106,7 +106,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// The command line as one would type it, variables that were set for it included.
-fn show(command: &Command) -> String {
+pub(crate) fn show(command: &Command) -> String {
     let variables = command
         .get_envs()
         .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), quote(&value?.to_string_lossy()))));

@@ -1,31 +1,58 @@
 //! `cargo xtask seeds`: every data set of `benchmarks/seeds` under many seeds with every strategy, as one table.
+//!
+//! What was found is kept in a file of the repository, so that another machine goes on where one has stopped.
 
 use crate::ptx::sha256;
 use crate::run::{self, Outcome};
 use crate::target;
 use anyhow::{Context, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Seeds of each data set and strategy, where no number is given.
 const SEEDS: u64 = 1000;
 const STRATEGIES: [&str; 3] = ["four-long", "auto", "many-short"];
-/// Seeds of one process: what an interrupted run has to do again at most, and when the table is written anew.
+/// Seeds of one process: what an interrupted run has to do again at most, and when the files are written anew.
 const BLOCK: u64 = 500;
 /// Where the table goes.
 const TABLE: &str = "benchmarks/seeds/RESULTS.md";
+/// What was found, for the next run to go on with.
+const FOUND: &str = "benchmarks/seeds/results.json";
+/// The recorded bits of runs: while they stay, seeds that were run need not be run again.
+const BITS: &str = "kernels/expected-runs.json";
 
-/// The file of `octopus sweep --out`, as far as the table tells of it.
+/// What is asked for.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Options {
+    /// The number of seeds of each row of the table.
+    seeds: u64,
+    /// The data sets to run; all where there are none.
+    data: Vec<String>,
+}
+
+/// The file of what was found.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Found {
+    /// The SHA-256 of the recorded bits: another program's draws are not counted together with these.
+    bits: String,
+    /// The commits whose programs made the runs, in order.
+    commits: Vec<String>,
+    /// What was found of seeds from 1 on, by `data strategy`.
+    rows: BTreeMap<String, Sweep>,
+}
+
+/// The output of `octopus sweep --json`, as far as the table tells of it.
 #[derive(Debug, Deserialize)]
 struct Report {
     sweep: Sweep,
 }
 
 /// What was found of a range of seeds.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Sweep {
     runs: u64,
@@ -57,73 +84,141 @@ impl Sweep {
     }
 }
 
-/// The number of seeds that `arguments` ask for.
-///
-/// # Errors
-/// When they are something else.
-pub(crate) fn parse(arguments: &[String]) -> Result<u64, String> {
-    let number = match arguments {
-        [] => return Ok(SEEDS),
-        [number] => number.parse().ok().filter(|&seeds: &u64| seeds > 0),
-        _ => None,
-    };
-    number.ok_or_else(|| format!("seeds takes one number of seeds, got {:?}", arguments.join(" ")))
+impl Options {
+    /// Reads `[N] [--data NAME,NAME]`.
+    ///
+    /// # Errors
+    /// When the arguments are something else.
+    pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
+        let mut options = Self { seeds: SEEDS, data: Vec::new() };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            if argument == "--data" {
+                let names = arguments.next().ok_or("--data needs names of data sets, divided by commas")?;
+                options.data = names.split(',').map(str::to_owned).collect();
+            } else if let Some(seeds) = argument.parse().ok().filter(|&seeds: &u64| seeds > 0) {
+                options.seeds = seeds;
+            } else {
+                return Err(format!("seeds takes a number of seeds and --data NAME,NAME, got {argument:?}"));
+            }
+        }
+        Ok(options)
+    }
 }
 
-/// Sweeps what has not been swept yet, as many seeds of each, and writes the table of all after each block of seeds.
+/// Sweeps the seeds that have not been swept yet, rows with the fewest first, and writes both files after each block.
 ///
 /// # Errors
 /// When a program cannot be started, or a file cannot be read or written.
-pub(crate) fn run(root: &Path, seeds: u64) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
+    let planned = sweeps(root)?;
+    if let Some(unknown) = options.data.iter().find(|&name| planned.iter().all(|sweep| sweep.data() != name)) {
+        eprintln!("xtask: --data {unknown}: benchmarks/seeds has no such data set");
+        return Ok(Outcome::Failed(2));
+    }
     if !run::build_octopus(root)? {
         return Ok(Outcome::Failed(3));
     }
-    let program = target(root).join("release/octopus");
-    // Another program's results are another folder's; a commit that leaves the program alone keeps what was done.
-    let bytes = std::fs::read(&program).with_context(|| program.display().to_string())?;
-    let folder = target(root).join("seeds").join(format!("{:.12}", sha256(&bytes)));
-    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    // A copy, so that builds made meanwhile leave it alone.
+    let program = target(root).join("seeds-octopus");
+    std::fs::copy(target(root).join("release/octopus"), &program).context("cannot copy the program")?;
     let commit = run::git(root, &["describe", "--always", "--dirty"])?;
-    let path = root.join(TABLE);
-    let mut rows: Vec<(Planned, Sweep)> =
-        sweeps(root)?.into_iter().map(|planned| (planned, Sweep::default())).collect();
-    for block in blocks(seeds) {
-        for (planned, total) in &mut rows {
-            let Some(found) = sweep(root, &program, &folder, planned, &block)? else { return Ok(Outcome::Failed(3)) };
-            *total = total.and(&found);
-        }
-        std::fs::write(&path, table(&commit, &rows)).with_context(|| path.display().to_string())?;
-        eprintln!("xtask: {TABLE} has the seeds up to {}", block.end());
+    let mut found = Found::read(root)?;
+    if found.commits.last() != Some(&commit) {
+        found.commits.push(commit);
     }
-    Ok(if rows.iter().all(|(_, sweep)| sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
+    let asked = |sweep: &&Planned| options.data.is_empty() || options.data.iter().any(|name| sweep.data() == name);
+    while let Some((row, seeds)) = planned
+        .iter()
+        .filter(asked)
+        .filter_map(|row| Some((row, next_block(found.runs(row), options.seeds)?)))
+        .min_by_key(|(_, seeds)| *seeds.start())
+    {
+        let Some(sweep) = sweep(root, &program, row, &seeds)? else { return Ok(Outcome::Failed(3)) };
+        let total = found.rows.entry(row.name.clone()).or_default();
+        *total = total.and(&sweep);
+        found.write(root, &planned)?;
+        eprintln!("xtask: {TABLE} has the seeds of {} up to {}", row.name, seeds.end());
+    }
+    Ok(if found.rows.values().all(|sweep| sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
 }
 
-/// The seeds from 1 to `seeds`, a process's at a time.
-fn blocks(seeds: u64) -> impl Iterator<Item = RangeInclusive<u64>> {
-    (0..seeds).step_by(BLOCK as usize).map(move |before| before + 1..=seeds.min(before + BLOCK))
+/// The seeds that a process does next where those up to `done` are done.
+fn next_block(done: u64, seeds: u64) -> Option<RangeInclusive<u64>> {
+    (done < seeds).then(|| done + 1..=seeds.min(done + BLOCK))
 }
 
-/// What `program` finds of these seeds, or has found before; `None` where it fails.
-fn sweep(
-    root: &Path,
-    program: &Path,
-    folder: &Path,
-    planned: &Planned,
-    seeds: &RangeInclusive<u64>,
-) -> Result<Option<Sweep>> {
+impl Found {
+    /// Reads what earlier runs have found; nothing where they were of another program's draws.
+    fn read(root: &Path) -> Result<Self> {
+        let bits = std::fs::read(root.join(BITS)).with_context(|| BITS.to_owned())?;
+        let bits = sha256(&bits);
+        let found = match std::fs::read(root.join(FOUND)) {
+            Ok(text) => serde_json::from_slice(&text).with_context(|| FOUND.to_owned())?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
+            Err(error) => return Err(error).with_context(|| FOUND.to_owned()),
+        };
+        if found.bits == bits {
+            return Ok(found);
+        }
+        eprintln!("xtask: {FOUND} is of other draws ({BITS} has changed): all seeds are run anew");
+        Ok(Self { bits, ..Self::default() })
+    }
+
+    /// The number of seeds that a row has.
+    fn runs(&self, row: &Planned) -> u64 {
+        self.rows.get(&row.name).map_or(0, |sweep| sweep.runs)
+    }
+
+    fn write(&self, root: &Path, planned: &[Planned]) -> Result<()> {
+        let mut json = serde_json::to_string_pretty(self)?;
+        json.push('\n');
+        for (path, text) in [(FOUND, json), (TABLE, self.table(planned))] {
+            let (path, new) = (root.join(path), root.join(format!("{path}.new")));
+            std::fs::write(&new, text).with_context(|| new.display().to_string())?;
+            std::fs::rename(&new, &path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    fn table(&self, planned: &[Planned]) -> String {
+        let mut text = format!(
+            "# Seeds\n\n\
+             What `cargo xtask seeds` found (commits {}): runs of `octopus sample` with its default settings on the data\n\
+             sets of this folder, seeds from 1 on, on the CPU. R-hat is the largest of all quantities of all runs, nested for\n\
+             many short chains.\n\n\
+             | data | strategy | runs | largest R-hat | 1.01 or above | above 1.05 | divergences | runs with any | \
+             leapfrog steps of warm-up | of a draw |\n\
+             |--|--|--|--|--|--|--|--|--|--|\n",
+            self.commits.join(", ")
+        );
+        for (Planned { name, .. }, sweep) in planned.iter().filter_map(|row| Some((row, self.rows.get(&row.name)?))) {
+            let (data, strategy) = name.split_once(' ').unwrap_or((name, ""));
+            let Sweep { runs, largest_rhat, unfit, lost, divergences, diverging, .. } = sweep;
+            let Sweep { warm_up_leapfrogs, leapfrogs_a_draw, .. } = sweep;
+            let _ = writeln!(
+                text,
+                "| {data} | {strategy} | {runs} | {largest_rhat:.4} | {unfit} | {lost} | {divergences} | {diverging} | \
+                 {warm_up_leapfrogs:.0} | {leapfrogs_a_draw:.1} |"
+            );
+        }
+        text
+    }
+}
+
+/// What `program` finds of these seeds; `None` where it fails.
+fn sweep(root: &Path, program: &Path, planned: &Planned, seeds: &RangeInclusive<u64>) -> Result<Option<Sweep>> {
     let (first, last) = (seeds.start(), seeds.end());
-    let out = folder.join(format!("{}-{first}-{last}.json", planned.name.replace(' ', "-")));
-    if !out.exists() {
-        let mut octopus = Command::new(program);
-        octopus.current_dir(root).args(["sweep", "--quiet", "--out"]).arg(&out).args(&planned.arguments);
-        octopus.args(["--seed", &first.to_string(), "--seeds", &(last - first + 1).to_string()]);
-        // 1 says that chains were lost: so does the table.
-        if !matches!(run::status(&mut octopus)?.code(), Some(0 | 1)) {
-            return Ok(None);
-        }
+    let mut octopus = Command::new(program);
+    octopus.current_dir(root).args(["sweep", "--quiet", "--json"]).args(&planned.arguments);
+    octopus.args(["--seed", &first.to_string(), "--seeds", &(last - first + 1).to_string()]);
+    eprintln!("xtask: $ {}", run::show(&octopus));
+    let output = octopus.stderr(Stdio::inherit()).output().context("cannot start the program")?;
+    // 1 says that chains were lost: so does the table.
+    if !matches!(output.status.code(), Some(0 | 1)) {
+        return Ok(None);
     }
-    let text = std::fs::read(&out).with_context(|| out.display().to_string())?;
-    let report: Report = serde_json::from_slice(&text).with_context(|| out.display().to_string())?;
+    let report: Report = serde_json::from_slice(&output.stdout).context("octopus sweep --json")?;
     Ok(Some(report.sweep))
 }
 
@@ -132,6 +227,12 @@ fn sweep(
 struct Planned {
     name: String,
     arguments: Vec<String>,
+}
+
+impl Planned {
+    fn data(&self) -> &str {
+        self.name.split(' ').next().unwrap_or_default()
+    }
 }
 
 /// Every data set with every strategy, and Rubin's schools.
@@ -161,29 +262,6 @@ fn data_sets(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn table(commit: &str, rows: &[(Planned, Sweep)]) -> String {
-    let mut text = format!(
-        "# Seeds\n\n\
-         What `cargo xtask seeds` found at commit {commit}: runs of `octopus sample` with its default settings on the data\n\
-         sets of this folder, seeds from 1 on, on the CPU. R-hat is the largest of all quantities of all runs, nested for\n\
-         many short chains.\n\n\
-         | data | strategy | runs | largest R-hat | 1.01 or above | above 1.05 | divergences | runs with any | \
-         leapfrog steps of warm-up | of a draw |\n\
-         |--|--|--|--|--|--|--|--|--|--|\n",
-    );
-    for (Planned { name, .. }, sweep) in rows {
-        let (data, strategy) = name.split_once(' ').unwrap_or((name, ""));
-        let Sweep { runs, largest_rhat, unfit, lost, divergences, diverging, .. } = sweep;
-        let Sweep { warm_up_leapfrogs, leapfrogs_a_draw, .. } = sweep;
-        let _ = writeln!(
-            text,
-            "| {data} | {strategy} | {runs} | {largest_rhat:.4} | {unfit} | {lost} | {divergences} | {diverging} | \
-             {warm_up_leapfrogs:.0} | {leapfrogs_a_draw:.1} |"
-        );
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,12 +271,15 @@ mod tests {
     }
 
     #[test]
-    fn seeds_are_a_number() {
-        assert_eq!(parse(&[]), Ok(SEEDS));
-        assert_eq!(parse(&words("20000")), Ok(20_000));
-        for bad in ["0", "-1", "many", "1 2"] {
-            assert!(parse(&words(bad)).unwrap_err().contains(bad), "{bad}");
+    fn options_are_a_number_and_data_sets() {
+        let of = |seeds, data: &str| Ok(Options { seeds, data: words(data) });
+        assert_eq!(Options::parse(&[]), of(SEEDS, ""));
+        assert_eq!(Options::parse(&words("20000")), of(20_000, ""));
+        assert_eq!(Options::parse(&words("--data zero,five 20")), of(20, "zero five"));
+        for bad in ["0", "-1", "many", "--datum"] {
+            assert!(Options::parse(&words(bad)).unwrap_err().contains(bad), "{bad}");
         }
+        assert!(Options::parse(&words("20 --data")).unwrap_err().contains("names of data sets"));
     }
 
     #[test]
@@ -211,10 +292,33 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_all_seeds() {
-        assert_eq!(blocks(1).collect::<Vec<_>>(), [1..=1]);
-        assert_eq!(blocks(500).collect::<Vec<_>>(), [1..=500]);
-        assert_eq!(blocks(1001).collect::<Vec<_>>(), [1..=500, 501..=1000, 1001..=1001]);
+    fn blocks_go_on_to_the_last_seed() {
+        assert_eq!(next_block(0, 1), Some(1..=1));
+        assert_eq!(next_block(0, 500), Some(1..=500));
+        assert_eq!(next_block(1000, 1001), Some(1001..=1001));
+        assert_eq!(next_block(750, 5000), Some(751..=1250));
+        assert_eq!(next_block(1000, 1000), None);
+        assert_eq!(next_block(2000, 1000), None, "what is done stays");
+    }
+
+    /// What one machine has found another goes on with, unless the recorded bits are others.
+    #[test]
+    fn what_was_found_is_kept_while_the_bits_stay() {
+        let root = std::env::temp_dir().join(format!("octopus-seeds-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("benchmarks/seeds")).unwrap();
+        std::fs::create_dir_all(root.join("kernels")).unwrap();
+        std::fs::write(root.join(BITS), "bits").unwrap();
+        let planned = [Planned { name: "zero auto".to_owned(), arguments: Vec::new() }];
+        let mut found = Found::read(&root).unwrap();
+        assert_eq!((found.rows.len(), found.runs(&planned[0])), (0, 0));
+        found.rows.insert("zero auto".to_owned(), Sweep { runs: 500, largest_rhat: 1.004, ..Sweep::default() });
+        found.write(&root, &planned).unwrap();
+        let again = Found::read(&root).unwrap();
+        assert_eq!(again, found);
+        assert_eq!(again.runs(&planned[0]), 500);
+        std::fs::write(root.join(BITS), "other bits").unwrap();
+        assert_eq!(Found::read(&root).unwrap().rows.len(), 0);
+        std::fs::remove_dir_all(&root).unwrap();
     }
 
     /// 300 runs and 100: means are weighted by them.
@@ -242,8 +346,10 @@ mod tests {
         };
         let both = Sweep::default().and(&first).and(&second);
         let planned = Planned { name: "zero auto".to_owned(), arguments: Vec::new() };
-        let text = table("abc1234", &[(planned, both)]);
-        assert!(text.contains("at commit abc1234:"), "{text}");
+        let rows = BTreeMap::from([(planned.name.clone(), both)]);
+        let found = Found { commits: vec!["abc1234".to_owned(), "def".to_owned()], rows, ..Found::default() };
+        let text = found.table(&[planned]);
+        assert!(text.contains("(commits abc1234, def):"), "{text}");
         assert!(text.ends_with("| zero | auto | 400 | 1.2000 | 3 | 1 | 8 | 4 | 65221 | 13.0 |\n"), "{text}");
     }
 }
