@@ -11,7 +11,7 @@ use crate::quantities::Coordinates;
 use octopus_density::{LogDensity, to_centered};
 use octopus_diag::{MeanTest, holm, mean_zero, student_limit};
 use octopus_models::Simulator;
-use octopus_sampler::reference::{Place, ReferenceChain};
+use octopus_sampler::reference::{RandomAddress, ReferenceChain};
 use octopus_sampler::{Sampler, SamplerConfig};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -210,7 +210,7 @@ fn move_on(
     let mut divergences = 0;
     for iteration in 0..config.draws as u32 {
         // A chain that the learners do not have: its random numbers are its own.
-        let place = Place { seed, chain: config.chains as u32, iteration };
+        let place = RandomAddress { seed, chain: config.chains as u32, iteration };
         let stats = chain.transition(step, config.max_depth, config.max_energy_error, place)?;
         divergences += u64::from(stats.diverging);
     }

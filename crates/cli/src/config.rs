@@ -4,11 +4,11 @@ use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, S
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
 use octopus_density::{GroupedData, LogDensity, ModelError};
-use octopus_device::{Chosen, DeviceChoice, Source};
+use octopus_device::{DeviceChoice, DeviceRequest, Source};
 use octopus_models::settings::put;
 use octopus_models::{BuildError, Model, OptionGroup, Problem, Registry, TableFile};
 use octopus_runs::device::choice_text;
-use octopus_runs::{Demand, DeviceInventory, DrawsWanted, Goal, StepCosts, StrategyPlan, plan};
+use octopus_runs::{DeviceInventory, DrawsWanted, Goal, RunCost, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
@@ -251,14 +251,14 @@ impl RunConfig {
     ///
     /// # Errors
     /// When the environment does not name a device.
-    pub(crate) fn device(&self, args: &MachineArgs) -> Result<Chosen> {
+    pub(crate) fn device(&self, args: &MachineArgs) -> Result<DeviceRequest> {
         let chosen = chosen(args)?;
         let asked = if chosen.source == Source::Default { self.device } else { chosen.choice };
-        Ok(Chosen { choice: asked, ..chosen })
+        Ok(DeviceRequest { choice: asked, ..chosen })
     }
 
-    /// Chooses strategy and chains if that was left to the machine, and returns what was chosen and why. `demand`
-    /// returns the demand of a run.
+    /// Chooses strategy and chains if that was left to the machine, and returns what was chosen and why. `cost`
+    /// returns the cost of a run.
     ///
     /// # Errors
     /// When the model cannot be sampled, or no run can draw as much as is wanted.
@@ -267,7 +267,7 @@ impl RunConfig {
         model: &dyn LogDensity,
         machine: &DeviceInventory,
         pool: &ThreadPool,
-        demand: &dyn Fn(&SamplerConfig) -> Demand,
+        cost: &dyn Fn(&SamplerConfig) -> RunCost,
     ) -> Result<Option<StrategyPlan>> {
         let Some(draws_given) = self.auto else { return Ok(None) };
         let wanted = DrawsWanted::of(&self.sampler, &self.goal, draws_given);
@@ -276,7 +276,7 @@ impl RunConfig {
             wanted,
             model.dim(),
             machine.asked(),
-            demand,
+            cost,
             &StepCosts::measure(model, pool, machine)?,
         )?;
         self.sampler = plan.config.clone();
@@ -351,7 +351,7 @@ fn sets_sampler(file: &Table, name: &str) -> bool {
 ///
 /// # Errors
 /// When the environment does not name a device.
-pub(crate) fn chosen(args: &MachineArgs) -> Result<Chosen> {
+pub(crate) fn chosen(args: &MachineArgs) -> Result<DeviceRequest> {
     let flag = args.device.map(|choice| choice.to_string());
     DeviceChoice::from_flag(flag.as_deref()).map_err(|error| UsageError(error.to_string()).into())
 }

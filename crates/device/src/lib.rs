@@ -89,8 +89,8 @@ pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
 pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};
 pub use selection::{
-    Accelerators, ChoiceError, Chosen, DEVICE_VARIABLE, DeviceChoice, DeviceSet, Selection, SelectionError, Source,
-    Unusable, device_names, devices_named, resolve,
+    Accelerators, ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, DeviceSet, Selection, SelectionError,
+    Source, Unusable, device_names, devices_named, resolve,
 };
 pub use timing::{Benchmark, BenchmarkClock, BenchmarkConfig, benchmark_device};
 pub use version::Version;

@@ -10,6 +10,6 @@ mod devices;
 mod resolve;
 
 pub use accelerators::{Accelerators, Unusable};
-pub use chosen::{ChoiceError, Chosen, DEVICE_VARIABLE, DeviceChoice, Source};
+pub use chosen::{ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, Source};
 pub use devices::{DeviceSet, device_names, devices_named};
 pub use resolve::{Selection, SelectionError, resolve};

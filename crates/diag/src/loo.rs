@@ -18,7 +18,7 @@ use stream::{Gathered, LANES, Stream};
 
 /// The result of leaving one observation out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Left {
+struct PointwiseLoo {
     /// The log predictive density of the observation.
     density: f64,
     /// The shape of the largest importance weights.
@@ -38,7 +38,7 @@ pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError>
     check_reff(reff)?;
     let samples = log_likelihood.samples();
     let pool = Pool::new(Work::default);
-    let found: Vec<Left> = (log_likelihood.blocks(stream::MOST).into_par_iter())
+    let found: Vec<PointwiseLoo> = (log_likelihood.blocks(stream::MOST).into_par_iter())
         .flat_map_iter(|(_, columns)| leave_out(&columns, reff, &pool))
         .collect();
     let pointwise: Vec<f64> = found.iter().map(|left| left.density).collect();
@@ -66,10 +66,10 @@ struct Work {
 }
 
 /// Leaves out each observation of `columns`, and returns the results in order.
-fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Pool<Work, M>) -> Vec<Left> {
+fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Pool<Work, M>) -> Vec<PointwiseLoo> {
     let stream = Stream::of(columns, reff);
     let blocks: Vec<usize> = (0..columns.count.div_ceil(LANES)).collect();
-    let found: Vec<Vec<Left>> = (blocks.into_par_iter())
+    let found: Vec<Vec<PointwiseLoo>> = (blocks.into_par_iter())
         .map(|block| {
             pool.with(|work| {
                 let stream = stream.as_ref().filter(|stream| block < stream.blocks());
@@ -87,7 +87,7 @@ fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Pool<W
 
 impl Work {
     /// One column by itself, whatever is in it.
-    fn leave_out_one(&mut self, columns: &Columns, k: usize, reff: f64) -> Left {
+    fn leave_out_one(&mut self, columns: &Columns, k: usize, reff: f64) -> PointwiseLoo {
         self.column.resize(columns.values.len() / columns.width, 0.0);
         columns::gather(columns.values, columns.width, columns.first + k, 1, |v| v, &mut self.column);
         leave_one_out(&mut self.tail, &self.column, reff)
@@ -95,17 +95,17 @@ impl Work {
 }
 
 /// Leaves out an observation whose log likelihoods are `column`.
-fn leave_one_out(tail: &mut Tail, column: &[f64], reff: f64) -> Left {
+fn leave_one_out(tail: &mut Tail, column: &[f64], reff: f64) -> PointwiseLoo {
     let fitted = tail.fit(column, -1.0, reff);
     let (pareto_k, high) = (tail.pareto_k, tail.range.1);
     let log_sum = log_sum_exp(column, high);
     if !fitted || high == f64::INFINITY {
-        return Left { density: if column.len() == 1 { column[0] } else { f64::NAN }, pareto_k, log_sum };
+        return PointwiseLoo { density: if column.len() == 1 { column[0] } else { f64::NAN }, pareto_k, log_sum };
     }
     // Where nothing was smoothed the tail is not told apart.
     let limit = if pareto_k.is_finite() { tail.cutoff } else { f64::INFINITY };
     let rest = sum_exp_upto(column, -1.0, tail.max, limit);
-    Left { density: density(tail, column.len(), rest), pareto_k, log_sum }
+    PointwiseLoo { density: density(tail, column.len(), rest), pareto_k, log_sum }
 }
 
 /// The log predictive density of an observation left out: the weights are the smoothed `1 / exp(l)`, and

@@ -11,7 +11,7 @@ use super::target::{Engine, Reached};
 use anyhow::{Context, Result};
 use octopus_density::exact::ExactPosterior;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
-use octopus_device::{Chosen, Device, DeviceChoice, Source};
+use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
 use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
 use octopus_models::HierarchicalNormalProblem;
@@ -134,7 +134,7 @@ pub(super) fn run(
             found.engines.push(measured);
         }
     }
-    let machine = DeviceInventory::look(Chosen { choice: options.asked, source: Source::Flag, note: None });
+    let machine = DeviceInventory::look(DeviceRequest { choice: options.asked, source: Source::Flag, note: None });
     let costs = StepCosts::measure(problem.model(), pool, &machine)?;
     let plan = planned::choose(problem.model(), &options.sampler, DeviceChoice::Cpu, &costs)?;
     let auto = (planned::label(&plan.config), plan.config.clone());

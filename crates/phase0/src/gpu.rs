@@ -10,7 +10,7 @@ use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
 use octopus_diag::{ParameterDifference, posterior_difference};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::{Comparison, GpuMemory, Measured, PosteriorMatch};
-use octopus_runs::{Demand, MemoryRun, Placement, posterior_of, sample_in_memory};
+use octopus_runs::{MemoryRun, Placement, RunCost, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 
@@ -57,7 +57,7 @@ pub(super) fn run(
         (Device::Cpu, Measured::Value(_), _) => Device::Cuda(0),
     };
     let (model, config) = (problem.model(), &options.sampler);
-    if let Some(why) = Demand::of_run(model, config).no_gpu {
+    if let Some(why) = RunCost::of_run(model, config).no_gpu {
         return Ok(Err(why));
     }
     let (place, monitor) = match Placement::open(&[device]).and_then(|place| Ok((place, Monitor::start(device)?))) {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_device::{DeviceChoice, Seconds};
 use octopus_report::{Comparison, EngineTimes};
-use octopus_runs::{Demand, DrawsLimit, DrawsWanted, StepCosts, StrategyPlan, plan};
+use octopus_runs::{DrawsLimit, DrawsWanted, RunCost, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{SamplerConfig, Strategy};
 
 /// The number of rows of the table for each engine. They show the runs that are predicted to be done first.
@@ -23,7 +23,7 @@ pub(super) fn choose(
     costs: &StepCosts,
 ) -> Result<StrategyPlan> {
     let wanted = DrawsWanted { draws: base.chains * base.draws, limit: DrawsLimit::Wanted };
-    Ok(plan(base, wanted, model.dim(), choice, &|config| Demand::of_run(model, config), costs)?)
+    Ok(plan(base, wanted, model.dim(), choice, &|config| RunCost::of_run(model, config), costs)?)
 }
 
 /// Returns the name by which tables and pictures call the choice.

@@ -8,7 +8,7 @@ use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
-use octopus_runs::{Demand, DrawsWanted, Goal, Placement, Reach, StepCosts, plan, reach};
+use octopus_runs::{DrawsWanted, Goal, Placement, Reach, RunCost, StepCosts, plan, reach};
 use octopus_sampler::{SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -46,7 +46,7 @@ impl Engine<'_> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
         let wanted = DrawsWanted::of(base, &goal, false);
         let best =
-            plan(base, wanted, model.dim(), self.choice, &|config| Demand::of_run(model, config), self.costs)?.config;
+            plan(base, wanted, model.dim(), self.choice, &|config| RunCost::of_run(model, config), self.costs)?.config;
         // The own chains may draw as much as the best ones, so that they reach the target also where R-hat takes long.
         let own = &SamplerConfig { draws: base.draws.max(best.draws), ..base.clone() };
         [(own, false), (&best, true)]

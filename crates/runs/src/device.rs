@@ -1,10 +1,10 @@
 //! The choice of the device that samples, with its reason.
 
 use crate::RunError;
-use crate::{Demand, Placement};
+use crate::{Placement, RunCost};
 use octopus_density::gpu::Precision;
 use octopus_device::{
-    Accelerators, Calibration, CalibrationCache, CalibrationMiss, Chosen, Device, DeviceChoice, Overall, Probe,
+    Accelerators, Calibration, CalibrationCache, CalibrationMiss, Device, DeviceChoice, DeviceRequest, Overall, Probe,
     SystemProvider, VerifyReport, device_names, resolve,
 };
 
@@ -42,14 +42,14 @@ impl DeviceDecision {
 
 /// The devices among which a choice is made.
 pub struct DeviceInventory {
-    asked: Chosen,
+    asked: DeviceRequest,
     pub(crate) accelerators: Accelerators,
     driver_version: Option<String>,
 }
 
 impl DeviceInventory {
     /// Looks for devices, as far as they matter for the device that is asked for.
-    pub fn look(asked: Chosen) -> Self {
+    pub fn look(asked: DeviceRequest) -> Self {
         // Asking a driver takes time and starts the device, so it is asked only where the answer matters.
         let probe = (asked.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
         let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
@@ -78,12 +78,12 @@ impl DeviceInventory {
     /// # Errors
     /// [`RunError::NoDevice`] when a GPU is asked for and cannot be used, or with `no_fallback` when a GPU is there and
     /// fails its checks; [`RunError::CannotRun`] when the device cannot do the run.
-    pub fn choose(&self, demand: &Demand, no_fallback: bool) -> Result<DeviceDecision, RunError> {
+    pub fn choose(&self, cost: &RunCost, no_fallback: bool) -> Result<DeviceDecision, RunError> {
         let mut calibration = |ordinal| self.calibration(ordinal);
-        let Self { asked: Chosen { choice, note, .. }, accelerators, .. } = self;
+        let Self { asked: DeviceRequest { choice, note, .. }, accelerators, .. } = self;
         let mut sampling =
-            decide(*choice, accelerators, demand, no_fallback, &mut calibration).map_err(RunError::NoDevice)?;
-        demand.fits(sampling.device)?;
+            decide(*choice, accelerators, cost, no_fallback, &mut calibration).map_err(RunError::NoDevice)?;
+        cost.fits(sampling.device)?;
         sampling.notes.splice(0..0, note.clone());
         tracing::info!(device = %sampling.name(), "the device is chosen: {}", sampling.reason);
         Ok(sampling)
@@ -94,7 +94,7 @@ impl DeviceInventory {
 fn decide(
     choice: DeviceChoice,
     accelerators: &Accelerators,
-    demand: &Demand,
+    cost: &RunCost,
     no_fallback: bool,
     calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
 ) -> Result<DeviceDecision, String> {
@@ -105,7 +105,7 @@ fn decide(
     }
     if let (DeviceChoice::Auto, 1.., None) = (choice, accelerators.devices, &accelerators.unusable) {
         // Where only the CPU or only a GPU can do the run, costs do not matter.
-        let only = match (&demand.no_gpu, demand.precision) {
+        let only = match (&cost.no_gpu, cost.precision) {
             (Some(why), _) => Some((Device::Cpu, why.clone())),
             (None, Precision::F64) => None,
             (None, precision) => Some((Device::Cuda(0), format!("only GPUs compute in {precision}"))),
@@ -115,7 +115,7 @@ fn decide(
             return Ok(DeviceDecision { device, others: vec![], reason, notes });
         }
     }
-    let selection = resolve(choice, accelerators, &demand.work, calibration).map_err(|error| match choice {
+    let selection = resolve(choice, accelerators, &cost.work, calibration).map_err(|error| match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => error.to_string(),
         DeviceChoice::Cuda(_) | DeviceChoice::Several(_) | DeviceChoice::All => {
             format!("{error}, and see `octopus verify`")
@@ -181,20 +181,20 @@ mod tests {
 
     fn of(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<DeviceDecision, String> {
         let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
-        decide(choice.parse().unwrap(), accelerators, &demand(), no_fallback, &mut none)
+        decide(choice.parse().unwrap(), accelerators, &cost(), no_fallback, &mut none)
     }
 
-    fn demand() -> Demand {
-        Demand { work: Work::new("a run"), no_gpu: None, precision: Precision::F64 }
+    fn cost() -> RunCost {
+        RunCost { work: Work::new("a run"), no_gpu: None, precision: Precision::F64 }
     }
 
     #[test]
     fn auto_takes_the_only_device_that_can_do_the_run() {
         let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
-        let mut of = |demand| decide(DeviceChoice::Auto, &present(), &demand, false, &mut none).unwrap();
-        let single = of(Demand { precision: Precision::F32, ..demand() });
+        let mut of = |run| decide(DeviceChoice::Auto, &present(), &run, false, &mut none).unwrap();
+        let single = of(RunCost { precision: Precision::F32, ..cost() });
         assert_eq!((single.name().as_str(), single.reason.as_str()), ("cuda:0", "only GPUs compute in f32"));
-        let large = of(Demand { no_gpu: Some("too large".into()), ..demand() });
+        let large = of(RunCost { no_gpu: Some("too large".into()), ..cost() });
         assert_eq!((large.name().as_str(), large.reason.as_str()), ("cpu", "too large"));
         assert_eq!(large.notes, ["device: cpu (too large)"]);
     }

@@ -1,6 +1,6 @@
 //! The sampling loop, which takes short steps so that Ctrl-C, progress and checkpoints get their turn.
 
-use crate::goal::{Step, Watch};
+use crate::goal::{ConvergenceMonitor, Step};
 use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timing};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -126,7 +126,7 @@ pub fn drive(
     let mut tally = Tally::default();
     let first = sampler.done();
     let mut pace = Pace { limit: 1 };
-    let mut watch = Watch::new(writer.record(), writer.dir(), writer.draws(Phase::Sampling));
+    let mut monitor = ConvergenceMonitor::new(writer.record(), writer.dir(), writer.draws(Phase::Sampling));
     let mut ended = EndedBy::Draws;
     let mut last_time = Instant::now();
     let mut last_done = sampler.done();
@@ -136,7 +136,7 @@ pub fn drive(
     writer.checkpoint(&sampler.checkpoint()?)?;
     loop {
         if observer.stops() {
-            if watch.settle(&mut writer, density)? == Step::Met {
+            if monitor.settle(&mut writer, density)? == Step::Met {
                 ended = EndedBy::Target;
                 break;
             }
@@ -152,7 +152,7 @@ pub fn drive(
             Checkpoints::ByTime => pace.limit,
             Checkpoints::Every(n) => pace.limit.min(last_done.saturating_add(n).saturating_sub(sampler.done())),
         };
-        let limit = limit.min(watch.limit());
+        let limit = limit.min(monitor.limit());
         let begin = Instant::now();
         let block = pool.install(|| sampler.advance(limit));
         tell(&mut sampler, &mut writer)?;
@@ -169,7 +169,7 @@ pub fn drive(
         pace.learn(block.draws, took);
         tally.add(&block);
         let phase = block.phase;
-        if watch.take(block, &mut writer, density)? == Step::Met {
+        if monitor.take(block, &mut writer, density)? == Step::Met {
             ended = EndedBy::Target;
             break;
         }
@@ -185,19 +185,19 @@ pub fn drive(
         };
         // A run that has ended needs no checkpoint.
         let is_last = sampler.warm_up().is_some_and(|warm_up| done == warm_up + config.draws);
-        if due && !is_last && watch.is_clear() {
+        if due && !is_last && monitor.is_clear() {
             writer.checkpoint(&sampler.checkpoint()?)?;
             tracing::debug!(iterations = done, "a checkpoint is written");
             (last_time, last_done) = (Instant::now(), done);
         }
         let (warm_up, step_sizes) = (sampler.warm_up(), || sampler.step_sizes());
         observer.advanced(&Progress { config: &config, first, done, warm_up, tally: &tally, step_sizes: &step_sizes });
-        if watch.is_late(timing.warmup_s + timing.sampling_s) {
+        if monitor.is_late(timing.warmup_s + timing.sampling_s) {
             ended = EndedBy::Time;
             break;
         }
     }
-    if ended != EndedBy::Target && watch.settle(&mut writer, density)? == Step::Met {
+    if ended != EndedBy::Target && monitor.settle(&mut writer, density)? == Step::Met {
         ended = EndedBy::Target;
     }
     observer.ended();
@@ -205,7 +205,7 @@ pub fn drive(
     let adaptation = of_sampler(&sampler);
     let usage = usage(&monitors)?;
     let record = writer.finish(|record| {
-        (record.schema, record.ending) = (RECORD_SCHEMA, watch.ending(ended));
+        (record.schema, record.ending) = (RECORD_SCHEMA, monitor.ending(ended));
         (record.adaptation, record.timing, record.usage) = (adaptation, timing, usage);
     })?;
     tracing::info!(seconds = record.timing.sampling_s, leapfrogs = tally.leapfrogs, "sampling has ended");

@@ -24,10 +24,10 @@ pub(crate) fn looks(of_many: bool) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(first), |&look| Some(look + look.div_ceil(4)))
 }
 
-/// A watch over a run with a goal. For a run without a goal, every block passes through.
-pub(crate) struct Watch {
+/// A monitor over a run with a goal. For a run without a goal, every block passes through.
+pub(crate) struct ConvergenceMonitor {
     goal: Goal,
-    look: Look,
+    check: Check,
     /// The draws of each chain at the next look.
     next: usize,
     /// The most draws that each chain may make.
@@ -53,13 +53,13 @@ pub(crate) enum Step {
     Met,
 }
 
-impl Watch {
-    /// Makes a watch over the run of `record` in the folder `dir`, which has `drawn` draws of each chain.
+impl ConvergenceMonitor {
+    /// Makes a monitor over the run of `record` in the folder `dir`, which has `drawn` draws of each chain.
     pub(crate) fn new(record: &RunRecord, dir: &Path, drawn: usize) -> Self {
         let total = record.sampler.draws;
-        let mut watch = Self {
+        let mut monitor = Self {
             goal: record.goal.unwrap_or_default(),
-            look: Look::new(record, dir),
+            check: Check::new(record, dir),
             next: 0,
             total,
             drawn,
@@ -68,8 +68,8 @@ impl Watch {
             held: Vec::new(),
             last: None,
         };
-        watch.next = watch.look_after(drawn);
-        watch
+        monitor.next = monitor.look_after(drawn);
+        monitor
     }
 
     fn has_targets(&self) -> bool {
@@ -78,7 +78,7 @@ impl Watch {
 
     /// Returns the number of draws at the first look after `drawn` draws.
     fn look_after(&self, drawn: usize) -> usize {
-        looks(self.look.superchains.is_some())
+        looks(self.check.superchains.is_some())
             .find(|&look| look > drawn)
             .map_or(self.total, |look| look.min(self.total))
     }
@@ -122,7 +122,7 @@ impl Watch {
         }
         if self.drawn == self.next && self.pending.is_none() {
             writer.flush()?;
-            (self.pending, self.looked_at) = (Some(self.look.begin(self.goal)), self.drawn);
+            (self.pending, self.looked_at) = (Some(self.check.begin(self.goal)), self.drawn);
             self.next = self.look_after(self.drawn);
         }
         Ok(Step::GoOn)
@@ -172,13 +172,13 @@ impl Watch {
 }
 
 /// The settings of a look.
-struct Look {
+struct Check {
     dir: PathBuf,
     superchains: Option<usize>,
     prob: f64,
 }
 
-impl Look {
+impl Check {
     fn new(record: &RunRecord, dir: &Path) -> Self {
         let options = diagnose_options(record);
         Self { dir: dir.to_owned(), superchains: options.superchains, prob: options.prob }
@@ -307,13 +307,13 @@ mod tests {
             record
         };
         let looks = |draws, many| {
-            let watch = Watch::new(&record(draws, many), Path::new("."), 0);
-            let looks = std::iter::successors(Some(watch.next), move |&look| Some(watch.look_after(look)));
+            let monitor = ConvergenceMonitor::new(&record(draws, many), Path::new("."), 0);
+            let looks = std::iter::successors(Some(monitor.next), move |&look| Some(monitor.look_after(look)));
             looks.take_while(|&look| look < draws).collect::<Vec<_>>()
         };
         assert_eq!(looks(200, false), [50, 63, 79, 99, 124, 155, 194]);
         assert_eq!(looks(20, true), [1, 2, 3, 4, 5, 7, 9, 12, 15, 19]);
         assert_eq!(looks(40, false), [0; 0], "a look at the end only");
-        assert_eq!(Watch::new(&record(200, false), Path::new("."), 63).next, 79);
+        assert_eq!(ConvergenceMonitor::new(&record(200, false), Path::new("."), 63).next, 79);
     }
 }

@@ -83,7 +83,6 @@
 mod checkpoint;
 mod collect;
 mod columns;
-mod demand;
 pub mod device;
 mod diagnosis;
 mod drive;
@@ -98,6 +97,7 @@ mod placement;
 mod reach;
 mod read;
 mod record;
+mod run_cost;
 mod strategy;
 mod tally;
 #[cfg(test)]
@@ -106,7 +106,6 @@ mod timestamp;
 mod writer;
 
 pub use collect::{MemoryRun, posterior_of, sample_in_memory};
-pub use demand::{Demand, MEASURED_GROUPS, MEASURED_OBSERVATIONS, kernel_name};
 pub use device::{DeviceDecision, DeviceInventory, no_gpu};
 pub use diagnosis::diagnose_options;
 pub use drive::{Checkpoints, Driven, Observer, Pace, Progress, Session, adaptation, add_time, describe, drive, pool};
@@ -116,6 +115,7 @@ pub use placement::{Placement, turns, warn};
 pub use reach::{Reach, reach};
 pub use read::RunFolder;
 pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing};
+pub use run_cost::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, RunCost, kernel_name};
 pub use strategy::{DrawsLimit, DrawsWanted, PredictedRun, StepCosts, StrategyPlan, plan, seconds_a_step};
 pub use tally::Tally;
 pub use timestamp::now_utc;

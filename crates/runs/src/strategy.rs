@@ -1,7 +1,7 @@
 //! The choice that `--strategy auto` makes: of all runs that draw as much as is asked for, it takes the run that is
 //! predicted to be done first.
 
-use crate::{Demand, DeviceInventory, Goal, Placement, RunError, pool};
+use crate::{DeviceInventory, Goal, Placement, RunCost, RunError, pool};
 use octopus_density::LogDensity;
 use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
 use octopus_diag::limits;
@@ -83,7 +83,7 @@ impl DrawsWanted {
 }
 
 /// Chooses the run that is predicted to be done first, from [`alternatives`] on the devices that `device` allows. `dim`
-/// is the number of coordinates, and `demand` returns the demand of a run.
+/// is the number of coordinates, and `cost` returns the cost of a run.
 ///
 /// # Errors
 /// When the settings are out of range, or no run can draw as much.
@@ -92,7 +92,7 @@ pub fn plan(
     wanted: DrawsWanted,
     dim: usize,
     device: DeviceChoice,
-    demand: &dyn Fn(&SamplerConfig) -> Demand,
+    cost: &dyn Fn(&SamplerConfig) -> RunCost,
     costs: &StepCosts,
 ) -> Result<StrategyPlan, RunError> {
     let runs = alternatives(base, wanted.draws, dim, costs.threads as usize, limits::RHAT);
@@ -100,11 +100,11 @@ pub fn plan(
     let least = |config: &SamplerConfig| {
         if wanted.limit == DrawsLimit::Wanted { 1 } else { least_draws(config, dim, limits::RHAT) }
     };
-    let runs: Vec<(SamplerConfig, Demand)> = runs
+    let runs: Vec<(SamplerConfig, RunCost)> = runs
         .into_iter()
         .map(|config| SamplerConfig { draws: config.draws.max(least(&config)), ..config })
         .filter(|config| config.validate().is_ok())
-        .map(|config| (config.clone(), demand(&config)))
+        .map(|config| (config.clone(), cost(&config)))
         .collect();
     let on_cpu = device == DeviceChoice::Cpu || device == DeviceChoice::Auto && base.precision == Precision::F64;
     let on_gpu = |number: u32| match device {
@@ -115,18 +115,18 @@ pub fn plan(
     };
     let mut considered = Vec::new();
     if on_cpu {
-        considered.extend(runs.iter().filter_map(|(config, demand)| {
-            let calibrated = costs.gpus.first().and_then(|(_, calibration)| demand.work.predict(calibration));
+        considered.extend(runs.iter().filter_map(|(config, cost)| {
+            let calibrated = costs.gpus.first().and_then(|(_, calibration)| cost.work.predict(calibration));
             let seconds = match calibrated {
                 Some(predicted) => predicted.cpu_seconds,
-                None => demand.work.cpu_seconds(costs.threads, |_| Some(costs.cpu))?,
+                None => cost.work.cpu_seconds(costs.threads, |_| Some(costs.cpu))?,
             };
             Some(PredictedRun { config: config.clone(), device: Device::Cpu, seconds })
         }));
     }
     for (ordinal, calibration) in costs.gpus.iter().filter(|(number, _)| on_gpu(*number)) {
-        considered.extend(runs.iter().filter(|(_, demand)| demand.no_gpu.is_none()).filter_map(|(config, demand)| {
-            let seconds = demand.work.predict(calibration)?.device_seconds;
+        considered.extend(runs.iter().filter(|(_, cost)| cost.no_gpu.is_none()).filter_map(|(config, cost)| {
+            let seconds = cost.work.predict(calibration)?.device_seconds;
             Some(PredictedRun { config: config.clone(), device: Device::Cuda(*ordinal), seconds })
         }));
     }
@@ -155,7 +155,7 @@ fn unknown(
     base: &SamplerConfig,
     wanted: DrawsWanted,
     dim: usize,
-    runs: &[(SamplerConfig, Demand)],
+    runs: &[(SamplerConfig, RunCost)],
 ) -> Result<StrategyPlan, RunError> {
     let Some((config, _)) = runs.iter().find(|(config, _)| config.chains == UNKNOWN_GPU) else {
         // A setting that is out of range is so in every run.
@@ -278,7 +278,7 @@ mod tests {
     fn of(draws: usize, device: &str, gpus: Vec<(u32, Calibration)>) -> StrategyPlan {
         let (model, wanted) = (model(), DrawsWanted { draws, limit: DrawsLimit::Wanted });
         let costs = StepCosts { threads: 2, cpu: CPU, gpus };
-        plan(&prd_sampler(), wanted, 103, device.parse().unwrap(), &|config| Demand::of_run(&model, config), &costs)
+        plan(&prd_sampler(), wanted, 103, device.parse().unwrap(), &|config| RunCost::of_run(&model, config), &costs)
             .unwrap()
     }
 
@@ -303,9 +303,9 @@ mod tests {
     fn to_a_target_all_strategies_draw_as_r_hat_needs() {
         let (model, costs) = (model(), StepCosts { threads: 2, cpu: CPU, gpus: vec![] });
         let wanted = DrawsWanted { draws: draws_for(400.0), limit: DrawsLimit::Generous };
-        let demand = |config: &SamplerConfig| Demand::of_run(&model, config);
+        let cost = |config: &SamplerConfig| RunCost::of_run(&model, config);
         let short = SamplerConfig { tune: 300, ..prd_sampler() };
-        let plan = plan(&short, wanted, 103, DeviceChoice::Cpu, &demand, &costs).unwrap();
+        let plan = plan(&short, wanted, 103, DeviceChoice::Cpu, &cost, &costs).unwrap();
         assert_eq!(plan.config.strategy, Strategy::ManyShort, "{}", plan.reason);
         assert!(plan.considered.iter().all(|run| run.config.draws >= least_draws(&run.config, 103, limits::RHAT)));
     }

@@ -7,11 +7,11 @@
 use crate::adaptation::Adaptation;
 use crate::backend::Backend;
 use crate::config::SamplerConfig;
-use crate::course::{Course, Next};
 use crate::draw::Block;
 use crate::engine::ChainState;
 use crate::gpu::{GpuNote, OnGpu};
 use crate::run::{Sampler, SamplerError};
+use crate::run_state::{PendingSteps, RunState};
 use octopus_density::LogDensity;
 use rayon::prelude::*;
 
@@ -35,7 +35,7 @@ pub enum Begin {
 
 /// What one data set's run has done in one [`BatchSampler::advance`].
 #[derive(Debug)]
-pub struct Moved {
+pub struct BatchStep {
     /// The number of the data set, counted from 0 in the order given to [`BatchSampler::begin`].
     pub set: usize,
     /// The draws, or why the run has ended for good.
@@ -62,8 +62,8 @@ pub struct Moved {
 ///     densities.iter().zip(0..).map(|(density, k)| DataSet { density, begin: Begin::Anew(config(k)) }).collect();
 /// let mut batch = BatchSampler::begin(&sets, 16, Backend::Cpu)?;
 /// let mut draws = [0, 0];
-/// while let Some(moved) = batch.advance(usize::MAX)? {
-///     for one in moved {
+/// while let Some(steps) = batch.advance(usize::MAX)? {
+///     for one in steps {
 ///         draws[one.set] += one.block?.draws;
 ///     }
 /// }
@@ -108,31 +108,31 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     /// pool.
     ///
     /// # Errors
-    /// When the device fails, which ends all runs. A failure of one data set only is in its [`Moved`].
-    pub fn advance(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError> {
+    /// When the device fails, which ends all runs. A failure of one data set only is in its [`BatchStep`].
+    pub fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError> {
         self.runs.advance(limit)
     }
 
     /// Returns what warm-up has learned so far of this data set; `None` when its run has failed, or there is no such
     /// data set.
     pub fn adaptation(&self, set: usize) -> Option<&Adaptation> {
-        Some(self.runs.course(set)?.adaptation())
+        Some(self.runs.run_state(set)?.adaptation())
     }
 
     /// Returns the number of iterations done of each chain of this data set, warm-up included; `None` when its run has
     /// failed, or there is no such data set.
     pub fn done(&self, set: usize) -> Option<usize> {
-        Some(self.runs.course(set)?.done())
+        Some(self.runs.run_state(set)?.done())
     }
 
     /// Returns the number of iterations that warm-up of this data set took; `None` while warm-up goes on.
     pub fn warm_up(&self, set: usize) -> Option<usize> {
-        self.runs.course(set)?.warm_up()
+        self.runs.run_state(set)?.warm_up()
     }
 
     /// Returns whether the run of this data set has all its draws.
     pub fn is_complete(&self, set: usize) -> bool {
-        self.runs.course(set).is_some_and(Course::is_complete)
+        self.runs.run_state(set).is_some_and(RunState::is_complete)
     }
 
     /// Returns the step size of each chain of this data set; `None` when its run has failed, or there is no such data
@@ -142,22 +142,24 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     }
 
     /// Encodes the state of this data set's run as bytes, for [`Begin::GoOn`]. Returns `None` where there is nothing to
-    /// keep: the run has not moved yet, waits for another device since its own has failed, is complete or has failed.
+    /// keep: the run has not steps yet, waits for another device since its own has failed, is complete or has failed.
     ///
     /// # Errors
     /// When the state cannot be encoded.
     pub fn checkpoint(&self, set: usize) -> Result<Option<Vec<u8>>, SamplerError> {
-        let (Some(course), Some(states)) = (self.runs.course(set), self.runs.states(set)?) else { return Ok(None) };
-        course.encode(states).map(Some)
+        let (Some(run_state), Some(states)) = (self.runs.run_state(set), self.runs.states(set)?) else {
+            return Ok(None);
+        };
+        run_state.encode(states).map(Some)
     }
 }
 
 /// The runs of a batch, wherever their chains are.
 pub(crate) trait Runs<'d, D: ?Sized>: Send {
     /// Moves the data sets: see [`BatchSampler::advance`].
-    fn advance(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError>;
+    fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError>;
 
-    fn course(&self, set: usize) -> Option<&Course<'d, D>>;
+    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>>;
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>>;
 
@@ -170,56 +172,56 @@ pub(crate) trait Runs<'d, D: ?Sized>: Send {
     }
 }
 
-/// A run that nobody has moved yet.
-pub(crate) struct Begun<'d, D: ?Sized> {
-    pub(crate) course: Course<'d, D>,
+/// A run that nobody has steps yet.
+pub(crate) struct PreparedRun<'d, D: ?Sized> {
+    pub(crate) run_state: RunState<'d, D>,
     pub(crate) states: Vec<ChainState>,
     /// What must happen first: chains at their starting points search step sizes, chains of a checkpoint go on.
-    pub(crate) due: Next,
+    pub(crate) due: PendingSteps,
 }
 
-impl<'d, D: LogDensity + ?Sized> Begun<'d, D> {
+impl<'d, D: LogDensity + ?Sized> PreparedRun<'d, D> {
     /// # Errors
     /// When the settings or the checkpoint cannot be used, or there is no starting point.
     pub(crate) fn new(density: &'d D, begin: &Begin) -> Result<Self, SamplerError> {
         let is_new = matches!(begin, Begin::Anew(_));
-        let (course, states) = match begin {
+        let (run_state, states) = match begin {
             Begin::Anew(config) => {
                 config.validate()?;
-                Course::start(density, config.clone())?
+                RunState::start(density, config.clone())?
             }
-            Begin::GoOn(bytes) => Course::decode(density, bytes)?,
+            Begin::GoOn(bytes) => RunState::decode(density, bytes)?,
         };
-        Ok(Self { course, states, due: Next { restart: is_new, spread: false } })
+        Ok(Self { run_state, states, due: PendingSteps { restart: is_new, spread: false } })
     }
 }
 
 /// How the run of a data set stands.
-pub(crate) enum Standing<'d, D: ?Sized, R> {
+pub(crate) enum RunStatus<'d, D: ?Sized, R> {
     /// The turn of the data set has not come.
-    Waiting(Begun<'d, D>),
+    Waiting(PreparedRun<'d, D>),
     /// The run is under way.
     Going(R),
     /// All draws are drawn, with these step sizes.
-    Complete(Course<'d, D>, Vec<f64>),
+    Complete(RunState<'d, D>, Vec<f64>),
     /// The run has failed, for this reason; `None` once the reason has been told.
     Failed(Option<SamplerError>),
 }
 
-fn begin_all<'d, D: LogDensity + ?Sized, R: Send>(sets: &[DataSet<'d, D>]) -> Vec<Standing<'d, D, R>> {
-    let begin = |set: &DataSet<'d, D>| match Begun::new(set.density, &set.begin) {
-        Ok(begun) => Standing::Waiting(begun),
-        Err(error) => Standing::Failed(Some(error)),
+fn begin_all<'d, D: LogDensity + ?Sized, R: Send>(sets: &[DataSet<'d, D>]) -> Vec<RunStatus<'d, D, R>> {
+    let begin = |set: &DataSet<'d, D>| match PreparedRun::new(set.density, &set.begin) {
+        Ok(prepared) => RunStatus::Waiting(prepared),
+        Err(error) => RunStatus::Failed(Some(error)),
     };
     sets.par_iter().map(begin).collect()
 }
 
 struct OnCpu<'d, D: ?Sized> {
-    sets: Vec<Standing<'d, D, Sampler<'d, D>>>,
+    sets: Vec<RunStatus<'d, D, Sampler<'d, D>>>,
     at_once: usize,
 }
 
-impl<'d, D: LogDensity + ?Sized> Standing<'d, D, Sampler<'d, D>> {
+impl<'d, D: LogDensity + ?Sized> RunStatus<'d, D, Sampler<'d, D>> {
     /// Returns whether there is something to do, or to tell.
     fn is_open(&self) -> bool {
         matches!(self, Self::Waiting(_) | Self::Going(_) | Self::Failed(Some(_)))
@@ -227,7 +229,7 @@ impl<'d, D: LogDensity + ?Sized> Standing<'d, D, Sampler<'d, D>> {
 
     fn advance(&mut self, limit: usize) -> Result<Option<Block>, SamplerError> {
         let mut sampler = match std::mem::replace(self, Self::Failed(None)) {
-            Self::Waiting(begun) => Sampler::on_cpu(begun)?,
+            Self::Waiting(prepared) => Sampler::on_cpu(prepared)?,
             Self::Going(sampler) => sampler,
             Self::Failed(Some(error)) => return Err(error),
             ended => {
@@ -248,45 +250,45 @@ impl<'d, D: LogDensity + ?Sized> Standing<'d, D, Sampler<'d, D>> {
 }
 
 impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
-    fn advance(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError> {
+    fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError> {
         loop {
             let open = self.sets.iter_mut().enumerate().filter(|(_, set)| set.is_open());
             let chosen: Vec<_> = open.take(self.at_once).collect();
             if chosen.is_empty() {
                 return Ok(None);
             }
-            let one = |(set, standing): (usize, &mut Standing<'d, D, _>)| {
-                Some(Moved { set, block: standing.advance(limit).transpose()? })
+            let one = |(set, status): (usize, &mut RunStatus<'d, D, _>)| {
+                Some(BatchStep { set, block: status.advance(limit).transpose()? })
             };
-            let moved: Vec<Moved> = chosen.into_par_iter().filter_map(one).collect();
+            let steps: Vec<BatchStep> = chosen.into_par_iter().filter_map(one).collect();
             // A checkpoint may be of a run whose last draw is drawn.
-            if !moved.is_empty() {
-                return Ok(Some(moved));
+            if !steps.is_empty() {
+                return Ok(Some(steps));
             }
         }
     }
 
-    fn course(&self, set: usize) -> Option<&Course<'d, D>> {
+    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>> {
         match self.sets.get(set)? {
-            Standing::Waiting(begun) => Some(&begun.course),
-            Standing::Going(sampler) => Some(sampler.course()),
-            Standing::Complete(course, _) => Some(course),
-            Standing::Failed(_) => None,
+            RunStatus::Waiting(prepared) => Some(&prepared.run_state),
+            RunStatus::Going(sampler) => Some(sampler.run_state()),
+            RunStatus::Complete(run_state, _) => Some(run_state),
+            RunStatus::Failed(_) => None,
         }
     }
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>> {
         match self.sets.get(set)? {
-            Standing::Waiting(begun) => Some(begun.states.iter().map(|state| state.step_size).collect()),
-            Standing::Going(sampler) => Some(sampler.step_sizes()),
-            Standing::Complete(_, steps) => Some(steps.clone()),
-            Standing::Failed(_) => None,
+            RunStatus::Waiting(prepared) => Some(prepared.states.iter().map(|state| state.step_size).collect()),
+            RunStatus::Going(sampler) => Some(sampler.step_sizes()),
+            RunStatus::Complete(_, steps) => Some(steps.clone()),
+            RunStatus::Failed(_) => None,
         }
     }
 
     fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError> {
         match self.sets.get(set) {
-            Some(Standing::Going(sampler)) => sampler.states().map(Some),
+            Some(RunStatus::Going(sampler)) => sampler.states().map(Some),
             _ => Ok(None),
         }
     }

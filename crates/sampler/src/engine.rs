@@ -35,7 +35,7 @@ pub(crate) enum Tuning {
     Over,
 }
 
-/// All chains of a run, known by their numbers, as the run's course sees them.
+/// All chains of a run, known by their numbers, as the state of the run sees them.
 pub(crate) trait Chains<D: ?Sized>: Send {
     /// Returns the draws of all chains in the open window.
     fn pool(&mut self) -> Box<dyn Pool + '_>;

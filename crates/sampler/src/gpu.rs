@@ -17,7 +17,7 @@ pub(crate) mod kernel;
 mod memory;
 mod note;
 mod pace;
-mod part;
+mod shard;
 mod shares;
 mod windows;
 

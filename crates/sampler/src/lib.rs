@@ -85,7 +85,6 @@ mod backend;
 mod batch;
 mod chain;
 mod config;
-mod course;
 mod cpu;
 mod draw;
 mod engine;
@@ -99,6 +98,7 @@ mod pooled;
 #[doc(hidden)]
 pub mod reference;
 mod run;
+mod run_state;
 mod schedule;
 mod settled;
 mod space;
@@ -111,7 +111,7 @@ mod vector;
 
 pub use adaptation::Adaptation;
 pub use backend::Backend;
-pub use batch::{BatchSampler, Begin, DataSet, Moved};
+pub use batch::{BatchSampler, BatchStep, Begin, DataSet};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
 pub use gpu::{GpuConfig, GpuExpander, GpuMemory, GpuNote};

@@ -23,7 +23,7 @@ pub struct ReferenceChain<'d, D: ?Sized> {
 
 /// The place of a transition in the random numbers of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct RandomAddress {
     /// Seed of the run.
     pub seed: u64,
     /// Number of the chain.
@@ -104,10 +104,10 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
         step_size: f64,
         max_depth: u32,
         max_energy_error: f64,
-        place: Place,
+        address: RandomAddress,
     ) -> Result<DrawStats, DensityError> {
         let (phase_space, point, workspace) = self.parts();
-        let Place { seed, chain, iteration } = place;
+        let RandomAddress { seed, chain, iteration } = address;
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed, chain, iteration: iteration + 1 };
         let settings = Settings { step_size, max_depth, max_energy_error };

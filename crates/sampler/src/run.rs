@@ -2,13 +2,13 @@
 
 use crate::adaptation::Adaptation;
 use crate::backend::Backend;
-use crate::batch::{Begin, Begun};
+use crate::batch::{Begin, PreparedRun};
 use crate::config::{ConfigError, SamplerConfig};
-use crate::course::{Course, INIT_TRIES};
 use crate::cpu::CpuEngine;
 use crate::draw::Block;
 use crate::engine::{ChainState, Engine, Shared};
 use crate::gpu::{GpuEngine, GpuNote, kernel};
+use crate::run_state::{INIT_TRIES, RunState};
 use octopus_cuda::CudaError;
 use octopus_density::gpu::{KernelTextError, Precision};
 use octopus_density::{DensityError, LogDensity};
@@ -77,7 +77,7 @@ pub enum SamplerError {
 /// call asks for, nor on whether the run was interrupted and [goes on](Begin::GoOn). In f64 they are the same on the
 /// CPU and on a GPU, also when a run moves from one to the other.
 pub struct Sampler<'d, D: ?Sized> {
-    course: Course<'d, D>,
+    run_state: RunState<'d, D>,
     engine: Box<dyn Engine<D> + 'd>,
 }
 
@@ -102,10 +102,10 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// another density. On GPUs also [`SamplerError::NoKernel`] when the density has no kernels for the precision and the
     /// number of coordinates, and [`SamplerError::Device`] when the last device or its memory fails, or none is given.
     pub fn begin(density: &'d D, begin: Begin, backend: Backend<'_>) -> Result<Self, SamplerError> {
-        let begun = Begun::new(density, &begin)?;
+        let prepared = PreparedRun::new(density, &begin)?;
         match backend {
-            Backend::Cpu => Self::on_cpu(begun),
-            Backend::Gpus(contexts, gpu) => Self::on(begun, |shared, states, goes_on| {
+            Backend::Cpu => Self::on_cpu(prepared),
+            Backend::Gpus(contexts, gpu) => Self::on(prepared, |shared, states, goes_on| {
                 let kernels = kernel::of(shared.space.density, shared.config.precision)?;
                 let mut engine = GpuEngine::new(kernels, shared.config, contexts, gpu, states)?;
                 if goes_on {
@@ -116,9 +116,9 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         }
     }
 
-    pub(crate) fn on_cpu(begun: Begun<'d, D>) -> Result<Self, SamplerError> {
-        computes_in_f64(begun.course.config())?;
-        Self::on(begun, |shared, states, goes_on| {
+    pub(crate) fn on_cpu(prepared: PreparedRun<'d, D>) -> Result<Self, SamplerError> {
+        computes_in_f64(prepared.run_state.config())?;
+        Self::on(prepared, |shared, states, goes_on| {
             Ok(Box::new(match goes_on {
                 true => CpuEngine::resume(shared, states)?,
                 false => CpuEngine::new(shared.space.density.dim(), states),
@@ -129,12 +129,12 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// Makes a run whose chains move on the engine that `engine` makes of their states. `engine` is told whether the
     /// chains go on from a checkpoint: then it evaluates their points itself, where the checkpoint has left them.
     pub(crate) fn on(
-        begun: Begun<'d, D>,
+        prepared: PreparedRun<'d, D>,
         engine: impl FnOnce(&Shared<'_, 'd, D>, Vec<ChainState>, bool) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
     ) -> Result<Self, SamplerError> {
-        let Begun { course, states, due } = begun;
-        let engine = engine(&course.shared(), states, !due.restart)?;
-        let mut sampler = Self { course, engine };
+        let PreparedRun { run_state, states, due } = prepared;
+        let engine = engine(&run_state.shared(), states, !due.restart)?;
+        let mut sampler = Self { run_state, engine };
         if due.restart {
             sampler.restart()?;
         }
@@ -143,12 +143,12 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
 
     /// Returns the settings of the run.
     pub fn config(&self) -> &SamplerConfig {
-        self.course.config()
+        self.run_state.config()
     }
 
     /// Returns what warm-up has learned so far.
     pub fn adaptation(&self) -> &Adaptation {
-        self.course.adaptation()
+        self.run_state.adaptation()
     }
 
     /// Returns each chain's step size.
@@ -158,13 +158,13 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
 
     /// Returns the number of iterations done of each chain, warm-up included.
     pub fn done(&self) -> usize {
-        self.course.done()
+        self.run_state.done()
     }
 
     /// Returns the number of iterations that warm-up took of each chain: `tune`, or fewer where warm-up settled before;
     /// `None` while warm-up goes on.
     pub fn warm_up(&self) -> Option<usize> {
-        self.course.warm_up()
+        self.run_state.warm_up()
     }
 
     /// Returns what has happened to GPUs since the last call: chains that take turns, devices that were given up.
@@ -173,15 +173,15 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.course.is_complete()
+        self.run_state.is_complete()
     }
 
-    pub(crate) fn course(&self) -> &Course<'d, D> {
-        &self.course
+    pub(crate) fn run_state(&self) -> &RunState<'d, D> {
+        &self.run_state
     }
 
-    pub(crate) fn into_course(self) -> Course<'d, D> {
-        self.course
+    pub(crate) fn into_course(self) -> RunState<'d, D> {
+        self.run_state
     }
 
     pub(crate) fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
@@ -194,23 +194,23 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// # Errors
     /// When the density is broken.
     pub fn advance(&mut self, limit: usize) -> Result<Option<Block>, SamplerError> {
-        let Some(span) = self.course.next(limit) else { return Ok(None) };
-        let chains = self.engine.advance(&self.course.shared(), span.clone())?;
-        let (phase, first) = self.course.place(span.start);
-        let next = self.course.take(&chains, span.end, self.engine.as_mut())?;
+        let Some(span) = self.run_state.next(limit) else { return Ok(None) };
+        let chains = self.engine.advance(&self.run_state.shared(), span.clone())?;
+        let (phase, first) = self.run_state.place(span.start);
+        let next = self.run_state.take(&chains, span.end, self.engine.as_mut())?;
         if next.restart {
             self.restart()?;
         }
         if next.spread {
-            self.course.spread(self.engine.as_mut())?;
+            self.run_state.spread(self.engine.as_mut())?;
         }
         Ok(Some(Block { phase, first, draws: span.len(), chains }))
     }
 
     /// Evaluates each chain's point in the current coordinates and metric and searches a step size there.
     fn restart(&mut self) -> Result<(), SamplerError> {
-        self.engine.restart(&self.course.shared())?;
-        self.course.restarted(self.engine.as_mut())
+        self.engine.restart(&self.run_state.shared())?;
+        self.run_state.restarted(self.engine.as_mut())
     }
 
     /// Encodes the whole state as bytes, for [`Begin::GoOn`].
@@ -218,7 +218,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// # Errors
     /// When the state cannot be encoded.
     pub fn checkpoint(&self) -> Result<Vec<u8>, SamplerError> {
-        self.course.encode(self.engine.states()?)
+        self.run_state.encode(self.engine.states()?)
     }
 }
 

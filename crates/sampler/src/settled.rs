@@ -14,7 +14,7 @@ const VARIANCE_CHANGE: (f64, f64) = (0.15, 0.7);
 
 /// Sums over the draws of a window, for each chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Spread {
+pub(crate) struct WindowVariance {
     dim: usize,
     /// Draws of each chain.
     draws: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Spread {
     squares: Vec<f64>,
 }
 
-impl Spread {
+impl WindowVariance {
     /// Makes the sums of an empty window.
     pub(crate) fn new(chains: usize, dim: usize) -> Self {
         let sums = vec![0.0; chains * dim];
@@ -134,7 +134,7 @@ mod tests {
     /// Means 2 and 4, variances 1 and 1: R-hat^2 = (2 + 2 / 3) / 1. Whatever the cut into blocks.
     #[test]
     fn rhat_by_hand() {
-        let mut spread = Spread::new(2, 2);
+        let mut spread = WindowVariance::new(2, 2);
         spread.add(&blocks([&[-7.0, 1.0, 2.0], &[70.0, 3.0, 4.0]]), 1);
         spread.add(&blocks([&[3.0], &[5.0]]), 0);
         spread.add(&blocks([&[3.0], &[5.0]]), 1);

@@ -25,7 +25,7 @@ mod tests;
 mod trajectory;
 
 use crate::Precision;
-use crate::batch::{Begin, Begun};
+use crate::batch::{Begin, PreparedRun};
 use crate::run::{Sampler, SamplerError};
 use coordinates::Coordinates;
 use engine::TwinEngine;
@@ -51,7 +51,7 @@ trait Modelled: LogDensity {
 /// When a setting is out of range, a checkpoint is damaged, or no starting point has a finite density: see
 /// [`Sampler::begin`].
 fn begin<D: Modelled>(density: &D, begin: Begin) -> Result<Sampler<'_, D>, SamplerError> {
-    Sampler::on(Begun::new(density, &begin)?, |shared, states, goes_on| {
+    Sampler::on(PreparedRun::new(density, &begin)?, |shared, states, goes_on| {
         Ok(match (shared.config.precision, goes_on) {
             (Precision::F64, false) => Box::new(TwinEngine::<f64, f64>::new(density, states)),
             (Precision::F32, false) => Box::new(TwinEngine::<f32, f32>::new(density, states)),

@@ -7,7 +7,7 @@ use super::Tally;
 use crate::CalibrateError;
 use octopus_density::{LogDensity, gradient_to_centered, log_jacobian, to_non_centered, warp};
 use octopus_random::{Purpose, Stream};
-use octopus_sampler::reference::{Place, ReferenceChain};
+use octopus_sampler::reference::{RandomAddress, ReferenceChain};
 use octopus_sampler::{Adaptation, DrawStats, SamplerConfig};
 
 /// Transitions of each chain.
@@ -30,7 +30,7 @@ pub(super) fn compare(
     let mut reference = ReferenceChain::new(density, adaptation, x)?;
     for iteration in 0..TRANSITIONS {
         let before = reference.x().to_vec();
-        let place = Place { seed: config.seed, chain, iteration };
+        let place = RandomAddress { seed: config.seed, chain, iteration };
         let stats = reference.transition(step, config.max_depth, config.max_energy_error, place)?;
         // The random numbers of iteration 0 are those of the starting points.
         let stream = |purpose| Stream::new(config.seed, chain, iteration + 1, purpose);

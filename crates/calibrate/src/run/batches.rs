@@ -4,7 +4,7 @@ use super::{Begin, Task, ended};
 use crate::data_set::{Drawn, Posed};
 use crate::{CalibrateError, DataSet, Found};
 use octopus_density::LogDensity;
-use octopus_sampler::{Begin as From, Block, DataSet as Run, Moved, SamplerError};
+use octopus_sampler::{BatchStep, Begin as From, Block, DataSet as Run, SamplerError};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -43,7 +43,7 @@ pub(super) fn run(
                 return Ok(());
             }
             let mut steps = Vec::new();
-            for Moved { set, block } in moved {
+            for BatchStep { set, block } in moved {
                 // Where one data set has no kernels, none of the model's has.
                 if let Err(error @ SamplerError::NoKernel { .. }) = block {
                     return Err(error.into());

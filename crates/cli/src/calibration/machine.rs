@@ -10,7 +10,7 @@ use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_models::Simulator;
 use octopus_random::{Purpose, Stream};
-use octopus_runs::{Demand, Placement};
+use octopus_runs::{Placement, RunCost};
 
 /// The most chains that a device moves at once. They are more than the largest device runs at a time, so that long
 /// trajectories of a few leave no room idle; and so few that an interruption drops little.
@@ -38,8 +38,8 @@ impl Machine {
     ///
     /// # Errors
     /// When the device cannot be opened, or cannot do the work.
-    pub(crate) fn open(args: &MachineArgs, demand: &Demand, quiet: bool) -> Result<Self> {
-        let device = octopus_runs::DeviceInventory::look(chosen(args)?).choose(demand, args.no_fallback)?;
+    pub(crate) fn open(args: &MachineArgs, cost: &RunCost, quiet: bool) -> Result<Self> {
+        let device = octopus_runs::DeviceInventory::look(chosen(args)?).choose(cost, args.no_fallback)?;
         if !quiet {
             device.notes.iter().for_each(output::note);
         }

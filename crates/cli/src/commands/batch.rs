@@ -11,7 +11,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
-use octopus_runs::{Demand, DeviceInventory, Goal};
+use octopus_runs::{DeviceInventory, Goal, RunCost};
 use octopus_sampler::SamplerConfig;
 use rayon::prelude::*;
 use sets::{Set, State};
@@ -34,13 +34,13 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
     let machine = DeviceInventory::look(config.device(&args.machine)?);
     let pool = octopus_runs::pool(args.machine.threads)?;
-    let demand = |sampler: &SamplerConfig| Demand::of_batch(&densities, sampler);
+    let cost = |sampler: &SamplerConfig| RunCost::of_batch(&densities, sampler);
     let largest = densities.iter().max_by_key(|density| density.dim());
     let plan = match largest {
-        Some(density) => config.settle_strategy(*density, &machine, &pool, &demand)?,
+        Some(density) => config.settle_strategy(*density, &machine, &pool, &cost)?,
         None => None,
     };
-    let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;
+    let device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
     let interrupt = Interrupt::install()?;
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = device.open()?;

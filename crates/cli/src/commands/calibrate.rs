@@ -14,7 +14,7 @@ use octopus_calibrate::{
 };
 use octopus_models::Simulated;
 use octopus_report::{Figure, Format, Plot, write_figures};
-use octopus_runs::Demand;
+use octopus_runs::RunCost;
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
         return work.geweke();
     }
     let any = any_data_set(&*work.simulated.simulator)?;
-    work.ranks(&Demand::of_batch(&vec![&*any; args.datasets as usize], &work.sampler))
+    work.ranks(&RunCost::of_batch(&vec![&*any; args.datasets as usize], &work.sampler))
 }
 
 /// Returns the model with its settings, for the calibration's record.
@@ -78,13 +78,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn ranks(&self, demand: &Demand) -> Result<Exit> {
+    fn ranks(&self, cost: &RunCost) -> Result<Exit> {
         let Self { args, sampler, simulated, model, interrupt, .. } = self;
         let simulator = &*simulated.simulator;
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = Settings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
-        let machine = Machine::open(&args.machine, demand, self.global.quiet)?;
+        let machine = Machine::open(&args.machine, cost, self.global.quiet)?;
         let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
         let mut done = folder.data_sets()?;

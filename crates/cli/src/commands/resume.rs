@@ -8,8 +8,8 @@ use crate::output;
 use crate::progress::Watcher;
 use anyhow::{Context, Result, bail};
 use octopus::of_run;
-use octopus_device::{Chosen, Source};
-use octopus_runs::{Demand, DeviceInventory, RunError, RunFolder, RunWriter, Session, Status};
+use octopus_device::{DeviceRequest, Source};
+use octopus_runs::{DeviceInventory, RunCost, RunError, RunFolder, RunWriter, Session, Status};
 use octopus_sampler::Begin;
 use serde_json::json;
 
@@ -24,10 +24,10 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
         return complete(args, global);
     }
     let recorded = folder.record().device.parse().context("run.toml: field `device`")?;
-    let chosen = Chosen { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
+    let chosen = DeviceRequest { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
     let problem = of_run(global.models, folder.record())?;
     let density = problem.density();
-    let sampling = DeviceInventory::look(chosen).choose(&Demand::of_run(density, &folder.record().sampler), true)?;
+    let sampling = DeviceInventory::look(chosen).choose(&RunCost::of_run(density, &folder.record().sampler), true)?;
     let place = sampling.open()?;
     let pool = octopus_runs::pool(args.threads)?;
     let interrupt = Interrupt::install()?;

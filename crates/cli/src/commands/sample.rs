@@ -11,7 +11,7 @@ use anyhow::Result;
 use octopus::model_record;
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_runs::{
-    CreateOptions, Demand, DeviceInventory, Driven, EndedBy, Goal, RunFolder, RunRecord, RunWriter, Session,
+    CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunFolder, RunRecord, RunWriter, Session,
     diagnose_options, drive,
 };
 use octopus_sampler::{Begin, SamplerConfig, SamplerError};
@@ -36,9 +36,9 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let problem = config.problem(model)?;
     let density = problem.density();
     let pool = octopus_runs::pool(args.machine.threads)?;
-    let demand = |sampler: &SamplerConfig| Demand::of_run(density, sampler);
-    let plan = config.settle_strategy(density, &machine, &pool, &demand)?;
-    let device = machine.choose(&demand(&config.sampler), args.machine.no_fallback)?;
+    let cost = |sampler: &SamplerConfig| RunCost::of_run(density, sampler);
+    let plan = config.settle_strategy(density, &machine, &pool, &cost)?;
+    let device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
     if let Some(plan) = plan.as_ref().filter(|_| !global.quiet) {
         output::note(format!("strategy: {}", plan.reason));
     }

@@ -11,7 +11,7 @@ use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::LogDensity;
 use octopus_diag::limits;
 use octopus_files::write_file;
-use octopus_runs::{Demand, DeviceInventory};
+use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::install()? };
     let machine = DeviceInventory::look(config.device(&asked.machine)?);
     // With --strategy auto, the choice is that of one run on all threads.
-    config.settle_strategy(density, &machine, &pool, &|sampler: &SamplerConfig| Demand::of_run(density, sampler))?;
+    config.settle_strategy(density, &machine, &pool, &|sampler: &SamplerConfig| RunCost::of_run(density, sampler))?;
     let found = sweep.run(density, &config.sampler)?;
     let Some(found) = found else {
         output::note("interrupted: nothing is kept of a sweep");

@@ -9,7 +9,7 @@ use crate::progress::Watcher;
 use anyhow::Result;
 use octopus_phase0::Options;
 use octopus_report::{Charset, Outcome as Overall, Status};
-use octopus_runs::{Demand, DeviceInventory};
+use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::SamplerConfig;
 
 /// The draws and warm-up iterations with --quick. With fewer draws the largest R-hat of 203 good parameters would come
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     let asked = chosen(&args.machine)?;
     let problem = octopus_phase0::of_size(args.groups)?;
     let device = DeviceInventory::look(asked.clone())
-        .choose(&Demand::of_run(problem.model(), &sampler), args.machine.no_fallback)?;
+        .choose(&RunCost::of_run(problem.model(), &sampler), args.machine.no_fallback)?;
     if !device.others.is_empty() {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());

@@ -7,7 +7,7 @@ use super::NutsData;
 use super::layout::Float;
 use crate::binding::{ExpansionFunctions, RawModule};
 use crate::{Context, CudaError, DeviceBuffer, Stream};
-use parts::{Part, Room, chains_at_once, parts};
+use parts::{PickRange, Room, chains_at_once, parts};
 use std::fmt;
 use std::sync::Arc;
 
@@ -187,7 +187,7 @@ impl NutsExpansion {
         let mut out = room_on_the_host(chains.saturating_mul(picks.len()), observations)?;
         for first in (0..chains).step_by(at_once) {
             let chains = at_once.min(chains - first);
-            for Part { picks: part, draws: range } in &parts {
+            for PickRange { picks: part, draws: range } in &parts {
                 let numbers =
                     |chain: usize| (chain * of_chain + range.start) * dim..(chain * of_chain + range.end) * dim;
                 self.put((first..first + chains).map(|chain| &draws[numbers(chain)]))?;

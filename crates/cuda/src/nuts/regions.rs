@@ -10,7 +10,7 @@ const REGION: usize = 16;
 
 /// The sizes of what the chains of one data set leave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Left {
+pub(super) struct LaunchSizes {
     pub(super) chains: usize,
     pub(super) dim: usize,
     pub(super) iterations: usize,
@@ -45,28 +45,28 @@ pub(super) struct Plan {
 impl Plan {
     /// Each kind of all data sets, one data set after another: end states at the front, points at the end. `None` for more
     /// than can be counted.
-    pub(super) fn new(format: NutsFormat, left: &[Left]) -> Option<Self> {
+    pub(super) fn new(format: NutsFormat, sizes: &[LaunchSizes]) -> Option<Self> {
         let element = format.element.bytes();
         let mut sets: Vec<Regions> =
-            left.iter().map(|left| Regions { iterations: left.iterations, ..Regions::default() }).collect();
-        let mut place = |begin: usize, bytes: &dyn Fn(&Left) -> Option<usize>, set: fn(&mut Regions, usize)| {
+            sizes.iter().map(|sizes| Regions { iterations: sizes.iterations, ..Regions::default() }).collect();
+        let mut place = |begin: usize, bytes: &dyn Fn(&LaunchSizes) -> Option<usize>, set: fn(&mut Regions, usize)| {
             let mut next = begin.checked_next_multiple_of(REGION)?;
             let first = next;
-            for (left, regions) in left.iter().zip(&mut sets) {
+            for (sizes, regions) in sizes.iter().zip(&mut sets) {
                 set(regions, next);
-                next = next.checked_add(bytes(left)?)?;
+                next = next.checked_add(bytes(sizes)?)?;
             }
             Some((first, next))
         };
-        let ends = |left: &Left| left.chains.checked_mul(left.dim)?.checked_mul(element);
-        let all = |left: &Left, bytes: Option<usize>| bytes?.checked_mul(left.iterations);
-        let (_, next) = place(0, &|left| left.chains.checked_mul(format.state_bytes()), |r, at| r.end_states = at)?;
+        let ends = |sizes: &LaunchSizes| sizes.chains.checked_mul(sizes.dim)?.checked_mul(element);
+        let all = |sizes: &LaunchSizes, bytes: Option<usize>| bytes?.checked_mul(sizes.iterations);
+        let (_, next) = place(0, &|sizes| sizes.chains.checked_mul(format.state_bytes()), |r, at| r.end_states = at)?;
         let (end_positions, next) = place(next, &ends, |r, at| r.end_positions = at)?;
-        let (_, next) = place(next, &|left| all(left, left.chains.checked_mul(RECORD)), |r, at| r.records = at)?;
-        let (_, next) = place(next, &|left| all(left, ends(left)), |r, at| r.draws = at)?;
+        let (_, next) = place(next, &|sizes| all(sizes, sizes.chains.checked_mul(RECORD)), |r, at| r.records = at)?;
+        let (_, next) = place(next, &|sizes| all(sizes, ends(sizes)), |r, at| r.draws = at)?;
         // Each with the gradient there.
-        let both = |left: &Left| ends(left)?.checked_mul(2);
-        let of_windows = |left: &Left| if left.points { all(left, both(left)) } else { Some(0) };
+        let both = |sizes: &LaunchSizes| ends(sizes)?.checked_mul(2);
+        let of_windows = |sizes: &LaunchSizes| if sizes.points { all(sizes, both(sizes)) } else { Some(0) };
         let (points, next) = place(next, &of_windows, |r, at| r.points = at)?;
         let end = next.checked_next_multiple_of(REGION)?;
         Some(Self { sets, end_positions, points, end })
@@ -88,18 +88,18 @@ mod tests {
     #[test]
     fn kinds_follow_each_other_and_data_sets_within_them() {
         let format = NutsFormat { element: Float::F64, scalar: Float::F64, lanes: 32, rows: 1 };
-        let left = [
-            Left { chains: 2, dim: 2, iterations: 1, points: false },
-            Left { chains: 3, dim: 1, iterations: 2, points: true },
+        let sizes = [
+            LaunchSizes { chains: 2, dim: 2, iterations: 1, points: false },
+            LaunchSizes { chains: 3, dim: 1, iterations: 2, points: true },
         ];
-        let plan = Plan::new(format, &left).unwrap();
+        let plan = Plan::new(format, &sizes).unwrap();
         let places = |r: &Regions| [r.end_states, r.end_positions, r.records, r.draws, r.points];
         // 360 bytes of states and 8 of nothing, 32 + 24 of ends and 8, 128 + 384 of records, 32 + 48 of draws, and 96 of
         // points.
         assert_eq!(places(&plan.sets[0]), [0, 368, 432, 944, 1024]);
         assert_eq!(places(&plan.sets[1]), [144, 400, 560, 976, 1024]);
         assert_eq!((plan.end_positions, plan.points, plan.end), (368, 1024, 1120));
-        assert_eq!(Plan::new(format, &[Left { chains: usize::MAX / 8, ..left[1] }]), None);
+        assert_eq!(Plan::new(format, &[LaunchSizes { chains: usize::MAX / 8, ..sizes[1] }]), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::layout::{Float, NutsFormat};
 use super::output::NutsOutput;
-use super::regions::{Left, Plan, Regions, window};
+use super::regions::{LaunchSizes, Plan, Regions, window};
 use super::{NutsChains, NutsLaunch};
 use crate::{Context, CudaError, DeviceBuffer, PinnedBuffer, Stream, Transfer};
 use std::ops::Range;
@@ -150,5 +150,5 @@ impl NutsSlot {
 
 /// Room for all chains and for points of all iterations: what is in a slot stays where it is, however many chains run.
 fn plan(format: NutsFormat, chains: usize, dim: usize, iterations: usize) -> Option<Plan> {
-    Plan::new(format, &[Left { chains, dim, iterations, points: true }])
+    Plan::new(format, &[LaunchSizes { chains, dim, iterations, points: true }])
 }

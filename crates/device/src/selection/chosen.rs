@@ -38,7 +38,7 @@ pub enum Source {
 
 /// A choice and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct DeviceRequest {
     /// The choice.
     pub choice: DeviceChoice,
     /// The source of the choice.
@@ -76,7 +76,7 @@ impl DeviceChoice {
     ///
     /// # Errors
     /// When the one that counts is no choice.
-    pub fn from_flag_or_env(flag: Option<&str>, variable: Option<&str>) -> Result<Chosen, ChoiceError> {
+    pub fn from_flag_or_env(flag: Option<&str>, variable: Option<&str>) -> Result<DeviceRequest, ChoiceError> {
         let variable = variable.filter(|text| !text.trim().is_empty());
         let read = |origin, text: &str| text.trim().parse().map_err(|error| ChoiceError { origin, ..error });
         match (flag, variable) {
@@ -85,12 +85,12 @@ impl DeviceChoice {
                 let note = variable
                     .filter(|other| other.trim().parse() != Ok(choice))
                     .map(|other| format!("--device {choice} overrides {DEVICE_VARIABLE}={}", other.trim()));
-                Ok(Chosen { choice, source: Source::Flag, note })
+                Ok(DeviceRequest { choice, source: Source::Flag, note })
             }
             (None, Some(text)) => {
-                Ok(Chosen { choice: read(DEVICE_VARIABLE, text)?, source: Source::Variable, note: None })
+                Ok(DeviceRequest { choice: read(DEVICE_VARIABLE, text)?, source: Source::Variable, note: None })
             }
-            (None, None) => Ok(Chosen { choice: Self::Auto, source: Source::Default, note: None }),
+            (None, None) => Ok(DeviceRequest { choice: Self::Auto, source: Source::Default, note: None }),
         }
     }
 
@@ -98,7 +98,7 @@ impl DeviceChoice {
     ///
     /// # Errors
     /// When the one that counts is no choice.
-    pub fn from_flag(flag: Option<&str>) -> Result<Chosen, ChoiceError> {
+    pub fn from_flag(flag: Option<&str>) -> Result<DeviceRequest, ChoiceError> {
         // What is not UTF-8 is no choice either; the message shows it as well as it can be shown.
         let variable = std::env::var_os(DEVICE_VARIABLE);
         Self::from_flag_or_env(flag, variable.as_deref().map(std::ffi::OsStr::to_string_lossy).as_deref())

@@ -5,7 +5,7 @@
 //! goes wrong (too few or too many pass, numbers are not finite or too far apart) are left to the slower way.
 
 use super::threshold::thresholds;
-use super::{Left, density};
+use super::{PointwiseLoo, density};
 use crate::exp::exp_both;
 use crate::likelihood::Columns;
 use crate::prefetch::prefetch;
@@ -115,7 +115,7 @@ impl Stream {
     }
 
     /// Returns the results for the columns of a block; `None` where a column must be looked at by itself.
-    pub(super) fn left(&self, block: usize, gathered: &mut Gathered, tail: &mut Tail) -> [Option<Left>; LANES] {
+    pub(super) fn left(&self, block: usize, gathered: &mut Gathered, tail: &mut Tail) -> [Option<PointwiseLoo>; LANES] {
         let mut sums = Sums::NONE;
         gathered.begin(ROOM * self.count);
         for part in &self.parts {
@@ -135,7 +135,7 @@ impl Stream {
             }
             tail.fit_smallest((low, high), smallest, self.count);
             let rest = sums.weight[k] * (low - threshold).exp() + tail.untouched();
-            Some(Left {
+            Some(PointwiseLoo {
                 density: density(tail, self.samples, rest),
                 pareto_k: tail.pareto_k,
                 log_sum: sums.likelihood[k].ln() + threshold,

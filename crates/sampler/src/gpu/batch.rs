@@ -9,30 +9,30 @@
 //! device that fails wait for another turn, and begin again where they were looked at last.
 
 mod job;
-mod turn;
+mod resident;
 
 use super::engine::{no_device, weight};
 use super::note::{GpuNote, is_loss, loss};
 use super::shares::pieces;
 use super::{GpuConfig, kernel};
-use crate::batch::{Begun, Moved, Runs, Standing};
-use crate::course::{Course, Next};
+use crate::batch::{BatchStep, PreparedRun, RunStatus, Runs};
 use crate::draw::Block;
 use crate::engine::ChainState;
 use crate::run::SamplerError;
+use crate::run_state::{PendingSteps, RunState};
 use job::{Job, Run};
 use octopus_cuda::{Context, CudaError};
 use octopus_density::{LogDensity, warp};
 use rayon::prelude::*;
+use resident::{BatchProgress, Loaded, ResidentBatch};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
-use turn::{Loaded, Turn, Walk};
 
 /// The data sets of a batch.
 pub(crate) struct OnGpu<'d, D: ?Sized> {
-    sets: Vec<Standing<'d, D, Run<'d, D>>>,
+    sets: Vec<RunStatus<'d, D, Run<'d, D>>>,
     /// The devices, those with the most multiprocessors first.
-    berths: Vec<Berth>,
+    devices: Vec<BatchDevice>,
     /// The data sets of the turns to come.
     turns: VecDeque<Vec<usize>>,
     gpu: GpuConfig,
@@ -42,15 +42,15 @@ pub(crate) struct OnGpu<'d, D: ?Sized> {
 }
 
 /// A device, and what is there.
-struct Berth {
+struct BatchDevice {
     context: Context,
-    turn: Option<Turn>,
+    turn: Option<ResidentBatch>,
     /// The kernels of the last turn.
     kernels: Option<Loaded>,
     is_lost: bool,
 }
 
-impl Berth {
+impl BatchDevice {
     /// Makes room for another turn: what the last takes is free before the next needs it, but its kernels may serve again.
     fn clear(&mut self) {
         if let Some(turn) = self.turn.take() {
@@ -72,25 +72,25 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
     /// # Errors
     /// When all devices or their memories fail, and when there is none.
     pub(crate) fn new(
-        mut sets: Vec<Standing<'d, D, Run<'d, D>>>,
+        mut sets: Vec<RunStatus<'d, D, Run<'d, D>>>,
         at_once: usize,
         contexts: &[Context],
         gpu: &GpuConfig,
     ) -> Result<Self, SamplerError> {
-        let mut berths: Vec<(u32, Berth)> = Vec::new();
+        let mut devices: Vec<(u32, BatchDevice)> = Vec::new();
         for context in contexts {
             let weight = if contexts.len() > 1 { weight(context)? } else { 1 };
-            berths.push((weight, Berth { context: context.clone(), turn: None, kernels: None, is_lost: false }));
+            devices.push((weight, BatchDevice { context: context.clone(), turn: None, kernels: None, is_lost: false }));
         }
-        berths.sort_by_key(|&(weight, _)| Reverse(weight));
-        let (weights, berths): (Vec<u32>, Vec<Berth>) = berths.into_iter().unzip();
-        if berths.is_empty() {
+        devices.sort_by_key(|&(weight, _)| Reverse(weight));
+        let (weights, devices): (Vec<u32>, Vec<BatchDevice>) = devices.into_iter().unzip();
+        if devices.is_empty() {
             return Err(no_device().into());
         }
         let mut shapes: BTreeMap<Shape, Vec<(usize, usize)>> = BTreeMap::new();
         for (number, set) in sets.iter_mut().enumerate() {
-            let Standing::Waiting(begun) = set else { continue };
-            let (density, config) = (begun.course.density(), begun.course.config());
+            let RunStatus::Waiting(begun) = set else { continue };
+            let (density, config) = (begun.run_state.density(), begun.run_state.config());
             let kernels = kernel::of(density, config.precision);
             match kernels.and_then(|kernels| kernel::choose_of_batch(kernels, config.precision).map(|_| kernels)) {
                 Ok(kernels) => {
@@ -98,7 +98,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                     let shape = (name, config.precision.name(), warp::lanes(dim), config.max_depth);
                     shapes.entry(shape).or_default().push((dim, number));
                 }
-                Err(error) => *set = Standing::Failed(Some(error)),
+                Err(error) => *set = RunStatus::Failed(Some(error)),
             }
         }
         let mut turns = Vec::new();
@@ -111,7 +111,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                 numbers
             };
             // The approximate cost of a transition of all chains.
-            let chains = |begun: &Begun<'d, D>| begun.course.config().chains;
+            let chains = |begun: &PreparedRun<'d, D>| begun.run_state.config().chains;
             let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |begun| chains(begun));
             for piece in pieces(&numbers.iter().map(cost).collect::<Vec<usize>>(), &weights) {
                 turns.extend(numbers[piece].chunks(at_once.max(1)).map(of_turn));
@@ -119,22 +119,22 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         }
         if turns.len() > 1 {
             // What fits in the first turn, the largest, fits in all.
-            turns.sort_by_cached_key(|numbers| Reverse(turn::bytes(&waiting(&sets, numbers), gpu)));
+            turns.sort_by_cached_key(|numbers| Reverse(resident::bytes(&waiting(&sets, numbers), gpu)));
         }
-        let mut all = Self { sets, berths, turns: turns.into(), gpu: gpu.clone(), notes: vec![], ended: None };
+        let mut all = Self { sets, devices, turns: turns.into(), gpu: gpu.clone(), notes: vec![], ended: None };
         all.fill()?;
         Ok(all)
     }
 
     /// Begins a turn on every device that has nothing to do; whether one was begun or is under way.
     fn fill(&mut self) -> Result<bool, SamplerError> {
-        let mut busy = vec![false; self.berths.len()];
-        going(&mut self.sets).for_each(|(_, run)| busy[run.berth] = true);
-        for at in 0..self.berths.len() {
-            if busy[at] || self.berths[at].is_lost {
+        let mut busy = vec![false; self.devices.len()];
+        going(&mut self.sets).for_each(|(_, run)| busy[run.device] = true);
+        for at in 0..self.devices.len() {
+            if busy[at] || self.devices[at].is_lost {
                 continue;
             }
-            self.berths[at].clear();
+            self.devices[at].clear();
             if let Some(numbers) = self.turns.pop_front() {
                 busy[at] = true;
                 self.begin(at, numbers)?;
@@ -147,13 +147,13 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
     fn begin(&mut self, at: usize, mut numbers: Vec<usize>) -> Result<(), SamplerError> {
         let others = self.others();
         let mut turn = loop {
-            let berth = &mut self.berths[at];
-            let last = berth.kernels.take();
-            match Turn::new(&waiting(&self.sets, &numbers), &berth.context, &self.gpu, last) {
+            let device = &mut self.devices[at];
+            let last = device.kernels.take();
+            match ResidentBatch::new(&waiting(&self.sets, &numbers), &device.context, &self.gpu, last) {
                 Ok(turn) => break turn,
                 Err(SamplerError::Device(cause)) if cause.is_out_of_memory() && numbers.len() > 1 => {
                     let (from, to) = (numbers.len(), numbers.len() / 2);
-                    self.notes.push(GpuNote::Turns { device: self.berths[at].number(), from, to, cause });
+                    self.notes.push(GpuNote::Turns { device: self.devices[at].number(), from, to, cause });
                     self.turns.push_front(numbers.split_off(to));
                 }
                 Err(SamplerError::Device(cause)) if others && (is_loss(&cause) || cause.is_out_of_memory()) => {
@@ -166,16 +166,16 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         let mut due = Vec::new();
         for (item, number) in numbers.into_iter().enumerate() {
             let set = &mut self.sets[number];
-            match std::mem::replace(set, Standing::Failed(None)) {
-                Standing::Waiting(begun) => {
-                    let is_old = begun.due == Next::default();
+            match std::mem::replace(set, RunStatus::Failed(None)) {
+                RunStatus::Waiting(begun) => {
+                    let is_old = begun.due == PendingSteps::default();
                     due.push((begun.due, is_old.then(|| begun.states.clone())));
-                    *set = Standing::Going(Run::new(begun, at, item));
+                    *set = RunStatus::Going(Run::new(begun, at, item));
                 }
                 other => *set = other,
             }
         }
-        let here = going(&mut self.sets).filter(|(_, run)| run.berth == at);
+        let here = going(&mut self.sets).filter(|(_, run)| run.device == at);
         let mut jobs: Vec<Job<'_, 'd, D>> = here.map(|(set, run)| Job::new(set, run, 0..0)).collect();
         for (job, (next, old)) in jobs.iter_mut().zip(&due) {
             (job.next, job.place) = (*next, old.is_some());
@@ -189,7 +189,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                 }
             }
         }
-        self.berths[at].turn = Some(turn);
+        self.devices[at].turn = Some(turn);
         let stopped =
             jobs.into_iter().map(|job| Stopped { set: job.set, failed: job.failed, next: job.next }).collect();
         self.settle(stopped, lost.map(|cause| (at, cause)));
@@ -198,22 +198,22 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
 
     /// Whether more than one device is left.
     fn others(&self) -> bool {
-        self.berths.iter().filter(|berth| !berth.is_lost).count() > 1
+        self.devices.iter().filter(|device| !device.is_lost).count() > 1
     }
 
     /// Ends the runs that have failed or are complete. Where their device is lost, the others wait for another.
     fn settle(&mut self, stopped: Vec<Stopped>, lost: Option<(usize, CudaError)>) {
         let mut left = Vec::new();
         for Stopped { set, failed, next } in stopped {
-            let standing = &mut self.sets[set];
-            *standing = match std::mem::replace(standing, Standing::Failed(None)) {
-                Standing::Going(_) if failed.is_some() => Standing::Failed(failed),
-                Standing::Going(run) if run.course.is_complete() => {
-                    Standing::Complete(run.course, run.chains.host.step_sizes())
+            let status = &mut self.sets[set];
+            *status = match std::mem::replace(status, RunStatus::Failed(None)) {
+                RunStatus::Going(_) if failed.is_some() => RunStatus::Failed(failed),
+                RunStatus::Going(run) if run.run_state.is_complete() => {
+                    RunStatus::Complete(run.run_state, run.chains.host.step_sizes())
                 }
-                Standing::Going(run) if lost.is_some() => {
+                RunStatus::Going(run) if lost.is_some() => {
                     left.push(set);
-                    Standing::Waiting(run.leave(next))
+                    RunStatus::Waiting(run.leave(next))
                 }
                 other => other,
             };
@@ -225,26 +225,26 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
 
     /// Goes on without a device; what was there is divided over the turns that come next.
     fn give_up(&mut self, at: usize, cause: CudaError, left: Vec<usize>) {
-        let berth = &mut self.berths[at];
-        (berth.turn, berth.kernels, berth.is_lost) = (None, None, true);
-        self.notes.push(GpuNote::GivenUp { device: berth.number(), cause });
-        let devices = self.berths.iter().filter(|berth| !berth.is_lost).count();
+        let device = &mut self.devices[at];
+        (device.turn, device.kernels, device.is_lost) = (None, None, true);
+        self.notes.push(GpuNote::GivenUp { device: device.number(), cause });
+        let devices = self.devices.iter().filter(|device| !device.is_lost).count();
         for numbers in left.chunks(left.len().div_ceil(devices.max(1)).max(1)).rev() {
             self.turns.push_front(numbers.to_vec());
         }
     }
 
     /// Returns the failures that were not told yet.
-    fn untold(&mut self) -> Vec<Moved> {
-        let told = |(set, standing): (usize, &mut Standing<'d, D, _>)| match standing {
-            Standing::Failed(error) => Some(Moved { set, block: Err(error.take()?) }),
+    fn untold(&mut self) -> Vec<BatchStep> {
+        let told = |(set, status): (usize, &mut RunStatus<'d, D, _>)| match status {
+            RunStatus::Failed(error) => Some(BatchStep { set, block: Err(error.take()?) }),
             _ => None,
         };
         self.sets.iter_mut().enumerate().filter_map(told).collect()
     }
 
     /// Returns what has been drawn next, or has failed; `None` when all runs have ended.
-    fn go_on(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError> {
+    fn go_on(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError> {
         let mut all = self.untold();
         while all.is_empty() {
             if !self.fill()? {
@@ -259,24 +259,24 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
     }
 
     /// Moves all that is under way; what it has drawn.
-    fn step(&mut self, limit: usize) -> Result<Vec<Moved>, SamplerError> {
+    fn step(&mut self, limit: usize) -> Result<Vec<BatchStep>, SamplerError> {
         // Runs that have learned enough do not keep those waiting that still learn.
-        let learning = going(&mut self.sets).filter(|(_, run)| run.course.warm_up().is_none());
-        let longest = learning.filter_map(|(_, run)| Some(run.course.next(limit)?.len())).max();
-        let mut jobs: Vec<Vec<Job<'_, 'd, D>>> = self.berths.iter().map(|_| Vec::new()).collect();
+        let learning = going(&mut self.sets).filter(|(_, run)| run.run_state.warm_up().is_none());
+        let longest = learning.filter_map(|(_, run)| Some(run.run_state.next(limit)?.len())).max();
+        let mut jobs: Vec<Vec<Job<'_, 'd, D>>> = self.devices.iter().map(|_| Vec::new()).collect();
         for (set, run) in going(&mut self.sets) {
-            let limit = if run.course.warm_up().is_some() { longest.unwrap_or(limit).min(limit) } else { limit };
-            let (at, span) = (run.berth, run.course.next(limit).unwrap_or_default());
+            let limit = if run.run_state.warm_up().is_some() { longest.unwrap_or(limit).min(limit) } else { limit };
+            let (at, span) = (run.device, run.run_state.next(limit).unwrap_or_default());
             jobs[at].push(Job::new(set, run, span));
         }
-        let mut left = self.berths.iter().filter(|berth| !berth.is_lost).count();
-        let mut lost: Vec<Option<CudaError>> = drive(&mut self.berths, &mut jobs, &mut left)?;
+        let mut left = self.devices.iter().filter(|device| !device.is_lost).count();
+        let mut lost: Vec<Option<CudaError>> = drive(&mut self.devices, &mut jobs, &mut left)?;
         for (jobs, _) in jobs.iter_mut().zip(&lost).filter(|(_, lost)| lost.is_some()) {
             jobs.iter_mut().for_each(Job::undo);
         }
         let blocks: Vec<Block> = jobs.par_iter_mut().flatten().map(Job::learn).collect();
-        for ((berth, jobs), lost) in self.berths.iter_mut().zip(&mut jobs).zip(&mut lost) {
-            let (Some(turn), None, false) = (&mut berth.turn, &lost, jobs.is_empty()) else { continue };
+        for ((device, jobs), lost) in self.devices.iter_mut().zip(&mut jobs).zip(&mut lost) {
+            let (Some(turn), None, false) = (&mut device.turn, &lost, jobs.is_empty()) else { continue };
             if let Err(error) = turn.set_off(jobs) {
                 *lost = Some(loss(error, left > 1)?);
                 left -= 1;
@@ -289,7 +289,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
             for (job, block) in jobs.into_iter().zip(&mut blocks) {
                 // A checkpoint may be of a run whose last draw is drawn.
                 if job.failed.is_none() && block.draws > 0 {
-                    moved.push(Moved { set: job.set, block: Ok(block) });
+                    moved.push(BatchStep { set: job.set, block: Ok(block) });
                 }
                 of_device.push(Stopped { set: job.set, failed: job.failed, next: job.next });
             }
@@ -308,30 +308,30 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
 struct Stopped {
     set: usize,
     failed: Option<SamplerError>,
-    next: Next,
+    next: PendingSteps,
 }
 
 /// Moves the runs of each device through their spans. Of `left` devices those that fail come back with how.
 fn drive<D: LogDensity + ?Sized>(
-    berths: &mut [Berth],
+    devices: &mut [BatchDevice],
     jobs: &mut [Vec<Job<'_, '_, D>>],
     left: &mut usize,
 ) -> Result<Vec<Option<CudaError>>, SamplerError> {
-    let mut walks: Vec<Walk> = jobs.iter().map(|jobs| Walk::new(jobs)).collect();
-    let mut lost: Vec<Option<CudaError>> = berths.iter().map(|_| None).collect();
-    while walks.iter().any(|walk| !walk.is_done) {
+    let mut progresses: Vec<BatchProgress> = jobs.iter().map(|jobs| BatchProgress::new(jobs)).collect();
+    let mut lost: Vec<Option<CudaError>> = devices.iter().map(|_| None).collect();
+    while progresses.iter().any(|progress| !progress.is_done) {
         // While one device is waited for, the others have work.
         for wait in [false, true] {
-            let all = berths.iter_mut().zip(&mut *jobs).zip(&mut walks).zip(&mut lost);
-            for (((berth, jobs), walk), lost) in all {
-                let (Some(turn), false) = (&mut berth.turn, walk.is_done) else {
-                    walk.is_done = true;
+            let all = devices.iter_mut().zip(&mut *jobs).zip(&mut progresses).zip(&mut lost);
+            for (((device, jobs), progress), lost) in all {
+                let (Some(turn), false) = (&mut device.turn, progress.is_done) else {
+                    progress.is_done = true;
                     continue;
                 };
-                let done = if wait { turn.take(jobs, walk) } else { turn.queue(jobs, walk) };
+                let done = if wait { turn.take(jobs, progress) } else { turn.queue(jobs, progress) };
                 if let Err(error) = done {
                     *lost = Some(loss(error, *left > 1)?);
-                    (walk.is_done, *left) = (true, *left - 1);
+                    (progress.is_done, *left) = (true, *left - 1);
                 }
             }
         }
@@ -340,9 +340,12 @@ fn drive<D: LogDensity + ?Sized>(
 }
 
 /// Returns the data sets of these numbers, whose turn has not come.
-fn waiting<'a, 'd, D: ?Sized>(sets: &'a [Standing<'d, D, Run<'d, D>>], numbers: &[usize]) -> Vec<&'a Begun<'d, D>> {
+fn waiting<'a, 'd, D: ?Sized>(
+    sets: &'a [RunStatus<'d, D, Run<'d, D>>],
+    numbers: &[usize],
+) -> Vec<&'a PreparedRun<'d, D>> {
     let begun = |&number: &usize| match &sets[number] {
-        Standing::Waiting(begun) => Some(begun),
+        RunStatus::Waiting(begun) => Some(begun),
         _ => None,
     };
     numbers.iter().filter_map(begun).collect()
@@ -350,16 +353,16 @@ fn waiting<'a, 'd, D: ?Sized>(sets: &'a [Standing<'d, D, Run<'d, D>>], numbers: 
 
 /// Returns the runs that are under way, with their numbers.
 fn going<'a, 'd, D: ?Sized>(
-    sets: &'a mut [Standing<'d, D, Run<'d, D>>],
+    sets: &'a mut [RunStatus<'d, D, Run<'d, D>>],
 ) -> impl Iterator<Item = (usize, &'a mut Run<'d, D>)> {
-    sets.iter_mut().enumerate().filter_map(|(set, standing)| match standing {
-        Standing::Going(run) => Some((set, run)),
+    sets.iter_mut().enumerate().filter_map(|(set, status)| match status {
+        RunStatus::Going(run) => Some((set, run)),
         _ => None,
     })
 }
 
 impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
-    fn advance(&mut self, limit: usize) -> Result<Option<Vec<Moved>>, SamplerError> {
+    fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError> {
         if let Some(error) = &self.ended {
             return Err(error.clone().into());
         }
@@ -370,27 +373,27 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
         moved
     }
 
-    fn course(&self, set: usize) -> Option<&Course<'d, D>> {
+    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>> {
         match self.sets.get(set)? {
-            Standing::Waiting(begun) => Some(&begun.course),
-            Standing::Going(run) => Some(&run.course),
-            Standing::Complete(course, _) => Some(course),
-            Standing::Failed(_) => None,
+            RunStatus::Waiting(begun) => Some(&begun.run_state),
+            RunStatus::Going(run) => Some(&run.run_state),
+            RunStatus::Complete(run_state, _) => Some(run_state),
+            RunStatus::Failed(_) => None,
         }
     }
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>> {
         match self.sets.get(set)? {
-            Standing::Waiting(begun) => Some(begun.states.iter().map(|state| state.step_size).collect()),
-            Standing::Going(run) => Some(run.chains.host.step_sizes()),
-            Standing::Complete(_, steps) => Some(steps.clone()),
-            Standing::Failed(_) => None,
+            RunStatus::Waiting(begun) => Some(begun.states.iter().map(|state| state.step_size).collect()),
+            RunStatus::Going(run) => Some(run.chains.host.step_sizes()),
+            RunStatus::Complete(_, steps) => Some(steps.clone()),
+            RunStatus::Failed(_) => None,
         }
     }
 
     fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError> {
         Ok(match self.sets.get(set) {
-            Some(Standing::Going(run)) => Some(run.chains.host.states()),
+            Some(RunStatus::Going(run)) => Some(run.chains.host.states()),
             _ => None,
         })
     }

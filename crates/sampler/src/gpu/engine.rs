@@ -5,7 +5,7 @@
 
 use super::host::{HostChain, HostChains};
 use super::note::{GpuNote, is_loss, loss};
-use super::part::{Part, Walk};
+use super::shard::{DeviceShard, SpanProgress};
 use super::shares::shares;
 use super::windows::DevicePool;
 use super::{GpuConfig, in_turns, kernel, windows};
@@ -23,7 +23,7 @@ use std::ops::Range;
 pub(crate) struct GpuEngine {
     chains: HostChains,
     /// The devices that have not failed, in the order that they were given.
-    parts: Vec<Part>,
+    parts: Vec<DeviceShard>,
     /// The numbers of the devices' multiprocessors, in proportion to which chains are divided over them.
     weights: Vec<u32>,
     /// The number of chains of the run at its end; there may be fewer yet.
@@ -54,7 +54,7 @@ impl GpuEngine {
             [context] => {
                 let (device, turn) = (context.device().ordinal(), gpu.first_turn(most));
                 Some(in_turns(device, turn, &mut notes, |turn| {
-                    let mut part = Part::new(density, config, context, turn, most, None)?;
+                    let mut part = DeviceShard::new(density, config, context, turn, most, None)?;
                     part.windows = windows::on_device(config, context, turn, dim, &states)?;
                     Ok(part)
                 })?)
@@ -69,7 +69,7 @@ impl GpuEngine {
         }
         let weights: Vec<u32> = contexts.iter().map(weight).collect::<Result<_, _>>()?;
         for ((context, &weight), count) in contexts.iter().zip(&weights).zip(shares(most, &weights)) {
-            let part = Part::new(density, config, context, gpu, count, Some(&mut engine.notes));
+            let part = DeviceShard::new(density, config, context, gpu, count, Some(&mut engine.notes));
             engine.keep(context.device().ordinal(), weight, part)?;
         }
         engine.make_room()?;
@@ -108,7 +108,7 @@ impl GpuEngine {
     }
 
     /// Tells every device something; those that fail are given up.
-    fn tell(&mut self, mut one: impl FnMut(&mut Part) -> Result<(), SamplerError>) -> Result<(), SamplerError> {
+    fn tell(&mut self, mut one: impl FnMut(&mut DeviceShard) -> Result<(), SamplerError>) -> Result<(), SamplerError> {
         let (mut failed, count) = (Failed::new(), self.parts.len());
         for (at, part) in self.parts.iter_mut().enumerate() {
             if let Err(error) = one(part) {
@@ -125,12 +125,12 @@ impl GpuEngine {
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
         let mut blocks = self.chains.blocks(0);
-        self.walk(shared, Some(kind), &(shared.done..shared.done), &mut blocks)
+        self.progress(shared, Some(kind), &(shared.done..shared.done), &mut blocks)
     }
 
     /// Places all chains in this way, or where that is needed only, and moves them through `span`. What a device that
     /// fails has not done is done again by those that are left.
-    fn walk<D: LogDensity + ?Sized>(
+    fn progress<D: LogDensity + ?Sized>(
         &mut self,
         shared: &Shared<'_, '_, D>,
         kind: Option<NutsRestart>,
@@ -146,10 +146,10 @@ impl GpuEngine {
             if let (Some(last), true) = (last, parts.is_empty()) {
                 return Err(last.clone().into());
             }
-            let mut walks: Vec<Walk<'_>> = parts.iter().map(|_| Walk::new(span.clone())).collect();
-            set_out(parts, weights, &left, kind, (&mut chains.all, blocks), &mut walks);
-            let failed = drive(parts, shared, &mut walks)?;
-            left = walks.into_iter().flat_map(|walk| walk.undo(window)).collect();
+            let mut progresses: Vec<SpanProgress<'_>> = parts.iter().map(|_| SpanProgress::new(span.clone())).collect();
+            set_out(parts, weights, &left, kind, (&mut chains.all, blocks), &mut progresses);
+            let failed = drive(parts, shared, &mut progresses)?;
+            left = progresses.into_iter().flat_map(|progress| progress.undo(window)).collect();
             left.sort_unstable_by_key(|range| range.start);
             self.give_up(failed)?;
         }
@@ -179,7 +179,7 @@ impl GpuEngine {
     ///
     /// # Errors
     /// When the error is not a failure of the device.
-    fn keep(&mut self, device: u32, weight: u32, part: Result<Part, SamplerError>) -> Result<(), SamplerError> {
+    fn keep(&mut self, device: u32, weight: u32, part: Result<DeviceShard, SamplerError>) -> Result<(), SamplerError> {
         match part {
             Ok(part) => {
                 self.parts.push(part);
@@ -223,48 +223,48 @@ pub(super) fn no_device() -> ConfigError {
 
 /// Divides these chains over the devices, in order.
 fn set_out<'a>(
-    parts: &mut [Part],
+    parts: &mut [DeviceShard],
     weights: &[u32],
     left: &[Range<usize>],
     kind: Option<NutsRestart>,
     (mut chains, mut blocks): (&'a mut [HostChain], &'a mut [ChainBlock]),
-    walks: &mut [Walk<'a>],
+    progresses: &mut [SpanProgress<'a>],
 ) {
     let mut first = 0;
     for range in left {
         (_, chains) = chains.split_at_mut(range.start - first);
         (_, blocks) = blocks.split_at_mut(range.start - first);
         first = range.start;
-        for ((part, walk), count) in parts.iter_mut().zip(&mut *walks).zip(shares(range.len(), weights)) {
+        for ((part, progress), count) in parts.iter_mut().zip(&mut *progresses).zip(shares(range.len(), weights)) {
             let (own, own_blocks);
             (own, chains) = chains.split_at_mut(count);
             (own_blocks, blocks) = blocks.split_at_mut(count);
             if count > 0 {
-                part.join(walk, first, own, own_blocks, kind);
+                part.join(progress, first, own, own_blocks, kind);
             }
             first += count;
         }
     }
 }
 
-/// Moves all chains to the end of their walks, except those of devices that fail. Returns these devices and their
+/// Moves all chains to the end of their progresses, except those of devices that fail. Returns these devices and their
 /// errors.
 fn drive<D: LogDensity + ?Sized>(
-    parts: &mut [Part],
+    parts: &mut [DeviceShard],
     shared: &Shared<'_, '_, D>,
-    walks: &mut [Walk<'_>],
+    progresses: &mut [SpanProgress<'_>],
 ) -> Result<Failed, SamplerError> {
     let (mut failed, count) = (Failed::new(), parts.len());
     loop {
         let mut all_done = true;
         // While one device is waited for, the others have work.
         for wait in [false, true] {
-            for (at, (part, walk)) in parts.iter_mut().zip(&mut *walks).enumerate() {
-                if walk.is_done() || failed.iter().any(|&(gone, _)| gone == at) {
+            for (at, (part, progress)) in parts.iter_mut().zip(&mut *progresses).enumerate() {
+                if progress.is_done() || failed.iter().any(|&(gone, _)| gone == at) {
                     continue;
                 }
                 all_done = false;
-                let done = if wait { part.take(shared, walk) } else { part.queue(shared, walk) };
+                let done = if wait { part.take(shared, progress) } else { part.queue(shared, progress) };
                 if let Err(error) = done {
                     failed.push((at, loss(error, failed.len() + 1 < count)?));
                 }
@@ -280,7 +280,9 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
     fn pool(&mut self) -> Box<dyn Pool + '_> {
         let Self { parts, chains, .. } = self;
         match parts.first_mut() {
-            Some(Part { windows: Some(windows), compute, .. }) => Box::new(DevicePool { windows, stream: compute }),
+            Some(DeviceShard { windows: Some(windows), compute, .. }) => {
+                Box::new(DevicePool { windows, stream: compute })
+            }
             _ => chains.pool(),
         }
     }
@@ -317,7 +319,7 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
 
     fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
         let mut states = self.chains.states();
-        if let Some(Part { windows: Some(windows), .. }) = self.parts.first() {
+        if let Some(DeviceShard { windows: Some(windows), .. }) = self.parts.first() {
             for (c, state) in states.iter_mut().enumerate() {
                 state.window = windows::read(windows, c)?;
             }
@@ -329,7 +331,7 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
 impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let mut blocks = self.chains.blocks(span.len());
-        self.walk(shared, None, &span, &mut blocks)?;
+        self.progress(shared, None, &span, &mut blocks)?;
         Ok(blocks)
     }
 

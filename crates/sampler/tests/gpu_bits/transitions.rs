@@ -4,7 +4,7 @@ use crate::harness::{Job, Task, assert_same, assert_same_stats};
 use crate::models::{GROUPS, PARAMETERIZATIONS, Settled, model, remote, settle};
 use crate::program::Way;
 use octopus_density::{Likelihood, LogDensity};
-use octopus_sampler::reference::{Place, ReferenceChain, averaging};
+use octopus_sampler::reference::{RandomAddress, ReferenceChain, averaging};
 
 /// What was compared.
 #[derive(Default, Debug)]
@@ -64,7 +64,8 @@ fn compare(case: &Case, seen: &mut Seen) {
             let launch = iterations.min(done + per_launch as u32);
             for (c, chain) in ours.iter_mut().enumerate() {
                 for iteration in done..launch {
-                    let place = Place { seed: SEED, chain: FIRST_CHAIN + c as u32, iteration: FIRST + iteration };
+                    let place =
+                        RandomAddress { seed: SEED, chain: FIRST_CHAIN + c as u32, iteration: FIRST + iteration };
                     let stats = chain.transition(step, max_depth, max_error, place).unwrap();
                     let what = format!("{groups} groups, rank {rank}, step {step}, chain {c}, iteration {iteration}");
                     assert_same_stats(&what, &stats, &answer.stats());

@@ -11,7 +11,7 @@ use octopus_models::Problem;
 use octopus_runs::{
     CreateOptions, DeviceDecision, Pace, Placement, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time, warn,
 };
-use octopus_sampler::{BatchSampler, Block, DataSet, Moved};
+use octopus_sampler::{BatchSampler, BatchStep, Block, DataSet};
 use rayon::ThreadPool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -96,7 +96,7 @@ impl Session<'_> {
             let took = begin.elapsed();
             let longest = moved.iter().filter_map(|one| Some(one.block.as_ref().ok()?.draws)).max();
             pace.learn(longest.unwrap_or(1), took);
-            for Moved { set, block } in moved {
+            for BatchStep { set, block } in moved {
                 match block {
                     Ok(block) => open[set].take(&block, took, &batch, set)?,
                     Err(error) => {

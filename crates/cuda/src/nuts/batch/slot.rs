@@ -4,7 +4,7 @@ use super::places::{NutsBatchItem, PART, blocks, item_bytes};
 use super::{NutsBatch, NutsBatchLaunch};
 use crate::nuts::layout::NutsFormat;
 use crate::nuts::output::NutsOutput;
-use crate::nuts::regions::{Left, Plan, Regions, window};
+use crate::nuts::regions::{LaunchSizes, Plan, Regions, window};
 use crate::{Context, CudaError, DeviceBuffer, Event, PinnedBuffer, Stream, Transfer};
 
 /// The table that one launch reads of its items, and the results that it leaves for the host. With two slots one is
@@ -125,7 +125,7 @@ impl NutsBatchSlot {
                 return Err(CudaError::LengthMismatch { operation, what, expected: chains, found: own.chains });
             }
             let points = !window(launch).is_empty();
-            left.push(Left { chains, dim: own.dim, iterations: launch.iterations as usize, points });
+            left.push(LaunchSizes { chains, dim: own.dim, iterations: launch.iterations as usize, points });
         }
         let operation = || format!("launching {} data sets", launches.len());
         let mismatch =
@@ -208,7 +208,8 @@ impl NutsBatchSlot {
 
 /// Returns the bytes of what launches leave and of the table, for items of these numbers of chains and coordinates.
 fn sides(format: NutsFormat, item: usize, sizes: &[(usize, usize)], iterations: usize) -> Option<(usize, usize)> {
-    let left: Vec<Left> = sizes.iter().map(|&(chains, dim)| Left { chains, dim, iterations, points: true }).collect();
+    let left: Vec<LaunchSizes> =
+        sizes.iter().map(|&(chains, dim)| LaunchSizes { chains, dim, iterations, points: true }).collect();
     let parts = sizes.iter().try_fold(0_usize, |sum, &(chains, _)| sum.checked_add(blocks(format, chains)))?;
     let table = sizes.len().checked_mul(item)?.checked_add(parts.checked_mul(PART)?)?;
     Some((Plan::new(format, &left)?.end, table))

@@ -13,7 +13,7 @@ pub(super) struct Room {
 
 /// Picks that go through the buffers together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct PickRange {
     /// Their places in the list.
     pub(super) picks: Range<usize>,
     /// The draws of a chain among which they are.
@@ -24,23 +24,23 @@ pub(super) struct Part {
 ///
 /// A pick is at once the place of a draw in the buffer and, counted from the first there, its number, by which its
 /// random numbers are addressed: so the draws between two picks go to the device as well.
-pub(super) fn parts(picks: &[u32], room: Room) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+pub(super) fn parts(picks: &[u32], room: Room) -> Vec<PickRange> {
+    let mut parts: Vec<PickRange> = Vec::new();
     for (at, pick) in picks.iter().map(|&pick| pick as usize).enumerate() {
         if let Some(part) = parts.last_mut() {
             let draws = part.draws.start.min(pick)..part.draws.end.max(pick + 1);
             if part.picks.len() < room.results && draws.len() <= room.draws {
-                *part = Part { picks: part.picks.start..at + 1, draws };
+                *part = PickRange { picks: part.picks.start..at + 1, draws };
                 continue;
             }
         }
-        parts.push(Part { picks: at..at + 1, draws: pick..pick + 1 });
+        parts.push(PickRange { picks: at..at + 1, draws: pick..pick + 1 });
     }
     parts
 }
 
 /// Chains that fit together, if all their picks are one part; else they come one after the other.
-pub(super) fn chains_at_once(parts: &[Part], room: Room) -> usize {
+pub(super) fn chains_at_once(parts: &[PickRange], room: Room) -> usize {
     match parts {
         [part] => (room.draws / part.draws.len()).min(room.results / part.picks.len()),
         _ => 1,

@@ -1,33 +1,33 @@
 //! The run of one data set on a device, and what it does until it is looked at next.
 
 use super::super::host::HostChains;
-use crate::batch::Begun;
-use crate::course::{Course, Next};
+use crate::batch::PreparedRun;
 use crate::draw::{Block, ChainBlock};
 use crate::engine::{ChainState, Chains, Shared, Tuning};
 use crate::pool::Pool;
 use crate::run::SamplerError;
+use crate::run_state::{PendingSteps, RunState};
 use octopus_density::LogDensity;
 use std::ops::Range;
 
 /// A run whose chains are on a device.
 pub(crate) struct Run<'d, D: ?Sized> {
-    pub(super) course: Course<'d, D>,
+    pub(super) run_state: RunState<'d, D>,
     pub(super) chains: Placed,
     /// The place of its device in the list, and its number there.
-    pub(super) berth: usize,
+    pub(super) device: usize,
     pub(super) item: usize,
 }
 
 impl<'d, D: LogDensity + ?Sized> Run<'d, D> {
-    pub(super) fn new(begun: Begun<'d, D>, berth: usize, item: usize) -> Self {
-        let host = HostChains::new(begun.course.density().dim(), begun.states);
-        Self { course: begun.course, chains: Placed { host, changed: false }, berth, item }
+    pub(super) fn new(begun: PreparedRun<'d, D>, device: usize, item: usize) -> Self {
+        let host = HostChains::new(begun.run_state.density().dim(), begun.states);
+        Self { run_state: begun.run_state, chains: Placed { host, changed: false }, device, item }
     }
 
     /// Returns the run as it stands, to go on elsewhere once this has happened.
-    pub(super) fn leave(self, due: Next) -> Begun<'d, D> {
-        Begun { course: self.course, states: self.chains.host.states(), due }
+    pub(super) fn leave(self, due: PendingSteps) -> PreparedRun<'d, D> {
+        PreparedRun { run_state: self.run_state, states: self.chains.host.states(), due }
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Job<'a, 'd, D: ?Sized> {
     pub(super) span: Range<usize>,
     pub(super) blocks: Vec<ChainBlock>,
     /// What must still happen before its chains go on, and whether they must be placed.
-    pub(super) next: Next,
+    pub(super) next: PendingSteps,
     pub(super) place: bool,
     pub(super) failed: Option<SamplerError>,
     /// The number of numbers in each chain's window before.
@@ -56,7 +56,7 @@ impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
     pub(super) fn new(set: usize, run: &'a mut Run<'d, D>, span: Range<usize>) -> Self {
         let host = &run.chains.host;
         let (blocks, window) = (host.blocks(span.len()), host.all.first().map_or(0, |c| c.window.positions.len()));
-        Self { set, run, span, blocks, next: Next::default(), place: false, failed: None, window }
+        Self { set, run, span, blocks, next: PendingSteps::default(), place: false, failed: None, window }
     }
 
     /// Takes chains that are not through their span back to its beginning: points and states are still those.
@@ -75,11 +75,11 @@ impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
 
     /// Learns from what was drawn.
     pub(super) fn learn(&mut self) -> Block {
-        let Run { course, chains, .. } = &mut *self.run;
-        let (phase, first) = course.place(self.span.start);
+        let Run { run_state, chains, .. } = &mut *self.run;
+        let (phase, first) = run_state.place(self.span.start);
         let blocks = std::mem::take(&mut self.blocks);
         if self.failed.is_none() && !self.span.is_empty() {
-            match course.take(&blocks, self.span.end, chains) {
+            match run_state.take(&blocks, self.span.end, chains) {
                 Ok(next) => self.next = next,
                 Err(error) => self.failed = Some(error),
             }
@@ -90,7 +90,7 @@ impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
     /// Makes several chains of each, if that is due.
     pub(super) fn spread(&mut self) {
         if std::mem::take(&mut self.next.spread) && self.failed.is_none() {
-            self.failed = self.run.course.spread(&mut self.run.chains).err();
+            self.failed = self.run.run_state.spread(&mut self.run.chains).err();
             self.place = true;
         }
     }

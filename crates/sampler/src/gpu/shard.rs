@@ -19,8 +19,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A device with all that moves chains there.
-pub(super) struct Part {
-    seats: Seats,
+pub(super) struct DeviceShard {
+    buffers: ChainBuffers,
     /// The events at which the launches of each slot began and were done.
     marks: [(Event, Event); 2],
     /// The open window, if it is on the device.
@@ -46,7 +46,7 @@ struct Needs {
 }
 
 /// Room for chains: for their states and vectors, and for what one launch leaves for the host.
-struct Seats {
+struct ChainBuffers {
     device: NutsChains,
     slots: [NutsSlot; 2],
     /// The number of chains on the device at once, and the number that there were to be.
@@ -62,7 +62,7 @@ impl Needs {
     }
 }
 
-impl Seats {
+impl ChainBuffers {
     fn new(needs: &Needs, kernels: &NutsKernels, count: usize, gpu: &GpuConfig) -> Result<Self, SamplerError> {
         let Needs { context, dim, max_depth, team } = needs;
         let wanted = count;
@@ -91,7 +91,7 @@ impl Group<'_> {
 }
 
 /// The way of a device's chains through a span, group after group.
-pub(super) struct Walk<'a> {
+pub(super) struct SpanProgress<'a> {
     groups: VecDeque<Group<'a>>,
     span: Range<usize>,
     /// The iteration up to which launches of the first group are queued.
@@ -101,8 +101,8 @@ pub(super) struct Walk<'a> {
     takes: usize,
 }
 
-impl<'a> Walk<'a> {
-    /// Begins a walk of no chains yet through this span; an empty span is for chains that are only placed.
+impl<'a> SpanProgress<'a> {
+    /// Begins a progress of no chains yet through this span; an empty span is for chains that are only placed.
     pub(super) fn new(span: Range<usize>) -> Self {
         Self { groups: VecDeque::new(), queued: span.start, taken: span.start, span, launches: 0, takes: 0 }
     }
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Part {
+impl DeviceShard {
     /// Makes room for `chains` chains of a run on a device. With `turns`, the device takes fewer where memory does not
     /// suffice, which is noted in `turns`.
     ///
@@ -153,21 +153,21 @@ impl Part {
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
         let (dim, team) = (density.dim(), kernel::team_work(density));
         let needs = Needs { context: context.clone(), dim, max_depth: config.max_depth, team };
-        let seats = match turns {
-            None => Seats::new(&needs, &kernels, count, gpu)?,
+        let buffers = match turns {
+            None => ChainBuffers::new(&needs, &kernels, count, gpu)?,
             Some(notes) => in_turns(needs.device(), gpu.first_turn(count), notes, |turn| {
-                Seats::new(&needs, &kernels, count, turn)
+                ChainBuffers::new(&needs, &kernels, count, turn)
             })?,
         };
         let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
         Ok(Self {
             marks: [marks()?, marks()?],
-            pace: Pace::new(gpu.launch_time, seats.capacity),
+            pace: Pace::new(gpu.launch_time, buffers.capacity),
             compute: Stream::new(context)?,
             copies: Stream::new(context)?,
             windows: None,
             holds: None,
-            seats,
+            buffers,
             geometry,
             data,
             kernels,
@@ -183,18 +183,18 @@ impl Part {
     /// When the device or its memory fails.
     pub(super) fn with_room(self, count: usize, notes: &mut Vec<GpuNote>) -> Result<Self, SamplerError> {
         let count = count.min(self.gpu.chains_at_once);
-        let Seats { count: has, wanted, .. } = self.seats;
+        let ChainBuffers { count: has, wanted, .. } = self.buffers;
         if count <= wanted || has < wanted {
             return Ok(self);
         }
-        let Self { seats, needs, kernels, gpu, .. } = self;
+        let Self { buffers, needs, kernels, gpu, .. } = self;
         // First what it has goes back.
         #[allow(clippy::drop_non_drop, reason = "without the feature `cuda` there is nothing to drop")]
-        drop(seats);
+        drop(buffers);
         let turn = gpu.first_turn(count);
-        let seats = in_turns(needs.device(), turn, notes, |turn| Seats::new(&needs, &kernels, count, turn))?;
-        let pace = Pace::new(gpu.launch_time, seats.capacity);
-        Ok(Self { seats, pace, needs, kernels, gpu, holds: None, ..self })
+        let buffers = in_turns(needs.device(), turn, notes, |turn| ChainBuffers::new(&needs, &kernels, count, turn))?;
+        let pace = Pace::new(gpu.launch_time, buffers.capacity);
+        Ok(Self { buffers, pace, needs, kernels, gpu, holds: None, ..self })
     }
 
     /// Returns the device's number.
@@ -205,49 +205,49 @@ impl Part {
     /// Tells the device what the host has changed of its chains; those that take turns bring their states with them.
     pub(super) fn set_states(&mut self, all: &[NutsChain]) -> Result<(), SamplerError> {
         match self.holds.clone().and_then(|range| all.get(range)) {
-            Some(own) => Ok(self.seats.device.set_states(own)?),
+            Some(own) => Ok(self.buffers.device.set_states(own)?),
             None => Ok(()),
         }
     }
 
-    /// Adds chains to a walk, which begin with number `first`, after they are placed in this way; without one, as they are
+    /// Adds chains to a progress, which begin with number `first`, after they are placed in this way; without one, as they are
     /// where they are here already.
     pub(super) fn join<'a>(
         &mut self,
-        walk: &mut Walk<'a>,
+        progress: &mut SpanProgress<'a>,
         first: usize,
         chains: &'a mut [HostChain],
         blocks: &'a mut [ChainBlock],
         kind: Option<NutsRestart>,
     ) {
         let range = first..first + chains.len();
-        let alone = walk.groups.is_empty() && range.len() <= self.seats.count;
+        let alone = progress.groups.is_empty() && range.len() <= self.buffers.count;
         let stays = alone && self.holds.as_ref() == Some(&range);
         let due = kind.or((!stays).then_some(NutsRestart::Place));
         self.holds = alone.then_some(range);
-        let groups = chains.chunks_mut(self.seats.count).zip(blocks.chunks_mut(self.seats.count));
+        let groups = chains.chunks_mut(self.buffers.count).zip(blocks.chunks_mut(self.buffers.count));
         let mut first = first;
         for (chains, blocks) in groups {
             let next = first + chains.len();
-            walk.groups.push_back(Group { first, chains, blocks, due });
+            progress.groups.push_back(Group { first, chains, blocks, due });
             first = next;
         }
     }
 
-    /// Queues what is next of a walk: the group's placement, or launches, one ahead of what the host takes.
+    /// Queues what is next of a progress: the group's placement, or launches, one ahead of what the host takes.
     pub(super) fn queue<D: LogDensity + ?Sized>(
         &mut self,
         shared: &Shared<'_, '_, D>,
-        walk: &mut Walk<'_>,
+        progress: &mut SpanProgress<'_>,
     ) -> Result<(), SamplerError> {
-        let Some(group) = walk.groups.front() else { return Ok(()) };
+        let Some(group) = progress.groups.front() else { return Ok(()) };
         if let Some(kind) = group.due {
             return self.queue_placement(shared, group, kind);
         }
-        while walk.queued < walk.span.end && walk.launches < walk.takes + 2 {
-            let next = walk.queued + self.pace.next(walk.span.end - walk.queued);
-            self.queue_launch(shared, &group.range(), walk.queued..next, walk.launches % 2)?;
-            (walk.queued, walk.launches) = (next, walk.launches + 1);
+        while progress.queued < progress.span.end && progress.launches < progress.takes + 2 {
+            let next = progress.queued + self.pace.next(progress.span.end - progress.queued);
+            self.queue_launch(shared, &group.range(), progress.queued..next, progress.launches % 2)?;
+            (progress.queued, progress.launches) = (next, progress.launches + 1);
         }
         Ok(())
     }
@@ -256,21 +256,21 @@ impl Part {
     pub(super) fn take<D: LogDensity + ?Sized>(
         &mut self,
         shared: &Shared<'_, '_, D>,
-        walk: &mut Walk<'_>,
+        progress: &mut SpanProgress<'_>,
     ) -> Result<(), SamplerError> {
-        let Some(group) = walk.groups.front_mut() else { return Ok(()) };
+        let Some(group) = progress.groups.front_mut() else { return Ok(()) };
         if group.due.is_some() {
             self.take_placement(group, shared.done)?;
             group.due = None;
-            if walk.span.is_empty() {
-                walk.next_group();
+            if progress.span.is_empty() {
+                progress.next_group();
             }
             return Ok(());
         }
-        walk.taken += self.take_launch(group, walk.taken, walk.span.end, walk.takes % 2)?;
-        walk.takes += 1;
-        if walk.taken == walk.span.end {
-            walk.next_group();
+        progress.taken += self.take_launch(group, progress.taken, progress.span.end, progress.takes % 2)?;
+        progress.takes += 1;
+        if progress.taken == progress.span.end {
+            progress.next_group();
         }
         Ok(())
     }
@@ -283,8 +283,8 @@ impl Part {
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
         let launch = launch(shared, &group.range(), shared.done..shared.done);
-        let Self { kernels, compute, data, geometry, seats, .. } = self;
-        let Seats { device, slots: [slot, _], .. } = seats;
+        let Self { kernels, compute, data, geometry, buffers, .. } = self;
+        let ChainBuffers { device, slots: [slot, _], .. } = buffers;
         let positions: Vec<f64> = group.chains.iter().flat_map(|chain| chain.x.iter().copied()).collect();
         slot.place(&positions)?;
         let states: Vec<NutsChain> = group.chains.iter().map(|chain| chain.state).collect();
@@ -294,7 +294,7 @@ impl Part {
 
     /// Waits for the placement of a group and takes what it has made of the chains.
     fn take_placement(&self, group: &mut Group<'_>, iteration: usize) -> Result<(), SamplerError> {
-        let states = self.seats.device.states(group.chains.len())?;
+        let states = self.buffers.device.states(group.chains.len())?;
         for ((chain, own), state) in group.range().zip(group.chains.iter_mut()).zip(states) {
             own.placed(state).map_err(|source| SamplerError::Density { chain, iteration, source })?;
         }
@@ -311,10 +311,10 @@ impl Part {
     ) -> Result<(), SamplerError> {
         tracing::debug!(chains = group.len(), first = span.start, iterations = span.len(), "a launch is queued");
         let launch = launch(shared, group, span);
-        let Self { kernels, compute, copies, data, geometry, seats, windows, marks, .. } = self;
-        let (slot, (begun, done)) = (&mut seats.slots[at], &marks[at]);
+        let Self { kernels, compute, copies, data, geometry, buffers, windows, marks, .. } = self;
+        let (slot, (begun, done)) = (&mut buffers.slots[at], &marks[at]);
         begun.record(compute)?;
-        kernels.run(compute, &launch, data, geometry, &mut seats.device, slot)?;
+        kernels.run(compute, &launch, data, geometry, &mut buffers.device, slot)?;
         if let Some(windows) = windows {
             windows.append(compute, slot)?;
         }
@@ -333,9 +333,9 @@ impl Part {
         end: usize,
         at: usize,
     ) -> Result<usize, SamplerError> {
-        let Self { seats, marks, windows, pace, compute, needs, .. } = self;
+        let Self { buffers, marks, windows, pace, compute, needs, .. } = self;
         let dim = needs.dim;
-        let output = seats.slots[at].wait()?;
+        let output = buffers.slots[at].wait()?;
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);

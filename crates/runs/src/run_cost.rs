@@ -1,4 +1,4 @@
-//! The demand of a run: its work, in the units in which a machine's costs are measured, and the devices that can do it.
+//! The cost of a run: its work, in the units in which a machine's costs are measured, and the devices that can do it.
 
 use crate::RunError;
 use octopus_density::LogDensity;
@@ -15,9 +15,9 @@ pub const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
 /// The number of coordinates of the model besides one for each group.
 const SCALARS: usize = 3;
 
-/// The demand of a run on a machine.
+/// The cost of a run: its work, and what keeps it off GPUs.
 #[derive(Clone, Debug)]
-pub struct Demand {
+pub struct RunCost {
     /// The work: what the run computes and copies.
     pub work: Work,
     /// The reason why no GPU can do the run, as a clause; `None` where a GPU can.
@@ -26,14 +26,14 @@ pub struct Demand {
     pub precision: Precision,
 }
 
-impl Demand {
-    /// Returns the demand of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel
+impl RunCost {
+    /// Returns the cost of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel
     /// `nuts_leapfrog_...` stands for one step of every chain, and its unit is one step of one chain.
     pub fn of_run(model: &dyn LogDensity, config: &SamplerConfig) -> Self {
         Self::of_runs(model, config, 1)
     }
 
-    /// Returns the demand of `count` equal runs side by side.
+    /// Returns the cost of `count` equal runs side by side.
     fn of_runs(model: &dyn LogDensity, config: &SamplerConfig, count: usize) -> Self {
         let stages = stages(config, model.dim());
         let iterations: usize = stages.iter().map(|stage| stage.transitions).sum();
@@ -59,7 +59,7 @@ impl Demand {
         Self { work, no_gpu, precision: config.precision }
     }
 
-    /// Returns the demand of runs of NUTS for many data sets, which all move at once. Each run counts as much as the
+    /// Returns the cost of runs of NUTS for many data sets, which all move at once. Each run counts as much as the
     /// largest.
     pub fn of_batch(models: &[&dyn LogDensity], config: &SamplerConfig) -> Self {
         let count = models.len().max(1);
@@ -144,14 +144,14 @@ mod tests {
     #[test]
     fn what_a_device_cannot_do_is_refused_with_what_to_do() {
         let config = SamplerConfig { precision: Precision::Mixed, ..SamplerConfig::default() };
-        let large = Demand::of_run(&model(1100, Likelihood::Collapsed), &config);
+        let large = RunCost::of_run(&model(1100, Likelihood::Collapsed), &config);
         assert_eq!(
             large.fits(Device::Cuda(0)).unwrap_err().to_string(),
             "--device cuda:0: no GPU kernel takes 1103 coordinates in mixed: those that are compiled hold at most 1024 \
              coordinates; sample on the CPU: `--device cpu --precision f64`"
         );
         assert!(large.fits(Device::Cpu).unwrap_err().to_string().contains("`--device cuda`"));
-        let small = Demand::of_run(&model(10, Likelihood::Collapsed), &SamplerConfig::default());
+        let small = RunCost::of_run(&model(10, Likelihood::Collapsed), &SamplerConfig::default());
         assert!(small.fits(Device::Cpu).is_ok() && small.fits(Device::Cuda(0)).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The course of a run, wherever its chains are: how far they go until they are looked at, what they learn then, and when
+//! The state of a run, wherever its chains are: how far they go until they are looked at, what they learn then, and when
 //! warm-up is over.
 
 use crate::adaptation::{Adaptation, centerings, initial_metric, learn};
@@ -8,7 +8,7 @@ use crate::engine::{ChainState, Chains, Shared, Tuning};
 use crate::pooled::PooledStep;
 use crate::run::SamplerError;
 use crate::schedule::{SPREADING, Schedule};
-use crate::settled::{Spread, are_alike};
+use crate::settled::{WindowVariance, are_alike};
 use crate::space::Space;
 use crate::superchains::are_mixed;
 use crate::tree::Address;
@@ -22,7 +22,7 @@ use std::ops::Range;
 pub(crate) const INIT_TRIES: usize = 100;
 
 /// The settings of a run and where it stands; the chains are kept elsewhere.
-pub(crate) struct Course<'d, D: ?Sized> {
+pub(crate) struct RunState<'d, D: ?Sized> {
     config: SamplerConfig,
     schedule: Schedule,
     space: Space<'d, D>,
@@ -47,22 +47,22 @@ struct Pooled {
 enum Stage {
     /// They learn a metric from the draws of the open window. Each has a step size of its own until the
     /// chains of a window have agreed: on their way there, what suits one throws another far off.
-    Learning { window: Spread, agree: bool },
+    Learning { window: WindowVariance, agree: bool },
     /// Each chain has become several, which move apart. The number is that of the iterations done when they did.
     Spreading(usize),
 }
 
 /// What must happen before chains go on, in the order of the fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Next {
-    /// [`Engine::restart`](crate::engine::Engine::restart), then [`Course::restarted`].
+pub(crate) struct PendingSteps {
+    /// [`Engine::restart`](crate::engine::Engine::restart), then [`RunState::restarted`].
     pub(crate) restart: bool,
-    /// [`Course::spread`].
+    /// [`RunState::spread`].
     pub(crate) spread: bool,
 }
 
-impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
-    /// Returns the beginning, with the chains at their starting points; [`Next::Restart`] is due.
+impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
+    /// Returns the beginning, with the chains at their starting points; [`PendingSteps::Restart`] is due.
     pub(crate) fn start(density: &'d D, config: SamplerConfig) -> Result<(Self, Vec<ChainState>), SamplerError> {
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
@@ -79,7 +79,7 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         let schedule = Schedule::of(&config);
         let pooled = (config.strategy == Strategy::ManyShort).then(|| Pooled {
             step: PooledStep::new(first),
-            stage: Stage::Learning { window: Spread::new(first, density.dim()), agree: false },
+            stage: Stage::Learning { window: WindowVariance::new(first, density.dim()), agree: false },
         });
         let warm_up = (config.tune == 0).then_some(0);
         Ok((Self { config, schedule, space, adaptation, pooled, done: 0, warm_up }, states))
@@ -165,11 +165,11 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
         chains: &[ChainBlock],
         until: usize,
         engine: &mut dyn Chains<D>,
-    ) -> Result<Next, SamplerError> {
+    ) -> Result<PendingSteps, SamplerError> {
         let (stop, tuning) = (self.next_stop(), self.shared().tuning);
         let from = std::mem::replace(&mut self.done, until);
         if tuning == Tuning::Over {
-            return Ok(Next::default());
+            return Ok(PendingSteps::default());
         }
         let before = self.schedule.windows().start.saturating_sub(from);
         if let Some(Pooled { step, stage }) = &mut self.pooled {
@@ -184,8 +184,11 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
                 }
             }
         }
-        let next =
-            if self.learns() && self.schedule.ends_at(until) { self.close_window(engine)? } else { Next::default() };
+        let next = if self.learns() && self.schedule.ends_at(until) {
+            self.close_window(engine)?
+        } else {
+            PendingSteps::default()
+        };
         if until == self.config.tune || until == stop && self.has_spread(engine) {
             engine.settle(self.shared().tuning)?;
             self.warm_up = Some(until);
@@ -211,15 +214,15 @@ impl<'d, D: LogDensity + ?Sized> Course<'d, D> {
     }
 
     /// Learns a metric from the window of all chains, and starts the next.
-    fn close_window(&mut self, engine: &mut dyn Chains<D>) -> Result<Next, SamplerError> {
+    fn close_window(&mut self, engine: &mut dyn Chains<D>) -> Result<PendingSteps, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
         let learned = learn(config.metric, density.dim(), config.seed, engine.pool().as_mut())?;
         engine.clear_windows();
-        let mut next = Next::default();
+        let mut next = PendingSteps::default();
         let mut settled = false;
         if let Some(pooled) = &mut self.pooled {
-            let empty = Spread::new(config.superchains, density.dim());
+            let empty = WindowVariance::new(config.superchains, density.dim());
             if let Stage::Learning { window, agree } = &mut pooled.stage {
                 let agreed = std::mem::replace(agree, window.agrees());
                 let alike = learned.as_ref().is_some_and(|learned| are_alike(&self.adaptation.metric, learned));

@@ -4,7 +4,7 @@ use super::super::host::HostChain;
 use super::super::pace::Pace;
 use super::super::{GpuConfig, kernel, launch, memory};
 use super::job::{Job, Run};
-use crate::batch::Begun;
+use crate::batch::PreparedRun;
 use crate::engine::Shared;
 use crate::run::SamplerError;
 use octopus_cuda::{
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Data sets on the device, and what moves them.
-pub(super) struct Turn {
+pub(super) struct ResidentBatch {
     slots: [NutsBatchSlot; 2],
     /// The events at which the launches of each slot began and were done.
     marks: [(Event, Event); 2],
@@ -29,7 +29,7 @@ pub(super) struct Turn {
 }
 
 /// How far the runs of a turn are on their ways through their spans.
-pub(super) struct Walk {
+pub(super) struct BatchProgress {
     queued: Vec<usize>,
     under_way: [Vec<Option<Range<usize>>>; 2],
     launches: usize,
@@ -37,7 +37,7 @@ pub(super) struct Walk {
     pub(super) is_done: bool,
 }
 
-impl Walk {
+impl BatchProgress {
     pub(super) fn new<D: ?Sized>(jobs: &[Job<'_, '_, D>]) -> Self {
         let queued: Vec<usize> = jobs.iter().map(|job| job.span.start).collect();
         Self { is_done: queued.is_empty(), queued, under_way: Default::default(), launches: 0, takes: 0 }
@@ -52,7 +52,7 @@ pub(super) struct Loaded {
 }
 
 /// Returns the bytes of device memory that a turn of these data sets takes.
-pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuConfig) -> usize {
+pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&PreparedRun<'_, D>], gpu: &GpuConfig) -> usize {
     let Ok((_, module, max_depth)) = kernels(sets) else { return 0 };
     let format = kernel::format(module);
     with_items(sets, |items| {
@@ -65,19 +65,22 @@ pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&Begun<'_, D>], gpu: &GpuCon
 
 /// Returns the largest of the data sets, the kernels that hold it, and the deepest tree.
 fn kernels<'a, D: LogDensity + ?Sized>(
-    sets: &[&'a Begun<'_, D>],
+    sets: &[&'a PreparedRun<'_, D>],
 ) -> Result<(&'a dyn GpuDensity, &'a KernelModule, u32), SamplerError> {
-    let largest = sets.iter().max_by_key(|begun| begun.course.density().dim());
+    let largest = sets.iter().max_by_key(|begun| begun.run_state.density().dim());
     let largest = largest.ok_or_else(|| SamplerError::Checkpoint("a turn without data sets".to_owned()))?;
-    let config = largest.course.config();
-    let density = kernel::of(largest.course.density(), config.precision)?;
+    let config = largest.run_state.config();
+    let density = kernel::of(largest.run_state.density(), config.precision)?;
     Ok((density, kernel::choose_of_batch(density, config.precision)?, config.max_depth))
 }
 
-fn with_items<D: LogDensity + ?Sized, R>(sets: &[&Begun<'_, D>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
+fn with_items<D: LogDensity + ?Sized, R>(
+    sets: &[&PreparedRun<'_, D>],
+    take: impl FnOnce(&[NutsBatchItem<'_>]) -> R,
+) -> R {
     let fields: Vec<_> = sets
         .iter()
-        .map(|begun| begun.course.density().kernels().map_or_else(Vec::new, GpuDensity::kernel_data))
+        .map(|begun| begun.run_state.density().kernels().map_or_else(Vec::new, GpuDensity::kernel_data))
         .collect();
     let given: Vec<Vec<NutsField<'_>>> = fields.iter().map(|fields| kernel::given(fields)).collect();
     let items: Vec<NutsBatchItem<'_>> = sets
@@ -85,20 +88,20 @@ fn with_items<D: LogDensity + ?Sized, R>(sets: &[&Begun<'_, D>], take: impl FnOn
         .zip(&given)
         .map(|(begun, fields)| NutsBatchItem {
             fields,
-            chains: begun.course.config().chains,
-            dim: begun.course.density().dim(),
+            chains: begun.run_state.config().chains,
+            dim: begun.run_state.density().dim(),
         })
         .collect();
     take(&items)
 }
 
-impl Turn {
+impl ResidentBatch {
     /// Puts these data sets on the device, their chains not yet; they are known by their places in the list.
     ///
     /// # Errors
     /// When the device or its memory fails.
     pub(super) fn new<D: LogDensity + ?Sized>(
-        sets: &[&Begun<'_, D>],
+        sets: &[&PreparedRun<'_, D>],
         context: &Context,
         gpu: &GpuConfig,
         last: Option<Loaded>,
@@ -147,8 +150,8 @@ impl Turn {
     fn restart<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
         self.place(jobs, NutsRestart::Search, |job| job.next.restart)?;
         for job in jobs.iter_mut().filter(|job| job.next.restart && job.failed.is_none()) {
-            let Run { course, chains, .. } = &mut *job.run;
-            job.failed = course.restarted(chains).err();
+            let Run { run_state, chains, .. } = &mut *job.run;
+            job.failed = run_state.restarted(chains).err();
             job.next.restart = false;
         }
         Ok(())
@@ -167,8 +170,8 @@ impl Turn {
         }
         let (mut launches, mut states, mut points) = (Vec::new(), Vec::new(), Vec::new());
         for job in &jobs {
-            let Run { course, chains, item, .. } = &*job.run;
-            let shared = course.shared();
+            let Run { run_state, chains, item, .. } = &*job.run;
+            let shared = run_state.shared();
             kernel::set_geometry_of(&mut self.device, *item, &shared)?;
             let done = shared.done..shared.done;
             launches.push(NutsBatchLaunch { item: *item, launch: launch(&shared, &(0..chains.host.all.len()), done) });
@@ -181,7 +184,7 @@ impl Turn {
         kernels.restart(compute, kind, &launches, &points, device, slot)?;
         let items: Vec<usize> = states.iter().map(|&(item, _)| item).collect();
         for (job, states) in jobs.iter_mut().zip(device.states(&items)?) {
-            let iteration = job.run.course.done();
+            let iteration = job.run.run_state.done();
             job.run.chains.changed = false;
             for ((chain, own), state) in job.run.chains.host.all.iter_mut().enumerate().zip(states) {
                 if let Err(source) = own.placed(state) {
@@ -214,23 +217,23 @@ impl Turn {
     pub(super) fn queue<D: LogDensity + ?Sized>(
         &mut self,
         jobs: &[Job<'_, '_, D>],
-        walk: &mut Walk,
+        progress: &mut BatchProgress,
     ) -> Result<(), SamplerError> {
-        while walk.launches < walk.takes + 2 {
+        while progress.launches < progress.takes + 2 {
             let next = |(job, &from): (&Job<'_, '_, D>, &usize)| {
                 let left = job.span.end - from;
                 (left > 0 && job.failed.is_none()).then(|| from..from + self.pace.next(left))
             };
-            let spans: Vec<_> = jobs.iter().zip(&walk.queued).map(next).collect();
+            let spans: Vec<_> = jobs.iter().zip(&progress.queued).map(next).collect();
             if spans.iter().all(Option::is_none) {
                 break;
             }
-            self.queue_launch(jobs, &spans, walk.launches % 2)?;
-            for (queued, span) in walk.queued.iter_mut().zip(&spans) {
+            self.queue_launch(jobs, &spans, progress.launches % 2)?;
+            for (queued, span) in progress.queued.iter_mut().zip(&spans) {
                 *queued = span.as_ref().map_or(*queued, |span| span.end);
             }
-            walk.under_way[walk.launches % 2] = spans;
-            walk.launches += 1;
+            progress.under_way[progress.launches % 2] = spans;
+            progress.launches += 1;
         }
         Ok(())
     }
@@ -239,14 +242,14 @@ impl Turn {
     pub(super) fn take<D: LogDensity + ?Sized>(
         &mut self,
         jobs: &mut [Job<'_, '_, D>],
-        walk: &mut Walk,
+        progress: &mut BatchProgress,
     ) -> Result<(), SamplerError> {
-        if walk.takes == walk.launches {
-            walk.is_done = true;
+        if progress.takes == progress.launches {
+            progress.is_done = true;
             return Ok(());
         }
-        self.take_launch(jobs, &walk.under_way[walk.takes % 2], walk.takes % 2)?;
-        walk.takes += 1;
+        self.take_launch(jobs, &progress.under_way[progress.takes % 2], progress.takes % 2)?;
+        progress.takes += 1;
         Ok(())
     }
 
@@ -258,7 +261,7 @@ impl Turn {
         at: usize,
     ) -> Result<(), SamplerError> {
         let one = |(job, span): (&Job<'_, '_, D>, &Option<Range<usize>>)| {
-            let shared: Shared<'_, '_, D> = job.run.course.shared();
+            let shared: Shared<'_, '_, D> = job.run.run_state.shared();
             let chains = 0..job.run.chains.host.all.len();
             Some(NutsBatchLaunch { item: job.run.item, launch: launch(&shared, &chains, span.clone()?) })
         };
