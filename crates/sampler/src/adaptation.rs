@@ -1,15 +1,30 @@
 //! The coordinates of a run, and what warm-up learns from a window of draws, pooled over all chains in a fixed order: the
 //! metric.
 
+mod dual_averaging;
+mod low_rank;
+mod pool;
+mod pooled;
+mod schedule;
+mod settled;
+mod superchains;
+mod window;
+
+pub(crate) use dual_averaging::DualAveraging;
+pub(crate) use low_rank::MAX_RANK;
+pub(crate) use pool::{HostPool, Pool, Side};
+pub(crate) use pooled::PooledStep;
+pub(crate) use schedule::{SPREADING, Schedule};
+pub(crate) use settled::{WindowVariance, are_alike};
+pub(crate) use superchains::{are_mixed, f_quantile};
+pub(crate) use window::Window;
+
 use crate::config::{MetricKind, Parameterization};
-use crate::low_rank::{SpikeRows, find_spikes};
-use crate::metric::MetricEstimate;
-use crate::pool::{Pool, Side};
-use crate::run::SamplerError;
-use crate::space::Space;
-use crate::vector::Vectors;
+use crate::error::SamplerError;
+use crate::trajectory::{MetricEstimate, Vectors};
+use low_rank::{SpikeRows, find_spikes};
 use octopus_density::warp::Buffer;
-use octopus_density::{Centering, DensityError, Hierarchy, LogDensity};
+use octopus_density::{Centering, Hierarchy, LogDensity};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -17,29 +32,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) const MAX_ROWS: usize = 400;
 /// Variances of draws and gradients are kept inside this range.
 const VARIANCE_RANGE: (f64, f64) = (1e-20, 1e20);
-
-/// The draws of one chain in the current window and the gradients there, in the sampler's coordinates, `draws x dim`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Window {
-    pub(crate) positions: Vec<f64>,
-    pub(crate) gradients: Vec<f64>,
-}
-
-impl Window {
-    /// Adds a draw and the gradient there.
-    pub(crate) fn push<D: LogDensity + ?Sized>(&mut self, space: &Space<'_, D>, x: &[f64]) -> Result<(), DensityError> {
-        self.positions.extend_from_slice(x);
-        let start = self.gradients.len();
-        self.gradients.resize(start + x.len(), 0.0);
-        space.logp_grad(x, &mut self.gradients[start..])?;
-        Ok(())
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.positions.clear();
-        self.gradients.clear();
-    }
-}
 
 /// What all chains share: the coordinates and the metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

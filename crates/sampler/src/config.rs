@@ -1,9 +1,11 @@
 //! The one description of a run.
 
-use crate::schedule::WindowConfig;
 use octopus_density::gpu::Precision;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+/// Starting points tried before a run gives up.
+pub(crate) const INIT_TRIES: usize = 100;
 
 /// Which coordinates hierarchical blocks are sampled in. Draws are always reported non-centered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +35,30 @@ pub enum MetricKind {
     /// The best of the above for this run: low-rank, which is diagonal where nothing stands out.
     #[default]
     Auto,
+}
+
+/// Lengths of the parts of warm-up, in iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WindowConfig {
+    /// Iterations before the first window: chains find the typical set, and only the step size adapts.
+    pub init_buffer: usize,
+    /// Length of the first window; each next one is twice as long.
+    pub base_window: usize,
+    /// Iterations after the last window: the step size settles for the final metric.
+    pub term_buffer: usize,
+}
+
+impl Default for WindowConfig {
+    /// Shorter than Stan's 75, 25, 50: pooled over chains, a metric is worth having after a few iterations.
+    fn default() -> Self {
+        Self { init_buffer: 10, base_window: 15, term_buffer: 50 }
+    }
+}
+
+impl WindowConfig {
+    /// Stan's lengths.
+    pub const STAN: Self = Self { init_buffer: 75, base_window: 25, term_buffer: 50 };
 }
 
 /// How many chains a run has and how they warm up.

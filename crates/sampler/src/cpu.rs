@@ -1,16 +1,13 @@
 //! Chains on the processor's threads.
 
-use crate::adaptation::Window;
-use crate::chain::{Chain, Mover, Workspaces, advance_together};
+mod chain;
+
+use crate::adaptation::{DualAveraging, HostPool, Pool, Window};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
-use crate::metric::Metric;
-use crate::phase_space::{PhaseSpace, Point};
-use crate::pool::{HostPool, Pool};
-use crate::run::SamplerError;
-use crate::step_size::{DualAveraging, find_reasonable};
-use crate::tree::Address;
-use crate::vector::Vectors;
+use crate::error::SamplerError;
+use crate::trajectory::{Address, Metric, PhaseSpace, Point, Vectors, find_reasonable};
+use chain::{Chain, Mover, Workspaces, advance_together};
 use octopus_density::LogDensity;
 use octopus_density::warp::Buffer;
 use rayon::prelude::*;

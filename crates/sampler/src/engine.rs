@@ -1,14 +1,12 @@
 //! Where chains live and how they move: on the processor's threads or on a GPU. When they stop and what they learn is
 //! the run's affair, and the chains of many runs may be moved together.
 
-use crate::adaptation::{Adaptation, Window};
+use crate::adaptation::{Adaptation, DualAveraging, Pool, Window};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
-use crate::gpu::GpuNote;
-use crate::pool::Pool;
-use crate::run::SamplerError;
-use crate::space::Space;
-use crate::step_size::DualAveraging;
+use crate::error::SamplerError;
+use crate::gpu_note::GpuNote;
+use crate::trajectory::Space;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

@@ -15,70 +15,22 @@ mod expander;
 mod host;
 pub(crate) mod kernel;
 mod memory;
-mod note;
 mod pace;
 mod shard;
 mod shares;
 mod windows;
 
+use crate::backend::GpuConfig;
 use crate::engine::{Shared, Tuning};
-use crate::run::SamplerError;
+use crate::error::SamplerError;
+use crate::gpu_note::GpuNote;
 use octopus_cuda::NutsLaunch;
 use std::ops::Range;
-use std::time::Duration;
 
 pub(crate) use batch::OnGpu;
 pub(crate) use engine::GpuEngine;
 pub use expander::GpuExpander;
 pub use memory::GpuMemory;
-pub use note::GpuNote;
-
-/// How a run uses a GPU. Nothing here changes a draw.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GpuConfig {
-    /// The time that one launch should take: Ctrl-C and other programs on the device wait for it.
-    pub launch_time: Duration,
-    /// The most iterations of one launch.
-    pub most_iterations: usize,
-    /// Bytes of each of the two buffers through which draws leave the device. The buffers are larger where one
-    /// iteration of every chain needs more.
-    pub slot_bytes: usize,
-    /// The most chains on the device at once; more take turns.
-    pub chains_at_once: usize,
-    /// The most blocks of threads that share a chain's evaluations. Blocks share them only where the density has very
-    /// many observations.
-    pub blocks_per_chain: usize,
-    /// The most bytes of device memory for the draws that warm-up learns from. Where these draws need more, or chains
-    /// take turns, the host learns from the draws that have left the device, to the same bits.
-    pub window_bytes: usize,
-}
-
-impl Default for GpuConfig {
-    fn default() -> Self {
-        Self {
-            launch_time: Duration::from_millis(20),
-            most_iterations: 1024,
-            slot_bytes: 32 << 20,
-            chains_at_once: usize::MAX,
-            blocks_per_chain: usize::MAX,
-            window_bytes: 1 << 30,
-        }
-    }
-}
-
-impl GpuConfig {
-    /// Returns these settings with no more chains at once than a run has.
-    pub fn first_turn(&self, chains: usize) -> Self {
-        Self { chains_at_once: self.chains_at_once.min(chains), ..self.clone() }
-    }
-
-    /// Returns the settings to try when memory does not suffice: half as many chains at once, and half the buffers for
-    /// draws; `None` for less than one chain.
-    pub fn shorter_turn(&self) -> Option<Self> {
-        let (chains_at_once, slot_bytes) = (self.chains_at_once / 2, self.slot_bytes / 2);
-        (chains_at_once > 0).then(|| Self { chains_at_once, slot_bytes, ..self.clone() })
-    }
-}
 
 /// Calls `attempt` with fewer and fewer chains at once until the device's memory suffices: half as many each time,
 /// which is noted. Returns the result of the last attempt.

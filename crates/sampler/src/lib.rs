@@ -82,43 +82,33 @@
 
 mod adaptation;
 mod backend;
-mod batch;
-mod chain;
 mod config;
 mod cpu;
 mod draw;
 mod engine;
+mod error;
 mod gpu;
-mod low_rank;
-mod metric;
-mod phase_space;
+mod gpu_note;
 pub mod plan;
-mod pool;
-mod pooled;
 #[doc(hidden)]
 pub mod reference;
 mod run;
 mod run_state;
-mod schedule;
-mod settled;
-mod space;
-mod step_size;
-mod superchains;
-mod tree;
+mod trajectory;
 #[cfg(test)]
 mod twin;
-mod vector;
 
 pub use adaptation::Adaptation;
-pub use backend::Backend;
-pub use batch::{BatchSampler, BatchStep, Begin, DataSet};
-pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy};
+pub use backend::{Backend, GpuConfig};
+pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy, WindowConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
-pub use gpu::{GpuConfig, GpuExpander, GpuMemory, GpuNote};
-pub use metric::MetricEstimate;
+pub use error::SamplerError;
+pub use gpu::{GpuExpander, GpuMemory};
+pub use gpu_note::GpuNote;
 pub use octopus_density::gpu::Precision;
-pub use run::{Sampler, SamplerError};
-pub use schedule::WindowConfig;
+pub use run::{BatchSampler, DataSet, Sampler};
+pub use run_state::{BatchStep, Begin};
+pub use trajectory::MetricEstimate;
 
 // The software GPU's scenario is the one of `tests/gpu_engine`, which knows this crate by its name.
 #[cfg(test)]

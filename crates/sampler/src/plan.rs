@@ -3,9 +3,8 @@
 //! The figures were measured with well-adapted chains on hierarchical models: they rank strategies, and predict the
 //! times of runs that nobody has seen yet to within a factor of two.
 
+use crate::adaptation::{SPREADING, Schedule, f_quantile};
 use crate::config::{SamplerConfig, Strategy};
-use crate::schedule::{SPREADING, Schedule};
-use crate::superchains::f_quantile;
 
 /// Leapfrog steps of a transition: trajectories grow with the fourth root of the dimension, in powers of two.
 const LEAPFROGS: (f64, f64) = (15.0, 31.0);

@@ -1,14 +1,13 @@
 //! Single steps of the CPU engine, for tests that hold other engines to its bits; they are not part of the interface.
 
+use crate::adaptation::Adaptation;
+use crate::adaptation::DualAveraging;
+use crate::draw::DrawStats;
 use crate::engine::ChainState;
-use crate::metric::Metric;
-use crate::phase_space::{PhaseSpace, Point, State, StateMut};
 use crate::run::Sampler;
-use crate::space::Space;
-use crate::step_size::DualAveraging;
-use crate::tree::{Address, Settings, Workspace, transition};
-use crate::vector::Vectors;
-use crate::{Adaptation, DrawStats};
+use crate::trajectory::{
+    Address, Metric, PhaseSpace, Point, Settings, Space, State, StateMut, Vectors, Workspace, transition,
+};
 use octopus_density::warp::Buffer;
 use octopus_density::{DensityError, LogDensity};
 

@@ -1,75 +1,21 @@
 //! A run: chains that move together from window to window.
 
+mod batch;
+
+pub use batch::{BatchSampler, DataSet};
+
 use crate::adaptation::Adaptation;
 use crate::backend::Backend;
-use crate::batch::{Begin, PreparedRun};
 use crate::config::{ConfigError, SamplerConfig};
 use crate::cpu::CpuEngine;
 use crate::draw::Block;
 use crate::engine::{ChainState, Engine, Shared};
-use crate::gpu::{GpuEngine, GpuNote, kernel};
-use crate::run_state::{INIT_TRIES, RunState};
-use octopus_cuda::CudaError;
-use octopus_density::gpu::{KernelTextError, Precision};
-use octopus_density::{DensityError, LogDensity};
-use thiserror::Error;
-
-/// Why a run cannot start or go on.
-#[derive(Debug, Error)]
-pub enum SamplerError {
-    /// A setting is out of range.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// No starting point with a finite density was found.
-    #[error(
-        "chain {chain}: no starting point with a finite log density in {INIT_TRIES} tries within +-{radius} of the \
-         density's center ({last}): check the data and the priors, or make init_radius smaller"
-    )]
-    Init {
-        /// The chain.
-        chain: usize,
-        /// `init_radius` of the settings.
-        radius: f64,
-        /// The density's error at the last point that was tried.
-        last: DensityError,
-    },
-    /// The density reported that it is broken.
-    #[error("chain {chain}, iteration {iteration}: {source}")]
-    Density {
-        /// The chain.
-        chain: usize,
-        /// The iteration, warm-up included.
-        iteration: usize,
-        /// The density's error.
-        source: DensityError,
-    },
-    /// A checkpoint cannot be read or belongs to another run.
-    #[error("the checkpoint cannot be used: {0}")]
-    Checkpoint(String),
-    /// The GPU, its driver or its memory failed.
-    #[error("the GPU failed: {0}")]
-    Device(#[from] CudaError),
-    /// There are no kernels for the density.
-    #[error(
-        "no GPU kernel for '{density}' with {dim} coordinates in {precision}: {why}; use the CPU, or another precision"
-    )]
-    NoKernel {
-        /// The density's name.
-        density: String,
-        /// The number of the density's coordinates.
-        dim: usize,
-        /// The precision that the run was to compute in.
-        precision: Precision,
-        /// What is missing, in words.
-        why: String,
-    },
-    /// The draws to expand are not whole rows of the density's coordinates, or a draw is picked that is not there.
-    #[error("the draws cannot be expanded: {0}")]
-    Draws(String),
-    /// The kernels in this program are damaged.
-    #[error(transparent)]
-    KernelText(#[from] KernelTextError),
-}
+use crate::error::SamplerError;
+use crate::gpu::{GpuEngine, kernel};
+use crate::gpu_note::GpuNote;
+use crate::run_state::{Begin, PreparedRun, RunState};
+use octopus_density::LogDensity;
+use octopus_density::gpu::Precision;
 
 /// NUTS over several chains. Call [`advance`](Self::advance) until it returns `None`.
 ///
@@ -180,7 +126,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         &self.run_state
     }
 
-    pub(crate) fn into_course(self) -> RunState<'d, D> {
+    pub(crate) fn into_run_state(self) -> RunState<'d, D> {
         self.run_state
     }
 

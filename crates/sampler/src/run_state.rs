@@ -1,25 +1,28 @@
 //! The state of a run, wherever its chains are: how far they go until they are looked at, what they learn then, and when
 //! warm-up is over.
 
-use crate::adaptation::{Adaptation, centerings, initial_metric, learn};
-use crate::config::{SamplerConfig, Strategy};
+mod prepared;
+mod status;
+
+pub use prepared::Begin;
+pub(crate) use prepared::PreparedRun;
+pub use status::BatchStep;
+pub(crate) use status::{RunStatus, Runs};
+
+use crate::adaptation::{
+    Adaptation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, centerings, initial_metric,
+    learn,
+};
+use crate::config::{INIT_TRIES, SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, Chains, Shared, Tuning};
-use crate::pooled::PooledStep;
-use crate::run::SamplerError;
-use crate::schedule::{SPREADING, Schedule};
-use crate::settled::{WindowVariance, are_alike};
-use crate::space::Space;
-use crate::superchains::are_mixed;
-use crate::tree::Address;
+use crate::error::SamplerError;
+use crate::trajectory::{Address, Space};
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-
-/// Starting points tried before a run gives up.
-pub(crate) const INIT_TRIES: usize = 100;
 
 /// The settings of a run and where it stands; the chains are kept elsewhere.
 pub(crate) struct RunState<'d, D: ?Sized> {

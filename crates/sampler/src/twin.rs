@@ -24,12 +24,13 @@ mod step_size;
 mod tests;
 mod trajectory;
 
-use crate::Precision;
-use crate::batch::{Begin, PreparedRun};
-use crate::run::{Sampler, SamplerError};
+use crate::error::SamplerError;
+use crate::run::Sampler;
+use crate::run_state::{Begin, PreparedRun};
 use coordinates::Coordinates;
 use engine::TwinEngine;
 use octopus_density::LogDensity;
+use octopus_density::gpu::Precision;
 use real::Real;
 
 /// A density in numbers of two types.

@@ -15,11 +15,13 @@ pub(super) struct Fault {
 
 const CENTERING: &str = "crates/density/src/centering.rs";
 const KERNEL: &str = "crates/density/src/hierarchical/kernel.rs";
-const TREE: &str = "crates/sampler/src/tree.rs";
-const VECTOR: &str = "crates/sampler/src/vector.rs";
-const METRIC: &str = "crates/sampler/src/metric.rs";
-const LOW_RANK: &str = "crates/sampler/src/low_rank.rs";
-const SCHEDULE: &str = "crates/sampler/src/schedule.rs";
+const TREE: &str = "crates/sampler/src/trajectory/tree.rs";
+const WEIGHTS: &str = "crates/sampler/src/trajectory/tree/weights.rs";
+const ADDRESS: &str = "crates/sampler/src/trajectory/address.rs";
+const VECTOR: &str = "crates/sampler/src/trajectory/vector.rs";
+const METRIC: &str = "crates/sampler/src/trajectory/metric.rs";
+const LOW_RANK: &str = "crates/sampler/src/adaptation/low_rank.rs";
+const SCHEDULE: &str = "crates/sampler/src/adaptation/schedule.rs";
 const CPU: &str = "crates/sampler/src/cpu.rs";
 
 pub(super) const FAULTS: [Fault; 24] = [
@@ -86,43 +88,48 @@ pub(super) const FAULTS: [Fault; 24] = [
     Fault {
         name: "biased progressive rule made uniform",
         file: TREE,
-        old: "accept * weights.tree < weights.subtree",
-        new: "accept * (weights.tree + weights.subtree) < weights.subtree",
+        old: "accept * self.weights.tree < self.weights.subtree",
+        new: "accept * (self.weights.tree + self.weights.subtree) < self.weights.subtree",
     },
     Fault {
         name: "biased progressive rule inverted",
         file: TREE,
-        old: "accept * weights.tree < weights.subtree",
-        new: "accept * weights.subtree < weights.tree",
+        old: "accept * self.weights.tree < self.weights.subtree",
+        new: "accept * self.weights.subtree < self.weights.tree",
     },
     Fault {
         name: "half step dropped",
         file: VECTOR,
-        old: "half[i] = r[i] + h * w[i];",
-        new: "half[i] = r[i] + 0.0 * h * w[i];",
+        old: "half[i] = momentum[i] + h * force[i];",
+        new: "half[i] = momentum[i] + 0.0 * h * force[i];",
     },
     Fault {
         name: "half step dropped with the low-rank metric",
         file: METRIC,
-        old: "vectors.add_scaled(h, half, w, r)",
-        new: "vectors.add_scaled(0.0 * h, half, w, r)",
+        old: "vectors.add_scaled(h, half, force, momentum)",
+        new: "vectors.add_scaled(0.0 * h, half, force, momentum)",
     },
-    Fault { name: "stale gradient: the force is not kept", file: VECTOR, old: "w[i] = force;", new: "let _ = &w;" },
+    Fault {
+        name: "stale gradient: the force is not kept",
+        file: VECTOR,
+        old: "forces[i] = force;",
+        new: "let _ = &forces;",
+    },
     Fault {
         name: "wrong multinomial weight",
-        file: TREE,
+        file: WEIGHTS,
         old: "exact::exp(gain - self.reference)",
         new: "exact::exp(0.5 * (gain - self.reference))",
     },
     Fault {
         name: "leaf chosen without its weight",
         file: TREE,
-        old: "uniform * weights.subtree < weight",
+        old: "uniform * self.weights.subtree < weight",
         new: "uniform < weight",
     },
     Fault {
         name: "random stream shared between chains",
-        file: TREE,
+        file: ADDRESS,
         old: "Stream::new(self.seed, self.chain, self.iteration, purpose)",
         new: "Stream::new(self.seed, 0, self.iteration, purpose)",
     },
@@ -147,7 +154,7 @@ pub(super) const FAULTS: [Fault; 24] = [
     Fault {
         name: "lp with the Jacobian of the sampler's coordinates",
         file: TREE,
-        old: "point.logp - space.log_jacobian(&point.x[..dim])",
+        old: "point.logp - phase_space.space.log_jacobian(&point.x[..phase_space.dim()])",
         new: "point.logp",
     },
     Fault {

@@ -12,14 +12,13 @@ mod job;
 mod resident;
 
 use super::engine::{no_device, weight};
-use super::note::{GpuNote, is_loss, loss};
 use super::shares::pieces;
 use super::{GpuConfig, kernel};
-use crate::batch::{BatchStep, PreparedRun, RunStatus, Runs};
 use crate::draw::Block;
 use crate::engine::ChainState;
-use crate::run::SamplerError;
-use crate::run_state::{PendingSteps, RunState};
+use crate::error::SamplerError;
+use crate::gpu_note::{GpuNote, is_loss, loss};
+use crate::run_state::{BatchStep, PendingSteps, PreparedRun, RunState, RunStatus, Runs};
 use job::{Job, Run};
 use octopus_cuda::{Context, CudaError};
 use octopus_density::{LogDensity, warp};

@@ -4,16 +4,16 @@
 //! device fails, the others repeat its work from where the span began, which the host knows.
 
 use super::host::{HostChain, HostChains};
-use super::note::{GpuNote, is_loss, loss};
 use super::shard::{DeviceShard, SpanProgress};
 use super::shares::shares;
 use super::windows::DevicePool;
 use super::{GpuConfig, in_turns, kernel, windows};
+use crate::adaptation::Pool;
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
-use crate::pool::Pool;
-use crate::run::SamplerError;
+use crate::error::SamplerError;
+use crate::gpu_note::{GpuNote, is_loss, loss};
 use octopus_cuda::{Context, CudaError, NutsRestart, NutsWindows};
 use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;

@@ -1,7 +1,7 @@
 //! Expands draws on a GPU: variables and replicated observations.
 
 use super::kernel;
-use crate::run::SamplerError;
+use crate::error::SamplerError;
 use octopus_cuda::{Context, ExpansionShape, NutsExpansion, NutsPrediction, Stream};
 use octopus_density::LogDensity;
 use octopus_density::gpu::{ExpansionModule, GpuDensity, Precision};

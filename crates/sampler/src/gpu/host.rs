@@ -1,11 +1,9 @@
 //! What the host knows of the chains on a device after the last launch.
 
-use crate::adaptation::Window;
+use crate::adaptation::{DualAveraging, HostPool, Pool, Window};
 use crate::draw::{ChainBlock, DrawStats};
 use crate::engine::{ChainState, Tuning};
-use crate::pool::{HostPool, Pool};
-use crate::run::SamplerError;
-use crate::step_size::DualAveraging;
+use crate::error::SamplerError;
 use octopus_cuda::{NutsChain, NutsOutput, NutsRecord};
 use octopus_density::DensityError;
 

@@ -1,7 +1,7 @@
 //! Chooses the kernels that a density runs with, and lists what they read.
 
 use crate::engine::Shared;
-use crate::run::SamplerError;
+use crate::error::SamplerError;
 use octopus_cuda::{
     Context, Float, NutsBatch, NutsBatchKernels, NutsCentering, NutsChains, NutsData, NutsField, NutsFormat,
     NutsGeometry, NutsKernels, NutsTeamWork,

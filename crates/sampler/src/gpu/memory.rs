@@ -2,9 +2,9 @@
 
 use super::windows::Room;
 use super::{GpuConfig, kernel};
+use crate::adaptation::MAX_RANK;
 use crate::config::SamplerConfig;
-use crate::low_rank::MAX_RANK;
-use crate::run::SamplerError;
+use crate::error::SamplerError;
 use octopus_cuda::{NutsBatchItem, NutsBatchSlot, NutsFormat, NutsSlot};
 use octopus_density::LogDensity;
 use octopus_density::gpu::KernelField;

@@ -1,13 +1,13 @@
 //! One device and the chains that are there.
 
 use super::host::HostChain;
-use super::note::GpuNote;
 use super::pace::Pace;
 use super::{GpuConfig, in_turns, kernel, launch, memory};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::Shared;
-use crate::run::SamplerError;
+use crate::error::SamplerError;
+use crate::gpu_note::GpuNote;
 use octopus_cuda::{
     Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsRestart, NutsSlot, NutsTeamWork,
     NutsWindows, Stream,

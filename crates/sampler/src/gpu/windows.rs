@@ -1,12 +1,10 @@
 //! Windows of warm-up that stay on the device: only sums and a few draws come to the host.
 
 use super::GpuConfig;
-use crate::adaptation::{MAX_ROWS, Window};
+use crate::adaptation::{MAX_ROWS, Pool, Schedule, Side, Window};
 use crate::config::SamplerConfig;
 use crate::engine::ChainState;
-use crate::pool::{Pool, Side};
-use crate::run::SamplerError;
-use crate::schedule::Schedule;
+use crate::error::SamplerError;
 use octopus_cuda::{Context, NutsWindows, Stream, WindowSide};
 use octopus_density::gpu::KernelText;
 

@@ -4,7 +4,7 @@ use super::lanes::{dot, plus};
 use super::numbers::Numbers;
 use super::real::Real;
 use super::space::{Point, Space};
-use crate::DrawStats;
+use crate::draw::DrawStats;
 use octopus_random::Purpose;
 
 /// Leaves have the blocks of random numbers from here on, doublings those before.

@@ -1,12 +1,11 @@
 //! The run of one data set on a device, and what it does until it is looked at next.
 
 use super::super::host::HostChains;
-use crate::batch::PreparedRun;
+use crate::adaptation::Pool;
 use crate::draw::{Block, ChainBlock};
 use crate::engine::{ChainState, Chains, Shared, Tuning};
-use crate::pool::Pool;
-use crate::run::SamplerError;
-use crate::run_state::{PendingSteps, RunState};
+use crate::error::SamplerError;
+use crate::run_state::{PendingSteps, PreparedRun, RunState};
 use octopus_density::LogDensity;
 use std::ops::Range;
 

@@ -4,9 +4,9 @@ use super::super::host::HostChain;
 use super::super::pace::Pace;
 use super::super::{GpuConfig, kernel, launch, memory};
 use super::job::{Job, Run};
-use crate::batch::PreparedRun;
 use crate::engine::Shared;
-use crate::run::SamplerError;
+use crate::error::SamplerError;
+use crate::run_state::PreparedRun;
 use octopus_cuda::{
     Context, Event, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsChain, NutsField,
     NutsOutput, NutsRestart, Stream,

@@ -1,6 +1,6 @@
 //! Subtrees of a trajectory, and the momenta at their ends.
 
-use crate::vector::{Ends, Vectors};
+use crate::trajectory::vector::{Ends, Vectors};
 use octopus_density::warp::Buffer;
 
 /// Momentum vectors lent by number.

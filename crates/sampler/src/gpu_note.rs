@@ -1,6 +1,6 @@
 //! Notes of what happens to the devices of a run.
 
-use crate::run::SamplerError;
+use crate::error::SamplerError;
 use octopus_cuda::CudaError;
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl fmt::Display for GpuNote {
 }
 
 /// Returns whether the device failed at something that another one could do.
-pub(super) fn is_loss(error: &CudaError) -> bool {
+pub(crate) fn is_loss(error: &CudaError) -> bool {
     error.is_sticky() || matches!(error, CudaError::Driver { .. }) && !error.is_out_of_memory()
 }
 
@@ -51,7 +51,7 @@ pub(super) fn is_loss(error: &CudaError) -> bool {
 ///
 /// # Errors
 /// When no other device is left, or the error is not the loss of a device: it ends the run.
-pub(super) fn loss(error: SamplerError, others: bool) -> Result<CudaError, SamplerError> {
+pub(crate) fn loss(error: SamplerError, others: bool) -> Result<CudaError, SamplerError> {
     match error {
         SamplerError::Device(cause) if others && is_loss(&cause) => Ok(cause),
         other => Err(other),

@@ -7,8 +7,10 @@
 //! probability of its share of the weight so far: the same distribution as drawing at every join, with one
 //! position kept instead of one for each level.
 
-use crate::DrawStats;
-use crate::phase_space::{PhaseSpace, Point, Scratch, State, StateMut};
+use super::address::Address;
+use super::phase_space::PhaseSpace;
+use super::state::{Point, Scratch, State, StateMut};
+use crate::draw::DrawStats;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::{Purpose, Stream, exact};
 use subtree::{Momenta, Subtree, join};
@@ -48,20 +50,6 @@ impl Workspace {
             stack: Vec::new(),
             points: std::array::from_fn(|_| Point::zeros(dim)),
         }
-    }
-}
-
-/// The address of a transition's random numbers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Address {
-    pub(crate) seed: u64,
-    pub(crate) chain: u32,
-    pub(crate) iteration: u32,
-}
-
-impl Address {
-    pub(crate) fn stream(&self, purpose: Purpose) -> Stream {
-        Stream::new(self.seed, self.chain, self.iteration, purpose)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Integrator, U-turn logic and whole transitions, each against something written independently.
 
-#[path = "../../tests/sampler/densities.rs"]
+#[path = "../../../tests/sampler/densities.rs"]
 mod densities;
 mod integrator;
 mod recursive;
@@ -8,9 +8,8 @@ mod transitions;
 mod turns;
 
 use super::*;
-use crate::metric::{Metric, MetricEstimate};
-use crate::space::Space;
-use crate::vector::{Ends, Vectors};
+use crate::trajectory::vector::Ends;
+use crate::trajectory::{Metric, MetricEstimate, Space, Vectors};
 use octopus_density::Centering;
 use octopus_density::warp::Buffer;
 

@@ -6,7 +6,7 @@
 //! it estimates a spike whose true variance is smaller (Baik and Silverstein 2006; Donoho, Gavish and
 //! Johnstone 2018, eq. 1.10).
 
-use crate::vector::Vectors;
+use crate::trajectory::Vectors;
 use octopus_density::warp::Buffer;
 use octopus_random::{Purpose, Stream};
 

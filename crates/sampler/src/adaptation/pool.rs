@@ -2,7 +2,7 @@
 //! draws are.
 
 use crate::adaptation::Window;
-use crate::run::SamplerError;
+use crate::error::SamplerError;
 use rayon::prelude::*;
 
 /// Which numbers of the draws.

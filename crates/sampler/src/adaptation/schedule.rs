@@ -1,32 +1,7 @@
 //! The schedule of warm-up: a buffer for the step size alone, windows that double, a last buffer.
 
-use crate::config::{SamplerConfig, Strategy};
-use serde::{Deserialize, Serialize};
+use crate::config::{SamplerConfig, Strategy, WindowConfig};
 use std::ops::Range;
-
-/// Lengths of the parts of warm-up, in iterations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct WindowConfig {
-    /// Iterations before the first window: chains find the typical set, and only the step size adapts.
-    pub init_buffer: usize,
-    /// Length of the first window; each next one is twice as long.
-    pub base_window: usize,
-    /// Iterations after the last window: the step size settles for the final metric.
-    pub term_buffer: usize,
-}
-
-impl Default for WindowConfig {
-    /// Shorter than Stan's 75, 25, 50: pooled over chains, a metric is worth having after a few iterations.
-    fn default() -> Self {
-        Self { init_buffer: 10, base_window: 15, term_buffer: 50 }
-    }
-}
-
-impl WindowConfig {
-    /// Stan's lengths.
-    pub const STAN: Self = Self { init_buffer: 75, base_window: 25, term_buffer: 50 };
-}
 
 /// Iterations between two looks at chains that have been spread.
 pub(crate) const SPREADING: usize = 4;

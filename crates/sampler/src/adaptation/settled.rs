@@ -2,7 +2,7 @@
 //! is what they already move by.
 
 use crate::draw::ChainBlock;
-use crate::metric::MetricEstimate;
+use crate::trajectory::MetricEstimate;
 use serde::{Deserialize, Serialize};
 
 /// R-hat of a window's draws: far above what the draws' autocorrelation makes of it, far below that of chains that are

@@ -4,14 +4,15 @@
 //! learns, and a run that fails ends alone. The CPU moves several data sets side by side, and the chains of each; a GPU
 //! moves the chains of all data sets in one launch.
 
+use super::Sampler;
 use crate::adaptation::Adaptation;
 use crate::backend::Backend;
-use crate::config::SamplerConfig;
 use crate::draw::Block;
 use crate::engine::ChainState;
-use crate::gpu::{GpuNote, OnGpu};
-use crate::run::{Sampler, SamplerError};
-use crate::run_state::{PendingSteps, RunState};
+use crate::error::SamplerError;
+use crate::gpu::OnGpu;
+use crate::gpu_note::GpuNote;
+use crate::run_state::{BatchStep, Begin, PreparedRun, RunState, RunStatus, Runs};
 use octopus_density::LogDensity;
 use rayon::prelude::*;
 
@@ -22,24 +23,6 @@ pub struct DataSet<'d, D: ?Sized> {
     pub density: &'d D,
     /// Where the run of this data set begins.
     pub begin: Begin,
-}
-
-/// Where a run begins.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Begin {
-    /// The run begins at starting points, with these settings.
-    Anew(SamplerConfig),
-    /// The run goes on from the bytes that [`Sampler::checkpoint`] or [`BatchSampler::checkpoint`] returned.
-    GoOn(Vec<u8>),
-}
-
-/// What one data set's run has done in one [`BatchSampler::advance`].
-#[derive(Debug)]
-pub struct BatchStep {
-    /// The number of the data set, counted from 0 in the order given to [`BatchSampler::begin`].
-    pub set: usize,
-    /// The draws, or why the run has ended for good.
-    pub block: Result<Block, SamplerError>,
 }
 
 /// NUTS for many data sets, with several chains of each. Call [`advance`](Self::advance) until it returns `None`.
@@ -142,7 +125,7 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     }
 
     /// Encodes the state of this data set's run as bytes, for [`Begin::GoOn`]. Returns `None` where there is nothing to
-    /// keep: the run has not steps yet, waits for another device since its own has failed, is complete or has failed.
+    /// keep: the run has not moved yet, waits for another device since its own has failed, is complete or has failed.
     ///
     /// # Errors
     /// When the state cannot be encoded.
@@ -152,60 +135,6 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
         };
         run_state.encode(states).map(Some)
     }
-}
-
-/// The runs of a batch, wherever their chains are.
-pub(crate) trait Runs<'d, D: ?Sized>: Send {
-    /// Moves the data sets: see [`BatchSampler::advance`].
-    fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError>;
-
-    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>>;
-
-    fn step_sizes(&self, set: usize) -> Option<Vec<f64>>;
-
-    /// Returns the chains of a run that is under way.
-    fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError>;
-
-    /// Returns what has happened to the devices: see [`BatchSampler::take_notes`].
-    fn take_notes(&mut self) -> Vec<GpuNote> {
-        Vec::new()
-    }
-}
-
-/// A run that nobody has steps yet.
-pub(crate) struct PreparedRun<'d, D: ?Sized> {
-    pub(crate) run_state: RunState<'d, D>,
-    pub(crate) states: Vec<ChainState>,
-    /// What must happen first: chains at their starting points search step sizes, chains of a checkpoint go on.
-    pub(crate) due: PendingSteps,
-}
-
-impl<'d, D: LogDensity + ?Sized> PreparedRun<'d, D> {
-    /// # Errors
-    /// When the settings or the checkpoint cannot be used, or there is no starting point.
-    pub(crate) fn new(density: &'d D, begin: &Begin) -> Result<Self, SamplerError> {
-        let is_new = matches!(begin, Begin::Anew(_));
-        let (run_state, states) = match begin {
-            Begin::Anew(config) => {
-                config.validate()?;
-                RunState::start(density, config.clone())?
-            }
-            Begin::GoOn(bytes) => RunState::decode(density, bytes)?,
-        };
-        Ok(Self { run_state, states, due: PendingSteps { restart: is_new, spread: false } })
-    }
-}
-
-/// How the run of a data set stands.
-pub(crate) enum RunStatus<'d, D: ?Sized, R> {
-    /// The turn of the data set has not come.
-    Waiting(PreparedRun<'d, D>),
-    /// The run is under way.
-    Going(R),
-    /// All draws are drawn, with these step sizes.
-    Complete(RunState<'d, D>, Vec<f64>),
-    /// The run has failed, for this reason; `None` once the reason has been told.
-    Failed(Option<SamplerError>),
 }
 
 fn begin_all<'d, D: LogDensity + ?Sized, R: Send>(sets: &[DataSet<'d, D>]) -> Vec<RunStatus<'d, D, R>> {
@@ -241,7 +170,7 @@ impl<'d, D: LogDensity + ?Sized> RunStatus<'d, D, Sampler<'d, D>> {
         *self = if sampler.is_complete() {
             // The run's workspaces are needed no more.
             let steps = sampler.step_sizes();
-            Self::Complete(sampler.into_course(), steps)
+            Self::Complete(sampler.into_run_state(), steps)
         } else {
             Self::Going(sampler)
         };

@@ -4,8 +4,8 @@
 //! `A = I + U (L^1/2 - 1) U^T` symmetric, `U` having few orthonormal columns. Momenta are kept whitened,
 //! `r = A D^1/2 p ~ N(0, I)`: kinetic energy and U-turn criteria are then plain dot products.
 
-use crate::phase_space::{Scratch, State};
-use crate::vector::{Kick, KickDrift, Vectors};
+use super::state::{Scratch, State};
+use super::vector::{Kick, KickDrift, Vectors};
 use octopus_density::warp::Buffer;
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +121,7 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase_space::Point;
+    use crate::trajectory::Point;
 
     /// With whitened momenta the drift must be M^-1 p and the kick the gradient: M^-1 = S S with
     /// S = D^1/2 A, so that drift = step D^1/2 A r and force = A D^1/2 g. Against dense matrices.

@@ -1,13 +1,11 @@
 //! Chains between two adaptations: they are independent of each other and take turns on whatever threads there are.
 
-use crate::adaptation::Window;
+use crate::adaptation::{DualAveraging, Window};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::{Shared, Tuning};
-use crate::phase_space::{PhaseSpace, Point};
-use crate::run::SamplerError;
-use crate::step_size::DualAveraging;
-use crate::tree::{Address, Settings, Workspace, transition};
+use crate::error::SamplerError;
+use crate::trajectory::{Address, PhaseSpace, Point, Settings, Workspace, transition};
 use octopus_density::{DensityError, LogDensity};
 use rayon::ScopeFifo;
 use std::ops::Range;
@@ -18,35 +16,35 @@ use std::sync::{Mutex, PoisonError};
 const TURN: usize = 16;
 
 /// What a chain owns.
-pub(crate) struct Chain {
-    pub(crate) point: Point,
-    pub(crate) averaging: DualAveraging,
-    pub(crate) step_size: f64,
-    pub(crate) window: Window,
+pub(super) struct Chain {
+    pub(super) point: Point,
+    pub(super) averaging: DualAveraging,
+    pub(super) step_size: f64,
+    pub(super) window: Window,
 }
 
 /// What moves the chains: where they are, and what transitions overwrite.
-pub(crate) struct Mover<'a, 'd, D: ?Sized> {
-    pub(crate) shared: &'a Shared<'a, 'd, D>,
-    pub(crate) phase_space: PhaseSpace<'a, 'd, D>,
-    pub(crate) workspaces: &'a Workspaces,
+pub(super) struct Mover<'a, 'd, D: ?Sized> {
+    pub(super) shared: &'a Shared<'a, 'd, D>,
+    pub(super) phase_space: PhaseSpace<'a, 'd, D>,
+    pub(super) workspaces: &'a Workspaces,
 }
 
 /// The workspaces that threads lend to the chains they move: a few stay in the cache where one for each of a thousand
 /// chains would not.
 #[derive(Debug)]
-pub(crate) struct Workspaces {
+pub(super) struct Workspaces {
     dim: usize,
     idle: Mutex<Vec<Workspace>>,
 }
 
 impl Workspaces {
-    pub(crate) fn new(dim: usize) -> Self {
+    pub(super) fn new(dim: usize) -> Self {
         Self { dim, idle: Mutex::default() }
     }
 
     /// Does `work` with a workspace that nobody else uses meanwhile.
-    pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
+    pub(super) fn lend<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let lent = idle().pop();
         let mut workspace = lent.unwrap_or_else(|| Workspace::new(self.dim));
@@ -57,7 +55,7 @@ impl Workspaces {
 }
 
 /// Moves all chains through the iterations `span`; returns their blocks in order of the chains.
-pub(crate) fn advance_together<D: LogDensity + ?Sized>(
+pub(super) fn advance_together<D: LogDensity + ?Sized>(
     mover: &Mover<'_, '_, D>,
     chains: &mut [Chain],
     span: Range<usize>,

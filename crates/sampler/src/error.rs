@@ -1,0 +1,64 @@
+//! Why a run cannot start or go on.
+
+use crate::config::{ConfigError, INIT_TRIES};
+use octopus_cuda::CudaError;
+use octopus_density::DensityError;
+use octopus_density::gpu::{KernelTextError, Precision};
+use thiserror::Error;
+
+/// Why a run cannot start or go on.
+#[derive(Debug, Error)]
+pub enum SamplerError {
+    /// A setting is out of range.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// No starting point with a finite density was found.
+    #[error(
+        "chain {chain}: no starting point with a finite log density in {INIT_TRIES} tries within +-{radius} of the \
+         density's center ({last}): check the data and the priors, or make init_radius smaller"
+    )]
+    Init {
+        /// The chain.
+        chain: usize,
+        /// `init_radius` of the settings.
+        radius: f64,
+        /// The density's error at the last point that was tried.
+        last: DensityError,
+    },
+    /// The density reported that it is broken.
+    #[error("chain {chain}, iteration {iteration}: {source}")]
+    Density {
+        /// The chain.
+        chain: usize,
+        /// The iteration, warm-up included.
+        iteration: usize,
+        /// The density's error.
+        source: DensityError,
+    },
+    /// A checkpoint cannot be read or belongs to another run.
+    #[error("the checkpoint cannot be used: {0}")]
+    Checkpoint(String),
+    /// The GPU, its driver or its memory failed.
+    #[error("the GPU failed: {0}")]
+    Device(#[from] CudaError),
+    /// There are no kernels for the density.
+    #[error(
+        "no GPU kernel for '{density}' with {dim} coordinates in {precision}: {why}; use the CPU, or another precision"
+    )]
+    NoKernel {
+        /// The density's name.
+        density: String,
+        /// The number of the density's coordinates.
+        dim: usize,
+        /// The precision that the run was to compute in.
+        precision: Precision,
+        /// What is missing, in words.
+        why: String,
+    },
+    /// The draws to expand are not whole rows of the density's coordinates, or a draw is picked that is not there.
+    #[error("the draws cannot be expanded: {0}")]
+    Draws(String),
+    /// The kernels in this program are damaged.
+    #[error(transparent)]
+    KernelText(#[from] KernelTextError),
+}

@@ -1,0 +1,40 @@
+//! A run before its first step.
+
+use super::{PendingSteps, RunState};
+use crate::config::SamplerConfig;
+use crate::engine::ChainState;
+use crate::error::SamplerError;
+use octopus_density::LogDensity;
+
+/// Where a run begins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Begin {
+    /// The run begins at starting points, with these settings.
+    Anew(SamplerConfig),
+    /// The run goes on from the bytes that [`Sampler::checkpoint`] or [`BatchSampler::checkpoint`] returned.
+    GoOn(Vec<u8>),
+}
+
+/// A run that nobody has moved yet.
+pub(crate) struct PreparedRun<'d, D: ?Sized> {
+    pub(crate) run_state: RunState<'d, D>,
+    pub(crate) states: Vec<ChainState>,
+    /// What must happen first: chains at their starting points search step sizes, chains of a checkpoint go on.
+    pub(crate) due: PendingSteps,
+}
+
+impl<'d, D: LogDensity + ?Sized> PreparedRun<'d, D> {
+    /// # Errors
+    /// When the settings or the checkpoint cannot be used, or there is no starting point.
+    pub(crate) fn new(density: &'d D, begin: &Begin) -> Result<Self, SamplerError> {
+        let is_new = matches!(begin, Begin::Anew(_));
+        let (run_state, states) = match begin {
+            Begin::Anew(config) => {
+                config.validate()?;
+                RunState::start(density, config.clone())?
+            }
+            Begin::GoOn(bytes) => RunState::decode(density, bytes)?,
+        };
+        Ok(Self { run_state, states, due: PendingSteps { restart: is_new, spread: false } })
+    }
+}

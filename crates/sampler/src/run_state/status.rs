@@ -1,0 +1,46 @@
+//! The runs of many data sets, wherever their chains are.
+
+use super::{PreparedRun, RunState};
+use crate::draw::Block;
+use crate::engine::ChainState;
+use crate::error::SamplerError;
+use crate::gpu_note::GpuNote;
+
+/// What one data set's run has done in one [`BatchSampler::advance`].
+#[derive(Debug)]
+pub struct BatchStep {
+    /// The number of the data set, counted from 0 in the order given to [`BatchSampler::begin`].
+    pub set: usize,
+    /// The draws, or why the run has ended for good.
+    pub block: Result<Block, SamplerError>,
+}
+
+/// The runs of a batch, wherever their chains are.
+pub(crate) trait Runs<'d, D: ?Sized>: Send {
+    /// Moves the data sets: see [`BatchSampler::advance`].
+    fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError>;
+
+    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>>;
+
+    fn step_sizes(&self, set: usize) -> Option<Vec<f64>>;
+
+    /// Returns the chains of a run that is under way.
+    fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError>;
+
+    /// Returns what has happened to the devices: see [`BatchSampler::take_notes`].
+    fn take_notes(&mut self) -> Vec<GpuNote> {
+        Vec::new()
+    }
+}
+
+/// How the run of a data set stands.
+pub(crate) enum RunStatus<'d, D: ?Sized, R> {
+    /// The turn of the data set has not come.
+    Waiting(PreparedRun<'d, D>),
+    /// The run is under way.
+    Going(R),
+    /// All draws are drawn, with these step sizes.
+    Complete(RunState<'d, D>, Vec<f64>),
+    /// The run has failed, for this reason; `None` once the reason has been told.
+    Failed(Option<SamplerError>),
+}
