@@ -14,7 +14,7 @@ use octopus_sampler::{Block, Phase, SamplerConfig, Strategy};
 
 /// The settings that all data sets of a calibration share.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct CalibrationSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// The number of draws kept of each data set, evenly of all its chains: ranks go from 0 to `kept`. With many short
@@ -25,7 +25,7 @@ pub struct Settings {
     pub sampler: SamplerConfig,
 }
 
-impl Settings {
+impl CalibrationSettings {
     /// # Errors
     /// When a setting of the sampler is out of range, or more draws are to be kept than there are.
     pub fn validate(&self) -> Result<(), CalibrateError> {
@@ -41,7 +41,7 @@ impl Settings {
 
 /// The outcome of a data set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DataSet {
+pub struct CalibratedSet {
     /// The number of the data set, from 0 on.
     pub number: u32,
     /// The result, or the reason why there is none.
@@ -88,7 +88,7 @@ impl Posed {
     /// When that gives no data that the density takes.
     pub(crate) fn new(
         simulator: &dyn Simulator,
-        settings: &Settings,
+        settings: &CalibrationSettings,
         quantities: &Quantities,
         number: u32,
     ) -> Result<Self, CalibrateError> {
@@ -142,7 +142,7 @@ impl<'a> Drawn<'a> {
     ///
     /// # Errors
     /// When a quantity is not a number.
-    pub(crate) fn found(self, settings: &Settings) -> Result<Found, CalibrateError> {
+    pub(crate) fn found(self, settings: &CalibrationSettings) -> Result<Found, CalibrateError> {
         let Self { posed, values, divergences, leapfrogs, .. } = self;
         let mut ties = stream(settings.seed, posed.number, Part::Ties);
         let quantities = values.len() as f64;
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn settings_are_checked() {
         let sampler = SamplerConfig { chains: 2, draws: 10, ..Default::default() };
-        let of = |kept| Settings { seed: 0, kept, sampler: sampler.clone() }.validate();
+        let of = |kept| CalibrationSettings { seed: 0, kept, sampler: sampler.clone() }.validate();
         assert!(of(20).is_ok() && of(1).is_ok());
         assert!(of(21).unwrap_err().to_string().contains("20 draws") && of(0).is_err());
     }

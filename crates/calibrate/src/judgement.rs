@@ -1,7 +1,7 @@
 //! The verdict on all data sets.
 
 use crate::quantities::Quantities;
-use crate::{CalibrateError, DataSet, Found, Settings};
+use crate::{CalibrateError, CalibratedSet, CalibrationSettings, Found};
 use octopus_diag::{MeanTest, RankCounts, holm, mean_zero};
 use octopus_models::Simulator;
 use octopus_sampler::{SamplerConfig, Strategy};
@@ -131,8 +131,8 @@ fn rhat_limit(sampler: &SamplerConfig) -> f64 {
 /// When there is no data set with ranks, or a rank is too large for the settings.
 pub fn judge(
     simulator: &dyn Simulator,
-    settings: &Settings,
-    data_sets: &mut [DataSet],
+    settings: &CalibrationSettings,
+    data_sets: &mut [CalibratedSet],
     false_alarm: f64,
 ) -> Result<Judgement, CalibrateError> {
     data_sets.sort_by_key(|data_set| data_set.number);
@@ -233,7 +233,7 @@ mod tests {
     const KEPT: usize = 19;
 
     /// Data sets whose ranks are uniform, and whose chains are independent.
-    fn uniform(set: u32, data_sets: u32) -> Vec<DataSet> {
+    fn uniform(set: u32, data_sets: u32) -> Vec<CalibratedSet> {
         (0..data_sets)
             .map(|number| {
                 let mut random = Stream::new(u64::from(set), number, 1, Purpose::User);
@@ -241,13 +241,13 @@ mod tests {
                 let correlation = 0.1 * random.normal();
                 let (rhat, ess, together) = (1.01, 100.0, None);
                 let found = Found { ranks, rhat, ess, correlation, together, divergences: 0, leapfrogs: 1 };
-                DataSet { number, outcome: Ok(found) }
+                CalibratedSet { number, outcome: Ok(found) }
             })
             .collect()
     }
 
-    fn judged(data_sets: &mut [DataSet], false_alarm: f64) -> Judgement {
-        let settings = Settings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
+    fn judged(data_sets: &mut [CalibratedSet], false_alarm: f64) -> Judgement {
+        let settings = CalibrationSettings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
         judge(&SchoolsSimulator::rubin(), &settings, data_sets, false_alarm).unwrap()
     }
 
@@ -328,8 +328,8 @@ mod tests {
         assert_eq!(judgement.first_failure.as_deref(), Some("data set 7: no start"));
         let counted = (judgement.low_ess, judgement.high_rhat, judgement.diverging, judgement.divergences);
         assert_eq!((counted, judgement.median_ess), ((1, 1, 1, 3), 100.0));
-        let mut none = vec![DataSet { number: 0, outcome: Err("why".to_owned()) }];
-        let settings = Settings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
+        let mut none = vec![CalibratedSet { number: 0, outcome: Err("why".to_owned()) }];
+        let settings = CalibrationSettings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
         assert!(judge(&SchoolsSimulator::rubin(), &settings, &mut none, 1e-3).unwrap_err().to_string().contains("why"));
     }
 }

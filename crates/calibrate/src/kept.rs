@@ -7,12 +7,12 @@
 //! superchains. The draw is in turn each of a chain's draws, not always the last: users of a run also use the first
 //! draws, nearest to the common point, and these must be draws from the posterior too.
 
-use crate::Settings;
+use crate::CalibrationSettings;
 use octopus_sampler::{SamplerConfig, Strategy};
 
 /// Returns the kept draws, as chain and draw.
-pub(crate) fn kept(settings: &Settings) -> impl Iterator<Item = (usize, usize)> {
-    let Settings { kept, sampler: SamplerConfig { chains, draws, strategy, .. }, .. } = settings;
+pub(crate) fn kept(settings: &CalibrationSettings) -> impl Iterator<Item = (usize, usize)> {
+    let CalibrationSettings { kept, sampler: SamplerConfig { chains, draws, strategy, .. }, .. } = settings;
     let (kept, chains, draws) = (*kept, *chains, *draws);
     let one_of_each = *strategy == Strategy::ManyShort && kept <= chains;
     (0..kept).map(move |k| {
@@ -35,7 +35,7 @@ mod tests {
 
     fn of(strategy: Strategy, chains: usize, draws: usize, kept: usize) -> Vec<(usize, usize)> {
         let sampler = SamplerConfig { strategy, chains, draws, ..Default::default() };
-        super::kept(&Settings { seed: 0, kept, sampler }).collect()
+        super::kept(&CalibrationSettings { seed: 0, kept, sampler }).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! | You want | Use |
 //! |--|--|
 //! | a model that can be simulated: one that Octopus ships, or one of your own | [`octopus_models::Registry`], [`octopus_models::Simulator`] |
-//! | ranks of true values among posterior draws, over many data sets, on threads or in batches on a GPU | [`run`], [`Mover`], [`DataSet`] |
+//! | ranks of true values among posterior draws, over many data sets, on threads or in batches on a GPU | [`run`], [`Mover`], [`CalibratedSet`] |
 //! | whether those ranks are uniform | [`judge`], [`Judgement`] |
 //! | to keep ranks in a file and go on later | [`Table`] |
 //! | whether one data set is sampled well under thousands of seeds | [`sweep_seeds`], [`SeedSweep`] |
@@ -14,14 +14,14 @@
 //! threads, on the order of the data sets, nor on how they are split over sessions, machines or devices.
 //!
 //! ```
-//! use octopus_calibrate::{Mover, Settings, judge, run};
+//! use octopus_calibrate::{Mover, CalibrationSettings, judge, run};
 //! use octopus_density::{HierarchicalPrior, Likelihood};
 //! use octopus_models::HierarchicalSimulator;
 //! use octopus_sampler::SamplerConfig;
 //!
 //! let simulator = HierarchicalSimulator::new(vec![3; 4], HierarchicalPrior::default(), Likelihood::Collapsed)?;
 //! let sampler = SamplerConfig { chains: 2, draws: 60, tune: 80, ..SamplerConfig::default() };
-//! let settings = Settings { seed: 1, kept: 9, sampler };
+//! let settings = CalibrationSettings { seed: 1, kept: 9, sampler };
 //! let mut found = Vec::new();
 //! run(&simulator, &settings, 0..20, Mover::Threads(2), &|| false, &mut |data_set| {
 //!     found.push(data_set);
@@ -49,10 +49,10 @@ mod seeds;
 mod table;
 
 pub use check::{SelfCheck, self_check};
-pub use data_set::{DataSet, Found, Settings};
+pub use data_set::{CalibratedSet, CalibrationSettings, Found};
 pub use error::CalibrateError;
 pub use geweke::{Geweke, GewekeSettings, Moment, geweke};
 pub use judgement::{Independence, Judgement, RankedQuantity, Together, judge};
-pub use run::{Begin, Mover, run};
+pub use run::{BeginBatch, Mover, run};
 pub use seeds::{SeedRun, SeedSweep, sweep_seeds};
 pub use table::{Table, TableError};

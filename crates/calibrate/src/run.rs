@@ -6,14 +6,14 @@ mod threads;
 pub(crate) use threads::{TURN, on_threads};
 
 use crate::quantities::Quantities;
-use crate::{CalibrateError, DataSet, Settings};
+use crate::{CalibrateError, CalibratedSet, CalibrationSettings};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_models::Simulator;
 use octopus_sampler::{BatchSampler, ConfigError, DataSet as Run, SamplerError};
 
 /// What begins the runs of some data sets, wherever their chains are: [`BatchSampler::begin`].
-pub type Begin<'a> =
+pub type BeginBatch<'a> =
     dyn for<'d> FnMut(&[Run<'d, dyn LogDensity>]) -> Result<BatchSampler<'d, dyn LogDensity>, SamplerError> + Send + 'a;
 
 /// What moves the runs of the data sets. In f64 the ranks are the same to the bit.
@@ -25,7 +25,7 @@ pub enum Mover<'a> {
         /// The most data sets of one batch.
         at_once: usize,
         /// Begins the runs of a batch.
-        begin: &'a mut Begin<'a>,
+        begin: &'a mut BeginBatch<'a>,
         /// The number of threads that make data sets and rank what is drawn.
         threads: usize,
     },
@@ -34,15 +34,15 @@ pub enum Mover<'a> {
 /// The work that is done for each data set.
 struct Task<'a> {
     simulator: &'a dyn Simulator,
-    settings: &'a Settings,
+    settings: &'a CalibrationSettings,
     quantities: Quantities,
     stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Returns a failed outcome as a data set, with the error on one line, so that a table can keep it.
-fn ended<T>(number: u32, outcome: Result<T, CalibrateError>) -> Result<T, DataSet> {
+fn ended<T>(number: u32, outcome: Result<T, CalibrateError>) -> Result<T, CalibratedSet> {
     let one_line = |error: CalibrateError| error.to_string().replace(['\n', '\r'], " ");
-    outcome.map_err(|error| DataSet { number, outcome: Err(one_line(error)) })
+    outcome.map_err(|error| CalibratedSet { number, outcome: Err(one_line(error)) })
 }
 
 /// Does the data sets with these numbers and hands each to `keep` on this thread as soon as it is done, in any order.
@@ -56,11 +56,11 @@ fn ended<T>(number: u32, outcome: Result<T, CalibrateError>) -> Result<T, DataSe
 /// fails: all end the calibration. A data set that fails does not end it: its outcome says why.
 pub fn run<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     simulator: &dyn Simulator,
-    settings: &Settings,
+    settings: &CalibrationSettings,
     numbers: impl IntoIterator<Item = u32, IntoIter: Send>,
     mover: Mover<'_>,
     stop: &(dyn Fn() -> bool + Sync),
-    keep: &mut dyn FnMut(DataSet) -> Result<(), E>,
+    keep: &mut dyn FnMut(CalibratedSet) -> Result<(), E>,
 ) -> Result<(), CalibrateError> {
     settings.validate()?;
     let task = Task { simulator, settings, quantities: Quantities::of(simulator.layout()), stop };

@@ -1,7 +1,7 @@
 //! Ranks as a table: one line for each data set, so that a calibration can go on later.
 
 use crate::quantities::Quantities;
-use crate::{DataSet, Found};
+use crate::{CalibratedSet, Found};
 use octopus_models::Simulator;
 use thiserror::Error;
 
@@ -58,10 +58,10 @@ impl Table {
     ///
     /// # Errors
     /// When a data set does not have one rank for each quantity.
-    pub fn write(&self, data_sets: &[DataSet]) -> Result<Vec<u8>, TableError> {
+    pub fn write(&self, data_sets: &[CalibratedSet]) -> Result<Vec<u8>, TableError> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.columns)?;
-        for DataSet { number, outcome } in data_sets {
+        for CalibratedSet { number, outcome } in data_sets {
             let mut line = vec![number.to_string()];
             match outcome {
                 Ok(found) => {
@@ -86,7 +86,7 @@ impl Table {
     ///
     /// # Errors
     /// When the columns are others, or a cell that must hold a number does not.
-    pub fn read(&self, bytes: &[u8]) -> Result<Vec<DataSet>, TableError> {
+    pub fn read(&self, bytes: &[u8]) -> Result<Vec<CalibratedSet>, TableError> {
         let mut reader = csv::Reader::from_reader(bytes);
         let found: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
         if found != self.columns {
@@ -96,7 +96,7 @@ impl Table {
         reader.records().enumerate().map(line).collect()
     }
 
-    fn line(&self, line: usize, record: &csv::StringRecord) -> Result<DataSet, TableError> {
+    fn line(&self, line: usize, record: &csv::StringRecord) -> Result<CalibratedSet, TableError> {
         let text = |column: usize| record.get(column).unwrap_or_default();
         let not = |column: usize| TableError::Number {
             line,
@@ -107,7 +107,7 @@ impl Table {
         let rest = 1 + self.quantities();
         let why = text(rest + REST.len() - 1);
         if !why.is_empty() {
-            return Ok(DataSet { number, outcome: Err(why.to_owned()) });
+            return Ok(CalibratedSet { number, outcome: Err(why.to_owned()) });
         }
         let float = |column: usize| text(column).parse::<f64>().map_err(|_| not(column));
         let count = |column: usize| text(column).parse::<u64>().map_err(|_| not(column));
@@ -120,7 +120,7 @@ impl Table {
             divergences: count(rest + 4)?,
             leapfrogs: count(rest + 5)?,
         };
-        Ok(DataSet { number, outcome: Ok(found) })
+        Ok(CalibratedSet { number, outcome: Ok(found) })
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use octopus_models::SchoolsSimulator;
 
-    fn some() -> Vec<DataSet> {
+    fn some() -> Vec<CalibratedSet> {
         let found = |rank: usize| Found {
             ranks: (0..10).map(|q| q + rank).collect(),
             rhat: 1.0 + 1.0 / 3.0,
@@ -140,9 +140,9 @@ mod tests {
             leapfrogs: 12345,
         };
         vec![
-            DataSet { number: 4, outcome: Ok(found(0)) },
-            DataSet { number: 0, outcome: Err("chain 0: no \"start\", none".to_owned()) },
-            DataSet { number: 7, outcome: Ok(found(5)) },
+            CalibratedSet { number: 4, outcome: Ok(found(0)) },
+            CalibratedSet { number: 0, outcome: Err("chain 0: no \"start\", none".to_owned()) },
+            CalibratedSet { number: 7, outcome: Ok(found(5)) },
         ]
     }
 

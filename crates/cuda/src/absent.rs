@@ -14,7 +14,7 @@ use crate::nuts::{
     NutsBatch, NutsBatchLaunch, NutsBatchSlot, NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot,
 };
 use crate::session::Session;
-use crate::{Attribute, CudaError, DeviceBuffer, Element, Real, Stream};
+use crate::{CudaError, DeviceAttribute, DeviceBuffer, Element, Real, Stream};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl RawDevice {
         match self {}
     }
 
-    pub(crate) fn attribute(self, _: Attribute) -> Answer<i32> {
+    pub(crate) fn attribute(self, _: DeviceAttribute) -> Answer<i32> {
         match self {}
     }
 }

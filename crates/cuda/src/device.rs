@@ -18,7 +18,7 @@ pub struct DeviceUuid(pub [u8; 16]);
 /// A number that the driver tells of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Attribute {
+pub enum DeviceAttribute {
     /// The clock of the multiprocessors in kHz, at most.
     ClockKilohertz,
     /// Multiprocessors.
@@ -107,8 +107,8 @@ impl Device {
     pub fn compute_capability(&self) -> Result<CudaVersion, CudaError> {
         let part = |attribute| self.count(attribute);
         Ok(CudaVersion {
-            major: part(Attribute::ComputeCapabilityMajor)?,
-            minor: part(Attribute::ComputeCapabilityMinor)?,
+            major: part(DeviceAttribute::ComputeCapabilityMajor)?,
+            minor: part(DeviceAttribute::ComputeCapabilityMinor)?,
         })
     }
 
@@ -117,7 +117,7 @@ impl Device {
     /// # Errors
     /// When the driver does not tell.
     pub fn multiprocessors(&self) -> Result<u32, CudaError> {
-        self.count(Attribute::Multiprocessors)
+        self.count(DeviceAttribute::Multiprocessors)
     }
 
     /// Returns whether memory errors are corrected.
@@ -125,19 +125,19 @@ impl Device {
     /// # Errors
     /// When the driver does not tell.
     pub fn ecc_enabled(&self) -> Result<bool, CudaError> {
-        self.attribute(Attribute::EccEnabled).map(|value| value != 0)
+        self.attribute(DeviceAttribute::EccEnabled).map(|value| value != 0)
     }
 
     /// Returns one number as the driver tells it.
     ///
     /// # Errors
     /// When the driver does not tell, or is older than the attribute.
-    pub fn attribute(&self, attribute: Attribute) -> Result<i32, CudaError> {
+    pub fn attribute(&self, attribute: DeviceAttribute) -> Result<i32, CudaError> {
         self.raw.attribute(attribute)
     }
 
     /// Returns an attribute that counts something; a negative number counts as 0.
-    fn count(&self, attribute: Attribute) -> Result<u32, CudaError> {
+    fn count(&self, attribute: DeviceAttribute) -> Result<u32, CudaError> {
         self.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0))
     }
 }

@@ -3,7 +3,7 @@
 //! | Concept | Here |
 //! |---|---|
 //! | Is there CUDA, and which | [`driver_start`], [`driver_version`], [`set_driver_library`] |
-//! | The devices | [`Device`], [`Attribute`], [`DeviceUuid`] |
+//! | The devices | [`Device`], [`DeviceAttribute`], [`DeviceUuid`] |
 //! | A process's place on one | [`Context`], with [`MemoryInfo`] and what it was used for, [`Usage`] |
 //! | Arrays | [`DeviceBuffer`] on the device, [`PinnedBuffer`] on the host, of [`Element`]s |
 //! | Copies in the background | [`Transfer`] |
@@ -90,7 +90,7 @@ use ffi as binding;
 pub use buffer::DeviceBuffer;
 pub use code::DriverCode;
 pub use context::{Context, MemoryInfo};
-pub use device::{Attribute, Device, DeviceUuid};
+pub use device::{Device, DeviceAttribute, DeviceUuid};
 pub use driver::{CudaVersion, DriverStart, driver_start, driver_version, set_driver_library};
 pub use element::{Element, Real};
 pub use error::CudaError;

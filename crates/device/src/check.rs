@@ -93,7 +93,7 @@ fn others(devices: &[&DeviceInfo]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NoProvider, ScriptedProvider, Status};
+    use crate::{FindingStatus, NoProvider, ScriptedProvider};
     use std::collections::BTreeSet;
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_healthy_machine_passes_every_check() {
         for finding in run(&Probe::new(&ScriptedProvider::healthy())) {
-            assert_eq!(finding.status, Status::Pass, "{finding:?}");
+            assert_eq!(finding.status, FindingStatus::Pass, "{finding:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Status {
+pub enum FindingStatus {
     /// All is as expected.
     Pass,
     /// Something is not as expected: the device is not fit for use until this is fixed.
@@ -15,7 +15,7 @@ pub enum Status {
     Skip,
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for FindingStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Pass => "PASS",
@@ -33,7 +33,7 @@ pub struct Finding {
     /// The check's name for people.
     pub title: String,
     /// The outcome of the check.
-    pub status: Status,
+    pub status: FindingStatus,
     /// What was seen, in words.
     pub observed: String,
     /// What is needed, in words.
@@ -55,12 +55,12 @@ impl Finding {
 /// A check's identity and expectation, from which its findings are made.
 ///
 /// ```
-/// use octopus_device::{Question, Status};
+/// use octopus_device::{Question, FindingStatus};
 ///
 /// const QUESTION: Question =
 ///     Question { id: "kernel-load", title: "Kernel load time", expected: "kernels load in under 2 s" };
 /// let finding = QUESTION.fail("3.1 s", "the driver compiles the kernels at every start", "unset CUDA_CACHE_DISABLE");
-/// assert_eq!((finding.id.as_str(), finding.status), ("kernel-load", Status::Fail));
+/// assert_eq!((finding.id.as_str(), finding.status), ("kernel-load", FindingStatus::Fail));
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
@@ -75,20 +75,20 @@ pub struct Question {
 impl Question {
     /// Makes a finding that all is as expected.
     pub fn pass(self, observed: impl Into<String>) -> Finding {
-        self.finding(Status::Pass, observed.into(), None)
+        self.finding(FindingStatus::Pass, observed.into(), None)
     }
 
     /// Makes a finding that there was nothing to check, for this reason.
     pub fn skip(self, why: impl Into<String>) -> Finding {
-        self.finding(Status::Skip, why.into(), None)
+        self.finding(FindingStatus::Skip, why.into(), None)
     }
 
     /// Makes a finding that something is wrong; the fix is one line.
     pub fn fail(self, observed: impl Into<String>, cause: impl Into<String>, fix: impl Into<String>) -> Finding {
-        self.finding(Status::Fail, observed.into(), Some((cause.into(), fix.into())))
+        self.finding(FindingStatus::Fail, observed.into(), Some((cause.into(), fix.into())))
     }
 
-    fn finding(self, status: Status, observed: String, remedy: Option<(String, String)>) -> Finding {
+    fn finding(self, status: FindingStatus, observed: String, remedy: Option<(String, String)>) -> Finding {
         let (cause, fix) = remedy.unzip();
         Finding {
             id: self.id.to_owned(),

@@ -101,7 +101,7 @@ pub fn fitness_skipped(why: &str) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CHECK_IDS, Status};
+    use crate::{CHECK_IDS, FindingStatus};
     use std::collections::BTreeSet;
 
     #[test]
@@ -114,9 +114,11 @@ mod tests {
     fn what_cannot_run_is_skipped_with_the_reason() {
         let findings = fitness_skipped("no device");
         assert_eq!(findings.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>(), FITNESS_IDS);
-        assert!(findings.iter().all(|f| f.status == Status::Skip && f.observed == "no device" && f.fix.is_none()));
+        assert!(
+            findings.iter().all(|f| f.status == FindingStatus::Skip && f.observed == "no device" && f.fix.is_none())
+        );
         let findings = fitness_without_device("no driver", &mut || Ok("10 draws".into()));
         assert_eq!(findings.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>(), FITNESS_IDS);
-        assert_eq!(findings.iter().filter(|f| f.status == Status::Pass).count(), 1);
+        assert_eq!(findings.iter().filter(|f| f.status == FindingStatus::Pass).count(), 1);
     }
 }

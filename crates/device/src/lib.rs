@@ -74,7 +74,7 @@ pub use check::CHECK_IDS;
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};
 pub use environment::{Access, DeviceFile, Environment, FoundBy, LibraryCopy, PciDevice};
-pub use finding::{Finding, Question, Status};
+pub use finding::{Finding, FindingStatus, Question};
 pub use fitness::{
     DeviceIdentity, ExactReport, ExactRow, ExactSize, FITNESS_IDS, FitnessConfig, TinyRun, exact_kernels, fitness,
     fitness_skipped, fitness_without_device,

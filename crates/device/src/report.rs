@@ -4,7 +4,7 @@ mod issue;
 mod text;
 
 use crate::probe::Presence;
-use crate::{DeviceInfo, Environment, Finding, Needs, Probe, Provider, Status, Version, check};
+use crate::{DeviceInfo, Environment, Finding, FindingStatus, Needs, Probe, Provider, Version, check};
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON form.
@@ -89,7 +89,8 @@ pub fn verify_with(provider: &dyn Provider, needs: Needs) -> VerifyReport {
 fn judge(findings: &[Finding], devices: &[DeviceInfo]) -> (Overall, String) {
     let double = devices.iter().any(DeviceInfo::is_test_double);
     let subject = if double { "the software GPU (a test double, no measurement of a GPU)" } else { "the GPU" };
-    let failed: Vec<&str> = findings.iter().filter(|f| f.status == Status::Fail).map(|f| f.id.as_str()).collect();
+    let failed: Vec<&str> =
+        findings.iter().filter(|f| f.status == FindingStatus::Fail).map(|f| f.id.as_str()).collect();
     if failed.is_empty() {
         (Overall::Fit, format!("{subject} is fit for use"))
     } else {
@@ -148,11 +149,16 @@ impl VerifyReport {
     /// Returns in words how many findings there are of each status.
     pub fn counts(&self) -> String {
         let count = |status| self.with_status(status).count();
-        format!("{} passed, {} failed, {} skipped", count(Status::Pass), count(Status::Fail), count(Status::Skip))
+        format!(
+            "{} passed, {} failed, {} skipped",
+            count(FindingStatus::Pass),
+            count(FindingStatus::Fail),
+            count(FindingStatus::Skip)
+        )
     }
 
     /// Findings of one status.
-    pub fn with_status(&self, status: Status) -> impl Iterator<Item = &Finding> {
+    pub fn with_status(&self, status: FindingStatus) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.status == status)
     }
 }

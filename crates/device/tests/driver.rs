@@ -2,8 +2,8 @@
 //! libraries runs here, on any machine. Each machine is a process of its own, since a driver is loaded once.
 
 use octopus_device::{
-    DriverCode, DriverFacts, DriverFailure, FITNESS_IDS, Finding, FitnessConfig, NvmlFacts, NvmlFailure, Overall,
-    Provider, Status, SystemProvider, VerifyReport, Version, fitness, verify,
+    DriverCode, DriverFacts, DriverFailure, FITNESS_IDS, Finding, FindingStatus, FitnessConfig, NvmlFacts, NvmlFailure,
+    Overall, Provider, SystemProvider, VerifyReport, Version, fitness, verify,
 };
 use octopus_softgpu::{Settings, SoftwareGpu};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ fn run_on(gpu: &SoftwareGpu, settings: &Settings) -> Vec<Finding> {
 }
 
 /// Ids of the findings of one status.
-fn ids(findings: &[Finding], status: Status) -> Vec<&str> {
+fn ids(findings: &[Finding], status: FindingStatus) -> Vec<&str> {
     findings.iter().filter(|finding| finding.status == status).map(|finding| finding.id.as_str()).collect()
 }
 
@@ -182,28 +182,31 @@ fn a_machine_with_a_lost_device_is_broken() {
 fn a_sound_device_passes_all_that_runs_on_it() {
     let Some(gpu) = SoftwareGpu::for_test() else { return };
     let findings = run_on(&gpu, &Settings::new());
-    assert_eq!(ids(&findings, Status::Pass), FITNESS_IDS, "{findings:#?}");
+    assert_eq!(ids(&findings, FindingStatus::Pass), FITNESS_IDS, "{findings:#?}");
 }
 
 #[test]
 fn what_does_not_build_on_a_failure_goes_on() {
     let Some(gpu) = SoftwareGpu::for_test() else { return };
     let findings = run_on(&gpu, &Settings::new().fail("cuModuleLoadDataEx", 222));
-    assert_eq!(ids(&findings, Status::Fail), ["kernel-load"]);
-    assert_eq!(ids(&findings, Status::Skip), ["matmul-f32", "matmul-f64", "exactness"]);
-    assert_eq!(ids(&findings, Status::Pass), ["context", "memory", "bandwidth", "tiny-run"]);
+    assert_eq!(ids(&findings, FindingStatus::Fail), ["kernel-load"]);
+    assert_eq!(ids(&findings, FindingStatus::Skip), ["matmul-f32", "matmul-f64", "exactness"]);
+    assert_eq!(ids(&findings, FindingStatus::Pass), ["context", "memory", "bandwidth", "tiny-run"]);
     let findings = run_on(&gpu, &Settings::new().fail("cuMemAlloc_v2", 2).at_call(1));
-    assert_eq!(ids(&findings, Status::Fail), ["memory"]);
-    assert!(ids(&findings, Status::Skip).is_empty());
+    assert_eq!(ids(&findings, FindingStatus::Fail), ["memory"]);
+    assert!(ids(&findings, FindingStatus::Skip).is_empty());
     let findings = run_on(&gpu, &Settings::new().fail("cuDevicePrimaryCtxRetain", 46));
-    assert_eq!((ids(&findings, Status::Fail), ids(&findings, Status::Pass)), (vec!["context"], vec!["tiny-run"]));
+    assert_eq!(
+        (ids(&findings, FindingStatus::Fail), ids(&findings, FindingStatus::Pass)),
+        (vec!["context"], vec!["tiny-run"])
+    );
 }
 
 #[test]
 fn a_lost_device_is_left_alone() {
     let Some(gpu) = SoftwareGpu::for_test() else { return };
     let findings = run_on(&gpu, &Settings::new().sticky(700, 1));
-    assert_eq!(ids(&findings, Status::Fail), ["matmul-f32"]);
-    assert_eq!(ids(&findings, Status::Skip), ["matmul-f64", "exactness"]);
+    assert_eq!(ids(&findings, FindingStatus::Fail), ["matmul-f32"]);
+    assert_eq!(ids(&findings, FindingStatus::Skip), ["matmul-f64", "exactness"]);
     assert!(findings.iter().any(|finding| finding.observed == "the device was lost (see matmul-f32)"));
 }

@@ -1,8 +1,8 @@
 //! Each check on a machine that it must refuse: the whole way from the facts to the exit code.
 
 use octopus_device::{
-    Access, CHECK_IDS, ComputeMode, DeviceInfo, DeviceProcess, DriverCode, DriverFacts, Environment, FoundBy,
-    LibraryCopy, Needs, NvmlFacts, NvmlFailure, Overall, ProcessKind, ScriptedProvider, Status, Throttle, Version,
+    Access, CHECK_IDS, ComputeMode, DeviceInfo, DeviceProcess, DriverCode, DriverFacts, Environment, FindingStatus,
+    FoundBy, LibraryCopy, Needs, NvmlFacts, NvmlFailure, Overall, ProcessKind, ScriptedProvider, Throttle, Version,
     verify_with,
 };
 use std::collections::BTreeSet;
@@ -199,11 +199,11 @@ fn each_fault_is_named_by_its_checks_and_by_no_others() {
         let mut machine = ScriptedProvider::healthy();
         break_it(&mut machine);
         let report = verify_with(&machine, needs);
-        let ids: Vec<&str> = report.with_status(Status::Fail).map(|finding| finding.id.as_str()).collect();
+        let ids: Vec<&str> = report.with_status(FindingStatus::Fail).map(|finding| finding.id.as_str()).collect();
         assert_eq!(ids, *failed, "{name}:\n{report}");
         assert_eq!((report.overall, report.overall.exit_code()), (Overall::Broken, 1), "{name}");
         assert_eq!(report.summary, format!("the GPU is not fit for use: {} failed", failed.join(", ")));
-        for finding in report.with_status(Status::Fail) {
+        for finding in report.with_status(FindingStatus::Fail) {
             let texts = [&finding.observed, finding.cause.as_ref().unwrap(), finding.fix.as_ref().unwrap()];
             assert!(texts.iter().all(|text| !text.is_empty() && !text.contains('\n')), "{name}: {finding:?}");
             assert!(report.to_issue_block().contains(&format!("FAIL {} ", finding.id)), "{name}");

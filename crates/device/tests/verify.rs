@@ -1,22 +1,23 @@
 //! The whole report on machines as they come: its answer, its one line, its exit code, its JSON.
 
 use octopus_device::{
-    CHECK_IDS, DriverCode, DriverFacts, DriverFailure, Environment, Needs, NoProvider, NvmlFacts, NvmlFailure, Overall,
-    PciDevice, Provider, Question, SCHEMA, ScriptedProvider, Status, SystemProvider, VerifyReport, verify, verify_with,
+    CHECK_IDS, DriverCode, DriverFacts, DriverFailure, Environment, FindingStatus, Needs, NoProvider, NvmlFacts,
+    NvmlFailure, Overall, PciDevice, Provider, Question, SCHEMA, ScriptedProvider, SystemProvider, VerifyReport,
+    verify, verify_with,
 };
 use std::fs;
 use std::time::{Duration, Instant};
 
 /// Ids of the checks that failed.
 fn failed(report: &VerifyReport) -> Vec<&str> {
-    report.with_status(Status::Fail).map(|finding| finding.id.as_str()).collect()
+    report.with_status(FindingStatus::Fail).map(|finding| finding.id.as_str()).collect()
 }
 
 #[test]
 fn a_fit_machine() {
     let report = verify(&ScriptedProvider::healthy());
     assert_eq!((report.overall, report.overall.exit_code()), (Overall::Fit, 0));
-    assert_eq!(report.with_status(Status::Pass).count(), CHECK_IDS.len());
+    assert_eq!(report.with_status(FindingStatus::Pass).count(), CHECK_IDS.len());
     assert_eq!(
         report.to_string(),
         "\
@@ -55,7 +56,7 @@ the GPU is fit for use"
 fn a_machine_with_nothing_is_absent_and_says_so_in_one_line() {
     for report in [verify(&ScriptedProvider::empty()), verify(&NoProvider)] {
         assert_eq!((report.overall, report.overall.exit_code()), (Overall::Absent, 4));
-        assert_eq!(report.with_status(Status::Skip).count(), CHECK_IDS.len());
+        assert_eq!(report.with_status(FindingStatus::Skip).count(), CHECK_IDS.len());
         assert!(report.findings.iter().all(|finding| finding.cause.is_none() && finding.fix.is_none()));
         let text = report.to_string();
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("answers of the provider")).collect();
@@ -262,10 +263,10 @@ fn every_failure_has_a_cause_and_a_one_line_fix() {
     machine.environment.cuda_visible_devices = Some("nonsense".into());
     machine.environment.kernel_module = None;
     let report = verify(&machine);
-    assert!(report.with_status(Status::Fail).count() >= 4);
+    assert!(report.with_status(FindingStatus::Fail).count() >= 4);
     assert!(report.to_issue_block().contains("     cause: "));
     for finding in &report.findings {
-        let expected = finding.status == Status::Fail;
+        let expected = finding.status == FindingStatus::Fail;
         assert_eq!((finding.cause.is_some(), finding.fix.is_some()), (expected, expected), "{finding:?}");
         assert!(finding.fix.as_deref().is_none_or(|fix| !fix.contains('\n')));
     }
@@ -302,7 +303,7 @@ fn this_machine_is_judged_quickly_and_consistently() {
     // The best of five: another test may have the processor.
     let (report, took) = (0..5).map(|_| timed()).min_by_key(|(_, took)| *took).unwrap();
     assert_eq!(report.provider, "system");
-    assert_eq!(report.overall == Overall::Broken, report.with_status(Status::Fail).count() > 0);
+    assert_eq!(report.overall == Overall::Broken, report.with_status(FindingStatus::Fail).count() > 0);
     if report.overall == Overall::Absent {
         assert!(report.devices.is_empty());
         assert!(took < Duration::from_millis(100), "{took:?}");

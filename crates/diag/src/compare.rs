@@ -28,7 +28,7 @@ pub enum WeightMethod {
 
 /// One model of a comparison: a row of `az.compare`, whose `scale` is `log`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct ComparedModel {
     /// The model's name.
     pub name: String,
     /// The model's place, 0 for the best.
@@ -54,7 +54,7 @@ pub struct Comparison {
 /// # Errors
 /// [`DiagError::Models`] for fewer than two models, different criteria or numbers of observations, a name that comes twice,
 /// or an elpd that is not finite.
-pub fn compare(models: &[(&str, &Elpd)], method: WeightMethod) -> Result<Vec<Comparison>, DiagError> {
+pub fn compare(models: &[(&str, &Elpd)], method: WeightMethod) -> Result<Vec<ComparedModel>, DiagError> {
     check(models)?;
     let mut sorted = models.to_vec();
     // Stable, and no elpd is NaN: equal models stay in their order.
@@ -72,7 +72,7 @@ pub fn compare(models: &[(&str, &Elpd)], method: WeightMethod) -> Result<Vec<Com
     Ok((sorted.iter().zip(weights).enumerate())
         .map(|(rank, (&(name, elpd), weight))| {
             let lacks: Vec<f64> = best.iter().zip(&elpd.pointwise).map(|(best, own)| best - own).collect();
-            Comparison {
+            ComparedModel {
                 name: name.to_owned(),
                 rank,
                 elpd: elpd.elpd,
@@ -161,11 +161,11 @@ fn bootstrap(pointwise: &[&[f64]], samples: u32, seed: u64) -> (Vec<f64>, Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Criterion;
+    use crate::ElpdMethod;
 
     fn elpd(pointwise: Vec<f64>) -> Elpd {
         Elpd {
-            criterion: Criterion::Loo,
+            criterion: ElpdMethod::Loo,
             elpd: pointwise.iter().sum(),
             se: standard_error(&pointwise),
             p: 1.0,
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_cannot_be_compared() {
         let (model, short, broken) = (elpd(vec![-1.0, -2.0]), elpd(vec![-1.0]), elpd(vec![-1.0, f64::NAN]));
-        let waic = Elpd { criterion: Criterion::Waic, ..model.clone() };
+        let waic = Elpd { criterion: ElpdMethod::Waic, ..model.clone() };
         let error = |models: &[(&str, &Elpd)]| compare(models, WeightMethod::Stacking).unwrap_err().to_string();
         assert!(error(&[]).contains("none") && error(&[("a", &model)]).contains("only"));
         assert!(error(&[("a", &model), ("b", &short)]).contains("2 observations, b 1"));

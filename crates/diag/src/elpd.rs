@@ -16,14 +16,14 @@ const MAX_P_WAIC: f64 = 0.4;
 
 /// How an expected log predictive density was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Criterion {
+pub enum ElpdMethod {
     /// Leave-one-out cross-validation by Pareto smoothed importance sampling.
     Loo,
     /// The widely applicable information criterion.
     Waic,
 }
 
-impl Criterion {
+impl ElpdMethod {
     /// Returns `loo` or `waic`.
     pub fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Criterion {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elpd {
     /// The criterion: which estimate this is.
-    pub criterion: Criterion,
+    pub criterion: ElpdMethod,
     /// The expected log pointwise predictive density: the sum of `pointwise`. ArviZ's `elpd_loo` or `elpd_waic`.
     pub elpd: f64,
     /// The standard error of `elpd` over observations: `sqrt(n Var(pointwise))`.
@@ -74,12 +74,12 @@ impl Elpd {
         let (count, total, largest) = (self.unreliable().count(), self.n_data_points, self.reliability[worst]);
         let good = self.good;
         Some(match self.criterion {
-            Criterion::Loo => format!(
+            ElpdMethod::Loo => format!(
                 "Pareto k of {count} of {total} observations is above {good:.2} (largest {largest:.2}, observation {worst}): \
                  these are too influential for importance sampling; fit again without each of them (exact \
                  cross-validation), or use a model with heavier tails"
             ),
-            Criterion::Waic => format!(
+            ElpdMethod::Waic => format!(
                 "the log likelihood of {count} of {total} observations varies by more than {good} (largest {largest:.2}, \
                  observation {worst}): WAIC is not reliable here; use loo, which says where it fails"
             ),
@@ -106,7 +106,7 @@ pub fn waic(log_likelihood: &LogLikelihood) -> Elpd {
     );
     let (pointwise, variances): (Vec<f64>, Vec<f64>) = found.into_iter().unzip();
     Elpd {
-        criterion: Criterion::Waic,
+        criterion: ElpdMethod::Waic,
         elpd: sum_by(&pointwise, |v| v),
         se: standard_error(&pointwise),
         p: sum_by(&variances, |v| v),

@@ -116,11 +116,11 @@ pub use autocov::{autocorr, autocov};
 pub use bfmi::{bfmi, bfmi_of_chains};
 pub use chains::Chains;
 pub use check::{Check, Status};
-pub use compare::{Comparison, WeightMethod, compare};
+pub use compare::{ComparedModel, WeightMethod, compare};
 pub use definition::Definition;
 pub use diagnosis::{DiagnoseOptions, Diagnosis, SettingsInUse, diagnose};
 pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifference, posterior_difference};
-pub use elpd::{Criterion, Elpd, relative_eff, waic};
+pub use elpd::{Elpd, ElpdMethod, relative_eff, waic};
 pub use error::DiagError;
 pub use ess::{
     ess_bulk, ess_folded, ess_identity, ess_local, ess_mad, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail,

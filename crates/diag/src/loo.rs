@@ -6,7 +6,7 @@
 mod stream;
 mod threshold;
 
-use crate::elpd::{Criterion, Elpd, log_sum_exp, standard_error};
+use crate::elpd::{Elpd, ElpdMethod, log_sum_exp, standard_error};
 use crate::exp::sum_exp_upto;
 use crate::likelihood::{Columns, LogLikelihood};
 use crate::moments::sum_by;
@@ -45,7 +45,7 @@ pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError>
     let elpd = sum_by(&pointwise, |v| v);
     let lppd: f64 = found.iter().map(|left| left.log_sum - (samples as f64).ln()).sum();
     Ok(Elpd {
-        criterion: Criterion::Loo,
+        criterion: ElpdMethod::Loo,
         elpd,
         se: standard_error(&pointwise),
         p: lppd - elpd,

@@ -36,5 +36,5 @@ pub use hierarchical_normal::{
 pub use model::{CalibrationTest, Effects, Model, Problem, Simulated};
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
-pub use settings::{Rows, TableFile};
+pub use settings::{RowFilter, TableFile};
 pub use simulator::Simulator;

@@ -19,13 +19,13 @@ pub struct TableFile {
     pub value: String,
     /// The rows that belong to the data set; `None` stands for all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only: Option<Rows>,
+    pub only: Option<RowFilter>,
 }
 
-/// Rows of a table: those that have `label` in `column`.
+/// The rows of a table that have `label` in `column`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rows {
+pub struct RowFilter {
     /// The column.
     pub column: String,
     /// The label.

@@ -4,7 +4,7 @@ use crate::{TraceError, problem};
 use octopus_diag::ParameterSummary;
 use octopus_models::{Problem, Registry};
 use octopus_report::SummaryRow;
-use octopus_runs::{RunFolder, RunRecord, Status, open_trace};
+use octopus_runs::{RunFolder, RunRecord, RunStatus, open_trace};
 use octopus_trace::{Dataset, InferenceData};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ impl Trace {
 
     /// Returns whether the trace is of a run that is not complete and can still grow.
     pub fn unfinished(&self) -> bool {
-        self.record.as_ref().is_some_and(|record| record.status != Status::Complete)
+        self.record.as_ref().is_some_and(|record| record.status != RunStatus::Complete)
     }
 
     /// Builds the model of the run again, with its data.

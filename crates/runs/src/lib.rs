@@ -114,7 +114,7 @@ pub use open::open_trace;
 pub use placement::{Placement, turns, warn};
 pub use reach::{Reach, reach};
 pub use read::RunFolder;
-pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, Status, Timing};
+pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, RunStatus, Timing};
 pub use run_cost::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, RunCost, kernel_name};
 pub use strategy::{DrawsLimit, DrawsWanted, PredictedRun, StepCosts, StrategyPlan, plan, seconds_a_step};
 pub use tally::Tally;

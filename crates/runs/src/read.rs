@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
 use crate::writer::{crc32, read_checkpoint};
-use crate::{PartRecord, RunRecord, Status, folder};
+use crate::{PartRecord, RunRecord, RunStatus, folder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
@@ -79,7 +79,7 @@ impl RunFolder {
     /// Returns advice for a part that is missing or damaged.
     fn fix(&self, listed: bool) -> &'static str {
         match (self.record.status, listed) {
-            (Status::Complete, _) | (_, true) => "restore the file from a copy, or make the run again with --force",
+            (RunStatus::Complete, _) | (_, true) => "restore the file from a copy, or make the run again with --force",
             _ => "it is later than the last checkpoint: `octopus resume` on this folder draws it again",
         }
     }

@@ -17,7 +17,7 @@ pub const RECORD_SCHEMA: u32 = 4;
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum RunStatus {
     /// The run is sampling, or was killed while sampling.
     Running,
     /// The run was stopped in good order and can be resumed.
@@ -113,7 +113,7 @@ pub struct RunRecord {
     /// The command line, word by word.
     pub command: Vec<String>,
     /// How far the run came.
-    pub status: Status,
+    pub status: RunStatus,
     /// The device that sampled, e.g. `cpu`, or several together, e.g. `cuda:0,1`.
     pub device: String,
     /// Why that device was chosen, in one line.
@@ -163,7 +163,7 @@ impl RunRecord {
             created: now_utc(),
             octopus: env!("CARGO_PKG_VERSION").to_owned(),
             command: Vec::new(),
-            status: Status::Running,
+            status: RunStatus::Running,
             device: "cpu".to_owned(),
             device_reason: String::new(),
             strategy_reason: String::new(),

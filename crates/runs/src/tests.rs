@@ -170,7 +170,7 @@ fn what_is_written_is_read() {
     let toy = Toy::new(2);
     let dir = tempfile::tempdir().unwrap();
     let record = session(Arc::new(Disk), dir.path(), &toy, false).unwrap();
-    assert_eq!(record.status, Status::Complete);
+    assert_eq!(record.status, RunStatus::Complete);
     assert_eq!(record.parts.iter().map(|part| part.rows).sum::<usize>(), 13 * CHAINS);
     let run = RunFolder::open(dir.path()).unwrap();
     assert_eq!(run.record(), &record);
@@ -367,7 +367,7 @@ fn an_interrupted_run_is_readable_and_resumes() {
     writer.checkpoint(&[7]).unwrap();
     writer.append(&block(Phase::Sampling, 3, 1, CHAINS, toy.dim()), &toy).unwrap();
     let record = writer.interrupt(|record| record.timing.sampling_s = 0.25).unwrap();
-    assert_eq!(record.status, Status::Interrupted);
+    assert_eq!(record.status, RunStatus::Interrupted);
     let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
     assert_eq!(data.posterior().unwrap().variables["a"].shape, [CHAINS, 4]);
     let resumed = RunWriter::resume(dir.path()).unwrap();

@@ -8,7 +8,7 @@
 use crate::RunError;
 use crate::checkpoint::{self, Manifest};
 use crate::part::{PartBuffer, check_block};
-use crate::{PartRecord, RunRecord, Status, columns, folder};
+use crate::{PartRecord, RunRecord, RunStatus, columns, folder};
 use flate2::Crc;
 use octopus_density::LogDensity;
 use octopus_files::{Disk, Storage, replace_bytes};
@@ -75,7 +75,7 @@ impl RunWriter {
         if options.keep_warmup && record.sampler.strategy == Strategy::ManyShort {
             return Err(RunError::KeepWarmup);
         }
-        record.status = Status::Running;
+        record.status = RunStatus::Running;
         record.parts.clear();
         record.keep_warmup = options.keep_warmup;
         let existed = dir.exists();
@@ -119,7 +119,7 @@ impl RunWriter {
         }
         let lock = folder::lock(dir)?;
         let mut record = folder::read_record(dir)?;
-        if record.status == Status::Complete {
+        if record.status == RunStatus::Complete {
             return Err(RunError::AlreadyComplete { path: dir.to_owned() });
         }
         let (manifest, state) = match read_checkpoint(dir)? {
@@ -129,7 +129,7 @@ impl RunWriter {
         for part in &manifest.parts {
             crate::read::verified_bytes(dir, part, "it belongs to the checkpoint: make the run again with --force")?;
         }
-        record.status = Status::Running;
+        record.status = RunStatus::Running;
         record.parts.clear();
         let buffer = PartBuffer::new(&record.layout);
         let writer = Self { dir: dir.to_owned(), record, buffer, parts: manifest.parts, storage, _lock: lock };
@@ -231,7 +231,7 @@ impl RunWriter {
     /// # Errors
     /// When a file cannot be written; the run is then as if it had been killed.
     pub fn interrupt(self, change: impl FnOnce(&mut RunRecord)) -> Result<RunRecord, RunError> {
-        self.end(Status::Interrupted, change)
+        self.end(RunStatus::Interrupted, change)
     }
 
     /// Ends the run: writes pending draws and the final record, and removes the checkpoint.
@@ -239,16 +239,16 @@ impl RunWriter {
     /// # Errors
     /// When a file cannot be written; the run can then be resumed.
     pub fn finish(self, change: impl FnOnce(&mut RunRecord)) -> Result<RunRecord, RunError> {
-        self.end(Status::Complete, change)
+        self.end(RunStatus::Complete, change)
     }
 
-    fn end(mut self, status: Status, change: impl FnOnce(&mut RunRecord)) -> Result<RunRecord, RunError> {
+    fn end(mut self, status: RunStatus, change: impl FnOnce(&mut RunRecord)) -> Result<RunRecord, RunError> {
         self.flush()?;
         change(&mut self.record);
         self.record.status = status;
         self.record.parts = self.parts.clone();
         self.write_record()?;
-        if status == Status::Complete {
+        if status == RunStatus::Complete {
             folder::remove_state(self.storage.as_ref(), &self.dir)?;
             for phase in [Phase::Warmup, Phase::Sampling] {
                 folder::remove_if_empty(self.storage.as_ref(), &self.dir.join(folder::phase_folder(phase)))?;

@@ -7,7 +7,7 @@ mod status;
 pub use prepared::Begin;
 pub(crate) use prepared::PreparedRun;
 pub use status::BatchStep;
-pub(crate) use status::{RunStatus, Runs};
+pub(crate) use status::{Runs, SetStatus};
 
 use crate::adaptation::{
     Adaptation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, centerings, initial_metric,

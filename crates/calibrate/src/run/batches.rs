@@ -1,8 +1,8 @@
 //! Batches of data sets: the chains of all data sets in a batch move together.
 
-use super::{Begin, Task, ended};
+use super::{BeginBatch, Task, ended};
 use crate::data_set::{Drawn, Posed};
-use crate::{CalibrateError, DataSet, Found};
+use crate::{CalibrateError, CalibratedSet, Found};
 use octopus_density::LogDensity;
 use octopus_sampler::{BatchStep, Begin as From, Block, DataSet as Run, SamplerError};
 use rayon::ThreadPoolBuilder;
@@ -15,9 +15,9 @@ pub(super) fn run(
     task: &Task<'_>,
     mut numbers: impl Iterator<Item = u32>,
     at_once: usize,
-    begin: &mut Begin<'_>,
+    begin: &mut BeginBatch<'_>,
     threads: usize,
-    keep: &mut dyn FnMut(DataSet) -> Result<(), CalibrateError>,
+    keep: &mut dyn FnMut(CalibratedSet) -> Result<(), CalibrateError>,
 ) -> Result<(), CalibrateError> {
     let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build()?;
     loop {
@@ -26,7 +26,7 @@ pub(super) fn run(
             return Ok(());
         }
         let pose = |&number: &u32| ended(number, Posed::new(task.simulator, task.settings, &task.quantities, number));
-        let made: Vec<Result<Posed, DataSet>> = pool.install(|| of_batch.par_iter().map(pose).collect());
+        let made: Vec<Result<Posed, CalibratedSet>> = pool.install(|| of_batch.par_iter().map(pose).collect());
         let mut posed = Vec::new();
         for made in made {
             match made {
@@ -60,7 +60,7 @@ pub(super) fn run(
             for (set, step) in steps {
                 match step {
                     Ok(Step::Open(open)) => drawn[set] = Some(open),
-                    Ok(Step::Done(found)) => keep(DataSet { number: posed[set].number, outcome: Ok(found) })?,
+                    Ok(Step::Done(found)) => keep(CalibratedSet { number: posed[set].number, outcome: Ok(found) })?,
                     Err(failed) => keep(failed)?,
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::{Task, ended};
 use crate::data_set::{Drawn, Posed};
-use crate::{CalibrateError, DataSet, Found};
+use crate::{CalibrateError, CalibratedSet, Found};
 use octopus_sampler::Sampler;
 use rayon::ThreadPoolBuilder;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +15,10 @@ pub(super) fn run(
     task: &Task<'_>,
     numbers: impl Iterator<Item = u32> + Send,
     threads: usize,
-    keep: &mut dyn FnMut(DataSet) -> Result<(), CalibrateError>,
+    keep: &mut dyn FnMut(CalibratedSet) -> Result<(), CalibrateError>,
 ) -> Result<(), CalibrateError> {
     let work = |number, stop: &dyn Fn() -> bool| match ended(number, found(task, number, stop)) {
-        Ok(found) => found.map(|found| DataSet { number, outcome: Ok(found) }),
+        Ok(found) => found.map(|found| CalibratedSet { number, outcome: Ok(found) }),
         Err(failed) => Some(failed),
     };
     on_threads(numbers, threads, task.stop, &work, keep)

@@ -1,32 +1,32 @@
 //! Simulation-based calibration.
 
 use crate::{PRIOR, Wrong, small};
-use octopus_calibrate::{DataSet, Judgement, Mover, Settings, judge, run};
+use octopus_calibrate::{CalibratedSet, CalibrationSettings, Judgement, Mover, judge, run};
 use octopus_density::LogDensity;
 use octopus_models::{SchoolsSimulator, Simulator};
 use octopus_sampler::{Backend, BatchSampler, DataSet as Run, Parameterization, SamplerConfig, SamplerError};
 use std::convert::Infallible;
 
-fn settings(seed: u64) -> Settings {
+fn settings(seed: u64) -> CalibrationSettings {
     let sampler = SamplerConfig { chains: 4, draws: 100, tune: 150, target_accept: 0.9, ..SamplerConfig::default() };
-    Settings { seed, kept: 49, sampler }
+    CalibrationSettings { seed, kept: 49, sampler }
 }
 
 fn ranked(
     simulator: &dyn Simulator,
-    settings: &Settings,
+    settings: &CalibrationSettings,
     numbers: std::ops::Range<u32>,
     threads: usize,
-) -> Vec<DataSet> {
+) -> Vec<CalibratedSet> {
     ranked_by(simulator, settings, numbers, Mover::Threads(threads))
 }
 
 fn ranked_by(
     simulator: &dyn Simulator,
-    settings: &Settings,
+    settings: &CalibrationSettings,
     numbers: std::ops::Range<u32>,
     mover: Mover<'_>,
-) -> Vec<DataSet> {
+) -> Vec<CalibratedSet> {
     let mut found = Vec::new();
     run(simulator, settings, numbers, mover, &|| false, &mut |data_set| {
         found.push(data_set);
@@ -36,7 +36,7 @@ fn ranked_by(
     found
 }
 
-fn judged(simulator: &dyn Simulator, settings: &Settings, data_sets: u32) -> Judgement {
+fn judged(simulator: &dyn Simulator, settings: &CalibrationSettings, data_sets: u32) -> Judgement {
     judge(simulator, settings, &mut ranked(simulator, settings, 0..data_sets, 2), 1e-3).expect("judged")
 }
 
@@ -56,7 +56,7 @@ fn models_that_are_right_are_calibrated() {
 /// The prior of mu_pop with 30% more standard deviation in the simulator than in the density.
 #[test]
 fn a_wrong_simulator_is_found_out() {
-    let mut settings = Settings { kept: 29, ..settings(2) };
+    let mut settings = CalibrationSettings { kept: 29, ..settings(2) };
     (settings.sampler.chains, settings.sampler.draws, settings.sampler.tune) = (2, 60, 100);
     let judgement = judged(&Wrong::mu_sd_times(1.3, &[3, 4, 5]), &settings, 1200);
     let mu = &judgement.quantities[0];
@@ -75,15 +75,15 @@ fn threads_and_splits_change_nothing() {
         found.sort_by_key(|data_set| data_set.number);
     }
     assert_eq!(whole, parts);
-    let judgement = |found: &mut [DataSet]| judge(&simulator, &settings, found, 1e-3).expect("judged");
+    let judgement = |found: &mut [CalibratedSet]| judge(&simulator, &settings, found, 1e-3).expect("judged");
     parts.rotate_left(4);
     assert_eq!(judgement(&mut whole), judgement(&mut parts));
 }
 
 /// A few chains of a few draws that warm up together.
-fn many_short(seed: u64) -> Settings {
+fn many_short(seed: u64) -> CalibrationSettings {
     let sampler = SamplerConfig { draws: 4, tune: 200, target_accept: 0.9, ..SamplerConfig::many_short(32) };
-    Settings { seed, kept: 31, sampler }
+    CalibrationSettings { seed, kept: 31, sampler }
 }
 
 #[test]

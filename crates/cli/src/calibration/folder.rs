@@ -6,7 +6,7 @@
 
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
-use octopus_calibrate::{DataSet, Table};
+use octopus_calibrate::{CalibratedSet, Table};
 use octopus_files::write_file;
 use serde::Serialize;
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Folder {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub(crate) fn data_sets(&mut self) -> Result<BTreeMap<u32, DataSet>> {
+    pub(crate) fn data_sets(&mut self) -> Result<BTreeMap<u32, CalibratedSet>> {
         let mut files = vec![self.join(RANKS)];
         if let Ok(entries) = fs::read_dir(self.join(PARTS)) {
             let names = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
@@ -113,7 +113,7 @@ impl Folder {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub(crate) fn add(&mut self, data_sets: &[DataSet]) -> Result<()> {
+    pub(crate) fn add(&mut self, data_sets: &[CalibratedSet]) -> Result<()> {
         if data_sets.is_empty() {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl Folder {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub(crate) fn finish(&mut self, data_sets: &[DataSet]) -> Result<()> {
+    pub(crate) fn finish(&mut self, data_sets: &[CalibratedSet]) -> Result<()> {
         write_file(&self.join(RANKS), &self.table()?.write(data_sets)?)?;
         remove(&self.join(PARTS), |folder| fs::remove_dir_all(folder))
     }
@@ -162,8 +162,8 @@ mod tests {
         Folder::open(path, &settings, Some(Table::of(&SchoolsSimulator::rubin())), force)
     }
 
-    fn some(numbers: std::ops::Range<u32>) -> Vec<DataSet> {
-        numbers.map(|number| DataSet { number, outcome: Err("why".to_owned()) }).collect()
+    fn some(numbers: std::ops::Range<u32>) -> Vec<CalibratedSet> {
+        numbers.map(|number| CalibratedSet { number, outcome: Err("why".to_owned()) }).collect()
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(found, [0, 1, 5, 6]);
         folder.add(&some(2..5)).unwrap();
         assert!(path.join("ranks/part-00002.csv").exists(), "no part is written over");
-        let all: Vec<DataSet> = folder.data_sets().unwrap().into_values().collect();
+        let all: Vec<CalibratedSet> = folder.data_sets().unwrap().into_values().collect();
         folder.finish(&all).unwrap();
         assert!(!path.join("ranks").exists());
         assert_eq!(open(&path, "a", false).unwrap().data_sets().unwrap().len(), 7);

@@ -5,7 +5,7 @@ use crate::config::chosen;
 use crate::exit::UsageError;
 use crate::output;
 use anyhow::Result;
-use octopus_calibrate::{CalibrateError, DataSet, Mover, Settings, run};
+use octopus_calibrate::{CalibrateError, CalibratedSet, CalibrationSettings, Mover, run};
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_models::Simulator;
@@ -53,10 +53,10 @@ impl Machine {
     pub(crate) fn run(
         &self,
         simulator: &dyn Simulator,
-        settings: &Settings,
+        settings: &CalibrationSettings,
         numbers: Vec<u32>,
         stop: &(dyn Fn() -> bool + Sync),
-        keep: &mut dyn FnMut(DataSet) -> Result<()>,
+        keep: &mut dyn FnMut(CalibratedSet) -> Result<()>,
     ) -> Result<(), CalibrateError> {
         let Self { place, threads } = self;
         if place.is_cpu() {

@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
 use octopus_calibrate::{
-    CalibrateError, DataSet, GewekeSettings, SelfCheck, Settings, Table, geweke, judge, self_check,
+    CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, geweke, judge, self_check,
 };
 use octopus_models::Simulated;
 use octopus_report::{Figure, Format, Plot, write_figures};
@@ -82,7 +82,7 @@ impl Work<'_> {
         let Self { args, sampler, simulated, model, interrupt, .. } = self;
         let simulator = &*simulated.simulator;
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
-        let settings = Settings { seed: sampler.seed, kept, sampler: sampler.clone() };
+        let settings = CalibrationSettings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
         let machine = Machine::open(&args.machine, cost, self.global.quiet)?;
         let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
@@ -93,7 +93,7 @@ impl Work<'_> {
             let (all, there) = (args.datasets, args.datasets as usize - missing.len());
             output::note(format!("{all} data sets of {}, {there} of them are there", simulated.description));
         }
-        let mut new: Vec<DataSet> = Vec::new();
+        let mut new: Vec<CalibratedSet> = Vec::new();
         let (mut written, mut said, begin) = (Instant::now(), Instant::now(), Instant::now());
         let (all, mut finished) = (missing.len(), 0);
         let run = machine.run(simulator, &settings, missing, &|| interrupt.asked(), &mut |data_set| {
@@ -122,7 +122,8 @@ impl Work<'_> {
         }
         folder.finish(&done.values().cloned().collect::<Vec<_>>())?;
         // An earlier session that was asked for more data sets may have left more of them.
-        let mut judged: Vec<DataSet> = done.into_values().filter(|data_set| data_set.number < args.datasets).collect();
+        let mut judged: Vec<CalibratedSet> =
+            done.into_values().filter(|data_set| data_set.number < args.datasets).collect();
         let judgement = judge(simulator, &settings, &mut judged, args.false_alarm)?;
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = ranks_text(&judgement, &checks, &simulated.description);

@@ -7,7 +7,7 @@ use anyhow::Result;
 use octopus::PredictiveParts;
 use octopus::Trace;
 use octopus::{PointwiseLikelihood, complete};
-use octopus_diag::{Comparison, Elpd, WeightMethod, compare, loo, waic};
+use octopus_diag::{ComparedModel, Elpd, WeightMethod, compare, loo, waic};
 use octopus_report::{Charset, Column, count, significant, text_table};
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ fn model_text(name: &str, elpd: &Elpd) -> String {
     text
 }
 
-fn ranking_text(ranked: &[Comparison]) -> String {
+fn ranking_text(ranked: &[ComparedModel]) -> String {
     let columns = [
         Column::left("model", 60),
         Column::right("rank"),
@@ -144,7 +144,7 @@ fn model_json(name: &str, elpd: &Elpd) -> Value {
     })
 }
 
-fn row_json(row: &Comparison) -> Value {
+fn row_json(row: &ComparedModel) -> Value {
     json!({
         "name": row.name,
         "rank": row.rank,

@@ -9,7 +9,7 @@ use crate::progress::Watcher;
 use anyhow::{Context, Result, bail};
 use octopus::of_run;
 use octopus_device::{DeviceRequest, Source};
-use octopus_runs::{DeviceInventory, RunCost, RunError, RunFolder, RunWriter, Session, Status};
+use octopus_runs::{DeviceInventory, RunCost, RunError, RunFolder, RunStatus, RunWriter, Session};
 use octopus_sampler::Begin;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ use serde_json::json;
 pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     // Everything is read before anything is written: a run whose data are gone must stay as it is.
     let folder = RunFolder::open(&args.run)?;
-    if folder.record().status == Status::Complete {
+    if folder.record().status == RunStatus::Complete {
         return complete(args, global);
     }
     let recorded = folder.record().device.parse().context("run.toml: field `device`")?;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
 fn complete(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let run = &args.run;
     if global.json {
-        output::print_json(&json!({ "schema": 1, "run": run, "status": Status::Complete, "resumed": false }))?;
+        output::print_json(&json!({ "schema": 1, "run": run, "status": RunStatus::Complete, "resumed": false }))?;
     } else {
         output::print(&format!("the run in {} is complete: there is nothing to resume", run.display()))?;
     }

@@ -6,8 +6,8 @@ use crate::output;
 use anyhow::Result;
 use octopus_bench::tiny_run;
 use octopus_device::{
-    Device, DeviceIdentity, Finding, FitnessConfig, Needs, Overall, Question, Status, SystemProvider, VerifyReport,
-    fitness, fitness_skipped, fitness_without_device, verify_with,
+    Device, DeviceIdentity, Finding, FindingStatus, FitnessConfig, Needs, Overall, Question, SystemProvider,
+    VerifyReport, fitness, fitness_skipped, fitness_without_device, verify_with,
 };
 
 /// Checks this machine.
@@ -38,7 +38,7 @@ fn deep(report: &VerifyReport, args: &VerifyArgs) -> Vec<Finding> {
     if report.overall == Overall::Absent {
         return fitness_skipped("no device to run on");
     }
-    let failed = |id: &str| report.with_status(Status::Fail).any(|finding| finding.id == id);
+    let failed = |id: &str| report.with_status(FindingStatus::Fail).any(|finding| finding.id == id);
     for id in ["driver-library", "driver-init"] {
         if failed(id) {
             return fitness_without_device(&format!("the driver does not start (see {id})"), &mut on_cpu);

@@ -9,7 +9,7 @@ use octopus_models::{
     settings,
 };
 use octopus_random::Stream;
-use octopus_runs::{RunFolder, Status};
+use octopus_runs::{RunFolder, RunStatus};
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -309,7 +309,7 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     }
     child.kill().expect("it runs");
     child.wait().expect("it ran");
-    assert_eq!(RunFolder::open(&killed).unwrap().record().status, Status::Running);
+    assert_eq!(RunFolder::open(&killed).unwrap().record().status, RunStatus::Running);
     own(dir.path(), "resume {}/killed --quiet").succeeds();
     own(dir.path(), &format!("{words} --out {{}}/whole")).succeeds();
     assert_eq!(fingerprints(&killed), fingerprints(&dir.path().join("whole")));

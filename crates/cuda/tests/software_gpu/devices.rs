@@ -1,5 +1,5 @@
 use crate::scenario::{context, on_software_gpu};
-use octopus_cuda::{Attribute, CudaError, CudaVersion, Device, driver_start, driver_version};
+use octopus_cuda::{CudaError, CudaVersion, Device, DeviceAttribute, driver_start, driver_version};
 
 on_software_gpu!(a_device_is_described, "devices=2;cc=8.6;sms=84;total_mb=48685", {
     let start = driver_start().unwrap();
@@ -13,8 +13,8 @@ on_software_gpu!(a_device_is_described, "devices=2;cc=8.6;sms=84;total_mb=48685"
     assert_ne!(device.uuid().unwrap(), devices[1].uuid().unwrap());
     assert!(device.uuid().unwrap().to_string().starts_with("GPU-"));
     assert_eq!(device.pci_bus_id().unwrap().matches([':', '.']).count(), 3, "{:?}", device.pci_bus_id());
-    assert!(device.attribute(Attribute::ClockKilohertz).unwrap() > 0);
-    assert_eq!(device.attribute(Attribute::ComputeMode).unwrap(), 0);
+    assert!(device.attribute(DeviceAttribute::ClockKilohertz).unwrap() > 0);
+    assert_eq!(device.attribute(DeviceAttribute::ComputeMode).unwrap(), 0);
 });
 
 on_software_gpu!(a_device_that_is_not_there_is_an_error_with_the_count, "devices=2", {

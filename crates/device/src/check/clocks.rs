@@ -58,7 +58,7 @@ fn state(device: &DeviceInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     fn with(reasons: Option<Vec<Throttle>>) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -72,7 +72,7 @@ mod tests {
         for reason in [Throttle::PowerCap, Throttle::SoftwareThermal, Throttle::ApplicationClocks, Throttle::SyncBoost]
         {
             let finding = with(Some(vec![reason]));
-            assert_eq!(finding.status, Status::Pass);
+            assert_eq!(finding.status, FindingStatus::Pass);
             assert!(finding.observed.ends_with(&reason.to_string()));
         }
         assert_eq!(with(None).observed, "210 of 2100 MHz, P8, 38 C");
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn brakes_fail_with_their_own_cause() {
         let finding = with(Some(vec![Throttle::HardwareSlowdown, Throttle::HardwareThermal]));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert!(finding.observed.ends_with("held by hardware slowdown and temperature (hardware)"));
         assert!(finding.fix.unwrap().contains("fans"));
         let finding = with(Some(vec![Throttle::HardwareSlowdown, Throttle::PowerBrake]));
@@ -95,9 +95,9 @@ mod tests {
         let mut hot = devices[0].clone();
         (hot.index, hot.throttle) = (1, Some(vec![Throttle::HardwareThermal]));
         devices.push(hot);
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         let needs = crate::Needs { device: Some(1), ..crate::Needs::default() };
-        assert_eq!(check(&Probe::with_needs(&machine, needs)).status, Status::Fail);
+        assert_eq!(check(&Probe::with_needs(&machine, needs)).status, FindingStatus::Fail);
     }
 
     #[test]
@@ -105,6 +105,6 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         let device = &mut machine.nvml.as_mut().unwrap().devices[0];
         (device.throttle, device.sm_clock_mhz) = (None, None);
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

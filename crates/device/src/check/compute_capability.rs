@@ -34,7 +34,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MINIMUM_COMPUTE_CAPABILITY, Needs, ScriptedProvider, Status, Version};
+    use crate::{FindingStatus, MINIMUM_COMPUTE_CAPABILITY, Needs, ScriptedProvider, Version};
 
     #[test]
     fn one_device_that_is_new_enough_suffices() {
@@ -45,19 +45,19 @@ mod tests {
         (old.index, old.compute_capability) = (1, Some(Version { major: 5, minor: 2 }));
         devices.push(old);
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "0: Scripted device has 8.6, 1: Scripted device has 5.2");
         // The one device that is asked for, or shown to this process, is the one that is judged.
         let needs = Needs { device: Some(1), ..Needs::default() };
-        assert_eq!(check(&Probe::with_needs(&machine, needs)).status, Status::Fail);
+        assert_eq!(check(&Probe::with_needs(&machine, needs)).status, FindingStatus::Fail);
         machine.environment.cuda_visible_devices = Some("1".into());
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Fail);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Fail);
         machine.environment.cuda_visible_devices = Some("0,1".into());
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.environment.cuda_visible_devices = None;
         machine.nvml.as_mut().unwrap().devices.remove(0);
         let finding = check(&Probe::new(&machine));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "1: Scripted device has 5.2"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "1: Scripted device has 5.2"));
         assert!(finding.fix.unwrap().contains("Ampere"));
     }
 
@@ -65,8 +65,8 @@ mod tests {
     fn the_limit_passes_and_silence_is_skipped() {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml.as_mut().unwrap().devices[0].compute_capability = Some(MINIMUM_COMPUTE_CAPABILITY);
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.nvml.as_mut().unwrap().devices[0].compute_capability = None;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

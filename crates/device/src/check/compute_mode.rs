@@ -50,7 +50,7 @@ fn accepts(device: &DeviceInfo) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceProcess, ProcessKind, ScriptedProvider, Status};
+    use crate::{DeviceProcess, FindingStatus, ProcessKind, ScriptedProvider};
 
     fn with(change: impl FnOnce(&mut Vec<DeviceInfo>)) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -65,13 +65,13 @@ mod tests {
     #[test]
     fn modes_that_refuse_work_fail() {
         let finding = with(|devices| devices[0].compute_mode = Some(ComputeMode::Prohibited));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "prohibited"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "prohibited"));
         assert_eq!(finding.fix.as_deref(), Some("`sudo nvidia-smi -i 0 -c DEFAULT`"));
         let finding = with(|devices| {
             devices[0].compute_mode = Some(ComputeMode::Exclusive);
             devices[0].processes = Some(vec![process(ProcessKind::Compute)]);
         });
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "exclusive"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "exclusive"));
         assert!(finding.cause.unwrap().ends_with("has one: 4711 python3 (3.0 GiB)"));
     }
 
@@ -84,16 +84,16 @@ mod tests {
                 devices[0].processes = processes;
             })
         };
-        assert_eq!(exclusive(Some(vec![])).status, Status::Pass);
-        assert_eq!(exclusive(Some(vec![process(ProcessKind::Graphics)])).status, Status::Pass);
-        assert_eq!(exclusive(None).status, Status::Pass);
+        assert_eq!(exclusive(Some(vec![])).status, FindingStatus::Pass);
+        assert_eq!(exclusive(Some(vec![process(ProcessKind::Graphics)])).status, FindingStatus::Pass);
+        assert_eq!(exclusive(None).status, FindingStatus::Pass);
         let finding = with(|devices| {
             let mut display = devices[0].clone();
             (display.index, display.compute_mode) = (1, Some(ComputeMode::Prohibited));
             devices.push(display);
         });
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "0: Scripted device default, 1: Scripted device prohibited");
-        assert_eq!(with(|devices| devices[0].compute_mode = None).status, Status::Skip);
+        assert_eq!(with(|devices| devices[0].compute_mode = None).status, FindingStatus::Skip);
     }
 }

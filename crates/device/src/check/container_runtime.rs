@@ -60,7 +60,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DriverCode, ScriptedProvider, Status};
+    use crate::{DriverCode, FindingStatus, ScriptedProvider};
 
     fn inside(name: &str) -> ScriptedProvider {
         let mut machine = ScriptedProvider::healthy();
@@ -75,7 +75,7 @@ mod tests {
         let mut machine = inside("docker");
         let finding = check(&Probe::new(&machine));
         assert_eq!(finding.observed, "docker, with the device's files and the driver's libraries");
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         machine.driver.as_mut().unwrap().failure = None;
         assert_eq!(check(&Probe::new(&machine)).observed, "docker; the driver reaches its devices");
     }
@@ -86,20 +86,20 @@ mod tests {
             let mut machine = inside("docker");
             machine.environment.nvidia_visible_devices = Some(value.into());
             let finding = check(&Probe::new(&machine));
-            assert_eq!(finding.status, Status::Fail, "{value:?}");
+            assert_eq!(finding.status, FindingStatus::Fail, "{value:?}");
             assert!(finding.fix.unwrap().contains("NVIDIA_VISIBLE_DEVICES=all"));
         }
         for (value, missing) in [("utility", "compute"), ("compute", "utility"), ("graphics", "compute and utility")] {
             let mut machine = inside("docker");
             machine.environment.nvidia_driver_capabilities = Some(value.into());
             let finding = check(&Probe::new(&machine));
-            assert_eq!(finding.status, Status::Fail, "{value:?}");
+            assert_eq!(finding.status, FindingStatus::Fail, "{value:?}");
             assert!(finding.cause.unwrap().ends_with(&format!("parts for {missing}")));
         }
         for value in ["all", "compute, utility"] {
             let mut machine = inside("docker");
             machine.environment.nvidia_driver_capabilities = Some(value.into());
-            assert_eq!(check(&Probe::new(&machine)).status, Status::Pass, "{value:?}");
+            assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass, "{value:?}");
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MINIMUM_CUDA, ScriptedProvider, Status, Version};
+    use crate::{FindingStatus, MINIMUM_CUDA, ScriptedProvider, Version};
 
     fn with(major: u32, minor: u32) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -39,16 +39,16 @@ mod tests {
     #[test]
     fn the_limit_itself_passes() {
         assert!(QUESTION.expected.contains(&MINIMUM_CUDA.to_string()));
-        assert_eq!(with(12, 4).status, Status::Pass);
+        assert_eq!(with(12, 4).status, FindingStatus::Pass);
         assert_eq!(with(13, 0).observed, "CUDA 13.0 (driver 550.54.15)");
-        assert_eq!(with(12, 10).status, Status::Pass);
+        assert_eq!(with(12, 10).status, FindingStatus::Pass);
     }
 
     #[test]
     fn older_drivers_fail_with_the_driver_to_get() {
         for (major, minor) in [(12, 3), (12, 2), (11, 4)] {
             let finding = with(major, minor);
-            assert_eq!(finding.status, Status::Fail);
+            assert_eq!(finding.status, FindingStatus::Fail);
             assert!(finding.observed.starts_with(&format!("CUDA {major}.{minor}")));
             assert!(finding.fix.unwrap().contains("550"));
         }
@@ -58,9 +58,9 @@ mod tests {
     fn nvml_speaks_for_a_driver_that_does_not() {
         let mut machine = ScriptedProvider::healthy();
         machine.driver = ScriptedProvider::empty().driver;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.nvml.as_mut().unwrap().cuda_version = None;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 
     #[test]

@@ -73,12 +73,12 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceFile, ScriptedProvider, Status};
+    use crate::{DeviceFile, FindingStatus, ScriptedProvider};
 
     #[test]
     fn files_that_open_are_listed() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "/dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl");
     }
 
@@ -87,7 +87,10 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.device_files[1].access = Access::Denied;
         let finding = check(&Probe::new(&machine));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "permission denied: /dev/nvidia0"));
+        assert_eq!(
+            (finding.status, finding.observed.as_str()),
+            (FindingStatus::Fail, "permission denied: /dev/nvidia0")
+        );
         assert!(finding.fix.unwrap().contains("usermod"));
         machine.environment.container = Some("docker".into());
         assert!(check(&Probe::new(&machine)).fix.unwrap().contains("--gpus all"));
@@ -98,7 +101,7 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.device_files[1].access = Access::Failed("No such device".into());
         let finding = check(&Probe::new(&machine));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "/dev/nvidia0: No such device"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "/dev/nvidia0: No such device"));
         assert!(finding.fix.unwrap().contains("modprobe"));
     }
 
@@ -106,10 +109,10 @@ mod tests {
     fn missing_files_matter_only_if_the_driver_misses_them() {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.device_files.retain(|file| !file.path.ends_with('0'));
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.driver.as_mut().unwrap().devices = 0;
         let finding = check(&Probe::new(&machine));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "no file of a device in /dev"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "no file of a device in /dev"));
         assert!(finding.fix.unwrap().contains("nvidia-modprobe"));
         machine.environment.container = Some("podman".into());
         assert!(check(&Probe::new(&machine)).fix.unwrap().contains("--gpus all"));
@@ -119,7 +122,7 @@ mod tests {
     fn a_part_of_the_files_is_not_enough_unless_the_driver_starts() {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.device_files.retain(|file| file.path == "/dev/nvidia0");
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.driver.as_mut().unwrap().failure = Some(crate::DriverCode::UNKNOWN);
         let finding = check(&Probe::new(&machine));
         assert_eq!(finding.observed, "no /dev/nvidiactl, no /dev/nvidia-uvm");

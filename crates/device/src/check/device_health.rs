@@ -36,7 +36,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceInfo, NvmlFailure, ScriptedProvider, Status};
+    use crate::{DeviceInfo, FindingStatus, NvmlFailure, ScriptedProvider};
 
     fn with(change: impl FnOnce(&mut Vec<DeviceInfo>)) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -55,7 +55,10 @@ mod tests {
         let finding = with(|devices| {
             devices.push(DeviceInfo { index: 1, problem: Some("fell off the bus".into()), ..DeviceInfo::default() });
         });
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "1: unnamed device: fell off the bus"));
+        assert_eq!(
+            (finding.status, finding.observed.as_str()),
+            (FindingStatus::Fail, "1: unnamed device: fell off the bus")
+        );
         assert!(finding.fix.unwrap().contains("-i 1 -r"));
     }
 
@@ -63,6 +66,6 @@ mod tests {
     fn without_nvml_it_is_skipped() {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml = Err(NvmlFailure::NoPermission);
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceProcess, MINIMUM_FREE_MEMORY, Needs, ProcessKind, ScriptedProvider, Status};
+    use crate::{DeviceProcess, FindingStatus, MINIMUM_FREE_MEMORY, Needs, ProcessKind, ScriptedProvider};
 
     fn with(free: u64, total: u64, processes: Option<Vec<DeviceProcess>>) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -54,10 +54,10 @@ mod tests {
     fn enough_is_enough() {
         assert!(QUESTION.expected.contains(&memory(MINIMUM_FREE_MEMORY)));
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "0: Scripted device has 47.0 of 48.0 GiB free");
-        assert_eq!(with(MINIMUM_FREE_MEMORY, 8 << 30, None).status, Status::Pass);
-        assert_eq!(with(MINIMUM_FREE_MEMORY - 1, 8 << 30, None).status, Status::Fail);
+        assert_eq!(with(MINIMUM_FREE_MEMORY, 8 << 30, None).status, FindingStatus::Pass);
+        assert_eq!(with(MINIMUM_FREE_MEMORY - 1, 8 << 30, None).status, FindingStatus::Fail);
     }
 
     #[test]
@@ -77,14 +77,14 @@ mod tests {
             (None, "other processes hold the memory"),
         ] {
             let finding = with(100 << 20, 8 << 30, processes);
-            assert_eq!((finding.status, finding.cause.as_deref()), (Status::Fail, Some(cause)));
+            assert_eq!((finding.status, finding.cause.as_deref()), (FindingStatus::Fail, Some(cause)));
         }
     }
 
     #[test]
     fn a_small_device_is_told_apart_from_a_full_one() {
         let finding = with(500 << 20, 512 << 20, None);
-        assert_eq!((finding.status, finding.cause.as_deref()), (Status::Fail, Some("the device is too small")));
+        assert_eq!((finding.status, finding.cause.as_deref()), (FindingStatus::Fail, Some("the device is too small")));
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
         let mut full = devices[0].clone();
         full.memory_free = Some(0);
         devices.insert(0, full);
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
     }
 
     #[test]
@@ -109,6 +109,6 @@ mod tests {
     fn silence_is_skipped() {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml.as_mut().unwrap().devices[0].memory_free = None;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

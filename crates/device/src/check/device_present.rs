@@ -75,7 +75,7 @@ fn remedy(environment: &Environment) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DriverCode, DriverFacts, NvmlFacts, NvmlFailure, ScriptedProvider, Status};
+    use crate::{DriverCode, DriverFacts, FindingStatus, NvmlFacts, NvmlFailure, ScriptedProvider};
 
     fn lost() -> ScriptedProvider {
         let mut machine = ScriptedProvider::healthy();
@@ -86,7 +86,7 @@ mod tests {
 
     fn cause(machine: &ScriptedProvider) -> String {
         let finding = check(&Probe::new(machine));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert_eq!(finding.observed, "a card at PCI 0000:01:00.0, but the driver lists no device");
         finding.cause.unwrap()
     }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn devices_are_named() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Pass, "0: Scripted device"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Pass, "0: Scripted device"));
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
         };
         assert_eq!(asked(0).observed, "0: Scripted device");
         let finding = asked(3);
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "device 3 of 1"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "device 3 of 1"));
         assert_eq!(finding.cause.as_deref(), Some("there is no device 3: the machine has 1, counted from 0"));
     }
 
@@ -116,7 +116,7 @@ mod tests {
         let finding = check(&Probe::new(&machine));
         assert_eq!(
             (finding.status, finding.observed.as_str()),
-            (Status::Pass, "1 by the driver's count; NVML lists none")
+            (FindingStatus::Pass, "1 by the driver's count; NVML lists none")
         );
     }
 

@@ -70,7 +70,7 @@ fn no_device(probe: &Probe) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     fn with(code: u32) -> ScriptedProvider {
         let mut machine = ScriptedProvider::healthy();
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_started_driver_counts_its_devices() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Pass, "1 device"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Pass, "1 device"));
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             (12345, "the driver answers 12345 (not a code this program knows)", "nvidia-smi"),
         ] {
             let finding = check(&Probe::new(&with(code)));
-            assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, observed));
+            assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, observed));
             assert!(finding.fix.as_deref().unwrap().contains(fix), "{finding:?}");
         }
     }
@@ -118,13 +118,13 @@ mod tests {
     fn a_start_without_a_device_is_no_success() {
         let mut machine = ScriptedProvider::healthy();
         machine.driver.as_mut().unwrap().devices = 0;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Fail);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Fail);
     }
 
     #[test]
     fn without_the_library_there_is_nothing_to_start() {
         let mut machine = ScriptedProvider::healthy();
         machine.driver = ScriptedProvider::empty().driver;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     #[test]
     fn a_loaded_library_tells_its_version() {
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(check(&Probe::new(&machine)).observed, "loaded, CUDA 12.4");
         machine.driver.as_mut().unwrap().cuda_version = None;
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "loaded; it does not tell its CUDA version");
     }
 
@@ -89,7 +89,7 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.driver = ScriptedProvider::empty().driver;
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert!(finding.observed.starts_with("libcuda.so.1 cannot be loaded"));
         assert!(finding.fix.unwrap().contains("libcuda1"));
         machine.environment.wsl = true;
@@ -132,7 +132,10 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.driver = Err(DriverFailure::SymbolMissing { library: "libcuda.so.1".into(), symbol: "cuInit".into() });
         let finding = check(&Probe::new(&machine));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "libcuda.so.1 has no function cuInit"));
+        assert_eq!(
+            (finding.status, finding.observed.as_str()),
+            (FindingStatus::Fail, "libcuda.so.1 has no function cuInit")
+        );
         assert!(finding.fix.unwrap().contains("ldconfig -p"));
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     fn with(switches: usize, manager: Option<bool>, failure: Option<DriverCode>) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -59,16 +59,16 @@ mod tests {
     fn most_machines_need_none() {
         assert_eq!(with(0, None, None).observed, "no NVSwitch");
         assert_eq!(with(4, Some(true), None).observed, "4 NVSwitches, the fabric manager runs");
-        assert_eq!(with(4, None, None).status, Status::Pass);
+        assert_eq!(with(4, None, None).status, FindingStatus::Pass);
         // Others have set up the switches: the driver's start is the proof.
-        assert_eq!(with(4, Some(false), None).status, Status::Pass);
+        assert_eq!(with(4, Some(false), None).status, FindingStatus::Pass);
     }
 
     #[test]
     fn switches_that_nobody_set_up_fail() {
         let not_ready = Some(DriverCode::SYSTEM_NOT_READY);
         let finding = with(4, Some(false), not_ready);
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert_eq!(
             finding.observed,
             "4 NVSwitches, no fabric manager runs; the driver answers 802 (CUDA_ERROR_SYSTEM_NOT_READY)"
@@ -76,7 +76,7 @@ mod tests {
         assert!(finding.fix.unwrap().contains("enable --now"));
         assert!(with(4, Some(true), not_ready).cause.unwrap().contains("still starting"));
         // The driver knows of switches that cannot be seen from here.
-        assert_eq!(with(0, None, not_ready).status, Status::Fail);
+        assert_eq!(with(0, None, not_ready).status, FindingStatus::Fail);
         assert_eq!(with(1, Some(false), Some(DriverCode::UNKNOWN)).observed, "1 NVSwitch, no fabric manager runs");
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DriverCode, ScriptedProvider, Status};
+    use crate::{DriverCode, FindingStatus, ScriptedProvider};
 
     fn copy(file: &str, version: &str, found: FoundBy) -> LibraryCopy {
         LibraryCopy { path: file.into(), file: file.into(), version: Some(version.into()), found }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn one_copy_passes_with_its_file() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.15");
     }
 
@@ -81,7 +81,7 @@ mod tests {
             copy("/usr/lib64/libcuda.so.550.54.15", "550.54.15", FoundBy::DefaultFolder),
         ]);
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert_eq!(finding.observed, "/usr/lib/libcuda.so.470.82.01, /usr/lib64/libcuda.so.550.54.15");
         assert!(finding.cause.unwrap().ends_with("driver 550.54.15"));
         assert!(finding.fix.unwrap().contains("ldconfig"));
@@ -94,10 +94,10 @@ mod tests {
             copy("/usr/lib/libcuda.so.470.82.01", "470.82.01", FoundBy::DefaultFolder),
         ]);
         machine.environment.kernel_module = None;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.driver.as_mut().unwrap().failure = Some(DriverCode::SYSTEM_DRIVER_MISMATCH);
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert!(finding.fix.unwrap().contains("/proc/driver/nvidia/version"));
     }
 
@@ -107,7 +107,7 @@ mod tests {
             copy("/usr/local/cuda/compat/libcuda.so.560.28.03", "560.28.03", FoundBy::LdLibraryPath),
             copy("/usr/lib64/libcuda.so.550.54.15", "550.54.15", FoundBy::LoaderCache),
         ]);
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         // The one that is named is loaded, wherever it is, whatever else there is.
         let mut machine = with(vec![copy("/usr/lib/libcuda.so.470.82.01", "470.82.01", FoundBy::LoaderCache)]);
         machine.environment.octopus_libcuda = Some("/mine/libcuda.so".into());
@@ -115,6 +115,6 @@ mod tests {
         let mut machine = with(vec![copy("/run/opengl-driver/lib/libcuda.so.1", "550.54.15", FoundBy::Elsewhere)]);
         assert_eq!(check(&Probe::new(&machine)).observed, "the loader finds one in a folder that is not searched here");
         machine.driver = ScriptedProvider::empty().driver;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

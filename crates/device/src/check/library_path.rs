@@ -42,7 +42,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     fn with(copy: &str, failure: Option<DriverCode>) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -57,19 +57,19 @@ mod tests {
     fn no_copy_and_a_copy_that_starts_pass() {
         assert_eq!(check(&Probe::new(&ScriptedProvider::healthy())).observed, "no libcuda on it");
         let finding = with("/usr/lib/wsl/lib/libcuda.so.1", None);
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "/usr/lib/wsl/lib/libcuda.so.1 (it starts)");
     }
 
     #[test]
     fn stubs_and_broken_copies_fail() {
         let finding = with("/usr/local/cuda/lib64/stubs/libcuda.so.1", None);
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert!(finding.cause.unwrap().contains("stub"));
         let finding = with("/opt/mine/libcuda.so.1", Some(DriverCode::STUB_LIBRARY));
         assert_eq!(finding.fix.as_deref(), Some("remove /opt/mine from LD_LIBRARY_PATH and try again"));
         let finding = with("/opt/old/libcuda.so.1", Some(DriverCode::SYSTEM_DRIVER_MISMATCH));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "/opt/old/libcuda.so.1"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "/opt/old/libcuda.so.1"));
         assert!(finding.cause.unwrap().contains("does not start"));
         let finding = with("/usr/local/cuda/compat/libcuda.so.1", Some(DriverCode::COMPAT_NOT_SUPPORTED));
         assert!(finding.cause.unwrap().contains("forward-compatibility"));

@@ -53,32 +53,32 @@ fn errors(device: &DeviceInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
-    fn with(ecc: Option<bool>, errors: Option<u64>, pending: Option<bool>) -> (Status, String) {
+    fn with(ecc: Option<bool>, errors: Option<u64>, pending: Option<bool>) -> (FindingStatus, String) {
         let mut machine = ScriptedProvider::healthy();
         let device = &mut machine.nvml.as_mut().unwrap().devices[0];
         (device.ecc, device.ecc_uncorrected, device.pages_pending) = (ecc, errors, pending);
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.fix.is_some(), finding.status == Status::Fail);
+        assert_eq!(finding.fix.is_some(), finding.status == FindingStatus::Fail);
         (finding.status, finding.observed)
     }
 
     #[test]
     fn clean_memory_passes_and_says_what_watches_it() {
-        assert_eq!(with(Some(true), Some(0), None), (Status::Pass, "ECC on, no uncorrected error".into()));
-        assert_eq!(with(Some(true), None, Some(false)), (Status::Pass, "ECC on".into()));
-        assert_eq!(with(Some(false), None, None), (Status::Pass, "ECC off: errors go unseen".into()));
-        assert_eq!(with(None, None, None), (Status::Pass, "no ECC on this device".into()));
+        assert_eq!(with(Some(true), Some(0), None), (FindingStatus::Pass, "ECC on, no uncorrected error".into()));
+        assert_eq!(with(Some(true), None, Some(false)), (FindingStatus::Pass, "ECC on".into()));
+        assert_eq!(with(Some(false), None, None), (FindingStatus::Pass, "ECC off: errors go unseen".into()));
+        assert_eq!(with(None, None, None), (FindingStatus::Pass, "no ECC on this device".into()));
     }
 
     #[test]
     fn wrong_bits_fail() {
-        assert_eq!(with(Some(true), Some(1), None), (Status::Fail, "1 uncorrected error".into()));
+        assert_eq!(with(Some(true), Some(1), None), (FindingStatus::Fail, "1 uncorrected error".into()));
         assert_eq!(
             with(Some(true), Some(3), Some(true)),
-            (Status::Fail, "3 uncorrected errors, pages wait for a reboot to be taken out of use".into())
+            (FindingStatus::Fail, "3 uncorrected errors, pages wait for a reboot to be taken out of use".into())
         );
-        assert_eq!(with(None, None, Some(true)).0, Status::Fail);
+        assert_eq!(with(None, None, Some(true)).0, FindingStatus::Fail);
     }
 }

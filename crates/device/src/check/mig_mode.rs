@@ -39,7 +39,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DriverCode, ScriptedProvider, Status};
+    use crate::{DriverCode, FindingStatus, ScriptedProvider};
 
     fn with(mig: Option<bool>, failure: Option<DriverCode>) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -52,7 +52,7 @@ mod tests {
     fn off_and_not_supported_pass() {
         assert_eq!(with(None, None).observed, "not supported by the device");
         assert_eq!(with(Some(false), None).observed, "off");
-        assert_eq!(with(Some(false), Some(DriverCode::NO_DEVICE)).status, Status::Pass);
+        assert_eq!(with(Some(false), Some(DriverCode::NO_DEVICE)).status, FindingStatus::Pass);
     }
 
     #[test]
@@ -60,10 +60,10 @@ mod tests {
         let finding = with(Some(true), None);
         assert_eq!(
             (finding.status, finding.observed.as_str()),
-            (Status::Pass, "on; a process sees one instance at a time")
+            (FindingStatus::Pass, "on; a process sees one instance at a time")
         );
         let finding = with(Some(true), Some(DriverCode::NO_DEVICE));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "on"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "on"));
         assert!(finding.fix.unwrap().starts_with("`sudo nvidia-smi mig -i 0 -cgi 0 -C`"));
     }
 
@@ -71,6 +71,6 @@ mod tests {
     fn without_devices_it_is_skipped() {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml = ScriptedProvider::empty().nvml;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

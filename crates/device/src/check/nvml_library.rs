@@ -52,7 +52,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     fn with(failure: NvmlFailure) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_working_library_tells_the_driver() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Pass, "driver 550.54.15"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Pass, "driver 550.54.15"));
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
             (other, "device fell off the bus", "nvidia-smi"),
         ] {
             let finding = with(failure);
-            assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, observed));
+            assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, observed));
             assert!(finding.fix.as_deref().unwrap().contains(fix), "{finding:?}");
         }
     }

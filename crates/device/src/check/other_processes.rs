@@ -37,7 +37,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceProcess, Needs, ProcessKind, ScriptedProvider, Status};
+    use crate::{DeviceProcess, FindingStatus, Needs, ProcessKind, ScriptedProvider};
 
     fn process(pid: u32, name: Option<&str>, memory: Option<u64>, kind: ProcessKind) -> DeviceProcess {
         DeviceProcess { pid, name: name.map(str::to_owned), memory, kind }
@@ -58,23 +58,23 @@ mod tests {
     #[test]
     fn others_are_named_and_do_no_harm_but_to_timings() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Pass, "none"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Pass, "none"));
         let finding = check(&Probe::new(&busy()));
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "100 python3 (3.0 GiB), 200, 300 Xorg (64 MiB), 97% busy");
         let quiet = Needs { quiet: true, ..Needs::default() };
         let finding = check(&Probe::with_needs(&busy(), quiet));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert!(finding.fix.unwrap().contains("cuda:N"));
         let mut machine = busy();
         machine.nvml.as_mut().unwrap().devices[0].processes.as_mut().unwrap().drain(..2);
-        assert_eq!(check(&Probe::with_needs(&machine, quiet)).status, Status::Pass);
+        assert_eq!(check(&Probe::with_needs(&machine, quiet)).status, FindingStatus::Pass);
     }
 
     #[test]
     fn silence_is_skipped() {
         let mut machine = busy();
         machine.nvml.as_mut().unwrap().devices[0].processes = None;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

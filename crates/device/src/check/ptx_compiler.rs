@@ -47,12 +47,12 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     #[test]
     fn the_compiler_is_named() {
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
-        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "/usr/lib/x86_64-linux-gnu/libnvidia-ptxjitcompiler.so.550.54.15");
     }
 
@@ -61,7 +61,7 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.compiler_libraries.clear();
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert!(finding.observed.ends_with("libcuda.so.550.54.15 without libnvidia-ptxjitcompiler.so.1"));
         assert!(finding.cause.unwrap().contains("221"));
         assert!(finding.fix.unwrap().contains("libnvidia-ptxjitcompiler1"));
@@ -74,9 +74,9 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.cuda_disable_ptx_jit = Some("1".into());
         let finding = check(&Probe::new(&machine));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "CUDA_DISABLE_PTX_JIT=1"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "CUDA_DISABLE_PTX_JIT=1"));
         machine.environment.cuda_disable_ptx_jit = Some("0".into());
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
     }
 
     #[test]
@@ -87,8 +87,8 @@ mod tests {
         assert!(check(&Probe::new(&machine)).observed.contains("OCTOPUS_LIBCUDA"));
         machine.environment.octopus_libcuda = None;
         machine.environment.driver_libraries.clear();
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.driver = ScriptedProvider::empty().driver;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

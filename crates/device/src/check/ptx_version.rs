@@ -36,7 +36,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Needs, ScriptedProvider, Status, Version};
+    use crate::{FindingStatus, Needs, ScriptedProvider, Version};
 
     fn with(cuda: (u32, u32), ptx: (u32, u32)) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -48,9 +48,9 @@ mod tests {
     #[test]
     fn the_kernels_version_decides() {
         let finding = with((12, 4), (8, 4));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Pass, "PTX up to 8.4 (CUDA 12.4)"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Pass, "PTX up to 8.4 (CUDA 12.4)"));
         assert_eq!(finding.expected, "the driver compiles PTX 8.4, as those of CUDA 12.4 and newer do");
-        assert_eq!(with((11, 4), (7, 0)).status, Status::Pass);
+        assert_eq!(with((11, 4), (7, 0)).status, FindingStatus::Pass);
         assert_eq!(with((13, 0), (8, 4)).observed, "PTX up to 9.0 (CUDA 13.0)");
     }
 
@@ -63,7 +63,7 @@ mod tests {
             ((10, 2), (8, 4), "CUDA 10.2", "CUDA 12.4"),
         ] {
             let finding = with(cuda, ptx);
-            assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, observed));
+            assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, observed));
             assert!(finding.fix.unwrap().contains(needed));
             assert!(finding.cause.unwrap().contains("222"));
         }
@@ -71,10 +71,10 @@ mod tests {
 
     #[test]
     fn what_nobody_knows_is_skipped() {
-        assert_eq!(with((12, 4), (99, 0)).status, Status::Skip);
+        assert_eq!(with((12, 4), (99, 0)).status, FindingStatus::Skip);
         let mut machine = ScriptedProvider::healthy();
         machine.driver = ScriptedProvider::empty().driver;
         machine.nvml.as_mut().unwrap().cuda_version = None;
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Skip);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Skip);
     }
 }

@@ -42,41 +42,44 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
-    fn outcome(machine: &ScriptedProvider) -> (Status, String) {
+    fn outcome(machine: &ScriptedProvider) -> (FindingStatus, String) {
         let finding = check(&Probe::new(machine));
-        assert_eq!(finding.fix.is_some(), finding.status == Status::Fail);
+        assert_eq!(finding.fix.is_some(), finding.status == FindingStatus::Fail);
         (finding.status, finding.observed)
     }
 
     #[test]
     fn equal_versions_pass() {
-        assert_eq!(outcome(&ScriptedProvider::healthy()), (Status::Pass, "both 550.54.15".into()));
+        assert_eq!(outcome(&ScriptedProvider::healthy()), (FindingStatus::Pass, "both 550.54.15".into()));
     }
 
     #[test]
     fn nvml_the_driver_and_the_numbers_can_each_tell() {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml = Err(NvmlFailure::VersionMismatch);
-        assert_eq!(outcome(&machine), (Status::Fail, "kernel module 550.54.15, library of another version".into()));
+        assert_eq!(
+            outcome(&machine),
+            (FindingStatus::Fail, "kernel module 550.54.15, library of another version".into())
+        );
         machine.environment.kernel_module = Some("535.183.01".into());
-        assert_eq!(outcome(&machine), (Status::Fail, "kernel module 535.183.01, library 550.54.15".into()));
+        assert_eq!(outcome(&machine), (FindingStatus::Fail, "kernel module 535.183.01, library 550.54.15".into()));
         let mut machine = ScriptedProvider::healthy();
         machine.driver.as_mut().unwrap().failure = Some(DriverCode::SYSTEM_DRIVER_MISMATCH);
-        assert_eq!(outcome(&machine).0, Status::Fail);
+        assert_eq!(outcome(&machine).0, FindingStatus::Fail);
         let mut machine = ScriptedProvider::healthy();
         machine.environment.kernel_module = Some("535.183.01".into());
-        assert_eq!(outcome(&machine), (Status::Fail, "kernel module 535.183.01, library 550.54.15".into()));
+        assert_eq!(outcome(&machine), (FindingStatus::Fail, "kernel module 535.183.01, library 550.54.15".into()));
     }
 
     #[test]
     fn without_a_visible_module_the_driver_is_believed() {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.kernel_module = None;
-        assert_eq!(outcome(&machine), (Status::Pass, "the driver reports no mismatch".into()));
+        assert_eq!(outcome(&machine), (FindingStatus::Pass, "the driver reports no mismatch".into()));
         machine.nvml = Err(NvmlFailure::DriverNotLoaded);
         machine.driver = ScriptedProvider::empty().driver;
-        assert_eq!(outcome(&machine).0, Status::Skip);
+        assert_eq!(outcome(&machine).0, FindingStatus::Skip);
     }
 }

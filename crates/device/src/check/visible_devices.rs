@@ -24,7 +24,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ScriptedProvider, Status};
+    use crate::{FindingStatus, ScriptedProvider};
 
     fn with(value: &str) -> Finding {
         let mut machine = ScriptedProvider::healthy();
@@ -36,7 +36,7 @@ mod tests {
     fn unset_and_sensible_lists_pass() {
         assert_eq!(check(&Probe::new(&ScriptedProvider::healthy())).observed, "unset");
         for value in ["0", " 0 ", "GPU-5c1f7ed0", "MIG-1d2e3f40-0000-4000-8000-000000000000"] {
-            assert_eq!(with(value).status, Status::Pass, "{value}");
+            assert_eq!(with(value).status, FindingStatus::Pass, "{value}");
         }
     }
 
@@ -52,7 +52,7 @@ mod tests {
             ("GPU-ffff", "no device has a UUID that starts with GPU-ffff"),
         ] {
             let finding = with(value);
-            assert_eq!(finding.status, Status::Fail, "{value}");
+            assert_eq!(finding.status, FindingStatus::Fail, "{value}");
             assert_eq!(finding.observed, format!("CUDA_VISIBLE_DEVICES={value:?}"));
             assert_eq!(finding.cause.as_deref(), Some(cause));
             assert!(finding.fix.unwrap().contains("unset"));
@@ -64,8 +64,8 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml = ScriptedProvider::empty().nvml;
         machine.environment.cuda_visible_devices = Some("7,GPU-ffff".into());
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.environment.cuda_visible_devices = Some("none".into());
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Fail);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Fail);
     }
 }

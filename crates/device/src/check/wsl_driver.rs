@@ -36,7 +36,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Access, DeviceFile, DriverCode, FoundBy, LibraryCopy, ScriptedProvider, Status};
+    use crate::{Access, DeviceFile, DriverCode, FindingStatus, FoundBy, LibraryCopy, ScriptedProvider};
 
     fn under_windows(file: &str) -> ScriptedProvider {
         let mut machine = ScriptedProvider::healthy();
@@ -53,17 +53,17 @@ mod tests {
         let finding = check(&Probe::new(&under_windows("/usr/lib/wsl/lib/libcuda.so.1.1")));
         assert_eq!(
             (finding.status, finding.observed.as_str()),
-            (Status::Pass, "WSL 2, /usr/lib/wsl/lib/libcuda.so.1.1")
+            (FindingStatus::Pass, "WSL 2, /usr/lib/wsl/lib/libcuda.so.1.1")
         );
     }
 
     #[test]
     fn a_linux_driver_inside_wsl_fails_unless_it_works() {
         let mut machine = under_windows("/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.15");
-        assert_eq!(check(&Probe::new(&machine)).status, Status::Pass);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
         machine.driver.as_mut().unwrap().failure = Some(DriverCode::NO_DEVICE);
         let finding = check(&Probe::new(&machine));
-        assert_eq!(finding.status, Status::Fail);
+        assert_eq!(finding.status, FindingStatus::Fail);
         assert!(finding.fix.unwrap().contains("purge"));
     }
 
@@ -73,7 +73,7 @@ mod tests {
         machine.environment.device_files.clear();
         machine.driver.as_mut().unwrap().devices = 0;
         let finding = check(&Probe::new(&machine));
-        assert_eq!((finding.status, finding.observed.as_str()), (Status::Fail, "no /dev/dxg"));
+        assert_eq!((finding.status, finding.observed.as_str()), (FindingStatus::Fail, "no /dev/dxg"));
         assert!(finding.fix.unwrap().contains("--set-version"));
     }
 }

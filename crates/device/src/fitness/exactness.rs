@@ -35,7 +35,7 @@ fn judge(rows: &[ExactRow]) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Status;
+    use crate::FindingStatus;
 
     fn row(name: &str, n: usize, hash: &str) -> ExactRow {
         ExactRow { name: name.into(), n, hash: hash.into(), cpu: "a".into() }
@@ -45,10 +45,13 @@ mod tests {
     fn differing_results_are_named() {
         let rows = [row("array_add_f32", 1, "a"), row("array_add_f32", 9, "a"), row("matmul_f64", 9, "a")];
         let fine = judge(&rows);
-        assert_eq!((fine.status, fine.observed.as_str()), (Status::Pass, "3 results of 2 kernels: the same bits"));
+        assert_eq!(
+            (fine.status, fine.observed.as_str()),
+            (FindingStatus::Pass, "3 results of 2 kernels: the same bits")
+        );
         let rows: Vec<ExactRow> = (0..5).map(|n| row("array_sum_f64", n, if n == 0 { "a" } else { "b" })).collect();
         let wrong = judge(&rows);
-        assert_eq!(wrong.status, Status::Fail);
+        assert_eq!(wrong.status, FindingStatus::Fail);
         assert_eq!(
             wrong.observed,
             "4 of 5 results of 1 kernels differ: array_sum_f64 of 1, array_sum_f64 of 2, array_sum_f64 of 3, ..."

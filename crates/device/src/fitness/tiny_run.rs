@@ -21,14 +21,14 @@ pub(super) fn check(tiny_run: &mut TinyRun<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Status;
+    use crate::FindingStatus;
 
     #[test]
     fn the_runs_own_words_are_shown() {
         let passed = check(&mut || Ok("10 draws".into()));
-        assert_eq!((passed.status, passed.observed.as_str()), (Status::Pass, "10 draws"));
+        assert_eq!((passed.status, passed.observed.as_str()), (FindingStatus::Pass, "10 draws"));
         let failed = check(&mut || Err("draw 3 is NaN".into()));
-        assert_eq!((failed.status, failed.observed.as_str()), (Status::Fail, "draw 3 is NaN"));
+        assert_eq!((failed.status, failed.observed.as_str()), (FindingStatus::Fail, "draw 3 is NaN"));
         assert!(failed.cause.is_some() && failed.fix.is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! The devices as the CUDA driver tells of them: those that this process may use, without a context.
 
 use crate::{ComputeMode, DeviceInfo};
-use octopus_cuda::{Attribute, Device};
+use octopus_cuda::{Device, DeviceAttribute};
 
 /// One entry for each, in the driver's order; none when the driver does not start. Every question is asked
 /// on its own, as NVML's are.
@@ -20,10 +20,10 @@ fn describe(device: &Device) -> DeviceInfo {
         compute_capability: device.compute_capability().ok().map(Into::into),
         pci_slot: device.pci_bus_id().ok(),
         sm_count: device.multiprocessors().ok(),
-        sm_clock_max_mhz: megahertz(Attribute::ClockKilohertz),
-        memory_clock_max_mhz: megahertz(Attribute::MemoryClockKilohertz),
+        sm_clock_max_mhz: megahertz(DeviceAttribute::ClockKilohertz),
+        memory_clock_max_mhz: megahertz(DeviceAttribute::MemoryClockKilohertz),
         ecc: device.ecc_enabled().ok(),
-        compute_mode: number(Attribute::ComputeMode).and_then(|mode| match mode {
+        compute_mode: number(DeviceAttribute::ComputeMode).and_then(|mode| match mode {
             0 => Some(ComputeMode::Default),
             2 => Some(ComputeMode::Prohibited),
             1 | 3 => Some(ComputeMode::Exclusive),

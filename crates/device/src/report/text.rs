@@ -1,7 +1,7 @@
 //! The report as text for people.
 
 use super::{Overall, VerifyReport};
-use crate::Status;
+use crate::FindingStatus;
 use std::fmt;
 
 impl fmt::Display for VerifyReport {
@@ -17,7 +17,7 @@ impl fmt::Display for VerifyReport {
         if self.overall != Overall::Absent {
             for finding in &self.findings {
                 writeln!(f, "{:<4}  {:<18}  {}", finding.status, finding.id, finding.observed)?;
-                if finding.status == Status::Fail {
+                if finding.status == FindingStatus::Fail {
                     writeln!(f, "      expected: {}", finding.expected)?;
                 }
                 for (word, text) in [("cause:   ", &finding.cause), ("fix:     ", &finding.fix)] {

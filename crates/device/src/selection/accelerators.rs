@@ -1,6 +1,6 @@
 //! The facts about the machine that a selection needs.
 
-use crate::{Finding, Probe, Status, check};
+use crate::{Finding, FindingStatus, Probe, check};
 use std::fmt;
 
 /// The number of CUDA devices that this process may use, and what speaks against using them.
@@ -46,7 +46,7 @@ impl Accelerators {
         }
         let devices = probe.driver.as_ref().map_or(0, |driver| driver.devices);
         let findings = check::run(probe);
-        let failed = findings.iter().find(|finding| finding.status == Status::Fail);
+        let failed = findings.iter().find(|finding| finding.status == FindingStatus::Fail);
         let unusable = failed.map(Unusable::of).or_else(|| {
             (devices == 0).then(|| Unusable {
                 reason: "the CUDA driver shows no device to this process".into(),

@@ -3,7 +3,7 @@
 use crate::expected::{Differences, array, expected, number, report, schools};
 use crate::support::{make, matrix};
 use octopus_diag::{
-    Comparison, Elpd, LogLikelihood, Statistic, Ties, WeightMethod, bayesian_p_value, bayesian_p_values,
+    ComparedModel, Elpd, LogLikelihood, Statistic, Ties, WeightMethod, bayesian_p_value, bayesian_p_values,
     bayesian_u_values, compare, loo, loo_pit, psis, relative_eff, summary, waic,
 };
 use octopus_trace::{Array, Dataset, Values};
@@ -66,7 +66,7 @@ fn check_comparisons(models: &[(&str, &Elpd)], ic: &str, expected: &Value, diffe
         let found = compare(models, method).unwrap();
         assert_eq!(found.len(), models.len());
         for row in found {
-            let Comparison { name: model, rank, elpd, p, elpd_diff, weight, se, dse, .. } = row;
+            let ComparedModel { name: model, rank, elpd, p, elpd_diff, weight, se, dse, .. } = row;
             let theirs = numbers(&expected[format!("{ic} {name}")][&model]);
             let label = format!("{ic} {name} {model}");
             assert_eq!(rank as f64, theirs[0], "{label}");

@@ -2,7 +2,7 @@
 
 use super::truth::Truth;
 use super::{DataSource, HierarchicalSettings, HierarchicalSimulator};
-use crate::{BuildError, Effects, Problem, Rows, Simulator, TableFile, settings};
+use crate::{BuildError, Effects, Problem, RowFilter, Simulator, TableFile, settings};
 use octopus_density::{Dim, GroupedData, HierarchicalNormal, Labels, Likelihood, LogDensity, ModelError, synthetic};
 use octopus_formats::observations;
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
@@ -119,7 +119,7 @@ impl Problem for HierarchicalNormalProblem {
 
 fn read_file(file: &TableFile) -> Result<GroupedData, BuildError> {
     let TableFile { path, group, value, only } = file;
-    let Some(Rows { column, label }) = only else { return Ok(observations::read_grouped(path, group, value)?) };
+    let Some(RowFilter { column, label }) = only else { return Ok(observations::read_grouped(path, group, value)?) };
     let sets = observations::read_sets(path, group, value, column)?;
     let own = sets.into_iter().find(|(name, _)| name == label);
     own.map(|(_, data)| data).ok_or_else(|| BuildError::NoRow {
@@ -141,7 +141,7 @@ fn described(source: DataSource) -> Result<(DataSource, String), BuildError> {
         }
         DataSource::File(file) => {
             let path = absolute(&file.path).map_err(|source| BuildError::Path { path: file.path.clone(), source })?;
-            let rows = file.only.as_ref().map(|Rows { column, label }| format!(", rows with {column} = {label}"));
+            let rows = file.only.as_ref().map(|RowFilter { column, label }| format!(", rows with {column} = {label}"));
             let described = format!("{}{}", path.display(), rows.unwrap_or_default());
             (DataSource::File(TableFile { path, ..file }), described)
         }

@@ -18,7 +18,7 @@ use crate::draw::Block;
 use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu_note::{GpuNote, is_loss, loss};
-use crate::run_state::{BatchStep, PendingSteps, PreparedRun, RunState, RunStatus, Runs};
+use crate::run_state::{BatchStep, PendingSteps, PreparedRun, RunState, Runs, SetStatus};
 use job::{Job, Run};
 use octopus_cuda::{Context, CudaError};
 use octopus_density::{LogDensity, warp};
@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The data sets of a batch.
 pub(crate) struct OnGpu<'d, D: ?Sized> {
-    sets: Vec<RunStatus<'d, D, Run<'d, D>>>,
+    sets: Vec<SetStatus<'d, D, Run<'d, D>>>,
     /// The devices, those with the most multiprocessors first.
     devices: Vec<BatchDevice>,
     /// The data sets of the turns to come.
@@ -71,7 +71,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
     /// # Errors
     /// When all devices or their memories fail, and when there is none.
     pub(crate) fn new(
-        mut sets: Vec<RunStatus<'d, D, Run<'d, D>>>,
+        mut sets: Vec<SetStatus<'d, D, Run<'d, D>>>,
         at_once: usize,
         contexts: &[Context],
         gpu: &GpuConfig,
@@ -88,7 +88,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         }
         let mut shapes: BTreeMap<Shape, Vec<(usize, usize)>> = BTreeMap::new();
         for (number, set) in sets.iter_mut().enumerate() {
-            let RunStatus::Waiting(begun) = set else { continue };
+            let SetStatus::Waiting(begun) = set else { continue };
             let (density, config) = (begun.run_state.density(), begun.run_state.config());
             let kernels = kernel::of(density, config.precision);
             match kernels.and_then(|kernels| kernel::choose_of_batch(kernels, config.precision).map(|_| kernels)) {
@@ -97,7 +97,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                     let shape = (name, config.precision.name(), warp::lanes(dim), config.max_depth);
                     shapes.entry(shape).or_default().push((dim, number));
                 }
-                Err(error) => *set = RunStatus::Failed(Some(error)),
+                Err(error) => *set = SetStatus::Failed(Some(error)),
             }
         }
         let mut turns = Vec::new();
@@ -165,11 +165,11 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         let mut due = Vec::new();
         for (item, number) in numbers.into_iter().enumerate() {
             let set = &mut self.sets[number];
-            match std::mem::replace(set, RunStatus::Failed(None)) {
-                RunStatus::Waiting(begun) => {
+            match std::mem::replace(set, SetStatus::Failed(None)) {
+                SetStatus::Waiting(begun) => {
                     let is_old = begun.due == PendingSteps::default();
                     due.push((begun.due, is_old.then(|| begun.states.clone())));
-                    *set = RunStatus::Going(Run::new(begun, at, item));
+                    *set = SetStatus::Going(Run::new(begun, at, item));
                 }
                 other => *set = other,
             }
@@ -205,14 +205,14 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         let mut left = Vec::new();
         for Stopped { set, failed, next } in stopped {
             let status = &mut self.sets[set];
-            *status = match std::mem::replace(status, RunStatus::Failed(None)) {
-                RunStatus::Going(_) if failed.is_some() => RunStatus::Failed(failed),
-                RunStatus::Going(run) if run.run_state.is_complete() => {
-                    RunStatus::Complete(run.run_state, run.chains.host.step_sizes())
+            *status = match std::mem::replace(status, SetStatus::Failed(None)) {
+                SetStatus::Going(_) if failed.is_some() => SetStatus::Failed(failed),
+                SetStatus::Going(run) if run.run_state.is_complete() => {
+                    SetStatus::Complete(run.run_state, run.chains.host.step_sizes())
                 }
-                RunStatus::Going(run) if lost.is_some() => {
+                SetStatus::Going(run) if lost.is_some() => {
                     left.push(set);
-                    RunStatus::Waiting(run.leave(next))
+                    SetStatus::Waiting(run.leave(next))
                 }
                 other => other,
             };
@@ -235,8 +235,8 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
 
     /// Returns the failures that were not told yet.
     fn untold(&mut self) -> Vec<BatchStep> {
-        let told = |(set, status): (usize, &mut RunStatus<'d, D, _>)| match status {
-            RunStatus::Failed(error) => Some(BatchStep { set, block: Err(error.take()?) }),
+        let told = |(set, status): (usize, &mut SetStatus<'d, D, _>)| match status {
+            SetStatus::Failed(error) => Some(BatchStep { set, block: Err(error.take()?) }),
             _ => None,
         };
         self.sets.iter_mut().enumerate().filter_map(told).collect()
@@ -340,11 +340,11 @@ fn drive<D: LogDensity + ?Sized>(
 
 /// Returns the data sets of these numbers, whose turn has not come.
 fn waiting<'a, 'd, D: ?Sized>(
-    sets: &'a [RunStatus<'d, D, Run<'d, D>>],
+    sets: &'a [SetStatus<'d, D, Run<'d, D>>],
     numbers: &[usize],
 ) -> Vec<&'a PreparedRun<'d, D>> {
     let begun = |&number: &usize| match &sets[number] {
-        RunStatus::Waiting(begun) => Some(begun),
+        SetStatus::Waiting(begun) => Some(begun),
         _ => None,
     };
     numbers.iter().filter_map(begun).collect()
@@ -352,10 +352,10 @@ fn waiting<'a, 'd, D: ?Sized>(
 
 /// Returns the runs that are under way, with their numbers.
 fn going<'a, 'd, D: ?Sized>(
-    sets: &'a mut [RunStatus<'d, D, Run<'d, D>>],
+    sets: &'a mut [SetStatus<'d, D, Run<'d, D>>],
 ) -> impl Iterator<Item = (usize, &'a mut Run<'d, D>)> {
     sets.iter_mut().enumerate().filter_map(|(set, status)| match status {
-        RunStatus::Going(run) => Some((set, run)),
+        SetStatus::Going(run) => Some((set, run)),
         _ => None,
     })
 }
@@ -374,25 +374,25 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
 
     fn run_state(&self, set: usize) -> Option<&RunState<'d, D>> {
         match self.sets.get(set)? {
-            RunStatus::Waiting(begun) => Some(&begun.run_state),
-            RunStatus::Going(run) => Some(&run.run_state),
-            RunStatus::Complete(run_state, _) => Some(run_state),
-            RunStatus::Failed(_) => None,
+            SetStatus::Waiting(begun) => Some(&begun.run_state),
+            SetStatus::Going(run) => Some(&run.run_state),
+            SetStatus::Complete(run_state, _) => Some(run_state),
+            SetStatus::Failed(_) => None,
         }
     }
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>> {
         match self.sets.get(set)? {
-            RunStatus::Waiting(begun) => Some(begun.states.iter().map(|state| state.step_size).collect()),
-            RunStatus::Going(run) => Some(run.chains.host.step_sizes()),
-            RunStatus::Complete(_, steps) => Some(steps.clone()),
-            RunStatus::Failed(_) => None,
+            SetStatus::Waiting(begun) => Some(begun.states.iter().map(|state| state.step_size).collect()),
+            SetStatus::Going(run) => Some(run.chains.host.step_sizes()),
+            SetStatus::Complete(_, steps) => Some(steps.clone()),
+            SetStatus::Failed(_) => None,
         }
     }
 
     fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError> {
         Ok(match self.sets.get(set) {
-            Some(RunStatus::Going(run)) => Some(run.chains.host.states()),
+            Some(SetStatus::Going(run)) => Some(run.chains.host.states()),
             _ => None,
         })
     }

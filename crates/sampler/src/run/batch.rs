@@ -12,7 +12,7 @@ use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu::OnGpu;
 use crate::gpu_note::GpuNote;
-use crate::run_state::{BatchStep, Begin, PreparedRun, RunState, RunStatus, Runs};
+use crate::run_state::{BatchStep, Begin, PreparedRun, RunState, Runs, SetStatus};
 use octopus_density::LogDensity;
 use rayon::prelude::*;
 
@@ -137,20 +137,20 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     }
 }
 
-fn begin_all<'d, D: LogDensity + ?Sized, R: Send>(sets: &[DataSet<'d, D>]) -> Vec<RunStatus<'d, D, R>> {
+fn begin_all<'d, D: LogDensity + ?Sized, R: Send>(sets: &[DataSet<'d, D>]) -> Vec<SetStatus<'d, D, R>> {
     let begin = |set: &DataSet<'d, D>| match PreparedRun::new(set.density, &set.begin) {
-        Ok(prepared) => RunStatus::Waiting(prepared),
-        Err(error) => RunStatus::Failed(Some(error)),
+        Ok(prepared) => SetStatus::Waiting(prepared),
+        Err(error) => SetStatus::Failed(Some(error)),
     };
     sets.par_iter().map(begin).collect()
 }
 
 struct OnCpu<'d, D: ?Sized> {
-    sets: Vec<RunStatus<'d, D, Sampler<'d, D>>>,
+    sets: Vec<SetStatus<'d, D, Sampler<'d, D>>>,
     at_once: usize,
 }
 
-impl<'d, D: LogDensity + ?Sized> RunStatus<'d, D, Sampler<'d, D>> {
+impl<'d, D: LogDensity + ?Sized> SetStatus<'d, D, Sampler<'d, D>> {
     /// Returns whether there is something to do, or to tell.
     fn is_open(&self) -> bool {
         matches!(self, Self::Waiting(_) | Self::Going(_) | Self::Failed(Some(_)))
@@ -186,7 +186,7 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
             if chosen.is_empty() {
                 return Ok(None);
             }
-            let one = |(set, status): (usize, &mut RunStatus<'d, D, _>)| {
+            let one = |(set, status): (usize, &mut SetStatus<'d, D, _>)| {
                 Some(BatchStep { set, block: status.advance(limit).transpose()? })
             };
             let steps: Vec<BatchStep> = chosen.into_par_iter().filter_map(one).collect();
@@ -199,25 +199,25 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
 
     fn run_state(&self, set: usize) -> Option<&RunState<'d, D>> {
         match self.sets.get(set)? {
-            RunStatus::Waiting(prepared) => Some(&prepared.run_state),
-            RunStatus::Going(sampler) => Some(sampler.run_state()),
-            RunStatus::Complete(run_state, _) => Some(run_state),
-            RunStatus::Failed(_) => None,
+            SetStatus::Waiting(prepared) => Some(&prepared.run_state),
+            SetStatus::Going(sampler) => Some(sampler.run_state()),
+            SetStatus::Complete(run_state, _) => Some(run_state),
+            SetStatus::Failed(_) => None,
         }
     }
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>> {
         match self.sets.get(set)? {
-            RunStatus::Waiting(prepared) => Some(prepared.states.iter().map(|state| state.step_size).collect()),
-            RunStatus::Going(sampler) => Some(sampler.step_sizes()),
-            RunStatus::Complete(_, steps) => Some(steps.clone()),
-            RunStatus::Failed(_) => None,
+            SetStatus::Waiting(prepared) => Some(prepared.states.iter().map(|state| state.step_size).collect()),
+            SetStatus::Going(sampler) => Some(sampler.step_sizes()),
+            SetStatus::Complete(_, steps) => Some(steps.clone()),
+            SetStatus::Failed(_) => None,
         }
     }
 
     fn states(&self, set: usize) -> Result<Option<Vec<ChainState>>, SamplerError> {
         match self.sets.get(set) {
-            Some(RunStatus::Going(sampler)) => sampler.states().map(Some),
+            Some(SetStatus::Going(sampler)) => sampler.states().map(Some),
             _ => Ok(None),
         }
     }

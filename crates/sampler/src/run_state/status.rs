@@ -34,7 +34,7 @@ pub(crate) trait Runs<'d, D: ?Sized>: Send {
 }
 
 /// How the run of a data set stands.
-pub(crate) enum RunStatus<'d, D: ?Sized, R> {
+pub(crate) enum SetStatus<'d, D: ?Sized, R> {
     /// The turn of the data set has not come.
     Waiting(PreparedRun<'d, D>),
     /// The run is under way.

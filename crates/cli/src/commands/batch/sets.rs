@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 use octopus::model_record;
 use octopus_density::{GroupedData, LogDensity};
 use octopus_formats::observations;
-use octopus_models::{Model, Problem, Rows, TableFile};
+use octopus_models::{Model, Problem, RowFilter, TableFile};
 use octopus_random::philox4x32_10;
-use octopus_runs::{RunFolder, RunRecord, RunWriter, Status};
+use octopus_runs::{RunFolder, RunRecord, RunStatus, RunWriter};
 use octopus_sampler::{Begin, SamplerConfig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ pub(super) fn read(
         (Some(column), false) => {
             let sets = observations::read_sets(source, group, value, column)?;
             let one = |(label, data): (String, GroupedData)| {
-                let rows = Rows { column: column.clone(), label: label.clone() };
+                let rows = RowFilter { column: column.clone(), label: label.clone() };
                 (label, file(source, Some(rows)), Ok(data))
             };
             let mut found: Vec<_> = sets.into_iter().map(one).collect();
@@ -176,7 +176,7 @@ pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
             );
             return Err(UsageError(why).into());
         }
-        set.state = if record.status == Status::Complete {
+        set.state = if record.status == RunStatus::Complete {
             State::Complete(Box::new(record.clone()))
         } else {
             let resumed = RunWriter::resume(&set.dir)?;
