@@ -14,6 +14,7 @@ mod manifest;
 mod module_names;
 mod orphans;
 mod tree;
+mod type_names;
 mod unsafe_door;
 
 pub(crate) use tree::Tree;
@@ -69,7 +70,7 @@ impl fmt::Display for Complaint {
 /// A check's name and its function.
 type Check = (&'static str, fn(&Tree) -> Vec<Complaint>);
 
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 12] = [
     ("file size", file_size::check),
     ("machine paths", machine_paths::check),
     ("crate direction", direction::check),
@@ -77,6 +78,7 @@ const CHECKS: [Check; 11] = [
     ("unsafe code", unsafe_door::check),
     ("crate documentation", crate_docs::check),
     ("module names", module_names::check),
+    ("type names", type_names::check),
     ("files that are compiled", orphans::check),
     ("leftovers", leftovers::check),
     ("lock file", lockfile::check),
