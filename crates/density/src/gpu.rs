@@ -56,8 +56,9 @@ pub enum KernelField<'a> {
 }
 
 impl Population {
-    /// `Population` of kernels/nuts/centering.cuh, field by field.
-    pub(crate) fn kernel_fields(self) -> [KernelField<'static>; 4] {
+    /// Returns the fields of `Population` in `kernels/nuts/centering.cuh`, in its order: a density whose `Data` has a
+    /// `Population` gives them in its place.
+    pub fn kernel_fields(self) -> [KernelField<'static>; 4] {
         [self.typical, self.total, self.center, self.prior].map(KernelField::Scalar)
     }
 }

@@ -93,7 +93,9 @@ mod schools;
 pub mod synthetic;
 pub mod warp;
 
-pub use centering::{Centering, gradient_to_centered, log_jacobian, to_centered, to_non_centered};
+pub use centering::{
+    Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, to_centered, to_non_centered,
+};
 pub use density::LogDensity;
 pub use error::{DensityError, ModelError};
 pub use hierarchical::{HierarchicalNormal, HierarchicalPrior, Likelihood};

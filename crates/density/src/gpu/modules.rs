@@ -1,39 +1,63 @@
-//! The compiled kernels of Octopus's own densities: the one list of what `kernels/ptx` has for them.
+//! Lists of the compiled kernels of a density, and those of Octopus's own: what `kernels/ptx` has for them.
 
-use super::{ExpansionModule, KernelModule, KernelText, Precision};
+use super::{ExpansionModule, KernelModule};
 
-/// The modules of one density, by precision and shape; for teams after `;`. The density's name stands after the beginning
-/// of the files' names.
-macro_rules! modules {
-    ($density:literal: $($rest:tt)*) => { modules!("nuts_" $density: $($rest)*) };
-    ($beginning:literal $density:literal: $($precision:ident $name:literal { $($lanes:literal x $rows:literal)* $(; $wide:literal x $long:literal)* })*) => {
+/// Lists the [`KernelModule`](crate::gpu::KernelModule)s of one density, by precision and shape; those for teams stand
+/// after `;`. The files are beside each other: `<beginning>_<precision>_<lanes>x<rows>.ptx.gz`, with `_team` after the
+/// rows of those for teams. Like any path of `include_bytes!`, the beginning is relative to the file that has the list.
+///
+/// ```text
+/// static MODULES: &[KernelModule] = kernel_modules!("../../ptx/nuts_my_model":
+///     F64 "f64" { 32 x 1 32 x 4; 32 x 4 }
+///     F32 "f32" { 32 x 1 32 x 4 }
+/// );
+/// ```
+#[macro_export]
+macro_rules! kernel_modules {
+    ($beginning:literal: $($precision:ident $name:literal { $($lanes:literal x $rows:literal)* $(; $wide:literal x $long:literal)* })*) => {
         &[$(
-            $(modules!(@ $beginning, $density, $precision, $name, $lanes, $rows, false, ""),)*
-            $(modules!(@ $beginning, $density, $precision, $name, $wide, $long, true, "_team"),)*
+            $($crate::kernel_modules!(@ $beginning, $precision, $name, $lanes, $rows, false, ""),)*
+            $($crate::kernel_modules!(@ $beginning, $precision, $name, $wide, $long, true, "_team"),)*
         )*]
     };
-    (@ $beginning:literal, $density:literal, $precision:ident, $name:literal, $lanes:literal, $rows:literal, $team:literal, $ending:literal) => {
-        KernelModule {
-            precision: Precision::$precision,
+    (@ $beginning:literal, $precision:ident, $name:literal, $lanes:literal, $rows:literal, $team:literal, $ending:literal) => {
+        $crate::gpu::KernelModule {
+            precision: $crate::gpu::Precision::$precision,
             lanes: $lanes,
             rows: $rows,
             team: $team,
-            ptx: KernelText::Gzip(include_bytes!(concat!(
-                "../../../../kernels/ptx/", $beginning, $density, "_", $name, "_", $lanes, "x", $rows, $ending, ".ptx.gz"
+            ptx: $crate::gpu::KernelText::Gzip(include_bytes!(concat!(
+                $beginning, "_", $name, "_", $lanes, "x", $rows, $ending, ".ptx.gz"
             ))),
         }
     };
 }
 
+/// Lists the [`ExpansionModule`](crate::gpu::ExpansionModule)s of one density, one for each precision, of the files
+/// `<beginning>_<precision>.ptx.gz`; the path is relative to the file that has the list.
+///
+/// ```text
+/// static EXPANSIONS: &[ExpansionModule] = expansion_modules!("../../ptx/nuts_expand_my_model": F64 "f64" F32 "f32");
+/// ```
+#[macro_export]
+macro_rules! expansion_modules {
+    ($beginning:literal: $($precision:ident $name:literal)*) => {
+        &[$($crate::gpu::ExpansionModule {
+            precision: $crate::gpu::Precision::$precision,
+            ptx: $crate::gpu::KernelText::Gzip(include_bytes!(concat!($beginning, "_", $name, ".ptx.gz"))),
+        }),*]
+    };
+}
+
 /// The kernels of [`HierarchicalNormal`](crate::HierarchicalNormal).
-pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = modules!("hierarchical_normal":
+pub(crate) static HIERARCHICAL_NORMAL: &[KernelModule] = kernel_modules!("../../../../kernels/ptx/nuts_hierarchical_normal":
     F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
     F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
     Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8; 32 x 8; 128 x 8 }
 );
 
 /// The kernels of [`EightSchools`](crate::EightSchools).
-pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = modules!("eight_schools":
+pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = kernel_modules!("../../../../kernels/ptx/nuts_eight_schools":
     F64 "f64" { 32 x 1 }
     F32 "f32" { 32 x 1 }
     Mixed "mixed" { 32 x 1 }
@@ -41,42 +65,31 @@ pub(crate) static EIGHT_SCHOOLS: &[KernelModule] = modules!("eight_schools":
 
 /// The kernels for many [`HierarchicalNormal`](crate::HierarchicalNormal)s in one launch. (Rows beyond those that are
 /// needed change no bits: 128x8 serves what 128x4 would.)
-pub(crate) static BATCH_HIERARCHICAL_NORMAL: &[KernelModule] = modules!("nuts_batch_" "hierarchical_normal":
+pub(crate) static BATCH_HIERARCHICAL_NORMAL: &[KernelModule] = kernel_modules!("../../../../kernels/ptx/nuts_batch_hierarchical_normal":
     F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 8 }
     F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 8 }
     Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 8 }
 );
 
 /// The kernels for many [`EightSchools`](crate::EightSchools) in one launch.
-pub(crate) static BATCH_EIGHT_SCHOOLS: &[KernelModule] = modules!("nuts_batch_" "eight_schools":
+pub(crate) static BATCH_EIGHT_SCHOOLS: &[KernelModule] = kernel_modules!("../../../../kernels/ptx/nuts_batch_eight_schools":
     F64 "f64" { 32 x 1 }
     F32 "f32" { 32 x 1 }
     Mixed "mixed" { 32 x 1 }
 );
 
-/// Lists the modules that expand the draws of one density, one for each precision.
-macro_rules! expansions {
-    ($density:literal: $($precision:ident $name:literal)*) => {
-        &[$(ExpansionModule {
-            precision: Precision::$precision,
-            ptx: KernelText::Gzip(include_bytes!(concat!(
-                "../../../../kernels/ptx/nuts_expand_", $density, "_", $name, ".ptx.gz"
-            ))),
-        }),*]
-    };
-}
-
 /// The modules that expand draws of [`HierarchicalNormal`](crate::HierarchicalNormal).
 pub(crate) static EXPAND_HIERARCHICAL_NORMAL: &[ExpansionModule] =
-    expansions!("hierarchical_normal": F64 "f64" F32 "f32" Mixed "mixed");
+    expansion_modules!("../../../../kernels/ptx/nuts_expand_hierarchical_normal": F64 "f64" F32 "f32" Mixed "mixed");
 
 /// The modules that expand draws of [`EightSchools`](crate::EightSchools).
 pub(crate) static EXPAND_EIGHT_SCHOOLS: &[ExpansionModule] =
-    expansions!("eight_schools": F64 "f64" F32 "f32" Mixed "mixed");
+    expansion_modules!("../../../../kernels/ptx/nuts_expand_eight_schools": F64 "f64" F32 "f32" Mixed "mixed");
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::KernelText;
     use std::collections::BTreeMap;
     use std::fs;
     use std::path::Path;

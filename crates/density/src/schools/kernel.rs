@@ -1,7 +1,7 @@
 //! Log density and gradient of eight schools, in the order of the virtual warp.
 
 use super::{EightSchools, MU_SD, TAU_SCALE};
-use crate::centering::{Integrated, Standard};
+use crate::centering::{IntegratedEffects, StandardisedScalars};
 use crate::warp::{halve, lanes};
 use crate::{Centering, DensityError};
 use octopus_random::exact;
@@ -36,7 +36,7 @@ struct Scalars {
 
 impl Scalars {
     #[inline(always)]
-    fn at(mu: f64, log_tau: f64, standard: Option<&Standard>) -> Self {
+    fn at(mu: f64, log_tau: f64, standard: Option<&StandardisedScalars>) -> Self {
         match standard {
             Some(standard) => Self { mu: standard.shift, log_tau: standard.log_scale, tau: standard.scale },
             None => Self { mu, log_tau, tau: exact::exp(log_tau) },
@@ -56,7 +56,7 @@ impl EightSchools {
         let schools = self.schools();
         let standard = match centering {
             Centering::Standardised => {
-                Some(Standard::at(&self.information, [position[schools], position[schools + 1], 0.0]))
+                Some(StandardisedScalars::at(&self.information, [position[schools], position[schools + 1], 0.0]))
             }
             _ => None,
         };
@@ -124,17 +124,22 @@ impl EightSchools {
         Sums { squares, z2, location, centered_location, scale, centered_scale, power: total, logs: 0.0, shares: total }
     }
 
-    /// Evaluates in standardised coordinates, where the effects are standard normal and [`Integrated`] is what they say
+    /// Evaluates in standardised coordinates, where the effects are standard normal and [`IntegratedEffects`] is what they say
     /// of the scalars once integrated out.
     #[inline(always)]
-    fn integrated<const L: usize>(&self, standard: &Standard, position: &[f64], gradient: &mut [f64]) -> Sums {
+    fn integrated<const L: usize>(
+        &self,
+        standard: &StandardisedScalars,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Sums {
         let mut parts = [0.0; L];
         for j in 0..self.schools() {
             let x = position[j];
             gradient[j] = -x;
             parts[j % L] += x * x;
         }
-        let Integrated { shares, logs, pull, squares, drawn } =
+        let IntegratedEffects { shares, logs, pull, squares, drawn } =
             standard.integrated(&self.information, self.schools() + 2);
         Sums {
             squares,

@@ -3,13 +3,13 @@
 use super::pull::{Data, Pointwise};
 use super::{Evaluate, HierarchicalNormal, Scalars, Sums, finish};
 use crate::LogDensity;
-use crate::centering::{Integrated, Standard};
+use crate::centering::{IntegratedEffects, StandardisedScalars};
 use crate::warp::{Terms, lanes, reduce_with_tail};
 use pulp::Simd;
 
 impl Evaluate<'_> {
     /// Evaluates with the groups' means integrated out: given the scalars each `x_j` is standard normal, whatever the
-    /// scalars are, and [`Integrated`] is what the data say of the scalars. No residual is taken, which would be a
+    /// scalars are, and [`IntegratedEffects`] is what the data say of the scalars. No residual is taken, which would be a
     /// rounding error where the noise is small.
     #[inline(always)]
     pub(super) fn integrated<S: Simd>(self, simd: S) -> f64 {
@@ -19,7 +19,8 @@ impl Evaluate<'_> {
         let (out, out_tail) = S::as_mut_simd_f64s(effects_gradient);
         let mut terms = NormalTerms { x, x_tail, out: &mut out[..x.len()], out_tail };
         let [x2] = reduce_with_tail(simd, lanes(model.dim()), x.len(), !x_tail.is_empty(), &mut terms);
-        let Integrated { shares, logs, pull, squares, drawn } = standard.integrated(&model.information, model.dim());
+        let IntegratedEffects { shares, logs, pull, squares, drawn } =
+            standard.integrated(&model.information, model.dim());
         let drawn = standard.weight * drawn;
         let sums = Sums {
             squares,
@@ -72,7 +73,7 @@ impl Evaluate<'_> {
         };
         let tail = !x_tail.is_empty();
         // Before the groups: its logarithm and its divisions do not wait for them.
-        let Integrated { shares, logs, .. } = standard.integrated(information, model.dim());
+        let IntegratedEffects { shares, logs, .. } = standard.integrated(information, model.dim());
         let jacobian = [shares, logs + standard.log_precision];
         let sums = match alike {
             Some((size, inverse)) => {
@@ -87,15 +88,20 @@ impl Evaluate<'_> {
     }
 
     #[inline(always)]
-    fn standard(&self) -> Standard {
+    fn standard(&self) -> StandardisedScalars {
         let at = &self.position[self.model.data.groups()..];
-        Standard::at(&self.model.information, [at[0], at[1], at[2]])
+        StandardisedScalars::at(&self.model.information, [at[0], at[1], at[2]])
     }
 }
 
 /// Returns the value, and the gradients of the three scalars' coordinates.
 #[inline(always)]
-fn finish_standardised(model: &HierarchicalNormal, standard: &Standard, sums: &Sums, gradient: &mut [f64]) -> f64 {
+fn finish_standardised(
+    model: &HierarchicalNormal,
+    standard: &StandardisedScalars,
+    sums: &Sums,
+    gradient: &mut [f64],
+) -> f64 {
     let scalars = Scalars {
         log_pop: standard.log_scale,
         log_obs: standard.log_noise,
