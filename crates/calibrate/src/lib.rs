@@ -15,8 +15,7 @@
 //!
 //! ```
 //! use octopus_calibrate::{Mover, Settings, judge, run};
-//! use octopus_density::{HierarchicalPrior, Likelihood};
-//! use octopus_models::HierarchicalSimulator;
+//! use octopus_models::{HierarchicalPrior, HierarchicalSimulator, Likelihood};
 //! use octopus_sampler::SamplerConfig;
 //!
 //! let simulator = HierarchicalSimulator::new(vec![3; 4], HierarchicalPrior::default(), Likelihood::Collapsed)?;

@@ -14,7 +14,7 @@ pub(super) struct Fault {
 }
 
 const CENTERING: &str = "crates/density/src/centering.rs";
-const KERNEL: &str = "crates/density/src/hierarchical/kernel.rs";
+const KERNEL: &str = "crates/models/src/hierarchical_normal/density/kernel.rs";
 const TREE: &str = "crates/sampler/src/tree.rs";
 const VECTOR: &str = "crates/sampler/src/vector.rs";
 const METRIC: &str = "crates/sampler/src/metric.rs";
