@@ -2,7 +2,8 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use octopus_benchmarks::{prd_config, prd_model};
-use octopus_density::{Centering, Likelihood, LogDensity};
+use octopus_density::{Centering, LogDensity};
+use octopus_models::Likelihood;
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
 use std::hint::black_box;
 use std::time::{Duration, Instant};

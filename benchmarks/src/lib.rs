@@ -12,8 +12,8 @@
 //! | `run/<likelihood>/<groups>` | a whole PRD run: 4 chains, 1000 + 2000 iterations, all cores |
 #![forbid(unsafe_code)]
 
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
 use octopus_sampler::SamplerConfig;
 
 /// The PRD's model on its own data with another number of groups.

@@ -57,7 +57,7 @@ template <class T> struct ScalarSlopes {
   }
 };
 
-/// The scalars of a block at a place in standardised coordinates: the twin of `Standard` in
+/// The scalars of a block at a place in standardised coordinates: the twin of `StandardisedScalars` in
 /// crates/density/src/centering.rs.
 template <class T> struct Standard {
   T log_scale, log_noise, scale, noise;
@@ -191,7 +191,7 @@ template <class S, class Model> struct Standardised {
   }
 
   /// What the effects say of the scalars once they are integrated out: sums over all effects, with d = 1 / inverse. See
-  /// `Integrated` in crates/density/src/centering.rs.
+  /// `IntegratedEffects` in crates/density/src/centering.rs.
   struct Integrated {
     /// Of 1 - inverse, and of ln d.
     T shares, logs;

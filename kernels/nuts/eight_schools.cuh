@@ -1,5 +1,5 @@
-// Eight schools of crates/density, in the sampler's coordinates: the twin of
-// crates/density/src/schools/kernel.rs, operation by operation.
+// Eight schools of crates/models, in the sampler's coordinates: the twin of
+// crates/models/src/eight_schools/density/kernel.rs, operation by operation.
 //
 // Coordinates: x_0 .. x_{J-1}, mu, log tau. School j and its x_j share a lane.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace octopus::nuts {
 
-/// What the model reads: `EightSchools::kernel_data` in crates/density.
+/// What the model reads: `EightSchools::kernel_data` in crates/models.
 template <class R, class T> struct EightSchoolsData {
   u32 schools;
   /// Standard deviation of the normal prior of mu, and scale of the half-Cauchy prior of tau.

@@ -1,10 +1,10 @@
-// What a draw of eight schools says: the twin of `expand` and `predict` in crates/density/src/schools.rs.
+// What a draw of eight schools says: the twin of `expand` and `predict` in crates/models/src/eight_schools/density.rs.
 #pragma once
 #include "eight_schools.cuh"
 
 namespace octopus::nuts {
 
-/// The observations besides the model's data: `EightSchools::observation_data` in crates/density.
+/// The observations besides the model's data: `EightSchools::observation_data` in crates/models.
 template <class R> struct EightSchoolsObservations {
   /// The standard error of each school.
   const R* sigma;

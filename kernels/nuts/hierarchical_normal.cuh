@@ -1,5 +1,5 @@
-// The hierarchical normal of crates/density, in the sampler's coordinates: the twin of
-// crates/density/src/hierarchical/kernel.rs, operation by operation.
+// The hierarchical normal of crates/models, in the sampler's coordinates: the twin of
+// crates/models/src/hierarchical_normal/density/kernel.rs, operation by operation.
 //
 // Coordinates: x_0 .. x_{G-1}, mu_pop, log sigma_pop, log sigma_obs. Group j and its x_j share a lane.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace octopus::nuts {
 
-/// What the model reads: `HierarchicalNormal::packed` in crates/density. Observations and means are less the prior's
-/// mean, so that nothing cancels.
+/// What the model reads: `HierarchicalNormal::kernel_data` in crates/models. Observations and means are less the
+/// prior's mean, so that nothing cancels.
 template <class R, class T> struct HierarchicalNormalData {
   u32 groups;
   /// 1: every observation is read at each gradient; 0: each group's count and mean.

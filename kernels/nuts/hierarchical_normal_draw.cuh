@@ -1,10 +1,11 @@
-// What a draw of the hierarchical normal says: the twin of `expand` and `predict` in crates/density/src/hierarchical.rs.
+// What a draw of the hierarchical normal says: the twin of `expand` and `predict` in
+// crates/models/src/hierarchical_normal/density.rs.
 #pragma once
 #include "hierarchical_normal.cuh"
 
 namespace octopus::nuts {
 
-/// The observations besides the model's data: `HierarchicalNormal::observation_data` in crates/density.
+/// The observations besides the model's data: `HierarchicalNormal::observation_data` in crates/models.
 struct HierarchicalNormalObservations {
   u32 count;
   /// The group of each observation.

@@ -1,5 +1,5 @@
 // The hierarchical normal where one chain reads so many observations that blocks share them: the twin of `Pointwise` in
-// crates/density/src/hierarchical/kernel/pull.rs.
+// crates/models/src/hierarchical_normal/density/kernel/pull.rs.
 //
 // A task is a block of 32 small groups, each a lane's as in hierarchical_normal.cuh, or a tile of a large group, in which
 // observation i belongs to lane i mod 32. What tiles answer is added in their order.
@@ -9,7 +9,7 @@
 
 namespace octopus::nuts {
 
-/// Which observations are whose: `HierarchicalNormal::tiles` in crates/density.
+/// Which observations are whose: `HierarchicalNormal::team_data` in crates/models.
 template <class R> struct HierarchicalNormalTiles {
   /// Observations of each small group; 0 for large groups and in the padding.
   const R* members;

@@ -1,9 +1,9 @@
 //! A sampling run of the smallest kind, to see that everything from data to draws works.
 
 use anyhow::{Context, Result, bail};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::Device;
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_runs::{Placement, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use std::time::Instant;

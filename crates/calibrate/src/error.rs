@@ -1,7 +1,8 @@
 //! Why a calibration cannot be made.
 
-use octopus_density::{DensityError, ModelError};
+use octopus_density::DensityError;
 use octopus_diag::DiagError;
+use octopus_models::ModelError;
 use octopus_sampler::{ConfigError, SamplerError};
 use thiserror::Error;
 

@@ -14,9 +14,8 @@
 //! threads, on the order of the data sets, nor on how they are split over sessions, machines or devices.
 //!
 //! ```
-//! use octopus_calibrate::{Mover, CalibrationSettings, judge, run};
-//! use octopus_density::{HierarchicalPrior, Likelihood};
-//! use octopus_models::HierarchicalSimulator;
+//! use octopus_calibrate::{CalibrationSettings, Mover, judge, run};
+//! use octopus_models::{HierarchicalPrior, HierarchicalSimulator, Likelihood};
 //! use octopus_sampler::SamplerConfig;
 //!
 //! let simulator = HierarchicalSimulator::new(vec![3; 4], HierarchicalPrior::default(), Likelihood::Collapsed)?;

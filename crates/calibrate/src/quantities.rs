@@ -125,7 +125,7 @@ impl Coordinates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_density::EightSchools;
+    use octopus_models::EightSchools;
 
     #[test]
     fn quantities_are_the_numbers_of_their_names() {

@@ -3,10 +3,9 @@
 use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
-use octopus_density::{GroupedData, LogDensity, ModelError};
+use octopus_density::{GroupedData, LogDensity};
 use octopus_device::{DeviceChoice, DeviceRequest, Source};
-use octopus_models::settings::put;
-use octopus_models::{BuildError, Model, OptionGroup, Problem, Registry, TableFile};
+use octopus_models::{BuildError, Model, ModelError, OptionGroup, Problem, Registry, TableFile, settings::put};
 use octopus_runs::device::choice_text;
 use octopus_runs::{DeviceInventory, DrawsWanted, Goal, RunCost, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};

@@ -92,32 +92,40 @@ fn quotients<const N: usize>(mut x: [f64; N], by: [f64; N]) -> [f64; N] {
     x
 }
 
-/// The scalars of a block at one place, and all numbers that the coordinates compute from them. The operations and
-/// their order are the same as in the kernels.
+/// The scalars of a block at one place in standardised coordinates, and all numbers that the coordinates compute from
+/// them: location `m`, scale `s` and noise `o`. The operations and their order are the same as in the kernels
+/// (`kernels/nuts/centering.cuh`).
+///
+/// A density that evaluates itself in standardised coordinates in one pass
+/// ([`LogDensity::logp_grad_centered`]) begins with [`at`](Self::at) and ends with [`slopes`](Self::slopes); others
+/// need this type for nothing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standard {
-    pub(crate) log_scale: f64,
-    /// 0 where the noise is 1.
-    pub(crate) log_noise: f64,
-    pub(crate) scale: f64,
-    pub(crate) noise: f64,
+pub struct StandardisedScalars {
+    /// log s
+    pub log_scale: f64,
+    /// log o, which is 0 where the noise is 1.
+    pub log_noise: f64,
+    /// s
+    pub scale: f64,
+    /// o
+    pub noise: f64,
     /// 1 / o^2
-    pub(crate) weight: f64,
+    pub weight: f64,
     /// s / o^2
-    pub(crate) gain: f64,
+    pub gain: f64,
     /// s^2 / o^2
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// The location less the information's origin.
-    pub(crate) shift: f64,
+    pub shift: f64,
     /// 1 - h of an effect of the mean precision: 1 / d with d = 1 + p s^2 / o^2.
-    pub(crate) inverse: f64,
+    pub inverse: f64,
     log_d: f64,
     /// -d log n / d v
     slope: f64,
     /// log n(v)
     log_likely: f64,
     /// The logarithm of 1 / variance of the location given the scales: its log-Jacobian, negative and doubled.
-    pub(crate) log_precision: f64,
+    pub log_precision: f64,
     /// The data's share of what is known of the location, between 0 and 1.
     held: f64,
     /// The location's coordinate: `shift = held center + own`, `own = width x`.
@@ -128,19 +136,19 @@ pub(crate) struct Standard {
 /// What is left of the effects once they are integrated out: the density of what is measured given the scalars, in which
 /// `a_j ~ N(shift, o^2 d_j / p_j)` with `d_j = 1 + p_j s^2 / o^2`, as sums over all effects `j`; `h_j = 1 - 1 / d_j`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Integrated {
+pub struct IntegratedEffects {
     /// The sum of h_j.
-    pub(crate) shares: f64,
+    pub shares: f64,
     /// The sum of ln d_j. It is -2 times the log-Jacobian of the effects' coordinates, and the log-determinant of the
     /// density.
-    pub(crate) logs: f64,
+    pub logs: f64,
     /// The sum of p_j / d_j (a_j - shift): o^2 times the derivative of the log density by the location.
-    pub(crate) pull: f64,
+    pub pull: f64,
     /// The sum of p_j / d_j (a_j - shift)^2.
-    pub(crate) squares: f64,
+    pub squares: f64,
     /// The sum of h_j p_j / d_j (a_j - shift)^2: o^2 times what the data add to the derivative by the logarithm of the
     /// scale, and to that by the logarithm of the noise with the other sign.
-    pub(crate) drawn: f64,
+    pub drawn: f64,
 }
 
 /// One effect's coordinates: `z = push (a - shift) + width x`.
@@ -153,10 +161,11 @@ struct Effect {
     push: f64,
 }
 
-impl Standard {
-    /// Reads a place in standardised coordinates.
+impl StandardisedScalars {
+    /// Reads a place in standardised coordinates: those of the location, of the scale (`v`) and of the noise (`u`; 0 where
+    /// the noise is 1).
     #[inline(always)]
-    pub(crate) fn at(information: &Information, [location, v, u]: [f64; 3]) -> Self {
+    pub fn at(information: &Information, [location, v, u]: [f64; 3]) -> Self {
         let [root, factor] = each([v, u], exact::exp);
         let place = Self::of(information, root, factor, u);
         let log_noise = u + place.log_likely;
@@ -215,10 +224,10 @@ impl Standard {
         }
     }
 
-    /// Turns slopes by the location and by the logarithms of scale and noise into slopes by their coordinates, and adds that
+    /// Turns slopes of the log density by the location and by the logarithms of scale and noise into slopes by their coordinates, and adds that
     /// of the location's log-Jacobian. Where the noise is 1 its slope is 0, and the last result means nothing.
     #[inline(always)]
-    pub(crate) fn slopes(&self, information: &Information, [location, scale, noise]: [f64; 3]) -> [f64; 3] {
+    pub fn slopes(&self, information: &Information, [location, scale, noise]: [f64; 3]) -> [f64; 3] {
         let Self { held, width, own, inverse, slope, .. } = *self;
         let center = information.population().center;
         // The location's mean and width depend on the scales through its precision: this is half of the slope by the
@@ -240,9 +249,9 @@ impl Standard {
         information.mean().iter().zip(information.precision()).map(|(&mean, &precision)| self.effect(mean, precision))
     }
 
-    /// Sums over all effects, for vectors of `dim` coordinates.
+    /// Integrates all effects out: sums over them, in the order of vectors of `dim` coordinates.
     #[inline(always)]
-    pub(crate) fn integrated(&self, information: &Information, dim: usize) -> Integrated {
+    pub fn integrated(&self, information: &Information, dim: usize) -> IntegratedEffects {
         let kinds = information.kinds();
         let sums = match kinds.precision[..] {
             [precision] => {
@@ -259,7 +268,7 @@ impl Standard {
             _ => self.sums::<128>(kinds),
         };
         let [shares, logs, pull, squares, drawn] = sums;
-        Integrated { shares, logs, pull, squares, drawn }
+        IntegratedEffects { shares, logs, pull, squares, drawn }
     }
 
     /// The summands of a kind, its precision, number, mean and spread, given 1 / d and ln d of d = 1 + p s^2 / o^2.
@@ -316,7 +325,7 @@ pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position
                 position[block.z.clone()].iter_mut().for_each(|x| *x = scale * *x + location);
             }
             Of::Standardised(information) => {
-                let standard = Standard::natural(block, information, position);
+                let standard = StandardisedScalars::natural(block, information, position);
                 for (x, effect) in position[block.z.clone()].iter_mut().zip(standard.effects(information)) {
                     *x = (*x - effect.drawn) / effect.width;
                 }
@@ -356,9 +365,9 @@ pub fn to_non_centered(hierarchies: &[Hierarchy], centerings: &[Centering], posi
 }
 
 /// Reads a block's standardised coordinates at `x`.
-fn standard_at(block: &Hierarchy, information: &Information, x: &[f64]) -> Standard {
+fn standard_at(block: &Hierarchy, information: &Information, x: &[f64]) -> StandardisedScalars {
     let noise = information.log_noise().map_or(0.0, |noise| x[noise]);
-    Standard::at(information, [x[block.location], x[block.log_scale], noise])
+    StandardisedScalars::at(information, [x[block.location], x[block.log_scale], noise])
 }
 
 /// Returns the log-Jacobian of the map from `x` in the coordinates of `centerings` to the density's own coordinates.
@@ -406,7 +415,7 @@ pub fn gradient_to_centered(
 /// dz/d(log o) = own - inverse (drawn + z). The log-Jacobian is the sum of the logarithms of the widths, of which the
 /// derivatives by log s and log o are -h and h.
 fn gradient_to_standardised(block: &Hierarchy, information: &Information, position: &[f64], gradient: &mut [f64]) {
-    let standard = Standard::natural(block, information, position);
+    let standard = StandardisedScalars::natural(block, information, position);
     let (mut location_part, mut scale_part, mut noise_part, mut shares) = (0.0, 0.0, 0.0, 0.0);
     for (i, Effect { inverse, width, drawn, push }) in block.z.clone().zip(standard.effects(information)) {
         let z = position[i];

@@ -10,6 +10,8 @@
 //!    entries `nuts_run_<density>_<precision>_<lanes>x<rows>` and `nuts_restart_...`, of a few lines each.
 //! 3. Compile the units to PTX: `cargo xtask ptx` for those of this repository, NVRTC or nvcc for others.
 //! 4. Implement [`GpuDensity`]: the name, the PTX as [`KernelModule`]s, and the fields of `Data` as [`KernelField`]s.
+//!    [`kernel_modules!`](crate::kernel_modules) and [`expansion_modules!`](crate::expansion_modules) list packed files;
+//!    `density/gpu.rs` of a model in `crates/models` shows them at work.
 //!
 //! ```
 //! use octopus_density::gpu::{KernelModule, KernelText, Precision};
@@ -25,7 +27,7 @@
 //! ```
 
 mod module;
-pub(crate) mod modules;
+mod modules;
 mod precision;
 mod text;
 
@@ -56,8 +58,9 @@ pub enum KernelField<'a> {
 }
 
 impl Population {
-    /// `Population` of kernels/nuts/centering.cuh, field by field.
-    pub(crate) fn kernel_fields(self) -> [KernelField<'static>; 4] {
+    /// Returns the fields of `Population` in `kernels/nuts/centering.cuh`, in its order: a density whose `Data` has a
+    /// `Population` gives them in its place.
+    pub fn kernel_fields(self) -> [KernelField<'static>; 4] {
         [self.typical, self.total, self.center, self.prior].map(KernelField::Scalar)
     }
 }

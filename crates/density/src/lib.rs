@@ -1,14 +1,14 @@
-//! Log densities with gradients: the trait that models implement, coordinates for hierarchies, and the models that ship.
+//! Log densities with gradients: the trait that models implement, coordinates for hierarchies, and sums in one order.
+//!
+//! What is here is of every density; the models that ship are in `octopus-models`.
 //!
 //! | you want | use |
 //! |--|--|
 //! | a model of your own | [`LogDensity`], with a [`Layout`] that names its variables |
 //! | hierarchical effects that mix well whatever the data say | [`Hierarchy`] and [`Information`], returned by [`LogDensity::hierarchies`] |
-//! | that model on a GPU | [`gpu`] |
-//! | the hierarchical normal model of phase 0, with any number of groups and observations | [`HierarchicalNormal`] |
-//! | Rubin's eight schools, or other measured effects with known standard errors | [`EightSchools`] |
-//! | data like those of phase 0 | [`synthetic`] |
-//! | the exact posterior of these models, to judge a sampler | [`exact`] |
+//! | their value and gradient in one pass, where the chain rule costs too much | [`StandardisedScalars`], [`LogDensity::logp_grad_centered`] |
+//! | sums that have the same bits on every processor | [`warp`] |
+//! | that model on a GPU | [`gpu`], [`kernel_modules!`], [`expansion_modules!`] |
 //!
 //! A density is a function of unconstrained coordinates: positive parameters are walked in as logarithms, and the
 //! log-Jacobian belongs to the log density. [`LogDensity::expand`] gives the variables that users read.
@@ -85,18 +85,14 @@
 mod centering;
 mod density;
 mod error;
-pub mod exact;
 pub mod gpu;
-mod hierarchical;
 mod hierarchy;
-mod schools;
-pub mod synthetic;
 pub mod warp;
 
-pub use centering::{Centering, gradient_to_centered, log_jacobian, to_centered, to_non_centered};
+pub use centering::{
+    Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, to_centered, to_non_centered,
+};
 pub use density::LogDensity;
-pub use error::{DensityError, ModelError};
-pub use hierarchical::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+pub use error::DensityError;
 pub use hierarchy::{Hierarchy, Information, Kinds, Noise, Population};
 pub use octopus_trace::{DataError, Dim, GroupedData, Labels, Layout, Role, Transform, Variable};
-pub use schools::EightSchools;

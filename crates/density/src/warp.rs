@@ -26,7 +26,7 @@ pub const fn padded(dim: usize) -> usize {
 
 /// Returns the sum of the lanes as a halving tree.
 #[inline(always)]
-pub(crate) fn halve<const L: usize>(mut lanes: [f64; L]) -> f64 {
+pub fn halve<const L: usize>(mut lanes: [f64; L]) -> f64 {
     let mut half = L / 2;
     while half > 0 {
         for l in 0..half {

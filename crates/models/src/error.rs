@@ -1,10 +1,44 @@
-//! The errors of building a posterior from the name of a model and its settings.
+//! The errors of making a density of data, and of building a posterior from the name of a model and its settings.
 
-use octopus_density::ModelError;
+use octopus_density::DataError;
 use octopus_formats::observations::ObservationsError;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
+
+/// Why a density or a simulator cannot be made of data and settings.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ModelError {
+    /// The data cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Effects and their standard errors differ in number.
+    #[error("{effects} effects but {errors} standard errors: give one to each effect")]
+    StandardErrors {
+        /// Effects given.
+        effects: usize,
+        /// Standard errors given.
+        errors: usize,
+    },
+    /// A standard error is not positive, or so small or large that 1 / sigma^2 is no number.
+    #[error("row {row}: the standard error is {value}: it must be positive, and 1 over its square a finite number")]
+    StandardError {
+        /// The row, counted from 0.
+        row: usize,
+        /// The standard error given.
+        value: f64,
+    },
+    /// A setting of the model or its data is out of range.
+    #[error("{field} = {value}: {expected}")]
+    Setting {
+        /// The setting's name.
+        field: &'static str,
+        /// The value given.
+        value: f64,
+        /// The values that are allowed, in words.
+        expected: &'static str,
+    },
+}
 
 /// Why a model cannot be built.
 #[derive(Debug, Error)]

@@ -1,10 +1,14 @@
-//! Models by name: they build posteriors from settings, and simulate parameters and data.
+//! The models that ship, and models by name: they build posteriors from settings, and simulate parameters and data.
 //!
 //! | you want | use |
 //! |--|--|
 //! | a posterior from a name and settings | [`Registry`], [`Model::build`], [`Problem`] |
 //! | a model of your own in the commands | [`Model`], [`Registry::new`], and `octopus_cli::main` |
 //! | parameters and data drawn from a model | [`Simulator`] |
+//! | the density of phase 0, with any number of groups and observations | [`HierarchicalNormal`] |
+//! | Rubin's eight schools, or other measured effects with known standard errors | [`EightSchools`] |
+//! | data like those of phase 0 | [`synthetic`] |
+//! | the exact posterior of these models, to judge a sampler | [`exact`] |
 //!
 //! ```
 //! use octopus_models::Registry;
@@ -16,11 +20,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Each model has its own folder; what is of every density is in `octopus-density`.
+//!
 //! This crate samples nothing and prints nothing; it opens the files of observations that settings name.
 #![forbid(unsafe_code)]
 
 mod eight_schools;
 mod error;
+pub mod exact;
+mod fingerprint;
 mod hierarchical_normal;
 mod model;
 mod option;
@@ -28,10 +36,12 @@ mod registry;
 pub mod settings;
 mod simulator;
 
-pub use eight_schools::{EightSchoolsModel, EightSchoolsProblem, SchoolsSimulator};
-pub use error::BuildError;
+pub use eight_schools::{EightSchools, EightSchoolsModel, EightSchoolsProblem, SchoolsSimulator};
+pub use error::{BuildError, ModelError};
+pub use fingerprint::sha256;
 pub use hierarchical_normal::{
-    DataSource, HierarchicalNormalModel, HierarchicalNormalProblem, HierarchicalSettings, HierarchicalSimulator,
+    DataSource, HierarchicalNormal, HierarchicalNormalModel, HierarchicalNormalProblem, HierarchicalPrior,
+    HierarchicalSettings, HierarchicalSimulator, Likelihood, synthetic,
 };
 pub use model::{CalibrationTest, Effects, Model, Problem, Simulated};
 pub use option::{ModelOption, OptionGroup, OptionKind};

@@ -1,6 +1,7 @@
 //! Simulators: models that can make their own parameters and data.
 
-use octopus_density::{Layout, LogDensity, ModelError};
+use crate::ModelError;
+use octopus_density::{Layout, LogDensity};
 use octopus_random::Stream;
 
 /// A model that can be simulated: it draws parameters from its prior, and makes data from the parameters.

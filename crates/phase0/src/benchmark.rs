@@ -9,12 +9,12 @@ use super::speedup::{speedups, whole_device};
 use super::strategies::strategies;
 use super::target::{Engine, Reached};
 use anyhow::{Context, Result};
-use octopus_density::exact::ExactPosterior;
-use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
+use octopus_density::LogDensity;
 use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
 use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, summary, summary_of_many};
-use octopus_models::HierarchicalNormalProblem;
+use octopus_models::exact::ExactPosterior;
+use octopus_models::{HierarchicalNormal, HierarchicalNormalProblem, Likelihood};
 use octopus_report::{Benchmark, EngineRun, EngineTimes, Measured, Repeat};
 use octopus_runs::{
     DeviceInventory, MemoryRun, Observer, Placement, StepCosts, StrategyPlan, posterior_of, sample_in_memory,

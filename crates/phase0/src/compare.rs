@@ -1,10 +1,10 @@
 //! Comparison of every mean and every standard deviation with the exact posterior, in Monte Carlo standard errors.
 
 use anyhow::Result;
-use octopus_density::exact::{ExactPosterior, Moments, Quantity};
 use octopus_density::{Layout, LogDensity, Variable};
 use octopus_diag::{Diagnosis, Summary};
 use octopus_models::HierarchicalNormalProblem;
+use octopus_models::exact::{ExactPosterior, Moments, Quantity};
 use serde::Serialize;
 use std::collections::HashMap;
 

@@ -4,9 +4,9 @@ use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;
 use super::plots::summary_rows;
 use super::{Options, Stages};
-use octopus_density::exact::Quantity;
 use octopus_diag::DEFAULT_PROB;
 use octopus_models::Problem;
+use octopus_models::exact::Quantity;
 use octopus_report::{Deliverable, Evidence, Measured, Status, Verdict, VerdictRow};
 
 /// Judges every criterion.

@@ -1,7 +1,7 @@
 //! The PRD's data, with a check that they equal NumPy's to the last bit.
 
 use anyhow::Result;
-use octopus_density::synthetic::HierarchicalSpec;
+use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{DataSource, HierarchicalNormalProblem, HierarchicalSettings, Problem};
 
 /// The SHA-256 of y as NumPy makes it, by number of groups: `np.random.seed(42)`, groups x 10, little-endian f64.

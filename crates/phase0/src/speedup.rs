@@ -120,7 +120,7 @@ mod tests {
     use super::super::benchmark::Quality;
     use super::super::gpu_benchmark::GpuBenchmarks;
     use super::*;
-    use octopus_density::Likelihood;
+    use octopus_models::Likelihood;
     use octopus_report::{EngineRun, Repeat};
 
     fn measured(gpu: bool, groups: usize, chains: usize, wall_s: f64, ess: f64, rhat: f64) -> Measurement {

@@ -116,8 +116,8 @@ fn next(timed: &[usize], size: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_density::synthetic::HierarchicalSpec;
-    use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+    use octopus_models::synthetic::HierarchicalSpec;
+    use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 
     fn model(groups: usize, likelihood: Likelihood) -> HierarchicalNormal {
         let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate().unwrap().data;

@@ -241,9 +241,9 @@ pub fn seconds_a_step(
 mod tests {
     use super::*;
     use crate::kernel_name;
-    use octopus_density::synthetic::HierarchicalSpec;
-    use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
     use octopus_device::{CalibrationKey, KernelCost, TransferCost};
+    use octopus_models::synthetic::HierarchicalSpec;
+    use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 
     /// The PRD's settings.
     fn prd_sampler() -> SamplerConfig {

@@ -14,7 +14,7 @@ pub(super) struct Fault {
 }
 
 const CENTERING: &str = "crates/density/src/centering.rs";
-const KERNEL: &str = "crates/density/src/hierarchical/kernel.rs";
+const KERNEL: &str = "crates/models/src/hierarchical_normal/density/kernel.rs";
 const TREE: &str = "crates/sampler/src/trajectory/tree.rs";
 const WEIGHTS: &str = "crates/sampler/src/trajectory/tree/weights.rs";
 const ADDRESS: &str = "crates/sampler/src/trajectory/address.rs";

@@ -11,10 +11,11 @@ const COPIED: [&str; 9] =
     ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo", "crates", "kernels", "vendor", "xtask", "benchmarks"];
 
 /// The tests that must notice a fault: of what the faults are in, without the long runs.
-const TESTS: [&str; 9] = [
+const TESTS: [&str; 10] = [
     "test",
     "--release",
     "--package=octopus-density",
+    "--package=octopus-models",
     "--package=octopus-sampler",
     "--lib",
     "--test=hierarchical",

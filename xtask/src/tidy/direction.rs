@@ -77,7 +77,7 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
             "bench",
         ],
     ),
-    ("benchmarks", &["random", "density", "sampler", "trace", "diag"]),
+    ("benchmarks", &["random", "density", "models", "sampler", "trace", "diag"]),
     ("xtask", &["softgpu"]),
 ];
 

@@ -6,9 +6,9 @@
 
 use anyhow::Result;
 use octopus_density::gpu::Precision;
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::{Calibration, Device, KernelCost, LinearCost};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_runs::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, Placement, kernel_name, seconds_a_step};
 use octopus_sampler::SamplerConfig;
 

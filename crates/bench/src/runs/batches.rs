@@ -3,9 +3,9 @@
 use super::bits::Bits;
 use super::{Made, of_sampler};
 use anyhow::{Context, Result};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::CudaContext;
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,8 @@
 //! The bits of a run: draws and statistics of every iteration, including warm-up; or the bits of an expansion of draws.
 
 use anyhow::Result;
-use octopus_density::{HierarchicalNormal, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::HierarchicalNormal;
 use octopus_sampler::{Block, DrawStats, Sampler};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

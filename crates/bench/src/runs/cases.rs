@@ -1,8 +1,8 @@
 //! The runs that every sound device repeats bit for bit.
 
 use anyhow::Result;
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use std::time::Duration;
 

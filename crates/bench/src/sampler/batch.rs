@@ -2,8 +2,8 @@
 
 use super::model;
 use anyhow::Result;
-use octopus_density::Likelihood;
 use octopus_device::CudaContext;
+use octopus_models::Likelihood;
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, SamplerConfig};
 use serde::Serialize;
 use std::time::Instant;

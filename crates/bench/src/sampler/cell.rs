@@ -2,8 +2,9 @@
 
 use super::quality::{Quality, quality};
 use anyhow::Result;
-use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
+use octopus_density::LogDensity;
 use octopus_device::CudaContext;
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{
     Backend, Begin, Block, GpuConfig, GpuMemory, Phase, Precision, Sampler, SamplerConfig, SamplerError, Strategy,
 };

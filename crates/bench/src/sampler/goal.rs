@@ -3,9 +3,9 @@
 
 use super::quality::{Quality, quality};
 use anyhow::Result;
-use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_device::CudaContext;
 use octopus_diag::limits;
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_runs::{Reach, reach};
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use super::model;
 use anyhow::{Result, bail};
-use octopus_density::Likelihood;
 use octopus_device::CudaContext;
+use octopus_models::Likelihood;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
 use std::time::{Duration, Instant};

@@ -6,7 +6,7 @@ use super::goal::GoalPlan;
 use super::launch::LaunchPlan;
 use super::start::StartPlan;
 use super::team::TeamPlan;
-use octopus_density::Likelihood::{self, Collapsed, Pointwise};
+use octopus_models::Likelihood::{self, Collapsed, Pointwise};
 use octopus_sampler::Precision;
 use std::time::Duration;
 

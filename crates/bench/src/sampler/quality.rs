@@ -1,8 +1,9 @@
 //! The quality of a run's draws: R-hat and effective sample sizes, which tell whether the run has converged.
 
-use octopus_density::{HierarchicalNormal, LogDensity};
+use octopus_density::LogDensity;
 use octopus_diag::limits;
 use octopus_diag::{DEFAULT_PROB, ParameterSummary, summary, summary_of_many};
+use octopus_models::HierarchicalNormal;
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
@@ -92,7 +93,7 @@ fn choose(model: &HierarchicalNormal, most: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::sampler::model;
-    use octopus_density::Likelihood;
+    use octopus_models::Likelihood;
     use octopus_sampler::Sampler;
 
     #[test]

@@ -1,7 +1,7 @@
 //! The figures that compare GPU and CPU: the number of chains from which on the GPU pays, and how much faster it is.
 
 use super::cell::{Cell, Where};
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use octopus_sampler::Precision;
 use serde::Serialize;
 

@@ -4,8 +4,8 @@
 use super::super::of_cuda;
 use super::model;
 use anyhow::{Context, Result, bail};
-use octopus_density::Likelihood;
 use octopus_device::{Device, DeviceIdentity};
+use octopus_models::Likelihood;
 use octopus_runs::RunError;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::{Deserialize, Serialize};

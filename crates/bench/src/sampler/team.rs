@@ -2,9 +2,9 @@
 //! more and more blocks, and on the CPU.
 
 use anyhow::{Result, bail};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::CudaContext;
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::Serialize;
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::cell::{Cell, Where};
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use std::fmt::Write as _;
 
 pub(super) fn text(answer: &Answer) -> String {

@@ -5,8 +5,8 @@ mod ranked;
 mod seeds;
 mod twice;
 
-use octopus_density::{HierarchicalPrior, Layout, Likelihood, LogDensity, ModelError};
-use octopus_models::{HierarchicalSimulator, Simulator};
+use octopus_density::{Layout, LogDensity};
+use octopus_models::{HierarchicalPrior, HierarchicalSimulator, Likelihood, ModelError, Simulator};
 use octopus_random::Stream;
 
 const PRIOR: HierarchicalPrior =

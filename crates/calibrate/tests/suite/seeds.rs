@@ -1,11 +1,11 @@
 //! Seeds under which a chain was lost in warm-up, and modes that must stay apart.
 
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
-use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{
-    DensityError, Dim, GroupedData, HierarchicalNormal, HierarchicalPrior, Hierarchy, Labels, Layout, Likelihood,
-    LogDensity, Role, Transform, Variable,
+    DensityError, Dim, GroupedData, Hierarchy, Labels, Layout, LogDensity, Role, Transform, Variable,
 };
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::SamplerConfig;
 use std::convert::Infallible;
 

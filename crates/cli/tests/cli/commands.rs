@@ -1,8 +1,8 @@
 //! The commands as they should be used: results on stdout, notes on stderr, JSON everywhere.
 
 use crate::support::{answer, fingerprints, octopus, run, tree};
-use octopus_density::EightSchools;
-use octopus_density::exact::SchoolsPosterior;
+use octopus_models::EightSchools;
+use octopus_models::exact::SchoolsPosterior;
 use std::fs;
 
 const SMALL: &str = "sample hierarchical-normal --groups 6 --draws 500 --tune 300 --device cpu --out {}/run";

@@ -1,12 +1,10 @@
 //! A model that is defined here: every command knows it by its line in the registry, and nothing else had to change.
 
 use crate::support::{Answer, fingerprints, run};
-use octopus_density::{
-    DensityError, Dim, GroupedData, Labels, Layout, LogDensity, ModelError, Role, Transform, Variable,
-};
+use octopus_density::{DensityError, Dim, GroupedData, Labels, Layout, LogDensity, Role, Transform, Variable};
 use octopus_models::{
-    BuildError, CalibrationTest, Model, ModelOption, OptionGroup, OptionKind, Problem, Registry, Simulated, Simulator,
-    settings,
+    BuildError, CalibrationTest, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Registry, Simulated,
+    Simulator, settings,
 };
 use octopus_random::Stream;
 use octopus_runs::{RunFolder, RunStatus};
@@ -72,7 +70,7 @@ impl Model for OneMean {
         };
         let data = DataRecord {
             source: "some numbers".to_owned(),
-            sha256: octopus_density::synthetic::sha256(&y),
+            sha256: octopus_models::sha256(&y),
             observations: y.len(),
             groups: 1,
         };

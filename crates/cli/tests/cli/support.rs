@@ -1,7 +1,7 @@
 //! Starting the program, and looking at what it leaves behind.
 
 use assert_cmd::Command;
-use octopus_density::synthetic;
+use octopus_models::sha256;
 use octopus_runs::RunFolder;
 use std::collections::BTreeMap;
 use std::fs;
@@ -80,7 +80,7 @@ pub(crate) fn fingerprints(run: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for (group, dataset) in &data.groups {
         for (name, array) in &dataset.variables {
-            let hash = synthetic::sha256(&array.values.to_f64());
+            let hash = sha256(&array.values.to_f64());
             found.insert(format!("{group}/{name} {:?}", array.shape), hash);
         }
     }

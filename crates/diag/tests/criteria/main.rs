@@ -2,10 +2,11 @@
 //! ESS above 400 for every parameter, no divergence, and means, sds and intervals that are the exact posterior's. Five seeds
 //! of 100 groups, one of 500 and of 1000; with `--run-ignored all` five of each.
 
-use octopus_density::exact::{ExactPosterior, Quantity};
-use octopus_density::synthetic::{HierarchicalSpec, Synthetic};
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::LogDensity;
 use octopus_diag::summary;
+use octopus_models::exact::{ExactPosterior, Quantity};
+use octopus_models::synthetic::{HierarchicalSpec, Synthetic};
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;

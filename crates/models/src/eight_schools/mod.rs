@@ -1,8 +1,12 @@
 //! The model of eight schools: effects with known standard errors around a common mean.
 
+mod density;
+mod exact;
 mod problem;
 mod simulator;
 
+pub use density::EightSchools;
+pub use exact::SchoolsPosterior;
 pub use problem::EightSchoolsProblem;
 pub use simulator::SchoolsSimulator;
 

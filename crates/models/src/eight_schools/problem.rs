@@ -1,8 +1,8 @@
 //! The model of eight schools with its data.
 
 use super::{SchoolsData, SchoolsSettings, SchoolsSimulator};
-use crate::{BuildError, Effects, Problem, Simulator, settings};
-use octopus_density::{Dim, EightSchools, GroupedData, Labels, LogDensity, synthetic};
+use crate::{BuildError, Effects, EightSchools, ModelError, Problem, Simulator, settings, sha256};
+use octopus_density::{Dim, GroupedData, Labels, LogDensity};
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
 use toml::Table;
 
@@ -33,10 +33,9 @@ impl EightSchoolsProblem {
         let labels = density.layout().variables.iter().flat_map(|variable| &variable.dims).next();
         let labels = labels.map_or(Labels::Range(schools), |dim| dim.labels.clone());
         let numbers = [density.y(), density.sigma()].concat();
-        let data = DataRecord { source, sha256: synthetic::sha256(&numbers), observations: schools, groups: schools };
+        let data = DataRecord { source, sha256: sha256(&numbers), observations: schools, groups: schools };
         let each: Vec<usize> = (0..schools).collect();
-        let grouped =
-            GroupedData::new(labels.clone(), &each, density.y()).map_err(octopus_density::ModelError::from)?;
+        let grouped = GroupedData::new(labels.clone(), &each, density.y()).map_err(ModelError::from)?;
         let simulator = SchoolsSimulator::new(&density);
         Ok(Self { density, labels, data, settings: settings::write(&settings)?, simulator, grouped })
     }

@@ -1,7 +1,7 @@
 //! The simulator of the model of eight schools.
 
-use crate::Simulator;
-use octopus_density::{EightSchools, Layout, LogDensity, ModelError};
+use crate::{EightSchools, ModelError, Simulator};
+use octopus_density::{Layout, LogDensity};
 use octopus_random::{Stream, exact};
 
 /// The standard deviation of the normal prior of mu, as posteriordb states it.

@@ -1,19 +1,24 @@
 //! The hierarchical normal model of phase 0: groups with normal means, and normal observations.
 
+mod density;
+pub(crate) mod exact;
 mod problem;
 mod simulator;
+pub mod synthetic;
 mod truth;
 
+pub use density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 pub use problem::HierarchicalNormalProblem;
 pub use simulator::HierarchicalSimulator;
 
 use crate::{
-    BuildError, CalibrationTest, Model, ModelOption, OptionGroup, OptionKind, Problem, Simulated, TableFile, settings,
+    BuildError, CalibrationTest, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Simulated,
+    TableFile, settings,
 };
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{GroupedData, HierarchicalPrior, Likelihood, ModelError};
+use octopus_density::GroupedData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use synthetic::HierarchicalSpec;
 use toml::Table;
 
 /// The model `hierarchical-normal`: groups with normal means, and normal observations.

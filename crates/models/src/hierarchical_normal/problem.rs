@@ -2,8 +2,11 @@
 
 use super::truth::Truth;
 use super::{DataSource, HierarchicalSettings, HierarchicalSimulator};
-use crate::{BuildError, Effects, Problem, RowFilter, Simulator, TableFile, settings};
-use octopus_density::{Dim, GroupedData, HierarchicalNormal, Labels, Likelihood, LogDensity, ModelError, synthetic};
+use crate::{
+    BuildError, Effects, HierarchicalNormal, Likelihood, ModelError, Problem, RowFilter, Simulator, TableFile,
+    settings, sha256,
+};
+use octopus_density::{Dim, GroupedData, Labels, LogDensity};
 use octopus_formats::observations;
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
 use std::collections::HashMap;
@@ -42,12 +45,12 @@ impl HierarchicalNormalProblem {
         let (source, described) = described(source)?;
         let data = DataRecord {
             source: described,
-            sha256: synthetic::sha256(observed.values()),
+            sha256: sha256(observed.values()),
             observations: observed.values().len(),
             groups: observed.groups(),
         };
         let index: Vec<f64> = observed.group_index().into_iter().map(|j| j as f64).collect();
-        let grouping = synthetic::sha256(&index);
+        let grouping = sha256(&index);
         if let Some(then) = expected.filter(|then| *then != grouping) {
             return Err(BuildError::OtherData { data: data.source, what: "groups", then, now: grouping });
         }

@@ -1,9 +1,7 @@
 //! The simulator of the hierarchical normal model.
 
-use crate::Simulator;
-use octopus_density::{
-    GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Layout, Likelihood, LogDensity, ModelError,
-};
+use crate::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError, Simulator};
+use octopus_density::{GroupedData, Labels, Layout, LogDensity};
 use octopus_random::{Stream, exact};
 
 /// A simulator that makes data of [`HierarchicalNormal`]: `mu_pop ~ N(mu_mean, mu_sd)`, `sigma_pop` and `sigma_obs`

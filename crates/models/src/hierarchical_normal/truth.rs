@@ -1,7 +1,7 @@
 //! The true values behind made-up data.
 
+use crate::synthetic::HierarchicalSpec;
 use octopus_density::Layout;
-use octopus_density::synthetic::HierarchicalSpec;
 use std::collections::HashMap;
 
 /// The parameters that made a data set.

@@ -22,7 +22,8 @@ use octopus_density::gpu::{ExpansionModule, GpuDensity, Precision};
 /// # Example
 /// ```
 /// use octopus_cuda::{Context, Device};
-/// use octopus_density::{EightSchools, LogDensity};
+/// use octopus_density::LogDensity;
+/// use octopus_models::EightSchools;
 /// use octopus_sampler::{GpuExpander, Precision, SamplerError};
 ///
 /// fn on_gpu(model: &EightSchools, draws: &[f64]) -> Result<Vec<f64>, SamplerError> {

@@ -32,7 +32,8 @@ pub struct DataSet<'d, D: ?Sized> {
 /// needs a seed of its own where their random numbers are to be independent.
 ///
 /// ```
-/// use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, synthetic::HierarchicalSpec};
+/// use octopus_models::synthetic::HierarchicalSpec;
+/// use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 /// use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, SamplerConfig};
 ///
 /// let density = |groups| {

@@ -116,7 +116,8 @@ impl<R: Real, T: Real> Coordinates<R, T> {
 mod tests {
     use super::*;
     use crate::twin::{Model, Modelled};
-    use octopus_density::{EightSchools, GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood};
+    use octopus_density::{GroupedData, Labels};
+    use octopus_models::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
 
     const OBSERVATIONS: [&[f64]; 3] = [&[48.0], &[51.0, 56.0], &[62.0, 60.0, 67.0]];
     const MEASURED: [(f64, f64); 3] = [(28.0, 15.0), (8.0, 10.0), (-3.0, 16.0)];

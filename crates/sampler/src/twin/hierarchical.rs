@@ -6,7 +6,7 @@ use super::population::{Place, Scalars};
 use super::real::{Real, rounded, to};
 use super::standardised::{Alike, Frame, Integrated, Measured, standard_normal};
 use super::{Model, Modelled};
-use octopus_density::{HierarchicalNormal, Likelihood};
+use octopus_models::{HierarchicalNormal, Likelihood};
 
 /// Observations up to which a group is added up by one lane, in order.
 const LONE: usize = 256;

@@ -6,7 +6,7 @@ use super::population::Place;
 use super::real::{Real, to};
 use super::standardised::{Alike, Frame, Integrated, Measured, standard_normal};
 use super::{Model, Modelled};
-use octopus_density::EightSchools;
+use octopus_models::EightSchools;
 
 /// Standard deviation of the normal prior of mu, and scale of the half-Cauchy prior of tau.
 const MU_SD: f64 = 5.0;

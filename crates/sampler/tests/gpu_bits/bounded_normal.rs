@@ -2,7 +2,8 @@
 //! vectors in one precision and scalars in another.
 
 use crate::bounded::{Arithmetic, Bounded, exact};
-use octopus_density::{Centering, HierarchicalNormal, Likelihood, LogDensity};
+use octopus_density::{Centering, LogDensity};
+use octopus_models::{HierarchicalNormal, Likelihood};
 
 /// What the kernels of a precision compute in.
 #[derive(Clone, Copy)]

@@ -3,7 +3,8 @@
 use crate::harness::{Job, Task, assert_same, same};
 use crate::models::{CENTERINGS, GROUPS, adaptation, model, point, random};
 use crate::program::Way;
-use octopus_density::{Centering, HierarchicalNormal, Likelihood, LogDensity};
+use octopus_density::{Centering, LogDensity};
+use octopus_models::{HierarchicalNormal, Likelihood};
 
 /// Points of the typical set, far from it, with scales that vanish or overflow, and with numbers that are none.
 fn points(model: &HierarchicalNormal, centering: Centering, count: usize) -> Vec<Vec<f64>> {

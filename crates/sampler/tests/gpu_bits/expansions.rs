@@ -3,8 +3,9 @@
 use crate::harness::{Job, Task, assert_same};
 use crate::models::{model, random};
 use crate::program::{Precision, Way};
+use octopus_density::Centering;
 use octopus_density::gpu::GpuDensity;
-use octopus_density::{Centering, EightSchools, Likelihood};
+use octopus_models::{EightSchools, Likelihood};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{Adaptation, MetricEstimate};
 

@@ -3,7 +3,8 @@
 use crate::harness::{Job, Task, assert_same};
 use crate::models::{GROUPS, PARAMETERIZATIONS, Settled, model, random, settle};
 use crate::program::Way;
-use octopus_density::{Likelihood, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::Likelihood;
 use octopus_sampler::reference::ReferenceChain;
 
 /// Steps compared, and trajectories that came to where the density has no value.

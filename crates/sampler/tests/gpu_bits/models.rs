@@ -1,7 +1,8 @@
 //! Data, coordinates, metrics and points for the comparisons.
 
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{Centering, GroupedData, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::{Centering, GroupedData, LogDensity};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::reference::snapshot;
 use octopus_sampler::{Adaptation, MetricEstimate, MetricKind, Parameterization, Sampler, SamplerConfig};

@@ -5,7 +5,8 @@ use crate::bounded_normal::{Precisions, evaluate};
 use crate::harness::{Job, Task};
 use crate::models::{CENTERINGS, PARAMETERIZATIONS, Settled, adaptation, model, point, random, settle};
 use crate::program::{Precision, Way};
-use octopus_density::{Centering, HierarchicalNormal, Likelihood, LogDensity};
+use octopus_density::{Centering, LogDensity};
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::reference::averaging;
 
 const SINGLE: [Precision; 2] = [Precision::F32, Precision::Mixed];

@@ -5,7 +5,8 @@ use crate::harness::{Answer, Job, Task, assert_same, assert_same_stats};
 use crate::models::model;
 use crate::program::Way;
 use octopus_density::gpu::GpuDensity;
-use octopus_density::{Likelihood, to_non_centered};
+use octopus_density::to_non_centered;
+use octopus_models::Likelihood;
 use octopus_sampler::reference::{ChainSnapshot, snapshot};
 use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig};
 

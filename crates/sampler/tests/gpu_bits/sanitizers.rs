@@ -3,7 +3,8 @@
 use crate::harness::{Job, Task};
 use crate::models::{Settled, model, random, settle};
 use crate::program::{Precision, Way};
-use octopus_density::{Likelihood, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::Likelihood;
 use octopus_sampler::Parameterization;
 use octopus_sampler::reference::averaging;
 

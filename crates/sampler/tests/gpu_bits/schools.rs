@@ -4,7 +4,8 @@ use crate::harness::{Job, Task, assert_same, same};
 use crate::models::{CENTERINGS, adaptation, random};
 use crate::program::{Precision, Way};
 use crate::runs::compare_model;
-use octopus_density::{EightSchools, LogDensity, to_centered};
+use octopus_density::{LogDensity, to_centered};
+use octopus_models::EightSchools;
 use octopus_random::Stream;
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 

@@ -3,7 +3,8 @@
 use crate::harness::{Job, Task, assert_same, assert_same_stats};
 use crate::models::{GROUPS, PARAMETERIZATIONS, Settled, model, remote, settle};
 use crate::program::Way;
-use octopus_density::{Likelihood, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::Likelihood;
 use octopus_sampler::reference::{RandomAddress, ReferenceChain, averaging};
 
 /// What was compared.

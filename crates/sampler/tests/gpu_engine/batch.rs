@@ -2,8 +2,9 @@
 
 use crate::scenario::{Bits, Kernels, Otherwise, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
 use octopus_density::gpu::{GpuDensity, Precision};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{DensityError, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::{DensityError, LogDensity};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{
     Backend, BatchSampler, Begin, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
 };

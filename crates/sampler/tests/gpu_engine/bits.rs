@@ -1,7 +1,7 @@
 //! In f64 a run on the GPU engine has the bits of the CPU engine.
 
 use crate::scenario::{finish, model, on_gpu, on_software_gpu, prd, short};
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Sampler, SamplerConfig};
 use octopus_softgpu::Lanes;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::batch::{BATCH, all, alone, anew, assert_all_same, boxed};
 use crate::scenario::{
     Bits, STOPS, advance_to, context, contexts, finish, model, on_software_gpu, run_with_each, short,
 };
-use octopus_density::{HierarchicalNormal, Likelihood};
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{
     Backend, BatchSampler, Begin, GpuConfig, GpuNote, Phase, Precision, Sampler, SamplerConfig, SamplerError,
 };

@@ -2,8 +2,9 @@
 
 use crate::monte_carlo::collect;
 use crate::scenario::{context, finish, on_software_gpu, short};
-use octopus_density::exact::SchoolsPosterior;
-use octopus_density::{EightSchools, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::EightSchools;
+use octopus_models::exact::SchoolsPosterior;
 use octopus_sampler::{Backend, Begin, GpuConfig, Parameterization, Precision, Sampler, SamplerConfig};
 
 on_software_gpu!(runs_have_the_bits_of_the_cpu, "", &["nuts_eight_schools_f64_32x1"], {

@@ -1,7 +1,7 @@
 //! Many short chains have the bits of the CPU's engine, wherever they learn, spread and take turns.
 
 use crate::scenario::{Bits, advance_to, context, finish, model, on_gpu, on_software_gpu};
-use octopus_density::{HierarchicalNormal, Likelihood};
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{Backend, Begin, GpuConfig, GpuMemory, Sampler, SamplerConfig};
 
 fn config() -> SamplerConfig {

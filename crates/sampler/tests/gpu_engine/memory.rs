@@ -1,7 +1,7 @@
 //! Device memory is what is foretold, and does not grow with the draws.
 
 use crate::scenario::{context, finish, model, on_gpu, on_software_gpu, short};
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use octopus_sampler::{GpuConfig, GpuMemory, Precision, SamplerConfig};
 
 const UNITS: &[&str] =

@@ -1,7 +1,7 @@
 //! A run goes on wherever it is taken: after a checkpoint, on the other engine, with other launches.
 
 use crate::scenario::{Bits, STOPS, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig, SamplerError};
 
 on_software_gpu!(a_run_moves_between_cpu_and_gpu, "", &["nuts_hierarchical_normal_f64_32x4"], {

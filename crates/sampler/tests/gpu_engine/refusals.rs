@@ -1,7 +1,7 @@
 //! What cannot run on a GPU says so, and a device that fails stops the run with its own words.
 
 use crate::scenario::{Kernels, Otherwise, context, model, on_gpu, on_software_gpu, short};
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, GpuNote, Precision, Sampler};
 use octopus_sampler::{SamplerConfig, SamplerError};
 

@@ -2,10 +2,9 @@
 
 use octopus_cuda::{Context, Device};
 use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{
-    Centering, DensityError, HierarchicalNormal, HierarchicalPrior, Hierarchy, Layout, Likelihood, LogDensity,
-};
+use octopus_density::{Centering, DensityError, Hierarchy, Layout, LogDensity};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{Adaptation, Backend, Begin, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
 use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
 use std::process::Command;

@@ -3,8 +3,9 @@
 
 use crate::monte_carlo::collect;
 use crate::scenario::{model, on_gpu, on_software_gpu, prd};
-use octopus_density::exact::{ExactPosterior, Quantity};
-use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::exact::{ExactPosterior, Quantity};
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{GpuConfig, Precision, SamplerConfig};
 
 fn check(groups: usize, balanced: bool, likelihood: Likelihood, draws: usize) {

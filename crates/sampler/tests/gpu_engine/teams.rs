@@ -2,9 +2,10 @@
 
 use crate::scenario::{context, finish, on_gpu, on_software_gpu, short};
 use crate::statistics::meets_the_exact_posterior;
+use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{
     Backend, Begin, GpuConfig, GpuExpander, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig,

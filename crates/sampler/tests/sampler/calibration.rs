@@ -2,7 +2,8 @@
 //! from the posterior of the data. The rank of the true value among the draws is uniform when, and in practice
 //! only when, prior, likelihood, Jacobians, coordinates and sampler fit together.
 
-use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Labels, Likelihood, LogDensity};
+use octopus_density::{GroupedData, Labels, LogDensity};
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{Parameterization, Phase, Sampler, SamplerConfig};
 use rayon::prelude::*;

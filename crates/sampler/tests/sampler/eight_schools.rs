@@ -2,8 +2,9 @@
 //! standard errors.
 
 use crate::monte_carlo::run;
-use octopus_density::exact::SchoolsPosterior;
-use octopus_density::{EightSchools, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::EightSchools;
+use octopus_models::exact::SchoolsPosterior;
 use octopus_sampler::{Parameterization, SamplerConfig};
 
 fn check(model: &EightSchools, config: SamplerConfig) -> usize {

@@ -2,9 +2,10 @@
 //! Carlo standard errors, 5 for the many z and mu_group, with the PRD's settings and no divergence.
 
 use crate::monte_carlo::run;
-use octopus_density::exact::{ExactPosterior, Quantity};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::{GroupedData, LogDensity};
+use octopus_models::exact::{ExactPosterior, Quantity};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 
 fn prd(seed: u64) -> SamplerConfig {

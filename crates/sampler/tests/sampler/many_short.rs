@@ -5,7 +5,7 @@ use crate::densities::Bimodal;
 use crate::hierarchical::{balanced, check, unbalanced};
 use crate::reproducible::{finish, model, whole};
 use crate::resume::resumes;
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use octopus_sampler::{Parameterization, Phase, Sampler, SamplerConfig, Strategy};
 
 /// 16384 draws by so many chains.

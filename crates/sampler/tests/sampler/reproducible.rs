@@ -1,7 +1,8 @@
 //! The same bits for any number of threads and any way of asking for the draws.
 
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::LogDensity;
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{Block, Sampler, SamplerConfig, WindowConfig};
 use proptest::prelude::*;
 use std::sync::LazyLock;

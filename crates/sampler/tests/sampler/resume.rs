@@ -2,7 +2,7 @@
 
 use crate::densities::Wall;
 use crate::reproducible::{Bits, config, finish, model};
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{Backend, Begin, Sampler, SamplerConfig, SamplerError};
 use proptest::prelude::*;

@@ -1,8 +1,9 @@
 //! What warm-up learns, from the draws that it says it learns from.
 
 use crate::densities::Gaussian;
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{GroupedData, HierarchicalNormal, HierarchicalPrior, Likelihood, LogDensity};
+use octopus_density::{GroupedData, LogDensity};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig, WindowConfig};
 
 /// Runs warm-up one iteration at a time; returns each chain's draws and, wherever the adaptation changed, the

@@ -1,9 +1,10 @@
 //! Data sets that differ in everything that they may differ in.
 
 use octopus_cuda::{Float, NutsCentering, NutsChain, NutsField, NutsFormat, NutsLaunch};
+use octopus_density::Centering;
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{Centering, EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
 
 pub(super) const MAX_DEPTH: u32 = 5;
 pub(super) const MOST_RANK: usize = 3;

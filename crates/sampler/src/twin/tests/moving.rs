@@ -3,7 +3,7 @@
 use crate::scenario::{Bits, STOPS, advance_to, context, finish, model, on_software_gpu, short};
 use crate::twin::begin;
 use crate::{GpuConfig, Precision, Sampler, SamplerConfig};
-use octopus_density::Likelihood;
+use octopus_models::Likelihood;
 use octopus_sampler::{Backend, Begin};
 
 on_software_gpu!(

@@ -2,8 +2,8 @@
 
 use crate::scenario::{model, prd, short};
 use crate::{MetricKind, Parameterization, SamplerConfig};
-use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
 
 /// A model and how it is sampled.
 pub(super) type Case<D = HierarchicalNormal> = (D, SamplerConfig);

@@ -2,7 +2,8 @@
 
 use super::densities::{Banana, Gaussian};
 use super::*;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, synthetic::HierarchicalSpec};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 
 const METRICS: [fn(usize) -> MetricEstimate; 2] = [diagonal, low_rank];
 
