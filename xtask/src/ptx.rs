@@ -32,6 +32,8 @@ const FOLDER: &str = "kernels";
 const OUTPUT: &str = "kernels/ptx";
 const MANIFEST: &str = "kernels/ptx/manifest.toml";
 const LIMITS: &str = "kernels/limits.toml";
+/// Below the target folder: the texts of the sampler's units, which are in no file of the repository.
+const UNITS: &str = "units";
 
 /// One PTX for the oldest architecture serves all newer ones. Nothing may be contracted, flushed or approximated, and
 /// no line numbers, which carry paths.
@@ -85,6 +87,7 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<Outcome> {
         };
         let cache = Cache::open(&target(root).join("ptx"))?;
         let sources = Sources::read(&root.join(FOLDER))?;
+        sources.write_units(&target(root).join(UNITS))?;
         let known = if mode == Mode::CheckTexts { Manifest::read(&root.join(MANIFEST)).ok() } else { None };
         let built = build::build(&sources, &tools, &cache, known.as_ref())?;
         let (made, all) = cache.close();

@@ -57,6 +57,6 @@ pub(crate) fn software_gpu() -> Result<SoftwareGpu, Unavailable> {
         UNITS.iter().any(|beginning| unit.starts_with(beginning))
             || unit.starts_with(batches) && shapes.iter().any(|shape| unit.ends_with(shape))
     };
-    let units: Vec<String> = sampler_units()?.into_iter().filter(needed).collect();
+    let units: Vec<String> = sampler_units()?.into_iter().map(|unit| unit.name).filter(needed).collect();
     SoftwareGpu::build()?.with_sampler(Lanes::Arrays, &units)
 }

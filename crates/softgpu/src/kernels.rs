@@ -2,53 +2,88 @@
 
 use crate::compiler::{Compiler, undefined_symbols};
 use crate::unavailable::{Unavailable, at};
+use crate::units::SamplerUnit;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+/// Returns the workspace's folder of kernels.
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")
+}
+
 /// CUDA C++ sources to compile for the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSources {
-    /// Each becomes one unit of compilation.
-    pub units: Vec<PathBuf>,
+    /// The units of compilation.
+    pub units: Vec<KernelUnit>,
     /// Folders for `#include`.
     pub include: Vec<PathBuf>,
+}
+
+/// One unit of compilation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelUnit {
+    /// A file.
+    File(PathBuf),
+    /// A unit of the sampler. It has no file, so that the build writes one beside what it makes: `<name>.cu`.
+    Sampler(SamplerUnit),
 }
 
 impl KernelSources {
     /// Takes the kernels of this workspace: `kernels/src/octopus.cu`, which includes all others.
     pub fn of_workspace() -> Self {
-        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
+        let kernels = folder();
         Self {
-            units: vec![kernels.join("src/octopus.cu")],
+            units: vec![KernelUnit::File(kernels.join("src/octopus.cu"))],
             include: vec![kernels.join("include"), kernels.join("src")],
+        }
+    }
+
+    /// Takes these units of the sampler's kernels, with the headers of this workspace.
+    pub fn of_sampler(units: impl IntoIterator<Item = SamplerUnit>) -> Self {
+        let kernels = folder();
+        Self {
+            units: units.into_iter().map(KernelUnit::Sampler).collect(),
+            include: vec![kernels.join("include"), kernels.join("nuts")],
         }
     }
 
     /// Takes one source without headers of its own.
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self { units: vec![path.into()], include: Vec::new() }
+        Self { units: vec![KernelUnit::File(path.into())], include: Vec::new() }
     }
 
     /// Returns the text of every unit and of every file that one includes, directly or not: what a build depends on.
     pub(crate) fn contents(&self) -> Result<BTreeMap<PathBuf, Vec<u8>>, Unavailable> {
         let mut all = BTreeMap::new();
-        let mut waiting = self.units.clone();
+        let mut waiting = Vec::new();
+        for unit in &self.units {
+            match unit {
+                KernelUnit::File(path) => waiting.push(path.clone()),
+                KernelUnit::Sampler(SamplerUnit { name, text }) => {
+                    waiting.extend(self.headers(text, None));
+                    all.insert(PathBuf::from(format!("{name}.cu")), text.clone().into_bytes());
+                }
+            }
+        }
         while let Some(path) = waiting.pop() {
             if all.contains_key(&path) {
                 continue;
             }
             let text = std::fs::read(&path).map_err(at(&path))?;
-            for name in included(&String::from_utf8_lossy(&text)) {
-                // As the compiler looks: beside the file, then in the folders. What is in none is the compiler's own.
-                let beside = path.parent().into_iter();
-                let mut places = beside.chain(self.include.iter().map(PathBuf::as_path)).map(|place| place.join(name));
-                waiting.extend(places.find(|place| place.is_file()));
-            }
+            waiting.extend(self.headers(&String::from_utf8_lossy(&text), path.parent()));
             all.insert(path, text);
         }
         Ok(all)
+    }
+
+    /// Returns the files that a text includes. As the compiler looks: `beside` the text's file, then in the folders.
+    /// What is in none is the compiler's own.
+    fn headers(&self, text: &str, beside: Option<&Path>) -> Vec<PathBuf> {
+        let places = || beside.into_iter().chain(self.include.iter().map(PathBuf::as_path));
+        included(text).filter_map(|name| places().map(|place| place.join(name)).find(|path| path.is_file())).collect()
     }
 
     /// Compiles everything to `library`, with `flags` besides. `doubles` has the header in `src/` and the core's
@@ -75,7 +110,7 @@ impl KernelSources {
         let mut sources = Vec::new();
         let mut dynamic = Vec::new();
         for (number, unit) in self.units.iter().enumerate() {
-            let unit = std::path::absolute(unit).map_err(at(unit))?;
+            let unit = unit_file(unit, scratch)?;
             let words = words(&compiler.preprocess(&unit, &search)?);
             let names = kernel_names(&words);
             if names.is_empty() {
@@ -102,6 +137,19 @@ impl KernelSources {
         rpath.push(doubles);
         compiler.library_of(library, &sources, &arguments, &[doubles.join("liboctopus-softgpu.so").into(), rpath])
     }
+}
+
+/// Returns the unit's file, which is written to the folder if it has none.
+fn unit_file(unit: &KernelUnit, folder: &Path) -> Result<PathBuf, Unavailable> {
+    let path = match unit {
+        KernelUnit::File(path) => path.clone(),
+        KernelUnit::Sampler(SamplerUnit { name, text }) => {
+            let path = folder.join(format!("{name}.cu"));
+            std::fs::write(&path, text).map_err(at(&path))?;
+            path
+        }
+    };
+    std::path::absolute(&path).map_err(at(&path))
 }
 
 /// Returns the names in quotes of a text's `#include` lines.
@@ -263,11 +311,20 @@ mod tests {
         ];
         put("units/b.cu", "");
         put("include/other.cuh", "");
-        let sources = KernelSources { units: vec![unit], include: vec![folder.path().join("include")] };
+        let include = vec![folder.path().join("include")];
+        let sources = KernelSources { units: vec![KernelUnit::File(unit)], include: include.clone() };
         let found: Vec<PathBuf> = sources.contents().unwrap().into_keys().collect();
         let mut expected = expected.to_vec();
         expected.sort();
         assert_eq!(found, expected);
+
+        // A unit without a file has nothing beside it.
+        let text = "#include \"run.cuh\"\n#include \"beside.cuh\"\n".to_owned();
+        let units = vec![KernelUnit::Sampler(SamplerUnit { name: "nuts_x".into(), text: text.clone() })];
+        let contents = KernelSources { units, include }.contents().unwrap();
+        assert_eq!(contents[Path::new("nuts_x.cu")], text.into_bytes());
+        expected.retain(|path| path.ends_with("run.cuh"));
+        assert_eq!(contents.into_keys().filter(|path| path.is_absolute()).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! | [`SoftwareGpu`] | the built libraries; tells a [`Command`](std::process::Command) to use them |
 //! | [`Settings`] | what the machine is like and which call fails with which code |
 //! | [`KernelSources`] | which kernels are compiled; the workspace's own by default, without the sampler's |
-//! | [`SoftwareGpu::with_sampler`] | adds the sampler's, those that are named; [`sampler_units`] are all |
+//! | [`SoftwareGpu::with_sampler`] | adds the sampler's, those that are named |
+//! | [`sampler_units`] | all units of the sampler's kernels: the texts that a table and templates give, for `xtask` too |
 //! | [`Lanes`] | how these run: as on a GPU, or fast |
 //! | [`DeviceReport`] | what a program has used of a device: memory at the most, launches |
 //! | [`Variant`] | plain, or with the sanitizers for addresses and undefined behaviour |
@@ -80,11 +81,13 @@ mod sources;
 #[cfg(test)]
 mod tests;
 mod unavailable;
+mod units;
 
 pub use compiler::Variant;
 pub use gpu::SoftwareGpu;
-pub use kernels::KernelSources;
+pub use kernels::{KernelSources, KernelUnit};
 pub use report::DeviceReport;
-pub use sampler::{Lanes, sampler_units};
+pub use sampler::Lanes;
 pub use settings::Settings;
 pub use unavailable::Unavailable;
+pub use units::{SamplerUnit, sampler_units, sampler_units_in};

@@ -1,8 +1,8 @@
 //! The sampler's kernels, which are built apart from the others: all of them take a minute, and few tests need any.
 
 use crate::kernels::KernelSources;
-use crate::unavailable::{Unavailable, at};
-use std::path::{Path, PathBuf};
+use crate::unavailable::Unavailable;
+use crate::units::sampler_units;
 
 /// The way the lanes of a chain run in the sampler's kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,40 +44,11 @@ fn has_avx2() -> bool {
     false
 }
 
-/// Returns the names of all units of the sampler's kernels, in alphabetical order, such as
-/// `nuts_hierarchical_normal_f64_32x4`: one for each density, precision and shape.
-///
-/// # Errors
-/// When the workspace's folder of kernels cannot be read.
-pub fn sampler_units() -> Result<Vec<String>, Unavailable> {
-    let folder = kernels().join(UNITS);
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(at(&folder))? {
-        let path = entry.map_err(at(&folder))?.path();
-        if path.extension().is_some_and(|ending| ending == "cu") {
-            names.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
-        }
-    }
-    names.sort();
-    Ok(names)
-}
-
-/// Below the kernels' folder.
-const UNITS: &str = "nuts/units";
-
-fn kernels() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")
-}
-
 /// Returns the sources of the unit of this name.
 ///
 /// # Errors
 /// When there is none.
 pub(crate) fn unit(name: &str) -> Result<KernelSources, Unavailable> {
-    if !sampler_units()?.iter().any(|there| there == name) {
-        return Err(Unavailable::NoUnit { name: name.to_owned() });
-    }
-    let kernels = kernels();
-    let unit = kernels.join(UNITS).join(format!("{name}.cu"));
-    Ok(KernelSources { units: vec![unit], include: vec![kernels.join("include"), kernels.join("nuts")] })
+    let unit = sampler_units()?.into_iter().find(|unit| unit.name == name);
+    Ok(KernelSources::of_sampler([unit.ok_or_else(|| Unavailable::NoUnit { name: name.to_owned() })?]))
 }

@@ -33,10 +33,18 @@ pub enum Unavailable {
         path: PathBuf,
     },
     /// The sampler has no kernels of this name.
-    #[error("there is no kernels/nuts/units/{name}.cu")]
+    #[error("there is no unit {name}: kernels/nuts/units.toml has them")]
     NoUnit {
         /// The unit that was asked for.
         name: String,
+    },
+    /// The table of the sampler's units or a template of them is wrong.
+    #[error("{path}: {reason}")]
+    Units {
+        /// The table or the template.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
     },
     /// A file could not be read or written.
     #[error("{path}: {source}")]

@@ -2,6 +2,7 @@
 
 use super::signature::{Signature, signatures};
 use anyhow::{Context, Result, bail};
+use octopus_softgpu::sampler_units_in;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,12 +10,13 @@ use std::path::Path;
 
 /// The file that includes all kernels of the module `octopus`.
 const OCTOPUS: &str = "src/octopus.cu";
-/// Each file here is a module of its own.
+/// Each unit here is a module of its own.
 const UNITS: &str = "nuts/units/";
 const FOLDERS: [&str; 3] = ["include", "src", "nuts"];
 const KINDS: [&str; 2] = [".cuh", ".cu"];
 
-/// Paths relative to the kernels' folder, with `/`, and the files' texts with plain line ends.
+/// Paths relative to the kernels' folder, with `/`, and the texts with plain line ends. The sampler's units are here as
+/// if each were a file.
 pub(super) struct Sources(BTreeMap<String, String>);
 
 /// What becomes one PTX.
@@ -22,7 +24,7 @@ pub(super) struct Sources(BTreeMap<String, String>);
 pub(super) struct Module {
     /// The unit's name without its ending.
     pub(super) name: String,
-    /// The file to compile.
+    /// The path of the text to compile.
     pub(super) unit: String,
 }
 
@@ -39,16 +41,36 @@ impl Module {
 }
 
 impl Sources {
-    /// All `.cu` and `.cuh` files in `include`, `src` and `nuts` below `folder`.
+    /// All `.cu` and `.cuh` files in `include`, `src` and `nuts` below `folder`, and the sampler's units.
     ///
     /// # Errors
-    /// When one cannot be read.
+    /// When a file cannot be read, or there is a fault in what the units are made of.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         for name in FOLDERS {
             walk(&folder.join(name), name, &mut files)?;
         }
+        for unit in sampler_units_in(folder)? {
+            files.insert(format!("{UNITS}{}.cu", unit.name), unit.text);
+        }
         Ok(Self(files))
+    }
+
+    /// Writes the sampler's units to `folder`, for people: the compiler's messages have line numbers.
+    ///
+    /// # Errors
+    /// When the folder cannot be made anew or a file cannot be written.
+    pub(super) fn write_units(&self, folder: &Path) -> Result<()> {
+        if folder.exists() {
+            fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        }
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        for (path, text) in &self.0 {
+            if let Some(file) = path.strip_prefix(UNITS) {
+                fs::write(folder.join(file), text).with_context(|| format!("cannot write {file}"))?;
+            }
+        }
+        Ok(())
     }
 
     /// SHA-256 over paths, lengths and texts, in the order of the paths.

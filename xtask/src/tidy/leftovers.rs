@@ -7,7 +7,7 @@ const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX
 /// Macros that end a program or chatter where a product should work.
 const MACROS: [&str; 3] = [concat!("dbg", "!("), concat!("todo", "!("), concat!("unimplemented", "!(")];
 /// Kinds of files that people write.
-const WRITTEN: [&str; 7] = [".rs", ".py", ".md", ".toml", ".sh", ".cuh", ".cu"];
+const WRITTEN: [&str; 8] = [".rs", ".py", ".md", ".toml", ".sh", ".cuh", ".cu", ".cu.in"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();

@@ -3,7 +3,7 @@
 
 use crate::double::Double;
 use insta::assert_snapshot;
-use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
+use octopus_softgpu::{KernelSources, KernelUnit, Lanes, SoftwareGpu, Variant};
 use std::fs;
 use std::path::Path;
 
@@ -226,5 +226,6 @@ fn copy_sources(from: &Path, to: &Path) -> KernelSources {
             fs::copy(&path, to.join(part).join(path.file_name().unwrap())).unwrap();
         }
     }
-    KernelSources { units: vec![to.join("src/octopus.cu")], include: vec![to.join("include"), to.join("src")] }
+    let octopus = KernelUnit::File(to.join("src/octopus.cu"));
+    KernelSources { units: vec![octopus], include: vec![to.join("include"), to.join("src")] }
 }

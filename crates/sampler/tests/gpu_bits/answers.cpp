@@ -7,8 +7,8 @@
 // NUTS itself takes the compiler half a minute: OCTOPUS_WITHOUT_NUTS leaves out all that moves a chain, and
 // OCTOPUS_ONE_ROW all shapes but the smallest.
 //
-// With the software GPU's library of kernels as its argument, all but single evaluations and steps are launched there: the entries of
-// kernels/nuts/units as a GPU gets them, each lane a fiber of its own.
+// With the software GPU's library of kernels as its argument, all but single evaluations and steps are launched there:
+// the entries of the sampler's units as a GPU gets them, each lane a fiber of its own.
 #define OCTOPUS_HOST_LANES
 #include "chain.cuh"
 #include "threads.hpp"

@@ -47,7 +47,7 @@ impl Job {
         let density = model.kernel_name();
         let nuts = matches!(task, Task::Leapfrog | Task::Run | Task::Restart);
         let units = match task {
-            Task::Expand | Task::Predict => format!("nuts_expand_{density}_{precision}."),
+            Task::Expand | Task::Predict => format!("nuts_expand_{density}_{precision}"),
             _ => format!("nuts_{density}_{precision}_"),
         };
         let mut job = Self { density: density.into(), precision, nuts, units, bytes: Vec::new() };

@@ -2,7 +2,7 @@
 //! library, whose lanes are fibers.
 
 pub(crate) use octopus_density::gpu::Precision;
-use octopus_softgpu::{KernelSources, SoftwareGpu, Variant};
+use octopus_softgpu::{KernelSources, SoftwareGpu, Variant, sampler_units};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -67,7 +67,7 @@ fn compile(density: &str, precision: Precision, sanitized: bool, nuts: bool) -> 
     let mut defines = defines(density, precision);
     if !nuts {
         defines.push("-DOCTOPUS_WITHOUT_NUTS".into());
-    } else if !kernels.join(format!("units/nuts_{density}_{precision}_32x4.cu")).exists() {
+    } else if !has_unit(&format!("nuts_{density}_{precision}_32x4")) {
         defines.push("-DOCTOPUS_ONE_ROW".into());
     }
     let mut flags = vec!["-std=c++17", "-ffp-contract=off", "-fno-fast-math"];
@@ -113,6 +113,11 @@ fn compile(density: &str, precision: Precision, sanitized: bool, nuts: bool) -> 
     Some(program)
 }
 
+/// Whether the sampler's kernels have a unit of this name.
+fn has_unit(name: &str) -> bool {
+    sampler_units().unwrap().iter().any(|unit| unit.name == name)
+}
+
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
@@ -120,12 +125,8 @@ fn scratch(name: &str) -> PathBuf {
 /// The library of the software GPU's kernels in the units whose names begin like this; `None`, said aloud, where there
 /// is no compiler.
 pub(crate) fn fibers(beginning: &str) -> Option<PathBuf> {
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
-    let files = fs::read_dir(kernels.join("nuts/units")).unwrap().map(|entry| entry.unwrap());
-    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with(beginning));
-    let mut units: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    units.sort();
-    let sources = KernelSources { units, include: vec![kernels.join("include"), kernels.join("nuts")] };
+    let units = sampler_units().unwrap().into_iter().filter(|unit| unit.name.starts_with(beginning));
+    let sources = KernelSources::of_sampler(units);
     let built = SoftwareGpu::unless_absent(SoftwareGpu::build_with(&sources, Variant::Plain));
     built.map(|gpu| gpu.kernels().to_path_buf())
 }
