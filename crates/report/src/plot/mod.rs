@@ -1,4 +1,4 @@
-//! Pictures: each module has the data of a plot, which it prepares and lays out as a scene; a scene is drawn as PNG or SVG.
+//! Pictures: each module prepares the data of a plot and lays them out as a scene, which is drawn as PNG or SVG.
 
 mod autocorr;
 mod axis;
