@@ -5,9 +5,9 @@ use crate::{PointwiseLikelihood, PredictiveParts, PriorDraws, Trace, TraceError,
 use octopus_diag::{DEFAULT_PROB, Ties, loo, loo_pit, summary};
 use octopus_models::{Effects, Problem};
 use octopus_report::{
-    AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, ForestPlot, LooPitPlot,
-    PairPlot, ParallelPlot, ParetoKPlot, Plot, PosteriorPlot, PpcEcdfPlot, PpcPlot, PpcStatisticPlot, Predictions,
-    PriorPosteriorPlot, ShrinkagePlot, SummaryRow, TracePlot,
+    AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, Figure, ForestPlot,
+    LooPitPlot, PairPlot, ParallelPlot, ParetoKPlot, PosteriorPlot, PpcEcdfPlot, PpcPlot, PpcStatisticPlot,
+    Predictions, PriorPosteriorPlot, ShrinkagePlot, SummaryRow, TracePlot,
 };
 use octopus_runs::diagnose_options;
 use octopus_trace::Dataset;
@@ -62,27 +62,32 @@ pub enum Picture {
     Shrinkage,
 }
 
-/// Every picture with its name and what it shows.
-const ALL: [(Picture, &str, &str); 19] = [
-    (Picture::Trace, "trace", "Draws of each chain in order, densities, ranks"),
-    (Picture::Rank, "rank", "Ranks of each chain among all"),
-    (Picture::Posterior, "posterior", "Densities with 89% intervals"),
-    (Picture::Forest, "forest", "Intervals of every variable"),
-    (Picture::Pair, "pair", "Pairs of variables, with divergences"),
-    (Picture::Parallel, "parallel", "Divergent draws across variables"),
-    (Picture::Energy, "energy", "Energies and their steps"),
-    (Picture::Autocorr, "autocorr", "Autocorrelation of each chain"),
-    (Picture::Ess, "ess", "Effective sample sizes against draws"),
-    (Picture::EssQuantile, "ess-quantile", "Effective sample sizes of quantiles"),
-    (Picture::EssLocal, "ess-local", "Effective sample sizes of small intervals"),
-    (Picture::Convergence, "convergence", "R-hat and effective sample sizes of all parameters against draws"),
-    (Picture::Ppc, "ppc", "Densities of observed and predicted data"),
-    (Picture::PpcEcdf, "ppc-ecdf", "Distribution functions of observed and predicted data"),
-    (Picture::PpcStatistic, "ppc-statistic", "Statistics of observed and predicted data"),
-    (Picture::Prior, "prior", "Prior against posterior"),
-    (Picture::LooPit, "loo-pit", "Observations within their predictions from the others"),
-    (Picture::ParetoK, "pareto-k", "How far LOO can be trusted, for each observation"),
-    (Picture::Shrinkage, "shrinkage", "Raw means of groups against their posteriors"),
+/// Every picture with its name, the stem of its file, and what it shows.
+const ALL: [(Picture, &str, &str, &str); 19] = [
+    (Picture::Trace, "trace", "trace_plot", "Draws of each chain in order, densities, ranks"),
+    (Picture::Rank, "rank", "rank_plot", "Ranks of each chain among all"),
+    (Picture::Posterior, "posterior", "posterior_plot", "Densities with 89% intervals"),
+    (Picture::Forest, "forest", "forest_plot", "Intervals of every variable"),
+    (Picture::Pair, "pair", "pair_plot", "Pairs of variables, with divergences"),
+    (Picture::Parallel, "parallel", "parallel_plot", "Divergent draws across variables"),
+    (Picture::Energy, "energy", "energy_plot", "Energies and their steps"),
+    (Picture::Autocorr, "autocorr", "autocorr_plot", "Autocorrelation of each chain"),
+    (Picture::Ess, "ess", "ess_evolution_plot", "Effective sample sizes against draws"),
+    (Picture::EssQuantile, "ess-quantile", "ess_quantile_plot", "Effective sample sizes of quantiles"),
+    (Picture::EssLocal, "ess-local", "ess_local_plot", "Effective sample sizes of small intervals"),
+    (
+        Picture::Convergence,
+        "convergence",
+        "convergence_plot",
+        "R-hat and effective sample sizes of all parameters against draws",
+    ),
+    (Picture::Ppc, "ppc", "ppc_plot", "Densities of observed and predicted data"),
+    (Picture::PpcEcdf, "ppc-ecdf", "ppc_ecdf_plot", "Distribution functions of observed and predicted data"),
+    (Picture::PpcStatistic, "ppc-statistic", "ppc_statistic_plot", "Statistics of observed and predicted data"),
+    (Picture::Prior, "prior", "prior_posterior_plot", "Prior against posterior"),
+    (Picture::LooPit, "loo-pit", "loo_pit_plot", "Observations within their predictions from the others"),
+    (Picture::ParetoK, "pareto-k", "pareto_k_plot", "How far LOO can be trusted, for each observation"),
+    (Picture::Shrinkage, "shrinkage", "shrinkage_plot", "Raw means of groups against their posteriors"),
 ];
 
 /// The material that pictures are made from: a trace, and where it is known its model.
@@ -161,12 +166,17 @@ impl Picture {
 
     /// Returns the picture with this name.
     pub fn named(name: &str) -> Option<Self> {
-        ALL.into_iter().find(|(_, own, _)| *own == name).map(|(picture, ..)| picture)
+        ALL.into_iter().find(|(_, own, ..)| *own == name).map(|(picture, ..)| picture)
     }
 
     /// Returns the picture's name, e.g. `ess-quantile`.
     pub fn name(self) -> &'static str {
-        ALL.into_iter().find(|(picture, ..)| *picture == self).map_or("", |(_, name, _)| name)
+        ALL.into_iter().find(|(picture, ..)| *picture == self).map_or("", |(_, name, ..)| name)
+    }
+
+    /// Returns the name of the picture's file without ending, e.g. `ess_quantile_plot`.
+    pub fn stem(self) -> &'static str {
+        ALL.into_iter().find(|(picture, ..)| *picture == self).map_or("", |(_, _, stem, _)| stem)
     }
 
     /// Returns what the picture shows, in a few words.
@@ -184,45 +194,45 @@ impl Picture {
     ///
     /// # Errors
     /// When the trace lacks something that the picture needs.
-    pub fn of(self, from: &Material) -> Result<Plot, TraceError> {
+    pub fn of(self, from: &Material) -> Result<Figure, TraceError> {
         let Material { posterior, rows, .. } = from;
         let stats = from.stats();
         Ok(match self {
-            Self::Trace => Plot::Trace(TracePlot::from_posterior(posterior, stats, rows)),
-            Self::Rank => Plot::ChainRanks(ChainRankPlot::from_posterior(posterior, rows)),
-            Self::Posterior => Plot::Posterior(PosteriorPlot::from_posterior(posterior, rows)),
-            Self::Forest => Plot::Forest(ForestPlot::from_posterior(posterior, rows)),
-            Self::Pair => Plot::Pair(PairPlot::from_posterior(posterior, stats, rows)),
-            Self::Parallel => Plot::Parallel(ParallelPlot::from_posterior(posterior, stats, rows)),
+            Self::Trace => Figure::new(TracePlot::from_posterior(posterior, stats, rows)),
+            Self::Rank => Figure::new(ChainRankPlot::from_posterior(posterior, rows)),
+            Self::Posterior => Figure::new(PosteriorPlot::from_posterior(posterior, rows)),
+            Self::Forest => Figure::new(ForestPlot::from_posterior(posterior, rows)),
+            Self::Pair => Figure::new(PairPlot::from_posterior(posterior, stats, rows)),
+            Self::Parallel => Figure::new(ParallelPlot::from_posterior(posterior, stats, rows)),
             Self::Energy => {
                 let stats = stats.ok_or_else(|| TraceError::lacks("the trace has no group `sample_stats`"))?;
                 stats.get("energy").ok_or_else(|| TraceError::lacks("`sample_stats` has no `energy`"))?;
-                Plot::Energy(EnergyPlot::from_sample_stats(stats))
+                Figure::new(EnergyPlot::from_sample_stats(stats))
             }
-            Self::Autocorr => Plot::Autocorr(AutocorrPlot::from_posterior(posterior, rows)),
-            Self::Ess => Plot::EssEvolution(EssEvolutionPlot::from_posterior(posterior, rows)),
-            Self::EssQuantile => Plot::EssRegions(EssRegionsPlot::quantiles(posterior, rows)),
-            Self::EssLocal => Plot::EssRegions(EssRegionsPlot::intervals(posterior, rows)),
+            Self::Autocorr => Figure::new(AutocorrPlot::from_posterior(posterior, rows)),
+            Self::Ess => Figure::new(EssEvolutionPlot::from_posterior(posterior, rows)),
+            Self::EssQuantile => Figure::new(EssRegionsPlot::quantiles(posterior, rows)),
+            Self::EssLocal => Figure::new(EssRegionsPlot::intervals(posterior, rows)),
             Self::Convergence => {
                 let superchains = from.trace.record.as_ref().and_then(|record| diagnose_options(record).superchains);
-                Plot::Convergence(ConvergencePlot::from_posterior(posterior, rows, superchains)?)
+                Figure::new(ConvergencePlot::from_posterior(posterior, rows, superchains)?)
             }
             Self::Ppc => {
                 let predictions = from.predictions()?;
                 // The picture shows the same p-values as the picture `ppc-statistic`.
                 let statistics = check_predictive(&predictions.observed, &predictions.replicates(usize::MAX))?;
                 let replicates = predictions.replicates(REPLICATES);
-                Plot::Ppc(PpcPlot { observed: predictions.observed, replicates, statistics })
+                Figure::new(PpcPlot { observed: predictions.observed, replicates, statistics })
             }
             Self::PpcEcdf => {
                 let predictions = from.predictions()?;
                 let replicates = predictions.replicates(REPLICATES);
-                Plot::PpcEcdf(PpcEcdfPlot { observed: predictions.observed, replicates })
+                Figure::new(PpcEcdfPlot { observed: predictions.observed, replicates })
             }
             Self::PpcStatistic => {
                 let predictions = from.predictions()?;
                 let all = predictions.replicates(usize::MAX);
-                Plot::PpcStatistic(PpcStatisticPlot { statistics: check_predictive(&predictions.observed, &all)? })
+                Figure::new(PpcStatisticPlot { statistics: check_predictive(&predictions.observed, &all)? })
             }
             Self::Prior => prior(from)?,
             Self::LooPit => {
@@ -230,12 +240,12 @@ impl Picture {
                 let judged = from.judged()?;
                 let Predictions { observed, predicted } = &predictions;
                 let pit = loo_pit(&judged.log_likelihood, predicted, observed, judged.reff, Ties::default())?;
-                Plot::LooPit(LooPitPlot { pit })
+                Figure::new(LooPitPlot { pit })
             }
             Self::ParetoK => {
                 let judged = from.judged()?;
                 let found = loo(&judged.log_likelihood, judged.reff)?;
-                Plot::ParetoK(ParetoKPlot { k: found.reliability, threshold: found.good, labels: Vec::new() })
+                Figure::new(ParetoKPlot { k: found.reliability, threshold: found.good, labels: Vec::new() })
             }
             Self::Shrinkage => {
                 let problem =
@@ -244,7 +254,7 @@ impl Picture {
                     problem.effects().ok_or_else(|| TraceError::lacks("the model has no effects of groups"))?;
                 let mean = rows.iter().find(|row| row.name == mean).map(|row| row.mean);
                 let groups = data.group_index();
-                Plot::Shrinkage(ShrinkagePlot::from_summary(variable, rows, data.values(), &groups, mean))
+                Figure::new(ShrinkagePlot::from_summary(variable, rows, data.values(), &groups, mean))
             }
         })
     }
@@ -252,7 +262,7 @@ impl Picture {
 
 /// Makes the picture of prior against posterior, from the trace's own prior draws, or else from draws that its model
 /// makes.
-fn prior(from: &Material) -> Result<Plot, TraceError> {
+fn prior(from: &Material) -> Result<Figure, TraceError> {
     let made;
     let prior = match (from.trace.data.group("prior"), from.problem) {
         (Some(prior), _) => prior,
@@ -264,7 +274,7 @@ fn prior(from: &Material) -> Result<Plot, TraceError> {
         (None, None) => return Err(TraceError::lacks("the trace has no group `prior`")),
     };
     let of_prior = rows(&summary(prior, DEFAULT_PROB)?.parameters, &HashMap::new());
-    Ok(Plot::PriorPosterior(PriorPosteriorPlot::from_groups(prior, &of_prior, from.posterior, &from.rows)))
+    Ok(Figure::new(PriorPosteriorPlot::from_groups(prior, &of_prior, from.posterior, &from.rows)))
 }
 
 /// Returns whether `name` fits `pattern`, in which `*` stands for anything.

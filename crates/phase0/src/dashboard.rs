@@ -2,17 +2,17 @@
 
 use super::benchmark::Measurement;
 use super::{Options, Stages};
-use octopus_report::{FrontPoint, Measured, ParetoFrontPlot, Plot, ScalingMeasure, ScalingPlot, ScalingSeries};
+use octopus_report::{Figure, FrontPoint, Measured, ParetoFrontPlot, ScalingMeasure, ScalingPlot, ScalingSeries};
 
 /// Returns the pictures: effective draws a second against the error of the means, and against the number of groups.
-pub(super) fn plots(stages: &Stages, options: &Options<'_>) -> Vec<Plot> {
-    let mut plots = vec![front(&stages.benchmark.strategies)];
-    plots.extend(scaling(stages, options));
-    plots
+pub(super) fn figures(stages: &Stages, options: &Options<'_>) -> Vec<Figure> {
+    let mut figures = vec![front(&stages.benchmark.strategies)];
+    figures.extend(scaling(stages, options));
+    figures
 }
 
 /// Returns the picture of speed against the number of groups; `None` where only one size was measured.
-fn scaling(stages: &Stages, options: &Options<'_>) -> Option<Plot> {
+fn scaling(stages: &Stages, options: &Options<'_>) -> Option<Figure> {
     let (benchmark, sampler) = (&stages.benchmark, &options.sampler);
     if benchmark.sizes.is_empty() {
         return None;
@@ -32,10 +32,10 @@ fn scaling(stages: &Stages, options: &Options<'_>) -> Option<Plot> {
         ScalingSeries { name: "CPU, --strategy auto".into(), points: chosen.filter_map(point).collect() },
     ];
     let measured = ScalingMeasure::EssPerSecond;
-    Some(Plot::Scaling(ScalingPlot { along: "groups".into(), measured, series: series.into() }))
+    Some(Figure::new(ScalingPlot { along: "groups".into(), measured, series: series.into() }))
 }
 
-fn front(strategies: &[Measurement]) -> Plot {
+fn front(strategies: &[Measurement]) -> Figure {
     let point = |m: &Measurement| {
         Some(FrontPoint {
             label: short(&m.run.setting),
@@ -44,7 +44,7 @@ fn front(strategies: &[Measurement]) -> Plot {
             ess_per_s: ess_per_s(m)?,
         })
     };
-    Plot::ParetoFront(ParetoFrontPlot {
+    Figure::new(ParetoFrontPlot {
         error: "root mean square error of the means, in posterior sds".into(),
         points: strategies.iter().filter_map(point).collect(),
     })

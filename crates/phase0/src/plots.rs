@@ -7,7 +7,7 @@ use octopus::{Material, Picture};
 use octopus::{Trace, rows};
 use octopus_formats::write_netcdf;
 use octopus_models::Problem;
-use octopus_report::{Figure, Format, Plot, Stories, SummaryRow, write_figures};
+use octopus_report::{Figure, Format, Stories, SummaryRow, write_figures};
 use octopus_trace::InferenceData;
 use std::fs;
 use std::io::ErrorKind;
@@ -32,34 +32,17 @@ pub(super) const DELIVERABLES: [&str; 10] = [
     TRACE,
 ];
 
-/// The files of further pictures. Some of these pictures are not drawn in every run: they need divergences, or sizes
+/// The files of the pictures of speed. Like many pictures of the trace they are not drawn in every run: they need sizes
 /// other than the run's.
-const PICTURES: [&str; 17] = [
-    "rank_plot.png",
-    "pair_plot.png",
-    "parallel_plot.png",
-    "energy_plot.png",
-    "autocorr_plot.png",
-    "ess_evolution_plot.png",
-    "ess_quantile_plot.png",
-    "ess_local_plot.png",
-    "convergence_plot.png",
-    "ppc_ecdf_plot.png",
-    "ppc_statistic_plot.png",
-    "prior_posterior_plot.png",
-    "loo_pit_plot.png",
-    "pareto_k_plot.png",
-    "shrinkage_plot.png",
-    "scaling_plot.png",
-    "pareto_front_plot.png",
-];
+const SPEED: [&str; 2] = ["scaling_plot.png", "pareto_front_plot.png"];
 
 /// Removes the files of an earlier validation.
 ///
 /// # Errors
 /// When a file cannot be removed.
 pub(super) fn clear(out: &Path) -> Result<()> {
-    for name in DELIVERABLES.into_iter().chain(PICTURES) {
+    let of_trace = Picture::all().map(|picture| format!("{}.png", picture.stem()));
+    for name in DELIVERABLES.into_iter().chain(SPEED).map(str::to_owned).chain(of_trace) {
         let path = out.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -85,12 +68,9 @@ pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figu
     let name = options.out.join("run").display().to_string();
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
     let material = Material::with_rows(&trace, problem, summary_rows(stages))?;
-    let mut figures: Vec<Figure> = Vec::new();
-    for kind in Picture::all() {
-        figures.push(Figure::new(kind.of(&material)?));
-    }
-    figures.push(Figure::new(Plot::Performance(stages.benchmark.summary().plot())));
-    figures.extend(dashboard::plots(stages, options).into_iter().map(Figure::new));
+    let mut figures = Picture::all().map(|kind| kind.of(&material)).collect::<Result<Vec<Figure>, _>>()?;
+    figures.push(Figure::new(stages.benchmark.summary().plot()));
+    figures.extend(dashboard::figures(stages, options));
     // A picture may have nothing to draw, for example a picture of divergences where there are none.
     figures.retain(|figure| figure.plot.check().is_ok());
     stages.stories = Stories::from_posterior(trace.posterior()?, stages.diagnosis.summary.superchains)?;

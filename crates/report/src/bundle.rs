@@ -8,14 +8,14 @@ use crate::benchmark::report_text;
 use crate::html::page;
 use crate::json;
 use crate::junit::junit;
-use crate::plot::{EssRegions, Format, Plot, render};
+use crate::plot::{About, Format, Plot, render};
 use crate::report::Report;
 use crate::text::Charset;
 use crate::verdict::Deliverable;
 use octopus_files::write_file;
 
 /// A picture of the report with its file's stem and the words around it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Figure {
     /// The file's name without ending, e.g. `trace_plot`.
     pub stem: String,
@@ -24,156 +24,18 @@ pub struct Figure {
     /// The caption: what the picture shows and how to read it.
     pub caption: String,
     /// The picture.
-    pub plot: Plot,
+    pub plot: Box<dyn Plot>,
 }
 
 impl Figure {
-    /// Makes a figure under the usual name, heading and caption of its kind.
-    pub fn new(plot: Plot) -> Self {
-        let (stem, title, caption) = match &plot {
-            Plot::Trace(_) => (
-                "trace_plot",
-                "Trace",
-                "Draws of each chain in order, their densities, and their ranks among all draws. Good chains look alike, wander nowhere, and have flat ranks.",
-            ),
-            Plot::Posterior(_) => (
-                "posterior_plot",
-                "Posterior",
-                "What the data say about each scalar: its density, mean, and 89% highest-density interval.",
-            ),
-            Plot::Forest(_) => (
-                "forest_plot",
-                "Forest",
-                "Every variable at a glance: mean, 50% and 89% highest-density intervals, and R-hat.",
-            ),
-            Plot::Ppc(_) => (
-                "ppc_plot",
-                "Posterior predictive check",
-                "Data drawn from the fitted model beside the observed data; p is the share of replicated values at or above the observed one.",
-            ),
-            Plot::Performance(_) => (
-                "performance_comparison",
-                "Performance",
-                "Wall time with warm-up, and effective draws for each second of it.",
-            ),
-            Plot::Ecdf(_) => (
-                "rank_ecdf",
-                "Ranks of true values: distribution",
-                "Of each quantity the share of ranks up to each rank, less what is expected, with simultaneous bands.",
-            ),
-            Plot::Ranks(_) => (
-                "rank_histogram",
-                "Ranks of true values: histograms",
-                "How many data sets have each rank; a calibrated quantity is flat.",
-            ),
-            Plot::Moments(_) => (
-                "geweke_moments",
-                "Geweke's test",
-                "Moments with parameters from the sampler less those with parameters from the prior, in standard errors.",
-            ),
-            Plot::PpcEcdf(_) => (
-                "ppc_ecdf_plot",
-                "Predictive check: distribution functions",
-                "The distribution function of the observed data among those of data drawn from the fitted model, and the same less the replicated one.",
-            ),
-            Plot::PpcStatistic(_) => (
-                "ppc_statistic_plot",
-                "Predictive check: statistics",
-                "Statistics of data drawn from the fitted model, with the observed value and the share of replicated values at or above it.",
-            ),
-            Plot::PriorPosterior(_) => (
-                "prior_posterior_plot",
-                "Prior and posterior",
-                "What was believed before and what the data left of it, with how many times narrower it became.",
-            ),
-            Plot::LooPit(_) => (
-                "loo_pit_plot",
-                "LOO-PIT",
-                "The probability of values at or below each observation, predicted from the others: uniform where predictions are calibrated, with a simultaneous 95% band.",
-            ),
-            Plot::ParetoK(_) => (
-                "pareto_k_plot",
-                "Pareto k",
-                "How far each observation moves the posterior; above the lines its leave-one-out estimate cannot be trusted.",
-            ),
-            Plot::Shrinkage(_) => (
-                "shrinkage_plot",
-                "Shrinkage",
-                "The posterior mean of each group against the mean of its own observations, and by how much it was pulled.",
-            ),
-            Plot::Scaling(_) => (
-                "scaling_plot",
-                "Scaling",
-                "Time or speed against the size of the problem, on logarithmic axes, with the power it grows with.",
-            ),
-            Plot::ParetoFront(_) => (
-                "pareto_front_plot",
-                "Speed against error",
-                "Effective draws a second against the error, with the settings that no other beats in both.",
-            ),
-            Plot::ForestComparison(_) => (
-                "forest_comparison_plot",
-                "Forest of several runs",
-                "Mean, 50% and 89% highest-density intervals of every variable, run beside run.",
-            ),
-            Plot::RunComparison(_) => (
-                "run_comparison_plot",
-                "Comparison of two runs",
-                "Differences of means and standard deviations in Monte Carlo standard errors, and the ratio of speeds.",
-            ),
-            Plot::ChainRanks(_) => (
-                "rank_plot",
-                "Ranks of chains",
-                "Where the draws of each chain stand among the draws of all; chains that draw from the same distribution are flat.",
-            ),
-            Plot::Energy(_) => (
-                "energy_plot",
-                "Energy",
-                "Energies of all draws against their steps, and E-BFMI of each chain: below 0.3 the tails may be missed.",
-            ),
-            Plot::Autocorr(_) => (
-                "autocorr_plot",
-                "Autocorrelation",
-                "How long each chain remembers: the sooner the correlation vanishes, the more each draw is worth.",
-            ),
-            Plot::EssEvolution(_) => (
-                "ess_evolution_plot",
-                "ESS by draws",
-                "Effective sample sizes of the first draws, more and more of them; they grow evenly where chains mix.",
-            ),
-            Plot::EssRegions(plot) => match plot.regions {
-                EssRegions::Quantiles => (
-                    "ess_quantile_plot",
-                    "ESS of quantiles",
-                    "How well each quantile is known; a valley is a region that chains reach seldom.",
-                ),
-                EssRegions::Intervals => (
-                    "ess_local_plot",
-                    "ESS of small intervals",
-                    "How well the probability of each twentieth of a distribution is known; a valley is a region that chains reach seldom.",
-                ),
-            },
-            Plot::Convergence(_) => (
-                "convergence_plot",
-                "Convergence",
-                "R-hat and effective sample sizes of every parameter while the run went on.",
-            ),
-            Plot::Pair(_) => (
-                "pair_plot",
-                "Pairs",
-                "Pairs of variables with the draws whose transitions diverged: where those gather, the posterior is hard to sample.",
-            ),
-            Plot::Parallel(_) => (
-                "parallel_plot",
-                "Divergences across variables",
-                "Each line is a draw; where divergent ones run together, something about the posterior is hard to sample.",
-            ),
-        };
-        Self { stem: stem.to_owned(), title: title.to_owned(), caption: caption.to_owned(), plot }
+    /// Makes a figure under the plot's usual name, heading and caption.
+    pub fn new(plot: impl Plot + 'static) -> Self {
+        let About { stem, title, caption, .. } = plot.about();
+        Self { stem: stem.to_owned(), title: title.to_owned(), caption: caption.to_owned(), plot: Box::new(plot) }
     }
 }
 
-/// Returns the draws every figure into `folder` as its stem says, on all cores, and returns the files, sorted.
+/// Draws every figure into `folder` as its stem says, on all cores, and returns the files, sorted.
 ///
 /// # Errors
 /// When a figure cannot be drawn or written; the others are written all the same.
@@ -185,7 +47,7 @@ pub fn write_figures(folder: &Path, figures: &[Figure], format: Format) -> Resul
     let draw = || {
         let mut drawn = Vec::new();
         while let Some(figure) = figures.get(next.fetch_add(1, Ordering::Relaxed)) {
-            drawn.push(render(&figure.plot, &folder.join(&figure.stem), format));
+            drawn.push(render(&*figure.plot, &folder.join(&figure.stem), format));
         }
         drawn
     };
@@ -234,13 +96,12 @@ mod tests {
 
     fn figures(sample: &Sample) -> Vec<Figure> {
         [
-            Plot::Trace(sample.trace()),
-            Plot::Posterior(sample.posterior_plot()),
-            Plot::Forest(sample.forest()),
-            Plot::Ppc(sample.ppc()),
-            Plot::Performance(benchmark().plot()),
+            Figure::new(sample.trace()),
+            Figure::new(sample.posterior_plot()),
+            Figure::new(sample.forest()),
+            Figure::new(sample.ppc()),
+            Figure::new(benchmark().plot()),
         ]
-        .map(Figure::new)
         .into()
     }
 
@@ -272,7 +133,7 @@ mod tests {
     fn a_figure_that_cannot_be_drawn_is_named_and_the_others_are_written() {
         let folder = tempfile::tempdir().unwrap();
         let mut figures = figures(&Sample::new(SMALL));
-        figures[0].plot = Plot::Trace(crate::TracePlot { rows: vec![], divergences: vec![], parameters: 0 });
+        figures[0].plot = Box::new(crate::TracePlot { rows: vec![], divergences: vec![], parameters: 0 });
         let error = write_figures(folder.path(), &figures, Format::Svg).unwrap_err().to_string();
         assert!(error.contains("trace plot"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
@@ -355,8 +216,7 @@ mod tests {
     fn the_page_of_the_prd_run_stays_small_with_twenty_figures() {
         let shape = Shape { groups: 100, chains: 4, draws: 2000, truth: true, divergences: false };
         let sample = Sample::new(shape);
-        let five = figures(&sample);
-        let twenty: Vec<Figure> = (0..4).flat_map(|_| five.clone()).collect();
+        let twenty: Vec<Figure> = (0..4).flat_map(|_| figures(&sample)).collect();
         let page = page(&report(&sample, shape), &twenty).unwrap();
         assert!(page.len() < 2_000_000, "{}", page.len());
         assert!(!page.contains("data:image/png"), "pictures are sharp and have tips");

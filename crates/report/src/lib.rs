@@ -3,7 +3,7 @@
 //! | Concept | What it is |
 //! |---|---|
 //! | [`SummaryRow`] | the numbers of one parameter, as the diagnostics computed them |
-//! | [`Plot`], [`render`] | a picture with its data, drawn as PNG (1800 pixels wide, 150 dots an inch) or SVG |
+//! | [`Plot`], [`About`], [`render`] | a picture with its data and its words, drawn as PNG (1800 pixels wide, 150 dots an inch) or SVG |
 //! | [`PpcPlot`], [`PpcEcdfPlot`], [`PpcStatisticPlot`] | do data drawn from the fitted model look like the observed ones: densities, distribution functions, statistics |
 //! | [`PriorPosteriorPlot`], [`ShrinkagePlot`] | what the data added to the prior, and how far groups are pulled together |
 //! | [`LooPitPlot`], [`ParetoKPlot`] | are predictions of each observation from the others calibrated, and can leave-one-out be trusted |
@@ -73,8 +73,8 @@
 //! println!("{}", verdict.text(Charset::from_environment()));
 //!
 //! let figures = [
-//!     Figure::new(Plot::Trace(TracePlot::from_posterior(&posterior, None, &parameters))),
-//!     Figure::new(Plot::Posterior(PosteriorPlot::from_posterior(&posterior, &parameters))),
+//!     Figure::new(TracePlot::from_posterior(&posterior, None, &parameters)),
+//!     Figure::new(PosteriorPlot::from_posterior(&posterior, &parameters)),
 //! ];
 //! # let folder = tempfile::tempdir().expect("a folder");
 //! # let folder = folder.path();
@@ -146,19 +146,7 @@ pub use bundle::{Figure, deliverables, write_figures, write_report};
 pub use error::ReportError;
 pub use format::{count, percent, rate, seconds, significant};
 pub use measured::Measured;
-pub use plot::{
-    AutocorrPanel, AutocorrPlot, ChainRankPanel, ChainRankPlot, ChainRanks, ComparedRow, ComparedSection,
-    ConvergencePlot, ConvergenceSeries, EnergyPlot, EssEvolutionPanel, EssEvolutionPlot, EssRegions, EssRegionsPanel,
-    EssRegionsPlot, ForestComparisonPlot, FrontPoint, LooPitPlot, Narrowing, PairPlot, PairVariable, ParallelPlot,
-    ParallelVariable, ParetoFrontPlot, ParetoKPlot, PpcEcdfPlot, PpcStatisticPlot, PriorPosteriorPanel,
-    PriorPosteriorPlot, RunComparisonPlot, RunDifference, RunRatio, ScalingMeasure, ScalingPlot, ScalingSeries,
-    ShrinkagePlot, ShrunkGroup,
-};
-pub use plot::{
-    EcdfPanel, EcdfPlot, ForestPlot, ForestRow, ForestSection, Format, MomentRow, MomentsPlot, PerformancePlot,
-    PerformanceResult, PerformanceRow, Plot, PosteriorPanel, PosteriorPlot, PpcPlot, RankHeading, RankPanel, RankPlot,
-    TracePlot, TraceRow, render,
-};
+pub use plot::*;
 pub use predictive::Predictions;
 pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
 pub use story::{ParameterStory, Stories};

@@ -2,7 +2,7 @@
 
 use octopus_calibrate::{Geweke, Judgement, RankedQuantity};
 use octopus_diag::{DiagError, EcdfBand, RankCounts};
-use octopus_report::{EcdfPanel, EcdfPlot, MomentRow, MomentsPlot, Plot, RankHeading, RankPanel, RankPlot};
+use octopus_report::{EcdfPanel, EcdfPlot, Figure, MomentRow, MomentsPlot, RankHeading, RankPanel, RankPlot};
 
 /// The probability that a bin of a uniform quantity lies in the shade.
 const BIN_COVERAGE: f64 = 0.99;
@@ -11,7 +11,7 @@ const BIN_COVERAGE: f64 = 0.99;
 ///
 /// # Errors
 /// Never for ranks that have been judged.
-pub(crate) fn of_ranks(judgement: &Judgement) -> Result<[Plot; 2], DiagError> {
+pub(crate) fn of_ranks(judgement: &Judgement) -> Result<[Figure; 2], DiagError> {
     // Leaving the shade is an alarm, so its level is that of a single test when the false alarm is shared by all tests.
     let tests = 2 * judgement.quantities.len() + usize::from(judgement.independence.is_some());
     let coverage = 1.0 - judgement.false_alarm / tests as f64;
@@ -26,8 +26,8 @@ pub(crate) fn of_ranks(judgement: &Judgement) -> Result<[Plot; 2], DiagError> {
         });
     }
     Ok([
-        Plot::Ecdf(EcdfPlot { coverage, panels: functions }),
-        Plot::Ranks(RankPlot { coverage: BIN_COVERAGE, panels: histograms }),
+        Figure::new(EcdfPlot { coverage, panels: functions }),
+        Figure::new(RankPlot { coverage: BIN_COVERAGE, panels: histograms }),
     ])
 }
 
@@ -51,11 +51,11 @@ fn function(quantity: &RankedQuantity, ranks: &RankCounts, coverage: f64) -> Res
 }
 
 /// Returns the picture of differences of moments. Moments beyond `limit` standard errors have failed.
-pub(crate) fn of_moments(geweke: &Geweke) -> Plot {
+pub(crate) fn of_moments(geweke: &Geweke) -> Figure {
     let rows = geweke
         .moments
         .iter()
         .map(|moment| MomentRow { name: moment.name.clone(), z: moment.z, agrees: moment.agrees })
         .collect();
-    Plot::Moments(MomentsPlot { limit: geweke.limit, rows })
+    Figure::new(MomentsPlot { limit: geweke.limit, rows })
 }

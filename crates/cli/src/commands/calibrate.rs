@@ -13,7 +13,7 @@ use octopus_calibrate::{
     CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, geweke, judge, self_check,
 };
 use octopus_models::Simulated;
-use octopus_report::{Figure, Format, Plot, write_figures};
+use octopus_report::{Figure, Format, write_figures};
 use octopus_runs::RunCost;
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
@@ -163,8 +163,8 @@ impl Work<'_> {
         };
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = geweke_text(&found, &checks, &simulated.description);
-        let pictures = vec![of_moments(&found)];
-        self.conclude(&folder, record, json!({ "geweke": found }), &checks, found.calibrated, pictures, &text)
+        let figures = vec![of_moments(&found)];
+        self.conclude(&folder, record, json!({ "geweke": found }), &checks, found.calibrated, figures, &text)
     }
 
     fn interrupted(&self, kept: &str) -> Result<Exit> {
@@ -183,7 +183,7 @@ impl Work<'_> {
         found: Value,
         checks: &[SelfCheck],
         calibrated: bool,
-        pictures: Vec<Plot>,
+        figures: Vec<Figure>,
         text: &str,
     ) -> Result<Exit> {
         let calibrated = calibrated && checks.iter().all(|check| check.passed);
@@ -192,7 +192,6 @@ impl Work<'_> {
             result.extend(found);
         }
         folder.write_result(&result)?;
-        let figures: Vec<Figure> = pictures.into_iter().map(Figure::new).collect();
         write_figures(&folder.join(""), &figures, PictureFormat::all(&self.args.format))?;
         if self.global.json {
             output::print_json(&result)?;

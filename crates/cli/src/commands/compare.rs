@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use octopus::{ComparisonLimits, TraceComparison};
 use octopus::{Trace, rows};
 use octopus_files::write_file;
-use octopus_report::{Figure, ForestPlot, Format, Plot, write_figures};
+use octopus_report::{Figure, ForestPlot, Format, write_figures};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
         let (first, second) = (first?, second?);
         let rows = comparison.posterior.summaries.each_ref().map(|summary| rows(&summary.parameters, &HashMap::new()));
         let forest = ForestPlot::compared(&[(first.0, first.1, &rows[0]), (second.0, second.1, &rows[1])]);
-        let figures = [Plot::RunComparison(comparison.plot()), Plot::ForestComparison(forest)].map(Figure::new);
+        let figures = [Figure::new(comparison.plot()), Figure::new(forest)];
         write_figures(out, &figures, Format::Png)?;
     }
     if global.json {

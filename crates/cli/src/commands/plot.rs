@@ -8,7 +8,7 @@ use octopus::PredictiveParts;
 use octopus::Trace;
 use octopus::complete;
 use octopus::{Material, Picture};
-use octopus_report::{Figure, write_figures};
+use octopus_report::write_figures;
 use serde_json::json;
 
 /// The most draws of each chain whose predictions and log likelihoods are made for a run, and the most numbers that
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
         match kind
             .of(&material)
             .map_err(anyhow::Error::from)
-            .and_then(|plot| Ok(plot.check().map(|()| Figure::new(plot))?))
+            .and_then(|figure| Ok(figure.plot.check().map(|()| figure)?))
         {
             Ok(figure) => figures.push(figure),
             Err(why) if all => {

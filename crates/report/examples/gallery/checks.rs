@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use octopus_report::{
-    Figure, ForestPlot, Format, FrontPoint, LooPitPlot, ParetoFrontPlot, ParetoKPlot, Plot, PpcEcdfPlot,
-    PpcStatisticPlot, PriorPosteriorPlot, ReportError, RunComparisonPlot, RunDifference, RunRatio, ScalingMeasure,
-    ScalingPlot, ScalingSeries, ShrinkagePlot, ShrunkGroup, SummaryRow, write_figures,
+    Figure, ForestPlot, Format, FrontPoint, LooPitPlot, ParetoFrontPlot, ParetoKPlot, PpcEcdfPlot, PpcStatisticPlot,
+    PriorPosteriorPlot, ReportError, RunComparisonPlot, RunDifference, RunRatio, ScalingMeasure, ScalingPlot,
+    ScalingSeries, ShrinkagePlot, ShrunkGroup, SummaryRow, write_figures,
 };
 use octopus_trace::{Array, Dataset, Values};
 
@@ -15,33 +15,32 @@ use crate::sample::{Normals, Sample, Shape};
 pub(crate) fn draw(out: &Path) -> Result<(), ReportError> {
     for groups in [3, 100, 1003, 10_000] {
         let start = std::time::Instant::now();
-        let mut plots = vec![
-            Plot::Shrinkage(shrinkage(groups)),
-            Plot::ParetoK(pareto_k(10 * groups)),
-            Plot::LooPit(loo_pit(10 * groups, if groups == 100 { 1.25 } else { 1.0 })),
-            Plot::RunComparison(run_comparison(2 * groups + 3)),
+        let mut figures = vec![
+            Figure::new(shrinkage(groups)),
+            Figure::new(pareto_k(10 * groups)),
+            Figure::new(loo_pit(10 * groups, if groups == 100 { 1.25 } else { 1.0 })),
+            Figure::new(run_comparison(2 * groups + 3)),
         ];
         if groups < 10_000 {
             let shape = Shape { groups, chains: 4, draws: 500, truth: true, divergences: false };
             let sample = Sample::new(shape);
-            plots.push(Plot::PriorPosterior(prior_posterior(&sample)));
-            plots.push(Plot::ForestComparison(forests(&sample, groups)));
-            plots.push(Plot::PpcEcdf(PpcEcdfPlot { observed: sample.observed, replicates: sample.replicates }));
-            plots.push(Plot::PpcStatistic(PpcStatisticPlot { statistics: sample.statistics }));
+            figures.push(Figure::new(prior_posterior(&sample)));
+            figures.push(Figure::new(forests(&sample, groups)));
+            figures.push(Figure::new(PpcEcdfPlot { observed: sample.observed, replicates: sample.replicates }));
+            figures.push(Figure::new(PpcStatisticPlot { statistics: sample.statistics }));
         }
-        let figures: Vec<Figure> = plots.into_iter().map(Figure::new).collect();
         write_figures(&out.join(format!("checks-{groups}")), &figures, Format::PngAndSvg)?;
         println!("checks of {groups} groups: {:.2} s", start.elapsed().as_secs_f64());
     }
-    let plots = [Plot::Scaling(scaling()), Plot::ParetoFront(front())].map(Figure::new);
-    write_figures(&out.join("checks-speed"), &plots, Format::PngAndSvg)?;
+    let figures = [Figure::new(scaling()), Figure::new(front())];
+    write_figures(&out.join("checks-speed"), &figures, Format::PngAndSvg)?;
     large_pareto_k(out)
 }
 
 /// A hundred thousand observations: what aggregation makes of them.
 fn large_pareto_k(out: &Path) -> Result<(), ReportError> {
-    let plots = [Plot::ParetoK(pareto_k(100_000)), Plot::LooPit(loo_pit(100_000, 1.0))].map(Figure::new);
-    write_figures(&out.join("checks-100000-observations"), &plots, Format::PngAndSvg).map(drop)
+    let figures = [Figure::new(pareto_k(100_000)), Figure::new(loo_pit(100_000, 1.0))];
+    write_figures(&out.join("checks-100000-observations"), &figures, Format::PngAndSvg).map(drop)
 }
 
 /// Groups of 2 to 40 observations around 50, pulled as in a hierarchical normal model.

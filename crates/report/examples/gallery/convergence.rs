@@ -5,7 +5,7 @@ use std::path::Path;
 use octopus_diag::{DEFAULT_PROB, summary};
 use octopus_report::{
     AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, Figure, Format,
-    PairPlot, ParallelPlot, Plot, SummaryRow, TracePlot, write_figures,
+    PairPlot, ParallelPlot, SummaryRow, TracePlot, write_figures,
 };
 use octopus_trace::{Array, Dataset, Values};
 
@@ -28,17 +28,16 @@ pub(crate) fn draw(out: &Path) -> Result<(), Box<dyn std::error::Error>> {
         let rows = rows(&posterior)?;
         let start = std::time::Instant::now();
         let figures = [
-            Plot::Trace(TracePlot::from_posterior(&posterior, Some(&stats), &rows)),
-            Plot::ChainRanks(ChainRankPlot::from_posterior(&posterior, &rows)),
-            Plot::Energy(EnergyPlot::from_sample_stats(&stats)),
-            Plot::Autocorr(AutocorrPlot::from_posterior(&posterior, &rows)),
-            Plot::EssEvolution(EssEvolutionPlot::from_posterior(&posterior, &rows)),
-            Plot::EssRegions(EssRegionsPlot::quantiles(&posterior, &rows)),
-            Plot::Convergence(ConvergencePlot::from_posterior(&posterior, &rows, None)?),
-            Plot::Pair(PairPlot::from_posterior(&posterior, Some(&stats), &rows)),
-            Plot::Parallel(ParallelPlot::from_posterior(&posterior, Some(&stats), &rows)),
-        ]
-        .map(Figure::new);
+            Figure::new(TracePlot::from_posterior(&posterior, Some(&stats), &rows)),
+            Figure::new(ChainRankPlot::from_posterior(&posterior, &rows)),
+            Figure::new(EnergyPlot::from_sample_stats(&stats)),
+            Figure::new(AutocorrPlot::from_posterior(&posterior, &rows)),
+            Figure::new(EssEvolutionPlot::from_posterior(&posterior, &rows)),
+            Figure::new(EssRegionsPlot::quantiles(&posterior, &rows)),
+            Figure::new(ConvergencePlot::from_posterior(&posterior, &rows, None)?),
+            Figure::new(PairPlot::from_posterior(&posterior, Some(&stats), &rows)),
+            Figure::new(ParallelPlot::from_posterior(&posterior, Some(&stats), &rows)),
+        ];
         println!("{name}: prepared {:.2} s", start.elapsed().as_secs_f64());
         let start = std::time::Instant::now();
         write_figures(&out.join(name), &figures, Format::PngAndSvg)?;

@@ -6,7 +6,7 @@ mod sample;
 
 use std::path::PathBuf;
 
-use octopus_report::{Charset, Figure, Format, Plot, write_figures, write_report};
+use octopus_report::{Charset, Figure, Format, write_figures, write_report};
 use sample::{Sample, Shape};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,13 +26,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let report = sample::report(&sample, shape);
         println!("{name}: stories {:.2} s", start.elapsed().as_secs_f64());
         let figures = [
-            Plot::Trace(sample.trace()),
-            Plot::Posterior(sample.posterior_plot()),
-            Plot::Forest(sample.forest()),
-            Plot::Ppc(sample.ppc()),
-            Plot::Performance(sample::benchmark().plot()),
-        ]
-        .map(Figure::new);
+            Figure::new(sample.trace()),
+            Figure::new(sample.posterior_plot()),
+            Figure::new(sample.forest()),
+            Figure::new(sample.ppc()),
+            Figure::new(sample::benchmark().plot()),
+        ];
         let start = std::time::Instant::now();
         write_figures(&out.join(name), &figures, Format::PngAndSvg)?;
         println!("{name}: pictures {:.2} s", start.elapsed().as_secs_f64());

@@ -6,65 +6,28 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::ReportError;
 use crate::bundle::Figure;
-use crate::plot::Plot;
+use crate::plot::Subject;
 
 /// Up to here a picture goes in as SVG, which stays sharp and follows the dark mode; beyond it, as the smaller of both.
 const LARGEST_SVG: usize = 300_000;
 
-/// The subject of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Group {
-    Posterior,
-    Convergence,
-    Predictive,
-    Performance,
-    Calibration,
-}
-
-impl Group {
-    const ALL: [(Self, &'static str, &'static str); 5] = [
-        (Self::Posterior, "Posterior", "What the data say about each parameter."),
-        (Self::Convergence, "Convergence", "Whether the draws can be trusted."),
-        (Self::Predictive, "Predictive", "Whether the model could have made these data."),
-        (Self::Performance, "Performance", "What the draws cost."),
-        (Self::Calibration, "Calibration", "Whether the sampler is right over many data sets."),
-    ];
-
-    fn of(plot: &Plot) -> Self {
-        match plot {
-            Plot::Posterior(_)
-            | Plot::Forest(_)
-            | Plot::ForestComparison(_)
-            | Plot::Pair(_)
-            | Plot::PriorPosterior(_)
-            | Plot::Shrinkage(_) => Self::Posterior,
-            Plot::Trace(_)
-            | Plot::ChainRanks(_)
-            | Plot::Energy(_)
-            | Plot::Autocorr(_)
-            | Plot::EssEvolution(_)
-            | Plot::EssRegions(_)
-            | Plot::Convergence(_)
-            | Plot::Parallel(_) => Self::Convergence,
-            Plot::Ppc(_) | Plot::PpcEcdf(_) | Plot::PpcStatistic(_) | Plot::LooPit(_) | Plot::ParetoK(_) => {
-                Self::Predictive
-            }
-            Plot::Performance(_) | Plot::Scaling(_) | Plot::ParetoFront(_) | Plot::RunComparison(_) => {
-                Self::Performance
-            }
-            Plot::Ecdf(_) | Plot::Ranks(_) | Plot::Moments(_) => Self::Calibration,
-        }
-    }
-}
+/// The groups in their order: subject, heading, what its pictures answer.
+const GROUPS: [(Subject, &str, &str); 5] = [
+    (Subject::Posterior, "Posterior", "What the data say about each parameter."),
+    (Subject::Convergence, "Convergence", "Whether the draws can be trusted."),
+    (Subject::Predictive, "Predictive", "Whether the model could have made these data."),
+    (Subject::Performance, "Performance", "What the draws cost."),
+    (Subject::Calibration, "Calibration", "Whether the sampler is right over many data sets."),
+];
 
 /// All figures, by group.
 pub(super) fn content(figures: &[Figure]) -> Result<Markup, ReportError> {
     let drawn = figures.iter().map(embedded).collect::<Result<Vec<_>, _>>()?;
-    let of = |group: Group| {
-        let drawn = figures.iter().zip(&drawn).filter(move |(figure, _)| Group::of(&figure.plot) == group);
+    let of = |subject: Subject| {
+        let drawn = figures.iter().zip(&drawn).filter(move |(figure, _)| figure.plot.about().subject == subject);
         drawn.map(|(_, markup)| markup).collect::<Vec<_>>()
     };
-    let groups = Group::ALL.map(|(group, name, words)| (of(group), name, words));
+    let groups = GROUPS.map(|(subject, name, words)| (of(subject), name, words));
     Ok(html! {
         @if figures.is_empty() { p { "Nothing was drawn in this run." } }
         @for (drawn, name, words) in groups.iter().filter(|(drawn, ..)| !drawn.is_empty()) {

@@ -1,4 +1,4 @@
-//! Pictures: data prepared by each plot's `prepare`, laid out as a scene, and drawn as PNG or SVG.
+//! Pictures: each module prepares the data of a plot and lays them out as a scene, which is drawn as PNG or SVG.
 
 mod autocorr;
 mod axis;
@@ -35,6 +35,7 @@ mod spread;
 mod svg;
 mod trace;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use autocorr::{AutocorrPanel, AutocorrPlot};
@@ -58,6 +59,7 @@ pub use ppc_statistic::PpcStatisticPlot;
 pub use prior_posterior::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
 pub use run_comparison::{RunComparisonPlot, RunDifference, RunRatio};
 pub use scaling::{ScalingMeasure, ScalingPlot, ScalingSeries};
+pub use scene::Scene;
 pub use shrinkage::{ShrinkagePlot, ShrunkGroup};
 pub use trace::{TracePlot, TraceRow};
 
@@ -77,100 +79,57 @@ pub enum Format {
     PngAndSvg,
 }
 
-/// One picture with its data.
-#[derive(Clone, Debug)]
-pub enum Plot {
-    /// Draws of each chain in order, their densities and ranks: do the chains agree, do they wander?
-    Trace(TracePlot),
-    /// Densities of single variables with mean, 89% HDI and truth.
-    Posterior(PosteriorPlot),
-    /// Intervals of many variables.
-    Forest(ForestPlot),
-    /// Observations against replicated observations.
-    Ppc(PpcPlot),
-    /// Times and effective draws a second of engines and settings.
-    Performance(PerformancePlot),
-    /// Ranks of true values among posterior draws: distribution functions less the uniform one.
-    Ecdf(EcdfPlot),
-    /// Ranks of true values among posterior draws: histograms.
-    Ranks(RankPlot),
-    /// Geweke's differences of moments.
-    Moments(MomentsPlot),
-    /// Observations against replicated observations: distribution functions.
-    PpcEcdf(PpcEcdfPlot),
-    /// Observations against replicated observations: statistics.
-    PpcStatistic(PpcStatisticPlot),
-    /// Prior beside posterior.
-    PriorPosterior(PriorPosteriorPlot),
-    /// Leave-one-out probabilities of the observations against the uniform distribution.
-    LooPit(LooPitPlot),
-    /// Pareto k of each observation.
-    ParetoK(ParetoKPlot),
-    /// Groups' raw means against their posterior means.
-    Shrinkage(ShrinkagePlot),
-    /// Time or speed against the size of the problem.
-    Scaling(ScalingPlot),
-    /// Speed against error of samplers and settings.
-    ParetoFront(ParetoFrontPlot),
-    /// Intervals of several runs or models.
-    ForestComparison(ForestComparisonPlot),
-    /// Differences of two runs in Monte Carlo standard errors.
-    RunComparison(RunComparisonPlot),
-    /// Ranks of each chain's draws among the draws of all chains.
-    ChainRanks(ChainRankPlot),
-    /// Energies and their steps, and E-BFMI of each chain.
-    Energy(EnergyPlot),
-    /// How long chains remember.
-    Autocorr(AutocorrPlot),
-    /// Effective sample sizes while the run went on.
-    EssEvolution(EssEvolutionPlot),
-    /// Effective sample sizes for quantiles, or for small intervals.
-    EssRegions(EssRegionsPlot),
-    /// R-hat and effective sample sizes of all parameters while the run went on.
-    Convergence(ConvergencePlot),
-    /// Pairs of variables, with the divergent transitions.
-    Pair(PairPlot),
-    /// Divergent draws across many variables.
-    Parallel(ParallelPlot),
+/// What a picture is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// What the data say about each parameter.
+    Posterior,
+    /// Whether the draws can be trusted.
+    Convergence,
+    /// Whether the model could have made the data.
+    Predictive,
+    /// What the draws cost.
+    Performance,
+    /// Whether the sampler is right over many data sets.
+    Calibration,
 }
 
-impl Plot {
-    fn scene(&self) -> Result<scene::Scene, ReportError> {
-        match self {
-            Self::Trace(plot) => plot.scene(),
-            Self::Posterior(plot) => plot.scene(),
-            Self::Forest(plot) => plot.scene(),
-            Self::Ppc(plot) => plot.scene(),
-            Self::Performance(plot) => plot.scene(),
-            Self::Ecdf(plot) => plot.scene(),
-            Self::Ranks(plot) => plot.scene(),
-            Self::Moments(plot) => plot.scene(),
-            Self::PpcEcdf(plot) => plot.scene(),
-            Self::PpcStatistic(plot) => plot.scene(),
-            Self::PriorPosterior(plot) => plot.scene(),
-            Self::LooPit(plot) => plot.scene(),
-            Self::ParetoK(plot) => plot.scene(),
-            Self::Shrinkage(plot) => plot.scene(),
-            Self::Scaling(plot) => plot.scene(),
-            Self::ParetoFront(plot) => plot.scene(),
-            Self::ForestComparison(plot) => plot.scene(),
-            Self::RunComparison(plot) => plot.scene(),
-            Self::ChainRanks(plot) => plot.scene(),
-            Self::Energy(plot) => plot.scene(),
-            Self::Autocorr(plot) => plot.scene(),
-            Self::EssEvolution(plot) => plot.scene(),
-            Self::EssRegions(plot) => plot.scene(),
-            Self::Convergence(plot) => plot.scene(),
-            Self::Pair(plot) => plot.scene(),
-            Self::Parallel(plot) => plot.scene(),
-        }
+/// The usual words around a plot, and where it belongs on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// The file's name without ending, e.g. `trace_plot`.
+    pub stem: &'static str,
+    /// The heading on the page.
+    pub title: &'static str,
+    /// The caption: what the picture shows and how to read it.
+    pub caption: &'static str,
+    /// The subject, under which the page shows the picture.
+    pub subject: Subject,
+}
+
+impl About {
+    fn new(subject: Subject, stem: &'static str, title: &'static str, caption: &'static str) -> Self {
+        Self { stem, title, caption, subject }
     }
+}
+
+/// A picture with its data. Each module of this crate's plots implements it; other crates use it only, because the
+/// shapes of a [`Scene`] are private.
+pub trait Plot: fmt::Debug + Send + Sync {
+    /// Returns the words around the picture.
+    fn about(&self) -> About;
+
+    /// Lays the picture out.
+    ///
+    /// # Errors
+    /// [`ReportError::Empty`] with what is missing, when there is nothing to draw.
+    fn scene(&self) -> Result<Scene, ReportError>;
 
     /// Checks whether there is something to draw.
     ///
     /// # Errors
     /// [`ReportError::Empty`] with what is missing.
-    pub fn check(&self) -> Result<(), ReportError> {
+    fn check(&self) -> Result<(), ReportError> {
         self.scene().map(drop)
     }
 
@@ -178,7 +137,7 @@ impl Plot {
     ///
     /// # Errors
     /// [`ReportError::Empty`] when there is nothing to draw, [`ReportError::Draw`] when drawing fails.
-    pub fn png(&self) -> Result<Vec<u8>, ReportError> {
+    fn png(&self) -> Result<Vec<u8>, ReportError> {
         bitmap::png(&self.scene()?)
     }
 
@@ -186,17 +145,17 @@ impl Plot {
     ///
     /// # Errors
     /// When the picture cannot be drawn: see [`png`](Self::png).
-    pub fn svg(&self) -> Result<String, ReportError> {
+    fn svg(&self) -> Result<String, ReportError> {
         Ok(svg::svg(&self.scene()?))
     }
 }
 
-/// Returns the draws `plot` into `stem` + `.png` and/or `.svg` and returns the files; each appears whole or not at all.
+/// Draws `plot` into `stem` + `.png` and/or `.svg` and returns the files; each appears whole or not at all.
 ///
 /// # Errors
 /// [`ReportError::Empty`] and [`ReportError::Draw`] when [`Plot::png`] fails; [`ReportError::File`] when a file cannot
 /// be written.
-pub fn render(plot: &Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, ReportError> {
+pub fn render(plot: &dyn Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, ReportError> {
     let name = stem.file_name().ok_or_else(|| ReportError::Name { path: stem.to_owned() })?;
     // Not `with_extension`: a stem may have a dot of its own.
     let path = |ending: &str| {
@@ -220,7 +179,7 @@ pub fn render(plot: &Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, 
 /// Fails when a reader would stumble over the picture.
 #[cfg(test)]
 #[track_caller]
-fn sound(what: &str, scene: Result<scene::Scene, ReportError>) {
+fn sound(what: &str, scene: Result<Scene, ReportError>) {
     let flaws = scene::flaws(&scene.unwrap());
     assert!(flaws.is_empty(), "{what}: {flaws:#?}");
 }
@@ -235,17 +194,12 @@ mod tests {
         Shape { groups, chains, draws: 150, truth: true, divergences: true }
     }
 
-    fn plots(sample: &Sample) -> [Plot; 4] {
-        [
-            Plot::Trace(sample.trace()),
-            Plot::Posterior(sample.posterior_plot()),
-            Plot::Forest(sample.forest()),
-            Plot::Ppc(sample.ppc()),
-        ]
+    fn plots(sample: &Sample) -> [Box<dyn Plot>; 4] {
+        [Box::new(sample.trace()), Box::new(sample.posterior_plot()), Box::new(sample.forest()), Box::new(sample.ppc())]
     }
 
     /// Pictures of a calibration, every second quantity bad, one without a number.
-    fn calibration_plots(quantities: usize, name: &str) -> [Plot; 3] {
+    fn calibration_plots(quantities: usize, name: &str) -> [Box<dyn Plot>; 3] {
         let heading = |i: usize| RankHeading {
             name: format!("{name} {i}"),
             p_value: if i == 1 { 1.2e-13 } else { 0.5 },
@@ -268,14 +222,14 @@ mod tests {
             agrees: i.is_multiple_of(2),
         };
         [
-            Plot::Ecdf(EcdfPlot { coverage: 0.999, panels: (0..quantities).map(ecdf).collect() }),
-            Plot::Ranks(RankPlot { coverage: 0.99, panels: (0..quantities).map(ranks).collect() }),
-            Plot::Moments(MomentsPlot { limit: 4.2, rows: (0..quantities).map(moment).collect() }),
+            Box::new(EcdfPlot { coverage: 0.999, panels: (0..quantities).map(ecdf).collect() }),
+            Box::new(RankPlot { coverage: 0.99, panels: (0..quantities).map(ranks).collect() }),
+            Box::new(MomentsPlot { limit: 4.2, rows: (0..quantities).map(moment).collect() }),
         ]
     }
 
     #[track_caller]
-    fn check(what: &str, plot: &Plot) {
+    fn check(what: &str, plot: &dyn Plot) {
         sound(what, plot.scene());
     }
 
@@ -285,14 +239,14 @@ mod tests {
             for truth in [true, false] {
                 let sample = Sample::new(Shape { truth, ..shape(groups, chains) });
                 for plot in plots(&sample) {
-                    check(&format!("{groups} groups, {chains} chains"), &plot);
+                    check(&format!("{groups} groups, {chains} chains"), &*plot);
                 }
             }
         }
-        check("performance", &Plot::Performance(benchmark().plot()));
+        check("performance", &benchmark().plot());
         for quantities in [1, 2, 3, 10, 31] {
             for plot in calibration_plots(quantities, "mu_group[50]") {
-                check(&format!("{quantities} quantities"), &plot);
+                check(&format!("{quantities} quantities"), &*plot);
             }
         }
     }
@@ -320,7 +274,7 @@ mod tests {
         sample.statistics[1].replicated.clear();
         sample.observed.fill(7.0);
         for plot in plots(&sample) {
-            check("odd values", &plot);
+            check("odd values", &*plot);
         }
         // The truth at a million squeezes the trace of mu_pop, which is then all it can show.
         assert!(plots(&sample)[1].png().is_ok());
@@ -336,37 +290,38 @@ mod tests {
                 row.label = "a_very_long_label_of_a_group_".repeat(6);
             }
         }
-        check("forest", &Plot::Forest(forest));
+        check("forest", &forest);
         for plot in calibration_plots(3, &"a very long name of a quantity ".repeat(6)) {
-            check("calibration", &plot);
+            check("calibration", &*plot);
         }
         sample.statistics.truncate(1);
         let mut trace = sample.trace();
         trace.rows[0].name = "a very long name of a variable ".repeat(6);
-        check("trace", &Plot::Trace(trace));
+        check("trace", &trace);
         let mut posterior = sample.posterior_plot();
         posterior.panels[0].name = "a very long name of a variable ".repeat(6);
-        check("posterior", &Plot::Posterior(posterior));
+        check("posterior", &posterior);
         let mut performance = benchmark().plot();
         performance.rows[0].label = "an engine with a very long description of its settings ".repeat(3);
         performance.rows[1].problem = "a very long problem ".repeat(9);
         performance.rows[3].result =
             PerformanceResult::Run { wall_s: Measured::missing("why ".repeat(90)), min_ess_per_s: None, gpu: true };
-        check("performance", &Plot::Performance(performance));
+        check("performance", &performance);
     }
 
     #[test]
     fn nothing_to_draw_is_an_error_that_says_what_is_missing() {
-        for (plot, missing) in [
-            (Plot::Trace(TracePlot { rows: vec![], divergences: vec![], parameters: 0 }), "draws"),
-            (Plot::Posterior(PosteriorPlot { panels: vec![] }), "draws"),
-            (Plot::Forest(ForestPlot { sections: vec![] }), "draws"),
-            (Plot::Ppc(PpcPlot { observed: vec![], replicates: vec![], statistics: vec![] }), "observations"),
-            (Plot::Performance(PerformancePlot { rows: vec![] }), "measurement"),
-            (Plot::Ecdf(EcdfPlot { coverage: 0.9, panels: vec![] }), "ranks"),
-            (Plot::Ranks(RankPlot { coverage: 0.9, panels: vec![] }), "ranks"),
-            (Plot::Moments(MomentsPlot { limit: 3.0, rows: vec![] }), "moments"),
-        ] {
+        let empty: [(Box<dyn Plot>, &str); 8] = [
+            (Box::new(TracePlot { rows: vec![], divergences: vec![], parameters: 0 }), "draws"),
+            (Box::new(PosteriorPlot { panels: vec![] }), "draws"),
+            (Box::new(ForestPlot { sections: vec![] }), "draws"),
+            (Box::new(PpcPlot { observed: vec![], replicates: vec![], statistics: vec![] }), "observations"),
+            (Box::new(PerformancePlot { rows: vec![] }), "measurement"),
+            (Box::new(EcdfPlot { coverage: 0.9, panels: vec![] }), "ranks"),
+            (Box::new(RankPlot { coverage: 0.9, panels: vec![] }), "ranks"),
+            (Box::new(MomentsPlot { limit: 3.0, rows: vec![] }), "moments"),
+        ];
+        for (plot, missing) in empty {
             let error = plot.png().unwrap_err().to_string();
             assert!(error.contains(missing), "{error}");
         }
@@ -377,7 +332,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sample = Sample::new(shape(3, 2));
         for (i, plot) in plots(&sample).iter().enumerate() {
-            let files = render(plot, &folder.path().join(format!("plot.{i}")), Format::PngAndSvg).unwrap();
+            let files = render(&**plot, &folder.path().join(format!("plot.{i}")), Format::PngAndSvg).unwrap();
             assert!(files[0].ends_with(format!("plot.{i}.png")) && files[1].ends_with(format!("plot.{i}.svg")));
             let mut reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&files[0]).unwrap()))
                 .read_info()

@@ -82,9 +82,9 @@ pub(crate) struct Tip {
     pub(crate) text: String,
 }
 
-/// A picture.
+/// A picture, laid out as shapes: what [`Plot::scene`](super::Plot::scene) makes and a file format draws.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Scene {
+pub struct Scene {
     pub(crate) width: f64,
     pub(crate) height: f64,
     /// A description of the picture, for readers who do not see it.

@@ -8,7 +8,7 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
-use octopus_report::{Figure, Measured, Plot, Report, Status, SummaryRow, write_report};
+use octopus_report::{Figure, Measured, Report, Status, SummaryRow, write_report};
 use sample::{Sample, Shape};
 use serde::Deserialize;
 
@@ -79,13 +79,12 @@ fn write(folder: &Path) -> (Report, String) {
     report.parameters[4].rhat = 1.02;
     report.stories.parameters.retain(|story| story.name != "z[0]");
     let figures = [
-        Plot::Trace(sample.trace()),
-        Plot::Posterior(sample.posterior_plot()),
-        Plot::Forest(sample.forest()),
-        Plot::Ppc(sample.ppc()),
-        Plot::Performance(sample::benchmark().plot()),
-    ]
-    .map(Figure::new);
+        Figure::new(sample.trace()),
+        Figure::new(sample.posterior_plot()),
+        Figure::new(sample.forest()),
+        Figure::new(sample.ppc()),
+        Figure::new(sample::benchmark().plot()),
+    ];
     write_report(folder, &report, &figures).unwrap();
     let page = std::fs::read_to_string(folder.join("index.html")).unwrap();
     (report, page)

@@ -1,12 +1,12 @@
 //! Drawing of the autocorrelation plot.
 
 use super::super::axis::extent;
-use super::super::choose;
 use super::super::grid::{Grid, say};
 use super::super::palette::{INK, MUTED, SHADE, series};
 use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Scene, Text};
 use super::super::spread::{Spread, spread_key};
+use super::super::{About, Plot, Subject, choose};
 use super::{AutocorrPanel, AutocorrPlot};
 use crate::ReportError;
 use crate::format::{rate, significant};
@@ -15,8 +15,15 @@ const INSIDE: f64 = 240.0;
 /// More chains than this are not told apart by colour; their range is shown.
 const MOST_KEYS: usize = 8;
 
-impl AutocorrPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "How long each chain remembers: the sooner the correlation vanishes, the more each draw is worth.";
+
+impl Plot for AutocorrPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Convergence, "autocorr_plot", "Autocorrelation", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let chains = self.panels.iter().map(|panel| panel.chains.len()).max().unwrap_or(0);
         if chains == 0 || self.draws == 0 {
             return Err(ReportError::Empty { plot: "the autocorrelation plot", missing: "a variable with draws" });
@@ -41,7 +48,9 @@ impl AutocorrPlot {
         scene.height = grid.bottom();
         Ok(scene)
     }
+}
 
+impl AutocorrPlot {
     fn draw_panel(&self, scene: &mut Scene, panel: &AutocorrPanel, place: &Panel, lowest: f64) {
         let lags = self.lags();
         let (x, y) = (place.x((0.0, lags.max(1) as f64)), place.y((lowest - 0.02, 1.0)));

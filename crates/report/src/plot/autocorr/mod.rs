@@ -80,7 +80,7 @@ impl AutocorrPlot {
 mod tests {
     use super::*;
     use crate::ReportError;
-    use crate::plot::sound;
+    use crate::plot::{Plot, sound};
     use crate::sample::Normals;
 
     /// AR(1) chains: the correlation at lag t is `phi^t`.

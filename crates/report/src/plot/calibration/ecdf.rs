@@ -4,11 +4,19 @@ use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, MUTED, SHADE, VERMILLION};
 use super::super::panel::{MARGIN, WIDTH, head};
 use super::super::scene::Scene;
+use super::super::{About, Plot, Subject};
 use super::{EcdfPanel, EcdfPlot, height, near_one, place};
 use crate::ReportError;
 
-impl EcdfPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Of each quantity the share of ranks up to each rank, less what is expected, with simultaneous bands.";
+
+impl Plot for EcdfPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Calibration, "rank_ecdf", "Ranks of true values: distribution", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let all = |panel: &EcdfPanel| [&panel.difference, &panel.lower, &panel.upper].map(Clone::clone).concat();
         // One scale for all: what is far out shows at a glance.
         let Some(range) = extent(self.panels.iter().flat_map(all)) else {

@@ -4,7 +4,7 @@ use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, GRID, INK, MUTED, SHADE, VERMILLION};
 use super::super::panel::{LABEL, MARGIN, Panel, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{MomentRow, MomentsPlot};
 use crate::ReportError;
 
@@ -13,8 +13,15 @@ const ROW: f64 = 44.0;
 const NAMES: f64 = 420.0;
 const NUMBERS: f64 = 120.0;
 
-impl MomentsPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Moments with parameters from the sampler less those with parameters from the prior, in standard errors.";
+
+impl Plot for MomentsPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Calibration, "geweke_moments", "Geweke's test", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let room = [-self.limit, self.limit];
         let Some(range) = extent(self.rows.iter().map(|row| row.z).chain(room)).filter(|_| !self.rows.is_empty())
         else {

@@ -4,11 +4,18 @@ use super::super::axis::extent;
 use super::super::palette::{BLUE, MUTED, SHADE, VERMILLION};
 use super::super::panel::{MARGIN, WIDTH, head};
 use super::super::scene::Scene;
+use super::super::{About, Plot, Subject};
 use super::{RankPanel, RankPlot, height, near_one, place};
 use crate::ReportError;
 
-impl RankPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "How many data sets have each rank; a calibrated quantity is flat.";
+
+impl Plot for RankPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Calibration, "rank_histogram", "Ranks of true values: histograms", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let counts = self.panels.iter().flat_map(|panel| panel.counts.iter().copied().chain([panel.expected.1]));
         let Some((_, highest)) = extent(counts.map(|n| n as f64)) else {
             return Err(ReportError::Empty { plot: "the rank plot", missing: "data sets with ranks" });

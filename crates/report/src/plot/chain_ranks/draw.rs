@@ -1,11 +1,11 @@
 //! Drawing of the rank plot.
 
-use super::super::choose;
 use super::super::grid::Grid;
 use super::super::palette::{INK, SHADE, series};
 use super::super::panel::{MARGIN, SMALL, WIDTH, head, key};
 use super::super::scene::{Scene, Text};
 use super::super::spread::spread_key;
+use super::super::{About, Plot, Subject, choose};
 use super::{COVERAGE, ChainRankPlot, draw_ranks};
 use crate::ReportError;
 use crate::format::{count, significant};
@@ -15,8 +15,15 @@ const MOST_STRIPS: usize = 16;
 /// More chains than this are not told apart by colour in the key.
 const MOST_KEYS: usize = 8;
 
-impl ChainRankPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Where the draws of each chain stand among the draws of all; chains that draw from the same distribution are flat.";
+
+impl Plot for ChainRankPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Convergence, "rank_plot", "Ranks of chains", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let chains = self.panels.iter().map(|panel| panel.ranks.counts.len()).max().unwrap_or(0);
         if chains == 0 {
             return Err(ReportError::Empty { plot: "the rank plot of chains", missing: "a variable with draws" });

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ReportError;
-use crate::plot::sound;
+use crate::plot::{Plot, sound};
 
 fn chains(count: usize, draws: usize) -> Vec<Vec<f64>> {
     let value = |chain: usize, draw: usize| ((draw * count + chain) * 7919 % 10_007) as f64;

@@ -6,7 +6,7 @@ use super::super::palette::{GRID, MUTED, VERMILLION, series};
 use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Align, Scene, Text};
 use super::super::spread::{Spread, spread_key};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ConvergencePlot, ConvergenceSeries};
 use crate::ReportError;
 use crate::format::{count, rate, significant};
@@ -59,8 +59,14 @@ impl Diagnostic {
     }
 }
 
-impl ConvergencePlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "R-hat and effective sample sizes of every parameter while the run went on.";
+
+impl Plot for ConvergencePlot {
+    fn about(&self) -> About {
+        About::new(Subject::Convergence, "convergence_plot", "Convergence", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.parameters.is_empty() || self.draws.is_empty() {
             return Err(ReportError::Empty {
                 plot: "the convergence plot",
@@ -101,7 +107,9 @@ impl ConvergencePlot {
         scene.height = grid.bottom();
         Ok(scene)
     }
+}
 
+impl ConvergencePlot {
     fn draw_panel(&self, scene: &mut Scene, diagnostic: &Diagnostic, panel: &Panel) {
         let x = panel.x((0.0, self.draws.last().copied().unwrap_or(1) as f64));
         let y = diagnostic.axis(&self.parameters, panel);

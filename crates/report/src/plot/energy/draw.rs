@@ -5,7 +5,7 @@ use super::super::grid::say;
 use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, VERMILLION};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::EnergyPlot;
 use crate::ReportError;
 use crate::estimate::Density;
@@ -22,8 +22,15 @@ const BESIDE: f64 = 24.0;
 /// More chains than this have no tip each.
 const MOST_TIPS: usize = 128;
 
-impl EnergyPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Energies of all draws against their steps, and E-BFMI of each chain: below 0.3 the tails may be missed.";
+
+impl Plot for EnergyPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Convergence, "energy_plot", "Energy", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.chains.iter().all(Vec::is_empty) {
             return Err(ReportError::Empty { plot: "the energy plot", missing: "the statistic `energy`" });
         }
@@ -37,7 +44,9 @@ impl EnergyPlot {
         scene.height = left.bottom + 96.0;
         Ok(scene)
     }
+}
 
+impl EnergyPlot {
     fn draw_densities(&self, scene: &mut Scene, panel: &Panel) {
         let (marginal, steps) = self.marginal_and_steps();
         let y = panel.top - 56.0;

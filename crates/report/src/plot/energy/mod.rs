@@ -44,7 +44,7 @@ impl EnergyPlot {
 mod tests {
     use super::*;
     use crate::ReportError;
-    use crate::plot::sound;
+    use crate::plot::{Plot, sound};
     use octopus_trace::{Array, Values};
 
     fn stats(chains: usize, draws: usize, value: impl Fn(usize) -> f64) -> Dataset {

@@ -1,19 +1,26 @@
 //! Drawing of effective sample sizes against draws.
 
 use super::super::axis::extent;
-use super::super::choose;
 use super::super::grid::{Grid, say};
 use super::super::palette::{BLUE, ORANGE, VERMILLION};
 use super::super::panel::{MARGIN, Panel, WIDTH, head, key};
 use super::super::scene::Scene;
+use super::super::{About, Plot, Subject, choose};
 use super::{EssEvolutionPanel, EssEvolutionPlot};
 use crate::ReportError;
 use crate::format::{count, rate};
 
 pub(super) const INSIDE: f64 = 260.0;
 
-impl EssEvolutionPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Effective sample sizes of the first draws, more and more of them; they grow evenly where chains mix.";
+
+impl Plot for EssEvolutionPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Convergence, "ess_evolution_plot", "ESS by draws", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.panels.is_empty() || self.draws.is_empty() {
             return Err(ReportError::Empty { plot: "the plot of ESS by draws", missing: "a variable with draws" });
         }
@@ -40,7 +47,9 @@ impl EssEvolutionPlot {
         scene.height = grid.bottom();
         Ok(scene)
     }
+}
 
+impl EssEvolutionPlot {
     fn draw_panel(&self, scene: &mut Scene, panel: &EssEvolutionPanel, place: &Panel) {
         let most = self.draws.last().copied().unwrap_or(1) as f64;
         let highest = extent(panel.bulk.iter().chain(&panel.tail).copied().chain([self.least])).map_or(1.0, |r| r.1);

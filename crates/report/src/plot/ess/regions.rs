@@ -1,33 +1,49 @@
 //! Drawing of effective sample sizes over the regions of a distribution.
 
 use super::super::axis::extent;
-use super::super::choose;
 use super::super::grid::{Grid, say};
 use super::super::palette::{BLUE, VERMILLION};
 use super::super::panel::{MARGIN, Panel, WIDTH, head, key};
 use super::super::scene::Scene;
+use super::super::{About, Plot, Subject, choose};
 use super::evolution::INSIDE;
 use super::{EssRegions, EssRegionsPanel, EssRegionsPlot};
 use crate::ReportError;
 use crate::format::rate;
 
-impl EssRegionsPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+impl Plot for EssRegionsPlot {
+    fn about(&self) -> About {
+        let (stem, title, caption) = match self.regions {
+            EssRegions::Quantiles => (
+                "ess_quantile_plot",
+                "ESS of quantiles",
+                "How well each quantile is known; a valley is a region that chains reach seldom.",
+            ),
+            EssRegions::Intervals => (
+                "ess_local_plot",
+                "ESS of small intervals",
+                "How well the probability of each twentieth of a distribution is known; a valley is a region that \
+                 chains reach seldom.",
+            ),
+        };
+        About::new(Subject::Convergence, stem, title, caption)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.panels.is_empty() {
             return Err(ReportError::Empty { plot: "the plot of ESS by region", missing: "a variable with draws" });
         }
-        let (title, note, word) = match self.regions {
+        let (note, word) = match self.regions {
             EssRegions::Quantiles => (
-                "ESS of quantiles",
                 "how well each quantile is known, in effective draws: a valley is a region that chains reach seldom",
                 "ESS of a quantile",
             ),
             EssRegions::Intervals => (
-                "ESS of small intervals",
                 "how well the probability of each twentieth of the distribution is known, in effective draws: a valley is a region that chains reach seldom",
                 "ESS of an interval",
             ),
         };
+        let title = self.about().title;
         let mut scene = Scene::new(WIDTH, 0.0, title);
         let top = head(&mut scene, title, note);
         let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
@@ -52,7 +68,9 @@ impl EssRegionsPlot {
         scene.height = grid.bottom();
         Ok(scene)
     }
+}
 
+impl EssRegionsPlot {
     fn draw_panel(&self, scene: &mut Scene, panel: &EssRegionsPanel, place: &Panel) {
         let highest = extent(panel.ess.iter().map(|&(.., ess)| ess).chain([self.least])).map_or(1.0, |r| r.1);
         let (x, y) = (place.x((0.0, 1.0)), place.y((0.0, 1.06 * highest)));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ReportError;
-use crate::plot::sound;
+use crate::plot::{Plot, sound};
 use crate::sample::{Sample, Shape};
 use octopus_diag::{ess_bulk, ess_local, ess_quantile, ess_tail};
 

@@ -4,7 +4,7 @@ use super::super::axis::Axis;
 use super::super::palette::{BLUE, Colour, GRID, INK, MUTED, SKY, VERMILLION};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Align, Point, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ForestPlot, ForestRow, ForestSection, many};
 use crate::ReportError;
 use crate::format::significant;
@@ -21,8 +21,14 @@ const LIST_ROW: f64 = 36.0;
 const ABOVE: f64 = 70.0;
 const BELOW: f64 = 70.0;
 
-impl ForestPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Every variable at a glance: mean, 50% and 89% highest-density intervals, and R-hat.";
+
+impl Plot for ForestPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Posterior, "forest_plot", "Forest", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let (scalars, arrays): (Vec<&ForestSection>, Vec<&ForestSection>) =
             self.sections.iter().filter(|section| !section.rows.is_empty()).partition(|s| s.rows.len() == 1);
         if scalars.is_empty() && arrays.is_empty() {

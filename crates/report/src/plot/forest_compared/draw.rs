@@ -4,7 +4,7 @@ use super::super::axis::Axis;
 use super::super::palette::{GRID, INK, MUTED, VERMILLION, series};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ComparedRow, ComparedSection, ForestComparisonPlot};
 use crate::ReportError;
 use crate::format::{count, significant};
@@ -20,8 +20,14 @@ const WIDEST_LABEL: f64 = 420.0;
 const RHAT: f64 = 120.0;
 const MOST_TIPS: usize = 400;
 
-impl ForestComparisonPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Mean, 50% and 89% highest-density intervals of every variable, run beside run.";
+
+impl Plot for ForestComparisonPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Posterior, "forest_comparison_plot", "Forest of several runs", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let (scalars, arrays): (Vec<_>, Vec<_>) =
             self.sections.iter().filter(|section| !section.rows.is_empty()).partition(|s| s.elements == 1);
         if scalars.is_empty() && arrays.is_empty() {
@@ -50,7 +56,9 @@ impl ForestComparisonPlot {
         scene.height = top;
         Ok(scene)
     }
+}
 
+impl ForestComparisonPlot {
     /// Returns the height of one element with a line for each run.
     fn height(&self) -> f64 {
         LINE * self.runs.len() as f64 + BETWEEN

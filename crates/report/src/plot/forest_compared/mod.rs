@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
         plot.sections[0].rows[0].runs = vec![None; 3];
         assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
-        let error = Plot::ForestComparison(ForestPlot::compared(&[])).png().unwrap_err().to_string();
+        let error = ForestPlot::compared(&[]).png().unwrap_err().to_string();
         assert!(error.contains("draws"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use super::super::label::Labels;
 use super::super::palette::{INK, MUTED, SHADE, series};
 use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Point, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{FrontPoint, ParetoFrontPlot};
 use crate::ReportError;
 use crate::format::{rate, significant};
@@ -15,8 +15,14 @@ const NUMBERS: f64 = 90.0;
 const WIDEST_LABEL: f64 = 420.0;
 const MOST_TIPS: usize = 300;
 
-impl ParetoFrontPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Effective draws a second against the error, with the settings that no other beats in both.";
+
+impl Plot for ParetoFrontPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Performance, "pareto_front_plot", "Speed against error", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let shown = self.shown();
         let range = |of: fn(&FrontPoint) -> f64| {
             let (low, high) = extent(shown.iter().map(|point| of(point)))?;
@@ -82,7 +88,9 @@ impl ParetoFrontPlot {
         scene.height = panel.bottom + 90.0;
         Ok(scene)
     }
+}
 
+impl ParetoFrontPlot {
     /// A disc and the name of each sampler, in as many rows as they need; returns the height of the last.
     fn draw_key(&self, scene: &mut Scene, mut y: f64) -> f64 {
         let mut x = MARGIN;

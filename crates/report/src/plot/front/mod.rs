@@ -112,7 +112,7 @@ mod tests {
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
         }
         for points in [vec![], vec![point("zero", 0.0, 1.0)]] {
-            assert!(Plot::ParetoFront(plot(points)).png().unwrap_err().to_string().contains("error"));
+            assert!(plot(points).png().unwrap_err().to_string().contains("error"));
         }
     }
 }

@@ -4,6 +4,7 @@ use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SHADE, VERMILLION};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Point, Scene, Text};
+use super::super::{About, Plot, Subject};
 use super::{Counts, LooPitPlot};
 use crate::ReportError;
 use crate::format::{count, percent, significant};
@@ -14,8 +15,15 @@ const GAP: f64 = 60.0;
 /// The difference's share of the width.
 const WIDE: f64 = 0.56;
 
-impl LooPitPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "The probability of values at or below each observation, predicted from the others: uniform \
+    where predictions are calibrated, with a simultaneous 95% band.";
+
+impl Plot for LooPitPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Predictive, "loo_pit_plot", "LOO-PIT", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let counts = self.counts()?;
         let mut scene = Scene::new(WIDTH, 0.0, "LOO-PIT: are the leave-one-out predictions calibrated?");
         let top = head(

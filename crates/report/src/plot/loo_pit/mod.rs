@@ -118,7 +118,7 @@ mod tests {
         for pit in [vec![0.3], vec![0.5; 40], even(8), even(1003), vec![0.0, 1.0, f64::NAN], even(25_000)] {
             assert_eq!(flaws(&LooPitPlot { pit }.scene().unwrap()), [""; 0]);
         }
-        let error = Plot::LooPit(LooPitPlot { pit: vec![f64::NAN] }).png().unwrap_err().to_string();
+        let error = LooPitPlot { pit: vec![f64::NAN] }.png().unwrap_err().to_string();
         assert!(error.contains("between 0 and 1"), "{error}");
     }
 }

@@ -1,12 +1,11 @@
 //! Drawing of the pair plot: densities on the diagonal, pairs below it.
 
 use super::super::axis::{Axis, extent, widened};
-use super::super::choose;
 use super::super::grid::say;
 use super::super::palette::{BLUE, GRID, INK, MUTED, PALE, SKY, VERMILLION};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, choose, font, font::Weight};
 use super::regions::{Plane, unit};
 use super::{PairPlot, PairVariable};
 use crate::ReportError;
@@ -24,8 +23,15 @@ const MOST_DOTS: usize = 2000;
 /// Divergent draws of one pair.
 const MOST_DIVERGENT: usize = 100;
 
-impl PairPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Pairs of variables with the draws whose transitions diverged: where those gather, the \
+    posterior is hard to sample.";
+
+impl Plot for PairPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Posterior, "pair_plot", "Pairs", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let size = self.variables.len();
         if self.variables.iter().all(|variable| variable.draws.is_empty()) {
             return Err(ReportError::Empty { plot: "the pair plot", missing: "a variable with draws" });
@@ -68,7 +74,9 @@ impl PairPlot {
         scene.height = cell(size - 1, 0).bottom + 90.0;
         Ok(scene)
     }
+}
 
+impl PairPlot {
     /// Every how many draws there is a dot. Says what dots mean.
     fn draw_key(&self, scene: &mut Scene, y: f64) -> usize {
         let size = self.variables.len();

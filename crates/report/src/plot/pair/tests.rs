@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ReportError;
-use crate::plot::sound;
+use crate::plot::{Plot, sound};
 use crate::sample::{Sample, Shape};
 
 fn sample(groups: usize, chains: usize, draws: usize, divergences: bool) -> Sample {

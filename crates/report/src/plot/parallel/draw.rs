@@ -1,10 +1,9 @@
 //! Drawing of parallel coordinates. Rows run down the picture, so that names stand upright beside them.
 
-use super::super::choose;
 use super::super::palette::{GRID, INK, MUTED, VERMILLION};
 use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Point, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, choose, font, font::Weight};
 use super::ParallelPlot;
 use crate::ReportError;
 use crate::format::{count, significant};
@@ -17,8 +16,15 @@ const WIDEST_NAME: f64 = 380.0;
 /// Standard deviations to either side; what lies further out lies at the edge.
 const REACH: f64 = 4.0;
 
-impl ParallelPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Each line is a draw; where divergent ones run together, something about the posterior is hard to sample.";
+
+impl Plot for ParallelPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Convergence, "parallel_plot", "Divergences across variables", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.variables.is_empty() || self.draws == 0 {
             return Err(ReportError::Empty {
                 plot: "the plot of parallel coordinates",
@@ -69,7 +75,9 @@ impl ParallelPlot {
         scene.height = panel.bottom + 92.0;
         Ok(scene)
     }
+}
 
+impl ParallelPlot {
     /// Describes where the middle half of the divergent draws lies, for readers who point at a row.
     fn divergent_quantiles(&self, variable: usize) -> String {
         let mut values: Vec<f64> = self.divergent.iter().filter_map(|line| line.get(variable).copied()).collect();

@@ -6,7 +6,7 @@ use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, PALE, VERMILLION};
 use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{COLUMNS, Class, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot, RELIABLE};
 use crate::ReportError;
 use crate::format::{count, significant};
@@ -22,8 +22,15 @@ const MOST_LABELS: usize = 12;
 const WIDEST_LABEL: f64 = 320.0;
 const MOST_TIPS: usize = 300;
 
-impl ParetoKPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "How far each observation moves the posterior; above the lines its leave-one-out estimate cannot be trusted.";
+
+impl Plot for ParetoKPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Predictive, "pareto_k_plot", "Pareto k", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.k.is_empty() {
             return Err(ReportError::Empty { plot: "the plot of Pareto k", missing: "an observation with a k" });
         }
@@ -62,7 +69,9 @@ impl ParetoKPlot {
         scene.height = panel.bottom + 90.0;
         Ok(scene)
     }
+}
 
+impl ParetoKPlot {
     fn colour(&self, k: f64) -> Colour {
         match self.class(k) {
             Class::Good => BLUE,

@@ -130,7 +130,7 @@ mod tests {
             let plot = plot(n, 20);
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{n}");
             if n == 100_000 {
-                let svg = Plot::ParetoK(plot).svg().unwrap();
+                let svg = plot.svg().unwrap();
                 assert!(svg.len() < 400_000, "{}", svg.len());
             }
         }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(flaws(&undefined.scene().unwrap()), [""; 0]);
         let all_bad = ParetoKPlot { k: vec![0.9; 3000], labels: vec![], threshold: 0.3 };
         assert_eq!(flaws(&all_bad.scene().unwrap()), [""; 0]);
-        let error = Plot::ParetoK(ParetoKPlot { k: vec![], labels: vec![], threshold: 0.7 }).png();
+        let error = ParetoKPlot { k: vec![], labels: vec![], threshold: 0.7 }.png();
         assert!(error.unwrap_err().to_string().contains("observation"));
     }
 }

@@ -4,7 +4,7 @@ use super::super::axis::Axis;
 use super::super::palette::{BLUE, GREEN, INK, MUTED, SHADE};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{PerformancePlot, PerformanceResult, PerformanceRow};
 use crate::format::{rate, round_seconds, seconds};
 use crate::{Measured, ReportError};
@@ -16,8 +16,14 @@ const WIDEST_LABEL: f64 = 520.0;
 /// Room right of a panel for the value beside its longest bar.
 const VALUE: f64 = 190.0;
 
-impl PerformancePlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Wall time with warm-up, and effective draws for each second of it.";
+
+impl Plot for PerformancePlot {
+    fn about(&self) -> About {
+        About::new(Subject::Performance, "performance_comparison", "Performance", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.rows.is_empty() {
             return Err(ReportError::Empty { plot: "the performance comparison", missing: "a measurement" });
         }

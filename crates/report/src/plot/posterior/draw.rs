@@ -4,7 +4,7 @@ use super::super::axis::Axis;
 use super::super::palette::{BLUE, INK, MUTED, VERMILLION};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{PosteriorPanel, PosteriorPlot};
 use crate::ReportError;
 use crate::estimate::Density;
@@ -16,8 +16,14 @@ const GAP: f64 = 60.0;
 /// Below the density: the interval's bar and its numbers.
 const STRIP: f64 = 70.0;
 
-impl PosteriorPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "What the data say about each scalar: its density, mean, and 89% highest-density interval.";
+
+impl Plot for PosteriorPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Posterior, "posterior_plot", "Posterior", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.panels.is_empty() {
             return Err(ReportError::Empty { plot: "the posterior plot", missing: "a variable with draws" });
         }

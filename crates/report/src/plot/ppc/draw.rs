@@ -4,6 +4,7 @@ use super::super::axis::{Axis, extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SHADE, SKY, VERMILLION};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, WIDTH, head, key};
 use super::super::scene::{Scene, Text};
+use super::super::{About, Plot, Subject};
 use super::{PpcPlot, histogram, mean_curve};
 use crate::ReportError;
 use crate::estimate::Density;
@@ -16,8 +17,15 @@ const COLUMNS: usize = 4;
 const GAP: f64 = 60.0;
 const BINS: usize = 24;
 
-impl PpcPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Data drawn from the fitted model beside the observed data; p is the share of replicated \
+    values at or above the observed one.";
+
+impl Plot for PpcPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Predictive, "ppc_plot", "Posterior predictive check", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let Some(range) = self.range() else {
             return Err(ReportError::Empty { plot: "the predictive check", missing: "observations" });
         };

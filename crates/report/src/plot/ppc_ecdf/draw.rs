@@ -4,6 +4,7 @@ use super::super::axis::{Axis, extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SKY, VERMILLION};
 use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Point, Scene, Text};
+use super::super::{About, Plot, Subject};
 use super::{Functions, PpcEcdfPlot};
 use crate::ReportError;
 use crate::format::{percent, significant};
@@ -14,8 +15,15 @@ const DIFFERENCE: f64 = 360.0;
 /// Rectangles with words about the values in them.
 const TIPS: usize = 60;
 
-impl PpcEcdfPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "The distribution function of the observed data among those of data drawn from the fitted \
+    model, and the same less the replicated one.";
+
+impl Plot for PpcEcdfPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Predictive, "ppc_ecdf_plot", "Predictive check: distribution functions", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let Some(functions) = self.functions() else {
             return Err(ReportError::Empty {
                 plot: "the predictive check by distribution functions",

@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{what}");
         }
         let empty = PpcEcdfPlot { observed: vec![f64::NAN], replicates: vec![vec![1.0]] };
-        let error = Plot::PpcEcdf(empty).png().unwrap_err().to_string();
+        let error = empty.png().unwrap_err().to_string();
         assert!(error.contains("observations"), "{error}");
     }
 }

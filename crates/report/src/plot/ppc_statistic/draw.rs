@@ -5,7 +5,7 @@ use super::super::palette::{BLUE, INK, MUTED, ORANGE, VERMILLION};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::PpcStatisticPlot;
 use crate::ReportError;
 use crate::format::{count, significant};
@@ -15,8 +15,15 @@ const ROW: f64 = 460.0;
 const GAP: f64 = 60.0;
 const MOST_BINS: usize = 40;
 
-impl PpcStatisticPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Statistics of data drawn from the fitted model, with the observed value and the share of \
+    replicated values at or above it.";
+
+impl Plot for PpcStatisticPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Predictive, "ppc_statistic_plot", "Predictive check: statistics", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.statistics.is_empty() {
             return Err(ReportError::Empty {
                 plot: "the predictive check by statistics",

@@ -70,7 +70,7 @@ mod tests {
             statistic("far", 1e9, vec![-1.0, 0.0, 1e-3], 0.0),
         ];
         assert_eq!(flaws(&PpcStatisticPlot { statistics: odd }.scene().unwrap()), [""; 0]);
-        let error = Plot::PpcStatistic(PpcStatisticPlot { statistics: vec![] }).png().unwrap_err().to_string();
+        let error = PpcStatisticPlot { statistics: vec![] }.png().unwrap_err().to_string();
         assert!(error.contains("statistic"), "{error}");
     }
 }

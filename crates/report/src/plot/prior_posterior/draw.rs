@@ -5,7 +5,7 @@ use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, VERMILLION};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
 use crate::ReportError;
 use crate::estimate::Density;
@@ -17,8 +17,14 @@ const ROW: f64 = 440.0;
 const GAP: f64 = 60.0;
 const BINS: usize = 40;
 
-impl PriorPosteriorPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "What was believed before and what the data left of it, with how many times narrower it became.";
+
+impl Plot for PriorPosteriorPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Posterior, "prior_posterior_plot", "Prior and posterior", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let number = self.panels.len() + self.narrowings.len();
         if number == 0 {
             return Err(ReportError::Empty {

@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(flaws(&PriorPosteriorPlot { panels, narrowings }.scene().unwrap()), [""; 0]);
         }
         let empty = PriorPosteriorPlot { panels: vec![], narrowings: vec![] };
-        let error = Plot::PriorPosterior(empty).png().unwrap_err().to_string();
+        let error = empty.png().unwrap_err().to_string();
         assert!(error.contains("prior"), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use super::super::axis::{Axis, extent};
 use super::super::palette::{BLUE, Colour, GREEN, GRID, INK, MUTED, ORANGE, SHADE, VERMILLION};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{MOST_ROWS, RunComparisonPlot, RunDifference, RunRatio, spread};
 use crate::ReportError;
 use crate::format::{count, significant};
@@ -16,8 +16,15 @@ const COLUMN: f64 = 150.0;
 pub(super) const MEAN: Colour = BLUE;
 pub(super) const SD: Colour = ORANGE;
 
-impl RunComparisonPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Differences of means and standard deviations in Monte Carlo standard errors, and the ratio of speeds.";
+
+impl Plot for RunComparisonPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Performance, "run_comparison_plot", "Comparison of two runs", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         if self.rows.is_empty() {
             return Err(ReportError::Empty {
                 plot: "the comparison of two runs",
@@ -42,7 +49,9 @@ impl RunComparisonPlot {
         scene.height = self.draw_rows(&mut scene, top + 40.0);
         Ok(scene)
     }
+}
 
+impl RunComparisonPlot {
     fn draw_key(&self, scene: &mut Scene, y: f64) -> f64 {
         let mut x = MARGIN;
         for (colour, words) in [(MEAN, "mean"), (SD, "standard deviation")] {

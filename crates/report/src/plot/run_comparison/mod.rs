@@ -150,7 +150,7 @@ mod tests {
         let mut undefined = plot(61);
         undefined.rows.iter_mut().for_each(|row| row.z_mean = f64::NAN);
         assert_eq!(flaws(&undefined.scene().unwrap()), [""; 0]);
-        let error = Plot::RunComparison(plot(0)).png().unwrap_err().to_string();
+        let error = plot(0).png().unwrap_err().to_string();
         assert!(error.contains("both runs"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use super::super::label::spread;
 use super::super::palette::{INK, MUTED, SHADE, series};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ScalingMeasure, ScalingPlot, ScalingSeries};
 use crate::ReportError;
 use crate::format::rate;
@@ -17,8 +17,15 @@ const WIDEST_NAME: f64 = 380.0;
 const NAME: f64 = 62.0;
 const MOST_TIPS: usize = 300;
 
-impl ScalingPlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "Time or speed against the size of the problem, on logarithmic axes, with the power it grows with.";
+
+impl Plot for ScalingPlot {
+    fn about(&self) -> About {
+        About::new(Subject::Performance, "scaling_plot", "Scaling", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let (Some(xs), Some(ys)) = (self.range(|p| p.0, 1.15), self.range(|p| p.1, f64::INFINITY)) else {
             return Err(ReportError::Empty { plot: "the plot of scaling", missing: "a measurement" });
         };
@@ -54,7 +61,9 @@ impl ScalingPlot {
         scene.height = panel.bottom + 90.0;
         Ok(scene)
     }
+}
 
+impl ScalingPlot {
     fn draw_tips(&self, scene: &mut Scene, shown: &[(usize, &ScalingSeries)], x: &Axis, y: &Axis) {
         let medians = shown.iter().flat_map(|(_, one)| one.medians().into_iter().map(move |point| (one, point)));
         for (one, point) in medians.take(MOST_TIPS) {

@@ -144,7 +144,7 @@ mod tests {
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
         }
         for series in [vec![], vec![nothing]] {
-            assert!(Plot::Scaling(plot(series)).png().unwrap_err().to_string().contains("measurement"));
+            assert!(plot(series).png().unwrap_err().to_string().contains("measurement"));
         }
     }
 }

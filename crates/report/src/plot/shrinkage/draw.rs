@@ -5,7 +5,7 @@ use super::super::label::Labels;
 use super::super::palette::{BLUE, Colour, GREEN, INK, MUTED, ORANGE, SHADE, VERMILLION};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Point, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ShrinkagePlot, ShrunkGroup, shade};
 use crate::ReportError;
 use crate::format::{count, significant};
@@ -21,8 +21,15 @@ const MOST_TIPS: usize = 300;
 /// Classes of sizes from the smallest groups, which are pulled most, to the largest.
 const SIZES: [Colour; 3] = [ORANGE, GREEN, BLUE];
 
-impl ShrinkagePlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str =
+    "The posterior mean of each group against the mean of its own observations, and by how much it was pulled.";
+
+impl Plot for ShrinkagePlot {
+    fn about(&self) -> About {
+        About::new(Subject::Posterior, "shrinkage_plot", "Shrinkage", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let shown = self.shown();
         if shown.is_empty() {
             return Err(ReportError::Empty {
@@ -50,7 +57,9 @@ impl ShrinkagePlot {
         scene.height = left.bottom + 90.0;
         Ok(scene)
     }
+}
 
+impl ShrinkagePlot {
     fn draw_key(&self, scene: &mut Scene, y: f64, shown: usize) {
         let mut x = key(scene, (MARGIN, y), MUTED, true, "no pull") + 28.0;
         if let Some(mean) = self.grand_mean {

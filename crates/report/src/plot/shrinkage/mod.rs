@@ -136,7 +136,7 @@ mod tests {
             let plot = plot(n);
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{n}");
             if n == 10_000 {
-                let svg = Plot::Shrinkage(plot).svg().unwrap();
+                let svg = plot.svg().unwrap();
                 assert!(svg.len() < 600_000, "{}", svg.len());
             }
         }
@@ -152,6 +152,6 @@ mod tests {
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
         }
         let empty = ShrinkagePlot { groups: vec![], ..plot(1) };
-        assert!(Plot::Shrinkage(empty).png().unwrap_err().to_string().contains("group"));
+        assert!(empty.png().unwrap_err().to_string().contains("group"));
     }
 }

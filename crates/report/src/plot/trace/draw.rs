@@ -2,11 +2,10 @@
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::chain_ranks::draw_ranks;
-use super::super::choose;
 use super::super::palette::{Colour, GRID, INK, MUTED, VERMILLION, series};
 use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{font, font::Weight};
+use super::super::{About, Plot, Subject, choose, font, font::Weight};
 use super::{TracePlot, TraceRow, thinned};
 use crate::ReportError;
 use crate::estimate::Density;
@@ -22,8 +21,15 @@ const MOST_KEYS: usize = 8;
 /// More traces than this are a blot; the densities still show all chains.
 const MOST_TRACES: usize = 16;
 
-impl TracePlot {
-    pub(in crate::plot) fn scene(&self) -> Result<Scene, ReportError> {
+const CAPTION: &str = "Draws of each chain in order, their densities, and their ranks among all draws. Good chains \
+    look alike, wander nowhere, and have flat ranks.";
+
+impl Plot for TracePlot {
+    fn about(&self) -> About {
+        About::new(Subject::Convergence, "trace_plot", "Trace", CAPTION)
+    }
+
+    fn scene(&self) -> Result<Scene, ReportError> {
         let chains = self.rows.iter().map(|row| row.chains.len()).max().unwrap_or(0);
         let draws = self.rows.iter().flat_map(|row| row.chains.iter().map(Vec::len)).max().unwrap_or(0);
         if chains == 0 || draws == 0 {
@@ -40,7 +46,9 @@ impl TracePlot {
         }
         Ok(scene)
     }
+}
 
+impl TracePlot {
     fn draw_key(&self, scene: &mut Scene, y: f64, chains: usize) {
         let mut x = MARGIN;
         if chains <= MOST_KEYS {
