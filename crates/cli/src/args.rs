@@ -21,6 +21,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
 use clap_complete::Shell;
 use octopus::Picture;
 use octopus_device::DeviceChoice;
+use octopus_formats::{FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace};
 use octopus_models::Registry;
 use octopus_sampler::{MetricKind, Parameterization};
 use std::path::PathBuf;
@@ -167,7 +168,8 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 no run has an R-hat above 1.05, 1 one has, 130 interrupted, nothing being kept.
     Sweep(Box<SweepArgs>),
-    /// Write a trace in another format: NetCDF or Zarr (for ArviZ), Parquet, Stan CSV, or a CSV table
+    /// Write a trace in another format.
+    #[command(about = format!("Write a trace in another format: {WRITTEN_IN_SHORT}"))]
     Export(ExportArgs),
     /// Run the whole of phase 0: verify, data, sample, diagnose, compare with the exact posterior, benchmark, report
     ///
@@ -215,8 +217,8 @@ pub(crate) struct ResumeArgs {
 /// `octopus diagnose`
 #[derive(Debug, Args)]
 pub(crate) struct DiagnoseArgs {
-    /// A run folder; a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains
-    #[arg(value_name = "TRACE", required = true, num_args = 1..)]
+    /// The trace.
+    #[arg(help = format!("A run folder; {READ_IN_SHORT}"), value_name = "TRACE", required = true, num_args = 1..)]
     pub(crate) trace: Vec<PathBuf>,
     /// Show every parameter
     #[arg(long)]
@@ -286,8 +288,8 @@ pub(crate) enum Weights {
 /// `octopus plot`
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// A run folder; a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains
-    #[arg(value_name = "TRACE", required = true, num_args = 1..)]
+    /// The trace.
+    #[arg(help = format!("A run folder; {READ_IN_SHORT}"), value_name = "TRACE", required = true, num_args = 1..)]
     pub(crate) trace: Vec<PathBuf>,
     /// The folder for the pictures; those in it are replaced
     #[arg(long, value_name = "DIR")]
@@ -322,14 +324,14 @@ pub(crate) enum PictureFormat {
 /// `octopus export`
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A run folder; a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains
-    #[arg(value_name = "TRACE", required = true, num_args = 1..)]
+    /// The trace.
+    #[arg(help = format!("A run folder; {READ_IN_SHORT}"), value_name = "TRACE", required = true, num_args = 1..)]
     pub(crate) trace: Vec<PathBuf>,
     /// The format
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = ExportFormat::parser())]
     pub(crate) to: ExportFormat,
-    /// The new file (Zarr, Parquet, Stan CSV: folder)
-    #[arg(long, value_name = "PATH")]
+    /// The new file.
+    #[arg(long, value_name = "PATH", help = format!("The new file ({FOLDERS_IN_SHORT}: folder)"))]
     pub(crate) out: PathBuf,
     /// Replace the file
     #[arg(long)]
@@ -342,21 +344,24 @@ pub(crate) struct ExportArgs {
     pub(crate) prior: usize,
 }
 
-/// A format of traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// NetCDF-4: `arviz.from_netcdf`
-    Netcdf,
-    /// Zarr 3: `xarray.open_datatree`, `arviz.from_zarr` of ArviZ 1
-    Zarr,
-    /// Zarr 2: `arviz.from_zarr` of ArviZ 0.23
-    ZarrV2,
-    /// A folder of Parquet files, one for each group: DuckDB, Polars, pandas
-    Parquet,
-    /// A folder of CmdStan's CSV files, one for each chain: `arviz.from_cmdstan`, posterior, stansummary
-    StanCsv,
-    /// One line for each draw
-    Csv,
+/// A format that traces can be written in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExportFormat {
+    pub(crate) format: &'static dyn TraceFormat,
+    pub(crate) write: WriteTrace,
+}
+
+impl ExportFormat {
+    fn all() -> impl Iterator<Item = Self> {
+        FORMATS.into_iter().filter_map(|format| Some(Self { format, write: format.writer()? }))
+    }
+
+    fn parser() -> impl TypedValueParser<Value = Self> {
+        let values = Self::all().map(|to| PossibleValue::new(to.format.name()).help(to.format.about()));
+        PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(|name| {
+            Self::all().find(|to| to.format.name() == name).ok_or_else(|| format!("no format is called {name}"))
+        })
+    }
 }
 
 /// `octopus validate`

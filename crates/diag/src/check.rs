@@ -2,8 +2,9 @@
 
 use crate::SettingsInUse;
 use crate::json::finite;
+use crate::parameter::ParameterSummary;
 use crate::stuck::StuckChain;
-use crate::summary::{ParameterSummary, Summary};
+use crate::summary::Summary;
 use serde::{Serialize, Serializer};
 use std::fmt;
 

@@ -3,8 +3,9 @@
 use crate::chains::has_nan;
 use crate::mcse::mcse_quantile;
 use crate::order::{Sorted, quantile};
+use crate::parameter::ParameterSummary;
 use crate::ranks::holm;
-use crate::summary::{DEFAULT_PROB, ParameterSummary, Summary, summarise};
+use crate::summary::{DEFAULT_PROB, Summary, summarise};
 use crate::{Chains, DiagError};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;

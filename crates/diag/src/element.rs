@@ -9,27 +9,12 @@ use crate::mcse::sd_error;
 use crate::moments::{mean, sum_by};
 use crate::normal::NormalScores;
 use crate::order::{Sorted, Sorter, median, quantile, rank_normalize};
+use crate::parameter::ParameterSummary;
 use crate::rhat::{greater, scale_reduction};
 use std::sync::Arc;
 
 /// Draws of a chain that tell their correlations; of fewer the spread of the chains' means says what they are worth.
 const CORRELATED: usize = 100;
-
-/// The numbers of one row of a summary.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Statistics {
-    pub(crate) mean: f64,
-    pub(crate) sd: f64,
-    pub(crate) hdi: [f64; 2],
-    pub(crate) eti: [f64; 2],
-    pub(crate) mcse_mean: f64,
-    pub(crate) mcse_sd: f64,
-    pub(crate) ess_bulk: f64,
-    pub(crate) ess_tail: f64,
-    pub(crate) rhat: f64,
-    pub(crate) not_finite: usize,
-    pub(crate) constant: bool,
-}
 
 /// Buffers and tables for quantities of one shape; one for each thread. Of millions of values each buffer weighs, and so it
 /// serves for more than one thing: two `Sorted` and the values themselves are all there are.
@@ -65,28 +50,22 @@ impl Workspace {
         }
     }
 
-    /// All statistics of `values` (`chains x draws`), as `az.summary` defines them; afterwards the values are without meaning.
+    /// All statistics of `values` (`chains x draws`), as `az.summary` defines them, but for the parameter's name;
+    /// afterwards the values are without meaning.
     /// (For an odd number of draws its R-hat folds about the median of all draws; `az.rhat`, and [`rhat`](crate::rhat),
     /// leave the middle draw out.)
-    pub(crate) fn statistics(&mut self, values: &mut [f64], prob: f64) -> Statistics {
+    pub(crate) fn statistics(&mut self, values: &mut [f64], prob: f64) -> ParameterSummary {
         debug_assert_eq!(values.len(), self.chains * self.draws);
         let size = values.len() as f64;
         let mean = mean(values);
         let squares = |v: f64| (v - mean) * (v - mean);
         let sum_of_squares = sum_by(values, squares);
         let nan = has_nan(values);
-        let mut found = Statistics {
+        let mut found = ParameterSummary {
             mean,
             sd: (sum_of_squares / (size - 1.0)).sqrt(),
-            hdi: [f64::NAN; 2],
-            eti: [f64::NAN; 2],
-            mcse_mean: f64::NAN,
-            mcse_sd: f64::NAN,
-            ess_bulk: f64::NAN,
-            ess_tail: f64::NAN,
-            rhat: f64::NAN,
             not_finite: if nan || !mean.is_finite() { values.iter().filter(|v| !v.is_finite()).count() } else { 0 },
-            constant: false,
+            ..ParameterSummary::default()
         };
         if nan {
             found.hdi = hdi_of_sorted(&sorted_nan_last(values), prob);
@@ -114,7 +93,7 @@ impl Workspace {
 
     /// Compares chains by the ranks of the values and of their distances from `center`. The scores overwrite the
     /// values.
-    fn compare(&mut self, values: &mut [f64], center: f64, found: &mut Statistics) {
+    fn compare(&mut self, values: &mut [f64], center: f64, found: &mut ParameterSummary) {
         let comparable = match self.superchains {
             Some(_) => !found.constant,
             None => self.chains > 1,

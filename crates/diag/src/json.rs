@@ -1,8 +1,8 @@
 //! Summaries and diagnoses as JSON, schema 1. What is not finite is `null`.
 
 use crate::diagnosis::Diagnosis;
-use crate::summary::{ParameterSummary, Summary};
-use crate::table::percent;
+use crate::parameter::{JSON, ParameterSummary};
+use crate::summary::Summary;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// The version of the schema; it rises when a field changes its meaning.
@@ -47,11 +47,10 @@ struct Rows<'a>(&'a Summary);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let share = percent(self.0.prob);
-        let keys = [format!("hdi{share}"), format!("eti{share}")];
+        let names: Vec<String> = JSON.iter().map(|column| column.json_name(self.0.prob)).collect();
         let mut rows = serializer.serialize_seq(Some(self.0.parameters.len()))?;
         for parameter in &self.0.parameters {
-            rows.serialize_element(&Row { parameter, keys: &keys })?;
+            rows.serialize_element(&Row { parameter, names: &names })?;
         }
         rows.end()
     }
@@ -59,24 +58,17 @@ impl Serialize for Rows<'_> {
 
 struct Row<'a> {
     parameter: &'a ParameterSummary,
-    /// The names of the intervals, e.g. `hdi89` and `eti89`.
-    keys: &'a [String; 2],
+    /// The names of the columns, e.g. `hdi89`.
+    names: &'a [String],
 }
 
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let p = self.parameter;
-        let mut map = serializer.serialize_map(Some(10))?;
-        map.serialize_entry("name", &p.name)?;
-        map.serialize_entry("mean", &finite(p.mean))?;
-        map.serialize_entry("sd", &finite(p.sd))?;
-        map.serialize_entry(&self.keys[0], &p.hdi.map(finite))?;
-        map.serialize_entry(&self.keys[1], &p.eti.map(finite))?;
-        map.serialize_entry("mcse_mean", &finite(p.mcse_mean))?;
-        map.serialize_entry("mcse_sd", &finite(p.mcse_sd))?;
-        map.serialize_entry("ess_bulk", &finite(p.ess_bulk))?;
-        map.serialize_entry("ess_tail", &finite(p.ess_tail))?;
-        map.serialize_entry("rhat", &finite(p.rhat))?;
+        let mut map = serializer.serialize_map(Some(1 + JSON.len()))?;
+        map.serialize_entry("name", &self.parameter.name)?;
+        for (column, name) in JSON.iter().zip(self.names) {
+            map.serialize_entry(name, &column.of(self.parameter))?;
+        }
         map.end()
     }
 }

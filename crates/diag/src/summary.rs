@@ -1,8 +1,9 @@
 //! One row for each number of the posterior, computed in parallel.
 
-use crate::element::{Statistics, Workspace};
+use crate::element::Workspace;
 use crate::error::interval_probability;
 use crate::ess::ess_mean;
+use crate::parameter::ParameterSummary;
 use crate::pool::Pool;
 use crate::{Chains, DiagError, columns};
 use octopus_trace::{Array, Dataset, Values};
@@ -10,35 +11,6 @@ use rayon::prelude::*;
 
 /// The share of the draws inside the intervals of a summary, unless told otherwise.
 pub const DEFAULT_PROB: f64 = 0.89;
-
-/// The summary of one number of the posterior, over the draws of all chains. What is not defined is NaN.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ParameterSummary {
-    /// The element's name, e.g. `mu_group[berlin]`.
-    pub name: String,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation, divisor `n - 1`.
-    pub sd: f64,
-    /// Highest-density interval.
-    pub hdi: [f64; 2],
-    /// Equal-tailed interval.
-    pub eti: [f64; 2],
-    /// Standard error of the mean.
-    pub mcse_mean: f64,
-    /// Standard error of the standard deviation.
-    pub mcse_sd: f64,
-    /// Bulk effective sample size, in draws.
-    pub ess_bulk: f64,
-    /// Tail effective sample size, in draws.
-    pub ess_tail: f64,
-    /// Rank-normalised split R-hat; with superchains rank-normalised nested R-hat.
-    pub rhat: f64,
-    /// The number of draws that are NaN or infinite.
-    pub not_finite: usize,
-    /// Whether all draws have the same value.
-    pub constant: bool,
-}
 
 /// The summary of a posterior: one row for each element of each variable, in the variables' order.
 ///
@@ -137,7 +109,7 @@ pub(crate) fn summarise(posterior: &Dataset, prob: f64, superchains: Option<usiz
         || workspace.clone(),
         |workspace, name, element, values| {
             let name = posterior.element_name(name, 2, element);
-            Ok(row(name, workspace.statistics(values, prob)))
+            Ok(ParameterSummary { name, ..workspace.statistics(values, prob) })
         },
     )?;
     Ok(Summary { prob, chains, draws, superchains, parameters })
@@ -187,12 +159,6 @@ fn for_each_element<W: Send, T: Send>(
     };
     let found: Vec<Vec<T>> = blocks.par_iter().map(work_through).collect::<Result<_, DiagError>>()?;
     Ok(found.into_iter().flatten().collect())
-}
-
-fn row(name: String, statistics: Statistics) -> ParameterSummary {
-    let Statistics { mean, sd, hdi, eti, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat, not_finite, constant } =
-        statistics;
-    ParameterSummary { name, mean, sd, hdi, eti, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat, not_finite, constant }
 }
 
 /// Neighbouring elements of one variable.

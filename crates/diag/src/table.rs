@@ -1,6 +1,7 @@
 //! Summaries as text: aligned columns, long ones shortened in the middle.
 
-use crate::summary::{ParameterSummary, Summary};
+use crate::parameter::{Cell, Column, Numbers, ParameterSummary, Print, TEXT};
+use crate::summary::Summary;
 use std::fmt::{self, Write};
 
 /// How many rows a table shows.
@@ -27,19 +28,8 @@ impl Summary {
     /// Returns the table of `az.summary`: mean, sd, highest-density interval, standard errors, effective sample sizes
     /// and R-hat, one line for each row.
     pub fn to_text(&self, rows: Rows) -> String {
-        let low = 50.0 * (1.0 - self.prob);
-        let header: Cells = vec![
-            String::new(),
-            "mean".into(),
-            "sd".into(),
-            format!("hdi_{}%", short(low)),
-            format!("hdi_{}%", short(100.0 - low)),
-            "mcse_mean".into(),
-            "mcse_sd".into(),
-            "ess_bulk".into(),
-            "ess_tail".into(),
-            if self.superchains.is_some() { "nested_r_hat" } else { "r_hat" }.into(),
-        ];
+        let names = TEXT.iter().flat_map(|column| self.names_of(column));
+        let header: Cells = std::iter::once(String::new()).chain(names).collect();
         let lines: Vec<Line> = shown(&self.parameters, rows)
             .into_iter()
             .map(|shown| match shown {
@@ -67,6 +57,19 @@ impl Summary {
             }
         }
         text
+    }
+
+    /// Returns the name above a column's numbers, or the two above an interval's.
+    fn names_of(&self, column: &Column) -> Vec<String> {
+        let name = column.name;
+        match column.numbers {
+            Numbers::One(..) if name == "r_hat" && self.superchains.is_some() => vec!["nested_r_hat".to_owned()],
+            Numbers::One(..) => vec![name.to_owned()],
+            Numbers::Two(..) => {
+                let low = 50.0 * (1.0 - self.prob);
+                [low, 100.0 - low].map(|bound| format!("{name}_{}%", short(bound))).into()
+            }
+        }
     }
 }
 
@@ -126,19 +129,25 @@ fn variable(name: &str) -> &str {
     name.split_once('[').map_or(name, |(variable, _)| variable)
 }
 
-fn cells(p: &ParameterSummary) -> Cells {
-    vec![
-        p.name.clone(),
-        number(p.mean),
-        number(p.sd),
-        number(p.hdi[0]),
-        number(p.hdi[1]),
-        number(p.mcse_mean),
-        number(p.mcse_sd),
-        count(p.ess_bulk),
-        count(p.ess_tail),
-        format!("{:.3}", p.rhat),
-    ]
+fn cells(parameter: &ParameterSummary) -> Cells {
+    let mut cells = vec![parameter.name.clone()];
+    for column in TEXT {
+        match column.of(parameter) {
+            Cell::One(value) => cells.push(column.print.text(value)),
+            Cell::Two(ends) => cells.extend(ends.map(|end| column.print.text(end))),
+        }
+    }
+    cells
+}
+
+impl Print {
+    fn text(self, value: f64) -> String {
+        match self {
+            Self::Digits(_) => number(value),
+            Self::Decimals(_) => format!("{value:.3}"),
+            Self::Draws => format!("{value:.0}"),
+        }
+    }
 }
 
 /// The name to the left, numbers to the right.
@@ -158,10 +167,6 @@ pub(crate) fn number(value: f64) -> String {
     } else {
         format!("{value:.3}")
     }
-}
-
-fn count(value: f64) -> String {
-    format!("{value:.0}")
 }
 
 /// Returns a probability in percent, without needless digits: `89`, `95.5`.
@@ -187,12 +192,10 @@ mod tests {
             hdi: [-1.0, 1234.5],
             eti: [0.0, 1.0],
             mcse_mean: 0.02,
-            mcse_sd: f64::NAN,
             ess_bulk: 4321.6,
             ess_tail: 99.0,
             rhat: 1.0004,
-            not_finite: 0,
-            constant: false,
+            ..ParameterSummary::default()
         }
     }
 

@@ -1,5 +1,6 @@
 //! The errors of trace files: each names the file and says what to do.
 
+use crate::format::READ;
 use octopus_files::FileError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ pub enum FormatError {
         fix: String,
     },
     /// The path is no trace.
-    #[error("{} is no trace that octopus can read, but {found}; give a run folder, a NetCDF file, a Zarr store, a Parquet file or folder, or CmdStan's CSV files, one for each chain", path.display())]
+    #[error("{} is no trace that octopus can read, but {found}; give a run folder, {READ}", path.display())]
     UnknownFormat {
         /// The path.
         path: PathBuf,

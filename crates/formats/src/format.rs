@@ -1,54 +1,94 @@
-//! Recognises and reads any trace by its contents.
+//! What a format of traces is, those that ship, and how one is recognised by its contents.
 
-use crate::parquet_files::{is_parquet, parquet_files};
-use crate::stan::{csv_files, looks_like_stan};
-use crate::{FormatError, read_netcdf, read_parquet, read_stan_csv, read_zarr};
+use crate::netcdf::NetCdf;
+use crate::parquet_files::Parquet;
+use crate::stan::StanFiles;
+use crate::table::CsvTable;
+use crate::zarr::{Zarr, ZarrV2};
+use crate::{FormatError, read_stan_csv};
 use octopus_trace::InferenceData;
-use std::fmt;
+use std::fmt::Debug;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How many bytes of a file are looked at; the comments of CmdStan before the first column take 2 kB.
-const BEGINNING: u64 = 1 << 16;
+/// The formats that ship. What is read is asked of them in this order.
+///
+/// A new format is a module with its [`TraceFormat`], a line here, and its words in the texts below.
+pub const FORMATS: [&dyn TraceFormat; 6] = [&NetCdf, &Zarr, &ZarrV2, &Parquet, &StanFiles, &CsvTable];
 
-/// The formats of traces that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TraceFormat {
-    /// NetCDF-4, as ArviZ, PyMC, nutpie and NumPyro's users save it.
-    NetCdf,
-    /// A Zarr store of version 2 or 3.
-    Zarr,
-    /// A Parquet file, or a folder of one for each group.
-    Parquet,
-    /// CSV files of CmdStan, one for each chain, or a folder of them.
-    StanCsv,
-}
+/// What can be read beside run folders, for those who have given something else.
+pub(crate) const READ: &str =
+    "a NetCDF file, a Zarr store, a Parquet file or folder, or CmdStan's CSV files, one for each chain";
 
-impl fmt::Display for TraceFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NetCdf => "NetCDF file",
-            Self::Zarr => "Zarr store",
-            Self::Parquet => "Parquet",
-            Self::StanCsv => "CSV of CmdStan",
-        })
+/// What can be read beside run folders, in short, for help texts.
+pub const READ_IN_SHORT: &str =
+    "a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains";
+
+/// What can be written, in short, for help texts.
+pub const WRITTEN_IN_SHORT: &str = "NetCDF or Zarr (for ArviZ), Parquet, Stan CSV, or a CSV table";
+
+/// The formats that are written as a folder, for help texts.
+pub const FOLDERS_IN_SHORT: &str = "Zarr, Parquet, Stan CSV";
+
+/// Writes a trace to a path; what is there already is replaced only if the last argument is true.
+pub type WriteTrace = fn(&Path, &InferenceData, bool) -> Result<(), FormatError>;
+
+/// A format of traces on disk.
+pub trait TraceFormat: Debug + Sync {
+    /// Returns the name that users give: `zarr-v2`.
+    fn name(&self) -> &'static str;
+
+    /// Returns what it is and who reads it, in a line of help.
+    fn about(&self) -> &'static str;
+
+    /// Returns what a trace of this format is called in errors: `Zarr store`.
+    fn kind(&self) -> &'static str {
+        self.name()
     }
-}
 
-impl TraceFormat {
-    /// Returns the format of the trace at `path`, by its contents: names and endings matter only for the files in a
-    /// folder.
+    /// Returns whether a file that begins so is of this format, whatever its name; never for one that is only written.
+    fn has_file(&self, _beginning: &[u8]) -> bool {
+        false
+    }
+
+    /// Returns whether a folder is of this format; never for a format that is only written.
     ///
     /// # Errors
-    /// When there is nothing at `path`, it cannot be read, or it has none of these formats; the error says what it is
-    /// where that can be told.
-    pub fn detect(path: &Path) -> Result<Self, FormatError> {
-        let metadata = std::fs::metadata(path).map_err(FormatError::io("read", path))?;
-        let found = if metadata.is_dir() { of_folder(path)? } else { of_file(path)? };
-        found.map_err(|found| FormatError::UnknownFormat { path: path.to_owned(), found: found.to_owned() })
+    /// When the folder, or a file in it, cannot be read.
+    fn has_folder(&self, _folder: &Path) -> Result<bool, FormatError> {
+        Ok(false)
     }
+
+    /// Reads the trace at `path`.
+    ///
+    /// # Errors
+    /// When it is damaged or not of this format, or when the format is only written.
+    fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {
+        let what = format!("traces in the format {} are only written", self.name());
+        Err(FormatError::Unreadable { path: path.to_owned(), what })
+    }
+
+    /// Returns the function that writes this format; `None` for a format that is only read.
+    fn writer(&self) -> Option<WriteTrace> {
+        None
+    }
+
+    /// Returns whether only draws and their statistics can be written, and no other group.
+    fn holds_draws_only(&self) -> bool {
+        false
+    }
+}
+
+/// Returns the format of the trace at `path`, by its contents: names and endings matter only for the files in a folder.
+///
+/// # Errors
+/// When there is nothing at `path`, it cannot be read, or it has none of the [`FORMATS`] that are read; the error says
+/// what it is where that can be told.
+pub fn detect_format(path: &Path) -> Result<&'static dyn TraceFormat, FormatError> {
+    let metadata = std::fs::metadata(path).map_err(FormatError::io("read", path))?;
+    let found = if metadata.is_dir() { of_folder(path)? } else { of_file(path)? };
+    found.map_err(|found| FormatError::UnknownFormat { path: path.to_owned(), found: found.to_owned() })
 }
 
 /// Reads a trace of any format: a single path, or the CSV files of CmdStan's chains.
@@ -62,67 +102,75 @@ impl TraceFormat {
 /// ```
 ///
 /// # Errors
-/// When the format is not recognised (see [`TraceFormat::detect`]), the reader of the format fails, or several paths
-/// are given and one of them is no CSV of CmdStan.
+/// When the format is not recognised (see [`detect_format`]), the reader of the format fails, or several paths are
+/// given and one of them is no CSV of CmdStan.
 pub fn read_trace(paths: &[PathBuf]) -> Result<InferenceData, FormatError> {
-    let [path] = paths else {
-        for path in paths {
-            let format = TraceFormat::detect(path)?;
-            if format != TraceFormat::StanCsv || path.is_dir() {
-                return Err(FormatError::SeveralTraces { path: path.clone(), format: format.to_string() });
-            }
-        }
-        return Ok(read_stan_csv(paths)?.data);
-    };
-    match TraceFormat::detect(path)? {
-        TraceFormat::NetCdf => read_netcdf(path),
-        TraceFormat::Zarr => read_zarr(path),
-        TraceFormat::Parquet => read_parquet(path),
-        TraceFormat::StanCsv => Ok(read_stan_csv(paths)?.data),
+    if let [path] = paths {
+        return detect_format(path)?.read(path);
     }
+    for path in paths {
+        let format = detect_format(path)?;
+        if format.name() != StanFiles.name() || path.is_dir() {
+            return Err(FormatError::SeveralTraces { path: path.clone(), format: format.kind().to_owned() });
+        }
+    }
+    Ok(read_stan_csv(paths)?.data)
 }
 
 /// The format, or what it is instead.
-type Found = Result<TraceFormat, &'static str>;
+pub(crate) type Found = Result<&'static dyn TraceFormat, &'static str>;
 
 fn of_folder(path: &Path) -> Result<Found, FormatError> {
-    if crate::zarr::is_store(path) {
-        return Ok(Ok(TraceFormat::Zarr));
+    for format in FORMATS {
+        if format.has_folder(path)? {
+            return Ok(Ok(format));
+        }
     }
-    if parquet_files(path)?.first().is_some_and(|file| is_parquet(file)) {
-        return Ok(Ok(TraceFormat::Parquet));
-    }
-    Ok(match csv_files(path)?.first() {
-        Some(file) if of_file(file)? == Ok(TraceFormat::StanCsv) => Ok(TraceFormat::StanCsv),
-        _ => Err("a folder with neither run.toml, zarr.json, .zgroup, Parquet files nor CSV files of CmdStan"),
-    })
+    Ok(Err("a folder with neither run.toml, zarr.json, .zgroup, Parquet files nor CSV files of CmdStan"))
 }
 
-fn of_file(path: &Path) -> Result<Found, FormatError> {
+/// Returns the format of a file, or what it is instead.
+pub(crate) fn of_file(path: &Path) -> Result<Found, FormatError> {
+    let bytes = beginning(path)?;
+    // What is in an archive may be seen through it, so these are told before formats are asked.
+    let other = match bytes.as_slice() {
+        [b'P', b'K', 3, 4, ..] => Some("a zip archive: unpack it"),
+        [0x1f, 0x8b, ..] => Some("compressed with gzip: unpack it"),
+        [] => Some("an empty file"),
+        [b'{', ..] => Some("JSON: of a Zarr store give the folder"),
+        _ => None,
+    };
+    if let Some(other) = other {
+        return Ok(Err(other));
+    }
+    Ok(FORMATS.into_iter().find(|format| format.has_file(&bytes)).ok_or_else(|| {
+        if path.file_name().is_some_and(|name| name == "run.toml") {
+            "the record of a run: give its folder"
+        } else if bytes.starts_with(b"chain,draw,") {
+            "a CSV table of draws, which does not tell variables from elements: give what it was made from"
+        } else {
+            "a file of another kind"
+        }
+    }))
+}
+
+/// Returns the first bytes of a file; the comments of CmdStan before the first column take 2 kB.
+fn beginning(path: &Path) -> Result<Vec<u8>, FormatError> {
+    const BEGINNING: u64 = 1 << 16;
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(FormatError::io("read", path))?;
     file.take(BEGINNING).read_to_end(&mut bytes).map_err(FormatError::io("read", path))?;
-    Ok(match bytes.as_slice() {
-        [0x89, b'H', b'D', b'F', ..] | [b'C', b'D', b'F', 1 | 2 | 5, ..] => Ok(TraceFormat::NetCdf),
-        [b'P', b'A', b'R', b'1', ..] => Ok(TraceFormat::Parquet),
-        [b'P', b'K', 3, 4, ..] => Err("a zip archive: unpack it"),
-        [0x1f, 0x8b, ..] => Err("compressed with gzip: unpack it"),
-        [] => Err("an empty file"),
-        [b'{', ..] => Err("JSON: of a Zarr store give the folder"),
-        bytes => {
-            let text = String::from_utf8_lossy(bytes);
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            if looks_like_stan(&text) {
-                Ok(TraceFormat::StanCsv)
-            } else if name == "run.toml" {
-                Err("the record of a run: give its folder")
-            } else if text.starts_with("chain,draw,") {
-                Err("a CSV table of draws, which does not tell variables from elements: give what it was made from")
-            } else {
-                Err("a file of another kind")
-            }
-        }
-    })
+    Ok(bytes)
+}
+
+/// Returns what in a folder has a name with this ending, sorted.
+pub(crate) fn files_ending(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
+    let entries = std::fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut files = paths.map_err(FormatError::io("list", folder))?;
+    files.retain(|path| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)));
+    files.sort();
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -136,7 +184,7 @@ mod tests {
         let refuse = |name: &str, contents: &[u8], words: &[&str]| {
             let path = dir.path().join(name);
             fs::write(&path, contents).unwrap();
-            let message = TraceFormat::detect(&path).unwrap_err().to_string();
+            let message = detect_format(&path).unwrap_err().to_string();
             assert!(message.contains(name) && words.iter().all(|word| message.contains(word)), "{message}");
             assert_eq!(read_trace(&[path]).unwrap_err().to_string(), message);
         };
@@ -148,8 +196,8 @@ mod tests {
         refuse("d.csv", b"chain,draw,mu\n", &["table of draws"]);
         let folder = dir.path().join("thesis");
         fs::create_dir(&folder).unwrap();
-        assert!(TraceFormat::detect(&folder).unwrap_err().to_string().contains("run.toml"));
-        assert!(TraceFormat::detect(&dir.path().join("none")).unwrap_err().to_string().contains("check the path"));
+        assert!(detect_format(&folder).unwrap_err().to_string().contains("run.toml"));
+        assert!(detect_format(&dir.path().join("none")).unwrap_err().to_string().contains("check the path"));
         let stan = dir.path().join("s.csv");
         fs::write(&stan, "lp__,mu\n-1,0.5\n").unwrap();
         let several = read_trace(&[stan.clone(), folder]).unwrap_err().to_string();

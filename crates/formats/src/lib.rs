@@ -2,7 +2,7 @@
 //!
 //! | task | begin with |
 //! |--|--|
-//! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`read_trace`], [`TraceFormat::detect`] |
+//! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`read_trace`], [`detect_format`] |
 //! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below, [`write_csv`] |
 //! | read a user's observations | [`observations::read_grouped`] |
 //!
@@ -56,7 +56,9 @@ mod tests;
 mod zarr;
 
 pub use error::FormatError;
-pub use format::{TraceFormat, read_trace};
+pub use format::{
+    FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace, detect_format, read_trace,
+};
 pub use netcdf::{read_netcdf, write_netcdf};
 pub use parquet_files::{list_column, read_parquet, write_parquet, writer_properties};
 pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};

@@ -1,12 +1,34 @@
 //! InferenceData to CSV: one line for each draw.
 
-use crate::FormatError;
 use crate::export::export_file;
+use crate::{FormatError, TraceFormat, WriteTrace};
 use csv::{Writer, WriterBuilder};
 use octopus_trace::Labels;
 use octopus_trace::{Array, Dataset, InferenceData, Values};
 use std::io;
 use std::path::Path;
+
+/// A table, which is only written: it does not tell variables from their elements.
+#[derive(Debug)]
+pub(crate) struct CsvTable;
+
+impl TraceFormat for CsvTable {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn about(&self) -> &'static str {
+        "One line for each draw"
+    }
+
+    fn writer(&self) -> Option<WriteTrace> {
+        Some(write_csv)
+    }
+
+    fn holds_draws_only(&self) -> bool {
+        true
+    }
+}
 
 /// Writes one line for each chain and draw: `chain`, `draw`, every element of every variable of `posterior`
 /// (`mu_group[berlin]`), then the variables of `sample_stats`. Real numbers keep all their digits.

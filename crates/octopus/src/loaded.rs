@@ -70,17 +70,6 @@ impl Trace {
 
 /// Converts summaries of parameters to rows for pictures and reports; `truth` has the true values by name.
 pub fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>) -> Vec<SummaryRow> {
-    let row = |p: &ParameterSummary| SummaryRow {
-        name: p.name.clone(),
-        mean: p.mean,
-        sd: p.sd,
-        hdi89: (p.hdi[0], p.hdi[1]),
-        eti89: (p.eti[0], p.eti[1]),
-        rhat: p.rhat,
-        ess_bulk: p.ess_bulk,
-        ess_tail: p.ess_tail,
-        mcse_mean: p.mcse_mean,
-        truth: truth.get(&p.name).copied(),
-    };
+    let row = |p: &ParameterSummary| SummaryRow { summary: p.clone(), truth: truth.get(&p.name).copied() };
     parameters.iter().map(row).collect()
 }

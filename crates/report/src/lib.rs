@@ -30,6 +30,7 @@
 //! A posterior of two chains, drawn, judged and written as a page:
 //! ```
 //! use octopus_report::*;
+//! use octopus_diag::ParameterSummary;
 //! use octopus_trace::{Array, Dataset, Values};
 //!
 //! # fn main() -> Result<(), ReportError> {
@@ -37,18 +38,19 @@
 //! let mut posterior = Dataset::default();
 //! let dims = vec!["chain".to_owned(), "draw".to_owned()];
 //! posterior.variables.insert("mu".to_owned(), Array { dims, shape: vec![2, 200], values: Values::F64(draws) });
-//! let parameters = vec![SummaryRow {
+//! let summary = ParameterSummary {
 //!     name: "mu".to_owned(),
 //!     mean: 0.0,
 //!     sd: 0.7,
-//!     hdi89: (-1.0, 0.9),
-//!     eti89: (-1.0, 1.0),
+//!     hdi: [-1.0, 0.9],
+//!     eti: [-1.0, 1.0],
 //!     rhat: 1.001,
 //!     ess_bulk: 390.0,
 //!     ess_tail: 410.0,
 //!     mcse_mean: 0.04,
-//!     truth: Some(0.1),
-//! }];
+//!     ..ParameterSummary::default()
+//! };
+//! let parameters = vec![SummaryRow { summary, truth: Some(0.1) }];
 //! let none = || "no NVIDIA driver was found".to_owned();
 //! let evidence = Evidence {
 //!     require_gpu: false,

@@ -1,43 +1,93 @@
 //! The numbers of each parameter, as the diagnostics computed them.
 
-use serde::{Deserialize, Serialize};
+use std::ops::{Deref, DerefMut};
+
+use octopus_diag::parameter::{Numbers, REPORT};
+use octopus_diag::{DEFAULT_PROB, ParameterSummary};
+use serde::de::Error;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::nullable;
 
-/// One scalar of the posterior: a parameter, or one element of an array.
+/// One scalar of the posterior: a parameter, or one element of an array. Its numbers are the fields of its summary.
 ///
-/// A diagnostic that is not defined (a constant chain, too few draws) is NaN, in JSON `null`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// As JSON it is the columns of a [`REPORT`]. A diagnostic that is not defined (a constant chain, too few draws) is NaN,
+/// in JSON `null`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct SummaryRow {
-    /// The name, e.g. `mu_pop` or `mu_group[berlin]`.
-    pub name: String,
-    /// Posterior mean.
-    #[serde(with = "nullable")]
-    pub mean: f64,
-    /// Posterior standard deviation.
-    #[serde(with = "nullable")]
-    pub sd: f64,
-    /// Highest-density interval of 89%.
-    #[serde(with = "nullable::pair")]
-    pub hdi89: (f64, f64),
-    /// Equal-tailed interval of 89%.
-    #[serde(with = "nullable::pair")]
-    pub eti89: (f64, f64),
-    /// Rank-normalised split R-hat (Vehtari et al. 2021).
-    #[serde(with = "nullable")]
-    pub rhat: f64,
-    /// Effective sample size of the bulk.
-    #[serde(with = "nullable")]
-    pub ess_bulk: f64,
-    /// Effective sample size of the tails.
-    #[serde(with = "nullable")]
-    pub ess_tail: f64,
-    /// Monte Carlo standard error of the mean.
-    #[serde(with = "nullable")]
-    pub mcse_mean: f64,
+    /// The numbers, with intervals of 89%.
+    pub summary: ParameterSummary,
     /// The value that made the data, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth: Option<f64>,
+}
+
+impl Deref for SummaryRow {
+    type Target = ParameterSummary;
+
+    fn deref(&self) -> &ParameterSummary {
+        &self.summary
+    }
+}
+
+impl DerefMut for SummaryRow {
+    fn deref_mut(&mut self) -> &mut ParameterSummary {
+        &mut self.summary
+    }
+}
+
+impl PartialEq for SummaryRow {
+    /// Rows are equal where a report has the same of them: it has not all that a summary has.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, self.truth) == (&other.name, other.truth)
+            && REPORT.iter().all(|column| column.of(self) == column.of(other))
+    }
+}
+
+impl Serialize for SummaryRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        for column in REPORT {
+            map.serialize_entry(&column.json_name(DEFAULT_PROB), &column.of(self))?;
+        }
+        if let Some(truth) = self.truth {
+            map.serialize_entry("truth", &truth)?;
+        }
+        map.end()
+    }
+}
+
+/// A row as JSON has it.
+#[derive(Deserialize)]
+struct Written {
+    name: String,
+    #[serde(default)]
+    truth: Option<f64>,
+    #[serde(flatten)]
+    numbers: Map<String, Value>,
+}
+
+impl TryFrom<Written> for SummaryRow {
+    type Error = serde_json::Error;
+
+    fn try_from(written: Written) -> Result<Self, serde_json::Error> {
+        let known = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let mut summary = ParameterSummary { name: written.name, ..ParameterSummary::default() };
+        for column in REPORT {
+            let name = column.json_name(DEFAULT_PROB);
+            let Some(value) = written.numbers.get(&name) else {
+                return Err(serde_json::Error::custom(format!("missing field `{name}`")));
+            };
+            match column.numbers {
+                Numbers::One(_, place) => *place(&mut summary) = known(Option::deserialize(value)?),
+                Numbers::Two(_, place) => *place(&mut summary) = <[Option<f64>; 2]>::deserialize(value)?.map(known),
+            }
+        }
+        Ok(Self { summary, truth: written.truth })
+    }
 }
 
 impl SummaryRow {
@@ -48,7 +98,7 @@ impl SummaryRow {
 
     /// Returns whether the truth lies inside the 89% HDI; `None` where it is not known.
     pub fn truth_inside(&self) -> Option<bool> {
-        self.truth.map(|truth| truth >= self.hdi89.0 && truth <= self.hdi89.1)
+        self.truth.map(|truth| truth >= self.hdi[0] && truth <= self.hdi[1])
     }
 }
 
@@ -77,18 +127,19 @@ pub struct PredictiveStatistic {
 impl SummaryRow {
     /// A parameter of which all is well but, perhaps, its R-hat.
     pub(crate) fn of(name: &str, rhat: f64) -> Self {
-        Self {
+        let summary = ParameterSummary {
             name: name.to_owned(),
             mean: 0.0,
             sd: 1.0,
-            hdi89: (-1.6, 1.6),
-            eti89: (-1.6, 1.6),
+            hdi: [-1.6, 1.6],
+            eti: [-1.6, 1.6],
             rhat,
             ess_bulk: 1000.0,
             ess_tail: 1000.0,
             mcse_mean: 0.03,
-            truth: None,
-        }
+            ..ParameterSummary::default()
+        };
+        Self { summary, truth: None }
     }
 }
 
@@ -98,31 +149,36 @@ mod tests {
 
     #[test]
     fn what_is_not_defined_is_null_and_comes_back() {
-        let row = SummaryRow {
+        let summary = ParameterSummary {
             name: "z[0]".to_owned(),
             mean: 1.0,
             sd: 0.0,
-            hdi89: (1.0, f64::NAN),
-            eti89: (1.0, 1.0),
+            hdi: [1.0, f64::NAN],
+            eti: [1.0, 1.0],
             rhat: f64::NAN,
             ess_bulk: f64::INFINITY,
             ess_tail: 400.0,
             mcse_mean: 0.0,
-            truth: None,
+            ..ParameterSummary::default()
         };
+        let row = SummaryRow { summary, truth: None };
         let json = serde_json::to_string(&row).unwrap();
         assert!(json.contains("\"rhat\":null") && json.contains("\"hdi89\":[1.0,null]"), "{json}");
         assert!(!json.contains("truth"), "{json}");
         let back: SummaryRow = serde_json::from_str(&json).unwrap();
-        assert!(back.rhat.is_nan() && back.ess_bulk.is_nan() && back.hdi89.1.is_nan());
-        assert_eq!((back.name, back.ess_tail), (row.name, 400.0));
+        assert!(back.rhat.is_nan() && back.ess_bulk.is_nan() && back.hdi[1].is_nan());
+        assert_eq!((&back.name, back.ess_tail), (&row.name, 400.0));
+        let lacks = json.replace("ess_tail", "other");
+        let error = serde_json::from_str::<SummaryRow>(&lacks).unwrap_err().to_string();
+        assert!(error.contains("missing field `ess_tail`"), "{error}");
     }
 
     #[test]
     fn nan_is_the_worst_rhat() {
         let row = |rhat: f64| {
-            let bound = SummaryRow::of(&format!("{rhat}"), rhat);
-            SummaryRow { hdi89: (-1.0, 1.0), truth: Some(1.0), ..bound }
+            let mut row = SummaryRow { truth: Some(1.0), ..SummaryRow::of(&format!("{rhat}"), rhat) };
+            row.hdi = [-1.0, 1.0];
+            row
         };
         let mut rows = [row(1.0), row(f64::NAN), row(1.5)];
         rows.sort_by(by_worst_rhat);

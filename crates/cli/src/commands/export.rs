@@ -1,13 +1,12 @@
 //! `octopus export TRACE --to FORMAT --out PATH` writes a trace in another format.
 
-use crate::args::{ExportArgs, ExportFormat, Global};
+use crate::args::{ExportArgs, Global};
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
 use octopus::Trace;
 use octopus::of_run;
 use octopus::{Predictive, PredictiveParts, PriorDraws};
-use octopus_formats::{write_csv, write_netcdf, write_parquet, write_stan_csv, write_zarr, write_zarr_v2};
 use octopus_models::Registry;
 use octopus_runs::RunRecord;
 use octopus_trace::InferenceData;
@@ -20,24 +19,15 @@ use serde_json::json;
 /// When the trace cannot be read, or the file is there already or cannot be written.
 pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
     let mut trace = Trace::open(&args.trace)?;
-    let draws_only = matches!(args.to, ExportFormat::Csv | ExportFormat::StanCsv);
     match &trace.record {
-        Some(record) if !draws_only => add_groups(&mut trace.data, record, args, global.models)?,
+        Some(record) if !args.to.format.holds_draws_only() => add_groups(&mut trace.data, record, args, global.models)?,
         None if args.predictive > 0 || args.prior > 0 => {
             trace.problem(global.models)?;
         }
         _ => {}
     }
     let data = &trace.data;
-    match args.to {
-        ExportFormat::Netcdf => write_netcdf(&args.out, data, args.force)?,
-        ExportFormat::Zarr => write_zarr(&args.out, data, args.force)?,
-        ExportFormat::ZarrV2 => write_zarr_v2(&args.out, data, args.force)?,
-        ExportFormat::Parquet => write_parquet(&args.out, data, args.force)?,
-        // The metric of a run is that of its own coordinates, in which Stan would not sample.
-        ExportFormat::StanCsv => write_stan_csv(&args.out, data, &[], args.force)?,
-        ExportFormat::Csv => write_csv(&args.out, data, args.force)?,
-    }
+    (args.to.write)(&args.out, data, args.force)?;
     if global.json {
         let groups: Vec<&String> = data.groups.keys().collect();
         output::print_json(&json!({ "schema": 1, "file": args.out, "groups": groups }))?;

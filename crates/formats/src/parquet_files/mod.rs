@@ -16,12 +16,51 @@ pub use read::read_parquet;
 pub use write::write_parquet;
 
 pub use encode::{list_column, writer_properties};
-pub(crate) use read::{is_parquet, parquet_files, unknown_codec};
+pub(crate) use read::unknown_codec;
+
+use crate::{FormatError, TraceFormat, WriteTrace};
+use octopus_trace::InferenceData;
+use read::{is_parquet, parquet_files};
+use std::path::Path;
 
 /// The entry of the metadata that is ours.
 const METADATA: &str = "octopus";
 /// The column of a group whose single row would otherwise be empty.
 const ROW: &str = "row";
+
+/// A Parquet file, or a folder of one for each group.
+#[derive(Debug)]
+pub(crate) struct Parquet;
+
+impl TraceFormat for Parquet {
+    fn name(&self) -> &'static str {
+        "parquet"
+    }
+
+    fn about(&self) -> &'static str {
+        "A folder of Parquet files, one for each group: DuckDB, Polars, pandas"
+    }
+
+    fn kind(&self) -> &'static str {
+        "Parquet"
+    }
+
+    fn has_file(&self, beginning: &[u8]) -> bool {
+        beginning.starts_with(b"PAR1")
+    }
+
+    fn has_folder(&self, folder: &Path) -> Result<bool, FormatError> {
+        Ok(parquet_files(folder)?.first().is_some_and(|file| is_parquet(file)))
+    }
+
+    fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {
+        read_parquet(path)
+    }
+
+    fn writer(&self) -> Option<WriteTrace> {
+        Some(write_parquet)
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use super::values::{append, from_arrow};
 use super::{METADATA, draws};
 use crate::FormatError;
+use crate::format::files_ending;
 use crate::json::attributes_from_json;
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -47,16 +48,9 @@ pub fn read_parquet(path: &Path) -> Result<InferenceData, FormatError> {
 
 /// Returns the Parquet files in a folder, sorted.
 pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
-    let entries = std::fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(FormatError::io("list", folder))?.path();
-        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet")) && path.is_file() && !hidden {
-            files.push(path);
-        }
-    }
-    files.sort();
+    let hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let mut files = files_ending(folder, "parquet")?;
+    files.retain(|path| path.is_file() && !hidden(path));
     Ok(files)
 }
 

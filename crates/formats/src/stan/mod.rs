@@ -11,8 +11,51 @@ pub use metric::{InverseMetric, StanMetric};
 pub use read::{StanCsv, read_stan_csv};
 pub use write::write_stan_csv;
 
-pub(crate) use file::looks_like_stan;
-pub(crate) use read::csv_files;
+use crate::format::{files_ending, of_file};
+use crate::{FormatError, TraceFormat, WriteTrace};
+use file::looks_like_stan;
+use octopus_trace::InferenceData;
+use std::path::Path;
+
+/// CSV files of CmdStan, one for each chain, or a folder of them.
+#[derive(Debug)]
+pub(crate) struct StanFiles;
+
+impl TraceFormat for StanFiles {
+    fn name(&self) -> &'static str {
+        "stan-csv"
+    }
+
+    fn about(&self) -> &'static str {
+        "A folder of CmdStan's CSV files, one for each chain: `arviz.from_cmdstan`, posterior, stansummary"
+    }
+
+    fn kind(&self) -> &'static str {
+        "CSV of CmdStan"
+    }
+
+    fn has_file(&self, beginning: &[u8]) -> bool {
+        looks_like_stan(&String::from_utf8_lossy(beginning))
+    }
+
+    fn has_folder(&self, folder: &Path) -> Result<bool, FormatError> {
+        let Some(file) = files_ending(folder, "csv")?.into_iter().next() else { return Ok(false) };
+        Ok(of_file(&file)?.is_ok_and(|format| format.name() == self.name()))
+    }
+
+    fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {
+        Ok(read_stan_csv(&[path.to_owned()])?.data)
+    }
+
+    fn writer(&self) -> Option<WriteTrace> {
+        // The metric of a run is that of its own coordinates, in which Stan would not sample.
+        Some(|path, data, overwrite| write_stan_csv(path, data, &[], overwrite))
+    }
+
+    fn holds_draws_only(&self) -> bool {
+        true
+    }
+}
 
 #[cfg(test)]
 mod tests;

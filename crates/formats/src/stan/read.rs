@@ -4,6 +4,7 @@ use super::StanMetric;
 use super::columns::{STATISTICS, StanVariable, variables};
 use super::file::{self, ChainFile};
 use crate::FormatError;
+use crate::format::files_ending;
 use indexmap::IndexMap;
 use octopus_trace::Labels;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
@@ -32,7 +33,7 @@ pub struct StanCsv {
 /// when the chains have different columns or lengths.
 pub fn read_stan_csv(paths: &[PathBuf]) -> Result<StanCsv, FormatError> {
     let (mut chains, in_folder) = match paths {
-        [folder] if folder.is_dir() => (read_all(&csv_files(folder)?)?, true),
+        [folder] if folder.is_dir() => (read_all(&files_ending(folder, "csv")?)?, true),
         files => (read_all(files)?, false),
     };
     if in_folder {
@@ -71,20 +72,6 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<ChainFile>, FormatError> {
 fn number(path: &Path) -> Option<u64> {
     let name = path.file_stem()?.to_str()?;
     name[name.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..].parse().ok()
-}
-
-/// Returns the CSV files in a folder, sorted.
-pub(crate) fn csv_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
-    let entries = std::fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(FormatError::io("list", folder))?.path();
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// Returns the number that all chains share.

@@ -16,4 +16,59 @@ mod write;
 pub use read::read_zarr;
 pub use write::{write_zarr, write_zarr_v2};
 
-pub(crate) use read::is_store;
+use crate::{FormatError, TraceFormat, WriteTrace};
+use octopus_trace::InferenceData;
+use read::is_store;
+use std::path::Path;
+
+/// A Zarr store: version 3 to write, either to read.
+#[derive(Debug)]
+pub(crate) struct Zarr;
+
+impl TraceFormat for Zarr {
+    fn name(&self) -> &'static str {
+        "zarr"
+    }
+
+    fn about(&self) -> &'static str {
+        "Zarr 3: `xarray.open_datatree`, `arviz.from_zarr` of ArviZ 1"
+    }
+
+    fn kind(&self) -> &'static str {
+        "Zarr store"
+    }
+
+    fn has_folder(&self, folder: &Path) -> Result<bool, FormatError> {
+        Ok(is_store(folder))
+    }
+
+    fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {
+        read_zarr(path)
+    }
+
+    fn writer(&self) -> Option<WriteTrace> {
+        Some(write_zarr)
+    }
+}
+
+/// A Zarr store of version 2 to write; what there is to read is taken for [`Zarr`].
+#[derive(Debug)]
+pub(crate) struct ZarrV2;
+
+impl TraceFormat for ZarrV2 {
+    fn name(&self) -> &'static str {
+        "zarr-v2"
+    }
+
+    fn about(&self) -> &'static str {
+        "Zarr 2: `arviz.from_zarr` of ArviZ 0.23"
+    }
+
+    fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {
+        read_zarr(path)
+    }
+
+    fn writer(&self) -> Option<WriteTrace> {
+        Some(write_zarr_v2)
+    }
+}

@@ -120,7 +120,10 @@ fn prior_posterior(sample: &Sample) -> PriorPosteriorPlot {
         let values = Values::F64((0..1000 * size).map(draw).collect());
         prior.insert(name.clone(), Array::new(axes.iter().copied(), values));
         let rows = sample.summary.iter().filter(|row| row.name.split('[').next() == Some(name.as_str()));
-        summary.extend(rows.map(|row| SummaryRow { sd: if positive { 0.6 * sd } else { sd }, ..row.clone() }));
+        summary.extend(rows.cloned().map(|mut row| {
+            row.sd = if positive { 0.6 * sd } else { sd };
+            row
+        }));
     }
     PriorPosteriorPlot::from_groups(&prior, &summary, &sample.posterior, &sample.summary)
 }
@@ -130,15 +133,15 @@ fn forests(sample: &Sample, groups: usize) -> octopus_report::ForestComparisonPl
     let moved: Vec<SummaryRow> = sample
         .summary
         .iter()
-        .map(|row| {
+        .cloned()
+        .map(|mut row| {
             let shift = 0.15 * row.sd * normals.next();
-            let hdi89 = (row.hdi89.0 + shift, row.hdi89.1 + 1.2 * shift);
-            SummaryRow {
-                mean: row.mean + shift,
-                hdi89,
-                rhat: if groups == 3 { row.rhat } else { 1.004 },
-                ..row.clone()
+            row.mean += shift;
+            row.hdi = [row.hdi[0] + shift, row.hdi[1] + 1.2 * shift];
+            if groups != 3 {
+                row.rhat = 1.004;
             }
+            row
         })
         .collect();
     ForestPlot::compared(&[

@@ -47,20 +47,8 @@ pub(crate) fn draw(out: &Path) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn rows(posterior: &Dataset) -> Result<Vec<SummaryRow>, octopus_diag::DiagError> {
-    let pair = |[low, high]: [f64; 2]| (low, high);
-    let rows = summary(posterior, DEFAULT_PROB)?.parameters.into_iter().map(|row| SummaryRow {
-        name: row.name,
-        mean: row.mean,
-        sd: row.sd,
-        hdi89: pair(row.hdi),
-        eti89: pair(row.eti),
-        rhat: row.rhat,
-        ess_bulk: row.ess_bulk,
-        ess_tail: row.ess_tail,
-        mcse_mean: row.mcse_mean,
-        truth: None,
-    });
-    Ok(rows.collect())
+    let parameters = summary(posterior, DEFAULT_PROB)?.parameters;
+    Ok(parameters.into_iter().map(|summary| SummaryRow { summary, truth: None }).collect())
 }
 
 /// Energies, sticky as `memory` says, and flags.

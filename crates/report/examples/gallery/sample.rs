@@ -1,6 +1,7 @@
 //! Synthetic results of the phase 0 model, to look at the pictures and the page without a sampler.
 //! Also the material of the crate's own tests.
 
+use octopus_diag::ParameterSummary;
 use octopus_report::{
     Benchmark, Comparison, Convergence, DataFacts, Deliverable, EngineRun, EngineTimes, Evidence, ForestPlot, Machine,
     Measured, ModelFacts, PosteriorPlot, PpcPlot, PredictiveStatistic, Repeat, Report, SCHEMA, Speedup,
@@ -139,18 +140,19 @@ fn summarise(name: String, draws: &mut [f64], truth: Option<f64>, normals: &mut 
     draws.sort_by(f64::total_cmp);
     let at = |p: f64| draws[((n - 1.0) * p).round() as usize];
     let ess = n * (0.55 + 0.05 * normals.next()).abs();
-    SummaryRow {
+    let summary = ParameterSummary {
         name,
         mean,
         sd,
-        hdi89: (at(0.055), at(0.945)),
-        eti89: (at(0.055), at(0.945)),
+        hdi: [at(0.055), at(0.945)],
+        eti: [at(0.055), at(0.945)],
         rhat: 1.0 + 0.0012 * normals.next().abs(),
         ess_bulk: ess,
         ess_tail: 0.8 * ess,
         mcse_mean: sd / ess.sqrt(),
-        truth,
-    }
+        ..ParameterSummary::default()
+    };
+    SummaryRow { summary, truth }
 }
 
 fn stats(shape: Shape, normals: &mut Normals) -> Dataset {

@@ -4,31 +4,14 @@ use std::collections::HashSet;
 
 use maud::{Markup, html};
 
-use super::table::{Column, Table};
+use super::table::{Column as Heading, Table};
 use crate::format::{rate, significant};
 use crate::report::Report;
 use crate::summary::{SummaryRow, by_worst_rhat};
-use octopus_diag::limits;
+use octopus_diag::parameter::{Cell, Column, Print, REPORT};
 
 /// Rows on paper beside the scalars: those with the worst R-hat.
 const PRINTED: usize = 20;
-
-const fn column(key: &'static str, name: &'static str, unit: &'static str, title: &'static str) -> Column<'static> {
-    Column { name, unit, title, key: Some(key) }
-}
-
-const COLUMNS: [Column<'static>; 10] = [
-    column("name", "parameter", "", "name of the variable, with its label in brackets"),
-    column("mean", "mean", "", "posterior mean, in the parameter's own units"),
-    column("sd", "sd", "", "posterior standard deviation, in the parameter's own units"),
-    column("hdi", "89% HDI", "", "highest-density interval: the shortest with 89% of the draws"),
-    column("eti", "89% ETI", "", "equal-tailed interval: 5.5% of the draws lie below it and 5.5% above"),
-    column("rhat", "R-hat", "", "rank-normalised split R-hat; below 1.01 is good"),
-    column("bulk", "bulk ESS", "draws", "effective sample size of the bulk; above 400 is good"),
-    column("tail", "tail ESS", "draws", "effective sample size of the tails; above 400 is good"),
-    column("mcse", "MCSE", "", "Monte Carlo standard error of the mean, in the parameter's own units"),
-    column("truth", "truth", "", "the value that made the data"),
-];
 
 /// Returns the rows in the order of the page: scalars first, since among thousands of elements nobody would find them.
 pub(super) fn ordered(report: &Report) -> impl Iterator<Item = &SummaryRow> {
@@ -39,19 +22,26 @@ pub(super) fn ordered(report: &Report) -> impl Iterator<Item = &SummaryRow> {
 pub(super) fn content(report: &Report) -> Markup {
     let rows = &report.parameters;
     let truths = rows.iter().any(|row| row.truth.is_some());
-    let columns = &COLUMNS[..if truths { COLUMNS.len() } else { COLUMNS.len() - 1 }];
+    let meanings: Vec<String> = REPORT.iter().map(meaning).collect();
+    let mut columns = vec![column("name", "parameter", "name of the variable, with its label in brackets")];
+    columns.extend(REPORT.iter().zip(&meanings).map(|(of, title)| Heading {
+        unit: if of.print == Print::Draws { "draws" } else { "" },
+        ..column(of.key, of.heading, title)
+    }));
+    if truths {
+        columns.push(column("truth", "truth", "the value that made the data"));
+    }
     let mut elements: Vec<&SummaryRow> = rows.iter().filter(|row| row.is_element()).collect();
     elements.sort_by(|a, b| by_worst_rhat(a, b));
     let unprinted: HashSet<&str> = elements.iter().skip(PRINTED).map(|row| row.name.as_str()).collect();
     let body = html! { @for row in ordered(report) { (line(row, truths, unprinted.contains(row.name.as_str()))) } };
     let choices = [("all", ""), ("that miss a limit", ".bad"), ("truth outside", ".out")];
-    let mut numbers = [true; COLUMNS.len()];
-    numbers[0] = false;
+    let numbers: Vec<bool> = (0..columns.len()).map(|column| column > 0).collect();
     let table = Table {
         label: "parameters",
         id: Some("summary"),
-        columns,
-        numbers: &numbers[..columns.len()],
+        columns: &columns,
+        numbers: &numbers,
         by_name: true,
         choices: &choices[..if truths { 3 } else { 2 }],
         framed: true,
@@ -75,20 +65,24 @@ pub(super) fn content(report: &Report) -> Markup {
 }
 
 fn line(row: &SummaryRow, truths: bool, unprinted: bool) -> Markup {
-    // NaN is not good.
-    let (good_rhat, good) = (row.rhat < limits::RHAT, |ess: f64| ess > limits::ESS);
-    let interval = |(low, high)| format!("{} to {}", significant(low, 4), significant(high, 4));
     html! {
         tr.m[unprinted] {
             td { (row.name) }
-            td { (significant(row.mean, 4)) }
-            td { (significant(row.sd, 3)) }
-            td { (interval(row.hdi89)) }
-            td { (interval(row.eti89)) }
-            td.bad[!good_rhat] { (significant(row.rhat, 4)) }
-            td.bad[!good(row.ess_bulk)] { (rate(row.ess_bulk)) }
-            td.bad[!good(row.ess_tail)] { (rate(row.ess_tail)) }
-            td { (significant(row.mcse_mean, 2)) }
+            @for column in REPORT {
+                @match column.of(row) {
+                    Cell::One(value) => {
+                        @let text = printed(column.print, value);
+                        @match column.limit {
+                            Some(limit) => { td.bad[!limit.is_met(value)] { (text) } }
+                            None => { td { (text) } }
+                        }
+                    }
+                    Cell::Two(ends) => {
+                        @let [low, high] = ends.map(|end| printed(column.print, end));
+                        td { (low) " to " (high) }
+                    }
+                }
+            }
             @if truths {
                 @match row.truth {
                     Some(truth) => {
@@ -98,5 +92,22 @@ fn line(row: &SummaryRow, truths: bool, unprinted: bool) -> Markup {
                 }
             }
         }
+    }
+}
+
+fn column<'a>(key: &'a str, name: &'a str, title: &'a str) -> Heading<'a> {
+    Heading { name, unit: "", title, key: Some(key) }
+}
+
+/// Returns the meaning of a column, and what is good.
+fn meaning(column: &Column) -> String {
+    let meaning = column.meaning;
+    column.limit.map_or_else(|| meaning.to_owned(), |limit| format!("{meaning}; {limit} is good"))
+}
+
+fn printed(print: Print, value: f64) -> String {
+    match print {
+        Print::Digits(digits) | Print::Decimals(digits) => significant(value, digits),
+        Print::Draws => rate(value),
     }
 }

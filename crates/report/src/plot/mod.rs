@@ -259,7 +259,7 @@ mod tests {
             row.ess_bulk = f64::NAN;
         }
         sample.summary[0].truth = Some(1e6);
-        sample.summary[1].hdi89 = (f64::NAN, f64::NAN);
+        sample.summary[1].hdi = [f64::NAN; 2];
         sample.summary[5].mean = f64::NAN;
         for (i, array) in sample.posterior.variables.values_mut().enumerate() {
             if let octopus_trace::Values::F64(values) = &mut array.values {

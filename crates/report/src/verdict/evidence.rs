@@ -311,20 +311,21 @@ fn compared(names: &[String], what: &str) -> Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_diag::ParameterSummary;
 
     fn parameter(name: &str) -> SummaryRow {
-        SummaryRow {
+        let summary = ParameterSummary {
             name: name.to_owned(),
             mean: 50.0,
             sd: 1.0,
-            hdi89: (48.0, 52.0),
-            eti89: (48.0, 52.0),
+            hdi: [48.0, 52.0],
             rhat: 1.002,
             ess_bulk: 3000.0,
             ess_tail: 2000.0,
             mcse_mean: 0.02,
-            truth: Some(49.0),
-        }
+            ..ParameterSummary::default()
+        };
+        SummaryRow { summary, truth: Some(49.0) }
     }
 
     fn without_gpu(parameters: &[SummaryRow]) -> Evidence<'_> {

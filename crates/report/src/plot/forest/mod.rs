@@ -59,7 +59,7 @@ impl ForestPlot {
             let row = ForestRow {
                 label: element.name.clone(),
                 mean: row.mean,
-                hdi89: row.hdi89,
+                hdi89: row.hdi.into(),
                 hdi50: hdi_of_sorted(&sorted, 0.5).into(),
                 rhat: row.rhat,
                 truth: row.truth,
@@ -120,18 +120,9 @@ mod tests {
     use octopus_trace::{Array, Values};
 
     fn summary(name: &str, mean: f64) -> SummaryRow {
-        SummaryRow {
-            name: name.to_owned(),
-            mean,
-            sd: 1.0,
-            hdi89: (mean - 1.6, mean + 1.6),
-            eti89: (mean - 1.6, mean + 1.6),
-            rhat: 1.0,
-            ess_bulk: 1000.0,
-            ess_tail: 1000.0,
-            mcse_mean: 0.03,
-            truth: None,
-        }
+        let mut row = SummaryRow::of(name, 1.0);
+        (row.mean, row.hdi) = (mean, [mean - 1.6, mean + 1.6]);
+        row
     }
 
     #[test]

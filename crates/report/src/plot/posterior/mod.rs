@@ -49,7 +49,7 @@ impl PosteriorPlot {
                     draws: element.pooled(),
                     mean: row.mean,
                     sd: row.sd,
-                    hdi89: row.hdi89,
+                    hdi89: row.hdi.into(),
                     truth: row.truth,
                 })
             })

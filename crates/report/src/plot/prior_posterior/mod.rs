@@ -137,7 +137,9 @@ mod tests {
     use octopus_trace::{Array, Values};
 
     fn row(name: &str, sd: f64) -> SummaryRow {
-        SummaryRow { sd, truth: Some(0.5), ..SummaryRow::of(name, 1.0) }
+        let mut row = SummaryRow { truth: Some(0.5), ..SummaryRow::of(name, 1.0) };
+        row.sd = sd;
+        row
     }
 
     fn panel(prior: f64, posterior: f64) -> PriorPosteriorPanel {

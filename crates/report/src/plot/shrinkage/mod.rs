@@ -55,7 +55,7 @@ impl ShrinkagePlot {
         let groups = rows.enumerate().filter_map(|(group, row)| {
             let &(sum, size) = sums.get(&group)?;
             let label = row.name[name.len() + 1..row.name.len() - 1].to_owned();
-            Some(ShrunkGroup { label, raw: sum / size as f64, mean: row.mean, hdi89: row.hdi89, size })
+            Some(ShrunkGroup { label, raw: sum / size as f64, mean: row.mean, hdi89: row.hdi.into(), size })
         });
         Self { name: name.to_owned(), groups: groups.collect(), grand_mean }
     }
@@ -103,17 +103,10 @@ mod tests {
 
     #[test]
     fn raw_means_stand_beside_the_rows_of_their_groups() {
-        let row = |name: &str, mean: f64| SummaryRow {
-            name: name.to_owned(),
-            mean,
-            sd: 1.0,
-            hdi89: (mean - 1.0, mean + 1.0),
-            eti89: (0.0, 0.0),
-            rhat: 1.0,
-            ess_bulk: 1.0,
-            ess_tail: 1.0,
-            mcse_mean: 1.0,
-            truth: None,
+        let row = |name: &str, mean: f64| {
+            let mut row = SummaryRow::of(name, 1.0);
+            row.mean = mean;
+            row
         };
         let rows =
             [row("mu", 3.0), row("mu_group[berlin]", 4.0), row("mu_group[none]", 5.0), row("mu_group[rome]", 6.0)];
