@@ -1,6 +1,6 @@
 //! `cargo xtask rehearse`: the acceptance bundle, whole, on the software GPU.
 
-use crate::accept::{self, Purpose};
+use crate::accept;
 use crate::run::{self, Outcome};
 use crate::{bundle, target};
 use anyhow::{Context, Result};
@@ -43,7 +43,7 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
             // A failed step is for the judge: it says which, and why.
             run::status(&mut script)?;
         }
-        accept::run(root, &results, Purpose::Rehearsal)
+        accept::judge(root, &results, None)
     })
 }
 

@@ -4,7 +4,7 @@ use super::expected::{Expected, ptx_sha256};
 use super::of_cuda;
 use anyhow::{Result, bail};
 use octopus_device::{DeviceIdentity, ExactRow, ExactSize, exact_kernels};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 
@@ -22,24 +22,24 @@ pub struct Options<'a> {
 }
 
 /// The comparison of one kernel's result.
-#[derive(Debug, Serialize)]
-struct Row {
-    name: String,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
     n: usize,
-    hash: String,
-    cpu: String,
+    pub(crate) hash: String,
+    pub(crate) cpu: String,
     /// The recorded hash; `None` without `--expected`, or when the file does not have it.
-    expected: Option<String>,
+    pub(crate) expected: Option<String>,
     equal: bool,
 }
 
 /// All kernels' results, compared.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
     schema: u32,
-    device: DeviceIdentity,
-    ptx_sha256: String,
-    kernels: Vec<Row>,
+    pub(crate) device: DeviceIdentity,
+    pub(crate) ptx_sha256: String,
+    pub(crate) kernels: Vec<Row>,
     equal: bool,
     /// Differences other than those in the rows.
     problems: Vec<String>,

@@ -7,6 +7,7 @@
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
 //! | what work costs on CPU and GPU, kept for `--device auto` | [`calibrate`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
+//! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
 //! Each module's `run` measures and returns an `Answer`: as text it is what `octopus device` prints.
@@ -22,14 +23,17 @@
 //! [`RunError::NoDevice`] somewhere in an error's chain.
 #![forbid(unsafe_code)]
 
+pub mod accept;
 pub mod benchmark;
 pub mod calibrate;
+mod error;
 pub mod exact;
 mod expected;
 pub mod runs;
 pub mod sampler;
 mod tiny_run;
 
+pub use error::BenchError;
 pub use tiny_run::tiny_run;
 
 use octopus_device::{ArrayError, CudaError};

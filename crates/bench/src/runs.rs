@@ -17,37 +17,37 @@ use expansions::expansions;
 use octopus_device::{CudaContext, Device, DeviceIdentity};
 use octopus_sampler::{Backend, Begin, Precision, Sampler, SamplerError};
 use record::{Record, Recorded};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Instant;
 
 /// The comparison of one run, or of one expansion of draws.
-#[derive(Clone, Debug, Serialize)]
-struct Row {
-    name: String,
-    precision: Precision,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) precision: Precision,
     /// The SHA-256 over the little-endian bits of draws and statistics.
-    hash: String,
+    pub(crate) hash: String,
     /// The hash of the CPU's run, made on this machine; `None` except in f64, in which alone the CPU computes.
-    cpu: Option<String>,
+    pub(crate) cpu: Option<String>,
     /// The recorded hash; `None` without `--expected`, or when the file does not have it.
-    expected: Option<String>,
+    pub(crate) expected: Option<String>,
     equal: bool,
     /// The place where the bits first differ.
-    difference: Option<String>,
+    pub(crate) difference: Option<String>,
     leapfrogs: u64,
     seconds: f64,
 }
 
 /// All runs and expansions, compared.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
     schema: u32,
-    device: DeviceIdentity,
-    runs: Vec<Row>,
+    pub(crate) device: DeviceIdentity,
+    pub(crate) runs: Vec<Row>,
     equal: bool,
     /// What differs besides the rows.
-    problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 /// The bits that the device has made, and those of the CPU where there are any.

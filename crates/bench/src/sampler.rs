@@ -16,11 +16,14 @@ mod team;
 mod text;
 
 pub use answer::Answer;
+pub(crate) use cell::{Cell, Where};
+pub(crate) use ratios::Side;
 pub use start::first_draw;
+pub(crate) use text::form;
 
 use super::of_cuda;
+use answer::null_is_nan;
 use anyhow::{Context, Result, bail};
-use cell::{Cell, Where};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::{CudaContext, Device, DeviceIdentity};

@@ -23,28 +23,39 @@ pub(super) struct StartPlan {
 }
 
 /// The times of a start, in seconds.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Start {
-    pub(super) groups: usize,
-    pub(super) precision: Precision,
-    pub(super) cold: bool,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Start {
+    pub(crate) groups: usize,
+    pub(crate) precision: Precision,
+    pub(crate) cold: bool,
     /// The time from the start of the process until it reported its first draw, including everything.
-    pub(super) process_to_first_draw: f64,
-    pub(super) phases: Phases,
+    pub(crate) process_to_first_draw: f64,
+    pub(crate) phases: Phases,
 }
 
 /// The times of the parts, as the process itself has measured them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     /// The time to load the driver and identify the device.
-    pub(super) driver: f64,
+    pub(crate) driver: f64,
     /// The time to make the context on the device.
-    pub(super) context: f64,
+    pub(crate) context: f64,
     /// The time to make the first sampler: the module, which the driver compiles or finds in its cache, buffers, and
     /// starting points.
-    pub(super) first_sampler: f64,
+    pub(crate) first_sampler: f64,
     /// The time of one iteration of one chain.
-    pub(super) first_draw: f64,
+    pub(crate) first_draw: f64,
+}
+
+impl Start {
+    /// Returns in a word whether the driver had compiled the kernels before.
+    pub(crate) fn word(&self) -> &'static str {
+        word(self.cold)
+    }
+}
+
+fn word(cold: bool) -> &'static str {
+    if cold { "cold" } else { "warm" }
 }
 
 impl StartPlan {
@@ -54,8 +65,7 @@ impl StartPlan {
     }
 
     pub(super) fn name(&self) -> String {
-        let word = if self.cold { "cold" } else { "warm" };
-        format!("{word} start, {} groups, {}", self.groups, self.precision)
+        format!("{} start, {} groups, {}", word(self.cold), self.groups, self.precision)
     }
 
     /// # Errors

@@ -1,12 +1,13 @@
 //! The cost of a leapfrog step where a chain reads so many observations that blocks share them. The same run is made by
 //! more and more blocks, and on the CPU.
 
+use super::null_is_nan;
 use anyhow::{Result, bail};
 use octopus_density::synthetic::HierarchicalSpec;
 use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_device::CudaContext;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// The plan of a measurement: a data set with a pointwise likelihood, and the numbers of blocks of a chain to run it
@@ -24,27 +25,36 @@ pub(super) struct TeamPlan {
 }
 
 /// The result of a measurement.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct TeamCost {
-    pub(super) groups: usize,
-    pub(super) observations: usize,
-    pub(super) precision: Precision,
-    pub(super) chains: usize,
-    pub(super) points: Vec<TeamPoint>,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TeamCost {
+    pub(crate) groups: usize,
+    pub(crate) observations: usize,
+    pub(crate) precision: Precision,
+    pub(crate) chains: usize,
+    pub(crate) points: Vec<TeamPoint>,
     /// The microseconds of a leapfrog step by the CPU's engine with as many chains on all cores; `None` except in f64.
-    pub(super) cpu_us_per_leapfrog: Option<f64>,
+    pub(crate) cpu_us_per_leapfrog: Option<f64>,
 }
 
 /// The times of the run by one number of blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct TeamPoint {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TeamPoint {
     /// The number of blocks of a chain; `None` for as many as the device holds.
-    pub(super) blocks: Option<usize>,
-    pub(super) leapfrogs: u64,
+    pub(crate) blocks: Option<usize>,
+    pub(crate) leapfrogs: u64,
     /// The device's time of launches, divided by the leapfrog steps of one chain.
-    pub(super) device_us_per_leapfrog: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) device_us_per_leapfrog: f64,
     /// The rate at which all chains together read observations.
-    pub(super) gigabytes_per_second: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) gigabytes_per_second: f64,
+}
+
+impl TeamPoint {
+    /// Returns the number of blocks in words.
+    pub(crate) fn blocks(&self) -> String {
+        self.blocks.map_or_else(|| "all".into(), |blocks| blocks.to_string())
+    }
 }
 
 impl TeamPlan {
