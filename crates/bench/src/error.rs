@@ -1,5 +1,9 @@
 //! The errors of measuring and judging.
 
+use octopus_density::ModelError;
+use octopus_diag::DiagError;
+use octopus_runs::RunError;
+use octopus_sampler::SamplerError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -34,6 +38,21 @@ pub enum BenchError {
         /// The reason.
         source: serde_json::Error,
     },
+    /// A run cannot be made: there is no such device, a setting is out of range, or something failed on the way.
+    #[error("{0}")]
+    Run(#[from] RunError),
+    /// The sampler, or the device below it, failed.
+    #[error("{0}")]
+    Sampler(#[from] SamplerError),
+    /// The model cannot be made.
+    #[error("{0}")]
+    Model(#[from] ModelError),
+    /// A statistic cannot be computed from the draws.
+    #[error("{0}")]
+    Diag(#[from] DiagError),
+    /// There is nothing to measure.
+    #[error("{0}")]
+    Nothing(&'static str),
     /// A report was asked for on results that are not a GPU's.
     #[error("the results are of {0}: no report may present it as a GPU")]
     NoGpu(String),

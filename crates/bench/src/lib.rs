@@ -7,6 +7,7 @@
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
 //! | what work costs on CPU and GPU, kept for `--device auto` | [`calibrate`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
+//! | the PRD's model on engines, by strategies and sizes, side by side: phase 0's benchmark | [`engines`] |
 //! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
@@ -26,6 +27,7 @@
 pub mod accept;
 pub mod benchmark;
 pub mod calibrate;
+pub mod engines;
 mod error;
 pub mod exact;
 mod expected;
@@ -34,6 +36,7 @@ pub mod sampler;
 mod tiny_run;
 
 pub use error::BenchError;
+pub use sampler::form;
 pub use tiny_run::tiny_run;
 
 use octopus_device::{ArrayError, CudaError};

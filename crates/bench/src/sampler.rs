@@ -19,9 +19,10 @@ pub use answer::Answer;
 pub(crate) use cell::{Cell, Where};
 pub(crate) use ratios::Side;
 pub use start::first_draw;
-pub(crate) use text::form;
+pub use text::form;
 
 use super::of_cuda;
+use crate::error::BenchError;
 use answer::null_is_nan;
 use anyhow::{Context, Result, bail};
 use octopus_density::synthetic::HierarchicalSpec;
@@ -64,7 +65,7 @@ pub fn run(args: &Options<'_>) -> Result<Answer> {
 }
 
 /// Makes the model of phase 0 with its data, with this many groups of ten observations.
-fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal> {
+pub(crate) fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal, BenchError> {
     let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
     Ok(HierarchicalNormal::new(spec.generate()?.data, HierarchicalPrior::default(), likelihood)?)
 }

@@ -1,8 +1,8 @@
 //! The facts in the report about data, model, settings, machine and chains.
 
-use super::benchmark::name;
 use super::{Options, Stages};
 use anyhow::{Context, Result};
+use octopus_bench::form;
 use octopus_density::LogDensity;
 use octopus_models::Problem;
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
@@ -36,7 +36,7 @@ pub(super) fn model(stages: &Stages) -> ModelFacts {
             format!("sigma_obs ~ HalfNormal({})", prior.sigma_obs_scale),
             "y[i] ~ Normal(mu_group[group[i]], sigma_obs)".into(),
         ],
-        likelihood: name(model.likelihood()).to_owned(),
+        likelihood: form(model.likelihood()).to_owned(),
         dimension: model.dim(),
     }
 }

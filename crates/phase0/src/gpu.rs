@@ -1,8 +1,8 @@
 //! The stage that repeats the run on the GPU. It finds whether the draws have the CPU's bits, how much of the device's
 //! memory the run takes, and whether a GPU's faster arithmetic samples the same posterior.
 
+use super::Options;
 use super::verify::Machine;
-use super::{Options, tables};
 use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -181,18 +181,15 @@ impl OnGpu {
                 rows.push(("in copies", format!("{:.3} s", usage.transfer_seconds)));
             }
         }
-        Comparison {
-            title: "On the GPU".into(),
-            note: format!(
-                "{}The run of this report again, in f64 and in memory. P1.3 compares {MORE_CHAINS} times its chains in \
-                 mixed precision on the GPU with as many in f64 on the CPU: differences of means over the larger of \
-                 the CPU's |mean| and standard deviation, so that means near 0 count in standard deviations; its RMSE \
-                 is the root mean square of these differences over that of these scales.",
-                if self.test_double { "A test double: nothing here is a figure of a GPU. " } else { "" }
-            ),
-            columns: tables::words(&["what", "found"]),
-            rows: rows.into_iter().map(|(what, found)| vec![what.to_owned(), found]).collect(),
-        }
+        let note = format!(
+            "{}The run of this report again, in f64 and in memory. P1.3 compares {MORE_CHAINS} times its chains in \
+             mixed precision on the GPU with as many in f64 on the CPU: differences of means over the larger of \
+             the CPU's |mean| and standard deviation, so that means near 0 count in standard deviations; its RMSE \
+             is the root mean square of these differences over that of these scales.",
+            if self.test_double { "A test double: nothing here is a figure of a GPU. " } else { "" }
+        );
+        let rows = rows.into_iter().map(|(what, found)| vec![what.to_owned(), found]);
+        Comparison::new("On the GPU", note, &["what", "found"], rows)
     }
 }
 

@@ -12,16 +12,11 @@ mod data;
 mod diagnose;
 mod facts;
 mod gpu;
-mod gpu_benchmark;
-mod planned;
 mod plots;
 mod predict;
 mod report;
 mod sample;
-mod speedup;
-mod strategies;
 mod tables;
-mod target;
 mod verify;
 
 pub use data::of_size;
@@ -67,7 +62,7 @@ struct Stages {
     predicted: predict::Predicted,
     /// The results of the run on the GPU, or the reason why there was none.
     gpu: std::result::Result<gpu::OnGpu, String>,
-    benchmark: benchmark::Benchmarks,
+    benchmark: octopus_bench::engines::Benchmarks,
     /// The story of how each parameter converged, made while the draws are still in memory.
     stories: Stories,
     /// The statistics of the transitions, kept after the draws have gone into the file.
@@ -104,7 +99,8 @@ pub fn run(options: &Options<'_>, pool: &ThreadPool, observer: &mut dyn Observer
     let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
     let gpu = gpu::run(options, &data.problem, &machine, pool, &stage)?;
     stage("benchmark: engines, strategies, sizes");
-    let Some(benchmark) = benchmark::run(options, &data.problem, &comparison.exact, &gpu, pool, observer)? else {
+    let Some(benchmark) = benchmark::run(options, data.problem.model(), &comparison.exact, &gpu, pool, observer)?
+    else {
         return Ok(None);
     };
     let (stories, stats) = (Stories::default(), None);

@@ -139,6 +139,19 @@ pub struct Comparison {
     pub rows: Vec<Vec<String>>,
 }
 
+impl Comparison {
+    /// Makes a table, whose rows are as long as `columns`.
+    pub fn new(
+        title: impl Into<String>,
+        note: impl Into<String>,
+        columns: &[&str],
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Self { title: title.into(), note: note.into(), columns, rows: rows.into_iter().collect() }
+    }
+}
+
 impl Report {
     /// Returns the parameter with the worst R-hat; NaN is worse than any number.
     pub fn worst_rhat(&self) -> Option<&SummaryRow> {

@@ -6,7 +6,7 @@ use octopus_density::Likelihood;
 use std::fmt::Write as _;
 
 /// Returns the word for a form of the likelihood.
-pub(crate) fn form(likelihood: Likelihood) -> &'static str {
+pub fn form(likelihood: Likelihood) -> &'static str {
     match likelihood {
         Likelihood::Collapsed => "collapsed",
         Likelihood::Pointwise => "pointwise",

@@ -1,9 +1,8 @@
 //! The time that each engine takes to the PRD's quality target, which is R-hat and effective sample sizes of every
 //! parameter. It is measured with the PRD's chains, and with the chains that `--strategy auto` takes for this target.
 
-use super::benchmark::{Quality, quality_of};
-use super::tables::words;
-use anyhow::{Context, Result};
+use super::quality::{Quality, quality_of};
+use crate::error::BenchError;
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
@@ -42,7 +41,12 @@ impl Engine<'_> {
     ///
     /// # Errors
     /// When a run fails.
-    pub(super) fn measure(&self, model: &dyn LogDensity, base: &SamplerConfig, quick: bool) -> Result<Vec<Reached>> {
+    pub(super) fn measure(
+        &self,
+        model: &dyn LogDensity,
+        base: &SamplerConfig,
+        quick: bool,
+    ) -> Result<Vec<Reached>, BenchError> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
         let wanted = DrawsWanted::of(base, &goal, false);
         let best =
@@ -55,26 +59,32 @@ impl Engine<'_> {
             .collect()
     }
 
-    fn median(&self, model: &dyn LogDensity, config: &SamplerConfig, auto: bool, quick: bool) -> Result<Reached> {
+    fn median(
+        &self,
+        model: &dyn LogDensity,
+        config: &SamplerConfig,
+        auto: bool,
+        quick: bool,
+    ) -> Result<Reached, BenchError> {
         let seeds = if quick { QUICK_SEEDS } else { SEEDS };
         let run = |seed| self.once(model, SamplerConfig { seed, ..config.clone() }, auto);
-        let mut all = (config.seed..config.seed + seeds).map(run).collect::<Result<Vec<_>>>()?;
+        let mut all = (config.seed..config.seed + seeds).map(run).collect::<Result<Vec<_>, _>>()?;
         all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
         let middle = all.len() / 2;
-        all.into_iter().nth(middle).context("no seed was asked for")
+        all.into_iter().nth(middle).ok_or(BenchError::Nothing("no seed was asked for"))
     }
 
-    fn once(&self, model: &dyn LogDensity, config: SamplerConfig, auto: bool) -> Result<Reached> {
+    fn once(&self, model: &dyn LogDensity, config: SamplerConfig, auto: bool) -> Result<Reached, BenchError> {
         self.pool.install(|| {
             let begin = Instant::now();
             let mut sampler = self.place.start(model, &config)?;
             let start_s = begin.elapsed().as_secs_f64();
             let mut found = None;
-            let mut reach = reach(&mut sampler, |blocks| -> Result<bool> {
+            let mut reach = reach(&mut sampler, |blocks| -> Result<bool, BenchError> {
                 Ok(found.insert(quality_of(model, blocks, &config, None)?).converged())
             })?;
             reach.warmup_s += start_s;
-            let quality = found.context("nothing was drawn")?;
+            let quality = found.ok_or(BenchError::Nothing("nothing was drawn"))?;
             Ok(Reached { engine: self.name.to_owned(), config, auto, reach, quality })
         })
     }
@@ -113,7 +123,7 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
         ]
     };
     let mut rows: Vec<Vec<String>> = reached.iter().map(row).collect();
-    let columns = words(&[
+    let columns = [
         "engine",
         "chains",
         "wall s",
@@ -125,21 +135,21 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
         "tail ESS",
         "R-hat",
         "reached",
-    ]);
+    ];
     if let Some(why) = missing {
         let mut row = vec!["-".to_owned(); columns.len()];
         (row[0], row[1]) = ("GPU".into(), format!("SKIPPED: {why}"));
         rows.push(row);
     }
-    Comparison {
-        title: "Time to the quality target".into(),
-        note: format!(
+    Comparison::new(
+        "Time to the quality target",
+        format!(
             "Until R-hat is below {rhat} and bulk and tail ESS are above {ess} for every parameter, warm-up \
              included; the median of several seeds. Warm-up and draws are those of each chain.",
             rhat = limits::RHAT,
             ess = limits::ESS,
         ),
-        columns,
+        &columns,
         rows,
-    }
+    )
 }

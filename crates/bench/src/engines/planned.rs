@@ -1,8 +1,7 @@
 //! The choice of `--strategy auto` on each engine, for as many draws as the run makes, and how good that choice was.
 
-use super::benchmark::Measurement;
-use super::tables::words;
-use anyhow::Result;
+use super::case::Measurement;
+use crate::error::BenchError;
 use octopus_density::LogDensity;
 use octopus_device::{DeviceChoice, Seconds};
 use octopus_report::{Comparison, EngineTimes};
@@ -21,7 +20,7 @@ pub(super) fn choose(
     base: &SamplerConfig,
     choice: DeviceChoice,
     costs: &StepCosts,
-) -> Result<StrategyPlan> {
+) -> Result<StrategyPlan, BenchError> {
     let wanted = DrawsWanted { draws: base.chains * base.draws, limit: DrawsLimit::Wanted };
     Ok(plan(base, wanted, model.dim(), choice, &|config| Demand::of_run(model, config), costs)?)
 }
@@ -36,7 +35,7 @@ pub(super) fn label(config: &SamplerConfig) -> String {
 }
 
 /// Returns the table of the runs that were weighed.
-pub(super) fn table(plans: &[&StrategyPlan]) -> Comparison {
+pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
     let mut rows = Vec::new();
     for plan in plans {
         let mut shown: Vec<_> = plan.considered.iter().collect();
@@ -57,16 +56,16 @@ pub(super) fn table(plans: &[&StrategyPlan]) -> Comparison {
         }
     }
     let reasons: Vec<&str> = plans.iter().map(|plan| plan.reason.as_str()).collect();
-    Comparison {
-        title: "What --strategy auto weighed".into(),
-        note: format!(
+    Comparison::new(
+        "What --strategy auto weighed",
+        format!(
             "{}. Predicted from measured costs of a leapfrog step; of those that take hardly longer than the fastest, the one \
              with the most chains is taken.",
             reasons.join("; ")
         ),
-        columns: words(&["device", "strategy", "chains", "superchains", "draws", "predicted", ""]),
+        &["device", "strategy", "chains", "superchains", "draws", "predicted", ""],
         rows,
-    }
+    )
 }
 
 /// Returns the effective draws a second of the parameter that has the fewest, in bulk or tails; `--target-ess` waits
