@@ -1,32 +1,25 @@
 //! The errors of measuring and judging.
 
 use octopus_density::ModelError;
+use octopus_device::{ArrayError, CalibrationCacheError, CudaError};
 use octopus_diag::DiagError;
+use octopus_files::FileError;
 use octopus_runs::RunError;
 use octopus_sampler::SamplerError;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use thiserror::Error;
 
 /// Why nothing was measured or judged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// The operating system refused an operation on a file or folder.
-    #[error("cannot {action} {}", path.display())]
+    /// The operating system refused something.
+    #[error("{what}")]
     Io {
-        /// What was attempted, e.g. `read`.
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// A file of results is not there.
-    #[error("cannot read {}: is this a folder of run-acceptance.sh?", path.display())]
-    NoResults {
-        /// The file.
-        path: PathBuf,
+        /// What was attempted, and on which file.
+        what: String,
         /// The system's answer.
         source: io::Error,
     },
@@ -50,6 +43,53 @@ pub enum BenchError {
     /// A statistic cannot be computed from the draws.
     #[error("{0}")]
     Diag(#[from] DiagError),
+    /// The device or its driver failed.
+    #[error("{0}")]
+    Device(#[from] CudaError),
+    /// An operation on an array failed.
+    #[error("{0}")]
+    Array(#[from] ArrayError),
+    /// A file cannot be written.
+    #[error("{0}")]
+    File(#[from] FileError),
+    /// The measured costs cannot be kept.
+    #[error("{0}")]
+    Cache(#[from] CalibrationCacheError),
+    /// The user has no place for the measured costs.
+    #[error("give a folder with --cache")]
+    NoCache(#[source] CalibrationCacheError),
+    /// A result cannot be written as JSON.
+    #[error("{0}")]
+    ToJson(#[from] serde_json::Error),
+    /// Another process cannot be read, or what waits for the result has gone.
+    #[error("{0}")]
+    Pipe(#[from] io::Error),
+    /// The process that draws once has failed.
+    #[error("the process that draws once ended with {0}")]
+    Ended(ExitStatus),
+    /// A record is of another version of the program.
+    #[error("{}: schema {found} is not {wanted}: {advice}", path.display())]
+    Schema {
+        /// The record.
+        path: PathBuf,
+        /// The schema found.
+        found: u32,
+        /// The schema that this program knows.
+        wanted: u32,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// What should be equal differs; the text is the whole message.
+    #[error("{0}")]
+    Contradiction(String),
+    /// One of many measurements failed.
+    #[error("{name}")]
+    At {
+        /// The name of the measurement.
+        name: String,
+        /// The reason.
+        source: Box<BenchError>,
+    },
     /// There is nothing to measure.
     #[error("{0}")]
     Nothing(&'static str),
@@ -59,9 +99,14 @@ pub enum BenchError {
 }
 
 impl BenchError {
+    /// Says in which measurement this happened.
+    pub(crate) fn at(self, name: String) -> Self {
+        Self::At { name, source: Box::new(self) }
+    }
+
     /// Makes the error for `map_err`: the operation `action` on `path` failed.
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { action, path: path.to_owned(), source }
+    pub(crate) fn io(action: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { what: format!("cannot {action} {}", path.display()), source }
     }
 
     /// Makes the error for `map_err`: a text cannot be read or written as JSON.

@@ -2,7 +2,7 @@
 
 use super::expected::{Expected, ptx_sha256};
 use super::of_cuda;
-use anyhow::{Result, bail};
+use crate::error::BenchError;
 use octopus_device::{DeviceIdentity, ExactRow, ExactSize, exact_kernels};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -62,13 +62,14 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
-pub fn run(args: &Options<'_>) -> Result<Answer> {
+pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
     let expected = args.expected.map(Expected::read).transpose()?;
     let size = if args.small { ExactSize::Small } else { ExactSize::Full };
     let report = exact_kernels(args.device, size).map_err(of_cuda)?;
     if let Some(path) = args.record {
         if let Some(row) = report.rows.iter().find(|row| !row.equal()) {
-            bail!("nothing is recorded: {} of {} differs from the CPU's result", row.name, row.n);
+            let what = format!("nothing is recorded: {} of {} differs from the CPU's result", row.name, row.n);
+            return Err(BenchError::Contradiction(what));
         }
         Expected::of(&report.rows).write(path)?;
     }

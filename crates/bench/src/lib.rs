@@ -39,11 +39,14 @@ pub use error::BenchError;
 pub use sampler::form;
 pub use tiny_run::tiny_run;
 
-use octopus_device::{ArrayError, CudaError};
+use octopus_density::synthetic::Synthetic;
+use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
+use octopus_device::{ArrayError, CudaContext, CudaError, Device};
 use octopus_runs::RunError;
+use octopus_sampler::SamplerError;
 
 /// An absent device or driver is missing hardware; anything else is a failure.
-fn of_cuda(error: CudaError) -> anyhow::Error {
+fn of_cuda(error: CudaError) -> BenchError {
     match error {
         CudaError::DeviceMissing { .. } => RunError::NoDevice(error.to_string()).into(),
         error if error.is_absence() => RunError::NoDevice(format!("{error}; see `octopus verify`")).into(),
@@ -51,9 +54,28 @@ fn of_cuda(error: CudaError) -> anyhow::Error {
     }
 }
 
-fn of_array(error: ArrayError) -> anyhow::Error {
+fn of_array(error: ArrayError) -> BenchError {
     match error {
         ArrayError::Cuda { source, .. } => of_cuda(source),
         other => other.into(),
     }
+}
+
+/// A device that fails below the sampler has its own exit code, too.
+fn of_sampler(error: SamplerError) -> BenchError {
+    match error {
+        SamplerError::Device(error) => of_cuda(error),
+        error => error.into(),
+    }
+}
+
+/// Makes the model of phase 0 with data that are made up.
+fn model_of(made: Result<Synthetic, ModelError>, likelihood: Likelihood) -> Result<HierarchicalNormal, ModelError> {
+    HierarchicalNormal::new(made?.data, HierarchicalPrior::default(), likelihood)
+}
+
+/// Makes a context on cuda:N.
+fn context(ordinal: u32) -> Result<CudaContext, BenchError> {
+    let context = Device::Cuda(ordinal).context().map_err(of_cuda)?;
+    context.ok_or_else(|| RunError::NoDevice(format!("cuda:{ordinal} has no context")).into())
 }

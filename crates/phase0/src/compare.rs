@@ -1,6 +1,6 @@
 //! Comparison of every mean and every standard deviation with the exact posterior, in Monte Carlo standard errors.
 
-use anyhow::Result;
+use crate::error::Phase0Error;
 use octopus_bench::engines::known;
 use octopus_density::LogDensity;
 use octopus_density::exact::ExactPosterior;
@@ -64,7 +64,7 @@ impl Comparison {
 ///
 /// # Errors
 /// When the exact posterior cannot be computed.
-pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) -> Result<Comparison> {
+pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) -> Result<Comparison, Phase0Error> {
     let model = problem.model();
     let exact = ExactPosterior::compute(model.data(), model.prior())?;
     let mut deviations = Vec::new();

@@ -3,7 +3,8 @@
 
 use super::Options;
 use super::verify::Machine;
-use anyhow::Result;
+use crate::error::Phase0Error;
+use octopus_bench::engines::Gpu;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
@@ -47,7 +48,7 @@ pub(super) fn run(
     machine: &Machine,
     pool: &ThreadPool,
     stage: &dyn Fn(&str),
-) -> Result<Result<OnGpu, String>> {
+) -> Result<Result<OnGpu, String>, Phase0Error> {
     let device = match (options.device.device, machine.gpu(), options.asked) {
         (device @ Device::Cuda(_), _, _) => device,
         (Device::Cpu, Measured::NotMeasured(reason), _) => return Ok(Err(reason)),
@@ -143,7 +144,7 @@ fn posterior(
     config: &SamplerConfig,
     gpu: &Placement,
     pool: &ThreadPool,
-) -> Result<Measured<PosteriorMatch>> {
+) -> Result<Measured<PosteriorMatch>, Phase0Error> {
     let config = SamplerConfig { chains: MORE_CHAINS * config.chains, ..config.clone() };
     let mixed = SamplerConfig { precision: Precision::Mixed, ..config.clone() };
     let on_gpu = match sample_in_memory(model, &mixed, gpu, pool) {
@@ -165,6 +166,11 @@ fn posterior(
 }
 
 impl OnGpu {
+    /// Returns the GPU as the benchmark takes it.
+    pub(super) fn to_time(&self) -> Gpu<'_> {
+        Gpu { device: self.device, place: &self.place, test_double: self.test_double, works: self.run.is_ok() }
+    }
+
     /// Returns the table for the report.
     pub(super) fn table(&self) -> Comparison {
         let mut rows = vec![("device", self.name.clone())];
@@ -189,7 +195,7 @@ impl OnGpu {
             if self.test_double { "A test double: nothing here is a figure of a GPU. " } else { "" }
         );
         let rows = rows.into_iter().map(|(what, found)| vec![what.to_owned(), found]);
-        Comparison::new("On the GPU", note, &["what", "found"], rows)
+        Comparison::new("On the GPU", note, "what | found", rows)
     }
 }
 

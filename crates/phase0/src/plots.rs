@@ -1,7 +1,7 @@
 //! The stage that draws the pictures, and writes the trace that ArviZ opens.
 
 use super::{Options, Stages, dashboard};
-use anyhow::{Context, Result};
+use crate::error::Phase0Error;
 use octopus::PriorDraws;
 use octopus::{Material, Picture};
 use octopus::{Trace, rows};
@@ -58,12 +58,12 @@ const PICTURES: [&str; 17] = [
 ///
 /// # Errors
 /// When a file cannot be removed.
-pub(super) fn clear(out: &Path) -> Result<()> {
+pub(super) fn clear(out: &Path) -> Result<(), Phase0Error> {
     for name in DELIVERABLES.into_iter().chain(PICTURES) {
         let path = out.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("cannot remove the earlier {}", path.display()));
+                return Err(Phase0Error::Io { action: "remove the earlier", path, source: error });
             }
             _ => {}
         }
@@ -75,7 +75,7 @@ pub(super) fn clear(out: &Path) -> Result<()> {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figure>> {
+pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figure>, Phase0Error> {
     let problem = &stages.data.problem;
     let mut data = std::mem::take(&mut stages.sampled.draws);
     stages.predicted.predictive.add_groups(&mut data);
@@ -106,10 +106,11 @@ pub(super) fn summary_rows(stages: &Stages) -> Vec<SummaryRow> {
     rows(&stages.diagnosis.summary.parameters, &stages.data.problem.truth())
 }
 
-fn write_trace(options: &Options<'_>, data: &InferenceData) -> Result<()> {
+fn write_trace(options: &Options<'_>, data: &InferenceData) -> Result<(), Phase0Error> {
     let path = options.out.join(TRACE);
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let failed = |source| Phase0Error::Io { action: "make the folder", path: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(failed)?;
     }
     write_netcdf(&path, data, true)?;
     Ok(())

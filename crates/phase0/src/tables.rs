@@ -32,7 +32,7 @@ fn exact(stages: &Stages) -> Comparison {
         "Against the exact posterior",
         "By quadrature over the two scales, good to ten digits; the distance is in Monte Carlo standard \
                errors. All population parameters, and the six worst of the others.",
-        &["parameter", "of", "draws", "exact", "MCSE", "distance", "limit"],
+        "parameter | of | draws | exact | MCSE | distance | limit",
         chosen.iter().map(row),
     )
 }

@@ -140,14 +140,14 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Makes a table, whose rows are as long as `columns`.
+    /// Makes a table with the columns `a | b | c`, whose rows have as many cells.
     pub fn new(
         title: impl Into<String>,
         note: impl Into<String>,
-        columns: &[&str],
+        columns: &str,
         rows: impl IntoIterator<Item = Vec<String>>,
     ) -> Self {
-        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        let columns = columns.split(" | ").map(str::to_owned).collect();
         Self { title: title.into(), note: note.into(), columns, rows: rows.into_iter().collect() }
     }
 }

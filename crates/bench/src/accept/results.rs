@@ -122,7 +122,10 @@ impl Manifest {
 
 fn steps(folder: &Path) -> Result<Vec<Step>, BenchError> {
     let path = folder.join("steps.jsonl");
-    let text = fs::read_to_string(&path).map_err(|source| BenchError::NoResults { path: path.clone(), source })?;
+    let text = fs::read_to_string(&path).map_err(|source| {
+        let what = format!("cannot read {}: is this a folder of run-acceptance.sh?", path.display());
+        BenchError::Io { what, source }
+    })?;
     let line = |(at, line): (usize, &str)| {
         let what = || format!("{}, line {}: {line}", path.display(), at + 1);
         serde_json::from_str(line).map_err(BenchError::json(what))

@@ -143,7 +143,7 @@ fn each_mismatch_is_an_objection() {
         ("memory", "sampler.json", "\"foretold_bytes\": 2097152", "\"foretold_bytes\": 1", "foretold were 1"),
         ("batch-failed", "sampler.json", "\"failed\": 0", "\"failed\": 3", "3 of 1000 data sets failed"),
         ("cells", "sampler.json", "\"place\": \"cpu\"", "\"place\": \"gpu\"", "nothing was measured on the CPU"),
-        ("json", "sampler.json", "{\"device\"", "[", "it has left no figures"),
+        ("json", "sampler.json", "{\"schema\"", "[", "it has left no figures"),
     ] {
         let objections = objections((file, from, to));
         assert!(objections.iter().any(|text| text.contains(word)), "{name}: {objections:?}");

@@ -27,11 +27,15 @@ pub(super) fn choose(
 
 /// Returns the name by which tables and pictures call the choice.
 pub(super) fn label(config: &SamplerConfig) -> String {
-    let strategy = match config.strategy {
+    format!("auto: {} chains x {} draws ({})", config.chains, config.draws, word(config.strategy))
+}
+
+/// Returns the name of a strategy, as users give it.
+pub(super) fn word(strategy: Strategy) -> &'static str {
+    match strategy {
         Strategy::FourLong => "four-long",
         Strategy::ManyShort => "many-short",
-    };
-    format!("auto: {} chains x {} draws ({strategy})", config.chains, config.draws)
+    }
 }
 
 /// Returns the table of the runs that were weighed.
@@ -44,15 +48,21 @@ pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
         let long = long.filter(|&at| at >= ROWS).map(|at| shown[at]);
         for run in shown.into_iter().take(ROWS).chain(long) {
             let SamplerConfig { chains, superchains, draws, .. } = run.config;
-            let (strategy, superchains) = match run.config.strategy {
-                Strategy::FourLong => ("four-long", "-".to_owned()),
-                Strategy::ManyShort => ("many-short", superchains.to_string()),
-            };
+            let many = run.config.strategy == Strategy::ManyShort;
+            let superchains = if many { superchains.to_string() } else { "-".to_owned() };
             let chosen = if run.config == plan.config { "chosen" } else { "" };
             let [chains, draws] = [chains, draws].map(|number| number.to_string());
             let device = run.device.to_string();
             let seconds = Seconds(run.seconds).to_string();
-            rows.push(vec![device, strategy.into(), chains, superchains, draws, seconds, chosen.into()]);
+            rows.push(vec![
+                device,
+                word(run.config.strategy).into(),
+                chains,
+                superchains,
+                draws,
+                seconds,
+                chosen.into(),
+            ]);
         }
     }
     let reasons: Vec<&str> = plans.iter().map(|plan| plan.reason.as_str()).collect();
@@ -63,7 +73,7 @@ pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
              with the most chains is taken.",
             reasons.join("; ")
         ),
-        &["device", "strategy", "chains", "superchains", "draws", "predicted", ""],
+        "device | strategy | chains | superchains | draws | predicted | ",
         rows,
     )
 }

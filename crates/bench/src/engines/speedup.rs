@@ -93,7 +93,7 @@ pub(super) fn break_even(found: &Benchmarks) -> Comparison {
         "Where the GPU begins to pay",
         "Effective draws a second (the smallest bulk ESS of all parameters, warm-up included) of the CPU's best run \
                that meets R-hat and effective sample sizes, and the fewest chains with which the GPU makes more.",
-        &["groups", "CPU, ESS/s", "GPU, ESS/s"],
+        "groups | CPU, ESS/s | GPU, ESS/s",
         sizes(found).into_iter().map(row),
     )
 }

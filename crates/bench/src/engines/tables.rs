@@ -36,7 +36,25 @@ impl Benchmarks {
 
     /// Returns the table that shows how the engines were timed.
     pub fn repeats_table(&self) -> Comparison {
-        batches(&self.engines)
+        let row = |m: &Measurement| {
+            let repeats = m.run.result.value().map(|times| times.repeats.as_slice()).unwrap_or_default();
+            let shown: Vec<String> = repeats.iter().map(|repeat| format!("{:.4}", repeat.wall_s)).collect();
+            vec![
+                format!("{}{}", m.run.setting, ["", " (timed again)", " (timed twice again)"][m.again.min(2)]),
+                m.batch.to_string(),
+                shown.join("  "),
+                m.variation().map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", 100.0 * v)),
+            ]
+        };
+        Comparison::new(
+            "Repeats",
+            "After one run to warm up. A repeat is a batch of runs and counts as their mean; the variation is \
+             the standard deviation (n - 1) over the mean of the repeats, and P1.4 takes the worst. An engine whose \
+             times vary by 10% or more is timed again with repeats of twice the length, at most twice (not with \
+             --quick), and the last count.",
+            "engine | runs a repeat | wall s of each repeat | variation",
+            self.engines.iter().map(row),
+        )
     }
 }
 
@@ -69,41 +87,7 @@ fn runs<'a>(
     Comparison::new(
         title,
         format!("{note} R-hat and ESS are the worst of all parameters; a run passes as P0.3 does."),
-        &[
-            "configuration",
-            "groups",
-            "wall s",
-            "leapfrogs/draw",
-            "bulk ESS",
-            "tail ESS",
-            "R-hat",
-            "divergences",
-            "ESS/s",
-            "passes",
-        ],
+        "configuration | groups | wall s | leapfrogs/draw | bulk ESS | tail ESS | R-hat | divergences | ESS/s | passes",
         measurements.into_iter().map(row),
-    )
-}
-
-/// Returns the table that shows how the engines were timed.
-fn batches(measurements: &[Measurement]) -> Comparison {
-    let row = |m: &Measurement| {
-        let repeats = m.run.result.value().map(|times| times.repeats.as_slice()).unwrap_or_default();
-        let shown: Vec<String> = repeats.iter().map(|repeat| format!("{:.4}", repeat.wall_s)).collect();
-        vec![
-            format!("{}{}", m.run.setting, ["", " (timed again)", " (timed twice again)"][m.again.min(2)]),
-            m.batch.to_string(),
-            shown.join("  "),
-            m.variation().map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", 100.0 * v)),
-        ]
-    };
-    Comparison::new(
-        "Repeats",
-        "After one run to warm up. A repeat is a batch of runs and counts as their mean; the variation is \
-               the standard deviation (n - 1) over the mean of the repeats, and P1.4 takes the worst. An engine whose \
-               times vary by 10% or more is timed again with repeats of twice the length, at most twice (not with \
-               --quick), and the last count.",
-        &["engine", "runs a repeat", "wall s of each repeat", "variation"],
-        measurements.iter().map(row),
     )
 }

@@ -1,6 +1,7 @@
 //! The time that each engine takes to the PRD's quality target, which is R-hat and effective sample sizes of every
 //! parameter. It is measured with the PRD's chains, and with the chains that `--strategy auto` takes for this target.
 
+use super::planned::word;
 use super::quality::{Quality, quality_of};
 use crate::error::BenchError;
 use octopus_density::LogDensity;
@@ -8,7 +9,7 @@ use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
 use octopus_runs::{Demand, DrawsWanted, Goal, Placement, Reach, StepCosts, plan, reach};
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
 
@@ -101,10 +102,7 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
     let row = |reached: &Reached| {
         let Reached { engine, config, auto, reach, quality } = reached;
         let Reach { warm_up, draws, warmup_s, sampling_s, .. } = reach;
-        let strategy = match config.strategy {
-            Strategy::FourLong => "four-long",
-            Strategy::ManyShort => "many-short",
-        };
+        let strategy = word(config.strategy);
         let chains = format!("{}{strategy}, {} chains", if *auto { "auto: " } else { "" }, config.chains);
         let seconds = [reached.seconds(), *warmup_s, *sampling_s].map(|s| format!("{s:.4}"));
         let [wall, warmup, sampling] = seconds;
@@ -123,21 +121,10 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
         ]
     };
     let mut rows: Vec<Vec<String>> = reached.iter().map(row).collect();
-    let columns = [
-        "engine",
-        "chains",
-        "wall s",
-        "warm-up s",
-        "sampling s",
-        "warm-up",
-        "draws",
-        "bulk ESS",
-        "tail ESS",
-        "R-hat",
-        "reached",
-    ];
+    let columns = "engine | chains | wall s | warm-up s | sampling s | warm-up | draws | bulk ESS | tail ESS | R-hat | \
+                   reached";
     if let Some(why) = missing {
-        let mut row = vec!["-".to_owned(); columns.len()];
+        let mut row = vec!["-".to_owned(); columns.split(" | ").count()];
         (row[0], row[1]) = ("GPU".into(), format!("SKIPPED: {why}"));
         rows.push(row);
     }
@@ -149,7 +136,7 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
             rhat = limits::RHAT,
             ess = limits::ESS,
         ),
-        &columns,
+        columns,
         rows,
     )
 }

@@ -2,7 +2,7 @@
 
 use super::cell::Where;
 use super::model;
-use anyhow::Result;
+use crate::error::BenchError;
 use octopus_density::Likelihood;
 use octopus_device::CudaContext;
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, SamplerConfig};
@@ -65,7 +65,7 @@ impl BatchPlan {
 
     /// # Errors
     /// When the device fails.
-    pub(super) fn measure(&self, context: &CudaContext) -> Result<Batch> {
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<Batch, BenchError> {
         let (model, (tune, draws)) = (model(self.groups, Likelihood::Collapsed)?, self.iterations);
         let base = SamplerConfig {
             chains: CHAINS,

@@ -1,7 +1,7 @@
 //! Cells: a cell is one run with a size, a likelihood, a precision and a number of chains, on the GPU or on all cores.
 
 use super::quality::{Quality, quality};
-use anyhow::Result;
+use crate::error::BenchError;
 use octopus_density::{HierarchicalNormal, Likelihood, LogDensity};
 use octopus_device::CudaContext;
 use octopus_sampler::{
@@ -12,9 +12,10 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 /// The engine of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Where {
+    #[default]
     Cpu,
     Gpu,
 }
@@ -48,7 +49,7 @@ pub(super) struct CellPlan {
 }
 
 /// The results of a cell; times are in seconds.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) place: Where,
     pub(crate) groups: usize,
@@ -143,7 +144,7 @@ impl CellPlan {
         model: &HierarchicalNormal,
         context: Option<&CudaContext>,
         time: Duration,
-    ) -> Result<Cell> {
+    ) -> Result<Cell, BenchError> {
         let config = self.config();
         let mut cell = self.empty(&config);
         if let Err(error) = fill(&mut cell, model, &config, context, time) {
@@ -171,23 +172,8 @@ impl CellPlan {
             target_accept: config.target_accept,
             strategy: config.strategy,
             tune: config.tune,
-            warm_up: None,
             planned_draws: config.draws,
-            draws: 0,
-            setup_seconds: 0.0,
-            warmup_seconds: 0.0,
-            sampling_seconds: 0.0,
-            leapfrogs: 0,
-            leapfrogs_per_draw: 0.0,
-            leapfrogs_per_second: 0.0,
-            device_seconds: None,
-            device_us_per_leapfrog: None,
-            device_bytes: None,
-            foretold_bytes: None,
-            divergences: 0,
-            quality: None,
-            min_ess_per_second: None,
-            error: None,
+            ..Cell::default()
         }
     }
 }

@@ -2,8 +2,9 @@
 //! quantity, including warm-up.
 
 use super::cell::Where;
+use super::model;
 use super::quality::{Quality, quality};
-use anyhow::Result;
+use crate::error::BenchError;
 use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_device::CudaContext;
 use octopus_diag::limits;
@@ -76,16 +77,16 @@ impl GoalPlan {
 
     /// # Errors
     /// When the device fails.
-    pub(super) fn measure(&self, model: &HierarchicalNormal, context: &CudaContext) -> Result<Goal> {
-        debug_assert_eq!(model.likelihood(), Likelihood::Collapsed);
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<Goal, BenchError> {
+        let model = &model(self.groups, Likelihood::Collapsed)?;
         let seeds = if self.short { 1 } else { SEEDS };
-        let mut all = (0..seeds).map(|seed| self.once(model, context, 42 + seed)).collect::<Result<Vec<_>>>()?;
+        let mut all = (0..seeds).map(|seed| self.once(model, context, 42 + seed)).collect::<Result<Vec<_>, _>>()?;
         let reached = all.iter().all(|goal| goal.reached);
         all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
         Ok(Goal { reached, ..all.swap_remove(all.len() / 2) })
     }
 
-    fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<Goal> {
+    fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<Goal, BenchError> {
         let (chains, precision) = (self.chains, self.precision);
         let draws = MOST_DRAWS.div_ceil(chains);
         let base = SamplerConfig::many_short(chains);
@@ -105,7 +106,7 @@ impl GoalPlan {
             // While there are far fewer draws than the target's effective draws, a look at them is not needed.
             let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();
             found = (drawn as f64 >= target / 2.0).then(|| quality(model, blocks, &config)).flatten();
-            Ok::<_, anyhow::Error>(found.as_ref().is_some_and(enough))
+            Ok::<_, BenchError>(found.as_ref().is_some_and(enough))
         })?;
         Ok(Goal {
             place: self.place,

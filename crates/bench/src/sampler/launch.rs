@@ -1,7 +1,7 @@
 //! The cost of a launch besides its leapfrog steps, measured by cutting the same run into more and more launches.
 
 use super::{model, null_is_nan};
-use anyhow::{Result, bail};
+use crate::error::BenchError;
 use octopus_density::Likelihood;
 use octopus_device::CudaContext;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
@@ -60,10 +60,11 @@ impl LaunchPlan {
 
     /// # Errors
     /// When the device fails, or the draws depend on the launches.
-    pub(super) fn measure(&self, context: &CudaContext) -> Result<LaunchCost> {
-        let points = ITERATIONS.into_iter().map(|most| self.point(context, most)).collect::<Result<Vec<_>>>()?;
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<LaunchCost, BenchError> {
+        let points = ITERATIONS.into_iter().map(|most| self.point(context, most)).collect::<Result<Vec<_>, _>>()?;
         if points.iter().any(|point| point.leapfrogs != points[0].leapfrogs) {
-            bail!("{}: runs cut into other launches take other leapfrogs: {points:?}", self.name());
+            let what = format!("{}: runs cut into other launches take other leapfrogs: {points:?}", self.name());
+            return Err(BenchError::Contradiction(what));
         }
         let line = |seconds: fn(&LaunchPoint) -> f64| {
             let per_launch = |value: f64, point: &LaunchPoint| value / point.launches.max(1) as f64;
@@ -81,7 +82,7 @@ impl LaunchPlan {
         })
     }
 
-    fn point(&self, context: &CudaContext, most_iterations: usize) -> Result<LaunchPoint> {
+    fn point(&self, context: &CudaContext, most_iterations: usize) -> Result<LaunchPoint, BenchError> {
         let model = model(self.groups, Likelihood::Collapsed)?;
         let (draws, precision) = (self.draws, self.precision);
         let config = SamplerConfig { tune: TUNE, draws, chains: 1, precision, seed: 42, ..SamplerConfig::default() };

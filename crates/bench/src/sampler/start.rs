@@ -1,15 +1,15 @@
 //! The time from the start of a process to its first draw, with and without kernels that the driver has compiled
 //! before.
 
-use super::super::of_cuda;
+use super::super::{context, of_cuda};
 use super::model;
-use anyhow::{Context, Result, bail};
+use crate::error::BenchError;
 use octopus_density::Likelihood;
-use octopus_device::{Device, DeviceIdentity};
+use octopus_device::DeviceIdentity;
 use octopus_runs::RunError;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -70,29 +70,32 @@ impl StartPlan {
 
     /// # Errors
     /// When the process fails.
-    pub(super) fn measure(&self, starting: &dyn Fn(&str) -> Result<Command>) -> Result<Start> {
+    pub(super) fn measure(&self, starting: &dyn Fn(&str) -> io::Result<Command>) -> Result<Start, BenchError> {
         if !self.cold {
             // Fills the cache.
             self.process(starting)?;
         }
-        let (process_to_first_draw, phases) = self.process(starting).with_context(|| self.name())?;
+        let (process_to_first_draw, phases) = self.process(starting).map_err(|error| error.at(self.name()))?;
         let Self { groups, precision, cold } = *self;
         Ok(Start { groups, precision, cold, process_to_first_draw, phases })
     }
 
-    fn process(&self, starting: &dyn Fn(&str) -> Result<Command>) -> Result<(f64, Phases)> {
-        let mut command = starting(&format!("{}:{}", self.groups, self.precision))?;
+    fn process(&self, starting: &dyn Fn(&str) -> io::Result<Command>) -> Result<(f64, Phases), BenchError> {
+        let program = |what: &'static str| move |source| BenchError::Io { what: what.into(), source };
+        let mut command = starting(&format!("{}:{}", self.groups, self.precision))
+            .map_err(program("this program does not know its own file"))?;
         command.env("CUDA_CACHE_DISABLE", if self.cold { "1" } else { "0" }).stdout(Stdio::piped());
         let clock = Instant::now();
-        let mut child = command.spawn().context("cannot start this program again")?;
+        let mut child = command.spawn().map_err(program("cannot start this program again"))?;
         let mut line = String::new();
-        BufReader::new(child.stdout.take().context("the process has no output")?).read_line(&mut line)?;
+        BufReader::new(child.stdout.take().ok_or(BenchError::Nothing("the process has no output"))?)
+            .read_line(&mut line)?;
         let seconds = clock.elapsed().as_secs_f64();
         let status = child.wait()?;
         if !status.success() {
-            bail!("the process that draws once ended with {status}");
+            return Err(BenchError::Ended(status));
         }
-        Ok((seconds, serde_json::from_str(&line).with_context(|| format!("the process told {line:?}"))?))
+        Ok((seconds, serde_json::from_str(&line).map_err(BenchError::json(|| format!("the process told {line:?}")))?))
     }
 }
 
@@ -100,7 +103,7 @@ impl StartPlan {
 ///
 /// # Errors
 /// When there is no such device, it fails, or `what` is of another form.
-pub fn first_draw(device: u32, what: &str, out: &mut dyn Write) -> Result<()> {
+pub fn first_draw(device: u32, what: &str, out: &mut dyn Write) -> Result<(), BenchError> {
     let usage = || RunError::CannotRun(format!("{what} is not of the form GROUPS:PRECISION"));
     let (groups, precision) = what.split_once(':').ok_or_else(usage)?;
     let groups = groups.parse().map_err(|_| usage())?;
@@ -109,8 +112,7 @@ pub fn first_draw(device: u32, what: &str, out: &mut dyn Write) -> Result<()> {
     let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
     DeviceIdentity::read(device).map_err(of_cuda)?;
     let driver = lap();
-    let context = Device::Cuda(device).context().map_err(of_cuda)?;
-    let context = context.ok_or_else(|| RunError::NoDevice(format!("cuda:{device} has no context")))?;
+    let context = context(device)?;
     let in_context = lap();
     let model = model(groups, Likelihood::Collapsed)?;
     let config = SamplerConfig { draws: 1, tune: 0, chains: 1, precision, seed: 42, ..SamplerConfig::default() };

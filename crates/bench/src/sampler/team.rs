@@ -2,9 +2,10 @@
 //! more and more blocks, and on the CPU.
 
 use super::null_is_nan;
-use anyhow::{Result, bail};
+use crate::error::BenchError;
+use crate::model_of;
 use octopus_density::synthetic::HierarchicalSpec;
-use octopus_density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_density::{HierarchicalNormal, Likelihood};
 use octopus_device::CudaContext;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::{Deserialize, Serialize};
@@ -65,14 +66,14 @@ impl TeamPlan {
 
     /// # Errors
     /// When the device fails, or the draws depend on the blocks.
-    pub(super) fn measure(&self, context: &CudaContext) -> Result<TeamCost> {
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<TeamCost, BenchError> {
         let spec = HierarchicalSpec { groups: self.groups, per_group: self.per_group, ..HierarchicalSpec::default() };
-        let data = spec.generate()?.data;
-        let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise)?;
+        let model = model_of(spec.generate(), Likelihood::Pointwise)?;
         let points = self.blocks.iter().map(|&blocks| self.point(&model, context, blocks));
-        let points = points.collect::<Result<Vec<TeamPoint>>>()?;
+        let points = points.collect::<Result<Vec<_>, _>>()?;
         if points.iter().any(|point| point.leapfrogs != points[0].leapfrogs) {
-            bail!("{}: runs by other numbers of blocks take other leapfrogs: {points:?}", self.name());
+            let what = format!("{}: runs by other numbers of blocks take other leapfrogs: {points:?}", self.name());
+            return Err(BenchError::Contradiction(what));
         }
         let Self { groups, per_group, precision, chains, .. } = *self;
         let cpu_us_per_leapfrog = (precision == Precision::F64).then(|| self.on_cpu(&model)).transpose()?;
@@ -85,7 +86,12 @@ impl TeamPlan {
         SamplerConfig { tune, draws, chains, precision, max_depth: 5, seed: 42, ..SamplerConfig::default() }
     }
 
-    fn point(&self, model: &HierarchicalNormal, context: &CudaContext, blocks: Option<usize>) -> Result<TeamPoint> {
+    fn point(
+        &self,
+        model: &HierarchicalNormal,
+        context: &CudaContext,
+        blocks: Option<usize>,
+    ) -> Result<TeamPoint, BenchError> {
         let gpu = GpuConfig { blocks_per_chain: blocks.unwrap_or(usize::MAX), ..GpuConfig::default() };
         let mut sampler = Sampler::begin(model, Begin::Anew(self.config()), Backend::gpu(context, &gpu))?;
         let before = context.usage().measured_time;
@@ -100,7 +106,7 @@ impl TeamPlan {
         })
     }
 
-    fn on_cpu(&self, model: &HierarchicalNormal) -> Result<f64> {
+    fn on_cpu(&self, model: &HierarchicalNormal) -> Result<f64, BenchError> {
         let mut sampler = Sampler::new(model, self.config())?;
         let clock = Instant::now();
         let leapfrogs = leapfrogs(&mut sampler)?;
@@ -109,7 +115,7 @@ impl TeamPlan {
 }
 
 /// Returns the number of leapfrog steps of the whole run.
-fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64> {
+fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64, BenchError> {
     let mut leapfrogs = 0;
     while let Some(block) = sampler.advance(usize::MAX)? {
         leapfrogs += block.leapfrogs();

@@ -12,7 +12,7 @@ use octopus_bench::accept;
 /// When a file of the results is missing or is not what it should be, or the report cannot be written.
 pub(super) fn run(args: &DeviceAcceptArgs) -> Result<Exit> {
     let judgement = accept::judge(&args.results)?;
-    output::note(judgement.to_string().trim_end());
+    output::note(judgement.to_string().trim_end_matches('\n'));
     if !judgement.accepted() {
         return Ok(Exit::Bad);
     }
