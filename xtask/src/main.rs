@@ -85,7 +85,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
             Ok(options) => seeds::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },
-        ("accept", [results]) => accept::run(&root, Path::new(results), accept::Purpose::Report),
+        ("accept", [results]) => accept::run(&root, Path::new(results)),
         ("accept", []) => Ok(misuse("accept needs the folder of results")),
         ("mutants", _) => mutants::run(&root, arguments),
         ("tidy", []) => tidy::run(&root),

@@ -1,8 +1,7 @@
 //! `cargo xtask rehearse`: the acceptance bundle, whole, on the software GPU.
 
-use crate::accept::{self, Purpose};
 use crate::run::{self, Outcome};
-use crate::{bundle, target};
+use crate::{accept, bundle, target};
 use anyhow::{Context, Result};
 use octopus_softgpu::{Lanes, SoftwareGpu, Unavailable, sampler_units};
 use std::fs;
@@ -43,7 +42,7 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
             // A failed step is for the judge: it says which, and why.
             run::status(&mut script)?;
         }
-        accept::run(root, &results, Purpose::Rehearsal)
+        accept::judge(root, &results, None)
     })
 }
 

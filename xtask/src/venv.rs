@@ -1,8 +1,7 @@
 //! The Python environments of the tests that hold us to ArviZ and xarray, made once and kept below the target
 //! folder: what needs other versions of one package is in another.
 
-use crate::run;
-use crate::target;
+use crate::{run, target};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Times of operations on arrays, with and without copies: `octopus device benchmark`.
 
 use super::{of_array, of_cuda};
-use anyhow::Result;
+use crate::error::BenchError;
 use octopus_device::{
     Array, ArrayError, Benchmark, BenchmarkConfig, Device, DeviceIdentity, Matrix, Scalar, benchmark_device,
     with_device,
@@ -59,7 +59,7 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, or it fails.
-pub fn run(ordinal: u32, small: bool) -> Result<Answer> {
+pub fn run(ordinal: u32, small: bool) -> Result<Answer, BenchError> {
     let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
     let small = small || device.test_double;
     let (elements, sides) = if small { (&ELEMENTS[..SMALL], &SIDES[..SMALL]) } else { (&ELEMENTS[..], &SIDES[..]) };

@@ -3,7 +3,7 @@
 mod leapfrog;
 
 use super::{of_array, of_cuda};
-use anyhow::{Context, Result};
+use crate::error::BenchError;
 use leapfrog::Runs;
 use octopus_device::{
     Calibration, CalibrationCache, CalibrationConfig, CalibrationKey, Device, DeviceIdentity, calibrate,
@@ -33,11 +33,11 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, it fails, or the cache cannot be written.
-pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<Answer> {
+pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<Answer, BenchError> {
     let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
     let cache = match cache {
         Some(folder) => CalibrationCache::in_folder(folder),
-        None => CalibrationCache::of_user().context("give a folder with --cache")?,
+        None => CalibrationCache::of_user().map_err(BenchError::NoCache)?,
     };
     let key = CalibrationKey::of_device(ordinal, device.driver.as_deref()).map_err(of_cuda)?;
     let (config, runs) = if device.test_double { (of_the_double(), Runs::of_the_double()) } else { Default::default() };

@@ -2,9 +2,9 @@
 
 use super::expected::{Expected, ptx_sha256};
 use super::of_cuda;
-use anyhow::{Result, bail};
+use crate::error::BenchError;
 use octopus_device::{DeviceIdentity, ExactRow, ExactSize, exact_kernels};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 
@@ -22,24 +22,24 @@ pub struct Options<'a> {
 }
 
 /// The comparison of one kernel's result.
-#[derive(Debug, Serialize)]
-struct Row {
-    name: String,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
     n: usize,
-    hash: String,
-    cpu: String,
+    pub(crate) hash: String,
+    pub(crate) cpu: String,
     /// The recorded hash; `None` without `--expected`, or when the file does not have it.
-    expected: Option<String>,
+    pub(crate) expected: Option<String>,
     equal: bool,
 }
 
 /// All kernels' results, compared.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
     schema: u32,
-    device: DeviceIdentity,
-    ptx_sha256: String,
-    kernels: Vec<Row>,
+    pub(crate) device: DeviceIdentity,
+    pub(crate) ptx_sha256: String,
+    pub(crate) kernels: Vec<Row>,
     equal: bool,
     /// Differences other than those in the rows.
     problems: Vec<String>,
@@ -62,13 +62,14 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
-pub fn run(args: &Options<'_>) -> Result<Answer> {
+pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
     let expected = args.expected.map(Expected::read).transpose()?;
     let size = if args.small { ExactSize::Small } else { ExactSize::Full };
     let report = exact_kernels(args.device, size).map_err(of_cuda)?;
     if let Some(path) = args.record {
         if let Some(row) = report.rows.iter().find(|row| !row.equal()) {
-            bail!("nothing is recorded: {} of {} differs from the CPU's result", row.name, row.n);
+            let what = format!("nothing is recorded: {} of {} differs from the CPU's result", row.name, row.n);
+            return Err(BenchError::Contradiction(what));
         }
         Expected::of(&report.rows).write(path)?;
     }

@@ -1,8 +1,9 @@
 //! The recorded results of the kernels, in `kernels/expected.json`.
 
-use anyhow::{Context, Result, bail};
+use crate::error::BenchError;
 use octopus_device::{ExactRow, PTX};
 use octopus_files::write_file;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -45,31 +46,20 @@ impl Expected {
     ///
     /// # Errors
     /// When the file cannot be read, or is not a record in a format that this program knows.
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-        let expected: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{shown} is no record of `octopus device exact --record`"))?;
-        if expected.schema != SCHEMA {
-            bail!(
-                "{shown}: schema {} is not {SCHEMA}: record it again with `octopus device exact --record`",
-                expected.schema
-            );
-        }
-        Ok(expected)
+    pub(super) fn read(path: &Path) -> Result<Self, BenchError> {
+        let expected: Self = read_record(path, "octopus device exact --record")?;
+        let again = "record it again with `octopus device exact --record`";
+        check_schema(path, (expected.schema, SCHEMA), again).map(|()| expected)
     }
 
     /// Writes the record with one kernel a line, so that changes are easy to read.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
-        let lines = self.kernels.iter().map(|row| serde_json::to_string(row).map(|row| format!("    {row}")));
-        let lines = lines.collect::<Result<Vec<_>, _>>()?.join(",\n");
-        let text = format!(
-            "{{\n  \"schema\": {},\n  \"ptx_sha256\": {:?},\n  \"kernels\": [\n{lines}\n  ]\n}}\n",
-            self.schema, self.ptx_sha256
-        );
+    pub(super) fn write(&self, path: &Path) -> Result<(), BenchError> {
+        let (schema, ptx, lines) = (self.schema, &self.ptx_sha256, lines(&self.kernels)?);
+        let text =
+            format!("{{\n  \"schema\": {schema},\n  \"ptx_sha256\": {ptx:?},\n  \"kernels\": [\n{lines}\n  ]\n}}\n");
         Ok(write_file(path, text.as_bytes())?)
     }
 
@@ -77,6 +67,27 @@ impl Expected {
     pub(super) fn hashes(&self) -> BTreeMap<(String, usize), String> {
         self.kernels.iter().map(|row| ((row.name.clone(), row.n), row.hash.clone())).collect()
     }
+}
+
+/// Reads what `command` has recorded.
+///
+/// # Errors
+/// When the file cannot be read, or is no such record.
+pub(super) fn read_record<T: DeserializeOwned>(path: &Path, command: &str) -> Result<T, BenchError> {
+    let text = std::fs::read_to_string(path).map_err(BenchError::io("read", path))?;
+    serde_json::from_str(&text).map_err(BenchError::json(|| format!("{} is no record of `{command}`", path.display())))
+}
+
+/// # Errors
+/// When a record has another schema than the one wanted; `advice` says what to do.
+pub(super) fn check_schema(path: &Path, (found, wanted): (u32, u32), advice: &'static str) -> Result<(), BenchError> {
+    if found == wanted { Ok(()) } else { Err(BenchError::Schema { path: path.to_owned(), found, wanted, advice }) }
+}
+
+/// Returns the rows of a record, one a line.
+pub(super) fn lines(rows: &[impl Serialize]) -> Result<String, BenchError> {
+    let lines = rows.iter().map(|row| serde_json::to_string(row).map(|row| format!("    {row}")));
+    Ok(lines.collect::<Result<Vec<_>, _>>()?.join(",\n"))
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
 //! | what work costs on CPU and GPU, kept for `--device auto` | [`calibrate`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
+//! | the PRD's model on engines, by strategies and sizes, side by side: phase 0's benchmark | [`engines`] |
+//! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
 //! Each module's `run` measures and returns an `Answer`: as text it is what `octopus device` prints.
@@ -22,21 +24,29 @@
 //! [`RunError::NoDevice`] somewhere in an error's chain.
 #![forbid(unsafe_code)]
 
+pub mod accept;
 pub mod benchmark;
 pub mod calibrate;
+pub mod engines;
+mod error;
 pub mod exact;
 mod expected;
 pub mod runs;
 pub mod sampler;
 mod tiny_run;
 
+pub use error::BenchError;
+pub use sampler::form;
 pub use tiny_run::tiny_run;
 
-use octopus_device::{ArrayError, CudaError};
+use octopus_device::{ArrayError, CudaContext, CudaError, Device};
+use octopus_models::synthetic::Synthetic;
+use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
 use octopus_runs::RunError;
+use octopus_sampler::SamplerError;
 
 /// An absent device or driver is missing hardware; anything else is a failure.
-fn of_cuda(error: CudaError) -> anyhow::Error {
+fn of_cuda(error: CudaError) -> BenchError {
     match error {
         CudaError::DeviceMissing { .. } => RunError::NoDevice(error.to_string()).into(),
         error if error.is_absence() => RunError::NoDevice(format!("{error}; see `octopus verify`")).into(),
@@ -44,9 +54,28 @@ fn of_cuda(error: CudaError) -> anyhow::Error {
     }
 }
 
-fn of_array(error: ArrayError) -> anyhow::Error {
+fn of_array(error: ArrayError) -> BenchError {
     match error {
         ArrayError::Cuda { source, .. } => of_cuda(source),
         other => other.into(),
     }
+}
+
+/// A device that fails below the sampler has its own exit code, too.
+fn of_sampler(error: SamplerError) -> BenchError {
+    match error {
+        SamplerError::Device(error) => of_cuda(error),
+        error => error.into(),
+    }
+}
+
+/// Makes the model of phase 0 with data that are made up.
+fn model_of(made: Result<Synthetic, ModelError>, likelihood: Likelihood) -> Result<HierarchicalNormal, ModelError> {
+    HierarchicalNormal::new(made?.data, HierarchicalPrior::default(), likelihood)
+}
+
+/// Makes a context on cuda:N.
+fn context(ordinal: u32) -> Result<CudaContext, BenchError> {
+    let context = Device::Cuda(ordinal).context().map_err(of_cuda)?;
+    context.ok_or_else(|| RunError::NoDevice(format!("cuda:{ordinal} has no context")).into())
 }

@@ -7,47 +7,47 @@ mod cases;
 mod expansions;
 mod record;
 
-use super::of_cuda;
+use super::{context, of_cuda, of_sampler};
+use crate::error::BenchError;
 use crate::exact::Options;
-use anyhow::{Result, bail};
 use batches::batches;
 use bits::Bits;
 use cases::{Case, cases};
 use expansions::expansions;
-use octopus_device::{CudaContext, Device, DeviceIdentity};
-use octopus_sampler::{Backend, Begin, Precision, Sampler, SamplerError};
+use octopus_device::{CudaContext, DeviceIdentity};
+use octopus_sampler::{Backend, Begin, Precision, Sampler};
 use record::{Record, Recorded};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Instant;
 
 /// The comparison of one run, or of one expansion of draws.
-#[derive(Clone, Debug, Serialize)]
-struct Row {
-    name: String,
-    precision: Precision,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) precision: Precision,
     /// The SHA-256 over the little-endian bits of draws and statistics.
-    hash: String,
+    pub(crate) hash: String,
     /// The hash of the CPU's run, made on this machine; `None` except in f64, in which alone the CPU computes.
-    cpu: Option<String>,
+    pub(crate) cpu: Option<String>,
     /// The recorded hash; `None` without `--expected`, or when the file does not have it.
-    expected: Option<String>,
+    pub(crate) expected: Option<String>,
     equal: bool,
     /// The place where the bits first differ.
-    difference: Option<String>,
+    pub(crate) difference: Option<String>,
     leapfrogs: u64,
     seconds: f64,
 }
 
 /// All runs and expansions, compared.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
     schema: u32,
-    device: DeviceIdentity,
-    runs: Vec<Row>,
+    pub(crate) device: DeviceIdentity,
+    pub(crate) runs: Vec<Row>,
     equal: bool,
     /// What differs besides the rows.
-    problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 /// The bits that the device has made, and those of the CPU where there are any.
@@ -76,12 +76,10 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
-pub fn run(args: &Options<'_>) -> Result<Answer> {
+pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
     let expected = args.expected.map(Record::read).transpose()?;
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
-    let Some(context) = Device::Cuda(args.device).context().map_err(of_cuda)? else {
-        bail!("cuda:{} has no context", args.device)
-    };
+    let context = context(args.device)?;
     let mut rows = Vec::new();
     let mut recorded = Vec::new();
     let mut take = |made: Made| {
@@ -100,35 +98,25 @@ pub fn run(args: &Options<'_>) -> Result<Answer> {
     let answer = sum_up(device, rows, expected.as_ref(), args.small);
     if let Some(path) = args.record {
         if let Some(row) = answer.runs.iter().find(|row| !row.equal) {
-            bail!("nothing is recorded: {} differs from the CPU's", row.name);
+            let what = format!("nothing is recorded: {} differs from the CPU's", row.name);
+            return Err(BenchError::Contradiction(what));
         }
         Record::of(recorded).write(path)?;
     }
     Ok(answer)
 }
 
-fn make(case: Case, context: &CudaContext) -> Result<Made> {
+fn make(case: Case, context: &CudaContext) -> Result<Made, BenchError> {
     let model = case.model()?;
     let clock = Instant::now();
     let on_device = || {
         Bits::of(Sampler::begin(&model, Begin::Anew(case.config()), Backend::gpu(context, &case.launches()))?, &model)
     };
-    let device = on_device().map_err(|error| match error.downcast() {
-        Ok(error) => of_sampler(error).context(case.name()),
-        Err(error) => error,
-    })?;
+    let device = on_device().map_err(|error| of_sampler(error).at(case.name()))?;
     let seconds = clock.elapsed().as_secs_f64();
     let twin = || Bits::of(Sampler::new(&model, case.config())?, &model);
     let cpu = (case.precision == Precision::F64).then(twin).transpose()?;
     Ok(Made { name: case.name(), precision: case.precision, device, cpu, seconds })
-}
-
-/// Converts an error of the sampler; a device that fails has its own exit code.
-fn of_sampler(error: SamplerError) -> anyhow::Error {
-    match error {
-        SamplerError::Device(error) => of_cuda(error),
-        error => error.into(),
-    }
 }
 
 fn judge(made: &Made, expected: Option<&Record>) -> Row {

@@ -16,16 +16,20 @@ mod team;
 mod text;
 
 pub use answer::Answer;
+pub(crate) use cell::{Cell, Where};
+pub(crate) use ratios::Side;
 pub use start::first_draw;
+pub use text::form;
 
-use super::of_cuda;
-use anyhow::{Context, Result, bail};
-use cell::{Cell, Where};
-use octopus_device::{CudaContext, Device, DeviceIdentity};
+use super::{context, model_of, of_cuda};
+use crate::error::BenchError;
+use answer::null_is_nan;
+use octopus_device::{CudaContext, DeviceIdentity};
 use octopus_files::write_file;
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::{HierarchicalNormal, Likelihood, ModelError};
 use plan::Plan;
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -42,105 +46,87 @@ pub struct Options<'a> {
     /// The file to which what there is is written after each measurement.
     pub out: Option<&'a Path>,
     /// A process that calls [`first_draw`] with the device and these words, and writes to stdout.
-    pub starting: &'a dyn Fn(&str) -> Result<Command>,
+    pub starting: &'a dyn Fn(&str) -> io::Result<Command>,
 }
 
 /// Measures.
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be written.
-pub fn run(args: &Options<'_>) -> Result<Answer> {
+pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
     let plan = if args.small || device.test_double { Plan::small() } else { Plan::full() };
-    let Some(context) = Device::Cuda(args.device).context().map_err(of_cuda)? else {
-        bail!("cuda:{} has no context", args.device)
-    };
-    let mut bench = Bench { args, context, begun: Instant::now(), answer: Answer::new(device, args.seconds) };
-    bench.measure(&plan)?;
+    let context = context(args.device)?;
+    let mut bench = Bench { args, begun: Instant::now(), answer: Answer::new(device, args.seconds) };
+    bench.measure(&plan, &context)?;
     Ok(bench.answer)
 }
 
 /// Makes the model of phase 0 with its data, with this many groups of ten observations.
-fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal> {
-    let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
-    Ok(HierarchicalNormal::new(spec.generate()?.data, HierarchicalPrior::default(), likelihood)?)
+pub(crate) fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal, ModelError> {
+    model_of(HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate(), likelihood)
 }
 
 /// The measurements under way, with the results so far.
 struct Bench<'a> {
     args: &'a Options<'a>,
-    context: CudaContext,
     begun: Instant,
     answer: Answer,
 }
 
 impl Bench<'_> {
-    fn measure(&mut self, plan: &Plan) -> Result<()> {
+    fn measure(&mut self, plan: &Plan, context: &CudaContext) -> Result<(), BenchError> {
+        let args = self.args;
         for start in &plan.starts {
-            if self.in_time(&start.name()) {
-                self.answer.starts.push(start.measure(self.args.starting)?);
-                self.keep()?;
-            }
+            self.take(start.name(), |answer| &mut answer.starts, || start.measure(args.starting))?;
         }
         for launch in &plan.launches {
-            if self.in_time(&launch.name()) {
-                let cost = launch.measure(&self.context)?;
-                self.answer.launches.push(cost);
-                self.keep()?;
-            }
+            self.take(launch.name(), |answer| &mut answer.launches, || launch.measure(context))?;
         }
         for goal in &plan.goals {
-            if self.in_time(&goal.name()) {
-                let model = model(goal.groups, Likelihood::Collapsed)?;
-                let reached = goal.measure(&model, &self.context)?;
-                self.answer.goals.push(reached);
-                self.keep()?;
-            }
+            self.take(goal.name(), |answer| &mut answer.goals, || goal.measure(context))?;
         }
         for batch in &plan.batches {
-            if self.in_time(&batch.name()) {
-                let cost = batch.measure(&self.context)?;
-                self.answer.batches.push(cost);
-                self.keep()?;
-            }
+            self.take(batch.name(), |answer| &mut answer.batches, || batch.measure(context))?;
         }
         for team in &plan.teams {
-            if self.in_time(&team.name()) {
-                let cost = team.measure(&self.context)?;
-                self.answer.teams.push(cost);
-                self.keep()?;
-            }
+            self.take(team.name(), |answer| &mut answer.teams, || team.measure(context))?;
         }
         for cell in &plan.cells {
-            if self.in_time(&cell.name()) {
-                let model = model(cell.groups, cell.likelihood)?;
-                let place = match cell.place {
-                    Where::Cpu => None,
-                    Where::Gpu => Some(&self.context),
-                };
-                let measured: Cell = cell.measure(&model, place, plan.cell_time)?;
-                self.answer.cells.push(measured);
-                self.keep()?;
-            }
+            self.take(
+                cell.name(),
+                |answer| &mut answer.cells,
+                || {
+                    let model = model(cell.groups, cell.likelihood)?;
+                    cell.measure(&model, (cell.place == Where::Gpu).then_some(context), plan.cell_time)
+                },
+            )?;
         }
         self.answer.complete = self.answer.not_measured.is_empty();
         self.keep()
     }
 
-    /// Returns whether there is time for one more measurement; if not, notes that `what` was not measured.
-    fn in_time(&mut self, what: &str) -> bool {
-        let there_is = self.begun.elapsed().as_secs() < self.args.seconds;
-        if !there_is {
-            self.answer.not_measured.push(what.to_owned());
+    /// Makes one measurement and writes the results so far; without time for it, notes that `name` was not measured.
+    fn take<T>(
+        &mut self,
+        name: String,
+        results: fn(&mut Answer) -> &mut Vec<T>,
+        measure: impl FnOnce() -> Result<T, BenchError>,
+    ) -> Result<(), BenchError> {
+        if self.begun.elapsed().as_secs() >= self.args.seconds {
+            self.answer.not_measured.push(name);
+            return Ok(());
         }
-        there_is
+        results(&mut self.answer).push(measure()?);
+        self.keep()
     }
 
     /// Writes the results so far. The file gets its final name only when it is whole.
-    fn keep(&mut self) -> Result<()> {
+    fn keep(&mut self) -> Result<(), BenchError> {
         self.answer.sum_up(self.begun.elapsed().as_secs_f64());
         let Some(path) = self.args.out else { return Ok(()) };
-        let text = serde_json::to_string_pretty(&self.answer).context("cannot write the result as JSON")?;
+        let text = serde_json::to_string_pretty(&self.answer)
+            .map_err(BenchError::json(|| "cannot write the result as JSON".into()))?;
         Ok(write_file(path, text.as_bytes())?)
     }
 }

@@ -1,6 +1,6 @@
 //! A sampling run of the smallest kind, to see that everything from data to draws works.
 
-use anyhow::{Context, Result, bail};
+use crate::error::BenchError;
 use octopus_device::Device;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
@@ -13,9 +13,9 @@ use std::time::Instant;
 ///
 /// # Errors
 /// When it failed or a draw is not finite.
-pub fn tiny_run(device: Device) -> Result<String> {
+pub fn tiny_run(device: Device) -> Result<String, BenchError> {
     let spec = HierarchicalSpec { groups: 10, ..HierarchicalSpec::default() };
-    let data = spec.generate().context("making data")?.data;
+    let data = spec.generate().map_err(|error| BenchError::from(error).at("making data".into()))?.data;
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default())?;
     let config = SamplerConfig { draws: 10, tune: 10, chains: 1, seed: 42, ..SamplerConfig::default() };
     let clock = Instant::now();
@@ -24,10 +24,10 @@ pub fn tiny_run(device: Device) -> Result<String> {
     let draws = || run.blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.positions);
     let found: usize = run.blocks.iter().map(|block| block.draws).sum();
     if found != config.draws {
-        bail!("{found} draws instead of {}", config.draws);
+        return Err(BenchError::Contradiction(format!("{found} draws instead of {}", config.draws)));
     }
     if let Some(place) = draws().position(|value| !value.is_finite()) {
-        bail!("value {place} of the draws is not finite");
+        return Err(BenchError::Contradiction(format!("value {place} of the draws is not finite")));
     }
     Ok(format!("10 draws, 10 of warm-up, 1 chain in {took:.3} s on {device}"))
 }

@@ -8,7 +8,8 @@ mod sweep;
 
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
-    DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceSamplerArgs,
+    DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs,
+    DeviceSamplerArgs,
 };
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, SampleArgs, SamplerArgs};

@@ -64,6 +64,8 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
 mod tests {
     use super::*;
     use anyhow::Context;
+    use octopus_bench::BenchError;
+    use octopus_phase0::Phase0Error;
 
     #[test]
     fn the_cause_decides_whatever_stands_around_it() {
@@ -77,5 +79,12 @@ mod tests {
         let config = ConfigError { field: "draws", value: "0".into(), expected: "more" };
         assert_eq!(of_error(&SamplerError::Config(config.clone()).into()), Exit::Usage);
         assert_eq!(of_error(&RunError::Sampler(SamplerError::Config(config)).into()), Exit::Usage);
+    }
+
+    #[test]
+    fn what_measuring_and_phase_0_quote_decides_too_and_is_told_once() {
+        let bench = BenchError::from(RunError::NoDevice("no GPU".into()));
+        let error = anyhow::Error::from(Phase0Error::from(bench));
+        assert_eq!((of_error(&error), crate::output::chain(&error)), (Exit::NoHardware, "no GPU".to_owned()));
     }
 }

@@ -1,12 +1,12 @@
 //! Comparison of every mean and every standard deviation with the exact posterior, in Monte Carlo standard errors.
 
-use anyhow::Result;
-use octopus_density::{Layout, LogDensity, Variable};
-use octopus_diag::{Diagnosis, Summary};
+use crate::error::Phase0Error;
+use octopus_bench::engines::known;
+use octopus_density::LogDensity;
+use octopus_diag::Diagnosis;
 use octopus_models::HierarchicalNormalProblem;
-use octopus_models::exact::{ExactPosterior, Moments, Quantity};
+use octopus_models::exact::ExactPosterior;
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// The standard errors allowed for mu_pop, sigma_pop and sigma_obs.
 pub(super) const LIMIT_SCALAR: f64 = 4.0;
@@ -64,7 +64,7 @@ impl Comparison {
 ///
 /// # Errors
 /// When the exact posterior cannot be computed.
-pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) -> Result<Comparison> {
+pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) -> Result<Comparison, Phase0Error> {
     let model = problem.model();
     let exact = ExactPosterior::compute(model.data(), model.prior())?;
     let mut deviations = Vec::new();
@@ -80,25 +80,4 @@ pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) ->
         }));
     }
     Ok(Comparison { exact, deviations })
-}
-
-/// Lists every parameter whose exact moments are known: its variable, its name and its moments.
-fn known<'a>(
-    layout: &'a Layout,
-    exact: &'a ExactPosterior,
-) -> impl Iterator<Item = (&'a Variable, String, Moments)> + 'a {
-    let elements = layout.variables.iter().flat_map(|variable| (0..variable.len()).map(move |index| (variable, index)));
-    elements.filter_map(|(variable, index)| {
-        let quantity = Quantity::named(&variable.name, index)?;
-        Some((variable, variable.element_name(index), exact.moments(quantity)))
-    })
-}
-
-/// Returns the root mean square error of the means, in exact standard deviations.
-pub(super) fn error_of_means(model: &dyn LogDensity, summary: &Summary, exact: &ExactPosterior) -> f64 {
-    let found: HashMap<&str, f64> = summary.parameters.iter().map(|p| (p.name.as_str(), p.mean)).collect();
-    let squares: Vec<f64> = known(model.layout(), exact)
-        .filter_map(|(_, name, truth)| Some(((found.get(name.as_str())? - truth.mean) / truth.sd).powi(2)))
-        .collect();
-    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }

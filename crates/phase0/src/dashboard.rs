@@ -1,7 +1,7 @@
 //! The pictures of speed: over the sizes of the problem, and against the error of the draws.
 
-use super::benchmark::Measurement;
 use super::{Options, Stages};
+use octopus_bench::engines::Measurement;
 use octopus_report::{Figure, FrontPoint, Measured, ParetoFrontPlot, ScalingMeasure, ScalingPlot, ScalingSeries};
 
 /// Returns the pictures: effective draws a second against the error of the means, and against the number of groups.

@@ -1,6 +1,6 @@
 //! The PRD's data, with a check that they equal NumPy's to the last bit.
 
-use anyhow::Result;
+use crate::error::Phase0Error;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{DataSource, HierarchicalNormalProblem, HierarchicalSettings, Problem};
 
@@ -23,7 +23,7 @@ pub(super) struct Data {
 ///
 /// # Errors
 /// When there is no group.
-pub(super) fn run(groups: usize) -> Result<Data> {
+pub(super) fn run(groups: usize) -> Result<Data, Phase0Error> {
     let problem = of_size(groups)?;
     let known = NUMPY.iter().find(|(size, _)| *size == groups);
     let is_numpys = known.map(|(_, sha256)| *sha256 == problem.data().sha256);
@@ -34,7 +34,7 @@ pub(super) fn run(groups: usize) -> Result<Data> {
 ///
 /// # Errors
 /// When there is no group.
-pub fn of_size(groups: usize) -> Result<HierarchicalNormalProblem> {
+pub fn of_size(groups: usize) -> Result<HierarchicalNormalProblem, Phase0Error> {
     let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
     let settings = HierarchicalSettings { data: DataSource::Synthetic(spec), ..HierarchicalSettings::default() };
     Ok(HierarchicalNormalProblem::new(settings, None)?)

@@ -1,7 +1,7 @@
 //! The stage that diagnoses the run: summary and checks.
 
 use super::sample::Sampled;
-use anyhow::{Context, Result};
+use crate::error::Phase0Error;
 use octopus_diag::{DiagnoseOptions, Diagnosis, diagnose, limits};
 use octopus_runs::diagnose_options;
 
@@ -9,9 +9,9 @@ use octopus_runs::diagnose_options;
 ///
 /// # Errors
 /// When the draws are missing, or cannot be summarised.
-pub(super) fn run(sampled: &Sampled) -> Result<Diagnosis> {
+pub(super) fn run(sampled: &Sampled) -> Result<Diagnosis, Phase0Error> {
     let options =
         DiagnoseOptions { max_rhat: limits::RHAT, min_ess: Some(limits::ESS), ..diagnose_options(&sampled.record) };
-    let posterior = sampled.draws.posterior().context("the run holds no draws")?;
+    let posterior = sampled.draws.posterior().ok_or(Phase0Error::NoDraws)?;
     Ok(diagnose(posterior, sampled.draws.group("sample_stats"), &options)?)
 }

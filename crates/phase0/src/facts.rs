@@ -1,8 +1,8 @@
 //! The facts in the report about data, model, settings, machine and chains.
 
-use super::benchmark::name;
 use super::{Options, Stages};
-use anyhow::{Context, Result};
+use crate::error::Phase0Error;
+use octopus_bench::form;
 use octopus_density::LogDensity;
 use octopus_models::Problem;
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
@@ -36,7 +36,7 @@ pub(super) fn model(stages: &Stages) -> ModelFacts {
             format!("sigma_obs ~ HalfNormal({})", prior.sigma_obs_scale),
             "y[i] ~ Normal(mu_group[group[i]], sigma_obs)".into(),
         ],
-        likelihood: name(model.likelihood()).to_owned(),
+        likelihood: form(model.likelihood()).to_owned(),
         dimension: model.dim(),
     }
 }
@@ -45,9 +45,9 @@ pub(super) fn model(stages: &Stages) -> ModelFacts {
 ///
 /// # Errors
 /// When the settings cannot be written as JSON.
-pub(super) fn settings(options: &Options<'_>) -> Result<Vec<(String, serde_json::Value)>> {
+pub(super) fn settings(options: &Options<'_>) -> Result<Vec<(String, serde_json::Value)>, Phase0Error> {
     let value = serde_json::to_value(&options.sampler)?;
-    let map = value.as_object().context("the settings are no table")?;
+    let map = value.as_object().ok_or(Phase0Error::NoSettings)?;
     Ok(map.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 

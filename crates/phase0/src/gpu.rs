@@ -1,9 +1,10 @@
 //! The stage that repeats the run on the GPU. It finds whether the draws have the CPU's bits, how much of the device's
 //! memory the run takes, and whether a GPU's faster arithmetic samples the same posterior.
 
+use super::Options;
 use super::verify::Machine;
-use super::{Options, tables};
-use anyhow::Result;
+use crate::error::Phase0Error;
+use octopus_bench::engines::Gpu;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
@@ -47,7 +48,7 @@ pub(super) fn run(
     machine: &Machine,
     pool: &ThreadPool,
     stage: &dyn Fn(&str),
-) -> Result<Result<OnGpu, String>> {
+) -> Result<Result<OnGpu, String>, Phase0Error> {
     let device = match (options.device.device, machine.gpu(), options.asked) {
         (device @ Device::Cuda(_), _, _) => device,
         (Device::Cpu, Measured::NotMeasured(reason), _) => return Ok(Err(reason)),
@@ -143,7 +144,7 @@ fn posterior(
     config: &SamplerConfig,
     gpu: &Placement,
     pool: &ThreadPool,
-) -> Result<Measured<PosteriorMatch>> {
+) -> Result<Measured<PosteriorMatch>, Phase0Error> {
     let config = SamplerConfig { chains: MORE_CHAINS * config.chains, ..config.clone() };
     let mixed = SamplerConfig { precision: Precision::Mixed, ..config.clone() };
     let on_gpu = match sample_in_memory(model, &mixed, gpu, pool) {
@@ -165,6 +166,11 @@ fn posterior(
 }
 
 impl OnGpu {
+    /// Returns the GPU as the benchmark takes it.
+    pub(super) fn to_time(&self) -> Gpu<'_> {
+        Gpu { device: self.device, place: &self.place, test_double: self.test_double, works: self.run.is_ok() }
+    }
+
     /// Returns the table for the report.
     pub(super) fn table(&self) -> Comparison {
         let mut rows = vec![("device", self.name.clone())];
@@ -181,18 +187,15 @@ impl OnGpu {
                 rows.push(("in copies", format!("{:.3} s", usage.transfer_seconds)));
             }
         }
-        Comparison {
-            title: "On the GPU".into(),
-            note: format!(
-                "{}The run of this report again, in f64 and in memory. P1.3 compares {MORE_CHAINS} times its chains in \
-                 mixed precision on the GPU with as many in f64 on the CPU: differences of means over the larger of \
-                 the CPU's |mean| and standard deviation, so that means near 0 count in standard deviations; its RMSE \
-                 is the root mean square of these differences over that of these scales.",
-                if self.test_double { "A test double: nothing here is a figure of a GPU. " } else { "" }
-            ),
-            columns: tables::words(&["what", "found"]),
-            rows: rows.into_iter().map(|(what, found)| vec![what.to_owned(), found]).collect(),
-        }
+        let note = format!(
+            "{}The run of this report again, in f64 and in memory. P1.3 compares {MORE_CHAINS} times its chains in \
+             mixed precision on the GPU with as many in f64 on the CPU: differences of means over the larger of \
+             the CPU's |mean| and standard deviation, so that means near 0 count in standard deviations; its RMSE \
+             is the root mean square of these differences over that of these scales.",
+            if self.test_double { "A test double: nothing here is a figure of a GPU. " } else { "" }
+        );
+        let rows = rows.into_iter().map(|(what, found)| vec![what.to_owned(), found]);
+        Comparison::new("On the GPU", note, "what | found", rows)
     }
 }
 

@@ -1,32 +1,29 @@
 //! Phase 0 from end to end: verify, data, sample, diagnose, compare, predict, benchmark, plots, report.
 //!
-//! [`run`] does all stages and leaves a folder with the run, pictures, tables and a page. One file holds each stage; a
-//! stage takes what the earlier ones found and returns what it found. `docs/requirements.md` says what phase 0 asks.
+//! [`run`] does all stages and leaves a folder with the run, pictures, tables and a page. One file holds each stage, but
+//! the benchmark, which is [`octopus_bench::engines`]; a stage takes what the earlier ones found and returns what it
+//! found. `docs/requirements.md` says what phase 0 asks.
 #![forbid(unsafe_code)]
 
-mod benchmark;
 mod compare;
 mod criteria;
 mod dashboard;
 mod data;
 mod diagnose;
+mod error;
 mod facts;
 mod gpu;
-mod gpu_benchmark;
-mod planned;
 mod plots;
 mod predict;
 mod report;
 mod sample;
-mod speedup;
-mod strategies;
 mod tables;
-mod target;
 mod verify;
 
 pub use data::of_size;
+pub use error::Phase0Error;
 
-use anyhow::Result;
+use octopus_bench::engines;
 use octopus_device::DeviceChoice;
 use octopus_report::{Report, Stories};
 use octopus_runs::{DeviceDecision, Observer};
@@ -66,8 +63,8 @@ struct Stages {
     comparison: compare::Comparison,
     predicted: predict::Predicted,
     /// The results of the run on the GPU, or the reason why there was none.
-    gpu: std::result::Result<gpu::OnGpu, String>,
-    benchmark: benchmark::Benchmarks,
+    gpu: Result<gpu::OnGpu, String>,
+    benchmark: engines::Benchmarks,
     /// The story of how each parameter converged, made while the draws are still in memory.
     stories: Stories,
     /// The statistics of the transitions, kept after the draws have gone into the file.
@@ -79,7 +76,11 @@ struct Stages {
 ///
 /// # Errors
 /// When a stage cannot run at all; a bad result is not an error.
-pub fn run(options: &Options<'_>, pool: &ThreadPool, observer: &mut dyn Observer) -> Result<Option<Report>> {
+pub fn run(
+    options: &Options<'_>,
+    pool: &ThreadPool,
+    observer: &mut dyn Observer,
+) -> Result<Option<Report>, Phase0Error> {
     let begin = Instant::now();
     let stage = |name: &str| {
         let seconds = begin.elapsed().as_secs_f64();
@@ -104,7 +105,10 @@ pub fn run(options: &Options<'_>, pool: &ThreadPool, observer: &mut dyn Observer
     let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
     let gpu = gpu::run(options, &data.problem, &machine, pool, &stage)?;
     stage("benchmark: engines, strategies, sizes");
-    let Some(benchmark) = benchmark::run(options, &data.problem, &comparison.exact, &gpu, pool, observer)? else {
+    let timed = engines::Options { sampler: &options.sampler, quick: options.quick, asked: options.asked };
+    let on_gpu = gpu.as_ref().map(gpu::OnGpu::to_time).map_err(String::clone);
+    let model = data.problem.model();
+    let Some(benchmark) = engines::run(timed, model, &comparison.exact, &on_gpu, pool, observer)? else {
         return Ok(None);
     };
     let (stories, stats) = (Stories::default(), None);

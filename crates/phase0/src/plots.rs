@@ -1,10 +1,8 @@
 //! The stage that draws the pictures, and writes the trace that ArviZ opens.
 
 use super::{Options, Stages, dashboard};
-use anyhow::{Context, Result};
-use octopus::PriorDraws;
-use octopus::{Material, Picture};
-use octopus::{Trace, rows};
+use crate::error::Phase0Error;
+use octopus::{Material, Picture, PriorDraws, Trace, rows};
 use octopus_formats::write_netcdf;
 use octopus_models::Problem;
 use octopus_report::{Figure, Format, Stories, SummaryRow, write_figures};
@@ -40,13 +38,13 @@ const SPEED: [&str; 2] = ["scaling_plot.png", "pareto_front_plot.png"];
 ///
 /// # Errors
 /// When a file cannot be removed.
-pub(super) fn clear(out: &Path) -> Result<()> {
+pub(super) fn clear(out: &Path) -> Result<(), Phase0Error> {
     let of_trace = Picture::all().map(|picture| format!("{}.png", picture.stem()));
     for name in DELIVERABLES.into_iter().chain(SPEED).map(str::to_owned).chain(of_trace) {
         let path = out.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("cannot remove the earlier {}", path.display()));
+                return Err(Phase0Error::Io { action: "remove the earlier", path, source: error });
             }
             _ => {}
         }
@@ -58,7 +56,7 @@ pub(super) fn clear(out: &Path) -> Result<()> {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figure>> {
+pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figure>, Phase0Error> {
     let problem = &stages.data.problem;
     let mut data = std::mem::take(&mut stages.sampled.draws);
     stages.predicted.predictive.add_groups(&mut data);
@@ -86,10 +84,11 @@ pub(super) fn summary_rows(stages: &Stages) -> Vec<SummaryRow> {
     rows(&stages.diagnosis.summary.parameters, &stages.data.problem.truth())
 }
 
-fn write_trace(options: &Options<'_>, data: &InferenceData) -> Result<()> {
+fn write_trace(options: &Options<'_>, data: &InferenceData) -> Result<(), Phase0Error> {
     let path = options.out.join(TRACE);
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let failed = |source| Phase0Error::Io { action: "make the folder", path: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(failed)?;
     }
     write_netcdf(&path, data, true)?;
     Ok(())

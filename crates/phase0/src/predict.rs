@@ -1,7 +1,7 @@
 //! Posterior predictive check: would the fitted model make data like the observed ones?
 
 use super::sample::Sampled;
-use anyhow::Result;
+use crate::error::Phase0Error;
 use octopus::{Predictive, PredictiveParts, check_predictive};
 use octopus_models::HierarchicalNormalProblem;
 use octopus_report::PredictiveStatistic;
@@ -21,7 +21,7 @@ pub(super) struct Predicted {
 ///
 /// # Errors
 /// When the trace lacks the unconstrained positions of the draws.
-pub(super) fn run(problem: &HierarchicalNormalProblem, sampled: &Sampled, seed: u64) -> Result<Predicted> {
+pub(super) fn run(problem: &HierarchicalNormalProblem, sampled: &Sampled, seed: u64) -> Result<Predicted, Phase0Error> {
     let predictive = Predictive::new(&sampled.draws, problem, seed, PER_CHAIN, PredictiveParts::ALL)?;
     let statistics = check_predictive(problem.model().data().values(), &predictive.replicates)?;
     Ok(Predicted { predictive, statistics })

@@ -2,7 +2,7 @@
 
 use super::plots::{DELIVERABLES, TRACE, summary_rows};
 use super::{Options, Stages, criteria, facts, tables};
-use anyhow::Result;
+use crate::error::Phase0Error;
 use octopus_report::{Deliverable, Figure, Report, SCHEMA, deliverables, write_report};
 use octopus_runs::now_utc;
 
@@ -10,7 +10,7 @@ use octopus_runs::now_utc;
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn run(options: &Options<'_>, stages: &Stages, figures: &[Figure]) -> Result<Report> {
+pub(super) fn run(options: &Options<'_>, stages: &Stages, figures: &[Figure]) -> Result<Report, Phase0Error> {
     // Only after writing can it be seen whether every file was made, and the report itself is one of them. So the
     // report is written first as if all were made, and again if they were not.
     let hoped: Vec<Deliverable> =
@@ -25,7 +25,7 @@ pub(super) fn run(options: &Options<'_>, stages: &Stages, figures: &[Figure]) ->
     Ok(report)
 }
 
-fn compose(options: &Options<'_>, stages: &Stages, made: &[Deliverable]) -> Result<Report> {
+fn compose(options: &Options<'_>, stages: &Stages, made: &[Deliverable]) -> Result<Report, Phase0Error> {
     let version = env!("CARGO_PKG_VERSION");
     Ok(Report {
         schema: SCHEMA,

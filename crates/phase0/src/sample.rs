@@ -1,7 +1,7 @@
 //! The stage that samples the run, into OUT/run and always from the beginning.
 
 use super::Options;
-use anyhow::Result;
+use crate::error::Phase0Error;
 use octopus::model_record;
 use octopus_models::{HierarchicalNormalProblem, Problem};
 use octopus_runs::{Checkpoints, CreateOptions, Observer, RunFolder, RunRecord, RunWriter, Session, drive};
@@ -26,7 +26,7 @@ pub(super) fn run(
     problem: &HierarchicalNormalProblem,
     pool: &ThreadPool,
     observer: &mut dyn Observer,
-) -> Result<Option<Sampled>> {
+) -> Result<Option<Sampled>, Phase0Error> {
     let dir = options.out.join("run");
     let model = problem.density();
     let place = options.device.open()?;

@@ -139,6 +139,19 @@ pub struct Comparison {
     pub rows: Vec<Vec<String>>,
 }
 
+impl Comparison {
+    /// Makes a table with the columns `a | b | c`, whose rows have as many cells.
+    pub fn new(
+        title: impl Into<String>,
+        note: impl Into<String>,
+        columns: &str,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        let columns = columns.split(" | ").map(str::to_owned).collect();
+        Self { title: title.into(), note: note.into(), columns, rows: rows.into_iter().collect() }
+    }
+}
+
 impl Report {
     /// Returns the parameter with the worst R-hat; NaN is worse than any number.
     pub fn worst_rhat(&self) -> Option<&SummaryRow> {

@@ -1,7 +1,6 @@
 //! Where NVIDIA's compiler and assembler are: the user's own, or wheels with pinned hashes below the target folder.
 
-use crate::run;
-use crate::target;
+use crate::{run, target};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -37,10 +37,6 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
         ],
     ),
     (
-        "crates/phase0",
-        &["octopus", "models", "runs", "report", "diag", "device", "sampler", "density", "trace", "formats"],
-    ),
-    (
         "crates/bench",
         &[
             "runs",
@@ -56,6 +52,10 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
             "report",
             "calibrate",
         ],
+    ),
+    (
+        "crates/phase0",
+        &["octopus", "bench", "models", "runs", "report", "diag", "device", "sampler", "density", "trace", "formats"],
     ),
     (
         "crates/cli",

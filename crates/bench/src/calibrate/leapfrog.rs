@@ -4,11 +4,12 @@
 //! On the device a single chain tells how long the chains wait for each other's slowest part, and many chains tell
 //! what each of them costs once the device is full.
 
-use anyhow::Result;
+use crate::error::BenchError;
+use crate::model_of;
 use octopus_density::gpu::Precision;
 use octopus_device::{Calibration, Device, KernelCost, LinearCost};
+use octopus_models::Likelihood;
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_runs::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, Placement, kernel_name, seconds_a_step};
 use octopus_sampler::SamplerConfig;
 
@@ -60,7 +61,12 @@ impl Runs {
     ///
     /// # Errors
     /// When the device or its memory fails.
-    pub(super) fn record(&self, calibration: &mut Calibration, device: Device, say: &dyn Fn(String)) -> Result<()> {
+    pub(super) fn record(
+        &self,
+        calibration: &mut Calibration,
+        device: Device,
+        say: &dyn Fn(String),
+    ) -> Result<(), BenchError> {
         let place = Placement::open(&[device])?;
         for &groups in &self.groups {
             say(format!("leapfrog steps of {groups} groups"));
@@ -85,9 +91,9 @@ impl Pair {
         gpu: &Placement,
         spec: &HierarchicalSpec,
         likelihood: Likelihood,
-    ) -> Result<()> {
+    ) -> Result<(), BenchError> {
         let (one, all) = (octopus_runs::pool(Some(1))?, octopus_runs::pool(None)?);
-        let model = HierarchicalNormal::new(spec.generate()?.data, HierarchicalPrior::default(), likelihood)?;
+        let model = model_of(spec.generate(), likelihood)?;
         // The processor computes in f64, whatever was asked of the device.
         let cpu = seconds_a_step(&model, &self.single, &Placement::Cpu, &one)?;
         for precision in [Precision::F64, Precision::F32] {

@@ -1,11 +1,12 @@
 //! The batches: data sets of several sizes in one launch. Each data set must have the same draws as alone.
 
+use super::Made;
 use super::bits::Bits;
-use super::{Made, of_sampler};
-use anyhow::{Context, Result};
+use crate::error::BenchError;
+use crate::{model_of, of_sampler};
 use octopus_device::CudaContext;
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::{HierarchicalNormal, Likelihood, ModelError};
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig};
 use std::time::{Duration, Instant};
 
@@ -37,10 +38,9 @@ impl Batch {
         format!("batch-{}-groups-{}-of-{}-{}", self.groups[set], set + 1, self.groups.len(), self.precision)
     }
 
-    fn models(&self) -> Result<Vec<HierarchicalNormal>> {
+    fn models(&self) -> Result<Vec<HierarchicalNormal>, ModelError> {
         let model = |&groups: &usize| {
-            let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.unbalanced()?.data;
-            Ok(HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise)?)
+            model_of(HierarchicalSpec { groups, ..HierarchicalSpec::default() }.unbalanced(), Likelihood::Pointwise)
         };
         self.groups.iter().map(model).collect()
     }
@@ -49,13 +49,13 @@ impl Batch {
     ///
     /// # Errors
     /// When the device fails.
-    pub(super) fn make(&self, context: &CudaContext) -> Result<Vec<Made>> {
+    pub(super) fn make(&self, context: &CudaContext) -> Result<Vec<Made>, BenchError> {
         let (models, config, clock) = (self.models()?, self.config(), Instant::now());
         let of = |density| DataSet { density, begin: Begin::Anew(config.clone()) };
         let sets: Vec<_> = models.iter().map(of).collect();
         // Launches end by their number of iterations, not by the clock, so that a slow device launches as a fast one.
         let gpu = GpuConfig { launch_time: Duration::from_secs(3600), most_iterations: 7, ..GpuConfig::default() };
-        let failed = |error| of_sampler(error).context(self.name(0));
+        let failed = |error| of_sampler(error).at(self.name(0));
         let mut sampler = BatchSampler::begin(&sets, AT_ONCE, Backend::gpu(context, &gpu)).map_err(failed)?;
         let mut drawn: Vec<Bits> = models.iter().map(Bits::empty).collect();
         while let Some(moved) = sampler.advance(usize::MAX).map_err(failed)? {
@@ -65,8 +65,11 @@ impl Batch {
         }
         let seconds = clock.elapsed().as_secs_f64() / models.len() as f64;
         let made = |(set, (device, model)): (usize, (Bits, &HierarchicalNormal))| {
-            let alone = || Bits::of(Sampler::new(model, config.clone())?, model).context(self.name(set));
-            let cpu = (self.precision == Precision::F64).then(alone).transpose()?;
+            let alone = || Sampler::new(model, config.clone()).and_then(|sampler| Bits::of(sampler, model));
+            let cpu = (self.precision == Precision::F64)
+                .then(alone)
+                .transpose()
+                .map_err(|error| BenchError::from(error).at(self.name(set)))?;
             Ok(Made { name: self.name(set), precision: self.precision, device, cpu, seconds })
         };
         drawn.into_iter().zip(&models).enumerate().map(made).collect()

@@ -1,9 +1,8 @@
 //! The bits of a run: draws and statistics of every iteration, including warm-up; or the bits of an expansion of draws.
 
-use anyhow::Result;
 use octopus_density::LogDensity;
 use octopus_models::HierarchicalNormal;
-use octopus_sampler::{Block, DrawStats, Sampler};
+use octopus_sampler::{Block, DrawStats, Sampler, SamplerError};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
@@ -51,7 +50,10 @@ impl Bits {
     ///
     /// # Errors
     /// When the density or the device fails.
-    pub(super) fn of(mut sampler: Sampler<'_, HierarchicalNormal>, model: &HierarchicalNormal) -> Result<Self> {
+    pub(super) fn of(
+        mut sampler: Sampler<'_, HierarchicalNormal>,
+        model: &HierarchicalNormal,
+    ) -> Result<Self, SamplerError> {
         let (mut bits, chains) = (Self::empty(model), sampler.config().chains);
         while let Some(block) = sampler.advance(usize::MAX)? {
             if block.chains.len() == chains {

@@ -1,8 +1,8 @@
 //! The runs that every sound device repeats bit for bit.
 
-use anyhow::Result;
+use crate::model_of;
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::{HierarchicalNormal, Likelihood, ModelError};
 use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use std::time::Duration;
 
@@ -113,14 +113,14 @@ impl Case {
     ///
     /// # Errors
     /// Never, since the data are fixed.
-    pub(super) fn model(&self) -> Result<HierarchicalNormal> {
+    pub(super) fn model(&self) -> Result<HierarchicalNormal, ModelError> {
         let spec = HierarchicalSpec { groups: self.groups, ..HierarchicalSpec::default() };
         let data = match self.sizes {
             Sizes::Balanced => spec.generate(),
             Sizes::Unbalanced => spec.unbalanced(),
             Sizes::Large => spec.with_sizes(&(0..self.groups).map(large).collect::<Vec<usize>>()),
         };
-        Ok(HierarchicalNormal::new(data?.data, HierarchicalPrior::default(), self.likelihood)?)
+        model_of(data, self.likelihood)
     }
 
     /// Returns the sampler's settings. The run is long enough for a window of warm-up, a restart with what was learned

@@ -2,11 +2,12 @@
 
 use super::bits::{Bits, Names};
 use super::{Made, of_sampler};
-use anyhow::Result;
+use crate::error::BenchError;
+use crate::model_of;
 use octopus_density::gpu::GpuDensity;
 use octopus_device::CudaContext;
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::{EightSchools, HierarchicalNormal, Likelihood, ModelError};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{GpuExpander, Precision, SamplerError};
 use std::time::{Duration, Instant};
@@ -61,12 +62,12 @@ impl Expansion {
     ///
     /// # Errors
     /// When the device fails.
-    pub(super) fn make(&self, context: &CudaContext) -> Result<[Made; 2]> {
+    pub(super) fn make(&self, context: &CudaContext) -> Result<[Made; 2], BenchError> {
         let made = match self.model {
             Model::Schools => self.of(&EightSchools::rubin(), context),
             Model::Groups(groups) => self.of(&unbalanced(groups)?, context),
         };
-        made.map_err(|error| of_sampler(error).context(self.name()))
+        made.map_err(|error| of_sampler(error).at(self.name()))
     }
 
     fn of(&self, model: &impl GpuDensity, context: &CudaContext) -> Result<[Made; 2], SamplerError> {
@@ -98,9 +99,8 @@ impl Expansion {
 
 /// # Errors
 /// Never, since the data are fixed.
-fn unbalanced(groups: usize) -> Result<HierarchicalNormal> {
-    let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.unbalanced()?.data;
-    Ok(HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Collapsed)?)
+fn unbalanced(groups: usize) -> Result<HierarchicalNormal, ModelError> {
+    model_of(HierarchicalSpec { groups, ..HierarchicalSpec::default() }.unbalanced(), Likelihood::Collapsed)
 }
 
 /// Returns draws in the density's own coordinates, `chains x draws x dim`. They are from no posterior, and reach far

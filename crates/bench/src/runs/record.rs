@@ -1,7 +1,8 @@
 //! The recorded hashes of whole runs and of expansions of draws, in `kernels/expected-runs.json`.
 
 use super::bits::Trail;
-use anyhow::{Context, Result, bail};
+use crate::error::BenchError;
+use crate::expected::{check_schema, lines, read_record};
 use octopus_files::write_file;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,25 +47,18 @@ impl Record {
     ///
     /// # Errors
     /// When the file cannot be read, or is not a record in a format that this program knows.
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-        let record: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{shown} is no record of `octopus device exact --runs --record`"))?;
-        if record.schema != SCHEMA {
-            bail!("{shown}: schema {} is not {SCHEMA}: record the runs again", record.schema);
-        }
-        Ok(record)
+    pub(super) fn read(path: &Path) -> Result<Self, BenchError> {
+        let record: Self = read_record(path, "octopus device exact --runs --record")?;
+        check_schema(path, (record.schema, SCHEMA), "record the runs again").map(|()| record)
     }
 
     /// Writes the record with one run a line, so that changes are easy to read.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
-        let lines = self.runs.iter().map(|run| serde_json::to_string(run).map(|run| format!("    {run}")));
-        let lines = lines.collect::<Result<Vec<_>, _>>()?.join(",\n");
-        let text = format!("{{\n  \"schema\": {},\n  \"runs\": [\n{lines}\n  ]\n}}\n", self.schema);
+    pub(super) fn write(&self, path: &Path) -> Result<(), BenchError> {
+        let (schema, lines) = (self.schema, lines(&self.runs)?);
+        let text = format!("{{\n  \"schema\": {schema},\n  \"runs\": [\n{lines}\n  ]\n}}\n");
         Ok(write_file(path, text.as_bytes())?)
     }
 

@@ -9,34 +9,39 @@ use super::ratios::{BreakEven, Ratio, break_even, ratios};
 use super::start::Start;
 use super::team::TeamCost;
 use octopus_device::DeviceIdentity;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// The results of all measurements; times are in seconds, sizes in bytes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
     schema: u32,
-    pub(super) device: DeviceIdentity,
+    pub(crate) device: DeviceIdentity,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
-    pub(super) test_double: bool,
-    pub(super) machine: Machine,
+    pub(crate) test_double: bool,
+    pub(crate) machine: Machine,
     /// The seconds after which no measurement was begun.
     seconds_allowed: u64,
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
     /// Whether all planned measurements were made.
-    pub(super) complete: bool,
-    pub(super) not_measured: Vec<String>,
-    pub(super) starts: Vec<Start>,
-    pub(super) launches: Vec<LaunchCost>,
+    pub(crate) complete: bool,
+    pub(crate) not_measured: Vec<String>,
+    pub(crate) starts: Vec<Start>,
+    pub(crate) launches: Vec<LaunchCost>,
     /// The times of the shortest runs to a number of effective draws.
-    pub(super) goals: Vec<Goal>,
+    pub(crate) goals: Vec<Goal>,
     /// The times of many data sets at once.
-    pub(super) batches: Vec<Batch>,
-    pub(super) teams: Vec<TeamCost>,
-    pub(super) cells: Vec<Cell>,
+    pub(crate) batches: Vec<Batch>,
+    pub(crate) teams: Vec<TeamCost>,
+    pub(crate) cells: Vec<Cell>,
     /// The numbers of chains from which on the GPU does more leapfrogs a second than all cores.
-    pub(super) break_even: Vec<BreakEven>,
-    pub(super) ratios: Vec<Ratio>,
+    pub(crate) break_even: Vec<BreakEven>,
+    pub(crate) ratios: Vec<Ratio>,
+}
+
+/// Reads a number. JSON has no NaN and no infinity, so they are written as null.
+pub(super) fn null_is_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 impl fmt::Display for Answer {

@@ -1,22 +1,40 @@
 //! Cells: a cell is one run with a size, a likelihood, a precision and a number of chains, on the GPU or on all cores.
 
 use super::quality::{Quality, quality};
-use anyhow::Result;
+use crate::error::BenchError;
 use octopus_density::LogDensity;
 use octopus_device::CudaContext;
 use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{
     Backend, Begin, Block, GpuConfig, GpuMemory, Phase, Precision, Sampler, SamplerConfig, SamplerError, Strategy,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::time::{Duration, Instant};
 
 /// The engine of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Where {
+pub(crate) enum Where {
+    #[default]
     Cpu,
     Gpu,
+}
+
+impl Where {
+    /// Returns the name in tables.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::Gpu => "GPU",
+        }
+    }
+}
+
+impl fmt::Display for Where {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label().to_lowercase())
+    }
 }
 
 /// The plan of a cell.
@@ -32,46 +50,46 @@ pub(super) struct CellPlan {
 }
 
 /// The results of a cell; times are in seconds.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Cell {
-    pub(super) place: Where,
-    pub(super) groups: usize,
-    pub(super) likelihood: Likelihood,
-    pub(super) precision: Precision,
-    pub(super) chains: usize,
-    pub(super) target_accept: f64,
-    pub(super) strategy: Strategy,
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Cell {
+    pub(crate) place: Where,
+    pub(crate) groups: usize,
+    pub(crate) likelihood: Likelihood,
+    pub(crate) precision: Precision,
+    pub(crate) chains: usize,
+    pub(crate) target_accept: f64,
+    pub(crate) strategy: Strategy,
     /// The iterations of warm-up that were planned for each chain; for chains that warm up together, the most allowed.
-    pub(super) tune: usize,
+    pub(crate) tune: usize,
     /// The iterations that warm-up took; `None` when it was not done in the time of a cell.
-    pub(super) warm_up: Option<usize>,
-    pub(super) planned_draws: usize,
+    pub(crate) warm_up: Option<usize>,
+    pub(crate) planned_draws: usize,
     /// The draws of each chain that were made in the time of a cell.
-    pub(super) draws: usize,
+    pub(crate) draws: usize,
     /// The seconds for starting points, buffers, and the module, which the driver has compiled before.
-    pub(super) setup_seconds: f64,
-    pub(super) warmup_seconds: f64,
-    pub(super) sampling_seconds: f64,
+    pub(crate) setup_seconds: f64,
+    pub(crate) warmup_seconds: f64,
+    pub(crate) sampling_seconds: f64,
     /// The leapfrog steps after warm-up, or in warm-up when that was not done.
-    pub(super) leapfrogs: u64,
-    pub(super) leapfrogs_per_draw: f64,
+    pub(crate) leapfrogs: u64,
+    pub(crate) leapfrogs_per_draw: f64,
     /// The leapfrog steps a second by the host's clock, including launches, copies and the host's work.
-    pub(super) leapfrogs_per_second: f64,
+    pub(crate) leapfrogs_per_second: f64,
     /// The seconds of these leapfrog steps by the device's clock: launches from begin to end.
-    pub(super) device_seconds: Option<f64>,
+    pub(crate) device_seconds: Option<f64>,
     /// The device's time of one leapfrog step of one chain, in microseconds.
-    pub(super) device_us_per_leapfrog: Option<f64>,
+    pub(crate) device_us_per_leapfrog: Option<f64>,
     /// The most device memory held at once, and the memory that was foretold.
-    pub(super) device_bytes: Option<u64>,
-    pub(super) foretold_bytes: Option<u64>,
-    pub(super) divergences: u64,
+    pub(crate) device_bytes: Option<u64>,
+    pub(crate) foretold_bytes: Option<u64>,
+    pub(crate) divergences: u64,
     /// The quality of the draws; `None` when there are too few draws to tell.
-    pub(super) quality: Option<Quality>,
+    pub(crate) quality: Option<Quality>,
     /// The effective draws a second of the worst quantity, over the whole time including setup and warm-up; for
     /// converged runs only.
-    pub(super) min_ess_per_second: Option<f64>,
+    pub(crate) min_ess_per_second: Option<f64>,
     /// The reason why there are no figures; as a rule, memory did not suffice.
-    pub(super) error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 /// The leapfrog steps of a run, and the time they took.
@@ -127,7 +145,7 @@ impl CellPlan {
         model: &HierarchicalNormal,
         context: Option<&CudaContext>,
         time: Duration,
-    ) -> Result<Cell> {
+    ) -> Result<Cell, BenchError> {
         let config = self.config();
         let mut cell = self.empty(&config);
         if let Err(error) = fill(&mut cell, model, &config, context, time) {
@@ -155,23 +173,8 @@ impl CellPlan {
             target_accept: config.target_accept,
             strategy: config.strategy,
             tune: config.tune,
-            warm_up: None,
             planned_draws: config.draws,
-            draws: 0,
-            setup_seconds: 0.0,
-            warmup_seconds: 0.0,
-            sampling_seconds: 0.0,
-            leapfrogs: 0,
-            leapfrogs_per_draw: 0.0,
-            leapfrogs_per_second: 0.0,
-            device_seconds: None,
-            device_us_per_leapfrog: None,
-            device_bytes: None,
-            foretold_bytes: None,
-            divergences: 0,
-            quality: None,
-            min_ess_per_second: None,
-            error: None,
+            ..Cell::default()
         }
     }
 }
@@ -239,7 +242,7 @@ impl Cell {
     }
 
     /// Returns the seconds of setup, warm-up and draws together.
-    pub(super) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.setup_seconds + self.warmup_seconds + self.sampling_seconds
     }
 

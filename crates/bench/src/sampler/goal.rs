@@ -1,14 +1,16 @@
 //! The measurement of the shortest run: the time that a number of chains takes to a number of effective draws of every
 //! quantity, including warm-up.
 
+use super::cell::Where;
+use super::model;
 use super::quality::{Quality, quality};
-use anyhow::Result;
+use crate::error::BenchError;
 use octopus_device::CudaContext;
 use octopus_diag::limits;
 use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_runs::{Reach, reach};
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// The effective draws, of bulk and tails of every quantity, that a run must reach.
@@ -21,7 +23,7 @@ const SEEDS: u64 = 3;
 /// The plan of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GoalPlan {
-    pub(super) on_gpu: bool,
+    pub(super) place: Where,
     pub(super) groups: usize,
     pub(super) precision: Precision,
     pub(super) chains: usize,
@@ -30,70 +32,72 @@ pub(super) struct GoalPlan {
 }
 
 /// The result of a measurement: the run with the median time among several seeds.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Goal {
-    pub(super) place: &'static str,
-    pub(super) groups: usize,
-    pub(super) precision: Precision,
-    pub(super) chains: usize,
-    pub(super) superchains: usize,
-    pub(super) target_ess: f64,
-    pub(super) target_rhat: f64,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Goal {
+    pub(crate) place: Where,
+    pub(crate) groups: usize,
+    pub(crate) precision: Precision,
+    pub(crate) chains: usize,
+    pub(crate) superchains: usize,
+    pub(crate) target_ess: f64,
+    pub(crate) target_rhat: f64,
     /// Whether the run of every seed met both targets.
-    pub(super) reached: bool,
+    pub(crate) reached: bool,
     /// The iterations of warm-up and the draws of each chain.
-    pub(super) warm_up: usize,
-    pub(super) draws: usize,
+    pub(crate) warm_up: usize,
+    pub(crate) draws: usize,
     /// The seconds for starting points, buffers and the module.
-    pub(super) setup_seconds: f64,
-    pub(super) warmup_seconds: f64,
-    pub(super) sampling_seconds: f64,
-    pub(super) quality: Option<Quality>,
+    pub(crate) setup_seconds: f64,
+    pub(crate) warmup_seconds: f64,
+    pub(crate) sampling_seconds: f64,
+    pub(crate) quality: Option<Quality>,
 }
 
 impl GoalPlan {
     /// Returns plans of the PRD's size with various numbers of chains, on the GPU and, with fewer chains, on the
     /// processor.
     pub(super) fn all() -> Vec<Self> {
-        let of = |on_gpu, precision, chains| Self { on_gpu, groups: 100, precision, chains, short: false };
+        let of = |place, precision, chains| Self { place, groups: 100, precision, chains, short: false };
         let on_gpu = [1024, 4096, 256, 16_384, 64]
-            .map(|chains| [Precision::F64, Precision::F32].map(|precision| of(true, precision, chains)));
-        let on_cpu = [64, 1024].map(|chains| of(false, Precision::F64, chains));
+            .map(|chains| [Precision::F64, Precision::F32].map(|precision| of(Where::Gpu, precision, chains)));
+        let on_cpu = [64, 1024].map(|chains| of(Where::Cpu, Precision::F64, chains));
         on_gpu.into_iter().flatten().chain(on_cpu).collect()
     }
 
     /// Returns plans that are just enough to run the code.
     pub(super) fn small() -> Vec<Self> {
-        let of = |on_gpu| Self { on_gpu, groups: 10, precision: Precision::F64, chains: 64, short: true };
-        [true, false].map(of).into()
+        let of = |place| Self { place, groups: 10, precision: Precision::F64, chains: 64, short: true };
+        [Where::Gpu, Where::Cpu].map(of).into()
     }
 
     pub(super) fn name(&self) -> String {
-        let Self { on_gpu, groups, precision, chains, .. } = self;
-        format!("goal of {chains} chains, {groups} groups, {precision} on the {}", if *on_gpu { "gpu" } else { "cpu" })
+        let Self { place, groups, precision, chains, .. } = self;
+        format!("goal of {chains} chains, {groups} groups, {precision} on the {place}")
     }
 
     /// # Errors
     /// When the device fails.
-    pub(super) fn measure(&self, model: &HierarchicalNormal, context: &CudaContext) -> Result<Goal> {
-        debug_assert_eq!(model.likelihood(), Likelihood::Collapsed);
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<Goal, BenchError> {
+        let model = &model(self.groups, Likelihood::Collapsed)?;
         let seeds = if self.short { 1 } else { SEEDS };
-        let mut all = (0..seeds).map(|seed| self.once(model, context, 42 + seed)).collect::<Result<Vec<_>>>()?;
+        let mut all = (0..seeds).map(|seed| self.once(model, context, 42 + seed)).collect::<Result<Vec<_>, _>>()?;
         let reached = all.iter().all(|goal| goal.reached);
         all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
         Ok(Goal { reached, ..all.swap_remove(all.len() / 2) })
     }
 
-    fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<Goal> {
+    fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<Goal, BenchError> {
         let (chains, precision) = (self.chains, self.precision);
         let draws = MOST_DRAWS.div_ceil(chains);
         let base = SamplerConfig::many_short(chains);
         let config = SamplerConfig { tune: 1000, draws, target_accept: 0.95, seed, precision, ..base };
         let target = if self.short { ESS / 10.0 } else { ESS };
         let clock = Instant::now();
-        let mut sampler = match self.on_gpu {
-            true => Sampler::begin(model, Begin::Anew(config.clone()), Backend::gpu(context, &GpuConfig::default()))?,
-            false => Sampler::new(model, config.clone())?,
+        let mut sampler = match self.place {
+            Where::Gpu => {
+                Sampler::begin(model, Begin::Anew(config.clone()), Backend::gpu(context, &GpuConfig::default()))?
+            }
+            Where::Cpu => Sampler::new(model, config.clone())?,
         };
         let setup_seconds = clock.elapsed().as_secs_f64();
         let mut found = None;
@@ -102,10 +106,10 @@ impl GoalPlan {
             // While there are far fewer draws than the target's effective draws, a look at them is not needed.
             let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();
             found = (drawn as f64 >= target / 2.0).then(|| quality(model, blocks, &config)).flatten();
-            Ok::<_, anyhow::Error>(found.as_ref().is_some_and(enough))
+            Ok::<_, BenchError>(found.as_ref().is_some_and(enough))
         })?;
         Ok(Goal {
-            place: if self.on_gpu { "gpu" } else { "cpu" },
+            place: self.place,
             groups: self.groups,
             precision,
             chains,

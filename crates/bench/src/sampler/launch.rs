@@ -1,11 +1,11 @@
 //! The cost of a launch besides its leapfrog steps, measured by cutting the same run into more and more launches.
 
-use super::model;
-use anyhow::{Result, bail};
+use super::{model, null_is_nan};
+use crate::error::BenchError;
 use octopus_device::CudaContext;
 use octopus_models::Likelihood;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// The most iterations of a launch, one number for each way to cut the run. The draws are the same in all.
@@ -21,28 +21,32 @@ pub(super) struct LaunchPlan {
 }
 
 /// The times of the run cut in one way.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct LaunchPoint {
-    pub(super) most_iterations: usize,
-    pub(super) launches: u64,
-    pub(super) leapfrogs: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LaunchPoint {
+    pub(crate) most_iterations: usize,
+    pub(crate) launches: u64,
+    pub(crate) leapfrogs: u64,
     /// The seconds by the device's clock, from the begin to the end of launches.
-    pub(super) device_seconds: f64,
+    pub(crate) device_seconds: f64,
     /// The seconds by the host's clock, including copies and everything else.
-    pub(super) wall_seconds: f64,
+    pub(crate) wall_seconds: f64,
 }
 
 /// The result of a measurement: a straight line through the points, of the time of a launch over its leapfrog steps.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct LaunchCost {
-    pub(super) groups: usize,
-    pub(super) precision: Precision,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LaunchCost {
+    pub(crate) groups: usize,
+    pub(crate) precision: Precision,
     /// The microseconds that a launch without leapfrog steps would take.
-    pub(super) device_us_per_launch: f64,
-    pub(super) device_us_per_leapfrog: f64,
-    pub(super) wall_us_per_launch: f64,
-    pub(super) wall_us_per_leapfrog: f64,
-    pub(super) points: Vec<LaunchPoint>,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) device_us_per_launch: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) device_us_per_leapfrog: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) wall_us_per_launch: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) wall_us_per_leapfrog: f64,
+    pub(crate) points: Vec<LaunchPoint>,
 }
 
 impl LaunchPlan {
@@ -56,10 +60,11 @@ impl LaunchPlan {
 
     /// # Errors
     /// When the device fails, or the draws depend on the launches.
-    pub(super) fn measure(&self, context: &CudaContext) -> Result<LaunchCost> {
-        let points = ITERATIONS.into_iter().map(|most| self.point(context, most)).collect::<Result<Vec<_>>>()?;
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<LaunchCost, BenchError> {
+        let points = ITERATIONS.into_iter().map(|most| self.point(context, most)).collect::<Result<Vec<_>, _>>()?;
         if points.iter().any(|point| point.leapfrogs != points[0].leapfrogs) {
-            bail!("{}: runs cut into other launches take other leapfrogs: {points:?}", self.name());
+            let what = format!("{}: runs cut into other launches take other leapfrogs: {points:?}", self.name());
+            return Err(BenchError::Contradiction(what));
         }
         let line = |seconds: fn(&LaunchPoint) -> f64| {
             let per_launch = |value: f64, point: &LaunchPoint| value / point.launches.max(1) as f64;
@@ -77,7 +82,7 @@ impl LaunchPlan {
         })
     }
 
-    fn point(&self, context: &CudaContext, most_iterations: usize) -> Result<LaunchPoint> {
+    fn point(&self, context: &CudaContext, most_iterations: usize) -> Result<LaunchPoint, BenchError> {
         let model = model(self.groups, Likelihood::Collapsed)?;
         let (draws, precision) = (self.draws, self.precision);
         let config = SamplerConfig { tune: TUNE, draws, chains: 1, precision, seed: 42, ..SamplerConfig::default() };

@@ -1,18 +1,18 @@
 //! The facts about the machine that accompany the figures; none of them names a machine or a user.
 
 use octopus_device::{DeviceIdentity, DeviceInfo, HostInfo, SystemProvider, verify};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The facts about the host, and about the device as NVML tells them before the measurements.
-#[derive(Debug, Serialize)]
-pub(super) struct Machine {
-    pub(super) host: HostInfo,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    pub(crate) host: HostInfo,
     /// The facts about the device; `None` where NVML does not tell them.
-    pub(super) gpu: Option<DeviceInfo>,
+    pub(crate) gpu: Option<DeviceInfo>,
     /// The number of threads of the CPU engine.
-    pub(super) threads: usize,
+    pub(crate) threads: usize,
     /// The place where the driver keeps compiled kernels: `CUDA_CACHE_PATH`, or else the driver's own place.
-    driver_cache: String,
+    pub(crate) driver_cache: String,
 }
 
 impl Machine {

@@ -1,13 +1,13 @@
 //! The quality of a run's draws: R-hat and effective sample sizes, which tell whether the run has converged.
 
+use super::null_is_nan;
 use octopus_density::LogDensity;
-use octopus_diag::limits;
-use octopus_diag::{DEFAULT_PROB, ParameterSummary, summary, summary_of_many};
+use octopus_diag::{DEFAULT_PROB, ParameterSummary, limits, summary, summary_of_many};
 use octopus_models::HierarchicalNormal;
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The fewest draws of each chain that tell anything.
 const FEWEST_DRAWS: usize = 8;
@@ -15,16 +15,19 @@ const FEWEST_DRAWS: usize = 8;
 const MOST_NUMBERS: usize = 8_000_000;
 
 /// The worst values over the quantities that were looked at.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Quality {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Quality {
     /// The smallest bulk effective sample size.
-    pub(super) min_ess: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) min_ess: f64,
     /// The smallest tail effective sample size.
-    pub(super) min_ess_tail: f64,
-    pub(super) max_rhat: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) min_ess_tail: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) max_rhat: f64,
     /// The number of quantities that were looked at, out of all `quantities`: all scalars, and elements evenly spread.
-    pub(super) looked_at: usize,
-    pub(super) quantities: usize,
+    pub(crate) looked_at: usize,
+    pub(crate) quantities: usize,
 }
 
 impl Quality {

@@ -3,40 +3,40 @@
 use super::cell::{Cell, Where};
 use octopus_models::Likelihood;
 use octopus_sampler::Precision;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The number of chains from which on the GPU does more leapfrogs a second than the CPU at its best number of chains.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct BreakEven {
-    pub(super) groups: usize,
-    pub(super) likelihood: Likelihood,
-    pub(super) precision: Precision,
-    pub(super) cpu_leapfrogs_per_second: f64,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BreakEven {
+    pub(crate) groups: usize,
+    pub(crate) likelihood: Likelihood,
+    pub(crate) precision: Precision,
+    pub(crate) cpu_leapfrogs_per_second: f64,
     /// The number of chains, interpolated in logarithms between two measured numbers; `None` when the GPU never gets
     /// there.
-    pub(super) chains: Option<f64>,
+    pub(crate) chains: Option<f64>,
 }
 
 /// A ratio that tells how much faster the GPU is: the CPU's time over the GPU's, or the GPU's rate over the CPU's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Ratio {
-    pub(super) groups: usize,
-    pub(super) likelihood: Likelihood,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ratio {
+    pub(crate) groups: usize,
+    pub(crate) likelihood: Likelihood,
     /// The kind of ratio. `a` compares the PRD's run of 4 chains in f64 on both sides. `b` compares effective draws a
     /// second of the worst quantity, each side with its best number of chains and precision, over converged runs only.
-    pub(super) kind: char,
-    pub(super) cpu: Side,
-    pub(super) gpu: Side,
-    pub(super) ratio: f64,
+    pub(crate) kind: char,
+    pub(crate) cpu: Side,
+    pub(crate) gpu: Side,
+    pub(crate) ratio: f64,
 }
 
 /// One side of a ratio.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Side {
-    pub(super) chains: usize,
-    pub(super) precision: Precision,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Side {
+    pub(crate) chains: usize,
+    pub(crate) precision: Precision,
     /// The figure of the side: seconds for `a`, effective draws a second for `b`.
-    pub(super) figure: f64,
+    pub(crate) figure: f64,
 }
 
 pub(super) fn break_even(cells: &[Cell]) -> Vec<BreakEven> {

@@ -1,15 +1,15 @@
 //! The time from the start of a process to its first draw, with and without kernels that the driver has compiled
 //! before.
 
-use super::super::of_cuda;
+use super::super::{context, of_cuda};
 use super::model;
-use anyhow::{Context, Result, bail};
-use octopus_device::{Device, DeviceIdentity};
+use crate::error::BenchError;
+use octopus_device::DeviceIdentity;
 use octopus_models::Likelihood;
 use octopus_runs::RunError;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -23,28 +23,39 @@ pub(super) struct StartPlan {
 }
 
 /// The times of a start, in seconds.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Start {
-    pub(super) groups: usize,
-    pub(super) precision: Precision,
-    pub(super) cold: bool,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Start {
+    pub(crate) groups: usize,
+    pub(crate) precision: Precision,
+    pub(crate) cold: bool,
     /// The time from the start of the process until it reported its first draw, including everything.
-    pub(super) process_to_first_draw: f64,
-    pub(super) phases: Phases,
+    pub(crate) process_to_first_draw: f64,
+    pub(crate) phases: Phases,
 }
 
 /// The times of the parts, as the process itself has measured them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     /// The time to load the driver and identify the device.
-    pub(super) driver: f64,
+    pub(crate) driver: f64,
     /// The time to make the context on the device.
-    pub(super) context: f64,
+    pub(crate) context: f64,
     /// The time to make the first sampler: the module, which the driver compiles or finds in its cache, buffers, and
     /// starting points.
-    pub(super) first_sampler: f64,
+    pub(crate) first_sampler: f64,
     /// The time of one iteration of one chain.
-    pub(super) first_draw: f64,
+    pub(crate) first_draw: f64,
+}
+
+impl Start {
+    /// Returns in a word whether the driver had compiled the kernels before.
+    pub(crate) fn word(&self) -> &'static str {
+        word(self.cold)
+    }
+}
+
+fn word(cold: bool) -> &'static str {
+    if cold { "cold" } else { "warm" }
 }
 
 impl StartPlan {
@@ -54,35 +65,37 @@ impl StartPlan {
     }
 
     pub(super) fn name(&self) -> String {
-        let word = if self.cold { "cold" } else { "warm" };
-        format!("{word} start, {} groups, {}", self.groups, self.precision)
+        format!("{} start, {} groups, {}", word(self.cold), self.groups, self.precision)
     }
 
     /// # Errors
     /// When the process fails.
-    pub(super) fn measure(&self, starting: &dyn Fn(&str) -> Result<Command>) -> Result<Start> {
+    pub(super) fn measure(&self, starting: &dyn Fn(&str) -> io::Result<Command>) -> Result<Start, BenchError> {
         if !self.cold {
             // Fills the cache.
             self.process(starting)?;
         }
-        let (process_to_first_draw, phases) = self.process(starting).with_context(|| self.name())?;
+        let (process_to_first_draw, phases) = self.process(starting).map_err(|error| error.at(self.name()))?;
         let Self { groups, precision, cold } = *self;
         Ok(Start { groups, precision, cold, process_to_first_draw, phases })
     }
 
-    fn process(&self, starting: &dyn Fn(&str) -> Result<Command>) -> Result<(f64, Phases)> {
-        let mut command = starting(&format!("{}:{}", self.groups, self.precision))?;
+    fn process(&self, starting: &dyn Fn(&str) -> io::Result<Command>) -> Result<(f64, Phases), BenchError> {
+        let program = |what: &'static str| move |source| BenchError::Io { what: what.into(), source };
+        let mut command = starting(&format!("{}:{}", self.groups, self.precision))
+            .map_err(program("this program does not know its own file"))?;
         command.env("CUDA_CACHE_DISABLE", if self.cold { "1" } else { "0" }).stdout(Stdio::piped());
         let clock = Instant::now();
-        let mut child = command.spawn().context("cannot start this program again")?;
+        let mut child = command.spawn().map_err(program("cannot start this program again"))?;
         let mut line = String::new();
-        BufReader::new(child.stdout.take().context("the process has no output")?).read_line(&mut line)?;
+        BufReader::new(child.stdout.take().ok_or(BenchError::Nothing("the process has no output"))?)
+            .read_line(&mut line)?;
         let seconds = clock.elapsed().as_secs_f64();
         let status = child.wait()?;
         if !status.success() {
-            bail!("the process that draws once ended with {status}");
+            return Err(BenchError::Ended(status));
         }
-        Ok((seconds, serde_json::from_str(&line).with_context(|| format!("the process told {line:?}"))?))
+        Ok((seconds, serde_json::from_str(&line).map_err(BenchError::json(|| format!("the process told {line:?}")))?))
     }
 }
 
@@ -90,7 +103,7 @@ impl StartPlan {
 ///
 /// # Errors
 /// When there is no such device, it fails, or `what` is of another form.
-pub fn first_draw(device: u32, what: &str, out: &mut dyn Write) -> Result<()> {
+pub fn first_draw(device: u32, what: &str, out: &mut dyn Write) -> Result<(), BenchError> {
     let usage = || RunError::CannotRun(format!("{what} is not of the form GROUPS:PRECISION"));
     let (groups, precision) = what.split_once(':').ok_or_else(usage)?;
     let groups = groups.parse().map_err(|_| usage())?;
@@ -99,8 +112,7 @@ pub fn first_draw(device: u32, what: &str, out: &mut dyn Write) -> Result<()> {
     let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
     DeviceIdentity::read(device).map_err(of_cuda)?;
     let driver = lap();
-    let context = Device::Cuda(device).context().map_err(of_cuda)?;
-    let context = context.ok_or_else(|| RunError::NoDevice(format!("cuda:{device} has no context")))?;
+    let context = context(device)?;
     let in_context = lap();
     let model = model(groups, Likelihood::Collapsed)?;
     let config = SamplerConfig { draws: 1, tune: 0, chains: 1, precision, seed: 42, ..SamplerConfig::default() };

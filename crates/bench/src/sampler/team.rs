@@ -1,12 +1,14 @@
 //! The cost of a leapfrog step where a chain reads so many observations that blocks share them. The same run is made by
 //! more and more blocks, and on the CPU.
 
-use anyhow::{Result, bail};
+use super::null_is_nan;
+use crate::error::BenchError;
+use crate::model_of;
 use octopus_device::CudaContext;
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// The plan of a measurement: a data set with a pointwise likelihood, and the numbers of blocks of a chain to run it
@@ -24,27 +26,36 @@ pub(super) struct TeamPlan {
 }
 
 /// The result of a measurement.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct TeamCost {
-    pub(super) groups: usize,
-    pub(super) observations: usize,
-    pub(super) precision: Precision,
-    pub(super) chains: usize,
-    pub(super) points: Vec<TeamPoint>,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TeamCost {
+    pub(crate) groups: usize,
+    pub(crate) observations: usize,
+    pub(crate) precision: Precision,
+    pub(crate) chains: usize,
+    pub(crate) points: Vec<TeamPoint>,
     /// The microseconds of a leapfrog step by the CPU's engine with as many chains on all cores; `None` except in f64.
-    pub(super) cpu_us_per_leapfrog: Option<f64>,
+    pub(crate) cpu_us_per_leapfrog: Option<f64>,
 }
 
 /// The times of the run by one number of blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct TeamPoint {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TeamPoint {
     /// The number of blocks of a chain; `None` for as many as the device holds.
-    pub(super) blocks: Option<usize>,
-    pub(super) leapfrogs: u64,
+    pub(crate) blocks: Option<usize>,
+    pub(crate) leapfrogs: u64,
     /// The device's time of launches, divided by the leapfrog steps of one chain.
-    pub(super) device_us_per_leapfrog: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) device_us_per_leapfrog: f64,
     /// The rate at which all chains together read observations.
-    pub(super) gigabytes_per_second: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    pub(crate) gigabytes_per_second: f64,
+}
+
+impl TeamPoint {
+    /// Returns the number of blocks in words.
+    pub(crate) fn blocks(&self) -> String {
+        self.blocks.map_or_else(|| "all".into(), |blocks| blocks.to_string())
+    }
 }
 
 impl TeamPlan {
@@ -55,14 +66,14 @@ impl TeamPlan {
 
     /// # Errors
     /// When the device fails, or the draws depend on the blocks.
-    pub(super) fn measure(&self, context: &CudaContext) -> Result<TeamCost> {
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<TeamCost, BenchError> {
         let spec = HierarchicalSpec { groups: self.groups, per_group: self.per_group, ..HierarchicalSpec::default() };
-        let data = spec.generate()?.data;
-        let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise)?;
+        let model = model_of(spec.generate(), Likelihood::Pointwise)?;
         let points = self.blocks.iter().map(|&blocks| self.point(&model, context, blocks));
-        let points = points.collect::<Result<Vec<TeamPoint>>>()?;
+        let points = points.collect::<Result<Vec<_>, _>>()?;
         if points.iter().any(|point| point.leapfrogs != points[0].leapfrogs) {
-            bail!("{}: runs by other numbers of blocks take other leapfrogs: {points:?}", self.name());
+            let what = format!("{}: runs by other numbers of blocks take other leapfrogs: {points:?}", self.name());
+            return Err(BenchError::Contradiction(what));
         }
         let Self { groups, per_group, precision, chains, .. } = *self;
         let cpu_us_per_leapfrog = (precision == Precision::F64).then(|| self.on_cpu(&model)).transpose()?;
@@ -75,7 +86,12 @@ impl TeamPlan {
         SamplerConfig { tune, draws, chains, precision, max_depth: 5, seed: 42, ..SamplerConfig::default() }
     }
 
-    fn point(&self, model: &HierarchicalNormal, context: &CudaContext, blocks: Option<usize>) -> Result<TeamPoint> {
+    fn point(
+        &self,
+        model: &HierarchicalNormal,
+        context: &CudaContext,
+        blocks: Option<usize>,
+    ) -> Result<TeamPoint, BenchError> {
         let gpu = GpuConfig { blocks_per_chain: blocks.unwrap_or(usize::MAX), ..GpuConfig::default() };
         let mut sampler = Sampler::begin(model, Begin::Anew(self.config()), Backend::gpu(context, &gpu))?;
         let before = context.usage().measured_time;
@@ -90,7 +106,7 @@ impl TeamPlan {
         })
     }
 
-    fn on_cpu(&self, model: &HierarchicalNormal) -> Result<f64> {
+    fn on_cpu(&self, model: &HierarchicalNormal) -> Result<f64, BenchError> {
         let mut sampler = Sampler::new(model, self.config())?;
         let clock = Instant::now();
         let leapfrogs = leapfrogs(&mut sampler)?;
@@ -99,7 +115,7 @@ impl TeamPlan {
 }
 
 /// Returns the number of leapfrog steps of the whole run.
-fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64> {
+fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64, BenchError> {
     let mut leapfrogs = 0;
     while let Some(block) = sampler.advance(usize::MAX)? {
         leapfrogs += block.leapfrogs();

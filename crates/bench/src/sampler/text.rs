@@ -1,9 +1,17 @@
 //! The measurements as tables.
 
 use super::answer::Answer;
-use super::cell::{Cell, Where};
+use super::cell::Cell;
 use octopus_models::Likelihood;
 use std::fmt::Write as _;
+
+/// Returns the word for a form of the likelihood.
+pub fn form(likelihood: Likelihood) -> &'static str {
+    match likelihood {
+        Likelihood::Collapsed => "collapsed",
+        Likelihood::Pointwise => "pointwise",
+    }
+}
 
 pub(super) fn text(answer: &Answer) -> String {
     let mut text = answer.device.name.clone();
@@ -34,7 +42,7 @@ fn starts(answer: &Answer, text: &mut String) {
     );
     for start in &answer.starts {
         let phases = &start.phases;
-        let name = format!("{} {} {}", if start.cold { "cold" } else { "warm" }, start.groups, start.precision);
+        let name = format!("{} {} {}", start.word(), start.groups, start.precision);
         let _ = write!(text, "{name:<22}");
         let all = [phases.driver, phases.context, phases.first_sampler, phases.first_draw, start.process_to_first_draw];
         for seconds in all {
@@ -108,11 +116,12 @@ fn teams(answer: &Answer, text: &mut String) {
             cost.observations, cost.precision, cost.chains
         );
         for point in &cost.points {
-            let blocks = point.blocks.map_or_else(|| "all".into(), |blocks| blocks.to_string());
             let _ = write!(
                 text,
-                " {blocks} blocks {:.2} ({:.1} GB/s);",
-                point.device_us_per_leapfrog, point.gigabytes_per_second
+                " {} blocks {:.2} ({:.1} GB/s);",
+                point.blocks(),
+                point.device_us_per_leapfrog,
+                point.gigabytes_per_second
             );
         }
         match cost.cpu_us_per_leapfrog {
@@ -147,8 +156,7 @@ fn cells(answer: &Answer, text: &mut String) {
 }
 
 fn line(cell: &Cell) -> String {
-    let place = if cell.place == Where::Gpu { "GPU" } else { "CPU" };
-    let form = if cell.likelihood == Likelihood::Collapsed { "collapsed" } else { "pointwise" };
+    let (place, form) = (cell.place.label(), form(cell.likelihood));
     let mut line = format!("{place:<10} {:>6} {form:<9} {:<5} {:>6}", cell.groups, cell.precision, cell.chains);
     if let Some(error) = &cell.error {
         return format!("{line} {error}");

@@ -24,6 +24,11 @@ pub(crate) enum DeviceCommand {
     Exact(DeviceExactArgs),
     /// Time the sampler on the GPU and on all cores: latency, launches, start-up, throughput by size and chains
     Sampler(DeviceSamplerArgs),
+    /// Judge what the acceptance bundle has left on a machine: what `cargo xtask accept` runs
+    ///
+    /// Exit codes: 0 all is well, 1 it is not.
+    #[command(hide = true)]
+    Accept(DeviceAcceptArgs),
 }
 
 /// `octopus device info`
@@ -94,4 +99,15 @@ pub(crate) struct DeviceSamplerArgs {
     /// Only start, draw once with so many groups and tell the times: what the command runs to measure a start
     #[arg(long, hide = true, value_name = "GROUPS:PRECISION")]
     pub(crate) first_draw: Option<String>,
+}
+
+/// `octopus device accept`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceAcceptArgs {
+    /// What `run-acceptance.sh` has left
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+    /// Write the machine's report into a folder below this one; without it, the results are only looked at
+    #[arg(long, value_name = "DIR")]
+    pub(crate) reports: Option<PathBuf>,
 }

@@ -1,5 +1,6 @@
 //! `octopus device ...` lists GPUs, measures how fast they are, and checks whether they compute the right bits.
 
+mod accept;
 mod info;
 mod list;
 mod measure;
@@ -20,5 +21,6 @@ pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
         DeviceCommand::Calibrate(args) => measure::calibrate(args, global),
         DeviceCommand::Exact(args) => measure::exact(args, global),
         DeviceCommand::Sampler(args) => measure::sampler(args, global),
+        DeviceCommand::Accept(args) => accept::run(args),
     }
 }

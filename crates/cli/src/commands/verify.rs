@@ -4,6 +4,7 @@ use crate::args::{Global, VerifyArgs};
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
+use octopus::with_causes;
 use octopus_bench::tiny_run;
 use octopus_device::{
     Device, DeviceIdentity, Finding, FindingStatus, FitnessConfig, Needs, Overall, Question, SystemProvider,
@@ -59,7 +60,7 @@ fn on_cpu() -> Result<String, String> {
 }
 
 fn sample(device: Device) -> Result<String, String> {
-    tiny_run(device).map_err(|error| output::chain(&error))
+    tiny_run(device).map_err(|error| with_causes(&error))
 }
 
 /// Returns the driver's number of the device. NVML counts all devices, but the driver counts only those that this

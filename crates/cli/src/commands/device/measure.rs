@@ -3,7 +3,7 @@
 use crate::args::{DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceExactArgs, DeviceSamplerArgs, Global};
 use crate::exit::Exit;
 use crate::output;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use octopus_bench::{benchmark, calibrate, exact, runs, sampler};
 use serde::Serialize;
 use serde_json::json;
@@ -74,7 +74,7 @@ pub(super) fn sampler(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> 
         return Ok(Exit::Fine);
     }
     let starting = |what: &str| {
-        let mut command = Command::new(std::env::current_exe().context("this program does not know its own file")?);
+        let mut command = Command::new(std::env::current_exe()?);
         command.args(["device", "sampler", "--device", &args.device.to_string(), "--first-draw", what]);
         Ok(command)
     };

@@ -1,6 +1,7 @@
 use super::*;
+use crate::sampler::Answer;
 use std::fs;
-use std::path::PathBuf;
+use tempfile::TempDir;
 
 const STEPS: &str = r#"{"step": "machine", "status": "PASS", "seconds": 0, "code": 0, "reason": ""}
 {"step": "verify", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
@@ -11,25 +12,37 @@ const STEPS: &str = r#"{"step": "machine", "status": "PASS", "seconds": 0, "code
 {"step": "sampler", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
 {"step": "validate", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
 "#;
-const EXACT: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false}, "ptx_sha256": "ab",
-    "kernels": [{"name": "array_sum_f64", "hash": "1", "cpu": "1", "expected": "1", "equal": true}]}"#;
-const RUNS: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false}, "problems": [], "runs": [
-    {"name": "ten-f64", "precision": "f64", "hash": "2", "cpu": "2", "expected": "2"},
-    {"name": "ten-f32", "precision": "f32", "hash": "3", "cpu": null, "expected": "3"},
-    {"name": "ten-mixed", "precision": "mixed", "hash": "4", "cpu": null, "expected": "4"},
-    {"name": "expand-ten-f64", "precision": "f64", "hash": "5", "cpu": "5", "expected": "5"},
-    {"name": "batch-nine-f64", "precision": "f64", "hash": "8", "cpu": "8", "expected": "8"},
-    {"name": "predict-ten-f32", "precision": "f32", "hash": "6", "cpu": null, "expected": "6"}]}"#;
-const SAMPLER: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false, "driver": "550.54"},
-    "machine": {"threads": 16, "host": {"cpu": "A CPU"}, "gpu": {"sm_clock_mhz": 1980}, "driver_cache": "here"},
-    "not_measured": ["cpu, 10 groups"],
+const EXACT: &str = r#"{"schema": 1, "device": {"name": "NVIDIA H200", "uuid": null, "compute_capability": "9.0",
+    "driver": "550.54", "cuda": "12.4", "test_double": false}, "ptx_sha256": "ab",
+    "kernels": [{"name": "array_sum_f64", "n": 9, "hash": "1", "cpu": "1", "expected": "1", "equal": true}],
+    "equal": true, "problems": []}"#;
+const RUNS: &str = r#"{"schema": 1, "device": {"name": "NVIDIA H200", "uuid": null, "compute_capability": "9.0",
+    "driver": "550.54", "cuda": "12.4", "test_double": false}, "equal": true, "problems": [], "runs": [
+    {"name": "ten-f64", "precision": "f64", "hash": "2", "cpu": "2", "expected": "2", "equal": true,
+     "difference": null, "leapfrogs": 9, "seconds": 0.5},
+    {"name": "ten-f32", "precision": "f32", "hash": "3", "cpu": null, "expected": "3", "equal": true,
+     "difference": null, "leapfrogs": 9, "seconds": 0.5},
+    {"name": "ten-mixed", "precision": "mixed", "hash": "4", "cpu": null, "expected": "4", "equal": true,
+     "difference": null, "leapfrogs": 9, "seconds": 0.5},
+    {"name": "expand-ten-f64", "precision": "f64", "hash": "5", "cpu": "5", "expected": "5", "equal": true,
+     "difference": null, "leapfrogs": 9, "seconds": 0.5},
+    {"name": "batch-nine-f64", "precision": "f64", "hash": "8", "cpu": "8", "expected": "8", "equal": true,
+     "difference": null, "leapfrogs": 9, "seconds": 0.5},
+    {"name": "predict-ten-f32", "precision": "f32", "hash": "6", "cpu": null, "expected": "6", "equal": true,
+     "difference": null, "leapfrogs": 9, "seconds": 0.5}]}"#;
+const SAMPLER: &str = r#"{"schema": 2, "device": {"name": "NVIDIA H200", "uuid": null, "compute_capability": "9.0",
+    "driver": "550.54", "cuda": "12.4", "test_double": false}, "test_double": false,
+    "machine": {"threads": 16, "host": {"cpu": "A CPU", "architecture": "x86_64", "threads": 16, "os": "Linux", "simd": []},
+        "gpu": {"index": 0, "sm_clock_mhz": 1980}, "driver_cache": "here"},
+    "seconds_allowed": 150, "seconds": 100.0, "complete": false, "not_measured": ["cpu, 10 groups"],
     "starts": [{"groups": 100, "precision": "f64", "cold": true, "process_to_first_draw": 0.75,
         "phases": {"driver": 0.1, "context": 0.2, "first_sampler": 0.3, "first_draw": 0.01}}],
     "launches": [{"groups": 10, "precision": "f64", "device_us_per_launch": 6.5, "device_us_per_leapfrog": 0.9,
-        "wall_us_per_launch": 9.5, "wall_us_per_leapfrog": 0.95}],
+        "wall_us_per_launch": 9.5, "wall_us_per_leapfrog": 0.95, "points": []}],
     "goals": [{"place": "gpu", "groups": 100, "precision": "f64", "chains": 1024, "superchains": 64,
         "target_ess": 8000.0, "target_rhat": 1.01, "reached": true, "warm_up": 44, "draws": 12, "setup_seconds": 0.01,
-        "warmup_seconds": 0.02, "sampling_seconds": 0.005, "quality": {"max_rhat": 1.005}}],
+        "warmup_seconds": 0.02, "sampling_seconds": 0.005, "quality": {"min_ess": 8000.0, "min_ess_tail": 8000.0,
+        "max_rhat": 1.005, "looked_at": 103, "quantities": 103}}],
     "batches": [{"place": "gpu", "groups": 100, "data_sets": 1000, "chains": 4, "precision": "f64", "tune": 300,
         "draws": 200, "leapfrogs": 1, "seconds": 2.0, "data_sets_per_second": 500.0, "failed": 0}],
     "teams": [{"groups": 100, "observations": 100000, "precision": "f64", "chains": 1, "cpu_us_per_leapfrog": 62.5,
@@ -38,11 +51,16 @@ const SAMPLER: &str = r#"{"device": {"name": "NVIDIA H200", "test_double": false
                     "gigabytes_per_second": 228.5}]}],
     "cells": [
         {"place": "cpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 4,
-         "leapfrogs_per_second": 5e6, "min_ess_per_second": 1000.0},
-        {"place": "gpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 1, "draws": 1500,
-         "leapfrogs_per_second": 8e5, "device_us_per_leapfrog": 1.125, "device_bytes": 2097152,
-         "foretold_bytes": 2097152, "min_ess_per_second": 4000.0,
-         "setup_seconds": 0.25, "warmup_seconds": 0.5, "sampling_seconds": 1.0}],
+         "target_accept": 0.95, "strategy": "four-long", "tune": 1000, "warm_up": 1000, "planned_draws": 2000,
+         "draws": 2000, "setup_seconds": 0.5, "warmup_seconds": 1.0, "sampling_seconds": 2.0, "leapfrogs": 10000000,
+         "leapfrogs_per_draw": 15.0, "leapfrogs_per_second": 5e6, "divergences": 0, "min_ess_per_second": 1000.0},
+        {"place": "gpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 1,
+         "target_accept": 0.95, "strategy": "four-long", "tune": 500, "warm_up": 500, "planned_draws": 1500,
+         "draws": 1500, "setup_seconds": 0.25, "warmup_seconds": 0.5, "sampling_seconds": 1.0, "leapfrogs": 800000,
+         "leapfrogs_per_draw": 31.5, "leapfrogs_per_second": 8e5, "device_seconds": 0.9,
+         "device_us_per_leapfrog": 1.125, "device_bytes": 2097152, "foretold_bytes": 2097152, "divergences": 0,
+         "quality": {"min_ess": null, "min_ess_tail": null, "max_rhat": null, "looked_at": 103, "quantities": 103},
+         "min_ess_per_second": 4000.0}],
     "break_even": [{"groups": 100, "likelihood": "pointwise", "precision": "f64", "cpu_leapfrogs_per_second": 5e6,
         "chains": 7.0}],
     "ratios": [{"groups": 100, "likelihood": "pointwise", "kind": "b", "ratio": 4.0,
@@ -61,30 +79,26 @@ const FILES: [(&str, &str); 5] = [
     ("numpyro_f32.json", NUMPYRO),
 ];
 
-fn folder(name: &str, (file, from, to): (&str, &str, &str)) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("octopus-accept-{}-{name}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+fn folder((file, from, to): (&str, &str, &str)) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     for (own, text) in FILES {
         assert!(own != file || text.contains(from), "{from} is not in {file}");
-        let text = if own == file { text.replace(from, to) } else { text.to_owned() };
-        fs::write(folder.join(own), text).unwrap();
+        write(own, &if own == file { text.replace(from, to) } else { text.to_owned() });
     }
-    fs::write(folder.join("manifest.json"), r#"{"commit": "c0ffee", "modified": false, "ptx_sha256": "ab"}"#).unwrap();
-    fs::write(folder.join("machine.out"), "driver 550").unwrap();
+    write("manifest.json", r#"{"commit": "c0ffee", "modified": false, "rustc": "rustc 1", "ptx_sha256": "ab"}"#);
+    write("machine.out", "driver 550");
     folder
 }
 
 /// What is objected to when one text of one file is another.
-fn objections(name: &str, change: (&str, &str, &str)) -> Vec<String> {
-    let folder = folder(name, change);
-    let objections = judge(&folder).unwrap().objections;
-    fs::remove_dir_all(folder).unwrap();
-    objections
+fn objections(change: (&str, &str, &str)) -> Vec<String> {
+    judge(folder(change).path()).unwrap().objections
 }
 
 #[test]
 fn good_results_have_no_objection() {
-    assert_eq!(objections("good", ("", "", "")), Vec::<String>::new());
+    assert_eq!(objections(("", "", "")), Vec::<String>::new());
 }
 
 #[test]
@@ -129,9 +143,9 @@ fn each_mismatch_is_an_objection() {
         ("memory", "sampler.json", "\"foretold_bytes\": 2097152", "\"foretold_bytes\": 1", "foretold were 1"),
         ("batch-failed", "sampler.json", "\"failed\": 0", "\"failed\": 3", "3 of 1000 data sets failed"),
         ("cells", "sampler.json", "\"place\": \"cpu\"", "\"place\": \"gpu\"", "nothing was measured on the CPU"),
-        ("json", "sampler.json", "{\"device\"", "[", "it has left no figures"),
+        ("json", "sampler.json", "{\"schema\"", "[", "it has left no figures"),
     ] {
-        let objections = objections(name, (file, from, to));
+        let objections = objections((file, from, to));
         assert!(objections.iter().any(|text| text.contains(word)), "{name}: {objections:?}");
     }
 }
@@ -148,31 +162,33 @@ fn what_says_nothing_of_the_results_is_noted_only() {
             "\"racecheck_runs\", \"status\": \"FAIL\", \"seconds\": 9, \"code\": 124",
         ),
     ] {
-        assert_eq!(objections(name, ("steps.jsonl", from, to)), Vec::<String>::new(), "{name}");
+        assert_eq!(objections(("steps.jsonl", from, to)), Vec::<String>::new(), "{name}");
     }
 }
 
 #[test]
 fn a_report_is_a_gpu_s_only() {
-    let root = std::env::temp_dir().join(format!("octopus-accept-root-{}", std::process::id()));
-    for (name, file) in [("exact", "exact.out"), ("runs", "exact_runs.out"), ("sampler", "sampler.json")] {
-        let double = folder(&format!("double-{name}"), (file, "\"test_double\": false", "\"test_double\": true"));
-        assert_eq!(run(&root, &double, Purpose::Rehearsal).unwrap(), Outcome::Passed);
-        assert!(run(&root, &double, Purpose::Report).unwrap_err().to_string().contains("no report"), "{name}");
-        fs::remove_dir_all(double).unwrap();
+    let reports = tempfile::tempdir().unwrap();
+    for file in ["exact.out", "exact_runs.out", "sampler.json"] {
+        let double = folder((file, "\"test_double\": false", "\"test_double\": true"));
+        let judgement = judge(double.path()).unwrap();
+        assert!(judgement.accepted(), "{judgement}");
+        let error = judgement.write_report(reports.path()).unwrap_err();
+        assert!(error.to_string().contains("no report"), "{file}");
     }
-    let real = folder("real", ("", "", ""));
-    fs::write(real.join("ncu_sampler.out"), "\"Host Name\",\"alices-box\"").unwrap();
-    assert_eq!(run(&root, &real, Purpose::Report).unwrap(), Outcome::Passed);
-    let read = |name: &str| fs::read_to_string(root.join("reports/h200").join(name)).unwrap();
+    let real = folder(("", "", ""));
+    fs::write(real.path().join("ncu_sampler.out"), "\"Host Name\",\"alices-box\"").unwrap();
+    let written = judge(real.path()).unwrap().write_report(reports.path()).unwrap();
+    assert_eq!(written, reports.path().join("h200"));
+    let read = |name: &str| fs::read_to_string(written.join(name)).unwrap();
     let text = read("README.md");
     assert!(text.contains("c0ffee") && text.contains("driver 550") && text.contains("| exact | PASS |"), "{text}");
-    assert!(read("raw/exact.out").contains("array_sum_f64") && !root.join("reports/h200/raw/ncu_sampler.out").exists());
+    assert!(read("raw/exact.out").contains("array_sum_f64") && !written.join("raw/ncu_sampler.out").exists());
     let text = read("sampler.md");
     for words in [
         "c0ffee",
         "550.54",
-        "| 100 | pointwise | f64 | 1.125 | 8.000e5 | - |",
+        "| 100 | pointwise | f64 | 1.125 | 8.000e5 | 31.50 |",
         "| cold, 100 groups, f64 | 100.0 | 200.0 | 300.0 | 10.00 | 750.0 |",
         "| 10 groups, f64 | 6.500 | 0.9000 | 9.500 | 0.9500 |",
         "| 100000 | f64 | 1 | all | 3.500 | 228.5 | 62.50 |",
@@ -192,9 +208,21 @@ fn a_report_is_a_gpu_s_only() {
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
-    for folder in [root, real] {
-        fs::remove_dir_all(folder).unwrap();
+}
+
+/// What is written is read to the same figures: numbers that JSON does not have are null in it.
+#[test]
+fn figures_are_read_as_they_were_written() {
+    let answer: Answer = serde_json::from_str(SAMPLER).unwrap();
+    assert!(answer.cells[1].quality.as_ref().unwrap().max_rhat.is_nan());
+    let again = serde_json::to_string(&answer).unwrap();
+    let known: serde_json::Value = serde_json::from_str(&again).unwrap();
+    let read: Answer = serde_json::from_str(&again).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), known);
+    for (pointer, value) in [("/goals/0/place", "gpu"), ("/ratios/0/kind", "b"), ("/cells/0/strategy", "four-long")] {
+        assert_eq!(known.pointer(pointer).unwrap(), value);
     }
+    assert!(known.pointer("/cells/1/quality/max_rhat").unwrap().is_null());
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! The time that each engine takes to the PRD's quality target, which is R-hat and effective sample sizes of every
 //! parameter. It is measured with the PRD's chains, and with the chains that `--strategy auto` takes for this target.
 
-use super::benchmark::{Quality, quality_of};
-use super::tables::words;
-use anyhow::{Context, Result};
+use super::planned::word;
+use super::quality::{Quality, quality_of};
+use crate::error::BenchError;
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
 use octopus_runs::{DrawsWanted, Goal, Placement, Reach, RunCost, StepCosts, plan, reach};
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
 
@@ -42,7 +42,12 @@ impl Engine<'_> {
     ///
     /// # Errors
     /// When a run fails.
-    pub(super) fn measure(&self, model: &dyn LogDensity, base: &SamplerConfig, quick: bool) -> Result<Vec<Reached>> {
+    pub(super) fn measure(
+        &self,
+        model: &dyn LogDensity,
+        base: &SamplerConfig,
+        quick: bool,
+    ) -> Result<Vec<Reached>, BenchError> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
         let wanted = DrawsWanted::of(base, &goal, false);
         let best =
@@ -55,26 +60,32 @@ impl Engine<'_> {
             .collect()
     }
 
-    fn median(&self, model: &dyn LogDensity, config: &SamplerConfig, auto: bool, quick: bool) -> Result<Reached> {
+    fn median(
+        &self,
+        model: &dyn LogDensity,
+        config: &SamplerConfig,
+        auto: bool,
+        quick: bool,
+    ) -> Result<Reached, BenchError> {
         let seeds = if quick { QUICK_SEEDS } else { SEEDS };
         let run = |seed| self.once(model, SamplerConfig { seed, ..config.clone() }, auto);
-        let mut all = (config.seed..config.seed + seeds).map(run).collect::<Result<Vec<_>>>()?;
+        let mut all = (config.seed..config.seed + seeds).map(run).collect::<Result<Vec<_>, _>>()?;
         all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
         let middle = all.len() / 2;
-        all.into_iter().nth(middle).context("no seed was asked for")
+        all.into_iter().nth(middle).ok_or(BenchError::Nothing("no seed was asked for"))
     }
 
-    fn once(&self, model: &dyn LogDensity, config: SamplerConfig, auto: bool) -> Result<Reached> {
+    fn once(&self, model: &dyn LogDensity, config: SamplerConfig, auto: bool) -> Result<Reached, BenchError> {
         self.pool.install(|| {
             let begin = Instant::now();
             let mut sampler = self.place.start(model, &config)?;
             let start_s = begin.elapsed().as_secs_f64();
             let mut found = None;
-            let mut reach = reach(&mut sampler, |blocks| -> Result<bool> {
+            let mut reach = reach(&mut sampler, |blocks| -> Result<bool, BenchError> {
                 Ok(found.insert(quality_of(model, blocks, &config, None)?).converged())
             })?;
             reach.warmup_s += start_s;
-            let quality = found.context("nothing was drawn")?;
+            let quality = found.ok_or(BenchError::Nothing("nothing was drawn"))?;
             Ok(Reached { engine: self.name.to_owned(), config, auto, reach, quality })
         })
     }
@@ -91,10 +102,7 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
     let row = |reached: &Reached| {
         let Reached { engine, config, auto, reach, quality } = reached;
         let Reach { warm_up, draws, warmup_s, sampling_s, .. } = reach;
-        let strategy = match config.strategy {
-            Strategy::FourLong => "four-long",
-            Strategy::ManyShort => "many-short",
-        };
+        let strategy = word(config.strategy);
         let chains = format!("{}{strategy}, {} chains", if *auto { "auto: " } else { "" }, config.chains);
         let seconds = [reached.seconds(), *warmup_s, *sampling_s].map(|s| format!("{s:.4}"));
         let [wall, warmup, sampling] = seconds;
@@ -113,27 +121,16 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
         ]
     };
     let mut rows: Vec<Vec<String>> = reached.iter().map(row).collect();
-    let columns = words(&[
-        "engine",
-        "chains",
-        "wall s",
-        "warm-up s",
-        "sampling s",
-        "warm-up",
-        "draws",
-        "bulk ESS",
-        "tail ESS",
-        "R-hat",
-        "reached",
-    ]);
+    let columns = "engine | chains | wall s | warm-up s | sampling s | warm-up | draws | bulk ESS | tail ESS | R-hat | \
+                   reached";
     if let Some(why) = missing {
-        let mut row = vec!["-".to_owned(); columns.len()];
+        let mut row = vec!["-".to_owned(); columns.split(" | ").count()];
         (row[0], row[1]) = ("GPU".into(), format!("SKIPPED: {why}"));
         rows.push(row);
     }
-    Comparison {
-        title: "Time to the quality target".into(),
-        note: format!(
+    Comparison::new(
+        "Time to the quality target",
+        format!(
             "Until R-hat is below {rhat} and bulk and tail ESS are above {ess} for every parameter, warm-up \
              included; the median of several seeds. Warm-up and draws are those of each chain.",
             rhat = limits::RHAT,
@@ -141,5 +138,5 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
         ),
         columns,
         rows,
-    }
+    )
 }

@@ -1,6 +1,7 @@
 //! The configurations that are compared with the run's own.
 
-use octopus_sampler::{MetricKind, Parameterization, SamplerConfig, Strategy};
+use super::planned::word;
+use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 
 /// Returns configurations with their labels, all with the same number of draws: the run's own, more and shorter chains
 /// that warm up together, and the run's chains with other coordinates and metrics.
@@ -12,10 +13,7 @@ pub(super) fn strategies(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
         let config = SamplerConfig { strategy, chains, superchains, draws, ..base.clone() };
         (format!("{chains} chains x {draws} draws (many-short)"), config)
     };
-    let own = match base.strategy {
-        Strategy::FourLong => "four-long",
-        Strategy::ManyShort => "many-short",
-    };
+    let own = word(base.strategy);
     let with = |name: &str, parameterization, metric| {
         (name.to_owned(), SamplerConfig { parameterization, metric, ..base.clone() })
     };

@@ -1,15 +1,11 @@
 //! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's other sizes.
 
-use super::Options;
-use super::benchmark::{Case, Measurement, name, other_sizes};
-use super::gpu::OnGpu;
-use super::tables::runs;
-use anyhow::Result;
-use octopus_density::gpu::Precision;
-use octopus_models::{HierarchicalNormal, HierarchicalNormalProblem, Likelihood};
-use octopus_report::Comparison;
+use super::case::{Case, Measurement};
+use super::{Gpu, Options, form, of_size, other_sizes, with_likelihood};
+use crate::error::BenchError;
+use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_runs::{Observer, Placement};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{Precision, SamplerConfig};
 use rayon::ThreadPool;
 
 /// The number of repeats of the PRD's four chains; then the number with --quick, and the least seconds of a repeat.
@@ -43,28 +39,28 @@ impl GpuBenchmarks {
     /// # Errors
     /// When a run fails.
     pub(super) fn run(
-        options: &Options<'_>,
-        problem: &HierarchicalNormalProblem,
-        gpu: &OnGpu,
+        options: Options<'_>,
+        own: &HierarchicalNormal,
+        gpu: Gpu<'_>,
         auto: Option<&SamplerConfig>,
         pool: &ThreadPool,
         observer: &dyn Observer,
-    ) -> Result<Option<Self>> {
+    ) -> Result<Option<Self>, BenchError> {
         let mut found = Self { test_double: gpu.test_double, engines: Vec::new(), many: Vec::new(), sizes: Vec::new() };
-        if gpu.run.is_err() {
+        if !gpu.works {
             return Ok(Some(found));
         }
-        let bench = Bench { place: &gpu.place, pool };
+        let bench = Bench { place: gpu.place, pool };
         if gpu.test_double {
             // These small runs are enough to run the code.
             let config = SamplerConfig { draws: 100, tune: 100, ..options.sampler.clone() };
-            found.engines.push(bench.once(problem.model(), &config)?);
-            found.many.push(bench.once(problem.model(), &SamplerConfig { chains: 32, draws: 20, ..config })?);
+            found.engines.push(bench.once(own, &config)?);
+            found.many.push(bench.once(own, &SamplerConfig { chains: 32, draws: 20, ..config })?);
             return Ok(Some(found));
         }
         for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
-            let model = problem.with_likelihood(likelihood)?;
-            for precision in PRECISIONS {
+            let model = with_likelihood(own, likelihood)?;
+            for precision in Precision::ALL {
                 if observer.stops() {
                     return Ok(None);
                 }
@@ -77,15 +73,15 @@ impl GpuBenchmarks {
             if observer.stops() {
                 return Ok(None);
             }
-            found.many.push(bench.once(problem.model(), &config)?);
+            found.many.push(bench.once(own, &config)?);
         }
-        for groups in other_sizes(options) {
-            let problem = super::data::of_size(groups)?;
+        for groups in other_sizes(options, own) {
+            let model = of_size(groups, Likelihood::default())?;
             for config in std::iter::once(options.sampler.clone()).chain(many(options, &MANY_OF_OTHER_SIZES)) {
                 if observer.stops() {
                     return Ok(None);
                 }
-                found.sizes.push(bench.once(problem.model(), &config)?);
+                found.sizes.push(bench.once(&model, &config)?);
             }
         }
         Ok(Some(found))
@@ -95,24 +91,11 @@ impl GpuBenchmarks {
     pub(super) fn all(&self) -> impl Iterator<Item = &Measurement> {
         self.engines.iter().chain(&self.many).chain(&self.sizes)
     }
-
-    /// Returns the table of all measurements: the quality of the draws, and on a real GPU the times.
-    pub(super) fn table(&self) -> Comparison {
-        let all: Vec<&Measurement> = self.all().collect();
-        let note = if self.test_double {
-            "On a test double: the draws are those of a GPU, and its speed says nothing."
-        } else {
-            "Collapsed likelihood unless it says otherwise; four chains are timed repeatedly, the others once."
-        };
-        runs("Runs on the GPU", note, &all, !self.test_double)
-    }
 }
 
-const PRECISIONS: [Precision; 3] = [Precision::F64, Precision::F32, Precision::Mixed];
-
 /// Returns the settings of runs of many chains, in each precision, or with --quick in f32 only.
-fn many(options: &Options<'_>, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
-    let precisions = if options.quick { &PRECISIONS[1..2] } else { &PRECISIONS[..] };
+fn many(options: Options<'_>, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
+    let precisions = if options.quick { &Precision::ALL[1..2] } else { &Precision::ALL[..] };
     let of = |&precision: &Precision| {
         let of = move |&(chains, draws): &(usize, usize)| {
             let SamplerConfig { strategy, superchains, .. } = SamplerConfig::many_short(chains);
@@ -131,11 +114,11 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn case(&self, model: &'a HierarchicalNormal, config: &'a SamplerConfig) -> Case<'a> {
         let SamplerConfig { chains, draws, precision, .. } = config;
-        let setting = format!("{precision}, {}, {chains} chains x {draws}", name(model.likelihood()));
+        let setting = format!("{precision}, {}, {chains} chains x {draws}", form(model.likelihood()));
         Case { setting, model, config, place: self.place, pool: self.pool }
     }
 
-    fn once(&self, model: &HierarchicalNormal, config: &SamplerConfig) -> Result<Measurement> {
+    fn once(&self, model: &HierarchicalNormal, config: &SamplerConfig) -> Result<Measurement, BenchError> {
         Bench { place: self.place, pool: self.pool }.case(model, config).measure(1, 0.0, &mut None)
     }
 }

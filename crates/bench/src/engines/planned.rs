@@ -1,8 +1,7 @@
 //! The choice of `--strategy auto` on each engine, for as many draws as the run makes, and how good that choice was.
 
-use super::benchmark::Measurement;
-use super::tables::words;
-use anyhow::Result;
+use super::case::Measurement;
+use crate::error::BenchError;
 use octopus_density::LogDensity;
 use octopus_device::{DeviceChoice, Seconds};
 use octopus_report::{Comparison, EngineTimes};
@@ -21,22 +20,26 @@ pub(super) fn choose(
     base: &SamplerConfig,
     choice: DeviceChoice,
     costs: &StepCosts,
-) -> Result<StrategyPlan> {
+) -> Result<StrategyPlan, BenchError> {
     let wanted = DrawsWanted { draws: base.chains * base.draws, limit: DrawsLimit::Wanted };
     Ok(plan(base, wanted, model.dim(), choice, &|config| RunCost::of_run(model, config), costs)?)
 }
 
 /// Returns the name by which tables and pictures call the choice.
 pub(super) fn label(config: &SamplerConfig) -> String {
-    let strategy = match config.strategy {
+    format!("auto: {} chains x {} draws ({})", config.chains, config.draws, word(config.strategy))
+}
+
+/// Returns the name of a strategy, as users give it.
+pub(super) fn word(strategy: Strategy) -> &'static str {
+    match strategy {
         Strategy::FourLong => "four-long",
         Strategy::ManyShort => "many-short",
-    };
-    format!("auto: {} chains x {} draws ({strategy})", config.chains, config.draws)
+    }
 }
 
 /// Returns the table of the runs that were weighed.
-pub(super) fn table(plans: &[&StrategyPlan]) -> Comparison {
+pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
     let mut rows = Vec::new();
     for plan in plans {
         let mut shown: Vec<_> = plan.considered.iter().collect();
@@ -45,28 +48,34 @@ pub(super) fn table(plans: &[&StrategyPlan]) -> Comparison {
         let long = long.filter(|&at| at >= ROWS).map(|at| shown[at]);
         for run in shown.into_iter().take(ROWS).chain(long) {
             let SamplerConfig { chains, superchains, draws, .. } = run.config;
-            let (strategy, superchains) = match run.config.strategy {
-                Strategy::FourLong => ("four-long", "-".to_owned()),
-                Strategy::ManyShort => ("many-short", superchains.to_string()),
-            };
+            let many = run.config.strategy == Strategy::ManyShort;
+            let superchains = if many { superchains.to_string() } else { "-".to_owned() };
             let chosen = if run.config == plan.config { "chosen" } else { "" };
             let [chains, draws] = [chains, draws].map(|number| number.to_string());
             let device = run.device.to_string();
             let seconds = Seconds(run.seconds).to_string();
-            rows.push(vec![device, strategy.into(), chains, superchains, draws, seconds, chosen.into()]);
+            rows.push(vec![
+                device,
+                word(run.config.strategy).into(),
+                chains,
+                superchains,
+                draws,
+                seconds,
+                chosen.into(),
+            ]);
         }
     }
     let reasons: Vec<&str> = plans.iter().map(|plan| plan.reason.as_str()).collect();
-    Comparison {
-        title: "What --strategy auto weighed".into(),
-        note: format!(
+    Comparison::new(
+        "What --strategy auto weighed",
+        format!(
             "{}. Predicted from measured costs of a leapfrog step; of those that take hardly longer than the fastest, the one \
              with the most chains is taken.",
             reasons.join("; ")
         ),
-        columns: words(&["device", "strategy", "chains", "superchains", "draws", "predicted", ""]),
+        "device | strategy | chains | superchains | draws | predicted | ",
         rows,
-    }
+    )
 }
 
 /// Returns the effective draws a second of the parameter that has the fewest, in bulk or tails; `--target-ess` waits

@@ -1,7 +1,6 @@
 //! The speedup of the GPU over the CPU, by each of three definitions.
 
-use super::benchmark::{Benchmarks, Measurement};
-use super::tables::words;
+use super::{Benchmarks, Measurement};
 use octopus_report::{Comparison, EngineTimes, Measured, Speedup, SpeedupDefinition};
 
 /// Returns the speedups by all three definitions, for each size that was timed.
@@ -90,14 +89,13 @@ pub(super) fn break_even(found: &Benchmarks) -> Comparison {
         let of_cpu = best.map_or_else(|| "-".into(), |m| format!("{:.0} ({})", rate(m), m.run.setting));
         vec![groups.to_string(), of_cpu, of_gpu]
     };
-    Comparison {
-        title: "Where the GPU begins to pay".into(),
-        note: "Effective draws a second (the smallest bulk ESS of all parameters, warm-up included) of the CPU's best run \
-               that meets R-hat and effective sample sizes, and the fewest chains with which the GPU makes more."
-            .into(),
-        columns: words(&["groups", "CPU, ESS/s", "GPU, ESS/s"]),
-        rows: sizes(found).into_iter().map(row).collect(),
-    }
+    Comparison::new(
+        "Where the GPU begins to pay",
+        "Effective draws a second (the smallest bulk ESS of all parameters, warm-up included) of the CPU's best run \
+               that meets R-hat and effective sample sizes, and the fewest chains with which the GPU makes more.",
+        "groups | CPU, ESS/s | GPU, ESS/s",
+        sizes(found).into_iter().map(row),
+    )
 }
 
 fn cpu(found: &Benchmarks) -> impl Iterator<Item = &Measurement> {
@@ -117,8 +115,7 @@ fn time(m: &Measurement, of: fn(&EngineTimes) -> f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::benchmark::Quality;
-    use super::super::gpu_benchmark::GpuBenchmarks;
+    use super::super::{GpuBenchmarks, Quality};
     use super::*;
     use octopus_models::Likelihood;
     use octopus_report::{EngineRun, Repeat};

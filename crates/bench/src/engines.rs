@@ -1,0 +1,237 @@
+//! The PRD's model timed on engines with repeats, by strategies, by sizes, and to a quality target, side by side:
+//! the benchmark of phase 0.
+
+mod case;
+mod gpu;
+mod planned;
+mod quality;
+mod speedup;
+mod strategies;
+mod tables;
+mod target;
+
+pub use case::Measurement;
+pub use quality::{Quality, known};
+
+use crate::error::BenchError;
+use crate::sampler::{form, model as of_size};
+use case::Case;
+use gpu::GpuBenchmarks;
+use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
+use octopus_models::exact::ExactPosterior;
+use octopus_models::{HierarchicalNormal, Likelihood};
+use octopus_report::{Benchmark, EngineRun, Measured};
+use octopus_runs::{DeviceInventory, Observer, Placement, StepCosts, StrategyPlan};
+use octopus_sampler::SamplerConfig;
+use rayon::ThreadPool;
+use strategies::strategies;
+use target::{Engine, Reached};
+
+/// The number of repeats of each engine; [`QUICK_REPEATS`] with --quick.
+const REPEATS: usize = 5;
+const QUICK_REPEATS: usize = 2;
+/// The number of repeats of each strategy; with --quick there is one.
+const STRATEGY_REPEATS: usize = 3;
+/// The least work in one repeat, in seconds: shorter runs are batched. Where the times vary too much, most likely
+/// because of a neighbour on the machine, all repeats are timed again with the next, longer value, and the new times
+/// count.
+const REPEAT_SECONDS: [f64; 3] = [0.25, 0.5, 1.0];
+/// The draws of the CPU's long run, as a multiple of the run's own. The long run is compared with a GPU's many chains.
+const LONG: usize = 10;
+/// The PRD's limit of the variation over repeats.
+const MAX_VARIATION: f64 = 0.1;
+
+/// What is measured.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The settings of the run that all others are compared with.
+    pub sampler: &'a SamplerConfig,
+    /// Whether few and short runs are enough.
+    pub quick: bool,
+    /// The device that was asked for.
+    pub asked: DeviceChoice,
+}
+
+/// A GPU to measure on.
+#[derive(Clone, Copy)]
+pub struct Gpu<'a> {
+    /// The device, e.g. `cuda:0`.
+    pub device: Device,
+    /// The device made ready.
+    pub place: &'a Placement,
+    /// Whether it is the software GPU of the tests, whose times say nothing.
+    pub test_double: bool,
+    /// Whether the run has worked there; else nothing is measured.
+    pub works: bool,
+}
+
+/// All measurements.
+pub struct Benchmarks {
+    /// The run on the CPU, with repeats: both forms of the likelihood, on one thread and on all threads.
+    engines: Vec<Measurement>,
+    /// The chain strategies and configurations of the sampler on the CPU; the first is the choice of `--strategy auto`.
+    pub strategies: Vec<Measurement>,
+    /// The PRD's other sizes on the CPU, each configuration once.
+    pub sizes: Vec<Measurement>,
+    /// The choice of `--strategy auto` on each engine that is there.
+    plans: Vec<StrategyPlan>,
+    /// The time to the quality target on each engine that is there.
+    targets: Vec<Reached>,
+    /// The GPU's measurements, or the reason why there are none.
+    gpu: Result<GpuBenchmarks, String>,
+}
+
+/// Makes all measurements; returns `None` when the user stopped them.
+///
+/// # Errors
+/// When a run fails.
+pub fn run(
+    options: Options<'_>,
+    own: &HierarchicalNormal,
+    exact: &ExactPosterior,
+    gpu: &Result<Gpu<'_>, String>,
+    pool: &ThreadPool,
+    observer: &dyn Observer,
+) -> Result<Option<Benchmarks>, BenchError> {
+    let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
+    let reason = gpu.as_ref().err().cloned().unwrap_or_default();
+    let mut found = Benchmarks { gpu: Err(reason), ..Benchmarks::default() };
+    let one = octopus_runs::pool(Some(1))?;
+    let threads = pool.current_num_threads();
+    for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
+        let model = with_likelihood(own, likelihood)?;
+        let mut quality = None;
+        for pool in if threads > 1 { vec![&one, pool] } else { vec![&one] } {
+            if observer.stops() {
+                return Ok(None);
+            }
+            let setting = setting(pool, likelihood);
+            let case = Case { setting, model: &model, config: options.sampler, place: &Placement::Cpu, pool };
+            let mut measured = case.measure(repeats, REPEAT_SECONDS[0], &mut quality)?;
+            for (again, seconds) in REPEAT_SECONDS.into_iter().enumerate().skip(1) {
+                if options.quick || measured.variation().is_none_or(|variation| variation < MAX_VARIATION) {
+                    break;
+                }
+                measured = Measurement { again, ..case.measure(repeats, seconds, &mut quality)? };
+            }
+            found.engines.push(measured);
+        }
+    }
+    let machine = DeviceInventory::look(DeviceRequest { choice: options.asked, source: Source::Flag, note: None });
+    let costs = StepCosts::measure(own, pool, &machine)?;
+    let plan = planned::choose(own, options.sampler, DeviceChoice::Cpu, &costs)?;
+    let auto = (planned::label(&plan.config), plan.config.clone());
+    found.plans.push(plan);
+    let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
+    for (label, config) in std::iter::once(auto).chain(strategies(options.sampler)) {
+        if observer.stops() {
+            return Ok(None);
+        }
+        let case = Case { setting: label, model: own, config: &config, place: &Placement::Cpu, pool };
+        let mut measured = None;
+        let strategy = case.measure_against(Some(exact), repeats, 0.0, &mut measured)?;
+        found.strategies.push(strategy);
+    }
+    let on_cpu = Engine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
+    found.targets = on_cpu.measure(own, options.sampler, options.quick)?;
+    // A GPU's many chains make so many draws that warm-up hardly counts. To be compared with them fairly, the CPU makes
+    // a long run, too.
+    let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
+    let long = against_gpu.then(|| SamplerConfig { draws: LONG * options.sampler.draws, ..options.sampler.clone() });
+    let once = |model: &HierarchicalNormal, config: &SamplerConfig| {
+        let SamplerConfig { chains, draws, .. } = config;
+        let setting = format!("{}, {chains} chains x {draws}", setting(pool, model.likelihood()));
+        Case { setting, model, config, place: &Placement::Cpu, pool }.measure(1, 0.0, &mut None)
+    };
+    if let Some(long) = &long {
+        found.strategies.push(once(own, long)?);
+    }
+    for groups in other_sizes(options, own) {
+        let model = of_size(groups, Likelihood::default())?;
+        let auto = planned::choose(&model, options.sampler, DeviceChoice::Cpu, &costs)?.config;
+        for config in std::iter::once(options.sampler).chain(&long).chain([&auto]) {
+            if observer.stops() {
+                return Ok(None);
+            }
+            found.sizes.push(once(&model, config)?);
+        }
+    }
+    if let Ok(gpu) = gpu {
+        let mut auto = None;
+        if let (true, Device::Cuda(ordinal)) = (gpu.works, gpu.device) {
+            let choice = DeviceChoice::Cuda(Some(ordinal));
+            let plan = planned::choose(own, options.sampler, choice, &costs)?;
+            auto = Some(plan.config.clone());
+            found.plans.push(plan);
+            if !gpu.test_double {
+                let on_gpu = Engine { name: "GPU", place: gpu.place, choice, costs: &costs, pool };
+                found.targets.extend(on_gpu.measure(own, options.sampler, options.quick)?);
+            }
+        }
+        let Some(measured) = GpuBenchmarks::run(options, own, *gpu, auto.as_ref(), pool, observer)? else {
+            return Ok(None);
+        };
+        found.gpu = Ok(measured);
+    }
+    Ok(Some(found))
+}
+
+/// Returns the PRD's sizes in groups other than the run's own; there are none with --quick.
+fn other_sizes(options: Options<'_>, own: &HierarchicalNormal) -> impl Iterator<Item = usize> {
+    let (quick, own) = (options.quick, own.data().groups());
+    [100, 500, 1000].into_iter().filter(move |&groups| !quick && groups != own)
+}
+
+impl Default for Benchmarks {
+    fn default() -> Self {
+        let gpu = Err(String::new());
+        let (plans, targets) = (Vec::new(), Vec::new());
+        Self { engines: Vec::new(), strategies: Vec::new(), sizes: Vec::new(), plans, targets, gpu }
+    }
+}
+
+impl Benchmarks {
+    /// Returns the benchmark for the report: every engine and size, the GPU, and the speedups. A GPU without figures
+    /// has a row with the reason.
+    pub fn summary(&self) -> Benchmark {
+        let mut runs: Vec<EngineRun> = self.engines.iter().chain(&self.sizes).map(|m| m.run.clone()).collect();
+        match (self.gpu_figures(), runs.first().cloned()) {
+            (Ok(gpu), _) => runs.extend(gpu.all().map(|m| m.run.clone())),
+            (Err(reason), Some(first)) => {
+                let result = Measured::missing(reason);
+                runs.push(EngineRun { engine: "GPU".into(), gpu: true, setting: String::new(), result, ..first });
+            }
+            (Err(_), None) => {}
+        }
+        Benchmark { runs, speedups: speedup::speedups(self) }
+    }
+
+    /// Returns the speedup that decides P0.4, P1.1 and P2.1: the best run of each side at the run's size.
+    pub fn whole_device(&self) -> Measured<f64> {
+        let groups = self.engines.first().map_or(0, |m| m.run.groups);
+        speedup::whole_device(self, groups).ratio
+    }
+
+    /// Returns the GPU's measurements where they are figures of a real GPU, else the reason why there are none.
+    fn gpu_figures(&self) -> Result<&GpuBenchmarks, String> {
+        match &self.gpu {
+            Ok(gpu) if gpu.test_double => Err("a test double's speed says nothing".into()),
+            Ok(gpu) => Ok(gpu),
+            Err(reason) => Err(reason.clone()),
+        }
+    }
+
+    /// Returns the largest variation over the repeats of an engine; `None` where each engine has a single repeat.
+    pub fn worst_variation(&self) -> Option<f64> {
+        self.engines.iter().filter_map(Measurement::variation).max_by(f64::total_cmp)
+    }
+}
+
+fn with_likelihood(model: &HierarchicalNormal, likelihood: Likelihood) -> Result<HierarchicalNormal, BenchError> {
+    Ok(HierarchicalNormal::new(model.data().clone(), *model.prior(), likelihood)?)
+}
+
+fn setting(pool: &ThreadPool, likelihood: Likelihood) -> String {
+    let threads = pool.current_num_threads();
+    format!("{threads} thread{}, {}", if threads == 1 { "" } else { "s" }, form(likelihood))
+}

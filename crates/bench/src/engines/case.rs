@@ -1,0 +1,115 @@
+//! One configuration, timed: repeats, each a batch of runs. Nothing is written while the clock runs.
+
+use super::quality::{Quality, quality_of};
+use crate::error::BenchError;
+use octopus_density::LogDensity;
+use octopus_models::exact::ExactPosterior;
+use octopus_models::{HierarchicalNormal, Likelihood};
+use octopus_report::{EngineRun, EngineTimes, Measured, Repeat};
+use octopus_runs::{MemoryRun, Placement, sample_in_memory};
+use octopus_sampler::SamplerConfig;
+use rayon::ThreadPool;
+use std::time::Instant;
+
+/// The measurement of one configuration.
+pub struct Measurement {
+    /// The configuration and its times.
+    pub run: EngineRun,
+    /// The form in which the likelihood was evaluated.
+    pub likelihood: Likelihood,
+    /// The quality of the draws.
+    pub quality: Quality,
+    /// The leapfrog steps for each draw after warm-up.
+    pub leapfrogs_per_draw: f64,
+    /// The number of runs in each repeat; a repeat's times are the means of its runs.
+    pub batch: usize,
+    /// How often the configuration was timed again because the times varied too much.
+    pub again: usize,
+}
+
+impl Measurement {
+    /// Returns the variation over the repeats; `None` for a single repeat.
+    pub fn variation(&self) -> Option<f64> {
+        self.run.result.value().and_then(EngineTimes::variation)
+    }
+}
+
+/// A configuration to time, and the place where it runs.
+pub(super) struct Case<'a> {
+    pub(super) setting: String,
+    pub(super) model: &'a HierarchicalNormal,
+    pub(super) config: &'a SamplerConfig,
+    pub(super) place: &'a Placement,
+    pub(super) pool: &'a ThreadPool,
+}
+
+impl Case<'_> {
+    /// Times the case, and computes the quality of its draws unless it is known.
+    ///
+    /// # Errors
+    /// When a run fails.
+    pub(super) fn measure(
+        &self,
+        repeats: usize,
+        seconds: f64,
+        quality: &mut Option<Quality>,
+    ) -> Result<Measurement, BenchError> {
+        self.measure_against(None, repeats, seconds, quality)
+    }
+
+    /// Times the case like [`measure`](Self::measure), and with `exact` also computes the error of the means.
+    pub(super) fn measure_against(
+        &self,
+        exact: Option<&ExactPosterior>,
+        repeats: usize,
+        seconds: f64,
+        quality: &mut Option<Quality>,
+    ) -> Result<Measurement, BenchError> {
+        let mut batch = 1;
+        if repeats > 1 {
+            // This run lets caches, clocks and the allocator settle, and tells how many runs a repeat needs.
+            let begin = Instant::now();
+            sample_in_memory(self.model, self.config, self.place, self.pool)?;
+            batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
+        }
+        let mut times = Vec::with_capacity(repeats);
+        let mut last: Option<MemoryRun> = None;
+        for _ in 0..repeats {
+            let (mut warmup_s, mut sampling_s) = (0.0, 0.0);
+            for _ in 0..batch {
+                // The last run's draws are freed while the clock stands still, since a user would keep them.
+                drop(last.take());
+                let run = sample_in_memory(self.model, self.config, self.place, self.pool)?;
+                warmup_s += run.warmup_s / batch as f64;
+                sampling_s += run.sampling_s / batch as f64;
+                last = Some(run);
+            }
+            times.push(Repeat { wall_s: warmup_s + sampling_s, warmup_s, sampling_s });
+        }
+        let run = last.ok_or(BenchError::Nothing("no repeat was asked for"))?;
+        let quality = match quality {
+            Some(quality) => *quality,
+            None => *quality.insert(quality_of(self.model, &run.blocks, self.config, exact)?),
+        };
+        let (config, gpu) = (self.config, !self.place.is_cpu());
+        let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
+        Ok(Measurement {
+            run: EngineRun {
+                engine: if gpu { "GPU" } else { "CPU" }.into(),
+                gpu,
+                setting: self.setting.clone(),
+                groups: self.model.data().groups(),
+                observations: self.model.observations(),
+                chains: config.chains,
+                draws: config.draws,
+                tune: config.tune,
+                result: Measured::Value(result),
+            },
+            likelihood: self.model.likelihood(),
+            quality,
+            leapfrogs_per_draw: run.tally.sampling_leapfrogs as f64 / (config.chains * config.draws) as f64,
+            batch,
+            again: 0,
+        })
+    }
+}
