@@ -22,7 +22,7 @@ const NOTED: [&str; 7] =
     ["validate", "ncu_sampler", "numpyro_f32", "numpyro_f64", "calibrate", "sampler", "sampler_again"];
 
 /// What the results of a machine say.
-pub struct Judgement {
+pub struct Acceptance {
     /// The device as it names itself.
     device: String,
     /// Whether it is the software GPU.
@@ -34,7 +34,7 @@ pub struct Judgement {
     pages: Vec<(&'static str, String)>,
 }
 
-impl fmt::Display for Judgement {
+impl fmt::Display for Acceptance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.results.steps {
             writeln!(f, "{:<8} {:<14} {:>4} s  {}", step.status, step.step, step.seconds, step.reason)?;
@@ -43,7 +43,7 @@ impl fmt::Display for Judgement {
     }
 }
 
-impl Judgement {
+impl Acceptance {
     /// Returns the name of the device.
     pub fn device(&self) -> &str {
         &self.device
@@ -72,7 +72,7 @@ impl Judgement {
 ///
 /// # Errors
 /// When a file of the results is missing or is not what it should be.
-pub fn judge(folder: &Path) -> Result<Judgement, BenchError> {
+pub fn judge(folder: &Path) -> Result<Acceptance, BenchError> {
     let results = Results::read(folder)?;
     let mut objections = steps(&results);
     let Results { exact, manifest, runs, sampler, .. } = &results;
@@ -93,7 +93,7 @@ pub fn judge(folder: &Path) -> Result<Judgement, BenchError> {
     // One double among them is enough.
     let double = devices.into_iter().flatten().any(|own| own.test_double || own.name != device);
     let pages = report::pages(&results, &device);
-    Ok(Judgement { device, double, results, objections, pages })
+    Ok(Acceptance { device, double, results, objections, pages })
 }
 
 fn steps(results: &Results) -> Vec<String> {
@@ -112,7 +112,7 @@ fn steps(results: &Results) -> Vec<String> {
 }
 
 /// Compared here too: the program's own word would hide a fault in its comparison.
-fn kernels(exact: &exact::Answer) -> Vec<String> {
+fn kernels(exact: &exact::KernelBits) -> Vec<String> {
     if exact.kernels.is_empty() {
         return vec!["exact: no kernel was run".into()];
     }
@@ -126,7 +126,7 @@ fn kernels(exact: &exact::Answer) -> Vec<String> {
 }
 
 /// Every run and expansion as recorded; in f64 as the CPU's, too.
-fn whole_runs(exact: &runs::Answer) -> Vec<String> {
+fn whole_runs(exact: &runs::RunBits) -> Vec<String> {
     let runs = &exact.runs;
     let without = Precision::ALL.into_iter().filter(|precision| !runs.iter().any(|run| run.precision == *precision));
     let mut objections: Vec<String> = without.map(|precision| format!("exact_runs: no run in {precision}")).collect();

@@ -3,7 +3,7 @@
 use super::{of_array, of_cuda};
 use crate::error::BenchError;
 use octopus_device::{
-    Array, ArrayError, Benchmark, BenchmarkConfig, Device, DeviceIdentity, Matrix, Scalar, benchmark_device,
+    Array, ArrayError, BenchmarkConfig, CallTiming, Device, DeviceIdentity, Matrix, Scalar, benchmark_device,
     with_device,
 };
 use serde::Serialize;
@@ -41,7 +41,7 @@ struct Row {
 
 /// All operations, timed.
 #[derive(Debug, Serialize)]
-pub struct Answer {
+pub struct ArrayTimings {
     schema: u32,
     device: DeviceIdentity,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
@@ -49,7 +49,7 @@ pub struct Answer {
     rows: Vec<Row>,
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for ArrayTimings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(self))
     }
@@ -59,13 +59,13 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, or it fails.
-pub fn run(ordinal: u32, small: bool) -> Result<Answer, BenchError> {
+pub fn run(ordinal: u32, small: bool) -> Result<ArrayTimings, BenchError> {
     let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
     let small = small || device.test_double;
     let (elements, sides) = if small { (&ELEMENTS[..SMALL], &SIDES[..SMALL]) } else { (&ELEMENTS[..], &SIDES[..]) };
     let mut bench = Bench { device: Device::Cuda(ordinal), config: config(small), rows: Vec::new() };
     bench.all::<f32>(elements, sides).and_then(|()| bench.all::<f64>(elements, sides)).map_err(of_array)?;
-    Ok(Answer { schema: 1, test_double: device.test_double, device, rows: bench.rows })
+    Ok(ArrayTimings { schema: 1, test_double: device.test_double, device, rows: bench.rows })
 }
 
 fn config(small: bool) -> BenchmarkConfig {
@@ -135,9 +135,9 @@ impl Bench {
     ) -> Result<(), ArrayError> {
         let bytes = (volume.elements * size_of::<T>()) as u64;
         let config = BenchmarkConfig { bytes: Some(bytes), ..self.config };
-        let cpu: Benchmark = benchmark_device(Device::Cpu, &config, || work(cpu).map(drop))?;
-        let there: Benchmark = benchmark_device(self.device, &config, || work(gpu).map(drop))?;
-        let copied: Benchmark = benchmark_device(self.device, &config, || work(&place(self.device)?)?.fetch())?;
+        let cpu: CallTiming = benchmark_device(Device::Cpu, &config, || work(cpu).map(drop))?;
+        let there: CallTiming = benchmark_device(self.device, &config, || work(gpu).map(drop))?;
+        let copied: CallTiming = benchmark_device(self.device, &config, || work(&place(self.device)?)?.fetch())?;
         let ratio = |seconds: f64| if seconds > 0.0 { cpu.median_seconds / seconds } else { 0.0 };
         self.rows.push(Row {
             operation,
@@ -181,7 +181,7 @@ fn ramp<T: Scalar>(n: usize, step: f64) -> Vec<T> {
     (0..n).map(|i| T::from_f64((step * i as f64) % 1.0)).collect()
 }
 
-fn text(answer: &Answer) -> String {
+fn text(answer: &ArrayTimings) -> String {
     let device = &answer.device;
     let mut text = format!("CPU: one thread; GPU: {}", device.name);
     if answer.test_double {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// What was measured, and where it is kept.
 #[derive(Debug)]
-pub struct Answer {
+pub struct MeasuredCosts {
     /// The device.
     pub device: DeviceIdentity,
     /// The file in the cache.
@@ -23,7 +23,7 @@ pub struct Answer {
     pub calibration: Calibration,
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for MeasuredCosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(&self.device, &self.calibration))
     }
@@ -33,7 +33,7 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, it fails, or the cache cannot be written.
-pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<Answer, BenchError> {
+pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<MeasuredCosts, BenchError> {
     let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
     let cache = match cache {
         Some(folder) => CalibrationCache::in_folder(folder),
@@ -44,7 +44,7 @@ pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<A
     let mut calibration = calibrate(ordinal, key, &config).map_err(of_array)?;
     runs.record(&mut calibration, Device::Cuda(ordinal), say)?;
     let file = cache.store(&calibration)?;
-    Ok(Answer { device, file, calibration })
+    Ok(MeasuredCosts { device, file, calibration })
 }
 
 /// Returns settings for the software GPU. They are just enough to run the code, since its times say nothing.

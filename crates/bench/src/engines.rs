@@ -43,7 +43,7 @@ const MAX_VARIATION: f64 = 0.1;
 
 /// What is measured.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct EngineOptions<'a> {
     /// The settings of the run that all others are compared with.
     pub sampler: &'a SamplerConfig,
     /// Whether few and short runs are enough.
@@ -86,7 +86,7 @@ pub struct Benchmarks {
 /// # Errors
 /// When a run fails.
 pub fn run(
-    options: Options<'_>,
+    options: EngineOptions<'_>,
     own: &HierarchicalNormal,
     exact: &ExactPosterior,
     gpu: &Result<Gpu<'_>, String>,
@@ -177,7 +177,7 @@ pub fn run(
 }
 
 /// Returns the PRD's sizes in groups other than the run's own; there are none with --quick.
-fn other_sizes(options: Options<'_>, own: &HierarchicalNormal) -> impl Iterator<Item = usize> {
+fn other_sizes(options: EngineOptions<'_>, own: &HierarchicalNormal) -> impl Iterator<Item = usize> {
     let (quick, own) = (options.quick, own.data().groups());
     [100, 500, 1000].into_iter().filter(move |&groups| !quick && groups != own)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// What is compared, here and in [`runs`](crate::runs).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'a> {
+pub struct ExactOptions<'a> {
     /// The N of cuda:N.
     pub device: u32,
     /// Little work, for tools that slow kernels down.
@@ -35,7 +35,7 @@ pub(crate) struct Row {
 
 /// All kernels' results, compared.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Answer {
+pub struct KernelBits {
     schema: u32,
     pub(crate) device: DeviceIdentity,
     pub(crate) ptx_sha256: String,
@@ -45,14 +45,14 @@ pub struct Answer {
     problems: Vec<String>,
 }
 
-impl Answer {
+impl KernelBits {
     /// Whether everything is equal, bit for bit.
     pub fn equal(&self) -> bool {
         self.equal
     }
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for KernelBits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(self))
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
-pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
+pub fn run(args: &ExactOptions<'_>) -> Result<KernelBits, BenchError> {
     let expected = args.expected.map(Expected::read).transpose()?;
     let size = if args.small { ExactSize::Small } else { ExactSize::Full };
     let report = exact_kernels(args.device, size).map_err(of_cuda)?;
@@ -76,7 +76,7 @@ pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
     Ok(judge(report.device, report.rows, expected.as_ref(), args.small))
 }
 
-fn judge(device: DeviceIdentity, rows: Vec<ExactRow>, expected: Option<&Expected>, small: bool) -> Answer {
+fn judge(device: DeviceIdentity, rows: Vec<ExactRow>, expected: Option<&Expected>, small: bool) -> KernelBits {
     let mut recorded = expected.map(Expected::hashes);
     let mut problems = Vec::new();
     if let Some(expected) = expected.filter(|expected| expected.ptx_sha256 != ptx_sha256()) {
@@ -102,10 +102,10 @@ fn judge(device: DeviceIdentity, rows: Vec<ExactRow>, expected: Option<&Expected
         problems.push(format!("recorded, but not computed: {}", left.join(", ")));
     }
     let equal = problems.is_empty() && kernels.iter().all(|row| row.equal);
-    Answer { schema: 1, device, ptx_sha256: ptx_sha256(), kernels, equal, problems }
+    KernelBits { schema: 1, device, ptx_sha256: ptx_sha256(), kernels, equal, problems }
 }
 
-fn text(answer: &Answer) -> String {
+fn text(answer: &KernelBits) -> String {
     let device = &answer.device;
     let mut text = format!("{}, compute capability {}\n", device.name, device.compute_capability);
     for row in &answer.kernels {

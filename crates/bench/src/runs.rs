@@ -9,7 +9,7 @@ mod record;
 
 use super::{context, of_cuda, of_sampler};
 use crate::error::BenchError;
-use crate::exact::Options;
+use crate::exact::ExactOptions;
 use batches::batches;
 use bits::Bits;
 use cases::{Case, cases};
@@ -41,7 +41,7 @@ pub(crate) struct Row {
 
 /// All runs and expansions, compared.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Answer {
+pub struct RunBits {
     schema: u32,
     pub(crate) device: DeviceIdentity,
     pub(crate) runs: Vec<Row>,
@@ -59,14 +59,14 @@ struct Made {
     seconds: f64,
 }
 
-impl Answer {
+impl RunBits {
     /// Whether everything is equal, bit for bit.
     pub fn equal(&self) -> bool {
         self.equal
     }
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for RunBits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(self))
     }
@@ -76,7 +76,7 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
-pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
+pub fn run(args: &ExactOptions<'_>) -> Result<RunBits, BenchError> {
     let expected = args.expected.map(Record::read).transpose()?;
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
     let context = context(args.device)?;
@@ -148,7 +148,7 @@ fn to_record(made: &Made) -> Recorded {
     Recorded { name, hash, iterations: trail.iterations, chains: trail.chains }
 }
 
-fn sum_up(device: DeviceIdentity, runs: Vec<Row>, expected: Option<&Record>, small: bool) -> Answer {
+fn sum_up(device: DeviceIdentity, runs: Vec<Row>, expected: Option<&Record>, small: bool) -> RunBits {
     let mut left = expected.map(Record::by_name).unwrap_or_default();
     for row in &runs {
         left.remove(row.name.as_str());
@@ -159,10 +159,10 @@ fn sum_up(device: DeviceIdentity, runs: Vec<Row>, expected: Option<&Record>, sma
         problems.push(format!("recorded, but not made: {}", names.join(", ")));
     }
     let equal = problems.is_empty() && runs.iter().all(|row| row.equal);
-    Answer { schema: 1, device, runs, equal, problems }
+    RunBits { schema: 1, device, runs, equal, problems }
 }
 
-fn text(answer: &Answer) -> String {
+fn text(answer: &RunBits) -> String {
     let device = &answer.device;
     let mut text = format!("{}, compute capability {}\n", device.name, device.compute_capability);
     for row in &answer.runs {

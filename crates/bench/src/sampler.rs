@@ -15,7 +15,7 @@ mod start;
 mod team;
 mod text;
 
-pub use answer::Answer;
+pub use answer::SamplerFigures;
 pub(crate) use cell::{Cell, Where};
 pub(crate) use ratios::Side;
 pub use start::first_draw;
@@ -36,7 +36,7 @@ use std::time::Instant;
 
 /// What is measured, and for how long.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct SamplerOptions<'a> {
     /// The N of cuda:N.
     pub device: u32,
     /// Few and short runs; a test double is never given others.
@@ -53,11 +53,11 @@ pub struct Options<'a> {
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be written.
-pub fn run(args: &Options<'_>) -> Result<Answer, BenchError> {
+pub fn run(args: &SamplerOptions<'_>) -> Result<SamplerFigures, BenchError> {
     let device = DeviceIdentity::read(args.device).map_err(of_cuda)?;
     let plan = if args.small || device.test_double { Plan::small() } else { Plan::full() };
     let context = context(args.device)?;
-    let mut bench = Bench { args, begun: Instant::now(), answer: Answer::new(device, args.seconds) };
+    let mut bench = Bench { args, begun: Instant::now(), answer: SamplerFigures::new(device, args.seconds) };
     bench.measure(&plan, &context)?;
     Ok(bench.answer)
 }
@@ -69,9 +69,9 @@ pub(crate) fn model(groups: usize, likelihood: Likelihood) -> Result<Hierarchica
 
 /// The measurements under way, with the results so far.
 struct Bench<'a> {
-    args: &'a Options<'a>,
+    args: &'a SamplerOptions<'a>,
     begun: Instant,
-    answer: Answer,
+    answer: SamplerFigures,
 }
 
 impl Bench<'_> {
@@ -110,7 +110,7 @@ impl Bench<'_> {
     fn take<T>(
         &mut self,
         name: String,
-        results: fn(&mut Answer) -> &mut Vec<T>,
+        results: fn(&mut SamplerFigures) -> &mut Vec<T>,
         measure: impl FnOnce() -> Result<T, BenchError>,
     ) -> Result<(), BenchError> {
         if self.begun.elapsed().as_secs() >= self.args.seconds {

@@ -12,7 +12,7 @@
 //! | Which device a thread works on | [`Device`], its scope [`DeviceScope`], [`with_device`] |
 //! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`] |
 //! | Numbers on a device | [`Array`], [`Matrix`]; the same operations over slices in [`cpu`] |
-//! | How long something takes | [`benchmark_device`] and its [`Benchmark`] |
+//! | How long something takes | [`benchmark_device`] and its [`CallTiming`] |
 //! | What work costs on this machine | [`calibration`]: [`calibrate`], [`CalibrationCache`], [`choose`] |
 //! | How many chains fit | [`memory`]: [`MemoryPlan`] |
 //! | What a run used | [`Monitor`] and its [`DeviceUsage`] |
@@ -92,7 +92,7 @@ pub use selection::{
     Accelerators, ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, DeviceSet, Selection, SelectionError,
     Source, Unusable, device_names, devices_named, resolve,
 };
-pub use timing::{Benchmark, BenchmarkClock, BenchmarkConfig, benchmark_device};
+pub use timing::{BenchmarkClock, BenchmarkConfig, CallTiming, benchmark_device};
 pub use version::Version;
 
 /// The oldest CUDA version that a driver must support: the kernels' PTX is made for it.

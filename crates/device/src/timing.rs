@@ -14,7 +14,7 @@ pub struct BenchmarkConfig {
     pub samples: u32,
     /// A sample has enough calls to last at least this long: the clocks resolve half a microsecond.
     pub sample_time: Duration,
-    /// Bytes that one call moves, for [`Benchmark::bytes_per_second`].
+    /// Bytes that one call moves, for [`CallTiming::bytes_per_second`].
     pub bytes: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ pub enum BenchmarkClock {
 
 /// The time of one call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Benchmark {
+pub struct CallTiming {
     /// The device on which the calls ran.
     pub device: Device,
     /// The clock that was read.
@@ -60,7 +60,7 @@ pub struct Benchmark {
     pub bytes_per_second: Option<f64>,
 }
 
-impl Benchmark {
+impl CallTiming {
     /// Returns the relative spread, `1.4826 * mad / median`: for samples with normal noise it estimates their standard
     /// deviation in units of the median, and single outliers, such as another program's turn, hardly move it. 0.01 is a
     /// quiet machine.
@@ -92,7 +92,7 @@ pub fn benchmark_device<E: From<ArrayError>>(
     device: Device,
     config: &BenchmarkConfig,
     mut work: impl FnMut() -> Result<(), E>,
-) -> Result<Benchmark, E> {
+) -> Result<CallTiming, E> {
     let mut repeat = |calls: u32| (0..calls).try_for_each(|_| work());
     with_device(device, || match device {
         Device::Cpu => sampled(device, config, BenchmarkClock::Host, |calls| {
@@ -123,7 +123,7 @@ fn sampled<E>(
     config: &BenchmarkConfig,
     clock: BenchmarkClock,
     mut time: impl FnMut(u32) -> Result<Duration, E>,
-) -> Result<Benchmark, E> {
+) -> Result<CallTiming, E> {
     time(config.warm_up.max(1))?;
     let mut calls = 1;
     // Bounded, for a clock that stands still must not keep us here.
@@ -138,7 +138,7 @@ fn sampled<E>(
     let mad_seconds = median(samples.iter().map(|sample| (sample - median_seconds).abs()));
     let fastest_seconds = samples.iter().copied().fold(f64::INFINITY, f64::min);
     let bytes_per_second = config.bytes.map(|bytes| bytes as f64 / median_seconds);
-    Ok(Benchmark { device, clock, median_seconds, mad_seconds, fastest_seconds, samples, calls, bytes_per_second })
+    Ok(CallTiming { device, clock, median_seconds, mad_seconds, fastest_seconds, samples, calls, bytes_per_second })
 }
 
 /// Returns the middle value, or the mean of the two in the middle; 0 of none.

@@ -11,7 +11,7 @@ use std::fmt;
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum CheckStatus {
     /// The draws pass the check.
     Pass,
     /// The finding is worth a look; the draws can be used.
@@ -22,7 +22,7 @@ pub enum Status {
     Skipped,
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for CheckStatus {
     /// `PASS`, `WARN`, `FAIL` or `SKIPPED`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.pad(match self {
@@ -40,7 +40,7 @@ pub struct Check {
     /// `finite`, `constant`, `stuck`, `rhat`, `ess_bulk`, `ess_tail`, `bfmi`, `divergences`, `step_size` or `tree_depth`.
     pub id: &'static str,
     /// The outcome.
-    pub status: Status,
+    pub status: CheckStatus,
     /// The number judged: the worst over parameters or chains, or a count.
     #[serde(serialize_with = "number_or_null")]
     pub observed: Option<f64>,
@@ -58,16 +58,16 @@ fn number_or_null<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S
 }
 
 impl Check {
-    fn new(id: &'static str, status: Status, message: String) -> Self {
+    fn new(id: &'static str, status: CheckStatus, message: String) -> Self {
         Self { id, status, observed: None, threshold: None, message, advice: None }
     }
 
     fn skipped(id: &'static str, message: String, advice: &str) -> Self {
-        Self { advice: Some(advice.to_owned()), ..Self::new(id, Status::Skipped, message) }
+        Self { advice: Some(advice.to_owned()), ..Self::new(id, CheckStatus::Skipped, message) }
     }
 
     /// Pass when `good`, else `status` with `advice`.
-    fn judge(mut self, good: bool, status: Status, advice: &str) -> Self {
+    fn judge(mut self, good: bool, status: CheckStatus, advice: &str) -> Self {
         if !good {
             self.status = status;
             self.advice = Some(advice.to_owned());
@@ -103,11 +103,12 @@ pub(crate) fn finite_draws(summary: &Summary) -> Check {
         None => "all draws are finite".to_owned(),
         Some(name) => format!("{count} draws of {bad} parameters are NaN or infinite, the first parameter is {name}"),
     };
-    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("finite", Status::Pass, message) }.judge(
-        count == 0,
-        Status::Fail,
-        "look for overflow, division by zero or the logarithm of a negative number in the model",
-    )
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("finite", CheckStatus::Pass, message) }
+        .judge(
+            count == 0,
+            CheckStatus::Fail,
+            "look for overflow, division by zero or the logarithm of a negative number in the model",
+        )
 }
 
 /// Every parameter moves. Constants may be meant (the diagonal of a correlation matrix), so this only warns.
@@ -117,9 +118,9 @@ pub(crate) fn constant(summary: &Summary) -> Check {
         None => "every parameter varies".to_owned(),
         Some(name) => format!("{count} parameters have the same value in all draws, the first is {name}"),
     };
-    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("constant", Status::Pass, message) }.judge(
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("constant", CheckStatus::Pass, message) }.judge(
         count == 0,
-        Status::Warn,
+        CheckStatus::Warn,
         "if the parameter is not fixed by the model, the chains are stuck: check the starting points and the step size",
     )
 }
@@ -150,11 +151,12 @@ pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUs
         None => ("R-hat", "the chains"),
     };
     let message = format!("largest {kind} {:.4} ({}), limit {limit}", worst.rhat, worst.name);
-    Check { observed: Some(worst.rhat), threshold: Some(limit), ..Check::new("rhat", Status::Pass, message) }.judge(
-        worst.rhat < limit,
-        Status::Fail,
-        &format!("{who} disagree about {}: {}", worst.name, of_slow_chains(settings)),
-    )
+    Check { observed: Some(worst.rhat), threshold: Some(limit), ..Check::new("rhat", CheckStatus::Pass, message) }
+        .judge(
+            worst.rhat < limit,
+            CheckStatus::Fail,
+            &format!("{who} disagree about {}: {}", worst.name, of_slow_chains(settings)),
+        )
 }
 
 /// The smallest bulk effective sample size is at least `limit`.
@@ -184,9 +186,9 @@ fn ess(
     };
     let total = summary.chains * summary.draws;
     let message = format!("smallest {kind}-ESS {ess:.0} of {total} draws ({name}), at least {limit:.0} wanted");
-    Check { observed: Some(ess), threshold: Some(limit), ..Check::new(id, Status::Pass, message) }.judge(
+    Check { observed: Some(ess), threshold: Some(limit), ..Check::new(id, CheckStatus::Pass, message) }.judge(
         ess >= limit,
-        Status::Fail,
+        CheckStatus::Fail,
         &format!("{name} moves too slowly: {}", of_slow_chains(settings)),
     )
 }
@@ -195,7 +197,7 @@ fn ess(
 fn too_short(id: &'static str, summary: &Summary) -> Option<Check> {
     (summary.draws < 4 && summary.superchains.is_none()).then(|| {
         let message = format!("{} draws of each chain are too few: at least 4 are needed", summary.draws);
-        Check::new(id, Status::Pass, message).judge(false, Status::Fail, "draw more, 1000 of each chain say")
+        Check::new(id, CheckStatus::Pass, message).judge(false, CheckStatus::Fail, "draw more, 1000 of each chain say")
     })
 }
 
@@ -212,9 +214,9 @@ pub(crate) fn bfmi(bfmi: Option<&[f64]>, chains: usize, limit: f64) -> Check {
     } else {
         format!("smallest E-BFMI {worst:.3} (chain {chain}), at least {limit} wanted")
     };
-    Check { observed: Some(worst), threshold: Some(limit), ..Check::new("bfmi", Status::Pass, message) }.judge(
+    Check { observed: Some(worst), threshold: Some(limit), ..Check::new("bfmi", CheckStatus::Pass, message) }.judge(
         worst >= limit,
-        Status::Fail,
+        CheckStatus::Fail,
         "the energy moves too slowly, tails may be missed: reparameterise the heavy-tailed parameters, usually scales",
     )
 }
@@ -233,8 +235,12 @@ pub(crate) fn divergences(count: Option<u64>, total: usize, settings: Option<&Se
         Some(target) => format!("raise target_accept (it is {target}; up to {HIGH}), or reparameterise"),
         None => "raise target_accept (0.95, 0.99), or reparameterise".to_owned(),
     };
-    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("divergences", Status::Pass, message) }
-        .judge(count == 0, Status::Fail, &format!("the draws miss a region of high curvature: {cure}"))
+    Check {
+        observed: Some(count as f64),
+        threshold: Some(0.0),
+        ..Check::new("divergences", CheckStatus::Pass, message)
+    }
+    .judge(count == 0, CheckStatus::Fail, &format!("the draws miss a region of high curvature: {cure}"))
 }
 
 /// Every chain moves; `steps` are their step sizes, where they are known.
@@ -252,9 +258,9 @@ pub(crate) fn stuck(stuck: &[StuckChain], steps: Option<&[f64]>, chains: usize) 
         }
     };
     let observed = Some(stuck.len() as f64);
-    Check { observed, threshold: Some(0.0), ..Check::new("stuck", Status::Pass, message) }.judge(
+    Check { observed, threshold: Some(0.0), ..Check::new("stuck", CheckStatus::Pass, message) }.judge(
         stuck.is_empty(),
-        Status::Fail,
+        CheckStatus::Fail,
         "a chain was lost: its draws are none of the posterior's; sample again with another seed or a smaller init_radius, \
          and report it if that happens more than once",
     )
@@ -272,9 +278,9 @@ pub(crate) fn step_size(steps: Option<&[f64]>) -> Check {
         return Check::skipped("step_size", "there are no chains".to_owned(), "sample at least one chain");
     };
     let message = format!("smallest step size {smallest:.2e} (chain {chain}), at least {LEAST:e} wanted");
-    Check { observed: Some(smallest), threshold: Some(LEAST), ..Check::new("step_size", Status::Pass, message) }.judge(
+    Check { observed: Some(smallest), threshold: Some(LEAST), ..Check::new("step_size", CheckStatus::Pass, message) }.judge(
         smallest >= LEAST,
-        Status::Fail,
+        CheckStatus::Fail,
         "a chain that moves by so little explores nothing: look for coordinates of very different scales, or for a chain that \
          began where the density is extremely steep (init_radius)",
     )
@@ -287,9 +293,9 @@ pub(crate) fn tree_depth(count: Option<u64>, total: usize, settings: Option<&Set
         return Check::skipped("tree_depth", message, "sample_stats needs the variable `reached_max_treedepth`");
     };
     let message = format!("{count} of {total} trajectories reached the depth limit");
-    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("tree_depth", Status::Pass, message) }.judge(
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("tree_depth", CheckStatus::Pass, message) }.judge(
         count == 0,
-        Status::Warn,
+        CheckStatus::Warn,
         if settings.is_some_and(|settings| settings.low_rank_metric) {
             "the posterior is long and narrow for this metric: rescale the parameters, or raise max_depth"
         } else {

@@ -1,7 +1,7 @@
 //! The whole diagnosis of a trace: summary, checks, verdict.
 
 use crate::bfmi::{bfmi, bfmi_of_chains};
-use crate::check::{self, Check, Status};
+use crate::check::{self, Check, CheckStatus};
 use crate::limits;
 use crate::stuck::stuck_chains;
 use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summarise};
@@ -74,12 +74,12 @@ pub struct Diagnosis {
 impl Diagnosis {
     /// Returns whether no check failed. Warnings and skipped checks do not count.
     pub fn good(&self) -> bool {
-        self.checks.iter().all(|check| check.status != Status::Fail)
+        self.checks.iter().all(|check| check.status != CheckStatus::Fail)
     }
 
     /// Returns advice, most telling first: from the checks that failed, then from those that warn.
     pub fn advice(&self) -> Vec<&str> {
-        [Status::Fail, Status::Warn]
+        [CheckStatus::Fail, CheckStatus::Warn]
             .iter()
             .flat_map(|&status| self.checks.iter().filter(move |check| check.status == status))
             .filter_map(|check| check.advice.as_deref())

@@ -116,7 +116,7 @@ mod table;
 pub use autocov::{autocorr, autocov};
 pub use bfmi::{bfmi, bfmi_of_chains};
 pub use chains::Chains;
-pub use check::{Check, Status};
+pub use check::{Check, CheckStatus};
 pub use compare::{ComparedModel, WeightMethod, compare};
 pub use definition::Definition;
 pub use diagnosis::{DiagnoseOptions, Diagnosis, SettingsInUse, diagnose};

@@ -3,14 +3,14 @@
 use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;
 use super::plots::summary_rows;
-use super::{Options, Stages};
+use super::{Phase0Options, Stages};
 use octopus_diag::DEFAULT_PROB;
 use octopus_models::Problem;
 use octopus_models::exact::Quantity;
 use octopus_report::{Deliverable, Evidence, Measured, Status, Verdict, VerdictRow};
 
 /// Judges every criterion.
-pub(super) fn verdict(options: &Options<'_>, stages: &Stages, deliverables: &[Deliverable]) -> Verdict {
+pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables: &[Deliverable]) -> Verdict {
     let mut parameters = summary_rows(stages);
     // The error of array means is in units of y; z has no such unit and would blur the error, so it is left out.
     parameters.iter_mut().filter(|row| row.name.starts_with("z[")).for_each(|row| row.truth = None);
@@ -53,7 +53,7 @@ fn of_gpu<T>(stages: &Stages, found: impl FnOnce(&OnGpu) -> Measured<T>) -> Meas
     }
 }
 
-fn timing_variation(options: &Options<'_>, stages: &Stages) -> Measured<f64> {
+fn timing_variation(options: &Phase0Options<'_>, stages: &Stages) -> Measured<f64> {
     if options.quick {
         return Measured::missing("two short repeats tell nothing: run without --quick");
     }

@@ -1,18 +1,18 @@
 //! The pictures of speed: over the sizes of the problem, and against the error of the draws.
 
-use super::{Options, Stages};
+use super::{Phase0Options, Stages};
 use octopus_bench::engines::Measurement;
 use octopus_report::{Figure, FrontPoint, Measured, ParetoFrontPlot, ScalingMeasure, ScalingPlot, ScalingSeries};
 
 /// Returns the pictures: effective draws a second against the error of the means, and against the number of groups.
-pub(super) fn figures(stages: &Stages, options: &Options<'_>) -> Vec<Figure> {
+pub(super) fn figures(stages: &Stages, options: &Phase0Options<'_>) -> Vec<Figure> {
     let mut figures = vec![front(&stages.benchmark.strategies)];
     figures.extend(scaling(stages, options));
     figures
 }
 
 /// Returns the picture of speed against the number of groups; `None` where only one size was measured.
-fn scaling(stages: &Stages, options: &Options<'_>) -> Option<Figure> {
+fn scaling(stages: &Stages, options: &Phase0Options<'_>) -> Option<Figure> {
     let (benchmark, sampler) = (&stages.benchmark, &options.sampler);
     if benchmark.sizes.is_empty() {
         return None;

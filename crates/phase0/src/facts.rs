@@ -1,6 +1,6 @@
 //! The facts in the report about data, model, settings, machine and chains.
 
-use super::{Options, Stages};
+use super::{Phase0Options, Stages};
 use crate::error::Phase0Error;
 use octopus_bench::form;
 use octopus_density::LogDensity;
@@ -45,7 +45,7 @@ pub(super) fn model(stages: &Stages) -> ModelFacts {
 ///
 /// # Errors
 /// When the settings cannot be written as JSON.
-pub(super) fn settings(options: &Options<'_>) -> Result<Vec<(String, serde_json::Value)>, Phase0Error> {
+pub(super) fn settings(options: &Phase0Options<'_>) -> Result<Vec<(String, serde_json::Value)>, Phase0Error> {
     let value = serde_json::to_value(&options.sampler)?;
     let map = value.as_object().ok_or(Phase0Error::NoSettings)?;
     Ok(map.iter().map(|(name, value)| (name.clone(), value.clone())).collect())

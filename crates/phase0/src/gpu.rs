@@ -1,7 +1,7 @@
 //! The stage that repeats the run on the GPU. It finds whether the draws have the CPU's bits, how much of the device's
 //! memory the run takes, and whether a GPU's faster arithmetic samples the same posterior.
 
-use super::Options;
+use super::Phase0Options;
 use super::verify::Machine;
 use crate::error::Phase0Error;
 use octopus_bench::engines::Gpu;
@@ -10,7 +10,7 @@ use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
 use octopus_diag::{ParameterDifference, posterior_difference};
 use octopus_models::HierarchicalNormalProblem;
-use octopus_report::{Comparison, GpuMemory, Measured, PosteriorMatch};
+use octopus_report::{Comparison, Measured, MemoryUse, PosteriorMatch};
 use octopus_runs::{MemoryRun, Placement, RunCost, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -32,7 +32,7 @@ pub(super) struct OnGpu {
     /// The outcome of the run in words, or the error that it failed with.
     pub(super) run: Result<String, String>,
     /// How much of the device's memory the run took.
-    pub(super) memory: Measured<GpuMemory>,
+    pub(super) memory: Measured<MemoryUse>,
     /// How close the posterior of mixed precision on the GPU is to that of f64 on the CPU.
     pub(super) posterior: Measured<PosteriorMatch>,
     usage: Option<DeviceUsage>,
@@ -43,7 +43,7 @@ pub(super) struct OnGpu {
 /// # Errors
 /// When a run on the CPU fails, or two posteriors cannot be compared.
 pub(super) fn run(
-    options: &Options<'_>,
+    options: &Phase0Options<'_>,
     problem: &HierarchicalNormalProblem,
     machine: &Machine,
     pool: &ThreadPool,
@@ -124,10 +124,10 @@ fn first_difference(a: &MemoryRun, b: &MemoryRun) -> Option<(usize, usize)> {
     })
 }
 
-fn memory(model: &dyn LogDensity, config: &SamplerConfig, usage: &DeviceUsage) -> Measured<GpuMemory> {
+fn memory(model: &dyn LogDensity, config: &SamplerConfig, usage: &DeviceUsage) -> Measured<MemoryUse> {
     let foretold = octopus_sampler::GpuMemory::of(model, config, &Default::default());
     match (foretold, usage.memory_share()) {
-        (Ok(foretold), Some(share)) => Measured::Value(GpuMemory {
+        (Ok(foretold), Some(share)) => Measured::Value(MemoryUse {
             peak_bytes: usage.peak_bytes,
             per_chain_bytes: foretold.chains / config.chains as u64,
             share,

@@ -33,7 +33,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// The options of phase 0.
-pub struct Options<'a> {
+pub struct Phase0Options<'a> {
     /// The folder that everything is written to.
     pub out: PathBuf,
     /// The number of groups, of 10 observations each.
@@ -77,7 +77,7 @@ struct Stages {
 /// # Errors
 /// When a stage cannot run at all; a bad result is not an error.
 pub fn run(
-    options: &Options<'_>,
+    options: &Phase0Options<'_>,
     pool: &ThreadPool,
     observer: &mut dyn Observer,
 ) -> Result<Option<Report>, Phase0Error> {
@@ -105,7 +105,7 @@ pub fn run(
     let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
     let gpu = gpu::run(options, &data.problem, &machine, pool, &stage)?;
     stage("benchmark: engines, strategies, sizes");
-    let timed = engines::Options { sampler: &options.sampler, quick: options.quick, asked: options.asked };
+    let timed = engines::EngineOptions { sampler: &options.sampler, quick: options.quick, asked: options.asked };
     let on_gpu = gpu.as_ref().map(gpu::OnGpu::to_time).map_err(String::clone);
     let model = data.problem.model();
     let Some(benchmark) = engines::run(timed, model, &comparison.exact, &on_gpu, pool, observer)? else {

@@ -1,6 +1,6 @@
 //! The stage that draws the pictures, and writes the trace that ArviZ opens.
 
-use super::{Options, Stages, dashboard};
+use super::{Phase0Options, Stages, dashboard};
 use crate::error::Phase0Error;
 use octopus::{Material, Picture, PriorDraws, Trace, rows};
 use octopus_formats::write_netcdf;
@@ -56,7 +56,7 @@ pub(super) fn clear(out: &Path) -> Result<(), Phase0Error> {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn run(options: &Options<'_>, stages: &mut Stages) -> Result<Vec<Figure>, Phase0Error> {
+pub(super) fn run(options: &Phase0Options<'_>, stages: &mut Stages) -> Result<Vec<Figure>, Phase0Error> {
     let problem = &stages.data.problem;
     let mut data = std::mem::take(&mut stages.sampled.draws);
     stages.predicted.predictive.add_groups(&mut data);
@@ -84,7 +84,7 @@ pub(super) fn summary_rows(stages: &Stages) -> Vec<SummaryRow> {
     rows(&stages.diagnosis.summary.parameters, &stages.data.problem.truth())
 }
 
-fn write_trace(options: &Options<'_>, data: &InferenceData) -> Result<(), Phase0Error> {
+fn write_trace(options: &Phase0Options<'_>, data: &InferenceData) -> Result<(), Phase0Error> {
     let path = options.out.join(TRACE);
     if let Some(folder) = path.parent() {
         let failed = |source| Phase0Error::Io { action: "make the folder", path: folder.to_owned(), source };

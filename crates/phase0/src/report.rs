@@ -1,7 +1,7 @@
 //! The stage that judges all results and writes the report.
 
 use super::plots::{DELIVERABLES, TRACE, summary_rows};
-use super::{Options, Stages, criteria, facts, tables};
+use super::{Phase0Options, Stages, criteria, facts, tables};
 use crate::error::Phase0Error;
 use octopus_report::{Deliverable, Figure, Report, SCHEMA, deliverables, write_report};
 use octopus_runs::now_utc;
@@ -10,7 +10,7 @@ use octopus_runs::now_utc;
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn run(options: &Options<'_>, stages: &Stages, figures: &[Figure]) -> Result<Report, Phase0Error> {
+pub(super) fn run(options: &Phase0Options<'_>, stages: &Stages, figures: &[Figure]) -> Result<Report, Phase0Error> {
     // Only after writing can it be seen whether every file was made, and the report itself is one of them. So the
     // report is written first as if all were made, and again if they were not.
     let hoped: Vec<Deliverable> =
@@ -25,7 +25,7 @@ pub(super) fn run(options: &Options<'_>, stages: &Stages, figures: &[Figure]) ->
     Ok(report)
 }
 
-fn compose(options: &Options<'_>, stages: &Stages, made: &[Deliverable]) -> Result<Report, Phase0Error> {
+fn compose(options: &Phase0Options<'_>, stages: &Stages, made: &[Deliverable]) -> Result<Report, Phase0Error> {
     let version = env!("CARGO_PKG_VERSION");
     Ok(Report {
         schema: SCHEMA,
@@ -52,7 +52,7 @@ fn compose(options: &Options<'_>, stages: &Stages, made: &[Deliverable]) -> Resu
 }
 
 /// Returns the command line, without the path of the program.
-fn reproduce(options: &Options<'_>) -> String {
+fn reproduce(options: &Phase0Options<'_>) -> String {
     let words = options.command.iter().skip(1).map(String::as_str);
     std::iter::once("octopus").chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! The stage that samples the run, into OUT/run and always from the beginning.
 
-use super::Options;
+use super::Phase0Options;
 use crate::error::Phase0Error;
 use octopus::model_record;
 use octopus_models::{HierarchicalNormalProblem, Problem};
@@ -22,7 +22,7 @@ pub(super) struct Sampled {
 /// # Errors
 /// When the folder holds something else, or cannot be written.
 pub(super) fn run(
-    options: &Options<'_>,
+    options: &Phase0Options<'_>,
     problem: &HierarchicalNormalProblem,
     pool: &ThreadPool,
     observer: &mut dyn Observer,

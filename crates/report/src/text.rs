@@ -34,13 +34,13 @@ impl Charset {
 
 /// A heading of a column: its words, where cells stand, and the width from which they are wrapped.
 #[derive(Clone, Copy, Debug)]
-pub struct Column<'a> {
+pub struct TextColumn<'a> {
     name: &'a str,
     right: bool,
     most: usize,
 }
 
-impl<'a> Column<'a> {
+impl<'a> TextColumn<'a> {
     /// Makes a column of words, wrapped from `most` characters on.
     pub fn left(name: &'a str, most: usize) -> Self {
         Self { name, right: false, most }
@@ -53,7 +53,7 @@ impl<'a> Column<'a> {
 }
 
 /// Writes `rows` under `columns`, aligned, each line indented by two.
-pub fn text_table(columns: &[Column<'_>], rows: &[Vec<String>], charset: Charset) -> String {
+pub fn text_table(columns: &[TextColumn<'_>], rows: &[Vec<String>], charset: Charset) -> String {
     let wrapped: Vec<Vec<Vec<String>>> = rows
         .iter()
         .map(|row| row.iter().zip(columns).map(|(cell, column)| wrap(cell, column.most)).collect())
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn aligns_and_wraps() {
-        let columns = [Column::left("name", 10), Column::right("value")];
+        let columns = [TextColumn::left("name", 10), TextColumn::right("value")];
         let rows = [vec!["mu".to_owned(), "1.5".to_owned()], vec!["a name in four words".to_owned(), "10".to_owned()]];
         let text = text_table(&columns, &rows, Charset::Ascii);
         insta::assert_snapshot!(text, @r"

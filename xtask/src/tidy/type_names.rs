@@ -9,7 +9,7 @@ const SHARED: [&str; 3] = ["Array", "Device", "Stream"];
 
 /// Names that leave open what they are of.
 const SAYING_NOTHING: [&str; 10] =
-    ["Part", "Seats", "Berth", "Walk", "Standing", "Begun", "Moved", "Left", "Wanted", "DeviceRequest"];
+    ["Part", "Seats", "Berth", "Walk", "Standing", "Begun", "Moved", "Left", "Wanted", "Chosen"];
 
 const KINDS: [&str; 4] = ["struct", "enum", "trait", "type"];
 

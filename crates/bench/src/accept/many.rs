@@ -1,7 +1,7 @@
 //! Of the sampler's figures those of many short chains and of batches, and the targets that they were made for.
 
 use super::tables::{show, show_ms, table};
-use crate::sampler::{Answer, Where};
+use crate::sampler::{SamplerFigures, Where};
 use octopus_sampler::Precision;
 
 /// What an H200 is to reach at the PRD's size: our own targets.
@@ -11,7 +11,7 @@ const MILLISECONDS: f64 = 50.0;
 const CHAINS: f64 = 64.0;
 const RATIO: f64 = 20.0;
 
-pub(super) fn report(sampler: &Answer) -> String {
+pub(super) fn report(sampler: &SamplerFigures) -> String {
     let head = "engine | chains | precision | warm-up | draws | set-up ms | warm-up ms | sampling ms | reached";
     let goals = sampler.goals.iter().map(|goal| {
         [
@@ -48,7 +48,7 @@ pub(super) fn report(sampler: &Answer) -> String {
 }
 
 /// Returns what was to be reached, and what was.
-fn targets(sampler: &Answer) -> String {
+fn targets(sampler: &SamplerFigures) -> String {
     let goals = sampler
         .goals
         .iter()

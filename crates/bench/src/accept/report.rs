@@ -1,7 +1,7 @@
 //! A machine's folder of a report.
 
 use super::results::Results;
-use super::{Judgement, sampler};
+use super::{Acceptance, sampler};
 use crate::error::BenchError;
 use std::fmt::Write as _;
 use std::fs;
@@ -28,7 +28,7 @@ pub(super) fn pages(results: &Results, device: &str) -> Vec<(&'static str, Strin
 ///
 /// # Errors
 /// When a file cannot be read or written.
-pub(super) fn write(judgement: &Judgement, folder: &Path) -> Result<(), BenchError> {
+pub(super) fn write(judgement: &Acceptance, folder: &Path) -> Result<(), BenchError> {
     let raw = folder.join("raw");
     fs::create_dir_all(&raw).map_err(BenchError::io("make", &raw))?;
     for path in judgement.results.files()? {

@@ -13,11 +13,11 @@ pub(super) struct Results {
     pub(super) folder: PathBuf,
     pub(super) steps: Vec<Step>,
     pub(super) manifest: Manifest,
-    pub(super) exact: exact::Answer,
+    pub(super) exact: exact::KernelBits,
     /// These are none when their steps were not done.
-    pub(super) runs: Option<runs::Answer>,
-    pub(super) sampler: Option<sampler::Answer>,
-    pub(super) sampler_again: Option<sampler::Answer>,
+    pub(super) runs: Option<runs::RunBits>,
+    pub(super) sampler: Option<sampler::SamplerFigures>,
+    pub(super) sampler_again: Option<sampler::SamplerFigures>,
     /// NumPyro's measurements of both precisions.
     pub(super) peers: Vec<Peer>,
     /// What Nsight Compute has counted.

@@ -4,13 +4,13 @@ use super::many;
 use super::ncu::Launch;
 use super::results::{Peer, Results};
 use super::tables::{or_dash, show, show_ms, show_rhat, table};
-use crate::sampler::{Answer, Cell, Side, Where, form};
+use crate::sampler::{Cell, SamplerFigures, Side, Where, form};
 use octopus_models::Likelihood;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Returns what is missing from the sampler's figures, or cannot be.
-pub(super) fn objections(sampler: &Answer) -> Vec<String> {
+pub(super) fn objections(sampler: &SamplerFigures) -> Vec<String> {
     let mut objections = Vec::new();
     let none = [
         ("starts", sampler.starts.is_empty()),
@@ -54,7 +54,7 @@ fn name(cell: &Cell) -> String {
 }
 
 /// Returns `sampler.md`.
-pub(super) fn report(sampler: &Answer, results: &Results, device: &str) -> String {
+pub(super) fn report(sampler: &SamplerFigures, results: &Results, device: &str) -> String {
     let mut text = head(sampler, results, device);
     text += &latency(sampler);
     text += &starts(sampler);
@@ -73,7 +73,7 @@ pub(super) fn report(sampler: &Answer, results: &Results, device: &str) -> Strin
     text
 }
 
-fn head(sampler: &Answer, results: &Results, device: &str) -> String {
+fn head(sampler: &SamplerFigures, results: &Results, device: &str) -> String {
     let (manifest, machine) = (&results.manifest, &sampler.machine);
     let gpu = machine.gpu.clone().unwrap_or_default();
     format!(
@@ -100,11 +100,11 @@ fn head(sampler: &Answer, results: &Results, device: &str) -> String {
 }
 
 /// Returns the cells of the GPU without an error.
-fn on_gpu(sampler: &Answer) -> impl Iterator<Item = &Cell> {
+fn on_gpu(sampler: &SamplerFigures) -> impl Iterator<Item = &Cell> {
     sampler.cells.iter().filter(|cell| cell.place == Where::Gpu && cell.error.is_none())
 }
 
-fn latency(sampler: &Answer) -> String {
+fn latency(sampler: &SamplerFigures) -> String {
     let head = "groups | likelihood | precision | us a leapfrog | leapfrogs/s | leapfrogs a draw";
     let rows = on_gpu(sampler).filter(|cell| cell.chains == 1).map(|cell| {
         [
@@ -119,7 +119,7 @@ fn latency(sampler: &Answer) -> String {
     format!("\n## One chain\n\n{}", table(head, rows, "Not measured."))
 }
 
-fn starts(sampler: &Answer) -> String {
+fn starts(sampler: &SamplerFigures) -> String {
     let head = "start | driver ms | context ms | first sampler ms | first draw ms | process ms";
     let starts = sampler.starts.iter().map(|start| {
         let phases = &start.phases;
@@ -152,7 +152,7 @@ fn starts(sampler: &Answer) -> String {
     )
 }
 
-fn teams(sampler: &Answer) -> String {
+fn teams(sampler: &SamplerFigures) -> String {
     let head = "observations | precision | chains | blocks a chain | us a leapfrog | GB/s | CPU us a leapfrog";
     let rows = sampler.teams.iter().flat_map(|cost| {
         cost.points.iter().map(|point| {
@@ -174,7 +174,7 @@ fn teams(sampler: &Answer) -> String {
     )
 }
 
-fn throughput(sampler: &Answer) -> String {
+fn throughput(sampler: &SamplerFigures) -> String {
     let head = "engine | groups | likelihood | precision | chains | leapfrogs/s | us a leapfrog | s | \
                 draws a chain | min ESS | max R-hat | min ESS/s | device MiB";
     let cells = sampler.cells.iter().map(|cell| {
@@ -214,7 +214,7 @@ fn throughput(sampler: &Answer) -> String {
 }
 
 /// Returns how far the same cells of both parts are apart.
-fn repeats(sampler: &Answer, again: &Answer) -> String {
+fn repeats(sampler: &SamplerFigures, again: &SamplerFigures) -> String {
     let second: BTreeMap<_, _> = on_gpu(again).map(|cell| (name(cell), cell.leapfrogs_per_second)).collect();
     let apart = |cell: &Cell| Some((second.get(&name(cell))? / cell.leapfrogs_per_second - 1.0).abs());
     let mut apart: Vec<f64> = on_gpu(sampler).filter_map(apart).collect();
@@ -229,7 +229,7 @@ fn repeats(sampler: &Answer, again: &Answer) -> String {
     )
 }
 
-fn ratios(sampler: &Answer, peers: &[Peer]) -> String {
+fn ratios(sampler: &SamplerFigures, peers: &[Peer]) -> String {
     let side = |side: &Side| format!("{} ({} chains, {})", show(side.figure), side.chains, side.precision);
     let rows = sampler.ratios.iter().map(|row| {
         [
@@ -257,7 +257,7 @@ const EXPECTED: [(usize, &str, &str); 3] =
     [(100, "60 to 120", "15 to 30"), (500, "300 to 600", "60 to 120"), (1000, "900 to 1800", "120 to 240")];
 
 /// Returns the PRD's run beside what the PRD expects, pointwise as it is written there.
-fn expectations(sampler: &Answer) -> String {
+fn expectations(sampler: &SamplerFigures) -> String {
     let rows = EXPECTED.into_iter().filter_map(|(groups, cpu, gpu)| {
         let asked = ('a', Likelihood::Pointwise, groups);
         let own = sampler.ratios.iter().find(|row| (row.kind, row.likelihood, row.groups) == asked)?;
@@ -268,7 +268,7 @@ fn expectations(sampler: &Answer) -> String {
     format!("The PRD's expectations of its run of 4 chains, beside (a), pointwise:\n\n{rows}")
 }
 
-fn against_peers(sampler: &Answer, peers: &[Peer]) -> String {
+fn against_peers(sampler: &SamplerFigures, peers: &[Peer]) -> String {
     if peers.is_empty() {
         return "(c) was not measured: there was no jax and NumPyro on the machine, or its time was over.\n".into();
     }

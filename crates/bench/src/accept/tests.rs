@@ -1,5 +1,5 @@
 use super::*;
-use crate::sampler::Answer;
+use crate::sampler::SamplerFigures;
 use std::fs;
 use tempfile::TempDir;
 
@@ -213,11 +213,11 @@ fn a_report_is_a_gpu_s_only() {
 /// What is written is read to the same figures: numbers that JSON does not have are null in it.
 #[test]
 fn figures_are_read_as_they_were_written() {
-    let answer: Answer = serde_json::from_str(SAMPLER).unwrap();
+    let answer: SamplerFigures = serde_json::from_str(SAMPLER).unwrap();
     assert!(answer.cells[1].quality.as_ref().unwrap().max_rhat.is_nan());
     let again = serde_json::to_string(&answer).unwrap();
     let known: serde_json::Value = serde_json::from_str(&again).unwrap();
-    let read: Answer = serde_json::from_str(&again).unwrap();
+    let read: SamplerFigures = serde_json::from_str(&again).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), known);
     for (pointer, value) in [("/goals/0/place", "gpu"), ("/ratios/0/kind", "b"), ("/cells/0/strategy", "four-long")] {
         assert_eq!(known.pointer(pointer).unwrap(), value);

@@ -1,7 +1,7 @@
 //! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's other sizes.
 
 use super::case::{Case, Measurement};
-use super::{Gpu, Options, form, of_size, other_sizes, with_likelihood};
+use super::{EngineOptions, Gpu, form, of_size, other_sizes, with_likelihood};
 use crate::error::BenchError;
 use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_runs::{Observer, Placement};
@@ -39,7 +39,7 @@ impl GpuBenchmarks {
     /// # Errors
     /// When a run fails.
     pub(super) fn run(
-        options: Options<'_>,
+        options: EngineOptions<'_>,
         own: &HierarchicalNormal,
         gpu: Gpu<'_>,
         auto: Option<&SamplerConfig>,
@@ -94,7 +94,7 @@ impl GpuBenchmarks {
 }
 
 /// Returns the settings of runs of many chains, in each precision, or with --quick in f32 only.
-fn many(options: Options<'_>, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
+fn many(options: EngineOptions<'_>, runs: &[(usize, usize)]) -> Vec<SamplerConfig> {
     let precisions = if options.quick { &Precision::ALL[1..2] } else { &Precision::ALL[..] };
     let of = |&precision: &Precision| {
         let of = move |&(chains, draws): &(usize, usize)| {

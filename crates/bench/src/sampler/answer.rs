@@ -14,7 +14,7 @@ use std::fmt;
 
 /// The results of all measurements; times are in seconds, sizes in bytes.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Answer {
+pub struct SamplerFigures {
     schema: u32,
     pub(crate) device: DeviceIdentity,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
@@ -44,13 +44,13 @@ pub(super) fn null_is_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for SamplerFigures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&super::text::text(self))
     }
 }
 
-impl Answer {
+impl SamplerFigures {
     pub(super) fn new(device: DeviceIdentity, seconds_allowed: u64) -> Self {
         Self {
             schema: 2,

@@ -1,6 +1,6 @@
 //! The measurements as tables.
 
-use super::answer::Answer;
+use super::answer::SamplerFigures;
 use super::cell::Cell;
 use octopus_models::Likelihood;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub fn form(likelihood: Likelihood) -> &'static str {
     }
 }
 
-pub(super) fn text(answer: &Answer) -> String {
+pub(super) fn text(answer: &SamplerFigures) -> String {
     let mut text = answer.device.name.clone();
     if answer.test_double {
         text += " (these are no measurements of a GPU)";
@@ -34,7 +34,7 @@ pub(super) fn text(answer: &Answer) -> String {
     text
 }
 
-fn starts(answer: &Answer, text: &mut String) {
+fn starts(answer: &SamplerFigures, text: &mut String) {
     let _ = writeln!(
         text,
         "\nstart, ms (cold: the driver's cache of compiled kernels is off)\n{:<22} {:>10} {:>10} {:>10} {:>10} {:>10}",
@@ -52,7 +52,7 @@ fn starts(answer: &Answer, text: &mut String) {
     }
 }
 
-fn launches(answer: &Answer, text: &mut String) {
+fn launches(answer: &SamplerFigures, text: &mut String) {
     for cost in &answer.launches {
         let _ = writeln!(
             text,
@@ -68,7 +68,7 @@ fn launches(answer: &Answer, text: &mut String) {
     }
 }
 
-fn goals(answer: &Answer, text: &mut String) {
+fn goals(answer: &SamplerFigures, text: &mut String) {
     for goal in &answer.goals {
         let word = if goal.reached { "" } else { " not reached:" };
         let _ = writeln!(
@@ -89,7 +89,7 @@ fn goals(answer: &Answer, text: &mut String) {
     }
 }
 
-fn batches(answer: &Answer, text: &mut String) {
+fn batches(answer: &SamplerFigures, text: &mut String) {
     for batch in &answer.batches {
         let _ = writeln!(
             text,
@@ -108,7 +108,7 @@ fn batches(answer: &Answer, text: &mut String) {
     }
 }
 
-fn teams(answer: &Answer, text: &mut String) {
+fn teams(answer: &SamplerFigures, text: &mut String) {
     for cost in &answer.teams {
         let _ = write!(
             text,
@@ -131,7 +131,7 @@ fn teams(answer: &Answer, text: &mut String) {
     }
 }
 
-fn cells(answer: &Answer, text: &mut String) {
+fn cells(answer: &SamplerFigures, text: &mut String) {
     let _ = writeln!(
         text,
         "\n{:<10} {:>6} {:<9} {:<5} {:>6} {:>10} {:>12} {:>12} {:>6} {:>8} {:>8} {:>7} {:>11} {:>9}",
@@ -184,7 +184,7 @@ fn line(cell: &Cell) -> String {
     line
 }
 
-fn conclusions(answer: &Answer, text: &mut String) {
+fn conclusions(answer: &SamplerFigures, text: &mut String) {
     text.push('\n');
     for even in &answer.break_even {
         let chains = even.chains.map_or_else(|| "never".into(), |chains| format!("from {chains:.0} chains on"));

@@ -8,7 +8,7 @@ use octopus::PredictiveParts;
 use octopus::Trace;
 use octopus::{PointwiseLikelihood, complete};
 use octopus_diag::{ComparedModel, Elpd, WeightMethod, compare, loo, waic};
-use octopus_report::{Charset, Column, count, significant, text_table};
+use octopus_report::{Charset, TextColumn, count, significant, text_table};
 use serde_json::{Value, json};
 
 /// The most log likelihoods that are made.
@@ -97,15 +97,15 @@ fn model_text(name: &str, elpd: &Elpd) -> String {
 
 fn ranking_text(ranked: &[ComparedModel]) -> String {
     let columns = [
-        Column::left("model", 60),
-        Column::right("rank"),
-        Column::right("elpd"),
-        Column::right("p"),
-        Column::right("elpd_diff"),
-        Column::right("dse"),
-        Column::right("weight"),
-        Column::right("se"),
-        Column::left("", 10),
+        TextColumn::left("model", 60),
+        TextColumn::right("rank"),
+        TextColumn::right("elpd"),
+        TextColumn::right("p"),
+        TextColumn::right("elpd_diff"),
+        TextColumn::right("dse"),
+        TextColumn::right("weight"),
+        TextColumn::right("se"),
+        TextColumn::left("", 10),
     ];
     let rows: Vec<Vec<String>> = ranked
         .iter()

@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Watcher;
 use anyhow::Result;
-use octopus_phase0::Options;
+use octopus_phase0::Phase0Options;
 use octopus_report::{Charset, Outcome as Overall, Status};
 use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::SamplerConfig;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     if !global.quiet {
         device.notes.iter().for_each(output::note);
     }
-    let options = Options {
+    let options = Phase0Options {
         out: args.out.clone(),
         groups: args.groups,
         sampler,

@@ -2,7 +2,7 @@
 //! began.
 
 use octopus_density::{DensityError, Layout, LogDensity};
-use octopus_diag::{DiagnoseOptions, Diagnosis, Status, diagnose};
+use octopus_diag::{CheckStatus, DiagnoseOptions, Diagnosis, diagnose};
 use octopus_sampler::{Phase, Sampler, SamplerConfig, Strategy};
 use octopus_trace::{Array, Dataset, Values};
 
@@ -77,7 +77,7 @@ fn chains_that_cross_are_fit_for_use() {
 fn chains_that_stay_are_caught() {
     let found = diagnosis(8.0);
     let rhat = found.checks.iter().find(|check| check.id == "rhat").unwrap();
-    assert_eq!(rhat.status, Status::Fail);
+    assert_eq!(rhat.status, CheckStatus::Fail);
     assert!(rhat.observed.unwrap() > 1.3 && rhat.message.contains("nested R-hat"), "{}", rhat.message);
     assert!(rhat.message.contains("x[0]"), "{}", rhat.message);
 }

@@ -2,7 +2,7 @@
 
 use crate::support::SplitMix;
 use octopus_density::Labels;
-use octopus_diag::{DiagError, DiagnoseOptions, Rows, SettingsInUse, Status, diagnose, summary};
+use octopus_diag::{CheckStatus, DiagError, DiagnoseOptions, Rows, SettingsInUse, diagnose, summary};
 use octopus_trace::{Array, Dataset, Values};
 use serde_json::Value;
 use std::path::Path;
@@ -101,7 +101,10 @@ fn names_rows_and_extremes() {
 fn a_sound_trace_is_good() {
     let diagnosis = diagnose(&posterior(4, 500), Some(&stats(4, 500)), &DiagnoseOptions::default()).unwrap();
     assert!(diagnosis.good(), "{diagnosis}");
-    assert!(diagnosis.checks.iter().all(|check| check.status == Status::Pass && check.advice.is_none()), "{diagnosis}");
+    assert!(
+        diagnosis.checks.iter().all(|check| check.status == CheckStatus::Pass && check.advice.is_none()),
+        "{diagnosis}"
+    );
     assert!(diagnosis.advice().is_empty());
     assert_eq!((diagnosis.divergences, diagnosis.reached_max_treedepth), (Some(0), Some(0)));
     assert_eq!(diagnosis.bfmi.len(), 4);
@@ -110,11 +113,11 @@ fn a_sound_trace_is_good() {
     assert!(text.contains("theta[deerfield]") && text.contains("hdi_5.5%"), "{text}");
 }
 
-fn status(posterior: &Dataset, stats: Option<&Dataset>, options: &DiagnoseOptions, id: &str) -> Status {
+fn status(posterior: &Dataset, stats: Option<&Dataset>, options: &DiagnoseOptions, id: &str) -> CheckStatus {
     let diagnosis = diagnose(posterior, stats, options).unwrap();
     let check = diagnosis.checks.iter().find(|check| check.id == id).unwrap();
-    assert_eq!(check.advice.is_some(), check.status != Status::Pass, "{check:?}");
-    if check.status == Status::Fail {
+    assert_eq!(check.advice.is_some(), check.status != CheckStatus::Pass, "{check:?}");
+    if check.status == CheckStatus::Fail {
         assert!(!diagnosis.good());
     }
     check.status
@@ -136,19 +139,19 @@ fn each_check_finds_its_fault() {
         edit(if posterior.variables.contains_key(name) { &mut posterior } else { &mut stats }, name, f);
         status(&posterior, Some(&stats), &options, id)
     };
-    assert_eq!(fault("finite", "mu", &|i, v| if i == 77 { f64::NAN } else { v }), Status::Fail);
-    assert_eq!(fault("finite", "theta", &|i, v| if i == 77 { f64::INFINITY } else { v }), Status::Fail);
-    assert_eq!(fault("constant", "mu", &|_, _| 1.5), Status::Warn);
-    assert_eq!(fault("stuck", "mu", &|i, v| if i < 500 { 9.0 } else { v }), Status::Fail);
-    assert_eq!(fault("step_size", "step_size", &|i, _| if i < 500 { 0.99e-8 } else { 0.3 }), Status::Fail);
-    assert_eq!(fault("step_size", "step_size", &|i, _| if i < 500 { 1.01e-8 } else { 0.3 }), Status::Pass);
-    assert_eq!(fault("rhat", "mu", &|i, v| if i < 500 { v + 1.0 } else { v }), Status::Fail);
-    assert_eq!(fault("rhat", "mu", &|i, v| if i < 500 { 3.0 * v } else { v }), Status::Fail);
-    assert_eq!(fault("ess_bulk", "mu", &|i, _| ((i % 500) as f64 / 40.0).sin()), Status::Fail);
-    assert_eq!(fault("ess_tail", "mu", &|i, v| if i % 500 < 30 { 9.0 + v } else { v }), Status::Fail);
-    assert_eq!(fault("bfmi", "energy", &|i, _| (i % 500) as f64), Status::Fail);
-    assert_eq!(fault("divergences", "diverging", &|i, _| f64::from(u8::from(i == 9))), Status::Fail);
-    assert_eq!(fault("tree_depth", "reached_max_treedepth", &|i, _| f64::from(u8::from(i == 9))), Status::Warn);
+    assert_eq!(fault("finite", "mu", &|i, v| if i == 77 { f64::NAN } else { v }), CheckStatus::Fail);
+    assert_eq!(fault("finite", "theta", &|i, v| if i == 77 { f64::INFINITY } else { v }), CheckStatus::Fail);
+    assert_eq!(fault("constant", "mu", &|_, _| 1.5), CheckStatus::Warn);
+    assert_eq!(fault("stuck", "mu", &|i, v| if i < 500 { 9.0 } else { v }), CheckStatus::Fail);
+    assert_eq!(fault("step_size", "step_size", &|i, _| if i < 500 { 0.99e-8 } else { 0.3 }), CheckStatus::Fail);
+    assert_eq!(fault("step_size", "step_size", &|i, _| if i < 500 { 1.01e-8 } else { 0.3 }), CheckStatus::Pass);
+    assert_eq!(fault("rhat", "mu", &|i, v| if i < 500 { v + 1.0 } else { v }), CheckStatus::Fail);
+    assert_eq!(fault("rhat", "mu", &|i, v| if i < 500 { 3.0 * v } else { v }), CheckStatus::Fail);
+    assert_eq!(fault("ess_bulk", "mu", &|i, _| ((i % 500) as f64 / 40.0).sin()), CheckStatus::Fail);
+    assert_eq!(fault("ess_tail", "mu", &|i, v| if i % 500 < 30 { 9.0 + v } else { v }), CheckStatus::Fail);
+    assert_eq!(fault("bfmi", "energy", &|i, _| (i % 500) as f64), CheckStatus::Fail);
+    assert_eq!(fault("divergences", "diverging", &|i, _| f64::from(u8::from(i == 9))), CheckStatus::Fail);
+    assert_eq!(fault("tree_depth", "reached_max_treedepth", &|i, _| f64::from(u8::from(i == 9))), CheckStatus::Warn);
 }
 
 /// What is in use is not recommended, and the stuck chain is named with its step size.
@@ -195,10 +198,10 @@ fn limits_are_the_users() {
     let (posterior, stats) = (posterior(4, 500), stats(4, 500));
     let with = |options: DiagnoseOptions, id| status(&posterior, Some(&stats), &options, id);
     let options = DiagnoseOptions::default();
-    assert_eq!(with(DiagnoseOptions { max_rhat: 1.0, ..options }, "rhat"), Status::Fail);
-    assert_eq!(with(DiagnoseOptions { min_ess: Some(1e5), ..options }, "ess_bulk"), Status::Fail);
-    assert_eq!(with(DiagnoseOptions { min_ess: Some(1e5), ..options }, "ess_tail"), Status::Fail);
-    assert_eq!(with(DiagnoseOptions { min_bfmi: 4.0, ..options }, "bfmi"), Status::Fail);
+    assert_eq!(with(DiagnoseOptions { max_rhat: 1.0, ..options }, "rhat"), CheckStatus::Fail);
+    assert_eq!(with(DiagnoseOptions { min_ess: Some(1e5), ..options }, "ess_bulk"), CheckStatus::Fail);
+    assert_eq!(with(DiagnoseOptions { min_ess: Some(1e5), ..options }, "ess_tail"), CheckStatus::Fail);
+    assert_eq!(with(DiagnoseOptions { min_bfmi: 4.0, ..options }, "bfmi"), CheckStatus::Fail);
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn other_samplers_traces() {
     let diagnosis = diagnose(&posterior, None, &options).unwrap();
     assert!(diagnosis.good(), "{diagnosis}");
     let skipped: Vec<&str> =
-        diagnosis.checks.iter().filter(|check| check.status == Status::Skipped).map(|check| check.id).collect();
+        diagnosis.checks.iter().filter(|check| check.status == CheckStatus::Skipped).map(|check| check.id).collect();
     assert_eq!(skipped, ["bfmi", "divergences", "step_size", "tree_depth"]);
     assert_eq!((diagnosis.divergences, diagnosis.reached_max_treedepth, diagnosis.bfmi.len()), (None, None, 0));
 
@@ -228,10 +231,10 @@ fn other_samplers_traces() {
 #[test]
 fn one_chain_and_few_draws() {
     let options = DiagnoseOptions::default();
-    assert_eq!(status(&posterior(1, 500), None, &options, "rhat"), Status::Skipped);
-    assert_eq!(status(&posterior(4, 3), None, &options, "rhat"), Status::Fail);
-    assert_eq!(status(&posterior(4, 3), None, &options, "ess_bulk"), Status::Fail);
-    assert_eq!(status(&posterior(1, 1), Some(&stats(1, 1)), &options, "bfmi"), Status::Skipped);
+    assert_eq!(status(&posterior(1, 500), None, &options, "rhat"), CheckStatus::Skipped);
+    assert_eq!(status(&posterior(4, 3), None, &options, "rhat"), CheckStatus::Fail);
+    assert_eq!(status(&posterior(4, 3), None, &options, "ess_bulk"), CheckStatus::Fail);
+    assert_eq!(status(&posterior(1, 1), Some(&stats(1, 1)), &options, "bfmi"), CheckStatus::Skipped);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod text;
 
 use crate::{Trace, TraceError};
 use octopus_diag::limits;
-use octopus_diag::{Check, ParameterDifference, PosteriorDifference, Status, posterior_difference};
+use octopus_diag::{Check, CheckStatus, ParameterDifference, PosteriorDifference, posterior_difference};
 use octopus_report::{RunComparisonPlot, RunDifference, RunRatio, percent, significant};
 use octopus_runs::diagnose_options;
 use serde::{Serialize, Serializer};
@@ -78,7 +78,7 @@ impl TraceComparison {
         Ok(Self {
             schema: 1,
             by_chance: posterior.p_value() >= limits.alpha,
-            same: checks.iter().all(|check| check.status != Status::Fail),
+            same: checks.iter().all(|check| check.status != CheckStatus::Fail),
             runs: [side(0), side(1)],
             limits,
             checks,
@@ -121,7 +121,7 @@ impl TraceComparison {
 fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: ComparisonLimits) -> Vec<Check> {
     let judge = |id: &'static str, observed: f64, threshold: f64, good: bool, message: String, advice: &str| Check {
         id,
-        status: if good { Status::Pass } else { Status::Fail },
+        status: if good { CheckStatus::Pass } else { CheckStatus::Fail },
         observed: Some(observed),
         threshold: Some(threshold),
         message,
@@ -170,7 +170,7 @@ fn checks(found: &PosteriorDifference, traces: &[Trace; 2], limits: ComparisonLi
 fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     let warn = |id: &'static str, message: String, advice: &str| Check {
         id,
-        status: Status::Warn,
+        status: CheckStatus::Warn,
         observed: None,
         threshold: None,
         message,

@@ -2,7 +2,7 @@
 
 use super::{ComparedTrace, TraceComparison};
 use octopus_diag::ParameterDifference;
-use octopus_report::{Charset, Column, count, rate, seconds, significant, text_table};
+use octopus_report::{Charset, TextColumn, count, rate, seconds, significant, text_table};
 
 /// The most parameters in a table. Of more parameters, only those that differ most in standard errors are shown.
 const MOST: usize = 20;
@@ -45,19 +45,19 @@ impl TraceComparison {
 
     fn parameters_text(&self, all: bool, charset: Charset) -> String {
         let columns = [
-            Column::left("", 40),
-            Column::right("mean A"),
-            Column::right("mean B"),
-            Column::right("apart"),
-            Column::right("z"),
-            Column::right("sd A"),
-            Column::right("sd B"),
-            Column::right("apart"),
-            Column::right("z"),
-            Column::right("5% z"),
-            Column::right("50% z"),
-            Column::right("95% z"),
-            Column::right("Wasserstein/sd"),
+            TextColumn::left("", 40),
+            TextColumn::right("mean A"),
+            TextColumn::right("mean B"),
+            TextColumn::right("apart"),
+            TextColumn::right("z"),
+            TextColumn::right("sd A"),
+            TextColumn::right("sd B"),
+            TextColumn::right("apart"),
+            TextColumn::right("z"),
+            TextColumn::right("5% z"),
+            TextColumn::right("50% z"),
+            TextColumn::right("95% z"),
+            TextColumn::right("Wasserstein/sd"),
         ];
         let mut shown: Vec<&ParameterDifference> = self.posterior.parameters.iter().collect();
         let mut note = String::new();
@@ -96,7 +96,8 @@ impl TraceComparison {
     }
 
     fn speed_text(&self, charset: Charset) -> String {
-        let columns = [Column::left("", 60), Column::right("A"), Column::right("B"), Column::right("B over A")];
+        let columns =
+            [TextColumn::left("", 60), TextColumn::right("A"), TextColumn::right("B"), TextColumn::right("B over A")];
         type Figure = (&'static str, fn(&ComparedTrace) -> Option<f64>, fn(f64) -> String);
         let figures: [Figure; 5] = [
             ("warm-up and sampling", |side| side.speed.seconds, seconds),
@@ -128,7 +129,8 @@ impl TraceComparison {
         if self.settings.is_empty() {
             return "\nno setting differs\n".into();
         }
-        let columns = [Column::left("settings that differ", 40), Column::left("A", 40), Column::left("B", 40)];
+        let columns =
+            [TextColumn::left("settings that differ", 40), TextColumn::left("A", 40), TextColumn::left("B", 40)];
         let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
         let rows: Vec<Vec<String>> = self
             .settings

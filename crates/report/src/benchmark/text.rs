@@ -2,7 +2,7 @@
 
 use super::{Benchmark, EXPECTATIONS, EngineTimes, SpeedupDefinition};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
-use crate::text::{Charset, Column, heading, text_table};
+use crate::text::{Charset, TextColumn, heading, text_table};
 use crate::{Measured, Report};
 
 /// Returns the whole report as text.
@@ -97,10 +97,10 @@ pub(crate) const TIMING_COLUMNS: [&str; 11] = [
 impl Benchmark {
     fn text(&self, charset: Charset) -> String {
         let mut text = heading("Timings", charset);
-        let columns: Vec<Column<'_>> = TIMING_COLUMNS
+        let columns: Vec<TextColumn<'_>> = TIMING_COLUMNS
             .iter()
             .enumerate()
-            .map(|(i, name)| if i == 0 { Column::left(name, 40) } else { Column::right(name) })
+            .map(|(i, name)| if i == 0 { TextColumn::left(name, 40) } else { TextColumn::right(name) })
             .collect();
         text += &text_table(&columns, &self.timing_rows(), charset);
         for run in &self.runs {
@@ -120,7 +120,7 @@ impl Benchmark {
         }
         text.push('\n');
         text += &heading("What the PRD expects (on an RTX A6000, 48 GB, CUDA 12.4) beside this machine", charset);
-        let columns: Vec<Column<'_>> = EXPECTATION_COLUMNS.iter().map(|&name| Column::right(name)).collect();
+        let columns: Vec<TextColumn<'_>> = EXPECTATION_COLUMNS.iter().map(|&name| TextColumn::right(name)).collect();
         text += &text_table(&columns, &self.expectation_rows(), charset);
         text
     }

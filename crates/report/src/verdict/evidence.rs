@@ -17,7 +17,7 @@ pub struct Deliverable {
 
 /// Device memory of a run on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GpuMemory {
+pub struct MemoryUse {
     /// The most memory that was held, in bytes.
     pub peak_bytes: u64,
     /// The part that each further chain adds, in bytes.
@@ -57,7 +57,7 @@ pub struct Evidence<'a> {
     /// The files that had to be made.
     pub deliverables: &'a [Deliverable],
     /// The device memory of the run on the GPU.
-    pub gpu_memory: Measured<GpuMemory>,
+    pub gpu_memory: Measured<MemoryUse>,
     /// The posterior of the GPU against that of the CPU.
     pub posterior_match: Measured<PosteriorMatch>,
     /// Coefficient of variation of repeated wall times.
@@ -398,7 +398,7 @@ mod tests {
             gpu: Measured::Value("NVIDIA H200".to_owned()),
             gpu_run: Measured::Value(Err("out of memory".to_owned())),
             speedup: Measured::Value(5.0),
-            gpu_memory: Measured::Value(GpuMemory { peak_bytes: 1 << 30, per_chain_bytes: 1 << 20, share: 0.1 }),
+            gpu_memory: Measured::Value(MemoryUse { peak_bytes: 1 << 30, per_chain_bytes: 1 << 20, share: 0.1 }),
             posterior_match: Measured::Value(PosteriorMatch { rmse: 0.01, means: 0.02, sds: 0.2 }),
             ..none
         };

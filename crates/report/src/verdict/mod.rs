@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use criteria::CRITERIA;
 pub use criteria::Criterion;
-pub use evidence::{Deliverable, Evidence, GpuMemory, PosteriorMatch};
+pub use evidence::{Deliverable, Evidence, MemoryUse, PosteriorMatch};
 
 /// The outcome of a criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,17 +1,17 @@
 //! The verdict as a table for terminals and logs.
 
 use super::{Status, Verdict};
-use crate::text::{Charset, Column, text_table, wrap};
+use crate::text::{Charset, TextColumn, text_table, wrap};
 
 impl Verdict {
     /// Returns an aligned table, then the reasons and the advice, then the outcome in one line.
     pub fn text(&self, charset: Charset) -> String {
         let columns = [
-            Column::left("id", 5),
-            Column::left("status", 9),
-            Column::left("criterion", 32),
-            Column::left("threshold", 28),
-            Column::left("value", 44),
+            TextColumn::left("id", 5),
+            TextColumn::left("status", 9),
+            TextColumn::left("criterion", 32),
+            TextColumn::left("threshold", 28),
+            TextColumn::left("value", 44),
         ];
         let rows: Vec<Vec<String>> = self
             .rows

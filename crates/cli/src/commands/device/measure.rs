@@ -31,7 +31,7 @@ pub(super) fn calibrate(args: &DeviceCalibrateArgs, global: Global) -> Result<Ex
     };
     let answer = calibrate::run(args.device, args.cache.as_deref(), &say)?;
     if global.json {
-        let calibrate::Answer { device, file, calibration } = &answer;
+        let calibrate::MeasuredCosts { device, file, calibration } = &answer;
         output::print_json(&json!({
             "schema": 1, "device": device, "test_double": device.test_double, "file": file, "calibration": calibration,
         }))?;
@@ -48,7 +48,7 @@ pub(super) fn calibrate(args: &DeviceCalibrateArgs, global: Global) -> Result<Ex
 /// When there is no such device, it fails, or a file cannot be used.
 pub(super) fn exact(args: &DeviceExactArgs, global: Global) -> Result<Exit> {
     let (expected, record) = (args.expected.as_deref(), args.record.as_deref());
-    let options = exact::Options { device: args.device, small: args.small, expected, record };
+    let options = exact::ExactOptions { device: args.device, small: args.small, expected, record };
     let equal = if args.runs {
         let answer = runs::run(&options)?;
         print(&answer, global)?;
@@ -79,7 +79,7 @@ pub(super) fn sampler(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> 
         Ok(command)
     };
     let (device, small, seconds) = (args.device, args.small, args.seconds);
-    let options = sampler::Options { device, small, seconds, out: args.out.as_deref(), starting: &starting };
+    let options = sampler::SamplerOptions { device, small, seconds, out: args.out.as_deref(), starting: &starting };
     print(&sampler::run(&options)?, global)?;
     Ok(Exit::Fine)
 }
