@@ -5,7 +5,7 @@
 #                                                part 2 adds to one of part 1
 #
 # Part 1 is whether it works and how fast it is; part 2 is what takes longer: NumPyro on the same GPU, racecheck and
-# the other sanitizers, the whole table of the sampler, calibration. Each fits a command of ten minutes.
+# the other sanitizers, the whole table of the sampler, ranks. Each fits a command of ten minutes.
 #
 # Needs the driver and nothing else: no cargo, no toolkit, no network. What is there is used
 # (compute-sanitizer, ncu, python3 with jax and numpyro); what is not is said in steps.jsonl.
@@ -141,7 +141,7 @@ part_2() {
         sanitize "$tool" "${tool}_runs" 90 device exact --runs --small
         sanitize "$tool" "$tool" 45 device exact --small
     done
-    step calibrate 60 "$octopus" device calibrate --json --cache "$work/calibration"
+    step costs 60 "$octopus" device measure --json --cache "$work/costs"
     # Ranks of the sampler on the device; on a test double a few data sets of a small model, with a warm-up that is just
     # long enough for chains to arrive.
     if [ -n "${OCTOPUS_SOFTGPU:-}" ]; then

@@ -18,8 +18,7 @@ use std::path::{Path, PathBuf};
 const NEEDED: [&str; 5] = ["machine", "verify", "exact", "exact_runs", "sampler"];
 /// Steps whose failure says something of the machine or of the speed, not of what is computed: it stands in the
 /// report. `sampler` is judged by the figures that it has left.
-const NOTED: [&str; 7] =
-    ["validate", "ncu_sampler", "numpyro_f32", "numpyro_f64", "calibrate", "sampler", "sampler_again"];
+const NOTED: [&str; 7] = ["validate", "ncu_sampler", "numpyro_f32", "numpyro_f64", "costs", "sampler", "sampler_again"];
 
 /// What the results of a machine say.
 pub struct Acceptance {

@@ -1,6 +1,6 @@
 //! The errors of measuring and judging.
 
-use octopus_device::{ArrayError, CalibrationCacheError, CudaError};
+use octopus_device::{ArrayError, CostsCacheError, CudaError};
 use octopus_diag::DiagError;
 use octopus_files::FileError;
 use octopus_models::ModelError;
@@ -54,10 +54,10 @@ pub enum BenchError {
     File(#[from] FileError),
     /// The measured costs cannot be kept.
     #[error("{0}")]
-    Cache(#[from] CalibrationCacheError),
+    Cache(#[from] CostsCacheError),
     /// The user has no place for the measured costs.
     #[error("give a folder with --cache")]
-    NoCache(#[source] CalibrationCacheError),
+    NoCache(#[source] CostsCacheError),
     /// A result cannot be written as JSON.
     #[error("{0}")]
     ToJson(#[from] serde_json::Error),

@@ -5,7 +5,7 @@
 //! | to know whether every kernel gives the CPU's bits, and those of a record | [`exact`] |
 //! | the same of whole runs of the sampler, and of what draws mean | [`runs`] |
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
-//! | what work costs on CPU and GPU, kept for `--device auto` | [`calibrate`] |
+//! | what work costs on CPU and GPU, kept for `--device auto` | [`measure`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
 //! | the PRD's model on engines, by strategies and sizes, side by side: phase 0's benchmark | [`engines`] |
 //! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
@@ -26,7 +26,7 @@
 
 pub mod accept;
 pub mod benchmark;
-pub mod calibrate;
+pub mod costs;
 pub mod engines;
 mod error;
 pub mod exact;

@@ -8,7 +8,7 @@ mod sweep;
 
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
-    DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs,
+    DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
     DeviceSamplerArgs,
 };
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};

@@ -6,18 +6,11 @@
 //! 128 above.
 
 use bytemuck::{Pod, Zeroable};
+use octopus_random::warp::NARROW;
 use pulp::Simd;
 use std::ops::{Deref, DerefMut};
 
-/// Coordinates up to which a vector is carried by 32 lanes.
-const NARROW_LIMIT: usize = 256;
-const NARROW: usize = 32;
-const WIDE: usize = 128;
-
-/// Returns the number of lanes for vectors of `dim` coordinates.
-pub const fn lanes(dim: usize) -> usize {
-    if dim <= NARROW_LIMIT { NARROW } else { WIDE }
-}
+pub use octopus_random::warp::lanes;
 
 /// Rounds `dim` up to whole rows of lanes.
 pub const fn padded(dim: usize) -> usize {
@@ -26,15 +19,8 @@ pub const fn padded(dim: usize) -> usize {
 
 /// Returns the sum of the lanes as a halving tree.
 #[inline(always)]
-pub fn halve<const L: usize>(mut lanes: [f64; L]) -> f64 {
-    let mut half = L / 2;
-    while half > 0 {
-        for l in 0..half {
-            lanes[l] += lanes[l + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
+pub fn halve<const L: usize>(lanes: [f64; L]) -> f64 {
+    octopus_random::warp::halve(lanes, |a, b| a + b)
 }
 
 /// The `K` summands of each SIMD vector of a sum. An implementation may also write what it computes on the way.

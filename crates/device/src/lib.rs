@@ -13,7 +13,7 @@
 //! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`] |
 //! | Numbers on a device | [`Array`], [`Matrix`]; the same operations over slices in [`cpu`] |
 //! | How long something takes | [`benchmark_device`] and its [`CallTiming`] |
-//! | What work costs on this machine | [`calibration`]: [`calibrate`], [`CalibrationCache`], [`choose`] |
+//! | What work costs on this machine | [`costs`]: [`measure`], [`CostsCache`], [`choose`] |
 //! | How many chains fit | [`memory`]: [`MemoryPlan`] |
 //! | What a run used | [`Monitor`] and its [`DeviceUsage`] |
 //!
@@ -23,7 +23,7 @@
 //!
 //! Nothing here links against NVIDIA's libraries: the program starts where there are none. Probing and checking
 //! never create a CUDA context, allocate device memory or launch a kernel; [`fitness`], arrays,
-//! benchmarks, calibrations and monitors do, on first use.
+//! benchmarks, costs and monitors do, on first use.
 //!
 //! # Example
 //! ```
@@ -43,8 +43,8 @@
 
 mod architecture;
 mod array;
-pub mod calibration;
 mod check;
+pub mod costs;
 mod current;
 mod device_text;
 mod driver;
@@ -66,11 +66,11 @@ mod version;
 mod visible;
 
 pub use array::{Array, ArrayError, Engine, Matrix, Scalar, cpu};
-pub use calibration::{
-    Calibration, CalibrationCache, CalibrationCacheError, CalibrationConfig, CalibrationKey, CalibrationMiss, Choice,
-    KernelCost, LinearCost, Prediction, Seconds, TransferCost, Work, WorkStep, calibrate, choose,
-};
 pub use check::CHECK_IDS;
+pub use costs::{
+    Choice, CostsCache, CostsCacheError, CostsConfig, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost,
+    Prediction, Seconds, TransferCost, Work, WorkStep, choose, measure_costs,
+};
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};
 pub use environment::{Access, DeviceFile, Environment, FoundBy, LibraryCopy, PciDevice};

@@ -3,13 +3,13 @@
 mod software_gpu;
 
 use octopus_device::{
-    Accelerators, CalibrationCache, CalibrationConfig, CalibrationKey, CalibrationMiss, Device, DeviceChoice,
-    KernelCost, LinearCost, NoProvider, Probe, ScriptedProvider, SystemProvider, Work, calibrate, resolve,
+    Accelerators, CostsCache, CostsConfig, CostsKey, CostsMiss, Device, DeviceChoice, KernelCost, LinearCost,
+    NoProvider, Probe, ScriptedProvider, SystemProvider, Work, measure_costs, resolve,
 };
 use std::time::Duration;
 
-fn missing(_: u32) -> Result<octopus_device::Calibration, CalibrationMiss> {
-    Err(CalibrationMiss::Missing { path: "calibration.json".into() })
+fn missing(_: u32) -> Result<octopus_device::DeviceCosts, CostsMiss> {
+    Err(CostsMiss::Missing { path: "costs.json".into() })
 }
 
 fn choice(text: &str) -> DeviceChoice {
@@ -66,30 +66,26 @@ fn an_old_driver_is_used_only_when_asked_for() {
     assert!(asked.notes[0].contains("12.2"), "{:?}", asked.notes);
 }
 
-/// Probe, calibration, cache and choice together, as the program does it.
+/// Probe, costs, cache and choice together, as the program does it.
 #[test]
 fn automatic_choice_goes_by_measured_costs() {
     software_gpu::run("automatic_choice_goes_by_measured_costs", "devices=2", || {
         let folder = tempfile::tempdir().unwrap();
-        let cache = CalibrationCache::in_folder(folder.path());
+        let cache = CostsCache::in_folder(folder.path());
         let probe = Probe::new(&SystemProvider::new());
         let driver = probe.nvml.as_ref().ok().and_then(|nvml| nvml.driver_version.clone());
         assert_eq!(driver.as_deref(), Some("550.90.07"));
         let accelerators = Accelerators { unusable: None, ..Accelerators::of(&probe) };
         assert_eq!(accelerators.devices, 2);
 
-        let config = CalibrationConfig {
-            elements: (256, 4096),
-            sides: (4, 16),
-            samples: 3,
-            sample_time: Duration::from_micros(50),
-        };
-        let key = CalibrationKey::of_device(1, driver.as_deref()).unwrap();
-        let mut calibration = calibrate(1, key, &config).unwrap();
-        assert_eq!(calibration.device_name, "Octopus software GPU (test double)");
-        assert!(calibration.launch_seconds > 0.0 && calibration.startup_seconds > 0.0);
-        assert!(calibration.device_bytes_per_second > 0.0);
-        let names: Vec<_> = calibration.kernels.keys().map(String::as_str).collect();
+        let config =
+            CostsConfig { elements: (256, 4096), sides: (4, 16), samples: 3, sample_time: Duration::from_micros(50) };
+        let key = CostsKey::of_device(1, driver.as_deref()).unwrap();
+        let mut device_costs = measure_costs(1, key, &config).unwrap();
+        assert_eq!(device_costs.device_name, "Octopus software GPU (test double)");
+        assert!(device_costs.launch_seconds > 0.0 && device_costs.startup_seconds > 0.0);
+        assert!(device_costs.device_bytes_per_second > 0.0);
+        let names: Vec<_> = device_costs.kernels.keys().map(String::as_str).collect();
         assert_eq!(
             names,
             [
@@ -104,14 +100,14 @@ fn automatic_choice_goes_by_measured_costs() {
             ]
         );
         // The double is no fast device; what follows needs one.
-        calibration.record(
+        device_costs.record(
             "sampler_f64",
             KernelCost {
                 cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: 1.0 },
                 device: LinearCost { fixed_seconds: 0.0, unit_seconds: 1e-3 },
             },
         );
-        cache.store(&calibration).unwrap();
+        cache.store(&device_costs).unwrap();
 
         let mut lookup = |ordinal| cache.load_for_device(ordinal, driver.as_deref());
         let mut automatic = |work: Work| resolve(choice("auto"), &accelerators, &work, &mut lookup).unwrap();
@@ -119,7 +115,7 @@ fn automatic_choice_goes_by_measured_costs() {
         assert_eq!(small.device, Device::Cpu);
         assert!(small.reason.starts_with("a small product: cpu, predicted "), "{}", small.reason);
         assert!(small.reason.ends_with(" on cuda:1"), "{}", small.reason);
-        assert!(small.notes[0].starts_with("cuda:0 is not considered: no calibration of this device yet"));
+        assert!(small.notes[0].starts_with("cuda:0 is not considered: no costs of this device yet"));
         let large = automatic(Work::new("a long run").step("sampler_f64", 1, 1e6).in_parts(4));
         assert_eq!(large.device, Device::Cuda(1), "{}", large.reason);
     });

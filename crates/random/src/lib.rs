@@ -5,6 +5,7 @@
 //! | random numbers that depend on nothing but what they are for | [`Stream`] |
 //! | the generator underneath | [`philox4x32_10`] |
 //! | exp, ln and the normal quantile with the same bits on CPU and GPU | [`exact`] |
+//! | the order in which numbers are added, the same on CPU and GPU | [`warp`] |
 //! | NumPy's `np.random.seed(...)` data, bit for bit | [`numpy`] |
 //!
 //! ```
@@ -22,6 +23,7 @@ pub mod exact;
 pub mod numpy;
 mod philox;
 mod stream;
+pub mod warp;
 
 pub use philox::philox4x32_10;
 pub use stream::{Purpose, Stream};

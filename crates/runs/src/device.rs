@@ -4,7 +4,7 @@ use crate::RunError;
 use crate::{Placement, RunCost};
 use octopus_density::gpu::Precision;
 use octopus_device::{
-    Accelerators, Calibration, CalibrationCache, CalibrationMiss, Device, DeviceChoice, DeviceRequest, Overall, Probe,
+    Accelerators, CostsCache, CostsMiss, Device, DeviceChoice, DeviceCosts, DeviceRequest, Overall, Probe,
     SystemProvider, VerifyReport, device_names, resolve,
 };
 
@@ -66,10 +66,10 @@ impl DeviceInventory {
     ///
     /// # Errors
     /// When the costs have not been measured with this driver, or their file is damaged.
-    pub fn calibration(&self, ordinal: u32) -> Result<Calibration, CalibrationMiss> {
-        match CalibrationCache::of_user() {
+    pub fn device_costs(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss> {
+        match CostsCache::of_user() {
             Ok(cache) => cache.load_for_device(ordinal, self.driver_version.as_deref()),
-            Err(error) => Err(CalibrationMiss::Missing { path: error.to_string().into() }),
+            Err(error) => Err(CostsMiss::Missing { path: error.to_string().into() }),
         }
     }
 
@@ -79,10 +79,10 @@ impl DeviceInventory {
     /// [`RunError::NoDevice`] when a GPU is asked for and cannot be used, or with `no_fallback` when a GPU is there and
     /// fails its checks; [`RunError::CannotRun`] when the device cannot do the run.
     pub fn choose(&self, cost: &RunCost, no_fallback: bool) -> Result<DeviceDecision, RunError> {
-        let mut calibration = |ordinal| self.calibration(ordinal);
+        let mut device_costs = |ordinal| self.device_costs(ordinal);
         let Self { asked: DeviceRequest { choice, note, .. }, accelerators, .. } = self;
         let mut sampling =
-            decide(*choice, accelerators, cost, no_fallback, &mut calibration).map_err(RunError::NoDevice)?;
+            decide(*choice, accelerators, cost, no_fallback, &mut device_costs).map_err(RunError::NoDevice)?;
         cost.fits(sampling.device)?;
         sampling.notes.splice(0..0, note.clone());
         tracing::info!(device = %sampling.name(), "the device is chosen: {}", sampling.reason);
@@ -96,7 +96,7 @@ fn decide(
     accelerators: &Accelerators,
     cost: &RunCost,
     no_fallback: bool,
-    calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
+    device_costs: &mut dyn FnMut(u32) -> Result<DeviceCosts, CostsMiss>,
 ) -> Result<DeviceDecision, String> {
     if let (DeviceChoice::Auto, true, 1.., Some(unusable)) =
         (choice, no_fallback, accelerators.devices, &accelerators.unusable)
@@ -115,7 +115,7 @@ fn decide(
             return Ok(DeviceDecision { device, others: vec![], reason, notes });
         }
     }
-    let selection = resolve(choice, accelerators, &cost.work, calibration).map_err(|error| match choice {
+    let selection = resolve(choice, accelerators, &cost.work, device_costs).map_err(|error| match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => error.to_string(),
         DeviceChoice::Cuda(_) | DeviceChoice::Several(_) | DeviceChoice::All => {
             format!("{error}, and see `octopus verify`")
@@ -180,7 +180,7 @@ mod tests {
     }
 
     fn of(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<DeviceDecision, String> {
-        let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
+        let mut none = |_| Err(CostsMiss::Missing { path: "c.json".into() });
         decide(choice.parse().unwrap(), accelerators, &cost(), no_fallback, &mut none)
     }
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn auto_takes_the_only_device_that_can_do_the_run() {
-        let mut none = |_| Err(CalibrationMiss::Missing { path: "c.json".into() });
+        let mut none = |_| Err(CostsMiss::Missing { path: "c.json".into() });
         let mut of = |run| decide(DeviceChoice::Auto, &present(), &run, false, &mut none).unwrap();
         let single = of(RunCost { precision: Precision::F32, ..cost() });
         assert_eq!((single.name().as_str(), single.reason.as_str()), ("cuda:0", "only GPUs compute in f32"));
@@ -200,10 +200,10 @@ mod tests {
     }
 
     #[test]
-    fn auto_is_the_cpu_without_a_calibrated_gpu_and_says_why() {
+    fn auto_is_the_cpu_where_no_gpu_was_measured_and_says_why() {
         for (accelerators, words) in [
             (absent(), "no NVIDIA device"),
-            (present(), "no GPU of this machine was calibrated"),
+            (present(), "no GPU's costs were measured on this machine"),
             (broken(), "prohibited"),
         ] {
             let sampling = of("auto", &accelerators, false).unwrap();

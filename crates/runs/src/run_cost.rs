@@ -7,9 +7,9 @@ use octopus_device::{Device, Work};
 use octopus_sampler::plan::stages;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
 
-/// The numbers of groups of the models whose leapfrog steps `octopus device calibrate` times.
+/// The numbers of groups of the models whose leapfrog steps `octopus device measure` times.
 pub const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
-/// The numbers of observations of further models that `octopus device calibrate` times. They have 100 groups, and
+/// The numbers of observations of further models that `octopus device measure` times. They have 100 groups, and
 /// blocks of a GPU share their observations.
 pub const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
 /// The number of coordinates of the model besides one for each group.
@@ -92,7 +92,7 @@ impl RunCost {
     }
 }
 
-/// Returns the name under which a calibration keeps the cost of a leapfrog step of a model. The name has the size of
+/// Returns the name under which costs keep the cost of a leapfrog step of a model. The name has the size of
 /// the smallest timed model that is not smaller than this model, or else of the largest timed model. Where blocks share
 /// the observations, a model's size is its number of observations, otherwise its number of coordinates.
 pub fn kernel_name(model: &dyn LogDensity, precision: Precision) -> String {

@@ -3,7 +3,7 @@
 
 use crate::{DeviceInventory, Goal, Placement, RunCost, RunError, pool};
 use octopus_density::LogDensity;
-use octopus_device::{Accelerators, Calibration, Device, DeviceChoice, LinearCost, Seconds};
+use octopus_device::{Accelerators, Device, DeviceChoice, DeviceCosts, LinearCost, Seconds};
 use octopus_diag::limits;
 use octopus_sampler::plan::{alternatives, best, draws_for, least_draws};
 use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
@@ -20,10 +20,10 @@ const AT_MOST: usize = 4;
 pub struct StepCosts {
     /// The number of threads of the processor.
     pub threads: u32,
-    /// The cost of a step on one thread, where no calibration tells it.
+    /// The cost of a step on one thread, where no costs tell it.
     pub cpu: LinearCost,
-    /// The devices that were calibrated, each with its number.
-    pub gpus: Vec<(u32, Calibration)>,
+    /// The devices that were measured, each with its number.
+    pub gpus: Vec<(u32, DeviceCosts)>,
 }
 
 /// A run, with the time that it is predicted to take.
@@ -116,17 +116,17 @@ pub fn plan(
     let mut considered = Vec::new();
     if on_cpu {
         considered.extend(runs.iter().filter_map(|(config, cost)| {
-            let calibrated = costs.gpus.first().and_then(|(_, calibration)| cost.work.predict(calibration));
-            let seconds = match calibrated {
+            let measured = costs.gpus.first().and_then(|(_, device_costs)| cost.work.predict(device_costs));
+            let seconds = match measured {
                 Some(predicted) => predicted.cpu_seconds,
                 None => cost.work.cpu_seconds(costs.threads, |_| Some(costs.cpu))?,
             };
             Some(PredictedRun { config: config.clone(), device: Device::Cpu, seconds })
         }));
     }
-    for (ordinal, calibration) in costs.gpus.iter().filter(|(number, _)| on_gpu(*number)) {
+    for (ordinal, device_costs) in costs.gpus.iter().filter(|(number, _)| on_gpu(*number)) {
         considered.extend(runs.iter().filter(|(_, cost)| cost.no_gpu.is_none()).filter_map(|(config, cost)| {
-            let seconds = cost.work.predict(calibration)?.device_seconds;
+            let seconds = cost.work.predict(device_costs)?.device_seconds;
             Some(PredictedRun { config: config.clone(), device: Device::Cuda(*ordinal), seconds })
         }));
     }
@@ -162,10 +162,8 @@ fn unknown(
         let error = base.validate().err().map_or_else(|| "no run draws as much".to_owned(), |error| error.to_string());
         return Err(RunError::CannotRun(format!("--strategy auto: {error}")));
     };
-    let reason = format!(
-        "{}, a guess: the GPU's costs were never measured, which `octopus device calibrate` does",
-        words(config)
-    );
+    let reason =
+        format!("{}, a guess: the GPU's costs were never measured, which `octopus device measure` does", words(config));
     Ok(StrategyPlan { config: limited(config.clone(), wanted, dim), reason, considered: Vec::new() })
 }
 
@@ -192,7 +190,7 @@ fn when(run: &PredictedRun) -> String {
 }
 
 impl StepCosts {
-    /// Measures the costs on this machine: those of the devices come from their calibrations, and that of the processor
+    /// Measures the costs on this machine: those of the devices come from their costs, and that of the processor
     /// from a short run of the model.
     ///
     /// # Errors
@@ -200,7 +198,7 @@ impl StepCosts {
     pub fn measure(model: &dyn LogDensity, pool: &ThreadPool, machine: &DeviceInventory) -> Result<Self, RunError> {
         let Accelerators { devices, unusable } = &machine.accelerators;
         let usable = if unusable.is_none() { *devices } else { 0 };
-        let gpus = (0..usable).filter_map(|ordinal| Some((ordinal, machine.calibration(ordinal).ok()?))).collect();
+        let gpus = (0..usable).filter_map(|ordinal| Some((ordinal, machine.device_costs(ordinal).ok()?))).collect();
         let cpu = LinearCost { fixed_seconds: 0.0, unit_seconds: of_a_step(model)? };
         let threads = u32::try_from(pool.current_num_threads()).unwrap_or(u32::MAX);
         Ok(Self { threads, cpu, gpus })
@@ -241,7 +239,7 @@ pub fn seconds_a_step(
 mod tests {
     use super::*;
     use crate::kernel_name;
-    use octopus_device::{CalibrationKey, KernelCost, TransferCost};
+    use octopus_device::{CostsKey, KernelCost, TransferCost};
     use octopus_models::synthetic::HierarchicalSpec;
     use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 
@@ -259,11 +257,11 @@ mod tests {
 
     /// Returns the costs of a device that takes `step` seconds for a step, and a thousandth of that more for each
     /// chain.
-    fn gpu(model: &HierarchicalNormal, step: f64) -> Calibration {
+    fn gpu(model: &HierarchicalNormal, step: f64) -> DeviceCosts {
         let none = LinearCost { fixed_seconds: 0.0, unit_seconds: 0.0 };
         let device = LinearCost { fixed_seconds: step, unit_seconds: step / 1000.0 };
-        Calibration {
-            key: CalibrationKey::new("GPU-0", "550.54.15"),
+        DeviceCosts {
+            key: CostsKey::new("GPU-0", "550.54.15"),
             device_name: "a GPU".into(),
             measured_at: 0,
             cpu_threads: 2,
@@ -275,7 +273,7 @@ mod tests {
         }
     }
 
-    fn of(draws: usize, device: &str, gpus: Vec<(u32, Calibration)>) -> StrategyPlan {
+    fn of(draws: usize, device: &str, gpus: Vec<(u32, DeviceCosts)>) -> StrategyPlan {
         let (model, wanted) = (model(), DrawsWanted { draws, limit: DrawsLimit::Wanted });
         let costs = StepCosts { threads: 2, cpu: CPU, gpus };
         plan(&prd_sampler(), wanted, 103, device.parse().unwrap(), &|config| RunCost::of_run(&model, config), &costs)
@@ -325,7 +323,7 @@ mod tests {
         assert!(of(1_000_000, "cuda:0", two()).reason.contains("first: on cuda:0"));
         let unknown = of(8000, "cuda", vec![]);
         assert_eq!((unknown.config.chains, unknown.considered.len()), (1024, 0));
-        assert!(unknown.reason.contains("device calibrate"), "{}", unknown.reason);
+        assert!(unknown.reason.contains("device measure"), "{}", unknown.reason);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) enum DeviceCommand {
     /// Time operations on the CPU and on the GPU, with and without copies between them
     Benchmark(DeviceBenchmarkArgs),
     /// Measure what work costs on CPU and GPU, for `--device auto`, and keep it in the cache
-    Calibrate(DeviceCalibrateArgs),
+    Measure(DeviceMeasureArgs),
     /// Run every kernel on fixed inputs and compare its bits with the CPU's, and with recorded ones
     ///
     /// Exit codes: 0 all are equal, 1 some differ, 4 there is no GPU.
@@ -50,13 +50,13 @@ pub(crate) struct DeviceBenchmarkArgs {
     pub(crate) small: bool,
 }
 
-/// `octopus device calibrate`
+/// `octopus device measure`
 #[derive(Debug, Args)]
-pub(crate) struct DeviceCalibrateArgs {
+pub(crate) struct DeviceMeasureArgs {
     /// The N of cuda:N
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) device: u32,
-    /// The folder that keeps measurements [default: octopus/calibration in the user's cache folder]
+    /// The folder that keeps measurements [default: octopus/costs in the user's cache folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
         DeviceCommand::List => list::run(global),
         DeviceCommand::Info(args) => info::run(args, global),
         DeviceCommand::Benchmark(args) => measure::benchmark(args, global),
-        DeviceCommand::Calibrate(args) => measure::calibrate(args, global),
+        DeviceCommand::Measure(args) => measure::measure_costs(args, global),
         DeviceCommand::Exact(args) => measure::exact(args, global),
         DeviceCommand::Sampler(args) => measure::sampler(args, global),
         DeviceCommand::Accept(args) => accept::run(args),

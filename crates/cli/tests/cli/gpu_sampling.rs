@@ -2,7 +2,7 @@
 
 use crate::double::Double;
 use crate::support::{Answer, fingerprints};
-use octopus_device::{Calibration, CalibrationCache, KernelCost, LinearCost};
+use octopus_device::{CostsCache, DeviceCosts, KernelCost, LinearCost};
 use octopus_random::{Purpose, Stream};
 use octopus_softgpu::DeviceReport;
 use std::fs;
@@ -229,11 +229,11 @@ fn a_dry_run_foretells_the_memory_of_the_run() {
     }
 }
 
-fn stored(double: &Double) -> (CalibrationCache, Calibration) {
-    let json = octopus(double, "", "device calibrate --json --quiet --cache {}/calibration").succeeds().json();
-    let calibration = serde_json::from_value(json["calibration"].clone()).unwrap();
+fn stored(double: &Double) -> (CostsCache, DeviceCosts) {
+    let json = octopus(double, "", "device measure --json --quiet --cache {}/costs").succeeds().json();
+    let device_costs = serde_json::from_value(json["costs"].clone()).unwrap();
     // Where `auto` looks when XDG_CACHE_HOME is the folder for what commands write.
-    (CalibrationCache::in_folder(double.scratch().join("octopus/calibration")), calibration)
+    (CostsCache::in_folder(double.scratch().join("octopus/costs")), device_costs)
 }
 
 /// The name under which the cost of the run's leapfrog step is kept.
@@ -242,18 +242,18 @@ const LEAPFROG: &str = "nuts_leapfrog_hierarchical_normal_f64_13";
 #[test]
 fn auto_decides_by_what_was_measured() {
     let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
-    let (cache, mut calibration) = stored(&double);
-    let measured = calibration.kernels[LEAPFROG];
+    let (cache, mut device_costs) = stored(&double);
+    let measured = device_costs.kernels[LEAPFROG];
     // What a launch costs by itself may be lost in the noise of so short a measurement: then the fit says 0.
     assert!(measured.cpu.unit_seconds > 0.0 && measured.device.unit_seconds > 0.0, "{measured:?}");
     for name in ["f32_13", "pointwise_f64_13", "pointwise_f32_13"] {
-        assert!(calibration.kernels.contains_key(&format!("nuts_leapfrog_hierarchical_normal_{name}")), "{name}");
+        assert!(device_costs.kernels.contains_key(&format!("nuts_leapfrog_hierarchical_normal_{name}")), "{name}");
     }
     // A device that is slow at one chain and does very many at once.
     let cost = |fixed_seconds, unit_seconds| LinearCost { fixed_seconds, unit_seconds };
-    calibration.record(LEAPFROG, KernelCost { cpu: cost(0.0, 1e-3), device: cost(20e-3, 1e-9) });
-    calibration.startup_seconds = 0.1;
-    cache.store(&calibration).unwrap();
+    device_costs.record(LEAPFROG, KernelCost { cpu: cost(0.0, 1e-3), device: cost(20e-3, 1e-9) });
+    device_costs.startup_seconds = 0.1;
+    cache.store(&device_costs).unwrap();
     let sample = |chains: u32| {
         let words = format!(
             "sample hierarchical-normal --groups 10 --chains {chains} --draws 4 --tune 4 --quiet --force --json --out \

@@ -179,13 +179,13 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
     let text = double.run(&mut double.octopus(""), "device benchmark");
     assert!(text.succeeds().stdout.contains("these are no measurements of a GPU"), "{}", text.stdout);
 
-    let calibrated = double.run(&mut double.octopus(""), "device calibrate --json --cache {}/cache");
-    let json = calibrated.succeeds().json();
+    let measured = double.run(&mut double.octopus(""), "device measure --json --cache {}/cache");
+    let json = measured.succeeds().json();
     assert_eq!((&json["schema"], &json["test_double"]), (&1.into(), &true.into()));
     let file = Path::new(json["file"].as_str().unwrap());
     assert!(file.starts_with(double.scratch().join("cache")) && file.is_file());
-    assert!(calibrated.stderr.contains("kept in "));
-    let text = double.run(&mut double.octopus(""), "device calibrate --cache {}/cache --quiet");
+    assert!(measured.stderr.contains("kept in "));
+    let text = double.run(&mut double.octopus(""), "device measure --cache {}/cache --quiet");
     assert!(text.succeeds().stdout.contains("no measurements of a GPU") && text.stderr.is_empty(), "{text:#?}");
 }
 

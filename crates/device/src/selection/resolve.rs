@@ -2,7 +2,7 @@
 
 use super::{Accelerators, DeviceChoice, Unusable, device_names};
 use crate::Device;
-use crate::calibration::{Calibration, CalibrationMiss, Choice, Work, choose};
+use crate::costs::{Choice, CostsMiss, DeviceCosts, Work, choose};
 use thiserror::Error;
 
 /// The device for a piece of work, and why.
@@ -55,19 +55,19 @@ impl SelectionError {
 ///
 /// A device that is asked for by name is taken as it is: if a check of it failed, it is used, with a note. If it is not
 /// there, that is an error, and it is never replaced. `auto` takes the device with the least predicted time. It ignores
-/// devices that fail a check, or that `calibration` (asked with the device's number) knows nothing of, and a note says
+/// devices that fail a check, or that `costs` (asked with the device's number) knows nothing of, and a note says
 /// so.
 ///
 /// ```
-/// use octopus_device::{Accelerators, CalibrationMiss, Device, DeviceChoice, NoProvider, Probe, Work, resolve};
+/// use octopus_device::{Accelerators, CostsMiss, Device, DeviceChoice, NoProvider, Probe, Work, resolve};
 ///
 /// let accelerators = Accelerators::of(&Probe::new(&NoProvider));
-/// let mut uncalibrated = |_| Err(CalibrationMiss::Missing { path: "calibration.json".into() });
+/// let mut unmeasured = |_| Err(CostsMiss::Missing { path: "costs.json".into() });
 /// let work = Work::new("a small run");
-/// let selection = resolve(DeviceChoice::Auto, &accelerators, &work, &mut uncalibrated).unwrap();
+/// let selection = resolve(DeviceChoice::Auto, &accelerators, &work, &mut unmeasured).unwrap();
 /// assert_eq!(selection.device, Device::Cpu);
 ///
-/// let error = resolve(DeviceChoice::Cuda(None), &accelerators, &work, &mut uncalibrated).unwrap_err();
+/// let error = resolve(DeviceChoice::Cuda(None), &accelerators, &work, &mut unmeasured).unwrap_err();
 /// assert_eq!(error.exit_code(), 4);
 /// ```
 ///
@@ -77,7 +77,7 @@ pub fn resolve(
     choice: DeviceChoice,
     accelerators: &Accelerators,
     work: &Work,
-    calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
+    device_costs: &mut dyn FnMut(u32) -> Result<DeviceCosts, CostsMiss>,
 ) -> Result<Selection, SelectionError> {
     match choice {
         DeviceChoice::Cpu => {
@@ -89,7 +89,7 @@ pub fn resolve(
             let all: Vec<Device> = (0..accelerators.devices).map(Device::Cuda).collect();
             cuda(choice, &all, accelerators)
         }
-        DeviceChoice::Auto => Ok(auto(accelerators, work, calibration)),
+        DeviceChoice::Auto => Ok(auto(accelerators, work, device_costs)),
     }
 }
 
@@ -113,7 +113,7 @@ fn cuda(choice: DeviceChoice, asked: &[Device], accelerators: &Accelerators) -> 
 fn auto(
     accelerators: &Accelerators,
     work: &Work,
-    calibration: &mut dyn FnMut(u32) -> Result<Calibration, CalibrationMiss>,
+    device_costs: &mut dyn FnMut(u32) -> Result<DeviceCosts, CostsMiss>,
 ) -> Selection {
     let on_cpu = |reason: String, notes| Selection { device: Device::Cpu, others: vec![], reason, notes };
     match (accelerators.devices, &accelerators.unusable) {
@@ -130,8 +130,8 @@ fn auto(
     let mut notes = vec![];
     let mut choices: Vec<Choice> = vec![];
     for ordinal in 0..accelerators.devices {
-        match calibration(ordinal) {
-            Ok(calibration) => choices.push(choose(work, &calibration, ordinal)),
+        match device_costs(ordinal) {
+            Ok(device_costs) => choices.push(choose(work, &device_costs, ordinal)),
             Err(miss) => notes.push(format!("cuda:{ordinal} is not considered: {miss}")),
         }
     }
@@ -139,7 +139,7 @@ fn auto(
     // The processor where every device says so: where one is faster than it, so is the fastest.
     match choices.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) {
         Some(Choice { device, reason, .. }) => Selection { device, others: vec![], reason, notes },
-        None => on_cpu(format!("{}: cpu, since no GPU of this machine was calibrated", work.name), notes),
+        None => on_cpu(format!("{}: cpu, since no GPU's costs were measured on this machine", work.name), notes),
     }
 }
 
@@ -147,8 +147,8 @@ fn auto(
 mod tests {
     use super::*;
 
-    fn missing(_: u32) -> Result<Calibration, CalibrationMiss> {
-        Err(CalibrationMiss::Missing { path: "c.json".into() })
+    fn missing(_: u32) -> Result<DeviceCosts, CostsMiss> {
+        Err(CostsMiss::Missing { path: "c.json".into() })
     }
 
     fn refuse(choice: &str, accelerators: &Accelerators) -> String {
@@ -207,12 +207,12 @@ mod tests {
     }
 
     #[test]
-    fn auto_without_calibration_stays_on_the_cpu_and_says_so() {
+    fn auto_without_costs_stays_on_the_cpu_and_says_so() {
         let accelerators = Accelerators { devices: 2, unusable: None };
         let selection = resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap();
         assert_eq!(selection.device, Device::Cpu);
-        assert_eq!(selection.reason, "work: cpu, since no GPU of this machine was calibrated");
+        assert_eq!(selection.reason, "work: cpu, since no GPU's costs were measured on this machine");
         assert_eq!(selection.notes.len(), 2);
-        assert!(selection.notes[1].starts_with("cuda:1 is not considered: no calibration of this device yet"));
+        assert!(selection.notes[1].starts_with("cuda:1 is not considered: no costs of this device yet"));
     }
 }

@@ -1,10 +1,10 @@
-//! `octopus device benchmark`, `calibrate`, `exact` and `sampler`: what `octopus-bench` measures and judges.
+//! `octopus device benchmark`, `measure`, `exact` and `sampler`: what `octopus-bench` measures and judges.
 
-use crate::args::{DeviceBenchmarkArgs, DeviceCalibrateArgs, DeviceExactArgs, DeviceSamplerArgs, Global};
+use crate::args::{DeviceBenchmarkArgs, DeviceExactArgs, DeviceMeasureArgs, DeviceSamplerArgs, Global};
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
-use octopus_bench::{benchmark, calibrate, exact, runs, sampler};
+use octopus_bench::{benchmark, costs, exact, runs, sampler};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Display;
@@ -23,17 +23,17 @@ pub(super) fn benchmark(args: &DeviceBenchmarkArgs, global: Global) -> Result<Ex
 ///
 /// # Errors
 /// When there is no such device, it fails, or the cache cannot be written.
-pub(super) fn calibrate(args: &DeviceCalibrateArgs, global: Global) -> Result<Exit> {
+pub(super) fn measure_costs(args: &DeviceMeasureArgs, global: Global) -> Result<Exit> {
     let say = |what: String| {
         if !global.quiet {
             output::note(what);
         }
     };
-    let answer = calibrate::run(args.device, args.cache.as_deref(), &say)?;
+    let answer = costs::run(args.device, args.cache.as_deref(), &say)?;
     if global.json {
-        let calibrate::MeasuredCosts { device, file, calibration } = &answer;
+        let costs::MeasuredCosts { device, file, device_costs } = &answer;
         output::print_json(&json!({
-            "schema": 1, "device": device, "test_double": device.test_double, "file": file, "calibration": calibration,
+            "schema": 1, "device": device, "test_double": device.test_double, "file": file, "costs": device_costs,
         }))?;
     } else {
         output::print(&answer.to_string())?;

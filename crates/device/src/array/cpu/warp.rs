@@ -5,15 +5,12 @@
 
 use super::same_length;
 use crate::array::{ArrayError, Scalar};
+use octopus_random::warp::{NARROW, NARROW_LIMIT, WIDE, halve};
 use pulp::{Arch, Simd, WithSimd};
 use std::marker::PhantomData;
 
 /// Elements of a chunk.
 const CHUNK: usize = 16_384;
-/// Elements up to which a chunk has [`NARROW`] lanes.
-const NARROW_LIMIT: usize = 256;
-const NARROW: usize = 32;
-const WIDE: usize = 128;
 /// Lanes of a strip: in f64, 8 vector registers of 16 bytes or 4 of 32; enough additions at once to hide their latency.
 const STRIP: usize = 16;
 
@@ -196,12 +193,5 @@ fn chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(
         let value = terms.one(start + i);
         lanes[lane] = if rows == 0 { value } else { O::join(lanes[lane], value) };
     }
-    let mut half = L / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] = O::join(lanes[lane], lanes[lane + half]);
-        }
-        half /= 2;
-    }
-    lanes[0]
+    halve(lanes, O::join)
 }

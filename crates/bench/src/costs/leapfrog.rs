@@ -7,7 +7,7 @@
 use crate::error::BenchError;
 use crate::model_of;
 use octopus_density::gpu::Precision;
-use octopus_device::{Calibration, Device, KernelCost, LinearCost};
+use octopus_device::{Device, DeviceCosts, KernelCost, LinearCost};
 use octopus_models::Likelihood;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_runs::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, Placement, kernel_name, seconds_a_step};
@@ -63,7 +63,7 @@ impl Runs {
     /// When the device or its memory fails.
     pub(super) fn record(
         &self,
-        calibration: &mut Calibration,
+        device_costs: &mut DeviceCosts,
         device: Device,
         say: &dyn Fn(String),
     ) -> Result<(), BenchError> {
@@ -72,13 +72,13 @@ impl Runs {
             say(format!("leapfrog steps of {groups} groups"));
             let spec = HierarchicalSpec { groups, ..HierarchicalSpec::default() };
             for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
-                self.own.record(calibration, &place, &spec, likelihood)?;
+                self.own.record(device_costs, &place, &spec, likelihood)?;
             }
         }
         for &observations in &self.observations {
             say(format!("leapfrog steps of {observations} observations"));
             let spec = HierarchicalSpec { groups: 100, per_group: observations / 100, ..HierarchicalSpec::default() };
-            self.shared.record(calibration, &place, &spec, Likelihood::Pointwise)?;
+            self.shared.record(device_costs, &place, &spec, Likelihood::Pointwise)?;
         }
         Ok(())
     }
@@ -87,7 +87,7 @@ impl Runs {
 impl Pair {
     fn record(
         &self,
-        calibration: &mut Calibration,
+        device_costs: &mut DeviceCosts,
         gpu: &Placement,
         spec: &HierarchicalSpec,
         likelihood: Likelihood,
@@ -106,7 +106,7 @@ impl Pair {
                 cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: cpu },
                 device: LinearCost { fixed_seconds: (single - many).max(0.0), unit_seconds: many },
             };
-            calibration.record(kernel_name(&model, precision), cost);
+            device_costs.record(kernel_name(&model, precision), cost);
         }
         Ok(())
     }

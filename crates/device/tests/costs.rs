@@ -1,8 +1,7 @@
-//! Calibrations on disk: kept, found, refused, and written by several processes at once.
+//! Costs on disk: kept, found, refused, and written by several processes at once.
 
 use octopus_device::{
-    Calibration, CalibrationCache, CalibrationCacheError, CalibrationKey, CalibrationMiss, KernelCost, LinearCost,
-    TransferCost,
+    CostsCache, CostsCacheError, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost, TransferCost,
 };
 use std::fs;
 use std::path::Path;
@@ -10,14 +9,14 @@ use std::process::Command;
 
 const FOLDER: &str = "OCTOPUS_CALIBRATION_TEST_FOLDER";
 
-fn key() -> CalibrationKey {
-    CalibrationKey::new("GPU-00112233-4455-6677-8899-aabbccddeeff", "550.54.15")
+fn key() -> CostsKey {
+    CostsKey::new("GPU-00112233-4455-6677-8899-aabbccddeeff", "550.54.15")
 }
 
-/// A calibration whose every number tells `mark`.
-fn calibration(mark: u32) -> Calibration {
+/// Costs whose every number tells `mark`.
+fn device_costs(mark: u32) -> DeviceCosts {
     let cost = LinearCost { fixed_seconds: f64::from(mark) * 1e-6, unit_seconds: f64::from(mark) * 0.1e-9 };
-    Calibration {
+    DeviceCosts {
         key: key(),
         device_name: "NVIDIA RTX A6000".into(),
         measured_at: u64::from(mark),
@@ -33,12 +32,12 @@ fn calibration(mark: u32) -> Calibration {
 #[test]
 fn what_is_stored_is_found_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = CalibrationCache::in_folder(folder.path().join("made/on/demand"));
-    assert!(matches!(cache.load(&key()), Err(CalibrationMiss::Missing { .. })));
-    let path = cache.store(&calibration(3)).unwrap();
-    assert_eq!(cache.load(&key()).unwrap(), calibration(3));
-    cache.store(&calibration(4)).unwrap();
-    assert_eq!(cache.load(&key()).unwrap(), calibration(4));
+    let cache = CostsCache::in_folder(folder.path().join("made/on/demand"));
+    assert!(matches!(cache.load(&key()), Err(CostsMiss::Missing { .. })));
+    let path = cache.store(&device_costs(3)).unwrap();
+    assert_eq!(cache.load(&key()).unwrap(), device_costs(3));
+    cache.store(&device_costs(4)).unwrap();
+    assert_eq!(cache.load(&key()).unwrap(), device_costs(4));
     // Nothing is left beside the file.
     let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(names, [path]);
@@ -47,16 +46,16 @@ fn what_is_stored_is_found_bit_for_bit() {
 #[test]
 fn what_has_changed_makes_it_stale_and_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = CalibrationCache::in_folder(folder.path());
-    cache.store(&calibration(1)).unwrap();
-    let why = |key: CalibrationKey| cache.load(&key).unwrap_err().to_string();
-    let driver = why(CalibrationKey { driver_version: "560.28.03".into(), ..key() });
+    let cache = CostsCache::in_folder(folder.path());
+    cache.store(&device_costs(1)).unwrap();
+    let why = |key: CostsKey| cache.load(&key).unwrap_err().to_string();
+    let driver = why(CostsKey { driver_version: "560.28.03".into(), ..key() });
     assert!(driver.ends_with(" is ignored: its driver was 550.54.15, is 560.28.03"), "{driver}");
-    let binary = why(CalibrationKey { binary: "9.9.9 release 0123".into(), ..key() });
+    let binary = why(CostsKey { binary: "9.9.9 release 0123".into(), ..key() });
     assert!(binary.contains("its program was ") && binary.ends_with(", is 9.9.9 release 0123"), "{binary}");
     // Another device has another file; one that was copied from it is not taken for its own.
-    let other = CalibrationKey { device_uuid: "GPU-1".into(), ..key() };
-    assert!(matches!(cache.load(&other), Err(CalibrationMiss::Missing { .. })));
+    let other = CostsKey { device_uuid: "GPU-1".into(), ..key() };
+    assert!(matches!(cache.load(&other), Err(CostsMiss::Missing { .. })));
     fs::copy(cache.path(&key().device_uuid), cache.path("GPU-1")).unwrap();
     assert!(why(other).contains("its device was GPU-00112233"));
 }
@@ -64,8 +63,8 @@ fn what_has_changed_makes_it_stale_and_is_said() {
 #[test]
 fn damage_is_noticed_whatever_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = CalibrationCache::in_folder(folder.path());
-    let path = cache.store(&calibration(1)).unwrap();
+    let cache = CostsCache::in_folder(folder.path());
+    let path = cache.store(&device_costs(1)).unwrap();
     let good = fs::read_to_string(&path).unwrap();
     let with = |text: &str| {
         fs::write(&path, text).unwrap();
@@ -73,7 +72,7 @@ fn damage_is_noticed_whatever_it_is() {
     };
     let damaged = |text: &str| {
         let miss = with(text);
-        assert!(matches!(miss, CalibrationMiss::Damaged { .. }), "{miss}");
+        assert!(matches!(miss, CostsMiss::Damaged { .. }), "{miss}");
         assert!(miss.to_string().contains("is ignored: the file is damaged"), "{miss}");
     };
     // Cut off anywhere.
@@ -86,27 +85,27 @@ fn damage_is_noticed_whatever_it_is() {
     damaged(&good.replace("\"launch_seconds\": 5e-6", "\"launch_seconds\": null").replace("0.000005", "null"));
     damaged(&good.replacen("\"unit_seconds\": 1e-10", "\"unit_seconds\": -1e-10", 1));
     let later = with("{\"schema\": 2, \"costs\": \"of a later program\"}");
-    assert!(matches!(&later, CalibrationMiss::Stale { why, .. } if why == "its form was version 2, is 1"), "{later}");
+    assert!(matches!(&later, CostsMiss::Stale { why, .. } if why == "its form was version 2, is 1"), "{later}");
     fs::write(&path, good).unwrap();
     assert!(cache.load(&key()).is_ok());
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(matches!(cache.load(&key()), Err(CalibrationMiss::Unreadable { .. })));
+    assert!(matches!(cache.load(&key()), Err(CostsMiss::Unreadable { .. })));
 }
 
 #[test]
 fn what_is_no_cost_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = CalibrationCache::in_folder(folder.path());
-    let wrong = Calibration { launch_seconds: f64::NAN, ..calibration(1) };
+    let cache = CostsCache::in_folder(folder.path());
+    let wrong = DeviceCosts { launch_seconds: f64::NAN, ..device_costs(1) };
     let error = cache.store(&wrong).unwrap_err();
-    assert_eq!(error.to_string(), "the calibration is not kept: launch_seconds is NaN; measure again");
+    assert_eq!(error.to_string(), "the costs are not kept: launch_seconds is NaN; measure again");
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
 }
 
 #[test]
 fn a_name_from_a_strange_driver_stays_in_the_folder() {
-    let cache = CalibrationCache::in_folder("/caches");
+    let cache = CostsCache::in_folder("/caches");
     assert_eq!(cache.path("../../etc/passwd"), Path::new("/caches/______etc_passwd.json"));
 }
 
@@ -115,21 +114,21 @@ fn a_folder_that_cannot_be_written_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a-file");
     fs::write(&file, "in the way").unwrap();
-    let cache = CalibrationCache::in_folder(&file);
-    let error = cache.store(&calibration(1)).unwrap_err();
-    assert!(matches!(error, CalibrationCacheError::Write { .. }), "{error}");
+    let cache = CostsCache::in_folder(&file);
+    let error = cache.store(&device_costs(1)).unwrap_err();
+    assert!(matches!(error, CostsCacheError::Write { .. }), "{error}");
     assert!(error.to_string().contains("is not kept: cannot create the folder"), "{error}");
 }
 
 #[test]
-fn a_stale_calibration_is_replaced() {
+fn stale_costs_are_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = CalibrationCache::in_folder(folder.path());
-    cache.store(&calibration(5)).unwrap();
-    let newer = CalibrationKey { driver_version: "560.28.03".into(), ..key() };
+    let cache = CostsCache::in_folder(folder.path());
+    cache.store(&device_costs(5)).unwrap();
+    let newer = CostsKey { driver_version: "560.28.03".into(), ..key() };
     let why = cache.load(&newer).unwrap_err().to_string();
     assert!(why.contains("550.54.15"), "{why}");
-    cache.store(&Calibration { key: newer.clone(), ..calibration(6) }).unwrap();
+    cache.store(&DeviceCosts { key: newer.clone(), ..device_costs(6) }).unwrap();
     assert_eq!(cache.load(&newer).unwrap().measured_at, 6);
 }
 
@@ -137,12 +136,12 @@ fn a_stale_calibration_is_replaced() {
 #[test]
 fn in_another_process() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
-    let (cache, id) = (CalibrationCache::in_folder(&folder), std::process::id());
+    let (cache, id) = (CostsCache::in_folder(&folder), std::process::id());
     for _ in 0..100 {
-        cache.store(&calibration(id)).unwrap();
+        cache.store(&device_costs(id)).unwrap();
         // Whoever wrote it, it is whole.
         let found = cache.load(&key()).unwrap();
-        assert_eq!(found, calibration(u32::try_from(found.measured_at).unwrap()));
+        assert_eq!(found, device_costs(u32::try_from(found.measured_at).unwrap()));
     }
 }
 
@@ -160,8 +159,8 @@ fn processes(count: usize, folder: &Path) {
 fn processes_that_write_at_once_leave_a_whole_file() {
     let folder = tempfile::tempdir().unwrap();
     processes(3, folder.path());
-    let cache = CalibrationCache::in_folder(folder.path());
+    let cache = CostsCache::in_folder(folder.path());
     let last = cache.load(&key()).unwrap();
-    assert_eq!(last, calibration(u32::try_from(last.measured_at).unwrap()));
+    assert_eq!(last, device_costs(u32::try_from(last.measured_at).unwrap()));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "temporary files are left");
 }

@@ -1,6 +1,6 @@
 //! The processor or the device: whichever would be done first.
 
-use super::{Calibration, LinearCost, Work, WorkStep};
+use super::{DeviceCosts, LinearCost, Work, WorkStep};
 use crate::Device;
 use std::fmt;
 
@@ -27,12 +27,12 @@ pub struct Choice {
 /// Compares the predicted times of `work` on the processor and on the CUDA device `ordinal`; see [`Work::predict`]. Equal
 /// times go to the processor.
 #[must_use]
-pub fn choose(work: &Work, calibration: &Calibration, ordinal: u32) -> Choice {
-    let Some(prediction) = work.predict(calibration) else {
-        let unknown = work.steps.iter().find(|step| !calibration.kernels.contains_key(&step.kernel));
+pub fn choose(work: &Work, device_costs: &DeviceCosts, ordinal: u32) -> Choice {
+    let Some(prediction) = work.predict(device_costs) else {
+        let unknown = work.steps.iter().find(|step| !device_costs.kernels.contains_key(&step.kernel));
         let reason = format!(
             "{}: CPU, since the cost of {} was never measured on this machine; \
-             `octopus device calibrate` measures, `--device cuda` decides",
+             `octopus device measure` measures, `--device cuda` decides",
             work.name,
             unknown.map_or("it", |step| &step.kernel)
         );
@@ -53,17 +53,17 @@ impl Work {
     ///
     /// The device adds its start-up (unless the process has used it before) and all copies.
     #[must_use]
-    pub fn predict(&self, calibration: &Calibration) -> Option<Prediction> {
-        let cost = |kernel: &str| calibration.kernels.get(kernel);
-        let cpu_seconds = self.cpu_seconds(calibration.cpu_threads, |kernel| Some(cost(kernel)?.cpu))?;
+    pub fn predict(&self, device_costs: &DeviceCosts) -> Option<Prediction> {
+        let cost = |kernel: &str| device_costs.kernels.get(kernel);
+        let cpu_seconds = self.cpu_seconds(device_costs.cpu_threads, |kernel| Some(cost(kernel)?.cpu))?;
         let copies = |cost: &LinearCost, (count, bytes): (u64, u64)| cost.seconds(count as f64, bytes as f64);
-        let mut device_seconds = copies(&calibration.transfer.upload, self.uploads);
-        device_seconds += copies(&calibration.transfer.download, self.downloads);
+        let mut device_seconds = copies(&device_costs.transfer.upload, self.uploads);
+        device_seconds += copies(&device_costs.transfer.download, self.downloads);
         for step in &self.steps {
             device_seconds += cost(&step.kernel)?.device.seconds(step.launches as f64, step.units);
         }
         if !self.device_started {
-            device_seconds += calibration.startup_seconds;
+            device_seconds += device_costs.startup_seconds;
         }
         Some(Prediction { cpu_seconds, device_seconds })
     }
@@ -107,17 +107,17 @@ impl fmt::Display for Seconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::{CalibrationKey, KernelCost, TransferCost};
+    use crate::costs::{CostsKey, KernelCost, TransferCost};
 
     /// Returns a device 100 times faster per unit, with 10 us a launch, 12 GB/s both ways and 0.25 s to start.
-    fn calibration() -> Calibration {
+    fn device_costs() -> DeviceCosts {
         let copy = LinearCost { fixed_seconds: 10e-6, unit_seconds: 1.0 / 12e9 };
         let cost = KernelCost {
             cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: 1e-9 },
             device: LinearCost { fixed_seconds: 10e-6, unit_seconds: 1e-11 },
         };
-        Calibration {
-            key: CalibrationKey::new("GPU-0", "550.54.15"),
+        DeviceCosts {
+            key: CostsKey::new("GPU-0", "550.54.15"),
             device_name: "NVIDIA RTX A6000".into(),
             measured_at: 0,
             cpu_threads: 8,
@@ -139,10 +139,10 @@ mod tests {
 
     #[test]
     fn small_work_stays_on_the_cpu_and_large_work_does_not() {
-        let small = choose(&product(100.0), &calibration(), 1);
+        let small = choose(&product(100.0), &device_costs(), 1);
         assert_eq!(small.device, Device::Cpu);
         assert_eq!(small.reason, "a product of 100 x 100: cpu, predicted 1.00 ms on the CPU and 250 ms on cuda:1");
-        let large = choose(&product(2000.0), &calibration(), 1);
+        let large = choose(&product(2000.0), &device_costs(), 1);
         assert_eq!(large.device, Device::Cuda(1));
         // 8e9 units at 1e-9; 10 us + 8e9 at 1e-11, 96 MB at 12 GB/s, three copies of 10 us, and 0.25 s.
         assert_eq!(large.reason, "a product of 2000 x 2000: cuda:1, predicted 8.00 s on the CPU and 338 ms on cuda:1");
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn a_started_device_is_worth_it_for_less() {
         let work = product(400.0);
-        assert_eq!(choose(&work, &calibration(), 0).device, Device::Cpu);
-        assert_eq!(choose(&work.on_started_device(), &calibration(), 0).device, Device::Cuda(0));
+        assert_eq!(choose(&work, &device_costs(), 0).device, Device::Cpu);
+        assert_eq!(choose(&work.on_started_device(), &device_costs(), 0).device, Device::Cuda(0));
     }
 
     #[test]
@@ -164,16 +164,16 @@ mod tests {
         assert_eq!(share(4, 8), 0.25);
         assert_eq!(share(8, 8), 0.125);
         assert_eq!(share(9, 8), 2.0 / 9.0);
-        let alone = choose(&product(800.0), &calibration(), 0);
-        let shared = choose(&product(800.0).in_parts(8), &calibration(), 0);
+        let alone = choose(&product(800.0), &device_costs(), 0);
+        let shared = choose(&product(800.0).in_parts(8), &device_costs(), 0);
         assert_eq!((alone.device, shared.device), (Device::Cuda(0), Device::Cpu));
     }
 
     #[test]
     fn what_was_never_measured_is_said() {
-        let choice = choose(&product(5000.0).step("leapfrog_f64", 1, 1e12), &calibration(), 0);
+        let choice = choose(&product(5000.0).step("leapfrog_f64", 1, 1e12), &device_costs(), 0);
         assert_eq!((choice.device, choice.predicted), (Device::Cpu, None));
-        assert!(choice.reason.contains("leapfrog_f64") && choice.reason.contains("device calibrate"));
+        assert!(choice.reason.contains("leapfrog_f64") && choice.reason.contains("device measure"));
     }
 
     #[test]

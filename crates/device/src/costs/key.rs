@@ -1,4 +1,4 @@
-//! The key of a calibration: what it holds for.
+//! The key of costs: what it holds for.
 
 use super::fingerprint::fingerprint;
 use octopus_cuda::CudaError;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The device, driver and binary of a measurement; where one of them changes, the numbers say nothing any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CalibrationKey {
+pub struct CostsKey {
     /// The device's globally unique name, e.g. `GPU-1b2c...`.
     pub device_uuid: String,
     /// The driver's version, e.g. `550.54.15`.
@@ -15,7 +15,7 @@ pub struct CalibrationKey {
     pub binary: String,
 }
 
-impl CalibrationKey {
+impl CostsKey {
     /// Makes the key of this program for a device and its driver.
     #[must_use]
     pub fn new(device_uuid: impl Into<String>, driver_version: impl Into<String>) -> Self {

@@ -1,6 +1,6 @@
 //! Measuring the costs of a device and of the processor beside it.
 
-use super::{Calibration, CalibrationKey, KernelCost, LinearCost, TransferCost};
+use super::{CostsKey, DeviceCosts, KernelCost, LinearCost, TransferCost};
 use crate::array::{Scalar, cpu};
 use crate::timing::median;
 use crate::{ArrayError, Engine};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The sizes that are measured. Costs are lines through the times of a small and a large size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CalibrationConfig {
+pub struct CostsConfig {
     /// Elements of the small and the large array. The large one should be beyond the caches: three such arrays in f64 are
     /// on the device at a time.
     pub elements: (usize, usize),
@@ -23,7 +23,7 @@ pub struct CalibrationConfig {
     pub sample_time: Duration,
 }
 
-impl Default for CalibrationConfig {
+impl Default for CostsConfig {
     /// 1024 and 2^24 elements (384 MiB on the device), sides of 16 and 512, five samples of at least 1 ms: some seconds.
     fn default() -> Self {
         Self { elements: (1024, 1 << 24), sides: (16, 512), samples: 5, sample_time: Duration::from_millis(1) }
@@ -39,7 +39,7 @@ impl Default for CalibrationConfig {
 ///
 /// # Errors
 /// When the device cannot be used, its memory does not suffice, or it fails.
-pub fn calibrate(ordinal: u32, key: CalibrationKey, config: &CalibrationConfig) -> Result<Calibration, ArrayError> {
+pub fn measure_costs(ordinal: u32, key: CostsKey, config: &CostsConfig) -> Result<DeviceCosts, ArrayError> {
     let engine = Engine::ready(ordinal)?;
     let bench = Bench { engine: &engine, config };
     let mut kernels = BTreeMap::new();
@@ -49,7 +49,7 @@ pub fn calibrate(ordinal: u32, key: CalibrationKey, config: &CalibrationConfig) 
     bench.matrices::<f64>(&mut kernels)?;
     let (transfer, device_bytes_per_second) = bench.copies()?;
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Ok(Calibration {
+    Ok(DeviceCosts {
         key,
         device_name: engine.context().device().name().map_err(|error| engine.failed(error))?,
         measured_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
@@ -65,7 +65,7 @@ pub fn calibrate(ordinal: u32, key: CalibrationKey, config: &CalibrationConfig) 
 /// The settings of a measurement: what is measured, and how.
 struct Bench<'a> {
     engine: &'a Engine,
-    config: &'a CalibrationConfig,
+    config: &'a CostsConfig,
 }
 
 /// Seconds of one call on the processor and on the device.

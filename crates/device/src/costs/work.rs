@@ -30,7 +30,7 @@ pub struct Work {
 /// Launches of one kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkStep {
-    /// The kernel's name; see the table of the [module](crate::calibration).
+    /// The kernel's name; see the table of the [module](crate::costs).
     pub kernel: String,
     /// The number of launches of the kernel.
     pub launches: u64,

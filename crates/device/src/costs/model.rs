@@ -1,6 +1,6 @@
 //! Measured costs.
 
-use super::CalibrationKey;
+use super::CostsKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,9 +56,9 @@ pub struct TransferCost {
 
 /// The measured costs of one device and the processor beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// The machine and program that the calibration holds for.
-    pub key: CalibrationKey,
+pub struct DeviceCosts {
+    /// The machine and program that the costs hold for.
+    pub key: CostsKey,
     /// The device's name when it was measured.
     pub device_name: String,
     /// Unix time of the measurement, in seconds.
@@ -73,11 +73,11 @@ pub struct Calibration {
     pub transfer: TransferCost,
     /// Bytes a second that the device's own memory reads and writes while it copies.
     pub device_bytes_per_second: f64,
-    /// Kernels by name; see the table of the [module](crate::calibration).
+    /// Kernels by name; see the table of the [module](crate::costs).
     pub kernels: BTreeMap<String, KernelCost>,
 }
 
-impl Calibration {
+impl DeviceCosts {
     /// Adds or replaces a kernel's cost, e.g. what a sampler has measured of its own leapfrog.
     pub fn record(&mut self, kernel: impl Into<String>, cost: KernelCost) {
         self.kernels.insert(kernel.into(), cost);

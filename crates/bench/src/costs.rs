@@ -1,13 +1,11 @@
-//! What work costs on CPU and GPU, kept for `--device auto`: `octopus device calibrate`.
+//! What work costs on CPU and GPU, kept for `--device auto`: `octopus device measure`.
 
 mod leapfrog;
 
 use super::{of_array, of_cuda};
 use crate::error::BenchError;
 use leapfrog::Runs;
-use octopus_device::{
-    Calibration, CalibrationCache, CalibrationConfig, CalibrationKey, Device, DeviceIdentity, calibrate,
-};
+use octopus_device::{CostsCache, CostsConfig, CostsKey, Device, DeviceCosts, DeviceIdentity, measure_costs};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,12 +18,12 @@ pub struct MeasuredCosts {
     /// The file in the cache.
     pub file: PathBuf,
     /// The costs.
-    pub calibration: Calibration,
+    pub device_costs: DeviceCosts,
 }
 
 impl fmt::Display for MeasuredCosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(&self.device, &self.calibration))
+        f.write_str(&text(&self.device, &self.device_costs))
     }
 }
 
@@ -36,42 +34,42 @@ impl fmt::Display for MeasuredCosts {
 pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<MeasuredCosts, BenchError> {
     let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
     let cache = match cache {
-        Some(folder) => CalibrationCache::in_folder(folder),
-        None => CalibrationCache::of_user().map_err(BenchError::NoCache)?,
+        Some(folder) => CostsCache::in_folder(folder),
+        None => CostsCache::of_user().map_err(BenchError::NoCache)?,
     };
-    let key = CalibrationKey::of_device(ordinal, device.driver.as_deref()).map_err(of_cuda)?;
+    let key = CostsKey::of_device(ordinal, device.driver.as_deref()).map_err(of_cuda)?;
     let (config, runs) = if device.test_double { (of_the_double(), Runs::of_the_double()) } else { Default::default() };
-    let mut calibration = calibrate(ordinal, key, &config).map_err(of_array)?;
-    runs.record(&mut calibration, Device::Cuda(ordinal), say)?;
-    let file = cache.store(&calibration)?;
-    Ok(MeasuredCosts { device, file, calibration })
+    let mut device_costs = measure_costs(ordinal, key, &config).map_err(of_array)?;
+    runs.record(&mut device_costs, Device::Cuda(ordinal), say)?;
+    let file = cache.store(&device_costs)?;
+    Ok(MeasuredCosts { device, file, device_costs })
 }
 
 /// Returns settings for the software GPU. They are just enough to run the code, since its times say nothing.
-fn of_the_double() -> CalibrationConfig {
-    CalibrationConfig { elements: (256, 16_384), sides: (8, 32), samples: 3, sample_time: Duration::from_micros(100) }
+fn of_the_double() -> CostsConfig {
+    CostsConfig { elements: (256, 16_384), sides: (8, 32), samples: 3, sample_time: Duration::from_micros(100) }
 }
 
-fn text(device: &DeviceIdentity, calibration: &Calibration) -> String {
+fn text(device: &DeviceIdentity, device_costs: &DeviceCosts) -> String {
     let mut text = device.name.clone();
     if device.test_double {
         text += " (these are no measurements of a GPU)";
     }
     text += &format!(
         "\nstart-up {:.3} s, launch {:.1} us\n",
-        calibration.startup_seconds,
-        calibration.launch_seconds * 1e6
+        device_costs.startup_seconds,
+        device_costs.launch_seconds * 1e6
     );
     text += &format!(
         "{:<52} {:>14} {:>14} {:>14} {:>14}\n",
         "", "CPU start us", "CPU ns/unit", "GPU start us", "GPU ns/unit"
     );
-    for (name, cost) in &calibration.kernels {
+    for (name, cost) in &device_costs.kernels {
         let costs = [cost.cpu, cost.device]
             .map(|cost| format!("{:>14.2} {:>14.4}", cost.fixed_seconds * 1e6, cost.unit_seconds * 1e9));
         text += &format!("{name:<52} {} {}\n", costs[0], costs[1]);
     }
-    for (name, cost) in [("upload", calibration.transfer.upload), ("download", calibration.transfer.download)] {
+    for (name, cost) in [("upload", device_costs.transfer.upload), ("download", device_costs.transfer.download)] {
         text += &format!(
             "{name:<52} {:>14.2} us a copy, {:.4} ns a byte\n",
             cost.fixed_seconds * 1e6,
