@@ -1,6 +1,6 @@
 //! The draws of one quantity: a borrowed `chains x draws` array, and its halves.
 
-use crate::DiagError;
+use crate::error::DiagError;
 
 /// The draws of one scalar quantity, `chains x draws`, row-major: chain after chain.
 ///

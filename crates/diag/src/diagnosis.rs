@@ -1,14 +1,19 @@
 //! The whole diagnosis of a trace: summary, checks, verdict.
 
-use crate::bfmi::{bfmi, bfmi_of_chains};
-use crate::check::{self, Check, CheckStatus};
+pub(crate) mod check;
+mod json;
+pub(crate) mod stuck;
+
+use crate::chains::Chains;
+use crate::error::DiagError;
+use crate::estimators::bfmi::{bfmi, bfmi_of_chains};
 use crate::limits;
-use crate::stuck::stuck_chains;
+use crate::summary::table::Rows;
 use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summarise};
-use crate::table::Rows;
-use crate::{Chains, DiagError};
+use check::{Check, CheckStatus};
 use octopus_trace::{Array, Dataset, Values};
 use std::fmt::{self, Write};
+use stuck::stuck_chains;
 
 /// The limits of a diagnosis.
 #[derive(Clone, Copy, Debug, PartialEq)]

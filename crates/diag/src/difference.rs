@@ -1,12 +1,12 @@
 //! Two posteriors side by side: how far apart they are, and whether chance explains it.
 
-use crate::chains::has_nan;
-use crate::mcse::mcse_quantile;
-use crate::order::{Sorted, quantile};
-use crate::parameter::ParameterSummary;
-use crate::ranks::holm;
+use crate::chains::{Chains, has_nan};
+use crate::error::DiagError;
+use crate::estimators::mcse::mcse_quantile;
+use crate::estimators::ranks::holm;
+use crate::numbers::order::{Sorted, quantile};
+use crate::summary::parameter::ParameterSummary;
 use crate::summary::{DEFAULT_PROB, Summary, summarise};
-use crate::{Chains, DiagError};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};

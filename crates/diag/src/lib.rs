@@ -68,79 +68,47 @@
 //! This crate reads draws and nothing else: it opens no file and no device, and prints nothing.
 #![forbid(unsafe_code)]
 
-mod autocov;
-mod beta;
-mod bfmi;
 mod chains;
-mod check;
-mod columns;
-mod compare;
-mod definition;
 mod diagnosis;
 mod difference;
-mod element;
-mod elpd;
 mod error;
-mod ess;
-mod evolution;
-mod exp;
-mod fold;
-mod hdi_multimodal;
-mod indicator;
-mod interval;
-mod json;
-mod kde;
-mod lanes;
-mod likelihood;
+mod estimators;
 pub mod limits;
-mod ln;
-mod loo;
-mod loo_pit;
-mod many;
-mod mcse;
-mod moments;
-mod normal;
-mod order;
-pub mod parameter;
-mod pool;
-mod prefetch;
-mod psis;
-mod pvalue;
-mod ranks;
-mod rhat;
-mod spread;
-mod stuck;
+mod numbers;
+mod predictive;
 mod summary;
-mod table;
 
-pub use autocov::{autocorr, autocov};
-pub use bfmi::{bfmi, bfmi_of_chains};
 pub use chains::Chains;
-pub use check::{Check, CheckStatus};
-pub use compare::{ComparedModel, WeightMethod, compare};
-pub use definition::Definition;
+pub use diagnosis::check::{Check, CheckStatus};
 pub use diagnosis::{DiagnoseOptions, Diagnosis, SettingsInUse, diagnose};
 pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifference, posterior_difference};
-pub use elpd::{Elpd, ElpdMethod, relative_eff, waic};
 pub use error::DiagError;
-pub use ess::{
+pub use estimators::autocov::{autocorr, autocov};
+pub use estimators::bfmi::{bfmi, bfmi_of_chains};
+pub use estimators::definition::Definition;
+pub use estimators::ess::{
     ess_bulk, ess_folded, ess_identity, ess_local, ess_mad, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail,
     ess_z_scale,
 };
-pub use evolution::{Evolution, ess_local_curve, ess_quantile_curve, evolution};
-pub use hdi_multimodal::hdi_multimodal;
-pub use interval::{eti, hdi, hdi_of_sorted};
-pub use kde::{Bandwidth, Kde, KdeOptions, kde, kde_with};
-pub use likelihood::LogLikelihood;
-pub use loo::loo;
-pub use loo_pit::{Ties, loo_pit};
-pub use many::{ess_bulk_of_chains, ess_mean_of_chains, ess_tail_of_chains, rhat_nested};
-pub use mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};
-pub use order::quantile_of_sorted;
-pub use parameter::ParameterSummary;
-pub use psis::{Psis, pareto_convergence_rate, pareto_k_threshold, pareto_min_ss, psis};
-pub use pvalue::{BayesianPValue, Statistic, bayesian_p_value, bayesian_p_values, bayesian_u_values};
-pub use ranks::{ChiSquare, EcdfBand, EcdfTest, MeanTest, RankCounts, holm, mean_zero, rank, student_limit};
-pub use rhat::{rhat, rhat_folded, rhat_identity, rhat_split, rhat_z_scale};
+pub use estimators::evolution::{Evolution, ess_local_curve, ess_quantile_curve, evolution};
+pub use estimators::hdi_multimodal::hdi_multimodal;
+pub use estimators::interval::{eti, hdi, hdi_of_sorted};
+pub use estimators::kde::{Bandwidth, Kde, KdeOptions, kde, kde_with};
+pub use estimators::many::{ess_bulk_of_chains, ess_mean_of_chains, ess_tail_of_chains, rhat_nested};
+pub use estimators::mcse::{mcse_mean, mcse_median, mcse_quantile, mcse_sd};
+pub use estimators::pvalue::{BayesianPValue, Statistic, bayesian_p_value, bayesian_p_values, bayesian_u_values};
+pub use estimators::ranks::{
+    ChiSquare, EcdfBand, EcdfTest, MeanTest, RankCounts, holm, mean_zero, rank, student_limit,
+};
+pub use estimators::rhat::{rhat, rhat_folded, rhat_identity, rhat_split, rhat_z_scale};
+pub use numbers::order::quantile_of_sorted;
+pub use predictive::compare::{ComparedModel, WeightMethod, compare};
+pub use predictive::elpd::{Elpd, ElpdMethod, relative_eff, waic};
+pub use predictive::likelihood::LogLikelihood;
+pub use predictive::loo::loo;
+pub use predictive::loo_pit::{Ties, loo_pit};
+pub use predictive::psis::{Psis, pareto_convergence_rate, pareto_k_threshold, pareto_min_ss, psis};
+pub use summary::parameter;
+pub use summary::parameter::ParameterSummary;
+pub use summary::table::Rows;
 pub use summary::{DEFAULT_PROB, Summary, summary, summary_of_many};
-pub use table::Rows;

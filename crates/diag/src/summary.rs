@@ -1,11 +1,19 @@
 //! One row for each number of the posterior, computed in parallel.
 
-use crate::element::Workspace;
-use crate::error::interval_probability;
-use crate::ess::ess_mean;
-use crate::parameter::ParameterSummary;
-use crate::pool::Pool;
-use crate::{Chains, DiagError, columns};
+pub(crate) mod element;
+mod json;
+pub mod parameter;
+pub(crate) mod table;
+
+pub(crate) use json::summary_fields;
+
+use crate::chains::Chains;
+use crate::error::{DiagError, interval_probability};
+use crate::estimators::ess::ess_mean;
+use crate::numbers::columns;
+use crate::numbers::pool::Pool;
+use crate::summary::element::Workspace;
+use crate::summary::parameter::ParameterSummary;
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 

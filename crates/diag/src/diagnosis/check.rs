@@ -1,0 +1,305 @@
+//! The checks of a diagnosis: each a small function from numbers to a verdict with its reason.
+
+use crate::diagnosis::SettingsInUse;
+use crate::diagnosis::stuck::StuckChain;
+use crate::numbers::finite;
+use crate::summary::Summary;
+use crate::summary::parameter::ParameterSummary;
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// The outcome of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckStatus {
+    /// The draws pass the check.
+    Pass,
+    /// The finding is worth a look; the draws can be used.
+    Warn,
+    /// The draws should not be used as they are.
+    Fail,
+    /// The trace does not hold what the check needs.
+    Skipped,
+}
+
+impl fmt::Display for CheckStatus {
+    /// `PASS`, `WARN`, `FAIL` or `SKIPPED`.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "PASS",
+            Self::Warn => "WARN",
+            Self::Fail => "FAIL",
+            Self::Skipped => "SKIPPED",
+        })
+    }
+}
+
+/// One check with what it saw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// `finite`, `constant`, `stuck`, `rhat`, `ess_bulk`, `ess_tail`, `bfmi`, `divergences`, `step_size` or `tree_depth`.
+    pub id: &'static str,
+    /// The outcome.
+    pub status: CheckStatus,
+    /// The number judged: the worst over parameters or chains, or a count.
+    #[serde(serialize_with = "number_or_null")]
+    pub observed: Option<f64>,
+    /// The number it is compared with.
+    #[serde(serialize_with = "number_or_null")]
+    pub threshold: Option<f64>,
+    /// One sentence: what was found, where.
+    pub message: String,
+    /// Advice for this finding; `None` when there is nothing to do.
+    pub advice: Option<String>,
+}
+
+fn number_or_null<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.and_then(finite).serialize(serializer)
+}
+
+impl Check {
+    fn new(id: &'static str, status: CheckStatus, message: String) -> Self {
+        Self { id, status, observed: None, threshold: None, message, advice: None }
+    }
+
+    fn skipped(id: &'static str, message: String, advice: &str) -> Self {
+        Self { advice: Some(advice.to_owned()), ..Self::new(id, CheckStatus::Skipped, message) }
+    }
+
+    /// Pass when `good`, else `status` with `advice`.
+    fn judge(mut self, good: bool, status: CheckStatus, advice: &str) -> Self {
+        if !good {
+            self.status = status;
+            self.advice = Some(advice.to_owned());
+        }
+        self
+    }
+}
+
+/// Returns advice for chains that mix slowly, without recommending settings that are in use already.
+fn of_slow_chains(settings: Option<&SettingsInUse>) -> String {
+    let (adaptive, low_rank) = settings.map_or((false, false), |s| (s.adaptive_coordinates, s.low_rank_metric));
+    let options = match (adaptive, low_rank) {
+        (true, true) => {
+            return "adaptive coordinates and the low-rank metric are in use already: tune and draw longer, look for a chain \
+                    that is stuck, or give scales that the data say little about tighter priors"
+                .to_owned();
+        }
+        (false, false) => {
+            "let the coordinates of the groups adapt and use a low-rank metric (--parameterization adaptive \
+             --metric auto)"
+        }
+        (false, true) => "let the coordinates of the groups adapt (--parameterization adaptive)",
+        (true, false) => "use a low-rank metric (--metric auto)",
+    };
+    format!("in a hierarchical model {options}; otherwise tune and draw longer, or reparameterise")
+}
+
+/// No draw is NaN or infinite.
+pub(crate) fn finite_draws(summary: &Summary) -> Check {
+    let (bad, first) = named(summary, |p| p.not_finite > 0);
+    let count: usize = summary.parameters.iter().map(|p| p.not_finite).sum();
+    let message = match first {
+        None => "all draws are finite".to_owned(),
+        Some(name) => format!("{count} draws of {bad} parameters are NaN or infinite, the first parameter is {name}"),
+    };
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("finite", CheckStatus::Pass, message) }
+        .judge(
+            count == 0,
+            CheckStatus::Fail,
+            "look for overflow, division by zero or the logarithm of a negative number in the model",
+        )
+}
+
+/// Every parameter moves. Constants may be meant (the diagonal of a correlation matrix), so this only warns.
+pub(crate) fn constant(summary: &Summary) -> Check {
+    let (count, first) = named(summary, |p| p.constant);
+    let message = match first {
+        None => "every parameter varies".to_owned(),
+        Some(name) => format!("{count} parameters have the same value in all draws, the first is {name}"),
+    };
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("constant", CheckStatus::Pass, message) }.judge(
+        count == 0,
+        CheckStatus::Warn,
+        "if the parameter is not fixed by the model, the chains are stuck: check the starting points and the step size",
+    )
+}
+
+fn named(summary: &Summary, f: impl Fn(&ParameterSummary) -> bool) -> (usize, Option<&str>) {
+    let mut found = summary.parameters.iter().filter(|p| f(p)).map(|p| p.name.as_str());
+    let first = found.next();
+    (usize::from(first.is_some()) + found.count(), first)
+}
+
+/// The largest R-hat is below `limit`.
+pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUse>) -> Check {
+    if let Some(check) = too_short("rhat", summary) {
+        return check;
+    }
+    if summary.chains < 2 {
+        let message = "one chain cannot be compared with another".to_owned();
+        return Check::skipped("rhat", message, "run at least 2 chains, better 4");
+    }
+    let Some(worst) = summary.worst_rhat() else {
+        return Check::skipped("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
+    };
+    let (kind, who) = match summary.superchains {
+        // Well mixed superchains of few draws are above 1, too.
+        Some(_) => {
+            ("nested R-hat", "draw more of each chain; if that changes little, those that began at different points")
+        }
+        None => ("R-hat", "the chains"),
+    };
+    let message = format!("largest {kind} {:.4} ({}), limit {limit}", worst.rhat, worst.name);
+    Check { observed: Some(worst.rhat), threshold: Some(limit), ..Check::new("rhat", CheckStatus::Pass, message) }
+        .judge(
+            worst.rhat < limit,
+            CheckStatus::Fail,
+            &format!("{who} disagree about {}: {}", worst.name, of_slow_chains(settings)),
+        )
+}
+
+/// The smallest bulk effective sample size is at least `limit`.
+pub(crate) fn ess_bulk(summary: &Summary, limit: f64, settings: Option<&SettingsInUse>) -> Check {
+    let worst = summary.worst_ess_bulk().map(|p| (p.name.as_str(), p.ess_bulk));
+    ess(("ess_bulk", "bulk"), summary, worst, limit, settings)
+}
+
+/// The smallest tail effective sample size is at least `limit`.
+pub(crate) fn ess_tail(summary: &Summary, limit: f64, settings: Option<&SettingsInUse>) -> Check {
+    let worst = summary.worst_ess_tail().map(|p| (p.name.as_str(), p.ess_tail));
+    ess(("ess_tail", "tail"), summary, worst, limit, settings)
+}
+
+fn ess(
+    (id, kind): (&'static str, &str),
+    summary: &Summary,
+    worst: Option<(&str, f64)>,
+    limit: f64,
+    settings: Option<&SettingsInUse>,
+) -> Check {
+    if let Some(check) = too_short(id, summary) {
+        return check;
+    }
+    let Some((name, ess)) = worst else {
+        return Check::skipped(id, "no parameter has an effective sample size".to_owned(), "see the check finite");
+    };
+    let total = summary.chains * summary.draws;
+    let message = format!("smallest {kind}-ESS {ess:.0} of {total} draws ({name}), at least {limit:.0} wanted");
+    Check { observed: Some(ess), threshold: Some(limit), ..Check::new(id, CheckStatus::Pass, message) }.judge(
+        ess >= limit,
+        CheckStatus::Fail,
+        &format!("{name} moves too slowly: {}", of_slow_chains(settings)),
+    )
+}
+
+/// Diagnostics need four draws of each chain.
+fn too_short(id: &'static str, summary: &Summary) -> Option<Check> {
+    (summary.draws < 4 && summary.superchains.is_none()).then(|| {
+        let message = format!("{} draws of each chain are too few: at least 4 are needed", summary.draws);
+        Check::new(id, CheckStatus::Pass, message).judge(false, CheckStatus::Fail, "draw more, 1000 of each chain say")
+    })
+}
+
+/// The smallest E-BFMI over chains is at least `limit`; `bfmi` is none where the trace has no energy.
+pub(crate) fn bfmi(bfmi: Option<&[f64]>, chains: usize, limit: f64) -> Check {
+    let advice = "sample_stats needs the variable `energy`";
+    let Some(bfmi) = bfmi else { return Check::skipped("bfmi", "the trace has no energy".to_owned(), advice) };
+    let worst = bfmi.iter().copied().enumerate().filter(|(_, v)| !v.is_nan()).min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((chain, worst)) = worst else {
+        return Check::skipped("bfmi", "the energy is constant or NaN".to_owned(), advice);
+    };
+    let message = if bfmi.len() < chains {
+        format!("E-BFMI {worst:.3} of all chains together, at least {limit} wanted")
+    } else {
+        format!("smallest E-BFMI {worst:.3} (chain {chain}), at least {limit} wanted")
+    };
+    Check { observed: Some(worst), threshold: Some(limit), ..Check::new("bfmi", CheckStatus::Pass, message) }.judge(
+        worst >= limit,
+        CheckStatus::Fail,
+        "the energy moves too slowly, tails may be missed: reparameterise the heavy-tailed parameters, usually scales",
+    )
+}
+
+/// No transition diverged.
+pub(crate) fn divergences(count: Option<u64>, total: usize, settings: Option<&SettingsInUse>) -> Check {
+    /// A target of the acceptance rate that is hardly ever worth raising.
+    const HIGH: f64 = 0.99;
+    let Some(count) = count else {
+        let message = "the trace does not say which transitions diverged".to_owned();
+        return Check::skipped("divergences", message, "sample_stats needs the variable `diverging`");
+    };
+    let message = format!("{count} of {total} transitions diverged");
+    let cure = match settings.map(|settings| settings.target_accept) {
+        Some(target) if target >= HIGH => "reparameterise, or give scales tighter priors".to_owned(),
+        Some(target) => format!("raise target_accept (it is {target}; up to {HIGH}), or reparameterise"),
+        None => "raise target_accept (0.95, 0.99), or reparameterise".to_owned(),
+    };
+    Check {
+        observed: Some(count as f64),
+        threshold: Some(0.0),
+        ..Check::new("divergences", CheckStatus::Pass, message)
+    }
+    .judge(count == 0, CheckStatus::Fail, &format!("the draws miss a region of high curvature: {cure}"))
+}
+
+/// Every chain moves; `steps` are their step sizes, where they are known.
+pub(crate) fn stuck(stuck: &[StuckChain], steps: Option<&[f64]>, chains: usize) -> Check {
+    let message = match stuck {
+        [] if chains < 2 => "one chain cannot be compared with another".to_owned(),
+        [] => "every chain moves".to_owned(),
+        [first, others @ ..] => {
+            let StuckChain { chain, name, since, constant, .. } = first;
+            let what = if *constant { "has one value of" } else { "hardly moves in" };
+            let step = steps.and_then(|steps| steps.get(*chain));
+            let step = step.map_or_else(String::new, |step| format!(", step size {step:.1e}"));
+            let more = if others.is_empty() { String::new() } else { format!("; so do {} more chains", others.len()) };
+            format!("chain {chain} {what} {name} from draw {since} on{step}{more}")
+        }
+    };
+    let observed = Some(stuck.len() as f64);
+    Check { observed, threshold: Some(0.0), ..Check::new("stuck", CheckStatus::Pass, message) }.judge(
+        stuck.is_empty(),
+        CheckStatus::Fail,
+        "a chain was lost: its draws are none of the posterior's; sample again with another seed or a smaller init_radius, \
+         and report it if that happens more than once",
+    )
+}
+
+/// No chain's step size is so small that it cannot get anywhere.
+pub(crate) fn step_size(steps: Option<&[f64]>) -> Check {
+    const LEAST: f64 = 1e-8;
+    let Some(steps) = steps else {
+        let message = "the trace does not tell step sizes".to_owned();
+        return Check::skipped("step_size", message, "sample_stats needs the variable `step_size`");
+    };
+    let smallest = steps.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((chain, smallest)) = smallest else {
+        return Check::skipped("step_size", "there are no chains".to_owned(), "sample at least one chain");
+    };
+    let message = format!("smallest step size {smallest:.2e} (chain {chain}), at least {LEAST:e} wanted");
+    Check { observed: Some(smallest), threshold: Some(LEAST), ..Check::new("step_size", CheckStatus::Pass, message) }.judge(
+        smallest >= LEAST,
+        CheckStatus::Fail,
+        "a chain that moves by so little explores nothing: look for coordinates of very different scales, or for a chain that \
+         began where the density is extremely steep (init_radius)",
+    )
+}
+
+/// No trajectory was cut at the depth limit. That costs time, not correctness, so this only warns.
+pub(crate) fn tree_depth(count: Option<u64>, total: usize, settings: Option<&SettingsInUse>) -> Check {
+    let Some(count) = count else {
+        let message = "the trace does not say which trajectories reached the depth limit".to_owned();
+        return Check::skipped("tree_depth", message, "sample_stats needs the variable `reached_max_treedepth`");
+    };
+    let message = format!("{count} of {total} trajectories reached the depth limit");
+    Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("tree_depth", CheckStatus::Pass, message) }.judge(
+        count == 0,
+        CheckStatus::Warn,
+        if settings.is_some_and(|settings| settings.low_rank_metric) {
+            "the posterior is long and narrow for this metric: rescale the parameters, or raise max_depth"
+        } else {
+            "the posterior is long and narrow for this metric: use --metric auto, rescale the parameters, or raise max_depth"
+        },
+    )
+}

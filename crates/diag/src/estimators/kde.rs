@@ -1,0 +1,216 @@
+//! Kernel density estimates of ArviZ: binned, with a bandwidth halfway between Silverman's and that of improved
+//! Sheather-Jones, reflected at the ends of the data.
+
+mod root;
+mod sheather_jones;
+
+use crate::numbers::moments::{mean, sum_by};
+use crate::numbers::order::{quantile_of_sorted, range};
+
+/// Bins of the default grid.
+const GRID: usize = 512;
+
+/// How wide a kernel is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Bandwidth {
+    /// The mean of the two below: ArviZ's default.
+    #[default]
+    Experimental,
+    /// Silverman's rule, `0.9 min(sd, IQR / 1.34) n^(-1/5)` (1986, equation 3.31).
+    Silverman,
+    /// Improved Sheather-Jones (Botev, Grotowski, Kroese 2010, Annals of Statistics 38(5), 2916-2957).
+    Isj,
+    /// Scott's rule, `1.06 sd n^(-1/5)`.
+    Scott,
+    /// The standard deviation of the kernel, in the units of the values.
+    Fixed(f64),
+}
+
+/// The settings of a density estimate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KdeOptions {
+    /// The width of the kernel.
+    pub bandwidth: Bandwidth,
+    /// Bins of the grid; fewer than 100 become 100.
+    pub grid_len: usize,
+    /// Whether mass that the kernel carries past the ends of the grid is reflected; otherwise it is lost.
+    pub bound_correction: bool,
+    /// The ends of the grid, where they lie beyond the smallest and the largest value: ArviZ's `custom_lims`.
+    pub limits: Option<[f64; 2]>,
+}
+
+impl Default for KdeOptions {
+    fn default() -> Self {
+        Self { bandwidth: Bandwidth::default(), grid_len: GRID, bound_correction: true, limits: None }
+    }
+}
+
+/// A density on an even grid, from the smallest to the largest value unless other limits were given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kde {
+    /// The middles of the bins.
+    pub grid: Vec<f64>,
+    /// The density at each grid point, in units of 1 / value.
+    pub density: Vec<f64>,
+    /// The standard deviation of the kernel, in the units of the values.
+    pub bandwidth: f64,
+}
+
+/// Returns the density of `values`; those that are not finite are left out. `None` when fewer than two differ.
+/// `az.kde`.
+///
+/// ```
+/// let values: Vec<f64> = (1..100).map(|i| (f64::from(i) / 100.0).ln()).collect();
+/// let density = octopus_diag::kde(&values).expect("values that differ");
+/// assert_eq!(density.grid.len(), 512);
+/// ```
+pub fn kde(values: &[f64]) -> Option<Kde> {
+    kde_with(values, &KdeOptions::default())
+}
+
+/// Estimates the density of `values` as [`kde`] does, with these settings.
+pub fn kde_with(values: &[f64], options: &KdeOptions) -> Option<Kde> {
+    let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    let (min, max) = range(&values);
+    // Without values the range is (inf, -inf).
+    if max <= min || !(max - min).is_finite() {
+        return None;
+    }
+    let [low, high] = options.limits.map_or([min, max], |[low, high]| [low.min(min), high.max(max)]);
+    let bins = Bins::of(&values, low, high, options.grid_len.max(100));
+    let bandwidth = bandwidth(&values, &bins, high - low, options.bandwidth);
+    let density = convolve(&bins, values.len(), bandwidth, options.bound_correction);
+    Some(Kde { grid: bins.middles(), density, bandwidth })
+}
+
+fn bandwidth(values: &[f64], bins: &Bins, range: f64, rule: Bandwidth) -> f64 {
+    let isj = || sheather_jones::bandwidth(&bins.counts, values.len(), range, || silverman(values));
+    match rule {
+        Bandwidth::Experimental => 0.5 * (silverman(values) + isj()),
+        Bandwidth::Silverman => silverman(values),
+        Bandwidth::Isj => isj(),
+        Bandwidth::Scott => 1.06 * deviation(values) * (values.len() as f64).powf(-0.2),
+        Bandwidth::Fixed(bandwidth) => bandwidth,
+    }
+}
+
+/// Returns the standard deviation, divisor n.
+fn deviation(values: &[f64]) -> f64 {
+    let center = mean(values);
+    (sum_by(values, |v| (v - center) * (v - center)) / values.len() as f64).sqrt()
+}
+
+fn silverman(values: &[f64]) -> f64 {
+    let sorted = crate::numbers::order::Sorted::of(values).values;
+    let between = quantile_of_sorted(&sorted, 0.75) - quantile_of_sorted(&sorted, 0.25);
+    0.9 * deviation(values).min(between / 1.34) * (values.len() as f64).powf(-0.2)
+}
+
+/// A histogram with equal bins, as `np.histogram` fills it.
+struct Bins {
+    edges: Vec<f64>,
+    counts: Vec<f64>,
+}
+
+impl Bins {
+    fn of(values: &[f64], min: f64, max: f64, count: usize) -> Self {
+        let step = (max - min) / count as f64;
+        let edges: Vec<f64> = (0..=count).map(|i| if i == count { max } else { i as f64 * step + min }).collect();
+        let mut counts = vec![0.0; count];
+        for &value in values {
+            let mut bin = (((value - min) / (max - min) * count as f64) as usize).min(count - 1);
+            // The division may put a value on the wrong side of its edge.
+            if value < edges[bin] {
+                bin -= 1;
+            } else if value >= edges[bin + 1] && bin + 1 < count {
+                bin += 1;
+            }
+            counts[bin] += 1.0;
+        }
+        Self { edges, counts }
+    }
+
+    fn middles(&self) -> Vec<f64> {
+        self.edges.windows(2).map(|pair| (pair[1] + pair[0]) / 2.0).collect()
+    }
+}
+
+/// Returns the convolution of the bins' densities with a normal kernel.
+fn convolve(bins: &Bins, size: usize, bandwidth: f64, reflect: bool) -> Vec<f64> {
+    let width = bins.edges[1] - bins.edges[0];
+    let mass: Vec<f64> = bins.counts.iter().map(|count| count / width / size as f64).collect();
+    let bandwidth = bandwidth / width;
+    let length = ((bandwidth * 2.0 * std::f64::consts::PI) as usize).max(1);
+    let kernel: Vec<f64> = (0..length)
+        .map(|i| i as f64 - (length as f64 - 1.0) / 2.0)
+        .map(|x| if length == 1 { 1.0 } else { (-x * x / (2.0 * bandwidth * bandwidth)).exp() })
+        .collect();
+    let pad = if reflect { bins.counts.len() / 5 } else { 0 };
+    let padded: Vec<f64> =
+        (mass[..pad].iter().rev()).chain(&mass).chain(mass[mass.len() - pad..].iter().rev()).copied().collect();
+    let scale = bandwidth * (2.0 * std::f64::consts::PI).sqrt();
+    (pad..pad + mass.len())
+        .map(|i| {
+            // The middle of the whole convolution, as long as the first of its two arguments.
+            let place = i + (length - 1) / 2;
+            let first = (place + 1).saturating_sub(length);
+            let last = place.min(padded.len() - 1);
+            (first..=last).map(|j| padded[j] * kernel[place - j]).sum::<f64>() / scale
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logistic_density() {
+        let n = 20_000;
+        let values: Vec<f64> = (0..n).map(|i| (i as f64 + 0.5) / n as f64).map(|p| (p / (1.0 - p)).ln()).collect();
+        for rule in
+            [Bandwidth::Experimental, Bandwidth::Isj, Bandwidth::Silverman, Bandwidth::Scott, Bandwidth::Fixed(0.1)]
+        {
+            let found = kde_with(&values, &KdeOptions { bandwidth: rule, ..KdeOptions::default() }).unwrap();
+            let mass = found.density.iter().sum::<f64>() * (found.grid[1] - found.grid[0]);
+            assert!((mass - 1.0).abs() < 0.01, "{rule:?}: {mass}");
+            for (x, density) in found.grid.iter().zip(&found.density) {
+                let exact = (-x).exp() / (1.0 + (-x).exp()).powi(2);
+                assert!((density - exact).abs() < 0.012, "{rule:?} {x}: {density} {exact}");
+            }
+        }
+    }
+
+    /// The definition: the mean of a normal density around each value.
+    #[test]
+    fn beyond_the_values_it_is_the_sum_of_kernels() {
+        let values = [-1.0, -0.4, 0.1, 0.15, 2.0];
+        let bandwidth = 0.3;
+        let options =
+            KdeOptions { bandwidth: Bandwidth::Fixed(bandwidth), limits: Some([-3.0, 4.5]), ..KdeOptions::default() };
+        let found = kde_with(&values, &options).unwrap();
+        assert!(found.grid[0] < -2.9 && found.grid[511] > 4.4);
+        for (x, density) in found.grid.iter().zip(&found.density) {
+            let kernel = |v: &f64| {
+                (-0.5 * ((x - v) / bandwidth).powi(2)).exp() / (bandwidth * (2.0 * std::f64::consts::PI).sqrt())
+            };
+            let exact = values.iter().map(kernel).sum::<f64>() / 5.0;
+            // Bins are 0.015 wide, a twentieth of the bandwidth.
+            assert!((density - exact).abs() < 0.02, "{x}: {density} {exact}");
+        }
+        // Values are never left out.
+        let inner = kde_with(&values, &KdeOptions { limits: Some([0.0, 0.1]), ..options }).unwrap();
+        assert!(inner.grid[0] > -1.0 && inner.grid[0] < -0.99 && inner.grid[511] < 2.0 && inner.grid[511] > 1.99);
+    }
+
+    #[test]
+    fn no_density() {
+        for values in
+            [vec![], vec![1.0], vec![2.0; 9], vec![f64::NAN, 1.0], vec![f64::INFINITY, 1.0], vec![f64::MAX, -f64::MAX]]
+        {
+            assert_eq!(kde(&values), None, "{values:?}");
+        }
+        let two = kde(&[1.0, 2.0]).unwrap();
+        assert!(two.density.iter().all(|d| d.is_finite()));
+    }
+}

@@ -1,0 +1,19 @@
+//! Arithmetic that statistics are made of: moments, orders, elementary functions over arrays, and workspaces.
+
+pub(crate) mod beta;
+pub(crate) mod columns;
+pub(crate) mod exp;
+pub(crate) mod fold;
+pub(crate) mod lanes;
+pub(crate) mod ln;
+pub(crate) mod moments;
+pub(crate) mod normal;
+pub(crate) mod order;
+pub(crate) mod pool;
+pub(crate) mod prefetch;
+pub(crate) mod spread;
+
+/// Returns a number that JSON can hold.
+pub(crate) fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}

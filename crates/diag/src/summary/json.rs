@@ -1,0 +1,61 @@
+//! Summaries as JSON, schema 1. What is not finite is `null`.
+
+use super::Summary;
+use super::parameter::{JSON, ParameterSummary};
+use crate::numbers::finite;
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+/// The version of the schema; it rises when a field changes its meaning.
+const SCHEMA: u32 = 1;
+
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        summary_fields(self, &mut map)?;
+        map.end()
+    }
+}
+
+/// Writes the fields of a summary, which a diagnosis has as well.
+pub(crate) fn summary_fields<M: SerializeMap>(summary: &Summary, map: &mut M) -> Result<(), M::Error> {
+    map.serialize_entry("schema", &SCHEMA)?;
+    map.serialize_entry("chains", &summary.chains)?;
+    map.serialize_entry("draws", &summary.draws)?;
+    if let Some(superchains) = summary.superchains {
+        map.serialize_entry("superchains", &superchains)?;
+    }
+    map.serialize_entry("parameters", &Rows(summary))?;
+    map.serialize_entry("max_rhat", &finite(summary.max_rhat()))?;
+    map.serialize_entry("min_ess_bulk", &finite(summary.min_ess_bulk()))?;
+    map.serialize_entry("min_ess_tail", &finite(summary.min_ess_tail()))
+}
+
+struct Rows<'a>(&'a Summary);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names: Vec<String> = JSON.iter().map(|column| column.json_name(self.0.prob)).collect();
+        let mut rows = serializer.serialize_seq(Some(self.0.parameters.len()))?;
+        for parameter in &self.0.parameters {
+            rows.serialize_element(&Row { parameter, names: &names })?;
+        }
+        rows.end()
+    }
+}
+
+struct Row<'a> {
+    parameter: &'a ParameterSummary,
+    /// The names of the columns, e.g. `hdi89`.
+    names: &'a [String],
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1 + JSON.len()))?;
+        map.serialize_entry("name", &self.parameter.name)?;
+        for (column, name) in JSON.iter().zip(self.names) {
+            map.serialize_entry(name, &column.of(self.parameter))?;
+        }
+        map.end()
+    }
+}

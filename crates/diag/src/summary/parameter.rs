@@ -1,0 +1,231 @@
+//! The numbers of one parameter, and the columns that show them as text, as JSON and in reports.
+//!
+//! A new column is a field of [`ParameterSummary`], which `element.rs` computes, and a [`Column`] in those of [`TEXT`],
+//! [`JSON`] and [`REPORT`] that shall have it.
+
+use crate::limits;
+use crate::numbers::finite;
+use crate::summary::table::percent;
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// The summary of one number of the posterior, over the draws of all chains. What is not defined is NaN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterSummary {
+    /// The element's name, e.g. `mu_group[berlin]`.
+    pub name: String,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation, divisor `n - 1`.
+    pub sd: f64,
+    /// Highest-density interval.
+    pub hdi: [f64; 2],
+    /// Equal-tailed interval.
+    pub eti: [f64; 2],
+    /// Standard error of the mean.
+    pub mcse_mean: f64,
+    /// Standard error of the standard deviation.
+    pub mcse_sd: f64,
+    /// Bulk effective sample size, in draws.
+    pub ess_bulk: f64,
+    /// Tail effective sample size, in draws.
+    pub ess_tail: f64,
+    /// Rank-normalised split R-hat; with superchains rank-normalised nested R-hat.
+    pub rhat: f64,
+    /// The number of draws that are NaN or infinite.
+    pub not_finite: usize,
+    /// Whether all draws have the same value.
+    pub constant: bool,
+}
+
+impl Default for ParameterSummary {
+    /// A parameter without a name, of which nothing is defined.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            mean: f64::NAN,
+            sd: f64::NAN,
+            hdi: [f64::NAN; 2],
+            eti: [f64::NAN; 2],
+            mcse_mean: f64::NAN,
+            mcse_sd: f64::NAN,
+            ess_bulk: f64::NAN,
+            ess_tail: f64::NAN,
+            rhat: f64::NAN,
+            not_finite: 0,
+            constant: false,
+        }
+    }
+}
+
+/// The columns of a summary as text: those of `az.summary`, in its order.
+pub const TEXT: &[Column] = &[MEAN, SD, HDI, MCSE_MEAN, MCSE_SD, ESS_BULK, ESS_TAIL, R_HAT];
+
+/// The columns of a summary as JSON.
+pub const JSON: &[Column] = &[MEAN, SD, HDI, ETI, MCSE_MEAN, MCSE_SD, ESS_BULK, ESS_TAIL, R_HAT];
+
+/// The columns of a report, on its page and in its JSON; intervals hold [`DEFAULT_PROB`](crate::DEFAULT_PROB) there.
+pub const REPORT: &[Column] = &[MEAN, SD, HDI, ETI, R_HAT, ESS_BULK, ESS_TAIL, MCSE_MEAN];
+
+/// One column: what it holds of a parameter, its names, and how it is printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// The name in text, as in `az.summary`; bounds of an interval have their place after it, in percent (`hdi_5.5%`).
+    pub name: &'static str,
+    /// The name in JSON; that of an interval has the share of the draws after it, in percent (`hdi89`).
+    pub json: &'static str,
+    /// The name by which the script of a report's page knows it.
+    pub key: &'static str,
+    /// The heading in a report.
+    pub heading: &'static str,
+    /// The meaning, which a report tells.
+    pub meaning: &'static str,
+    /// The numbers.
+    pub numbers: Numbers,
+    /// How the numbers are printed.
+    pub print: Print,
+    /// The limit that the numbers are held to, where there is one.
+    pub limit: Option<Limit>,
+}
+
+/// Where a parameter has the numbers of a column.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers {
+    /// One number: to read, and to write.
+    One(fn(&ParameterSummary) -> f64, fn(&mut ParameterSummary) -> &mut f64),
+    /// The two ends of an interval.
+    Two(fn(&ParameterSummary) -> [f64; 2], fn(&mut ParameterSummary) -> &mut [f64; 2]),
+}
+
+/// What a parameter has in a column. As JSON a number, or a list of two; what is not finite is `null`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell {
+    /// One number.
+    One(f64),
+    /// The two ends of an interval.
+    Two([f64; 2]),
+}
+
+/// How numbers are printed: in text, and on the page of a report with so many significant digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Print {
+    /// In text with three decimals, or four significant digits where these would hide the number.
+    Digits(usize),
+    /// In text always with three decimals.
+    Decimals(usize),
+    /// Whole draws.
+    Draws,
+}
+
+/// What a number must keep to; NaN never does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// It must be below this.
+    Below(f64),
+    /// It must be above this.
+    Above(f64),
+}
+
+/// Makes the column of a field, which it is named for, with one or two numbers.
+macro_rules! column {
+    ($count:ident $field:ident, $print:expr, $heading:expr, $meaning:expr) => {
+        Column {
+            name: stringify!($field),
+            json: stringify!($field),
+            key: stringify!($field),
+            heading: $heading,
+            meaning: $meaning,
+            numbers: Numbers::$count(|p| p.$field, |p| &mut p.$field),
+            print: $print,
+            limit: None,
+        }
+    };
+}
+
+const MEAN: Column = column!(One mean, Print::Digits(4), "mean", "posterior mean, in the parameter's own units");
+
+const SD: Column =
+    column!(One sd, Print::Digits(3), "sd", "posterior standard deviation, in the parameter's own units");
+
+const HDI: Column =
+    column!(Two hdi, Print::Digits(4), "89% HDI", "highest-density interval: the shortest with 89% of the draws");
+
+const ETI: Column = column!(
+    Two eti, Print::Digits(4), "89% ETI", "equal-tailed interval: 5.5% of the draws lie below it and 5.5% above"
+);
+
+const MCSE_MEAN: Column = Column {
+    key: "mcse",
+    ..column!(
+        One mcse_mean, Print::Digits(2), "MCSE", "Monte Carlo standard error of the mean, in the parameter's own units"
+    )
+};
+
+const MCSE_SD: Column = column!(
+    One mcse_sd, Print::Digits(2), "MCSE of sd", "Monte Carlo standard error of the sd, in the parameter's own units"
+);
+
+const ESS_BULK: Column = Column {
+    key: "bulk",
+    limit: Some(Limit::Above(limits::ESS)),
+    ..column!(One ess_bulk, Print::Draws, "bulk ESS", "effective sample size of the bulk")
+};
+
+const ESS_TAIL: Column = Column {
+    key: "tail",
+    limit: Some(Limit::Above(limits::ESS)),
+    ..column!(One ess_tail, Print::Draws, "tail ESS", "effective sample size of the tails")
+};
+
+const R_HAT: Column = Column {
+    name: "r_hat",
+    limit: Some(Limit::Below(limits::RHAT)),
+    ..column!(One rhat, Print::Decimals(4), "R-hat", "rank-normalised split R-hat")
+};
+
+impl Column {
+    /// Returns what a parameter has in this column.
+    pub fn of(&self, parameter: &ParameterSummary) -> Cell {
+        match self.numbers {
+            Numbers::One(get, _) => Cell::One(get(parameter)),
+            Numbers::Two(get, _) => Cell::Two(get(parameter)),
+        }
+    }
+
+    /// Returns the name in JSON, where intervals hold a share `prob` of the draws.
+    pub fn json_name(&self, prob: f64) -> String {
+        match self.numbers {
+            Numbers::One(..) => self.json.to_owned(),
+            Numbers::Two(..) => format!("{}{}", self.json, percent(prob)),
+        }
+    }
+}
+
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::One(value) => finite(*value).serialize(serializer),
+            Self::Two(ends) => ends.map(finite).serialize(serializer),
+        }
+    }
+}
+
+impl Limit {
+    /// Returns whether `value` keeps to the limit.
+    pub fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::Below(limit) => value < limit,
+            Self::Above(limit) => value > limit,
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    /// `below 1.01`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Below(limit) => write!(f, "below {limit}"),
+            Self::Above(limit) => write!(f, "above {limit}"),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Summaries as text: aligned columns, long ones shortened in the middle.
+
+use crate::summary::Summary;
+use crate::summary::parameter::{Cell, Column, Numbers, ParameterSummary, Print, TEXT};
+use std::fmt::{self, Write};
+
+/// How many rows a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Every row.
+    All,
+    /// Shorten once there are more than this many: first each variable to its first and last elements,
+    /// and if that is not enough, the table to its first and last rows. What is left out is counted.
+    AtMost(usize),
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self::AtMost(40)
+    }
+}
+
+/// Elements shown of a variable that is shortened: the first and the last ones.
+const FIRST: usize = 3;
+const LAST: usize = 2;
+
+impl Summary {
+    /// Returns the table of `az.summary`: mean, sd, highest-density interval, standard errors, effective sample sizes
+    /// and R-hat, one line for each row.
+    pub fn to_text(&self, rows: Rows) -> String {
+        let names = TEXT.iter().flat_map(|column| self.names_of(column));
+        let header: Cells = std::iter::once(String::new()).chain(names).collect();
+        let lines: Vec<Line> = shown(&self.parameters, rows)
+            .into_iter()
+            .map(|shown| match shown {
+                Shown::Row(i) => Line::Cells(cells(&self.parameters[i])),
+                Shown::Gap(count) => Line::Note(format!("... {count} more")),
+            })
+            .collect();
+        let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
+        for line in &lines {
+            if let Line::Cells(cells) = line {
+                for (width, cell) in widths.iter_mut().zip(cells) {
+                    *width = (*width).max(cell.chars().count());
+                }
+            }
+        }
+        let mut text = String::new();
+        align(&header, &widths, &mut text);
+        for line in &lines {
+            match line {
+                Line::Cells(cells) => align(cells, &widths, &mut text),
+                Line::Note(note) => {
+                    text.push_str(note);
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+
+    /// Returns the name above a column's numbers, or the two above an interval's.
+    fn names_of(&self, column: &Column) -> Vec<String> {
+        let name = column.name;
+        match column.numbers {
+            Numbers::One(..) if name == "r_hat" && self.superchains.is_some() => vec!["nested_r_hat".to_owned()],
+            Numbers::One(..) => vec![name.to_owned()],
+            Numbers::Two(..) => {
+                let low = 50.0 * (1.0 - self.prob);
+                [low, 100.0 - low].map(|bound| format!("{name}_{}%", short(bound))).into()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.to_text(Rows::default()).trim_end())
+    }
+}
+
+/// The cells of one line: the name, then the numbers.
+type Cells = Vec<String>;
+
+enum Line {
+    Cells(Cells),
+    Note(String),
+}
+
+/// A row to show, or the number of rows left out.
+#[derive(Debug, PartialEq)]
+enum Shown {
+    Row(usize),
+    Gap(usize),
+}
+
+fn shown(parameters: &[ParameterSummary], rows: Rows) -> Vec<Shown> {
+    let total = parameters.len();
+    let Rows::AtMost(limit) = rows else { return (0..total).map(Shown::Row).collect() };
+    if total <= limit {
+        return (0..total).map(Shown::Row).collect();
+    }
+    let mut shown = Vec::new();
+    let mut start = 0;
+    for group in parameters.chunk_by(|a, b| variable(&a.name) == variable(&b.name)) {
+        shorten(start, group.len(), FIRST, LAST, &mut shown);
+        start += group.len();
+    }
+    if shown.iter().filter(|line| matches!(line, Shown::Row(_))).count() > limit {
+        shown.clear();
+        shorten(0, total, limit - limit / 2, limit / 2, &mut shown);
+    }
+    shown
+}
+
+/// Shows `count` rows from `start` on, or the first and last ones when that leaves out more than one.
+fn shorten(start: usize, count: usize, first: usize, last: usize, shown: &mut Vec<Shown>) {
+    if count <= first + last + 1 {
+        shown.extend((start..start + count).map(Shown::Row));
+        return;
+    }
+    shown.extend((start..start + first).map(Shown::Row));
+    shown.push(Shown::Gap(count - first - last));
+    shown.extend((start + count - last..start + count).map(Shown::Row));
+}
+
+/// Returns the variable that an element belongs to.
+fn variable(name: &str) -> &str {
+    name.split_once('[').map_or(name, |(variable, _)| variable)
+}
+
+fn cells(parameter: &ParameterSummary) -> Cells {
+    let mut cells = vec![parameter.name.clone()];
+    for column in TEXT {
+        match column.of(parameter) {
+            Cell::One(value) => cells.push(column.print.text(value)),
+            Cell::Two(ends) => cells.extend(ends.map(|end| column.print.text(end))),
+        }
+    }
+    cells
+}
+
+impl Print {
+    fn text(self, value: f64) -> String {
+        match self {
+            Self::Digits(_) => number(value),
+            Self::Decimals(_) => format!("{value:.3}"),
+            Self::Draws => format!("{value:.0}"),
+        }
+    }
+}
+
+/// The name to the left, numbers to the right.
+fn align(cells: &Cells, widths: &[usize], text: &mut String) {
+    for (i, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+        let written = if i == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    }
+    text.push('\n');
+}
+
+/// Three decimals, or four significant digits where three decimals would hide the number.
+pub(crate) fn number(value: f64) -> String {
+    let size = value.abs();
+    if size.is_finite() && size != 0.0 && !(1e-2..1e7).contains(&size) {
+        format!("{value:.3e}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// Returns a probability in percent, without needless digits: `89`, `95.5`.
+pub(crate) fn percent(prob: f64) -> String {
+    short(100.0 * prob)
+}
+
+/// Up to six decimals, none of them a trailing zero.
+fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(name: &str) -> ParameterSummary {
+        ParameterSummary {
+            name: name.to_owned(),
+            mean: 50.123_456,
+            sd: 1.5e-5,
+            hdi: [-1.0, 1234.5],
+            eti: [0.0, 1.0],
+            mcse_mean: 0.02,
+            ess_bulk: 4321.6,
+            ess_tail: 99.0,
+            rhat: 1.0004,
+            ..ParameterSummary::default()
+        }
+    }
+
+    fn table(names: &[&str]) -> Summary {
+        Summary {
+            prob: 0.89,
+            chains: 4,
+            draws: 10,
+            superchains: None,
+            parameters: names.iter().map(|name| parameter(name)).collect(),
+        }
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let text = table(&["mu", "theta[\u{e9}t\u{e9}]"]).to_string();
+        let numbers = "50.123  1.500e-5    -1.000   1234.500      0.020      NaN      4322        99  1.000";
+        let header = "  mean        sd  hdi_5.5%  hdi_94.5%  mcse_mean  mcse_sd  ess_bulk  ess_tail  r_hat";
+        let expected = format!("            {header}\nmu          {numbers}\ntheta[\u{e9}t\u{e9}]  {numbers}");
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn long_variables_are_shortened_and_counted() {
+        let names: Vec<String> =
+            std::iter::once("mu".to_owned()).chain((0..100).map(|i| format!("z[{i}]"))).chain(["sd".into()]).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let text = table(&names).to_text(Rows::default());
+        let firsts: Vec<&str> = text.lines().skip(1).map(|line| line.split("  ").next().unwrap_or_default()).collect();
+        assert_eq!(firsts, ["mu", "z[0]", "z[1]", "z[2]", "... 95 more", "z[98]", "z[99]", "sd"]);
+        assert_eq!(table(&names).to_text(Rows::All).lines().count(), 103);
+    }
+
+    #[test]
+    fn many_variables_are_shortened_too() {
+        let names: Vec<String> = (0..100).map(|i| format!("v{i}")).collect();
+        let rows: Vec<ParameterSummary> = names.iter().map(|name| parameter(name)).collect();
+        let lines = shown(&rows, Rows::AtMost(5));
+        let expected = [0, 1, 2].map(Shown::Row).into_iter().chain([Shown::Gap(95)]).chain([98, 99].map(Shown::Row));
+        assert_eq!(lines, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn percentages() {
+        assert_eq!([percent(0.89), percent(0.955), percent(1.0), percent(0.94)], ["89", "95.5", "100", "94"]);
+    }
+}
