@@ -5,7 +5,7 @@
 use crate::ptx::sha256;
 use crate::run::{self, Outcome};
 use crate::target;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -53,9 +53,10 @@ struct Report {
 
 /// What was found of a range of seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 struct Sweep {
     runs: u64,
+    /// Infinite where a chain never moved; JSON has `null` for that.
+    #[serde(with = "infinite_is_null")]
     largest_rhat: f64,
     unfit: u64,
     lost: u64,
@@ -63,6 +64,18 @@ struct Sweep {
     diverging: u64,
     warm_up_leapfrogs: f64,
     leapfrogs_a_draw: f64,
+}
+
+mod infinite_is_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        value.is_finite().then_some(value).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
 }
 
 impl Sweep {
@@ -127,6 +140,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
     if found.commits.last() != Some(&commit) {
         found.commits.push(commit);
     }
+    found.write(root, &planned)?;
     let asked = |sweep: &&Planned| options.data.is_empty() || options.data.iter().any(|name| sweep.data() == name);
     while let Some((row, seeds)) = planned
         .iter()
@@ -140,7 +154,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
         found.write(root, &planned)?;
         eprintln!("xtask: {TABLE} has the seeds of {} up to {}", row.name, seeds.end());
     }
-    Ok(if found.rows.values().all(|sweep| sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
+    let mut of_planned = planned.iter().filter_map(|row| found.rows.get(&row.name));
+    Ok(if of_planned.all(|sweep| sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
 }
 
 /// The seeds that a process does next where those up to `done` are done.
@@ -219,6 +234,7 @@ fn sweep(root: &Path, program: &Path, planned: &Planned, seeds: &RangeInclusive<
         return Ok(None);
     }
     let report: Report = serde_json::from_slice(&output.stdout).context("octopus sweep --json")?;
+    ensure!(report.sweep.runs == last - first + 1, "{} made {} of these runs", run::show(&octopus), report.sweep.runs);
     Ok(Some(report.sweep))
 }
 
@@ -312,6 +328,8 @@ mod tests {
         let mut found = Found::read(&root).unwrap();
         assert_eq!((found.rows.len(), found.runs(&planned[0])), (0, 0));
         found.rows.insert("zero auto".to_owned(), Sweep { runs: 500, largest_rhat: 1.004, ..Sweep::default() });
+        found.write(&root, &planned).unwrap();
+        found.rows.insert("five auto".to_owned(), Sweep { largest_rhat: f64::INFINITY, ..Sweep::default() });
         found.write(&root, &planned).unwrap();
         let again = Found::read(&root).unwrap();
         assert_eq!(again, found);

@@ -5,13 +5,13 @@
 //! | to know whether every kernel gives the CPU's bits, and those of a record | [`exact`] |
 //! | the same of whole runs of the sampler, and of what draws mean | [`runs`] |
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
-//! | what work costs on CPU and GPU, kept for `--device auto` | [`measure`] |
+//! | what work costs on CPU and GPU, kept for `--device auto` | [`costs`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
 //! | the PRD's model on engines, by strategies and sizes, side by side: phase 0's benchmark | [`engines`] |
 //! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
-//! Each module's `run` measures and returns an `Answer`: as text it is what `octopus device` prints.
+//! The `run` of each module behind `octopus device` measures and returns its figures: as text they are what the command prints.
 //!
 //! ```
 //! use octopus_device::Device;

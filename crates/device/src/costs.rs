@@ -3,7 +3,7 @@
 //! | Concept | Here |
 //! |---|---|
 //! | The cost of one kernel or copy: a part to start it, and a part for each unit | [`LinearCost`] |
-//! | Measured costs of both sides, with what they were measured on | [`DeviceCosts`], made by [`measure`] |
+//! | Measured costs of both sides, with what they were measured on | [`DeviceCosts`], made by [`measure_costs`] |
 //! | What makes a measurement stale | [`CostsKey`]: device, driver, binary |
 //! | Where measurements are kept | [`CostsCache`] |
 //! | What is to be done | [`Work`] |
@@ -13,10 +13,10 @@
 //!
 //! | Kernel | Unit | Measured by |
 //! |---|---|---|
-//! | `array_axpy_f32`, `array_axpy_f64` | one element; stands for all element-wise arithmetic | [`measure`] |
-//! | `array_exp_f32`, `array_exp_f64` | one element; stands for exp and ln | [`measure`] |
-//! | `array_dot_f32`, `array_dot_f64` | one element; stands for all reductions | [`measure`] |
-//! | `matmul_f32`, `matmul_f64` | one multiplication with its addition: `m k n` in all | [`measure`] |
+//! | `array_axpy_f32`, `array_axpy_f64` | one element; stands for all element-wise arithmetic | [`measure_costs`] |
+//! | `array_exp_f32`, `array_exp_f64` | one element; stands for exp and ln | [`measure_costs`] |
+//! | `array_dot_f32`, `array_dot_f64` | one element; stands for all reductions | [`measure_costs`] |
+//! | `matmul_f32`, `matmul_f64` | one multiplication with its addition: `m k n` in all | [`measure_costs`] |
 //! | `nuts_leapfrog_...` | a leapfrog step of one chain; a launch is one of every chain | `octopus device measure` |
 //! | others | as their owner says | [`DeviceCosts::record`] |
 //!

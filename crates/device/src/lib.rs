@@ -13,7 +13,7 @@
 //! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`] |
 //! | Numbers on a device | [`Array`], [`Matrix`]; the same operations over slices in [`cpu`] |
 //! | How long something takes | [`benchmark_device`] and its [`CallTiming`] |
-//! | What work costs on this machine | [`costs`]: [`measure`], [`CostsCache`], [`choose`] |
+//! | What work costs on this machine | [`costs`]: [`measure_costs`], [`CostsCache`], [`choose`] |
 //! | How many chains fit | [`memory`]: [`MemoryPlan`] |
 //! | What a run used | [`Monitor`] and its [`DeviceUsage`] |
 //!

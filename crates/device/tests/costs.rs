@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const FOLDER: &str = "OCTOPUS_CALIBRATION_TEST_FOLDER";
+const FOLDER: &str = "OCTOPUS_COSTS_TEST_FOLDER";
 
 fn key() -> CostsKey {
     CostsKey::new("GPU-00112233-4455-6677-8899-aabbccddeeff", "550.54.15")

@@ -92,7 +92,7 @@ impl RunCost {
     }
 }
 
-/// Returns the name under which costs keep the cost of a leapfrog step of a model. The name has the size of
+/// Returns the name under which measured costs have that of a leapfrog step of a model. The name has the size of
 /// the smallest timed model that is not smaller than this model, or else of the largest timed model. Where blocks share
 /// the observations, a model's size is its number of observations, otherwise its number of coordinates.
 pub fn kernel_name(model: &dyn LogDensity, precision: Precision) -> String {

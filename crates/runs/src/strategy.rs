@@ -20,7 +20,7 @@ const AT_MOST: usize = 4;
 pub struct StepCosts {
     /// The number of threads of the processor.
     pub threads: u32,
-    /// The cost of a step on one thread, where no costs tell it.
+    /// The cost of a step on one thread, where none was measured with a device.
     pub cpu: LinearCost,
     /// The devices that were measured, each with its number.
     pub gpus: Vec<(u32, DeviceCosts)>,
@@ -190,7 +190,7 @@ fn when(run: &PredictedRun) -> String {
 }
 
 impl StepCosts {
-    /// Measures the costs on this machine: those of the devices come from their costs, and that of the processor
+    /// Gathers the costs on this machine: those of the devices are what `octopus device measure` has kept, and that of the processor comes
     /// from a short run of the model.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! The coordinates of a run, and what warm-up learns from a window of draws, pooled over all chains in a fixed order: the
-//! metric.
+//! The coordinates of a run, and what warm-up learns: the metric, from a window of draws pooled over all chains in a
+//! fixed order, and the step size.
 
 mod dual_averaging;
 mod low_rank;

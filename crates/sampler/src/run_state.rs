@@ -65,7 +65,7 @@ pub(crate) struct PendingSteps {
 }
 
 impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
-    /// Returns the beginning, with the chains at their starting points; [`PendingSteps::Restart`] is due.
+    /// Returns the beginning, with the chains at their starting points; [`PendingSteps::restart`] is due.
     pub(crate) fn start(density: &'d D, config: SamplerConfig) -> Result<(Self, Vec<ChainState>), SamplerError> {
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();

@@ -28,13 +28,13 @@ pub(super) fn pages(results: &Results, device: &str) -> Vec<(&'static str, Strin
 ///
 /// # Errors
 /// When a file cannot be read or written.
-pub(super) fn write(judgement: &Acceptance, folder: &Path) -> Result<(), BenchError> {
+pub(super) fn write(acceptance: &Acceptance, folder: &Path) -> Result<(), BenchError> {
     let raw = folder.join("raw");
     fs::create_dir_all(&raw).map_err(BenchError::io("make", &raw))?;
-    for path in judgement.results.files()? {
+    for path in acceptance.results.files()? {
         fs::copy(&path, raw.join(path.file_name().unwrap_or_default())).map_err(BenchError::io("copy", &path))?;
     }
-    for (name, text) in &judgement.pages {
+    for (name, text) in &acceptance.pages {
         let path = folder.join(name);
         fs::write(&path, text).map_err(BenchError::io("write", &path))?;
     }

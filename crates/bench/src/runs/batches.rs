@@ -58,9 +58,9 @@ impl Batch {
         let failed = |error| of_sampler(error).at(self.name(0));
         let mut sampler = BatchSampler::begin(&sets, AT_ONCE, Backend::gpu(context, &gpu)).map_err(failed)?;
         let mut drawn: Vec<Bits> = models.iter().map(Bits::empty).collect();
-        while let Some(moved) = sampler.advance(usize::MAX).map_err(failed)? {
-            for moved in moved {
-                drawn[moved.set].add(&moved.block.map_err(failed)?);
+        while let Some(steps) = sampler.advance(usize::MAX).map_err(failed)? {
+            for step in steps {
+                drawn[steps.set].add(&steps.block.map_err(failed)?);
             }
         }
         let seconds = clock.elapsed().as_secs_f64() / models.len() as f64;

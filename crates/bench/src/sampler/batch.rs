@@ -85,9 +85,9 @@ impl BatchPlan {
             Where::Cpu => BatchSampler::begin(&sets, rayon::current_num_threads(), Backend::Cpu)?,
         };
         let (mut leapfrogs, mut failed) = (0, 0);
-        while let Some(moved) = sampler.advance(usize::MAX)? {
-            for moved in moved {
-                match moved.block {
+        while let Some(steps) = sampler.advance(usize::MAX)? {
+            for step in steps {
+                match steps.block {
                     Ok(block) => leapfrogs += block.leapfrogs(),
                     Err(_) => failed += 1,
                 }

@@ -38,12 +38,12 @@ pub(super) fn run(
             posed.iter().map(|one| Run { density: &*one.density, begin: From::Anew(one.config.clone()) }).collect();
         let mut batch = pool.install(|| begin(&runs))?;
         let mut drawn: Vec<_> = posed.iter().map(|one| Some(Drawn::new(one, &task.quantities))).collect();
-        while let Some(moved) = pool.install(|| batch.advance(TURN))? {
+        while let Some(steps) = pool.install(|| batch.advance(TURN))? {
             if (task.stop)() {
                 return Ok(());
             }
             let mut steps = Vec::new();
-            for BatchStep { set, block } in moved {
+            for BatchStep { set, block } in steps {
                 // Where one data set has no kernels, none of the model's has.
                 if let Err(error @ SamplerError::NoKernel { .. }) = block {
                     return Err(error.into());

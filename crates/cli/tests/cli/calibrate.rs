@@ -58,7 +58,7 @@ fn many_short_chains_are_ranked_and_what_they_share_is_said() {
     assert_eq!((&ranks["kept"], &ranks["independence"]["independent"]), (&63.into(), &true.into()));
 }
 
-/// PreparedRun on the one and ended on the other.
+/// Begun on the one and ended on the other.
 #[test]
 fn a_gpu_gives_the_ranks_of_the_cpu() {
     let unit = "nuts_batch_hierarchical_normal_f64_32x1";

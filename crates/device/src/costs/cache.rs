@@ -23,7 +23,7 @@ pub struct CostsCache {
     folder: PathBuf,
 }
 
-/// Why there are no costs to use. None of it is an error: measuring answers all of them.
+/// Why there are no costs to use. None of these is an error: measuring is the answer to all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CostsMiss {
     /// The device was never measured.
@@ -70,7 +70,7 @@ pub enum CostsCacheError {
     /// The system names no folder for caches.
     #[error("there is no cache folder: set XDG_CACHE_HOME to a folder, or HOME")]
     NoFolder,
-    /// Numbers of the costs are impossible.
+    /// A number among the costs is impossible.
     #[error("the costs are not kept: {why}; measure again")]
     Invalid {
         /// The number that is wrong, and its value.
@@ -157,7 +157,7 @@ impl CostsCache {
         self.load(&key.map_err(|error| CostsMiss::NoDevice { why: error.to_string() })?)
     }
 
-    /// Keeps costs in place of what was there for its device; its file is returned.
+    /// Keeps these costs in place of what was there for their device, and returns the file.
     ///
     /// # Errors
     /// When a number is impossible, or the file cannot be written.

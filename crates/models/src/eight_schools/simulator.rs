@@ -4,11 +4,6 @@ use crate::{EightSchools, ModelError, Simulator};
 use octopus_density::{Layout, LogDensity};
 use octopus_random::{Stream, exact};
 
-/// The standard deviation of the normal prior of mu, as posteriordb states it.
-const MU_SD: f64 = 5.0;
-/// The scale of the half-Cauchy prior of tau.
-const TAU_SCALE: f64 = 5.0;
-
 /// A simulator that makes effects of [`EightSchools`]: `mu ~ N(0, 5)`, `tau ~ HalfCauchy(5)`, `theta_trans_j ~ N(0,
 /// 1)`, `y_j ~ N(mu + tau theta_trans_j, sigma_j)`.
 #[derive(Clone, Debug)]

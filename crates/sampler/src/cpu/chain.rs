@@ -30,7 +30,7 @@ pub(super) struct Mover<'a, 'd, D: ?Sized> {
     pub(super) workspaces: &'a Workspaces,
 }
 
-/// The workspaces that threads lend to the chains they move: a few stay in the cache where one for each of a thousand
+/// The workspaces that chains are lent while a thread moves them: a few stay in the cache where one for each of a thousand
 /// chains would not.
 #[derive(Debug)]
 pub(super) struct Workspaces {

@@ -88,8 +88,8 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         }
         let mut shapes: BTreeMap<Shape, Vec<(usize, usize)>> = BTreeMap::new();
         for (number, set) in sets.iter_mut().enumerate() {
-            let SetStatus::Waiting(begun) = set else { continue };
-            let (density, config) = (begun.run_state.density(), begun.run_state.config());
+            let SetStatus::Waiting(prepared) = set else { continue };
+            let (density, config) = (prepared.run_state.density(), prepared.run_state.config());
             let kernels = kernel::of(density, config.precision);
             match kernels.and_then(|kernels| kernel::choose_of_batch(kernels, config.precision).map(|_| kernels)) {
                 Ok(kernels) => {
@@ -110,8 +110,8 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                 numbers
             };
             // The approximate cost of a transition of all chains.
-            let chains = |begun: &PreparedRun<'d, D>| begun.run_state.config().chains;
-            let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |begun| chains(begun));
+            let chains = |prepared: &PreparedRun<'d, D>| prepared.run_state.config().chains;
+            let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |begun| chains(prepared));
             for piece in pieces(&numbers.iter().map(cost).collect::<Vec<usize>>(), &weights) {
                 turns.extend(numbers[piece].chunks(at_once.max(1)).map(of_turn));
             }
@@ -166,10 +166,10 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         for (item, number) in numbers.into_iter().enumerate() {
             let set = &mut self.sets[number];
             match std::mem::replace(set, SetStatus::Failed(None)) {
-                SetStatus::Waiting(begun) => {
-                    let is_old = begun.due == PendingSteps::default();
-                    due.push((begun.due, is_old.then(|| begun.states.clone())));
-                    *set = SetStatus::Going(Run::new(begun, at, item));
+                SetStatus::Waiting(prepared) => {
+                    let is_old = prepared.due == PendingSteps::default();
+                    due.push((prepared.due, is_old.then(|| prepared.states.clone())));
+                    *set = SetStatus::Going(Run::new(prepared, at, item));
                 }
                 other => *set = other,
             }
@@ -179,8 +179,8 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         for (job, (next, old)) in jobs.iter_mut().zip(&due) {
             (job.next, job.place) = (*next, old.is_some());
         }
-        let begun = turn.set_off(&mut jobs);
-        let lost = begun.map_or_else(|error| loss(error, others).map(Some), |()| Ok(None))?;
+        let prepared = turn.set_off(&mut jobs);
+        let lost = prepared.map_or_else(|error| loss(error, others).map(Some), |()| Ok(None))?;
         if lost.is_none() {
             for (job, (_, old)) in jobs.iter_mut().zip(&due) {
                 if let (None, Some(old)) = (&job.failed, old) {
@@ -282,13 +282,13 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
             }
         }
         let mut blocks = blocks.into_iter();
-        let (mut moved, mut stopped) = (Vec::new(), Vec::new());
+        let (mut steps, mut stopped) = (Vec::new(), Vec::new());
         for jobs in jobs {
             let mut of_device = Vec::new();
             for (job, block) in jobs.into_iter().zip(&mut blocks) {
                 // A checkpoint may be of a run whose last draw is drawn.
                 if job.failed.is_none() && block.draws > 0 {
-                    moved.push(BatchStep { set: job.set, block: Ok(block) });
+                    steps.push(BatchStep { set: job.set, block: Ok(block) });
                 }
                 of_device.push(Stopped { set: job.set, failed: job.failed, next: job.next });
             }
@@ -297,13 +297,13 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         for ((at, stopped), lost) in stopped.into_iter().enumerate().zip(lost) {
             self.settle(stopped, lost.map(|cause| (at, cause)));
         }
-        moved.extend(self.untold());
-        moved.sort_by_key(|moved| moved.set);
-        Ok(moved)
+        steps.extend(self.untold());
+        steps.sort_by_key(|steps| steps.set);
+        Ok(steps)
     }
 }
 
-/// How a run stands after it was moved.
+/// How a run stands after it was steps.
 struct Stopped {
     set: usize,
     failed: Option<SamplerError>,
@@ -343,11 +343,11 @@ fn waiting<'a, 'd, D: ?Sized>(
     sets: &'a [SetStatus<'d, D, Run<'d, D>>],
     numbers: &[usize],
 ) -> Vec<&'a PreparedRun<'d, D>> {
-    let begun = |&number: &usize| match &sets[number] {
-        SetStatus::Waiting(begun) => Some(begun),
+    let prepared = |&number: &usize| match &sets[number] {
+        SetStatus::Waiting(prepared) => Some(prepared),
         _ => None,
     };
-    numbers.iter().filter_map(begun).collect()
+    numbers.iter().filter_map(prepared).collect()
 }
 
 /// Returns the runs that are under way, with their numbers.
@@ -365,16 +365,16 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
         if let Some(error) = &self.ended {
             return Err(error.clone().into());
         }
-        let moved = self.go_on(limit);
-        if let Err(SamplerError::Device(error)) = &moved {
+        let steps = self.go_on(limit);
+        if let Err(SamplerError::Device(error)) = &steps {
             self.ended = Some(error.clone());
         }
-        moved
+        steps
     }
 
     fn run_state(&self, set: usize) -> Option<&RunState<'d, D>> {
         match self.sets.get(set)? {
-            SetStatus::Waiting(begun) => Some(&begun.run_state),
+            SetStatus::Waiting(prepared) => Some(&prepared.run_state),
             SetStatus::Going(run) => Some(&run.run_state),
             SetStatus::Complete(run_state, _) => Some(run_state),
             SetStatus::Failed(_) => None,
@@ -383,7 +383,7 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>> {
         match self.sets.get(set)? {
-            SetStatus::Waiting(begun) => Some(begun.states.iter().map(|state| state.step_size).collect()),
+            SetStatus::Waiting(prepared) => Some(prepared.states.iter().map(|state| state.step_size).collect()),
             SetStatus::Going(run) => Some(run.chains.host.step_sizes()),
             SetStatus::Complete(_, steps) => Some(steps.clone()),
             SetStatus::Failed(_) => None,

@@ -23,7 +23,7 @@ use std::ops::Range;
 pub(crate) struct GpuEngine {
     chains: HostChains,
     /// The devices that have not failed, in the order that they were given.
-    parts: Vec<DeviceShard>,
+    shards: Vec<DeviceShard>,
     /// The numbers of the devices' multiprocessors, in proportion to which chains are divided over them.
     weights: Vec<u32>,
     /// The number of chains of the run at its end; there may be fewer yet.
@@ -54,23 +54,23 @@ impl GpuEngine {
             [context] => {
                 let (device, turn) = (context.device().ordinal(), gpu.first_turn(most));
                 Some(in_turns(device, turn, &mut notes, |turn| {
-                    let mut part = DeviceShard::new(density, config, context, turn, most, None)?;
-                    part.windows = windows::on_device(config, context, turn, dim, &states)?;
-                    Ok(part)
+                    let mut shard = DeviceShard::new(density, config, context, turn, most, None)?;
+                    shard.windows = windows::on_device(config, context, turn, dim, &states)?;
+                    Ok(shard)
                 })?)
             }
             _ => None,
         };
         let chains = HostChains::new(dim, states);
-        let mut engine = Self { chains, parts: vec![], weights: vec![], most, notes, last: None };
-        if let Some(part) = alone {
-            (engine.parts, engine.weights) = (vec![part], vec![1]);
+        let mut engine = Self { chains, shards: vec![], weights: vec![], most, notes, last: None };
+        if let Some(shard) = alone {
+            (engine.shards, engine.weights) = (vec![shard], vec![1]);
             return Ok(engine);
         }
         let weights: Vec<u32> = contexts.iter().map(weight).collect::<Result<_, _>>()?;
         for ((context, &weight), count) in contexts.iter().zip(&weights).zip(shares(most, &weights)) {
-            let part = DeviceShard::new(density, config, context, gpu, count, Some(&mut engine.notes));
-            engine.keep(context.device().ordinal(), weight, part)?;
+            let shard = DeviceShard::new(density, config, context, gpu, count, Some(&mut engine.notes));
+            engine.keep(context.device().ordinal(), weight, shard)?;
         }
         engine.make_room()?;
         Ok(engine)
@@ -90,28 +90,28 @@ impl GpuEngine {
     /// Tells every device what the host has changed of its chains.
     fn set_states(&mut self) -> Result<(), SamplerError> {
         let states = self.chains.on_device();
-        self.tell(|part| part.set_states(&states))
+        self.tell(|shard| shard.set_states(&states))
     }
 
     /// Returns the open window, where it is on the device.
     fn windows(&mut self) -> impl Iterator<Item = &mut NutsWindows> {
-        self.parts.iter_mut().filter_map(|part| part.windows.as_mut())
+        self.shards.iter_mut().filter_map(|shard| shard.windows.as_mut())
     }
 
     fn drop_windows(&mut self) {
-        self.parts.iter_mut().for_each(|part| part.windows = None);
+        self.shards.iter_mut().for_each(|shard| shard.windows = None);
     }
 
     /// Takes coordinates and metric to every device.
     fn set_geometry<D: LogDensity + ?Sized>(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
-        self.tell(|part| kernel::set_geometry(&mut part.geometry, shared))
+        self.tell(|shard| kernel::set_geometry(&mut shard.geometry, shared))
     }
 
     /// Tells every device something; those that fail are given up.
     fn tell(&mut self, mut one: impl FnMut(&mut DeviceShard) -> Result<(), SamplerError>) -> Result<(), SamplerError> {
-        let (mut failed, count) = (Failed::new(), self.parts.len());
-        for (at, part) in self.parts.iter_mut().enumerate() {
-            if let Err(error) = one(part) {
+        let (mut failed, count) = (Failed::new(), self.shards.len());
+        for (at, shard) in self.shards.iter_mut().enumerate() {
+            if let Err(error) = one(shard) {
                 failed.push((at, loss(error, failed.len() + 1 < count)?));
             }
         }
@@ -125,12 +125,12 @@ impl GpuEngine {
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
         let mut blocks = self.chains.blocks(0);
-        self.progress(shared, Some(kind), &(shared.done..shared.done), &mut blocks)
+        self.move_through(shared, Some(kind), &(shared.done..shared.done), &mut blocks)
     }
 
     /// Places all chains in this way, or where that is needed only, and moves them through `span`. What a device that
     /// fails has not done is done again by those that are left.
-    fn progress<D: LogDensity + ?Sized>(
+    fn move_through<D: LogDensity + ?Sized>(
         &mut self,
         shared: &Shared<'_, '_, D>,
         kind: Option<NutsRestart>,
@@ -142,14 +142,14 @@ impl GpuEngine {
         let all = 0..self.chains.all.len();
         let mut left = vec![all];
         while !left.is_empty() {
-            let Self { parts, weights, chains, last, .. } = self;
-            if let (Some(last), true) = (last, parts.is_empty()) {
+            let Self { shards, weights, chains, last, .. } = self;
+            if let (Some(last), true) = (last, shards.is_empty()) {
                 return Err(last.clone().into());
             }
-            let mut progresses: Vec<SpanProgress<'_>> = parts.iter().map(|_| SpanProgress::new(span.clone())).collect();
-            set_out(parts, weights, &left, kind, (&mut chains.all, blocks), &mut progresses);
-            let failed = drive(parts, shared, &mut progresses)?;
-            left = progresses.into_iter().flat_map(|progress| progress.undo(window)).collect();
+            let mut under_way: Vec<SpanProgress<'_>> = shards.iter().map(|_| SpanProgress::new(span.clone())).collect();
+            set_out(shards, weights, &left, kind, (&mut chains.all, blocks), &mut under_way);
+            let failed = drive(shards, shared, &mut under_way)?;
+            left = under_way.into_iter().flat_map(|progress| progress.undo(window)).collect();
             left.sort_unstable_by_key(|range| range.start);
             self.give_up(failed)?;
         }
@@ -163,9 +163,9 @@ impl GpuEngine {
         }
         failed.sort_by_key(|&(at, _)| at);
         for (gone, (at, cause)) in failed.into_iter().enumerate() {
-            let part = self.parts.remove(at - gone);
+            let shard = self.shards.remove(at - gone);
             self.weights.remove(at - gone);
-            self.note(part.number(), cause);
+            self.note(shard.number(), cause);
         }
         self.make_room()
     }
@@ -179,10 +179,10 @@ impl GpuEngine {
     ///
     /// # Errors
     /// When the error is not a failure of the device.
-    fn keep(&mut self, device: u32, weight: u32, part: Result<DeviceShard, SamplerError>) -> Result<(), SamplerError> {
-        match part {
-            Ok(part) => {
-                self.parts.push(part);
+    fn keep(&mut self, device: u32, weight: u32, shard: Result<DeviceShard, SamplerError>) -> Result<(), SamplerError> {
+        match shard {
+            Ok(shard) => {
+                self.shards.push(shard);
                 self.weights.push(weight);
             }
             Err(SamplerError::Device(cause)) if is_loss(&cause) || cause.is_out_of_memory() => self.note(device, cause),
@@ -194,17 +194,17 @@ impl GpuEngine {
     /// Makes room on each of the devices that are left for its share of all chains, which none has placed any more.
     fn make_room(&mut self) -> Result<(), SamplerError> {
         loop {
-            let (parts, weights) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.weights));
-            let (count, shares) = (parts.len(), shares(self.most, &weights));
-            for ((mut part, weight), share) in parts.into_iter().zip(weights).zip(shares) {
-                part.holds = None;
-                let (device, part) = (part.number(), part.with_room(share, &mut self.notes));
-                self.keep(device, weight, part)?;
+            let (shards, weights) = (std::mem::take(&mut self.shards), std::mem::take(&mut self.weights));
+            let (count, shares) = (shards.len(), shares(self.most, &weights));
+            for ((mut shard, weight), share) in shards.into_iter().zip(weights).zip(shares) {
+                shard.holds = None;
+                let (device, shard) = (shard.number(), shard.with_room(share, &mut self.notes));
+                self.keep(device, weight, shard)?;
             }
             match &self.last {
-                Some(last) if self.parts.is_empty() => return Err(last.clone().into()),
-                None if self.parts.is_empty() => return Err(no_device().into()),
-                _ if self.parts.len() == count => return Ok(()),
+                Some(last) if self.shards.is_empty() => return Err(last.clone().into()),
+                None if self.shards.is_empty() => return Err(no_device().into()),
+                _ if self.shards.len() == count => return Ok(()),
                 _ => {}
             }
         }
@@ -223,48 +223,48 @@ pub(super) fn no_device() -> ConfigError {
 
 /// Divides these chains over the devices, in order.
 fn set_out<'a>(
-    parts: &mut [DeviceShard],
+    shards: &mut [DeviceShard],
     weights: &[u32],
     left: &[Range<usize>],
     kind: Option<NutsRestart>,
     (mut chains, mut blocks): (&'a mut [HostChain], &'a mut [ChainBlock]),
-    progresses: &mut [SpanProgress<'a>],
+    under_way: &mut [SpanProgress<'a>],
 ) {
     let mut first = 0;
     for range in left {
         (_, chains) = chains.split_at_mut(range.start - first);
         (_, blocks) = blocks.split_at_mut(range.start - first);
         first = range.start;
-        for ((part, progress), count) in parts.iter_mut().zip(&mut *progresses).zip(shares(range.len(), weights)) {
+        for ((shard, progress), count) in shards.iter_mut().zip(&mut *under_way).zip(shares(range.len(), weights)) {
             let (own, own_blocks);
             (own, chains) = chains.split_at_mut(count);
             (own_blocks, blocks) = blocks.split_at_mut(count);
             if count > 0 {
-                part.join(progress, first, own, own_blocks, kind);
+                shard.join(progress, first, own, own_blocks, kind);
             }
             first += count;
         }
     }
 }
 
-/// Moves all chains to the end of their progresses, except those of devices that fail. Returns these devices and their
+/// Moves all chains to the end of their spans, except those of devices that fail. Returns these devices and their
 /// errors.
 fn drive<D: LogDensity + ?Sized>(
-    parts: &mut [DeviceShard],
+    shards: &mut [DeviceShard],
     shared: &Shared<'_, '_, D>,
-    progresses: &mut [SpanProgress<'_>],
+    under_way: &mut [SpanProgress<'_>],
 ) -> Result<Failed, SamplerError> {
-    let (mut failed, count) = (Failed::new(), parts.len());
+    let (mut failed, count) = (Failed::new(), shards.len());
     loop {
         let mut all_done = true;
         // While one device is waited for, the others have work.
         for wait in [false, true] {
-            for (at, (part, progress)) in parts.iter_mut().zip(&mut *progresses).enumerate() {
+            for (at, (shard, progress)) in shards.iter_mut().zip(&mut *under_way).enumerate() {
                 if progress.is_done() || failed.iter().any(|&(gone, _)| gone == at) {
                     continue;
                 }
                 all_done = false;
-                let done = if wait { part.take(shared, progress) } else { part.queue(shared, progress) };
+                let done = if wait { shard.take(shared, progress) } else { shard.queue(shared, progress) };
                 if let Err(error) = done {
                     failed.push((at, loss(error, failed.len() + 1 < count)?));
                 }
@@ -278,8 +278,8 @@ fn drive<D: LogDensity + ?Sized>(
 
 impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
     fn pool(&mut self) -> Box<dyn Pool + '_> {
-        let Self { parts, chains, .. } = self;
-        match parts.first_mut() {
+        let Self { shards, chains, .. } = self;
+        match shards.first_mut() {
             Some(DeviceShard { windows: Some(windows), compute, .. }) => {
                 Box::new(DevicePool { windows, stream: compute })
             }
@@ -319,7 +319,7 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
 
     fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
         let mut states = self.chains.states();
-        if let Some(DeviceShard { windows: Some(windows), .. }) = self.parts.first() {
+        if let Some(DeviceShard { windows: Some(windows), .. }) = self.shards.first() {
             for (c, state) in states.iter_mut().enumerate() {
                 state.window = windows::read(windows, c)?;
             }
@@ -331,7 +331,7 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
 impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let mut blocks = self.chains.blocks(span.len());
-        self.progress(shared, None, &span, &mut blocks)?;
+        self.move_through(shared, None, &span, &mut blocks)?;
         Ok(blocks)
     }
 

@@ -102,7 +102,7 @@ pub(super) struct SpanProgress<'a> {
 }
 
 impl<'a> SpanProgress<'a> {
-    /// Begins a progress of no chains yet through this span; an empty span is for chains that are only placed.
+    /// Begins with no chains yet to take through this span; an empty span is for chains that are only placed.
     pub(super) fn new(span: Range<usize>) -> Self {
         Self { groups: VecDeque::new(), queued: span.start, taken: span.start, span, launches: 0, takes: 0 }
     }
@@ -210,7 +210,8 @@ impl DeviceShard {
         }
     }
 
-    /// Adds chains to a progress, which begin with number `first`, after they are placed in this way; without one, as they are
+    /// Adds chains, which begin with number `first`, to those on their way, after they are placed in this way; without
+    /// one, as they are
     /// where they are here already.
     pub(super) fn join<'a>(
         &mut self,
@@ -234,7 +235,7 @@ impl DeviceShard {
         }
     }
 
-    /// Queues what is next of a progress: the group's placement, or launches, one ahead of what the host takes.
+    /// Queues what is next on the way through the span: the group's placement, or launches, one ahead of what the host takes.
     pub(super) fn queue<D: LogDensity + ?Sized>(
         &mut self,
         shared: &Shared<'_, '_, D>,

@@ -74,7 +74,7 @@ mod tests {
         assert_eq!((pieces(&[], &[1, 1]), one(pieces(&[0, 0], &[1, 1]))), (vec![], Ok(0..2)));
     }
 
-    /// ChainBuffers of a parliament by the rule itself, one after the other; the parties of Wikipedia's example have 8 buffers by
+    /// Seats of a parliament by the rule itself, one after the other; the parties of Wikipedia's example have 8 seats by
     /// votes of 100, 80, 30 and 20 thousand: 4, 3, 1 and 0.
     #[test]
     fn the_rule_is_dhondts() {

@@ -169,7 +169,7 @@ impl<'d, D: LogDensity + ?Sized> SetStatus<'d, D, Sampler<'d, D>> {
         };
         let block = sampler.advance(limit)?;
         *self = if sampler.is_complete() {
-            // The run's workspaces are needed no more.
+            // The chains and their workspaces are needed no more.
             let steps = sampler.step_sizes();
             Self::Complete(sampler.into_run_state(), steps)
         } else {

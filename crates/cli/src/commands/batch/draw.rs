@@ -88,15 +88,15 @@ impl Session<'_> {
                 return Ok(true);
             }
             let begin = Instant::now();
-            let moved = self.pool.install(|| batch.advance(pace.limit));
+            let steps = self.pool.install(|| batch.advance(pace.limit));
             warn("data sets: ", batch.take_notes());
-            let Some(moved) = moved.context(STOPPED)? else {
+            let Some(steps) = steps.context(STOPPED)? else {
                 return Ok(false);
             };
             let took = begin.elapsed();
-            let longest = moved.iter().filter_map(|one| Some(one.block.as_ref().ok()?.draws)).max();
+            let longest = steps.iter().filter_map(|one| Some(one.block.as_ref().ok()?.draws)).max();
             pace.learn(longest.unwrap_or(1), took);
-            for BatchStep { set, block } in moved {
+            for BatchStep { set, block } in steps {
                 match block {
                     Ok(block) => open[set].take(&block, took, &batch, set)?,
                     Err(error) => {

@@ -11,14 +11,14 @@ use octopus_bench::accept;
 /// # Errors
 /// When a file of the results is missing or is not what it should be, or the report cannot be written.
 pub(super) fn run(args: &DeviceAcceptArgs) -> Result<Exit> {
-    let judgement = accept::judge(&args.results)?;
-    output::note(judgement.to_string().trim_end_matches('\n'));
-    if !judgement.accepted() {
+    let acceptance = accept::judge(&args.results)?;
+    output::note(acceptance.to_string().trim_end_matches('\n'));
+    if !acceptance.accepted() {
         return Ok(Exit::Bad);
     }
     match &args.reports {
-        Some(reports) => output::print(&judgement.write_report(reports)?.display().to_string())?,
-        None => output::note(format!("accept: all is well on {}; a rehearsal makes no report", judgement.device())),
+        Some(reports) => output::print(&acceptance.write_report(reports)?.display().to_string())?,
+        None => output::note(format!("accept: all is well on {}; no report was asked for", acceptance.device())),
     }
     Ok(Exit::Fine)
 }

@@ -8,6 +8,7 @@ use octopus_bench::{benchmark, costs, exact, runs, sampler};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Times operations on arrays.
@@ -74,7 +75,7 @@ pub(super) fn sampler(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> 
         return Ok(Exit::Fine);
     }
     let starting = |what: &str| {
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(own_file()?);
         command.args(["device", "sampler", "--device", &args.device.to_string(), "--first-draw", what]);
         Ok(command)
     };
@@ -82,6 +83,12 @@ pub(super) fn sampler(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> 
     let options = sampler::SamplerOptions { device, small, seconds, out: args.out.as_deref(), starting: &starting };
     print(&sampler::run(&options)?, global)?;
     Ok(Exit::Fine)
+}
+
+/// Returns the file of this program.
+fn own_file() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
+        .map_err(|error| std::io::Error::new(error.kind(), format!("this program does not know its own file: {error}")))
 }
 
 /// Prints an answer as JSON or as text.
