@@ -50,7 +50,7 @@ fn what_has_changed_makes_it_stale_and_is_said() {
     cache.store(&device_costs(1)).unwrap();
     let why = |key: CostsKey| cache.load(&key).unwrap_err().to_string();
     let driver = why(CostsKey { driver_version: "560.28.03".into(), ..key() });
-    assert!(driver.ends_with(" is ignored: its driver was 550.54.15, is 560.28.03"), "{driver}");
+    assert!(driver.ends_with(" are not used: its driver was 550.54.15, is 560.28.03"), "{driver}");
     let binary = why(CostsKey { binary: "9.9.9 release 0123".into(), ..key() });
     assert!(binary.contains("its program was ") && binary.ends_with(", is 9.9.9 release 0123"), "{binary}");
     // Another device has another file; one that was copied from it is not taken for its own.
@@ -73,7 +73,7 @@ fn damage_is_noticed_whatever_it_is() {
     let damaged = |text: &str| {
         let miss = with(text);
         assert!(matches!(miss, CostsMiss::Damaged { .. }), "{miss}");
-        assert!(miss.to_string().contains("is ignored: the file is damaged"), "{miss}");
+        assert!(miss.to_string().contains("are not used: the file is damaged"), "{miss}");
     };
     // Cut off anywhere.
     for part in [0, 1, 20, good.len() / 2, good.len() - 3] {
@@ -117,7 +117,7 @@ fn a_folder_that_cannot_be_written_is_said() {
     let cache = CostsCache::in_folder(&file);
     let error = cache.store(&device_costs(1)).unwrap_err();
     assert!(matches!(error, CostsCacheError::Write { .. }), "{error}");
-    assert!(error.to_string().contains("is not kept: cannot create the folder"), "{error}");
+    assert!(error.to_string().contains("are not kept: cannot create the folder"), "{error}");
 }
 
 #[test]
