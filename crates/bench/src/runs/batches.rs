@@ -60,7 +60,7 @@ impl Batch {
         let mut drawn: Vec<Bits> = models.iter().map(Bits::empty).collect();
         while let Some(steps) = sampler.advance(usize::MAX).map_err(failed)? {
             for step in steps {
-                drawn[steps.set].add(&steps.block.map_err(failed)?);
+                drawn[step.set].add(&step.block.map_err(failed)?);
             }
         }
         let seconds = clock.elapsed().as_secs_f64() / models.len() as f64;

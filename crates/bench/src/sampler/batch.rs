@@ -87,7 +87,7 @@ impl BatchPlan {
         let (mut leapfrogs, mut failed) = (0, 0);
         while let Some(steps) = sampler.advance(usize::MAX)? {
             for step in steps {
-                match steps.block {
+                match step.block {
                     Ok(block) => leapfrogs += block.leapfrogs(),
                     Err(_) => failed += 1,
                 }

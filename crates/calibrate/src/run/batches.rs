@@ -42,20 +42,20 @@ pub(super) fn run(
             if (task.stop)() {
                 return Ok(());
             }
-            let mut steps = Vec::new();
+            let mut taken = Vec::new();
             for BatchStep { set, block } in steps {
                 // Where one data set has no kernels, none of the model's has.
                 if let Err(error @ SamplerError::NoKernel { .. }) = block {
                     return Err(error.into());
                 }
-                steps.extend(drawn[set].take().map(|drawn| (set, drawn, block, batch.is_complete(set))));
+                taken.extend(drawn[set].take().map(|drawn| (set, drawn, block, batch.is_complete(set))));
             }
             let steps: Vec<_> = pool.install(|| {
                 let one = |(set, drawn, block, is_last): (usize, _, _, _)| {
                     let number = posed[set].number;
                     (set, ended(number, step(task, drawn, block, is_last)))
                 };
-                steps.into_par_iter().map(one).collect()
+                taken.into_par_iter().map(one).collect()
             });
             for (set, step) in steps {
                 match step {

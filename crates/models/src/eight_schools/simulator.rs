@@ -1,5 +1,6 @@
 //! The simulator of the model of eight schools.
 
+use super::density::{MU_SD, TAU_SCALE};
 use crate::{EightSchools, ModelError, Simulator};
 use octopus_density::{Layout, LogDensity};
 use octopus_random::{Stream, exact};

@@ -111,7 +111,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
             };
             // The approximate cost of a transition of all chains.
             let chains = |prepared: &PreparedRun<'d, D>| prepared.run_state.config().chains;
-            let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |begun| chains(prepared));
+            let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |prepared| chains(prepared));
             for piece in pieces(&numbers.iter().map(cost).collect::<Vec<usize>>(), &weights) {
                 turns.extend(numbers[piece].chunks(at_once.max(1)).map(of_turn));
             }
@@ -125,7 +125,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         Ok(all)
     }
 
-    /// Begins a turn on every device that has nothing to do; whether one was begun or is under way.
+    /// Begins a turn on every device that has nothing to do; whether one was prepared or is under way.
     fn fill(&mut self) -> Result<bool, SamplerError> {
         let mut busy = vec![false; self.devices.len()];
         going(&mut self.sets).for_each(|(_, run)| busy[run.device] = true);

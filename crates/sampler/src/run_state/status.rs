@@ -6,10 +6,10 @@ use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu_note::GpuNote;
 
-/// What one data set's run has done in one [`BatchSampler::advance`].
+/// What one data set's run has done in one [`BatchSampler::advance`](crate::BatchSampler::advance).
 #[derive(Debug)]
 pub struct BatchStep {
-    /// The number of the data set, counted from 0 in the order given to [`BatchSampler::begin`].
+    /// The number of the data set, counted from 0 in the order given to [`BatchSampler::begin`](crate::BatchSampler::begin).
     pub set: usize,
     /// The draws, or why the run has ended for good.
     pub block: Result<Block, SamplerError>,
@@ -17,7 +17,7 @@ pub struct BatchStep {
 
 /// The runs of a batch, wherever their chains are.
 pub(crate) trait Runs<'d, D: ?Sized>: Send {
-    /// Moves the data sets: see [`BatchSampler::advance`].
+    /// Moves the data sets: see [`BatchSampler::advance`](crate::BatchSampler::advance).
     fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError>;
 
     fn run_state(&self, set: usize) -> Option<&RunState<'d, D>>;
