@@ -190,8 +190,8 @@ fn when(run: &PredictedRun) -> String {
 }
 
 impl StepCosts {
-    /// Gathers the costs on this machine: those of the devices are what `octopus device measure` has kept, and that of the processor comes
-    /// from a short run of the model.
+    /// Gathers the costs on this machine: those of the devices are what `octopus device measure` has kept, and that of
+    /// the processor comes from a short run of the model.
     ///
     /// # Errors
     /// When the model cannot be sampled at all.

@@ -211,8 +211,7 @@ impl DeviceShard {
     }
 
     /// Adds chains, which begin with number `first`, to those on their way, after they are placed in this way; without
-    /// one, as they are
-    /// where they are here already.
+    /// one, as they are where they are here already.
     pub(super) fn join<'a>(
         &mut self,
         progress: &mut SpanProgress<'a>,

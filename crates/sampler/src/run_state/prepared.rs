@@ -11,7 +11,8 @@ use octopus_density::LogDensity;
 pub enum Begin {
     /// The run begins at starting points, with these settings.
     Anew(SamplerConfig),
-    /// The run goes on from the bytes that [`Sampler::checkpoint`](crate::Sampler::checkpoint) or [`BatchSampler::checkpoint`](crate::BatchSampler::checkpoint) returned.
+    /// The run goes on from the bytes that [`Sampler::checkpoint`](crate::Sampler::checkpoint) or
+    /// [`BatchSampler::checkpoint`](crate::BatchSampler::checkpoint) returned.
     GoOn(Vec<u8>),
 }
 

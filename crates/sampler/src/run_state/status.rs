@@ -9,7 +9,8 @@ use crate::gpu_note::GpuNote;
 /// What one data set's run has done in one [`BatchSampler::advance`](crate::BatchSampler::advance).
 #[derive(Debug)]
 pub struct BatchStep {
-    /// The number of the data set, counted from 0 in the order given to [`BatchSampler::begin`](crate::BatchSampler::begin).
+    /// The number of the data set, counted from 0 in the order given to
+    /// [`BatchSampler::begin`](crate::BatchSampler::begin).
     pub set: usize,
     /// The draws, or why the run has ended for good.
     pub block: Result<Block, SamplerError>,
