@@ -66,7 +66,7 @@ impl Model for EightSchoolsModel {
         let (times, description) = match test {
             CalibrationTest::Ranks => (1.0, self.name().to_owned()),
             // Where tau is far above the standard errors, effects and data hold each other in place: a sequence that
-            // begins there stays. With Rubin's standard errors that is one sequence in seven.
+            // begins there stays.
             CalibrationTest::Geweke => {
                 let times = GEWEKE_ERRORS;
                 (times, format!("{}, standard errors {times} times as large", self.name()))
