@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::ReportError;
 use crate::benchmark::report_text;
+use crate::error::ReportError;
 use crate::html::page;
 use crate::json;
 use crate::junit::junit;
@@ -133,7 +133,7 @@ mod tests {
     fn a_figure_that_cannot_be_drawn_is_named_and_the_others_are_written() {
         let folder = tempfile::tempdir().unwrap();
         let mut figures = figures(&Sample::new(SMALL));
-        figures[0].plot = Box::new(crate::TracePlot { rows: vec![], divergences: vec![], parameters: 0 });
+        figures[0].plot = Box::new(crate::plot::TracePlot { rows: vec![], divergences: vec![], parameters: 0 });
         let error = write_figures(folder.path(), &figures, Format::Svg).unwrap_err().to_string();
         assert!(error.contains("trace plot"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);

@@ -5,10 +5,11 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
+use crate::measured::Measured;
+use crate::nullable;
 use crate::story::Stories;
 use crate::summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
 use crate::verdict::Verdict;
-use crate::{Measured, nullable};
 
 /// The version of `report.json`; it grows when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;

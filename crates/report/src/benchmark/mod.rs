@@ -7,8 +7,9 @@ pub(crate) use text::{EXPECTATION_COLUMNS, TIMING_COLUMNS, data_facts, machine_f
 use serde::{Deserialize, Serialize};
 
 use crate::format::count;
+use crate::measured::Measured;
+use crate::nullable;
 use crate::plot::{PerformancePlot, PerformanceResult, PerformanceRow};
-use crate::{Measured, nullable};
 
 /// Everything that was timed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

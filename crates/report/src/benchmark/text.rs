@@ -2,8 +2,9 @@
 
 use super::{Benchmark, EXPECTATIONS, EngineTimes, SpeedupDefinition};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
+use crate::measured::Measured;
+use crate::report::Report;
 use crate::text::{Charset, TextColumn, heading, text_table};
-use crate::{Measured, Report};
 
 /// Returns the whole report as text.
 pub(crate) fn report_text(report: &Report, charset: Charset) -> String {

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::table::{Column, of_words};
-use crate::Measured;
 use crate::benchmark::{EXPECTATION_COLUMNS, SpeedupDefinition};
+use crate::measured::Measured;
 use crate::report::Report;
 use crate::verdict::Status;
 

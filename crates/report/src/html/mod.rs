@@ -16,8 +16,8 @@ mod verdict;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::ReportError;
 use crate::bundle::Figure;
+use crate::error::ReportError;
 use crate::plot::theme_rules;
 use crate::report::Report;
 use crate::verdict::Outcome;

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::Measured;
 use crate::benchmark::{Benchmark, SpeedupDefinition};
 use crate::format::{count, rate, seconds, significant};
+use crate::measured::Measured;
 use crate::report::Report;
 use octopus_diag::limits;
 

@@ -91,7 +91,7 @@ pub(super) fn benchmark(report: &Report) -> Markup {
         p { "Wall times count warm-up; they are medians of repeats, and the variation is between repeats." }
         (of_words("timings", &columns, &benchmark.timing_rows(), &choices))
         @for run in &benchmark.runs {
-            @if let crate::Measured::NotMeasured(reason) = &run.result {
+            @if let crate::measured::Measured::NotMeasured(reason) = &run.result {
                 p.muted { (run.engine) " at " (run.groups) " groups: not measured: " (reason) }
             }
         }

@@ -10,7 +10,7 @@ use plotters::style::{FontDesc, FontFamily, RGBAColor, RGBColor, ShapeStyle, Tex
 use super::font::{self, CAP_HEIGHT, FAMILY, PLOTTERS_SIZE_PER_EM};
 use super::palette::{Colour, PAPER};
 use super::scene::{Align, Point, Scene, Shape, Text};
-use crate::ReportError;
+use crate::error::ReportError;
 
 /// Canvas pixels for each pixel of the picture, in each direction.
 const OVERSAMPLING: usize = 3;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use plotters::style::{FontDesc, FontFamily, FontStyle, register_font};
 
-use crate::ReportError;
+use crate::error::ReportError;
 
 /// Also the `font-family` of SVG text: Verdana has the same widths where DejaVu Sans is not installed.
 pub(crate) const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";

@@ -65,7 +65,7 @@ pub use trace::{TracePlot, TraceRow};
 
 pub(crate) use svg::theme_rules;
 
-use crate::ReportError;
+use crate::error::ReportError;
 use octopus_files::write_file;
 
 /// The file formats of a picture.
@@ -187,7 +187,7 @@ fn sound(what: &str, scene: Result<Scene, ReportError>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measured;
+    use crate::measured::Measured;
     use crate::sample::{Sample, Shape, benchmark};
 
     fn shape(groups: usize, chains: usize) -> Shape {

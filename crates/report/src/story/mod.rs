@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::draws::{Element, elements, first_draws, summarise};
-use crate::{ReportError, nullable};
+use crate::error::ReportError;
+use crate::nullable;
 
 /// Steps at which the growth of effective sample sizes is looked at: eighths of the draws.
 const STEPS: usize = 8;

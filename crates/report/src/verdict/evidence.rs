@@ -1,8 +1,8 @@
 //! Makes the rows of the verdict from what was measured, with one small function for each criterion.
 
 use super::{CRITERIA, Criterion, Status, Verdict, VerdictRow};
-use crate::Measured;
 use crate::format::{bytes, percent, rate, significant};
+use crate::measured::Measured;
 use crate::summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
 use octopus_diag::limits;
 

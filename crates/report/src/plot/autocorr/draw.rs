@@ -8,7 +8,7 @@ use super::super::scene::{Scene, Text};
 use super::super::spread::{Spread, spread_key};
 use super::super::{About, Plot, Subject, choose};
 use super::{AutocorrPanel, AutocorrPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{rate, significant};
 
 const INSIDE: f64 = 240.0;

@@ -79,7 +79,7 @@ impl AutocorrPlot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ReportError;
+    use crate::error::ReportError;
     use crate::plot::{Plot, sound};
     use crate::sample::Normals;
 

@@ -6,7 +6,7 @@ use super::super::panel::{MARGIN, WIDTH, head};
 use super::super::scene::Scene;
 use super::super::{About, Plot, Subject};
 use super::{EcdfPanel, EcdfPlot, height, near_one, place};
-use crate::ReportError;
+use crate::error::ReportError;
 
 const CAPTION: &str =
     "Of each quantity the share of ranks up to each rank, less what is expected, with simultaneous bands.";

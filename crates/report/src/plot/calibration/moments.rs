@@ -6,7 +6,7 @@ use super::super::panel::{LABEL, MARGIN, Panel, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{MomentRow, MomentsPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 
 const ROW: f64 = 44.0;
 /// Names at the left and numbers at the right.

@@ -6,7 +6,7 @@ use super::super::panel::{MARGIN, WIDTH, head};
 use super::super::scene::Scene;
 use super::super::{About, Plot, Subject};
 use super::{RankPanel, RankPlot, height, near_one, place};
-use crate::ReportError;
+use crate::error::ReportError;
 
 const CAPTION: &str = "How many data sets have each rank; a calibrated quantity is flat.";
 

@@ -7,7 +7,7 @@ use super::super::scene::{Scene, Text};
 use super::super::spread::spread_key;
 use super::super::{About, Plot, Subject, choose};
 use super::{COVERAGE, ChainRankPlot, draw_ranks};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, significant};
 
 /// More chains than this have no strip of their own.

@@ -1,7 +1,7 @@
 //! Ranks by hand, and the picture for every shape.
 
 use super::*;
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::plot::{Plot, sound};
 
 fn chains(count: usize, draws: usize) -> Vec<Vec<f64>> {

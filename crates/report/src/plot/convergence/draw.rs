@@ -8,7 +8,7 @@ use super::super::scene::{Align, Scene, Text};
 use super::super::spread::{Spread, spread_key};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ConvergencePlot, ConvergenceSeries};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, rate, significant};
 use octopus_diag::limits;
 

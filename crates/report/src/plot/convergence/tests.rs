@@ -1,7 +1,7 @@
 //! Numbers are those of the summary, and the picture for every shape.
 
 use super::*;
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::plot::{Plot, sound};
 use crate::sample::{Sample, Shape};
 

@@ -43,7 +43,7 @@ impl EnergyPlot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ReportError;
+    use crate::error::ReportError;
     use crate::plot::{Plot, sound};
     use octopus_trace::{Array, Values};
 

@@ -7,7 +7,7 @@ use super::super::panel::{MARGIN, Panel, WIDTH, head, key};
 use super::super::scene::Scene;
 use super::super::{About, Plot, Subject, choose};
 use super::{EssEvolutionPanel, EssEvolutionPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, rate};
 
 pub(super) const INSIDE: f64 = 260.0;

@@ -8,7 +8,7 @@ use super::super::scene::Scene;
 use super::super::{About, Plot, Subject, choose};
 use super::evolution::INSIDE;
 use super::{EssRegions, EssRegionsPanel, EssRegionsPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::rate;
 
 impl Plot for EssRegionsPlot {

@@ -1,7 +1,7 @@
 //! Numbers are those of the diagnostics, and the pictures for every shape.
 
 use super::*;
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::plot::{Plot, sound};
 use crate::sample::{Sample, Shape};
 use octopus_diag::{ess_bulk, ess_local, ess_quantile, ess_tail};

@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key
 use super::super::scene::{Align, Point, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ForestPlot, ForestRow, ForestSection, many};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::significant;
 use octopus_diag::limits;
 

@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ComparedRow, ComparedSection, ForestComparisonPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, significant};
 use octopus_diag::limits;
 

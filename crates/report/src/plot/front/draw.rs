@@ -7,7 +7,7 @@ use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Point, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{FrontPoint, ParetoFrontPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{rate, significant};
 
 const HEIGHT: f64 = 760.0;

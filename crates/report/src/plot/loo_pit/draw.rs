@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Point, Scene, Text};
 use super::super::{About, Plot, Subject};
 use super::{Counts, LooPitPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, percent, significant};
 
 const HEIGHT: f64 = 480.0;

@@ -6,7 +6,7 @@ mod draw;
 
 use octopus_diag::{EcdfBand, RankCounts};
 
-use crate::ReportError;
+use crate::error::ReportError;
 
 /// The probability that uniform values stay inside the band everywhere.
 const COVERAGE: f64 = 0.95;

@@ -8,7 +8,7 @@ use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, choose, font, font::Weight};
 use super::regions::{Plane, unit};
 use super::{PairPlot, PairVariable};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::estimate::Density;
 use crate::format::count;
 use octopus_diag::quantile_of_sorted;

@@ -5,7 +5,7 @@ use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Point, Scene, Text};
 use super::super::{About, Plot, Subject, choose, font, font::Weight};
 use super::ParallelPlot;
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, significant};
 use octopus_diag::quantile_of_sorted;
 

@@ -8,7 +8,7 @@ use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{COLUMNS, Class, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot, RELIABLE};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, significant};
 
 const HEIGHT: f64 = 620.0;

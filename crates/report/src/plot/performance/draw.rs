@@ -6,8 +6,9 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{PerformancePlot, PerformanceResult, PerformanceRow};
+use crate::error::ReportError;
 use crate::format::{rate, round_seconds, seconds};
-use crate::{Measured, ReportError};
+use crate::measured::Measured;
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 26.0;

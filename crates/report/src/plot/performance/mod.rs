@@ -2,7 +2,7 @@
 
 mod draw;
 
-use crate::Measured;
+use crate::measured::Measured;
 
 /// The data of a performance comparison.
 #[derive(Clone, Debug)]

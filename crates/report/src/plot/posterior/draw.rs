@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{PosteriorPanel, PosteriorPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::estimate::Density;
 use crate::format::{percent, significant};
 

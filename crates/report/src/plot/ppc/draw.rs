@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, LABEL, MARGIN, Panel, WIDTH, head, key};
 use super::super::scene::{Scene, Text};
 use super::super::{About, Plot, Subject};
 use super::{PpcPlot, histogram, mean_curve};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::estimate::Density;
 use crate::format::significant;
 use crate::summary::PredictiveStatistic;

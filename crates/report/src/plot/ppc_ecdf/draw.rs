@@ -6,7 +6,7 @@ use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Point, Scene, Text};
 use super::super::{About, Plot, Subject};
 use super::{Functions, PpcEcdfPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{percent, significant};
 
 const LEFT: f64 = 80.0;

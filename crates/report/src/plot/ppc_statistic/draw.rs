@@ -7,7 +7,7 @@ use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::PpcStatisticPlot;
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, significant};
 use crate::summary::PredictiveStatistic;
 

@@ -7,7 +7,7 @@ use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::estimate::Density;
 use crate::format::{count, significant};
 use octopus_diag::quantile_of_sorted;

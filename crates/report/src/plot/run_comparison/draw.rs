@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{MOST_ROWS, RunComparisonPlot, RunDifference, RunRatio, spread};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, significant};
 
 const ROW: f64 = 36.0;

@@ -7,7 +7,7 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ScalingMeasure, ScalingPlot, ScalingSeries};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::rate;
 
 const HEIGHT: f64 = 700.0;

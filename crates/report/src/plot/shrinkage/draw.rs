@@ -7,7 +7,7 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Point, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ShrinkagePlot, ShrunkGroup, shade};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::format::{count, significant};
 
 const HEIGHT: f64 = 690.0;

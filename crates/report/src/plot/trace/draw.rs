@@ -7,7 +7,7 @@ use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, choose, font, font::Weight};
 use super::{TracePlot, TraceRow, thinned};
-use crate::ReportError;
+use crate::error::ReportError;
 use crate::estimate::Density;
 use crate::format::{count, rate, significant};
 
