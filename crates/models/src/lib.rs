@@ -31,6 +31,7 @@ pub mod exact;
 mod fingerprint;
 mod hierarchical_normal;
 mod model;
+mod moments;
 mod option;
 mod registry;
 pub mod settings;

@@ -5,35 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::benchmark::report_text;
 use crate::error::ReportError;
+use crate::figure::Figure;
 use crate::html::page;
 use crate::json;
 use crate::junit::junit;
-use crate::plot::{About, Format, Plot, render};
+use crate::plot::{Format, render};
 use crate::report::Report;
 use crate::text::Charset;
 use crate::verdict::Deliverable;
 use octopus_files::write_file;
-
-/// A picture of the report with its file's stem and the words around it.
-#[derive(Debug)]
-pub struct Figure {
-    /// The file's name without ending, e.g. `trace_plot`.
-    pub stem: String,
-    /// The heading on the page.
-    pub title: String,
-    /// The caption: what the picture shows and how to read it.
-    pub caption: String,
-    /// The picture.
-    pub plot: Box<dyn Plot>,
-}
-
-impl Figure {
-    /// Makes a figure under the plot's usual name, heading and caption.
-    pub fn new(plot: impl Plot + 'static) -> Self {
-        let About { stem, title, caption, .. } = plot.about();
-        Self { stem: stem.to_owned(), title: title.to_owned(), caption: caption.to_owned(), plot: Box::new(plot) }
-    }
-}
 
 /// Draws every figure into `folder` as its stem says, on all cores, and returns the files, sorted.
 ///

@@ -129,6 +129,7 @@ mod bundle;
 mod draws;
 mod error;
 mod estimate;
+mod figure;
 mod format;
 mod html;
 mod json;
@@ -144,8 +145,9 @@ mod text;
 mod verdict;
 
 pub use benchmark::{Benchmark, EngineRun, EngineTimes, Repeat, Speedup, SpeedupDefinition};
-pub use bundle::{Figure, deliverables, write_figures, write_report};
+pub use bundle::{deliverables, write_figures, write_report};
 pub use error::ReportError;
+pub use figure::Figure;
 pub use format::{count, percent, rate, seconds, significant};
 pub use measured::Measured;
 pub use plot::*;

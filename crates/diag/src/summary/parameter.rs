@@ -5,7 +5,6 @@
 
 use crate::limits;
 use crate::numbers::finite;
-use crate::summary::table::percent;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -227,5 +226,26 @@ impl fmt::Display for Limit {
             Self::Below(limit) => write!(f, "below {limit}"),
             Self::Above(limit) => write!(f, "above {limit}"),
         }
+    }
+}
+
+/// Returns a probability in percent, without needless digits: `89`, `95.5`.
+pub(crate) fn percent(prob: f64) -> String {
+    short(100.0 * prob)
+}
+
+/// Up to six decimals, none of them a trailing zero.
+pub(crate) fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages() {
+        assert_eq!([percent(0.89), percent(0.955), percent(1.0), percent(0.94)], ["89", "95.5", "100", "94"]);
     }
 }

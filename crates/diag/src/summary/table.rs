@@ -1,7 +1,7 @@
 //! Summaries as text: aligned columns, long ones shortened in the middle.
 
 use crate::summary::Summary;
-use crate::summary::parameter::{Cell, Column, Numbers, ParameterSummary, Print, TEXT};
+use crate::summary::parameter::{Cell, Column, Numbers, ParameterSummary, Print, TEXT, short};
 use std::fmt::{self, Write};
 
 /// How many rows a table shows.
@@ -169,17 +169,6 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Returns a probability in percent, without needless digits: `89`, `95.5`.
-pub(crate) fn percent(prob: f64) -> String {
-    short(100.0 * prob)
-}
-
-/// Up to six decimals, none of them a trailing zero.
-fn short(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,10 +225,5 @@ mod tests {
         let lines = shown(&rows, Rows::AtMost(5));
         let expected = [0, 1, 2].map(Shown::Row).into_iter().chain([Shown::Gap(95)]).chain([98, 99].map(Shown::Row));
         assert_eq!(lines, expected.collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn percentages() {
-        assert_eq!([percent(0.89), percent(0.955), percent(1.0), percent(0.94)], ["89", "95.5", "100", "94"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::blosc;
 use super::dtype::{DataType, Kind};
-use super::read::Grid;
+use super::grid::Grid;
 use octopus_trace::Values;
 use serde_json::Value;
 use std::io::Read;

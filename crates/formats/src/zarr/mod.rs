@@ -7,6 +7,7 @@
 mod blosc;
 mod codec;
 mod dtype;
+mod grid;
 mod metadata;
 mod read;
 mod v2;

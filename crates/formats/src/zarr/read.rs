@@ -2,6 +2,7 @@
 
 use super::codec::{ALLOWANCE, EXPANSION};
 use super::dtype::{DataType, Kind};
+use super::grid::Grid;
 use super::metadata::{self, ArrayMetadata, Unpacking};
 use super::{v2, v3};
 use crate::FormatError;
@@ -155,64 +156,6 @@ fn index_of(key: &str, array: &ArrayMetadata) -> Option<Vec<usize>> {
     }
     let index: Option<Vec<usize>> = rest.split(array.separator).map(|number| number.parse().ok()).collect();
     index.filter(|index| index.len() == rank)
-}
-
-/// An array cut into chunks of one shape.
-pub(super) struct Grid<'a> {
-    shape: &'a [usize],
-    chunk: &'a [usize],
-    /// The number of chunks along each axis.
-    pub counts: Vec<usize>,
-}
-
-impl<'a> Grid<'a> {
-    pub(super) fn new(shape: &'a [usize], chunk: &'a [usize]) -> Result<Self, String> {
-        if shape.len() != chunk.len() || chunk.contains(&0) {
-            return Err(format!("chunks of the shape {chunk:?} do not fit an array of the shape {shape:?}"));
-        }
-        Ok(Self { shape, chunk, counts: shape.iter().zip(chunk).map(|(&len, &part)| len.div_ceil(part)).collect() })
-    }
-
-    fn has(&self, index: &[usize]) -> bool {
-        index.iter().zip(&self.counts).all(|(at, count)| at < count)
-    }
-
-    /// Returns the index of the `number`-th chunk in row-major order.
-    pub(super) fn index(&self, number: usize) -> Vec<usize> {
-        super::write::unravel(number, &self.counts)
-    }
-
-    /// Copies the values of a chunk where they belong, as far as they lie in the array.
-    pub(super) fn place(&self, target: &mut Values, chunk: &Values, index: &[usize]) -> Result<(), String> {
-        match (target, chunk) {
-            (Values::F64(target), Values::F64(chunk)) => self.copy(target, chunk, index),
-            (Values::I64(target), Values::I64(chunk)) => self.copy(target, chunk, index),
-            (Values::Bool(target), Values::Bool(chunk)) => self.copy(target, chunk, index),
-            (Values::Strings(target), Values::Strings(chunk)) => self.copy(target, chunk, index),
-            _ => return Err("its codecs give another type than its metadata".into()),
-        }
-        Ok(())
-    }
-
-    fn copy<T: Clone>(&self, target: &mut [T], chunk: &[T], index: &[usize]) {
-        let first: Vec<usize> = index.iter().zip(self.chunk).map(|(&at, &part)| at * part).collect();
-        let inside: Vec<usize> =
-            first.iter().zip(self.shape).zip(self.chunk).map(|((&at, &len), &part)| part.min(len - at)).collect();
-        let Some((&row, outer)) = inside.split_last() else {
-            target.clone_from_slice(chunk);
-            return;
-        };
-        for number in 0..outer.iter().product() {
-            let at = super::write::unravel(number, outer);
-            let (mut to, mut from) = (0, 0);
-            for axis in 0..self.shape.len() {
-                let within = at.get(axis).copied().unwrap_or(0);
-                to = to * self.shape[axis] + first[axis] + within;
-                from = from * self.chunk[axis] + within;
-            }
-            target[to..to + row].clone_from_slice(&chunk[from..from + row]);
-        }
-    }
 }
 
 /// Returns the values that the stored numbers stand for.

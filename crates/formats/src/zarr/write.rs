@@ -1,5 +1,6 @@
 //! Writes InferenceData to a Zarr store of either version: the folders, the chunks, and all metadata in one place.
 
+use super::grid::unravel;
 use super::{is_store, v2, v3};
 use crate::FormatError;
 use crate::checked;
@@ -148,17 +149,6 @@ fn chunk_ranges(shape: &[usize], chunk: &[usize]) -> Vec<(Vec<usize>, Range<usiz
         ranges.push((index, start..start + length));
     }
     ranges
-}
-
-/// Returns the index of the `number`-th element of a row-major array.
-pub(super) fn unravel(number: usize, shape: &[usize]) -> Vec<usize> {
-    let mut rest = number;
-    let mut index = vec![0; shape.len()];
-    for (axis, &len) in shape.iter().enumerate().rev() {
-        index[axis] = rest % len;
-        rest /= len;
-    }
-    index
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The exact posterior of eight schools: given tau everything else is jointly normal, and one dimension remains.
 
 use super::density::{EightSchools, MU_SD, TAU_SCALE};
-use crate::exact::Moments;
+use crate::moments::Moments;
 
 /// The posterior means and standard deviations of [`EightSchools`].
 ///

@@ -26,7 +26,7 @@ mod statistics;
 
 pub use marginal::{Interval, Marginal};
 
-use crate::exact::Moments;
+use crate::moments::Moments;
 use crate::{HierarchicalPrior, ModelError};
 use evidence::Evidence;
 use lattice::{Lattice, Modes};

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, PreEscaped, html};
 
-use crate::bundle::Figure;
 use crate::error::ReportError;
+use crate::figure::Figure;
 use crate::plot::Subject;
 
 /// Up to here a picture goes in as SVG, which stays sharp and follows the dark mode; beyond it, as the smaller of both.

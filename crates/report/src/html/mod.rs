@@ -16,8 +16,8 @@ mod verdict;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::bundle::Figure;
 use crate::error::ReportError;
+use crate::figure::Figure;
 use crate::plot::theme_rules;
 use crate::report::Report;
 use crate::verdict::Outcome;
