@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::benchmark::report_text;
 use crate::error::ReportError;
-use crate::figure::Figure;
 use crate::html::page;
 use crate::json;
 use crate::junit::junit;
-use crate::plot::{Format, render};
+use crate::plot::{Figure, Format, render};
 use crate::report::Report;
 use crate::text::Charset;
 use crate::verdict::Deliverable;

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::format::count;
 use crate::measured::Measured;
 use crate::nullable;
-use crate::plot::{PerformancePlot, PerformanceResult, PerformanceRow};
 
 /// Everything that was timed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -107,13 +106,13 @@ pub struct Speedup {
 
 /// The PRD's expectation for a problem size, on its reference GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Expectation {
+pub(crate) struct Expectation {
     /// The number of groups, of ten observations each.
-    groups: usize,
+    pub(crate) groups: usize,
     /// The range of the wall time on the CPU in seconds.
-    cpu_s: (f64, f64),
+    pub(crate) cpu_s: (f64, f64),
     /// The range of the wall time on the GPU in seconds.
-    gpu_s: (f64, f64),
+    pub(crate) gpu_s: (f64, f64),
     /// The range of the speed-up.
     speedup: (f64, f64),
 }
@@ -122,7 +121,7 @@ struct Expectation {
 const CHAINS: usize = 4;
 
 /// The PRD's table; its reference GPU is an RTX A6000 (48 GB, CUDA 12.4, 38.7 TFLOPS f32).
-const EXPECTATIONS: [Expectation; 3] = [
+pub(crate) const EXPECTATIONS: [Expectation; 3] = [
     Expectation { groups: 100, cpu_s: (60.0, 120.0), gpu_s: (15.0, 30.0), speedup: (3.0, 8.0) },
     Expectation { groups: 500, cpu_s: (300.0, 600.0), gpu_s: (60.0, 120.0), speedup: (5.0, 10.0) },
     Expectation { groups: 1000, cpu_s: (900.0, 1800.0), gpu_s: (120.0, 240.0), speedup: (8.0, 15.0) },
@@ -174,39 +173,12 @@ impl EngineRun {
         self.chains * self.draws
     }
 
-    fn problem(&self) -> String {
+    pub(crate) fn problem(&self) -> String {
         format!("{} groups, {} obs.", count(self.groups as u64), count(self.observations as u64))
     }
 }
 
 impl Benchmark {
-    /// Returns the comparison as a picture: our rows by problem, and the PRD's ranges where it names the size.
-    pub fn plot(&self) -> PerformancePlot {
-        let mut rows: Vec<PerformanceRow> = Vec::new();
-        let mut sizes: Vec<(String, usize)> = Vec::new();
-        for run in &self.runs {
-            if !sizes.iter().any(|(problem, _)| *problem == run.problem()) {
-                sizes.push((run.problem(), run.groups));
-            }
-            let label = [run.engine.as_str(), run.setting.as_str()];
-            let label: Vec<&str> = label.into_iter().filter(|part| !part.is_empty()).collect();
-            let result = PerformanceResult::Run {
-                wall_s: run.result.clone().map(|times| times.wall_s()),
-                min_ess_per_s: run.result.value().map(EngineTimes::min_ess_per_s).filter(|rate| rate.is_finite()),
-                gpu: run.gpu,
-            };
-            rows.push(PerformanceRow { problem: run.problem(), label: label.join(", "), result });
-        }
-        for (problem, groups) in sizes {
-            let Some(expected) = EXPECTATIONS.iter().find(|expected| expected.groups == groups) else { continue };
-            for (label, wall_s) in [("PRD expects, CPU", expected.cpu_s), ("PRD expects, GPU", expected.gpu_s)] {
-                let result = PerformanceResult::Expected { wall_s };
-                rows.push(PerformanceRow { problem: problem.clone(), label: label.to_owned(), result });
-            }
-        }
-        PerformancePlot { rows }
-    }
-
     /// Returns the shortest median wall time at `groups` on a GPU or not, of the PRD's chains: runs of many short ones
     /// are not what its table is about.
     fn best_wall(&self, groups: usize, gpu: bool) -> Option<f64> {

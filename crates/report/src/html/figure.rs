@@ -5,8 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, PreEscaped, html};
 
 use crate::error::ReportError;
-use crate::figure::Figure;
-use crate::plot::Subject;
+use crate::plot::{Figure, Subject};
 
 /// Up to here a picture goes in as SVG, which stays sharp and follows the dark mode; beyond it, as the smaller of both.
 const LARGEST_SVG: usize = 300_000;

@@ -17,8 +17,7 @@ mod verdict;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::error::ReportError;
-use crate::figure::Figure;
-use crate::plot::theme_rules;
+use crate::plot::{Figure, theme_rules};
 use crate::report::Report;
 use crate::verdict::Outcome;
 

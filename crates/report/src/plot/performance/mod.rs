@@ -2,6 +2,7 @@
 
 mod draw;
 
+use crate::benchmark::{Benchmark, EXPECTATIONS, EngineTimes};
 use crate::measured::Measured;
 
 /// The data of a performance comparison.
@@ -76,6 +77,35 @@ fn decades(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let (low, high) = super::axis::extent(values.into_iter().filter(|v| *v > 0.0))?;
     let first = (low * 0.8).log10().floor();
     Some((10f64.powf(first), 10f64.powf(high.log10().ceil().max(first + 1.0))))
+}
+
+impl Benchmark {
+    /// Returns the comparison as a picture: our rows by problem, and the PRD's ranges where it names the size.
+    pub fn plot(&self) -> PerformancePlot {
+        let mut rows: Vec<PerformanceRow> = Vec::new();
+        let mut sizes: Vec<(String, usize)> = Vec::new();
+        for run in &self.runs {
+            if !sizes.iter().any(|(problem, _)| *problem == run.problem()) {
+                sizes.push((run.problem(), run.groups));
+            }
+            let label = [run.engine.as_str(), run.setting.as_str()];
+            let label: Vec<&str> = label.into_iter().filter(|part| !part.is_empty()).collect();
+            let result = PerformanceResult::Run {
+                wall_s: run.result.clone().map(|times| times.wall_s()),
+                min_ess_per_s: run.result.value().map(EngineTimes::min_ess_per_s).filter(|rate| rate.is_finite()),
+                gpu: run.gpu,
+            };
+            rows.push(PerformanceRow { problem: run.problem(), label: label.join(", "), result });
+        }
+        for (problem, groups) in sizes {
+            let Some(expected) = EXPECTATIONS.iter().find(|expected| expected.groups == groups) else { continue };
+            for (label, wall_s) in [("PRD expects, CPU", expected.cpu_s), ("PRD expects, GPU", expected.gpu_s)] {
+                let result = PerformanceResult::Expected { wall_s };
+                rows.push(PerformanceRow { problem: problem.clone(), label: label.to_owned(), result });
+            }
+        }
+        PerformancePlot { rows }
+    }
 }
 
 #[cfg(test)]
