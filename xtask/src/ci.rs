@@ -13,7 +13,7 @@ type Step = (&'static str, fn(&Path) -> Result<Outcome>);
 const STEPS: [Step; 11] = [
     ("format", format),
     ("clippy", clippy),
-    ("test", |root| test::run(root, &test::Options::default())),
+    ("test", |root| test::run(root, &test::TestOptions::default())),
     ("docs", docs),
     ("tidy", tidy::run),
     ("deny", deny),

@@ -67,7 +67,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
     let root = root();
     match (task, arguments) {
         ("validate", _) => validate::hand_over(&root, arguments),
-        ("test", _) => match test::Options::parse(arguments) {
+        ("test", _) => match test::TestOptions::parse(arguments) {
             Ok(options) => test::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },
@@ -81,7 +81,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
         ("outside", []) => outside::run(&root),
         ("record", []) => record::run(&root),
         ("rehearse", []) => rehearse::run(&root),
-        ("seeds", _) => match seeds::Options::parse(arguments) {
+        ("seeds", _) => match seeds::SeedsOptions::parse(arguments) {
             Ok(options) => seeds::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },

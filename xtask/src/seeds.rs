@@ -27,7 +27,7 @@ const BITS: &str = "kernels/expected-runs.json";
 
 /// What is asked for.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Options {
+pub(crate) struct SeedsOptions {
     /// The number of seeds of each row of the table.
     seeds: u64,
     /// The data sets to run; all where there are none.
@@ -97,7 +97,7 @@ impl Sweep {
     }
 }
 
-impl Options {
+impl SeedsOptions {
     /// Reads `[N] [--data NAME,NAME]`.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl Options {
 ///
 /// # Errors
 /// When a program cannot be started, or a file cannot be read or written.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
     let planned = sweeps(root)?;
     if let Some(unknown) = options.data.iter().find(|&name| planned.iter().all(|sweep| sweep.data() != name)) {
         eprintln!("xtask: --data {unknown}: benchmarks/seeds has no such data set");
@@ -288,14 +288,14 @@ mod tests {
 
     #[test]
     fn options_are_a_number_and_data_sets() {
-        let of = |seeds, data: &str| Ok(Options { seeds, data: words(data) });
-        assert_eq!(Options::parse(&[]), of(SEEDS, ""));
-        assert_eq!(Options::parse(&words("20000")), of(20_000, ""));
-        assert_eq!(Options::parse(&words("--data zero,five 20")), of(20, "zero five"));
+        let of = |seeds, data: &str| Ok(SeedsOptions { seeds, data: words(data) });
+        assert_eq!(SeedsOptions::parse(&[]), of(SEEDS, ""));
+        assert_eq!(SeedsOptions::parse(&words("20000")), of(20_000, ""));
+        assert_eq!(SeedsOptions::parse(&words("--data zero,five 20")), of(20, "zero five"));
         for bad in ["0", "-1", "many", "--datum"] {
-            assert!(Options::parse(&words(bad)).unwrap_err().contains(bad), "{bad}");
+            assert!(SeedsOptions::parse(&words(bad)).unwrap_err().contains(bad), "{bad}");
         }
-        assert!(Options::parse(&words("20 --data")).unwrap_err().contains("names of data sets"));
+        assert!(SeedsOptions::parse(&words("20 --data")).unwrap_err().contains("names of data sets"));
     }
 
     #[test]

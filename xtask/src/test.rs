@@ -8,14 +8,14 @@ use std::process::ExitStatus;
 
 /// What the user asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct TestOptions {
     /// Make no Python environment; tests that need one skip themselves aloud.
     pub(crate) no_python: bool,
     /// Names, or parts of names, of the tests to run; all when empty.
     pub(crate) filters: Vec<String>,
 }
 
-impl Options {
+impl TestOptions {
     /// Reads the arguments after `test`.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Options {
 ///
 /// # Errors
 /// When cargo cannot be started.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<Outcome> {
     let pythons = if options.no_python {
         eprintln!("xtask: --no-python: tests that need ArviZ will be SKIPPED");
         Vec::new()
@@ -85,15 +85,15 @@ fn test_code(status: ExitStatus) -> u8 {
 mod tests {
     use super::*;
 
-    fn parse(arguments: &[&str]) -> Result<Options, String> {
-        Options::parse(&arguments.iter().map(|&a| a.to_owned()).collect::<Vec<_>>())
+    fn parse(arguments: &[&str]) -> Result<TestOptions, String> {
+        TestOptions::parse(&arguments.iter().map(|&a| a.to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
     fn arguments_are_flags_and_filters() {
-        assert_eq!(parse(&[]), Ok(Options::default()));
+        assert_eq!(parse(&[]), Ok(TestOptions::default()));
         let filters = vec!["philox".to_owned(), "rhat".to_owned()];
-        assert_eq!(parse(&["philox", "--no-python", "rhat"]), Ok(Options { no_python: true, filters }));
+        assert_eq!(parse(&["philox", "--no-python", "rhat"]), Ok(TestOptions { no_python: true, filters }));
         assert!(parse(&["--nopython"]).unwrap_err().contains("--nopython"));
     }
 }

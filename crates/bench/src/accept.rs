@@ -115,9 +115,9 @@ fn kernels(exact: &exact::KernelBits) -> Vec<String> {
     if exact.kernels.is_empty() {
         return vec!["exact: no kernel was run".into()];
     }
-    let differs = |row: &&exact::Row| row.hash != row.cpu || row.expected.as_ref() != Some(&row.hash);
-    let tell = |row: &exact::Row| {
-        let exact::Row { name, hash, cpu, expected, .. } = row;
+    let differs = |row: &&exact::KernelRow| row.hash != row.cpu || row.expected.as_ref() != Some(&row.hash);
+    let tell = |row: &exact::KernelRow| {
+        let exact::KernelRow { name, hash, cpu, expected, .. } = row;
         let expected = expected.as_deref().unwrap_or("nothing");
         format!("exact: {name} gives {hash}, the CPU {cpu}, recorded is {expected}")
     };

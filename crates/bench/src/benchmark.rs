@@ -18,7 +18,7 @@ const SMALL: usize = 1;
 
 /// The times of an operation at one size.
 #[derive(Debug, Serialize)]
-struct Row {
+struct TimingRow {
     operation: &'static str,
     precision: &'static str,
     /// The number of elements; for a matrix product, the side of the square matrices.
@@ -46,7 +46,7 @@ pub struct ArrayTimings {
     device: DeviceIdentity,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
     test_double: bool,
-    rows: Vec<Row>,
+    rows: Vec<TimingRow>,
 }
 
 impl fmt::Display for ArrayTimings {
@@ -79,7 +79,7 @@ fn config(small: bool) -> BenchmarkConfig {
 struct Bench {
     device: Device,
     config: BenchmarkConfig,
-    rows: Vec<Row>,
+    rows: Vec<TimingRow>,
 }
 
 /// The amounts that an operation reads, writes and computes.
@@ -139,7 +139,7 @@ impl Bench {
         let there: CallTiming = benchmark_device(self.device, &config, || work(gpu).map(drop))?;
         let copied: CallTiming = benchmark_device(self.device, &config, || work(&place(self.device)?)?.fetch())?;
         let ratio = |seconds: f64| if seconds > 0.0 { cpu.median_seconds / seconds } else { 0.0 };
-        self.rows.push(Row {
+        self.rows.push(TimingRow {
             operation,
             precision: T::SUFFIX,
             n: volume.n,

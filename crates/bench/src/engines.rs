@@ -25,7 +25,7 @@ use octopus_runs::{DeviceInventory, Observer, Placement, StepCosts, StrategyPlan
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use strategies::strategies;
-use target::{Engine, Reached};
+use target::{Reached, TimedEngine};
 
 /// The number of repeats of each engine; [`QUICK_REPEATS`] with --quick.
 const REPEATS: usize = 5;
@@ -132,7 +132,7 @@ pub fn run(
         let strategy = case.measure_against(Some(exact), repeats, 0.0, &mut measured)?;
         found.strategies.push(strategy);
     }
-    let on_cpu = Engine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
+    let on_cpu = TimedEngine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
     found.targets = on_cpu.measure(own, options.sampler, options.quick)?;
     // A GPU's many chains make so many draws that warm-up hardly counts. To be compared with them fairly, the CPU makes
     // a long run, too.
@@ -164,7 +164,7 @@ pub fn run(
             auto = Some(plan.config.clone());
             found.plans.push(plan);
             if !gpu.test_double {
-                let on_gpu = Engine { name: "GPU", place: gpu.place, choice, costs: &costs, pool };
+                let on_gpu = TimedEngine { name: "GPU", place: gpu.place, choice, costs: &costs, pool };
                 found.targets.extend(on_gpu.measure(own, options.sampler, options.quick)?);
             }
         }

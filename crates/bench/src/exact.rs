@@ -23,7 +23,7 @@ pub struct ExactOptions<'a> {
 
 /// The comparison of one kernel's result.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub(crate) struct KernelRow {
     pub(crate) name: String,
     n: usize,
     pub(crate) hash: String,
@@ -39,7 +39,7 @@ pub struct KernelBits {
     schema: u32,
     pub(crate) device: DeviceIdentity,
     pub(crate) ptx_sha256: String,
-    pub(crate) kernels: Vec<Row>,
+    pub(crate) kernels: Vec<KernelRow>,
     equal: bool,
     /// Differences other than those in the rows.
     problems: Vec<String>,
@@ -87,7 +87,7 @@ fn judge(device: DeviceIdentity, rows: Vec<ExactRow>, expected: Option<&Expected
         let hash = recorded.as_mut().map(|recorded| recorded.remove(&(row.name.clone(), row.n)));
         // Without a file there is nothing to compare with; in a file that lacks the row, something is missing.
         let as_recorded = hash.as_ref().is_none_or(|hash| hash.as_ref() == Some(&row.hash));
-        Row {
+        KernelRow {
             expected: hash.flatten(),
             equal: row.equal() && as_recorded,
             name: row.name,
@@ -96,7 +96,7 @@ fn judge(device: DeviceIdentity, rows: Vec<ExactRow>, expected: Option<&Expected
             cpu: row.cpu,
         }
     };
-    let kernels: Vec<Row> = rows.into_iter().map(compare).collect();
+    let kernels: Vec<KernelRow> = rows.into_iter().map(compare).collect();
     let left: Vec<String> = recorded.unwrap_or_default().keys().map(|(name, n)| format!("{name} of {n}")).collect();
     if !left.is_empty() && !small {
         problems.push(format!("recorded, but not computed: {}", left.join(", ")));

@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// The comparison of one run, or of one expansion of draws.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub(crate) struct RunRow {
     pub(crate) name: String,
     pub(crate) precision: Precision,
     /// The SHA-256 over the little-endian bits of draws and statistics.
@@ -44,7 +44,7 @@ pub(crate) struct Row {
 pub struct RunBits {
     schema: u32,
     pub(crate) device: DeviceIdentity,
-    pub(crate) runs: Vec<Row>,
+    pub(crate) runs: Vec<RunRow>,
     equal: bool,
     /// What differs besides the rows.
     pub(crate) problems: Vec<String>,
@@ -119,7 +119,7 @@ fn make(case: Case, context: &CudaContext) -> Result<Made, BenchError> {
     Ok(Made { name: case.name(), precision: case.precision, device, cpu, seconds })
 }
 
-fn judge(made: &Made, expected: Option<&Record>) -> Row {
+fn judge(made: &Made, expected: Option<&Record>) -> RunRow {
     let name = made.name.clone();
     let hash = made.device.hash();
     let cpu = made.cpu.as_ref().map(Bits::hash);
@@ -129,7 +129,7 @@ fn judge(made: &Made, expected: Option<&Record>) -> Row {
     let record = record.flatten();
     let from_cpu = made.cpu.as_ref().and_then(|cpu| made.device.first_difference(cpu));
     let from_record = || record.as_ref().and_then(|run| made.device.difference_from_record(&run.trail()));
-    Row {
+    RunRow {
         precision: made.precision,
         equal: as_recorded && cpu.as_ref().is_none_or(|cpu| *cpu == hash),
         difference: from_cpu.or_else(from_record),
@@ -148,7 +148,7 @@ fn to_record(made: &Made) -> Recorded {
     Recorded { name, hash, iterations: trail.iterations, chains: trail.chains }
 }
 
-fn sum_up(device: DeviceIdentity, runs: Vec<Row>, expected: Option<&Record>, small: bool) -> RunBits {
+fn sum_up(device: DeviceIdentity, runs: Vec<RunRow>, expected: Option<&Record>, small: bool) -> RunBits {
     let mut left = expected.map(Record::by_name).unwrap_or_default();
     for row in &runs {
         left.remove(row.name.as_str());

@@ -16,8 +16,8 @@ mod team;
 mod text;
 
 pub use answer::SamplerFigures;
-pub(crate) use cell::{Cell, Where};
-pub(crate) use ratios::Side;
+pub(crate) use cell::{SamplerCell, Where};
+pub(crate) use ratios::RatioSide;
 pub use start::first_draw;
 pub use text::form;
 

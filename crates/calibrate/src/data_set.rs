@@ -4,7 +4,7 @@ use crate::CalibrateError;
 use crate::address::{Part, sampler_seed, stream};
 use crate::kept::kept;
 use crate::likeness::{neighbours, together};
-use crate::quantities::{Quantities, Scratch};
+use crate::quantities::{DensityScratch, Quantities};
 use octopus_density::{DensityError, LogDensity};
 use octopus_diag::{
     Chains, DiagError, ess_bulk, ess_bulk_of_chains, ess_tail, ess_tail_of_chains, rank, rhat, rhat_nested,
@@ -104,7 +104,7 @@ impl Posed {
 pub(crate) struct Drawn<'a> {
     posed: &'a Posed,
     quantities: &'a Quantities,
-    scratch: Scratch,
+    scratch: DensityScratch,
     /// The draws of each quantity and chain.
     values: Vec<Vec<Vec<f64>>>,
     divergences: u64,

@@ -15,7 +15,7 @@ pub(crate) struct Quantities {
 
 /// Buffers for one evaluation.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct DensityScratch {
     expanded: Vec<f64>,
     pointwise: Vec<f64>,
     gradient: Vec<f64>,
@@ -47,8 +47,8 @@ impl Quantities {
         Self { names, places, width: layout.width() }
     }
 
-    pub(crate) fn scratch(&self, density: &dyn LogDensity) -> Scratch {
-        Scratch {
+    pub(crate) fn scratch(&self, density: &dyn LogDensity) -> DensityScratch {
+        DensityScratch {
             expanded: vec![0.0; self.width],
             pointwise: vec![0.0; density.observations()],
             gradient: vec![0.0; density.dim()],
@@ -60,7 +60,7 @@ impl Quantities {
         &self,
         density: &dyn LogDensity,
         position: &[f64],
-        scratch: &mut Scratch,
+        scratch: &mut DensityScratch,
     ) -> Result<Vec<f64>, DensityError> {
         density.expand(position, &mut scratch.expanded);
         let mut values: Vec<f64> = self.places.iter().map(|&place| scratch.expanded[place]).collect();
@@ -69,7 +69,7 @@ impl Quantities {
     }
 }
 
-fn of_data(density: &dyn LogDensity, position: &[f64], scratch: &mut Scratch) -> Result<[f64; 2], DensityError> {
+fn of_data(density: &dyn LogDensity, position: &[f64], scratch: &mut DensityScratch) -> Result<[f64; 2], DensityError> {
     density.log_likelihood(position, &mut scratch.pointwise);
     let log_density = density.logp_grad(position, &mut scratch.gradient)?;
     Ok([scratch.pointwise.iter().sum(), log_density])
@@ -101,8 +101,8 @@ impl Coordinates {
         Self { names, places }
     }
 
-    pub(crate) fn scratch(&self, density: &dyn LogDensity) -> Scratch {
-        Scratch {
+    pub(crate) fn scratch(&self, density: &dyn LogDensity) -> DensityScratch {
+        DensityScratch {
             expanded: Vec::new(),
             pointwise: vec![0.0; density.observations()],
             gradient: vec![0.0; density.dim()],
@@ -114,7 +114,7 @@ impl Coordinates {
         &self,
         density: &dyn LogDensity,
         position: &[f64],
-        scratch: &mut Scratch,
+        scratch: &mut DensityScratch,
     ) -> Result<Vec<f64>, DensityError> {
         let mut values: Vec<f64> = self.places.iter().map(|&place| position[place]).collect();
         values.extend(of_data(density, position, scratch)?);

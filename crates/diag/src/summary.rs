@@ -12,7 +12,7 @@ use crate::error::{DiagError, interval_probability};
 use crate::estimators::ess::ess_mean;
 use crate::numbers::columns;
 use crate::numbers::pool::Pool;
-use crate::summary::element::Workspace;
+use crate::summary::element::ElementWorkspace;
 use crate::summary::parameter::ParameterSummary;
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
@@ -110,7 +110,7 @@ pub(crate) fn summarise(posterior: &Dataset, prob: f64, superchains: Option<usiz
     if let Some(groups) = superchains.filter(|&groups| groups < 2 || !chains.is_multiple_of(groups)) {
         return Err(DiagError::Superchains { what: format!("{groups} of {chains} chains") });
     }
-    let workspace = Workspace::new(chains, draws, superchains);
+    let workspace = ElementWorkspace::new(chains, draws, superchains);
     let parameters = for_each_element(
         posterior,
         chains * draws,

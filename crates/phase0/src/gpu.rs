@@ -2,7 +2,7 @@
 //! memory the run takes, and whether a GPU's faster arithmetic samples the same posterior.
 
 use super::Phase0Options;
-use super::verify::Machine;
+use super::verify::VerifiedMachine;
 use crate::error::Phase0Error;
 use octopus_bench::engines::Gpu;
 use octopus_density::LogDensity;
@@ -45,7 +45,7 @@ pub(super) struct OnGpu {
 pub(super) fn run(
     options: &Phase0Options<'_>,
     problem: &HierarchicalNormalProblem,
-    machine: &Machine,
+    machine: &VerifiedMachine,
     pool: &ThreadPool,
     stage: &dyn Fn(&str),
 ) -> Result<Result<OnGpu, String>, Phase0Error> {

@@ -56,7 +56,7 @@ pub struct Phase0Options<'a> {
 
 /// The results of all stages.
 struct Stages {
-    machine: verify::Machine,
+    machine: verify::VerifiedMachine,
     data: data::Data,
     sampled: sample::Sampled,
     diagnosis: octopus_diag::Diagnosis,

@@ -5,7 +5,7 @@ use octopus_report::Measured;
 use octopus_runs::no_gpu;
 
 /// The machine on which phase 0 runs.
-pub(super) struct Machine {
+pub(super) struct VerifiedMachine {
     /// The report on the GPU.
     gpu: VerifyReport,
     /// The facts about the processor and the system.
@@ -13,11 +13,11 @@ pub(super) struct Machine {
 }
 
 /// Looks at the machine.
-pub(super) fn run() -> Machine {
-    Machine { gpu: verify(&SystemProvider::new()), host: HostInfo::read() }
+pub(super) fn run() -> VerifiedMachine {
+    VerifiedMachine { gpu: verify(&SystemProvider::new()), host: HostInfo::read() }
 }
 
-impl Machine {
+impl VerifiedMachine {
     /// Returns the name of a GPU that is fit for use, or the reason why there is none.
     pub(super) fn gpu(&self) -> Measured<String> {
         match (self.gpu.overall, self.gpu.devices.first()) {

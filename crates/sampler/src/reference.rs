@@ -6,7 +6,7 @@ use crate::draw::DrawStats;
 use crate::engine::ChainState;
 use crate::run::Sampler;
 use crate::trajectory::{
-    Address, Metric, PhaseSpace, Point, Settings, Space, State, StateMut, Vectors, Workspace, transition,
+    Address, Metric, NutsSettings, PhaseSpace, Point, Space, State, StateMut, Vectors, Workspace, transition,
 };
 use octopus_density::warp::Buffer;
 use octopus_density::{DensityError, LogDensity};
@@ -109,7 +109,7 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
         let RandomAddress { seed, chain, iteration } = address;
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed, chain, iteration: iteration + 1 };
-        let settings = Settings { step_size, max_depth, max_energy_error };
+        let settings = NutsSettings { step_size, max_depth, max_energy_error };
         transition(phase_space, settings, address, point, workspace)
     }
 }

@@ -18,5 +18,5 @@ pub use metric::MetricEstimate;
 pub(crate) use phase_space::PhaseSpace;
 pub(crate) use space::Space;
 pub(crate) use state::{Point, State, StateMut};
-pub(crate) use tree::{Settings, Workspace, transition};
+pub(crate) use tree::{NutsSettings, Workspace, transition};
 pub(crate) use vector::Vectors;

@@ -1,4 +1,4 @@
-//! Of the sampler's figures those of many short chains and of batches, and the targets that they were made for.
+//! The tables of many short chains and of batches, beside the targets that they were measured for.
 
 use super::tables::{show, show_ms, table};
 use crate::sampler::{SamplerFigures, Where};

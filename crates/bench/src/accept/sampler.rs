@@ -4,7 +4,7 @@ use super::many;
 use super::ncu::Launch;
 use super::results::{Peer, Results};
 use super::tables::{or_dash, show, show_ms, show_rhat, table};
-use crate::sampler::{Cell, SamplerFigures, Side, Where, form};
+use crate::sampler::{RatioSide, SamplerCell, SamplerFigures, Where, form};
 use octopus_models::Likelihood;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -48,8 +48,8 @@ pub(super) fn objections(sampler: &SamplerFigures) -> Vec<String> {
     objections
 }
 
-fn name(cell: &Cell) -> String {
-    let Cell { groups, likelihood, precision, chains, place, .. } = cell;
+fn name(cell: &SamplerCell) -> String {
+    let SamplerCell { groups, likelihood, precision, chains, place, .. } = cell;
     format!("{groups} groups, {}, {precision}, {chains} chains on the {place}", form(*likelihood))
 }
 
@@ -100,7 +100,7 @@ fn head(sampler: &SamplerFigures, results: &Results, device: &str) -> String {
 }
 
 /// Returns the cells of the GPU without an error.
-fn on_gpu(sampler: &SamplerFigures) -> impl Iterator<Item = &Cell> {
+fn on_gpu(sampler: &SamplerFigures) -> impl Iterator<Item = &SamplerCell> {
     sampler.cells.iter().filter(|cell| cell.place == Where::Gpu && cell.error.is_none())
 }
 
@@ -216,7 +216,7 @@ fn throughput(sampler: &SamplerFigures) -> String {
 /// Returns how far the same cells of both parts are apart.
 fn repeats(sampler: &SamplerFigures, again: &SamplerFigures) -> String {
     let second: BTreeMap<_, _> = on_gpu(again).map(|cell| (name(cell), cell.leapfrogs_per_second)).collect();
-    let apart = |cell: &Cell| Some((second.get(&name(cell))? / cell.leapfrogs_per_second - 1.0).abs());
+    let apart = |cell: &SamplerCell| Some((second.get(&name(cell))? / cell.leapfrogs_per_second - 1.0).abs());
     let mut apart: Vec<f64> = on_gpu(sampler).filter_map(apart).collect();
     apart.sort_by(f64::total_cmp);
     let Some(most) = apart.last() else { return String::new() };
@@ -230,7 +230,7 @@ fn repeats(sampler: &SamplerFigures, again: &SamplerFigures) -> String {
 }
 
 fn ratios(sampler: &SamplerFigures, peers: &[Peer]) -> String {
-    let side = |side: &Side| format!("{} ({} chains, {})", show(side.figure), side.chains, side.precision);
+    let side = |side: &RatioSide| format!("{} ({} chains, {})", show(side.figure), side.chains, side.precision);
     let rows = sampler.ratios.iter().map(|row| {
         [
             if row.kind == 'a' { "(a) seconds" } else { "(b) min ESS/s" }.to_owned(),

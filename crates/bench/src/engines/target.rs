@@ -28,7 +28,7 @@ pub(super) struct Reached {
 }
 
 /// An engine on which the time to the target is measured.
-pub(super) struct Engine<'a> {
+pub(super) struct TimedEngine<'a> {
     /// The engine's name: `CPU` or `GPU`.
     pub(super) name: &'a str,
     pub(super) place: &'a Placement,
@@ -37,7 +37,7 @@ pub(super) struct Engine<'a> {
     pub(super) pool: &'a ThreadPool,
 }
 
-impl Engine<'_> {
+impl TimedEngine<'_> {
     /// Measures the time with the settings' own chains, and with the chains that are best for the target.
     ///
     /// # Errors

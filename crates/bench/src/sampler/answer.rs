@@ -1,10 +1,10 @@
 //! The results of all measurements, in the form that JSON has.
 
 use super::batch::Batch;
-use super::cell::Cell;
-use super::goal::Goal;
+use super::cell::SamplerCell;
+use super::goal::GoalTime;
 use super::launch::LaunchCost;
-use super::machine::Machine;
+use super::machine::MachineFacts;
 use super::ratios::{BreakEven, Ratio, break_even, ratios};
 use super::start::Start;
 use super::team::TeamCost;
@@ -19,7 +19,7 @@ pub struct SamplerFigures {
     pub(crate) device: DeviceIdentity,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
     pub(crate) test_double: bool,
-    pub(crate) machine: Machine,
+    pub(crate) machine: MachineFacts,
     /// The seconds after which no measurement was begun.
     seconds_allowed: u64,
     pub(crate) seconds: f64,
@@ -29,11 +29,11 @@ pub struct SamplerFigures {
     pub(crate) starts: Vec<Start>,
     pub(crate) launches: Vec<LaunchCost>,
     /// The times of the shortest runs to a number of effective draws.
-    pub(crate) goals: Vec<Goal>,
+    pub(crate) goals: Vec<GoalTime>,
     /// The times of many data sets at once.
     pub(crate) batches: Vec<Batch>,
     pub(crate) teams: Vec<TeamCost>,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<SamplerCell>,
     /// The numbers of chains from which on the GPU does more leapfrogs a second than all cores.
     pub(crate) break_even: Vec<BreakEven>,
     pub(crate) ratios: Vec<Ratio>,
@@ -55,7 +55,7 @@ impl SamplerFigures {
         Self {
             schema: 2,
             test_double: device.test_double,
-            machine: Machine::read(&device),
+            machine: MachineFacts::read(&device),
             device: DeviceIdentity { uuid: None, ..device },
             seconds_allowed,
             seconds: 0.0,

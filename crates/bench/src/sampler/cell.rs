@@ -1,6 +1,6 @@
 //! Cells: a cell is one run with a size, a likelihood, a precision and a number of chains, on the GPU or on all cores.
 
-use super::quality::{Quality, quality};
+use super::quality::{WorstValues, quality};
 use crate::error::BenchError;
 use octopus_density::LogDensity;
 use octopus_device::CudaContext;
@@ -51,7 +51,7 @@ pub(super) struct CellPlan {
 
 /// The results of a cell; times are in seconds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Cell {
+pub(crate) struct SamplerCell {
     pub(crate) place: Where,
     pub(crate) groups: usize,
     pub(crate) likelihood: Likelihood,
@@ -84,7 +84,7 @@ pub(crate) struct Cell {
     pub(crate) foretold_bytes: Option<u64>,
     pub(crate) divergences: u64,
     /// The quality of the draws; `None` when there are too few draws to tell.
-    pub(crate) quality: Option<Quality>,
+    pub(crate) quality: Option<WorstValues>,
     /// The effective draws a second of the worst quantity, over the whole time including setup and warm-up; for
     /// converged runs only.
     pub(crate) min_ess_per_second: Option<f64>,
@@ -145,7 +145,7 @@ impl CellPlan {
         model: &HierarchicalNormal,
         context: Option<&CudaContext>,
         time: Duration,
-    ) -> Result<Cell, BenchError> {
+    ) -> Result<SamplerCell, BenchError> {
         let config = self.config();
         let mut cell = self.empty(&config);
         if let Err(error) = fill(&mut cell, model, &config, context, time) {
@@ -159,12 +159,12 @@ impl CellPlan {
 
     /// Returns a cell in which nothing was measured.
     #[cfg(test)]
-    pub(super) fn empty_for_test(&self) -> Cell {
+    pub(super) fn empty_for_test(&self) -> SamplerCell {
         self.empty(&self.config())
     }
 
-    fn empty(&self, config: &SamplerConfig) -> Cell {
-        Cell {
+    fn empty(&self, config: &SamplerConfig) -> SamplerCell {
+        SamplerCell {
             place: self.place,
             groups: self.groups,
             likelihood: self.likelihood,
@@ -174,13 +174,13 @@ impl CellPlan {
             strategy: config.strategy,
             tune: config.tune,
             planned_draws: config.draws,
-            ..Cell::default()
+            ..SamplerCell::default()
         }
     }
 }
 
 fn fill(
-    cell: &mut Cell,
+    cell: &mut SamplerCell,
     model: &HierarchicalNormal,
     config: &SamplerConfig,
     context: Option<&CudaContext>,
@@ -229,7 +229,7 @@ fn fill(
     Ok(())
 }
 
-impl Cell {
+impl SamplerCell {
     fn speed(&mut self, work: Work, on_gpu: bool) {
         let leapfrogs = work.leapfrogs as f64;
         self.leapfrogs = work.leapfrogs;

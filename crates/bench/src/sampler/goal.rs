@@ -3,7 +3,7 @@
 
 use super::cell::Where;
 use super::model;
-use super::quality::{Quality, quality};
+use super::quality::{WorstValues, quality};
 use crate::error::BenchError;
 use octopus_device::CudaContext;
 use octopus_diag::limits;
@@ -33,7 +33,7 @@ pub(super) struct GoalPlan {
 
 /// The result of a measurement: the run with the median time among several seeds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Goal {
+pub(crate) struct GoalTime {
     pub(crate) place: Where,
     pub(crate) groups: usize,
     pub(crate) precision: Precision,
@@ -50,7 +50,7 @@ pub(crate) struct Goal {
     pub(crate) setup_seconds: f64,
     pub(crate) warmup_seconds: f64,
     pub(crate) sampling_seconds: f64,
-    pub(crate) quality: Option<Quality>,
+    pub(crate) quality: Option<WorstValues>,
 }
 
 impl GoalPlan {
@@ -77,16 +77,16 @@ impl GoalPlan {
 
     /// # Errors
     /// When the device fails.
-    pub(super) fn measure(&self, context: &CudaContext) -> Result<Goal, BenchError> {
+    pub(super) fn measure(&self, context: &CudaContext) -> Result<GoalTime, BenchError> {
         let model = &model(self.groups, Likelihood::Collapsed)?;
         let seeds = if self.short { 1 } else { SEEDS };
         let mut all = (0..seeds).map(|seed| self.once(model, context, 42 + seed)).collect::<Result<Vec<_>, _>>()?;
         let reached = all.iter().all(|goal| goal.reached);
         all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-        Ok(Goal { reached, ..all.swap_remove(all.len() / 2) })
+        Ok(GoalTime { reached, ..all.swap_remove(all.len() / 2) })
     }
 
-    fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<Goal, BenchError> {
+    fn once(&self, model: &HierarchicalNormal, context: &CudaContext, seed: u64) -> Result<GoalTime, BenchError> {
         let (chains, precision) = (self.chains, self.precision);
         let draws = MOST_DRAWS.div_ceil(chains);
         let base = SamplerConfig::many_short(chains);
@@ -101,14 +101,14 @@ impl GoalPlan {
         };
         let setup_seconds = clock.elapsed().as_secs_f64();
         let mut found = None;
-        let enough = |q: &Quality| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < limits::RHAT;
+        let enough = |q: &WorstValues| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < limits::RHAT;
         let Reach { met, warm_up, draws, warmup_s, sampling_s } = reach(&mut sampler, |blocks| {
             // While there are far fewer draws than the target's effective draws, a look at them is not needed.
             let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();
             found = (drawn as f64 >= target / 2.0).then(|| quality(model, blocks, &config)).flatten();
             Ok::<_, BenchError>(found.as_ref().is_some_and(enough))
         })?;
-        Ok(Goal {
+        Ok(GoalTime {
             place: self.place,
             groups: self.groups,
             precision,
@@ -127,7 +127,7 @@ impl GoalPlan {
     }
 }
 
-impl Goal {
+impl GoalTime {
     pub(super) fn seconds(&self) -> f64 {
         self.setup_seconds + self.warmup_seconds + self.sampling_seconds
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The facts about the host, and about the device as NVML tells them before the measurements.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Machine {
+pub(crate) struct MachineFacts {
     pub(crate) host: HostInfo,
     /// The facts about the device; `None` where NVML does not tell them.
     pub(crate) gpu: Option<DeviceInfo>,
@@ -15,7 +15,7 @@ pub(crate) struct Machine {
     pub(crate) driver_cache: String,
 }
 
-impl Machine {
+impl MachineFacts {
     pub(super) fn read(device: &DeviceIdentity) -> Self {
         let devices = verify(&SystemProvider::new()).devices;
         let own = devices.into_iter().find(|info| info.uuid == device.uuid);

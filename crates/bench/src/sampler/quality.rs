@@ -16,7 +16,7 @@ const MOST_NUMBERS: usize = 8_000_000;
 
 /// The worst values over the quantities that were looked at.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Quality {
+pub(crate) struct WorstValues {
     /// The smallest bulk effective sample size.
     #[serde(deserialize_with = "null_is_nan")]
     pub(crate) min_ess: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Quality {
     pub(crate) quantities: usize,
 }
 
-impl Quality {
+impl WorstValues {
     /// Returns whether the run meets the PRD's limits; R-hat of many short chains is nested R-hat.
     pub(super) fn converged(&self) -> bool {
         self.max_rhat < limits::RHAT && self.min_ess > limits::ESS && self.min_ess_tail > limits::ESS
@@ -38,7 +38,7 @@ impl Quality {
 }
 
 /// Returns the quality of a run's draws; `None` when there are too few draws.
-pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &SamplerConfig) -> Option<Quality> {
+pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &SamplerConfig) -> Option<WorstValues> {
     let chains = blocks.first()?.chains.len();
     let draws: usize = blocks.iter().map(|block| block.draws).sum();
     let many = config.strategy == Strategy::ManyShort;
@@ -72,7 +72,7 @@ pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &Sam
         let all = found.iter().flat_map(|found| &found.parameters).map(of);
         all.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) }).unwrap_or(f64::NAN)
     };
-    Some(Quality {
+    Some(WorstValues {
         min_ess: worst(|p| p.ess_bulk, f64::min),
         min_ess_tail: worst(|p| p.ess_tail, f64::min),
         max_rhat: worst(|p| p.rhat, f64::max),

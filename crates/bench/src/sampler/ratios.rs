@@ -1,6 +1,6 @@
 //! The figures that compare GPU and CPU: the number of chains from which on the GPU pays, and how much faster it is.
 
-use super::cell::{Cell, Where};
+use super::cell::{SamplerCell, Where};
 use octopus_models::Likelihood;
 use octopus_sampler::Precision;
 use serde::{Deserialize, Serialize};
@@ -25,21 +25,21 @@ pub(crate) struct Ratio {
     /// The kind of ratio. `a` compares the PRD's run of 4 chains in f64 on both sides. `b` compares effective draws a
     /// second of the worst quantity, each side with its best number of chains and precision, over converged runs only.
     pub(crate) kind: char,
-    pub(crate) cpu: Side,
-    pub(crate) gpu: Side,
+    pub(crate) cpu: RatioSide,
+    pub(crate) gpu: RatioSide,
     pub(crate) ratio: f64,
 }
 
 /// One side of a ratio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Side {
+pub(crate) struct RatioSide {
     pub(crate) chains: usize,
     pub(crate) precision: Precision,
     /// The figure of the side: seconds for `a`, effective draws a second for `b`.
     pub(crate) figure: f64,
 }
 
-pub(super) fn break_even(cells: &[Cell]) -> Vec<BreakEven> {
+pub(super) fn break_even(cells: &[SamplerCell]) -> Vec<BreakEven> {
     let mut found = Vec::new();
     for (groups, likelihood) in sizes(cells) {
         let of = |place| cells.iter().filter(move |cell| is(cell, place, groups, likelihood));
@@ -69,13 +69,13 @@ fn crossing(points: &[(f64, f64)], level: f64) -> Option<f64> {
     Some(before * (chains / before).powf(share))
 }
 
-pub(super) fn ratios(cells: &[Cell]) -> Vec<Ratio> {
+pub(super) fn ratios(cells: &[SamplerCell]) -> Vec<Ratio> {
     let sizes = sizes(cells);
     let both = |(groups, likelihood): &(usize, Likelihood)| {
         let of = |place| cells.iter().filter(move |cell| is(cell, place, *groups, *likelihood));
         let prd = |place| {
             // The short run of a small plan does not count.
-            let whole = |cell: &&Cell| cell.finished() && (cell.tune, cell.draws) == (1000, 2000);
+            let whole = |cell: &&SamplerCell| cell.finished() && (cell.tune, cell.draws) == (1000, 2000);
             let mut cells = of(place).filter(|cell| cell.chains == 4 && cell.precision == Precision::F64).filter(whole);
             cells.next().map(|cell| side(cell, cell.seconds()))
         };
@@ -83,7 +83,7 @@ pub(super) fn ratios(cells: &[Cell]) -> Vec<Ratio> {
             let rated = of(place).filter_map(|cell| Some(side(cell, cell.min_ess_per_second?)));
             rated.max_by(|a, b| a.figure.total_cmp(&b.figure))
         };
-        let ratio = |kind, cpu: Option<Side>, gpu: Option<Side>| {
+        let ratio = |kind, cpu: Option<RatioSide>, gpu: Option<RatioSide>| {
             let (cpu, gpu) = cpu.zip(gpu)?;
             let ratio = if kind == 'a' { cpu.figure / gpu.figure } else { gpu.figure / cpu.figure };
             Some(Ratio { groups: *groups, likelihood: *likelihood, kind, ratio, cpu, gpu })
@@ -93,16 +93,16 @@ pub(super) fn ratios(cells: &[Cell]) -> Vec<Ratio> {
     sizes.iter().flat_map(both).flatten().collect()
 }
 
-fn side(cell: &Cell, figure: f64) -> Side {
-    Side { chains: cell.chains, precision: cell.precision, figure }
+fn side(cell: &SamplerCell, figure: f64) -> RatioSide {
+    RatioSide { chains: cell.chains, precision: cell.precision, figure }
 }
 
-fn is(cell: &Cell, place: Where, groups: usize, likelihood: Likelihood) -> bool {
+fn is(cell: &SamplerCell, place: Where, groups: usize, likelihood: Likelihood) -> bool {
     (cell.place, cell.groups, cell.likelihood) == (place, groups, likelihood)
 }
 
 /// Returns sizes and likelihoods in ascending order, collapsed first.
-fn sizes(cells: &[Cell]) -> Vec<(usize, Likelihood)> {
+fn sizes(cells: &[SamplerCell]) -> Vec<(usize, Likelihood)> {
     let mut sizes: Vec<_> = cells.iter().map(|cell| (cell.groups, cell.likelihood)).collect();
     sizes.sort_by_key(|(groups, likelihood)| (*groups, *likelihood == Likelihood::Pointwise));
     sizes.dedup();
@@ -114,7 +114,14 @@ mod tests {
     use super::*;
     use crate::sampler::cell::CellPlan;
 
-    fn cell(place: Where, chains: usize, precision: Precision, leapfrogs: f64, seconds: f64, ess: Option<f64>) -> Cell {
+    fn cell(
+        place: Where,
+        chains: usize,
+        precision: Precision,
+        leapfrogs: f64,
+        seconds: f64,
+        ess: Option<f64>,
+    ) -> SamplerCell {
         let mut cell = CellPlan::new(place, 100, Likelihood::Collapsed, precision, chains).empty_for_test();
         cell.draws = cell.planned_draws;
         (cell.leapfrogs_per_second, cell.sampling_seconds, cell.min_ess_per_second) = (leapfrogs, seconds, ess);

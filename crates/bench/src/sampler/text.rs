@@ -1,7 +1,7 @@
 //! The measurements as tables.
 
 use super::answer::SamplerFigures;
-use super::cell::Cell;
+use super::cell::SamplerCell;
 use octopus_models::Likelihood;
 use std::fmt::Write as _;
 
@@ -155,7 +155,7 @@ fn cells(answer: &SamplerFigures, text: &mut String) {
     }
 }
 
-fn line(cell: &Cell) -> String {
+fn line(cell: &SamplerCell) -> String {
     let (place, form) = (cell.place.label(), form(cell.likelihood));
     let mut line = format!("{place:<10} {:>6} {form:<9} {:<5} {:>6}", cell.groups, cell.precision, cell.chains);
     if let Some(error) = &cell.error {
@@ -197,7 +197,7 @@ fn conclusions(answer: &SamplerFigures, text: &mut String) {
     for ratio in &answer.ratios {
         let what = if ratio.kind == 'a' { "(a) the PRD's run, CPU s / GPU s" } else { "(b) best min ESS/s, GPU / CPU" };
         let side =
-            |side: &super::ratios::Side| format!("{} chains {}: {:.4}", side.chains, side.precision, side.figure);
+            |side: &super::ratios::RatioSide| format!("{} chains {}: {:.4}", side.chains, side.precision, side.figure);
         let _ = writeln!(
             text,
             "{} groups, {:?}, {what}: {:.2} (CPU {}; GPU {})",

@@ -17,7 +17,7 @@ use octopus_runs::{Placement, RunCost};
 const CHAINS_AT_ONCE: usize = 4096;
 
 /// The place where data sets are sampled.
-pub(crate) struct Machine {
+pub(crate) struct CalibrationMachine {
     place: Placement,
     threads: usize,
 }
@@ -32,7 +32,7 @@ pub(crate) fn any_data_set(simulator: &dyn Simulator) -> Result<Box<dyn LogDensi
     Ok(simulator.simulate(&position, &mut random)?)
 }
 
-impl Machine {
+impl CalibrationMachine {
     /// Chooses the device that is asked for, or else the one that suits the work, and makes it ready. The notes on the
     /// choice are printed unless `quiet`.
     ///

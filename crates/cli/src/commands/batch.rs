@@ -55,7 +55,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
             output::note(format!("{complete} data sets are complete: they are not drawn again"));
         }
     }
-    let session = draw::Session { pool: &pool, place: &place, device: &device, interrupt, quiet: global.quiet };
+    let session = draw::BatchSession { pool: &pool, place: &place, device: &device, interrupt, quiet: global.quiet };
     let interrupted = session.draw(&mut sets, config.keep_warmup)?;
     let rows = pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
     let summary = Summary::new(source, &config, &device, rows);

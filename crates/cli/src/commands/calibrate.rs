@@ -2,8 +2,8 @@
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
-    Folder, Machine, any_data_set, default_kept, geweke_text, of_moments, of_ranks, only_cpu, ranks_text, sampler,
-    setting_in_options, simulated, threads,
+    CalibrationMachine, Folder, any_data_set, default_kept, geweke_text, of_moments, of_ranks, only_cpu, ranks_text,
+    sampler, setting_in_options, simulated, threads,
 };
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -84,7 +84,7 @@ impl Work<'_> {
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = CalibrationSettings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
-        let machine = Machine::open(&args.machine, cost, self.global.quiet)?;
+        let machine = CalibrationMachine::open(&args.machine, cost, self.global.quiet)?;
         let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
         let mut done = folder.data_sets()?;

@@ -28,7 +28,7 @@ pub fn autocov(series: &[f64]) -> Vec<f64> {
     let center = mean(series);
     let centered: Vec<f64> = series.iter().map(|v| v - center).collect();
     let mut lags = Vec::new();
-    Transform::new(series.len()).mean_autocov(&centered, &mut lags);
+    FourierTransform::new(series.len()).mean_autocov(&centered, &mut lags);
     lags
 }
 
@@ -44,12 +44,12 @@ pub fn autocorr(series: &[f64]) -> Vec<f64> {
 
 /// Fourier transforms of one length. They are planned when they are first needed: well-mixed chains never need them.
 #[derive(Clone)]
-pub(crate) struct Transform {
+pub(crate) struct FourierTransform {
     draws: usize,
     plan: Option<Plan>,
 }
 
-impl Transform {
+impl FourierTransform {
     /// Makes a transform of rows of `draws` values.
     pub(crate) fn new(draws: usize) -> Self {
         Self { draws, plan: None }
@@ -121,14 +121,14 @@ const SLOW: f64 = 0.3;
 
 /// Autocovariances averaged over chains, computed as far as they are asked for.
 pub(crate) struct MeanAutocov<'a> {
-    transform: &'a mut Transform,
+    transform: &'a mut FourierTransform,
     centered: &'a [f64],
     lags: &'a mut Vec<f64>,
 }
 
 impl<'a> MeanAutocov<'a> {
     /// Prepares the autocovariances of the rows of `centered` (`chains x draws`, each with mean 0); `lags` is a buffer.
-    pub(crate) fn new(transform: &'a mut Transform, centered: &'a [f64], lags: &'a mut Vec<f64>) -> Self {
+    pub(crate) fn new(transform: &'a mut FourierTransform, centered: &'a [f64], lags: &'a mut Vec<f64>) -> Self {
         lags.clear();
         Self { transform, centered, lags }
     }
@@ -244,7 +244,7 @@ mod tests {
                     row.iter().map(move |v| v - center)
                 })
                 .collect();
-            let (mut transform, mut lags) = (Transform::new(n), Vec::new());
+            let (mut transform, mut lags) = (FourierTransform::new(n), Vec::new());
             let mut found = MeanAutocov::new(&mut transform, &centered, &mut lags);
             for (t, expected) in expected.into_iter().enumerate() {
                 let found = found.at(t);

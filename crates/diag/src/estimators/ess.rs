@@ -6,7 +6,7 @@
 
 use crate::chains::Chains;
 use crate::error::{DiagError, interval, open_probability};
-use crate::estimators::autocov::{MeanAutocov, Transform};
+use crate::estimators::autocov::{FourierTransform, MeanAutocov};
 use crate::estimators::indicator::Indicators;
 use crate::estimators::rhat::{rank_normalized, rank_normalized_folded};
 use crate::numbers::fold::fold;
@@ -174,7 +174,7 @@ pub(crate) type Tau = fn(usize, &mut Vec<f64>, &mut dyn FnMut(usize) -> f64) -> 
 pub(crate) struct Ess {
     draws: usize,
     tau: Tau,
-    transform: Transform,
+    transform: FourierTransform,
     means: Vec<f64>,
     lags: Vec<f64>,
     rho: Vec<f64>,
@@ -192,7 +192,7 @@ impl Ess {
         Self {
             draws,
             tau,
-            transform: Transform::new(draws),
+            transform: FourierTransform::new(draws),
             means: Vec::new(),
             lags: Vec::new(),
             rho: Vec::new(),

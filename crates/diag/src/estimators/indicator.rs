@@ -1,6 +1,6 @@
 //! Series of zeros and ones, a bit for each draw: products over a lag are counted, 64 at a time and exactly.
 
-use crate::estimators::autocov::Transform;
+use crate::estimators::autocov::FourierTransform;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Draws in a word.
@@ -65,7 +65,7 @@ impl Indicators {
 
     /// Returns the autocovariance at a lag below the number of draws, averaged over rows (divisor `draws` at every
     /// lag).
-    pub(crate) fn mean_autocov(&mut self, lag: usize, transform: &mut Transform) -> f64 {
+    pub(crate) fn mean_autocov(&mut self, lag: usize, transform: &mut FourierTransform) -> f64 {
         while lag >= self.lags.len() {
             if self.lags.len() < COUNTED {
                 let next = self.count(self.lags.len());
@@ -166,7 +166,7 @@ mod tests {
                     expected.iter_mut().zip(autocov(&ones)).for_each(|(sum, lag)| *sum += lag / 6.0);
                 }
             }
-            let mut transform = Transform::new(draws);
+            let mut transform = FourierTransform::new(draws);
             for (lag, expected) in expected.into_iter().enumerate() {
                 let found = indicators.mean_autocov(lag, &mut transform);
                 assert!((found - expected).abs() < 1e-14, "{whole} {lag}: {found} {expected}");

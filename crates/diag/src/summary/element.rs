@@ -19,7 +19,7 @@ const CORRELATED: usize = 100;
 /// Buffers and tables for quantities of one shape; one for each thread. Of millions of values each buffer weighs, and so it
 /// serves for more than one thing: two `Sorted` and the values themselves are all there are.
 #[derive(Clone)]
-pub(crate) struct Workspace {
+pub(crate) struct ElementWorkspace {
     chains: usize,
     draws: usize,
     /// Groups of chains that began together, for many chains of few draws.
@@ -32,7 +32,7 @@ pub(crate) struct Workspace {
     folded: Sorted,
 }
 
-impl Workspace {
+impl ElementWorkspace {
     /// Makes the buffers for quantities of `chains x draws`; with `superchains`, chains are compared in that many
     /// groups.
     pub(crate) fn new(chains: usize, draws: usize, superchains: Option<usize>) -> Self {
@@ -210,7 +210,7 @@ mod tests {
             let draws = values.len() / chains / 2 * 2;
             let chains = Chains::new(&values[..chains * draws], chains, draws).unwrap();
             let mut values = chains.values().to_vec();
-            let found = Workspace::new(chains.chains(), draws, None).statistics(&mut values, 0.89);
+            let found = ElementWorkspace::new(chains.chains(), draws, None).statistics(&mut values, 0.89);
             let same = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * b.abs();
             prop_assert!(same(found.rhat, rhat(&chains)));
             prop_assert!(same(found.ess_bulk, ess_bulk(&chains)));

@@ -5,7 +5,7 @@ use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::{Shared, Tuning};
 use crate::error::SamplerError;
-use crate::trajectory::{Address, PhaseSpace, Point, Settings, Workspace, transition};
+use crate::trajectory::{Address, NutsSettings, PhaseSpace, Point, Workspace, transition};
 use octopus_density::{DensityError, LogDensity};
 use rayon::ScopeFifo;
 use std::ops::Range;
@@ -114,7 +114,7 @@ impl Chain {
         let &Mover { shared, phase_space, .. } = mover;
         let Shared { config, space, .. } = shared;
         let &SamplerConfig { max_depth, max_energy_error, .. } = *config;
-        let settings = Settings { step_size: self.step_size, max_depth, max_energy_error };
+        let settings = NutsSettings { step_size: self.step_size, max_depth, max_energy_error };
         let dim = space.density.dim();
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };

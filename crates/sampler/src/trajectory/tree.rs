@@ -27,7 +27,7 @@ const POINTS: usize = 5;
 
 /// The settings of a transition.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct NutsSettings {
     pub(crate) step_size: f64,
     pub(crate) max_depth: u32,
     pub(crate) max_energy_error: f64,
@@ -56,7 +56,7 @@ impl Workspace {
 /// Moves `point` by one transition of NUTS; where the density is broken, the point stays.
 pub(crate) fn transition<D: LogDensity + ?Sized>(
     phase_space: PhaseSpace<'_, '_, D>,
-    settings: Settings,
+    settings: NutsSettings,
     address: Address,
     point: &mut Point,
     workspace: &mut Workspace,
@@ -69,7 +69,7 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
 /// A trajectory, how far it has grown, and the point chosen of it so far.
 struct Trajectory<'t, 'a, 'd, D: ?Sized> {
     phase_space: PhaseSpace<'a, 'd, D>,
-    settings: Settings,
+    settings: NutsSettings,
     random: Stream,
     workspace: &'t mut Workspace,
     /// The Hamiltonian where the trajectory starts.
@@ -95,7 +95,7 @@ impl<'t, 'a, 'd, D: LogDensity + ?Sized> Trajectory<'t, 'a, 'd, D> {
     #[inline(always)]
     fn begin(
         phase_space: PhaseSpace<'a, 'd, D>,
-        settings: Settings,
+        settings: NutsSettings,
         address: Address,
         point: &Point,
         workspace: &'t mut Workspace,

@@ -29,7 +29,7 @@ const STOPPED: &str =
     "the batch stopped; what was drawn until the last checkpoints is kept, and the same command goes on";
 
 /// The way in which a batch is carried out; nothing here changes a draw.
-pub(super) struct Session<'a> {
+pub(super) struct BatchSession<'a> {
     pub(super) pool: &'a ThreadPool,
     pub(super) place: &'a Placement,
     pub(super) device: &'a DeviceDecision,
@@ -45,7 +45,7 @@ struct Open<'a> {
     record: RunRecord,
 }
 
-impl Session<'_> {
+impl BatchSession<'_> {
     /// Draws what is missing of every data set; returns whether the user stopped the batch.
     ///
     /// # Errors

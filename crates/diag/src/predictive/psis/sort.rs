@@ -9,13 +9,13 @@ const CELLS: usize = 2;
 
 /// Sorts numbers that are not negative, keeping its buffers between calls.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sorter {
+pub(crate) struct TailSorter {
     cells: Vec<u32>,
     starts: Vec<u32>,
     sorted: Vec<f64>,
 }
 
-impl Sorter {
+impl TailSorter {
     /// Puts the `count` smallest of `values` first, in order; none may be negative or NaN. The others follow in any order.
     pub(crate) fn sort_smallest(&mut self, values: &mut [f64], count: usize) {
         if !self.sort_by_cell(values, count) {
@@ -127,7 +127,7 @@ mod tests {
             huge in prop::collection::vec(0.0..f64::MAX, 0..9),
             share in 0.0..=1.0f64,
         ) {
-            let mut sorter = Sorter::default();
+            let mut sorter = TailSorter::default();
             for values in [even, crowded, huge] {
                 let count = (share * values.len() as f64) as usize;
                 let (mut found, mut expected) = (values.clone(), values);

@@ -1,7 +1,7 @@
 //! The largest importance weights, and what a generalised Pareto distribution makes of them.
 
 use super::pareto;
-use super::sort::Sorter;
+use super::sort::TailSorter;
 use crate::numbers::exp::{exp_all, sum_exp};
 use crate::numbers::lanes;
 use crate::numbers::order::range_and_nan;
@@ -30,7 +30,7 @@ pub(crate) struct Tail {
     pub(crate) pareto_k: f64,
     /// How far the largest log weights are from the largest one; the tail's come first, ascending.
     distances: Vec<f64>,
-    sorter: Sorter,
+    sorter: TailSorter,
     excesses: Vec<f64>,
     log_tails: Vec<f64>,
     pareto: pareto::Fit,

@@ -83,7 +83,7 @@ impl<'d, D: LogDensity + ?Sized> Machine<'d, D> {
     ) -> Result<DrawStats, DensityError> {
         let Limits { max_depth, max_energy_error } = limits;
         let (phase_space, workspace) = self.parts();
-        transition(phase_space, Settings { step_size, max_depth, max_energy_error }, address, point, workspace)
+        transition(phase_space, NutsSettings { step_size, max_depth, max_energy_error }, address, point, workspace)
     }
 }
 

@@ -8,10 +8,11 @@ const RESCALE: f64 = 300.0;
 /// Sums of exp(H0 - H) relative to a reference that moves only when they would overflow.
 #[derive(Debug)]
 pub(super) struct Weights {
+    /// The gain whose weight is 1.
     pub(super) reference: f64,
-    /// Of the trajectory before this doubling.
+    /// The sum over the trajectory as it was before this doubling.
     pub(super) tree: f64,
-    /// Of the new half.
+    /// The sum over the new half.
     pub(super) subtree: f64,
 }
 
