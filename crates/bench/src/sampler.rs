@@ -2,9 +2,9 @@
 //!
 //! The figures of most interest are measured first, and the results so far are written after each measurement.
 
-mod answer;
 mod batch;
 mod cell;
+mod figures;
 mod goal;
 mod launch;
 mod machine;
@@ -15,15 +15,15 @@ mod start;
 mod team;
 mod text;
 
-pub use answer::SamplerFigures;
 pub(crate) use cell::{SamplerCell, Where};
+pub use figures::SamplerFigures;
 pub(crate) use ratios::RatioSide;
 pub use start::first_draw;
 pub use text::form;
 
 use super::{context, model_of, of_cuda};
 use crate::error::BenchError;
-use answer::null_is_nan;
+use figures::null_is_nan;
 use octopus_device::{CudaContext, DeviceIdentity};
 use octopus_files::write_file;
 use octopus_models::synthetic::HierarchicalSpec;

@@ -225,6 +225,25 @@ fn figures_are_read_as_they_were_written() {
     assert!(known.pointer("/cells/1/quality/max_rhat").unwrap().is_null());
 }
 
+/// A rate of a run that took no time is no number: that costs the reader one cell and not the whole file.
+#[test]
+fn a_rate_that_is_no_number_is_read() {
+    let written: serde_json::Value = serde_json::from_str(SAMPLER).unwrap();
+    for pointer in [
+        "/batches/0/data_sets_per_second",
+        "/cells/0/leapfrogs_per_draw",
+        "/cells/0/leapfrogs_per_second",
+        "/ratios/0/ratio",
+        "/ratios/0/gpu/figure",
+        "/break_even/0/cpu_leapfrogs_per_second",
+    ] {
+        let mut without = written.clone();
+        *without.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = serde_json::Value::Null;
+        let read = serde_json::from_value::<SamplerFigures>(without);
+        assert!(read.is_ok(), "{pointer}: {:?}", read.err());
+    }
+}
+
 #[test]
 fn machines_have_short_names() {
     assert_eq!(machine_name("NVIDIA H200"), "h200");

@@ -2,6 +2,7 @@
 
 use super::cell::Where;
 use super::model;
+use super::null_is_nan;
 use crate::error::BenchError;
 use octopus_device::CudaContext;
 use octopus_models::Likelihood;
@@ -33,6 +34,7 @@ pub(crate) struct Batch {
     pub(crate) leapfrogs: u64,
     /// The seconds, including those for starting points and buffers.
     pub(crate) seconds: f64,
+    #[serde(deserialize_with = "null_is_nan")]
     pub(crate) data_sets_per_second: f64,
     /// The number of data sets that failed.
     pub(crate) failed: usize,

@@ -1,5 +1,6 @@
 //! Cells: a cell is one run with a size, a likelihood, a precision and a number of chains, on the GPU or on all cores.
 
+use super::null_is_nan;
 use super::quality::{WorstValues, quality};
 use crate::error::BenchError;
 use octopus_density::LogDensity;
@@ -72,8 +73,10 @@ pub(crate) struct SamplerCell {
     pub(crate) sampling_seconds: f64,
     /// The leapfrog steps after warm-up, or in warm-up when that was not done.
     pub(crate) leapfrogs: u64,
+    #[serde(deserialize_with = "null_is_nan")]
     pub(crate) leapfrogs_per_draw: f64,
     /// The leapfrog steps a second by the host's clock, including launches, copies and the host's work.
+    #[serde(deserialize_with = "null_is_nan")]
     pub(crate) leapfrogs_per_second: f64,
     /// The seconds of these leapfrog steps by the device's clock: launches from begin to end.
     pub(crate) device_seconds: Option<f64>,

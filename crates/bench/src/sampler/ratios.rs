@@ -1,6 +1,7 @@
 //! The figures that compare GPU and CPU: the number of chains from which on the GPU pays, and how much faster it is.
 
 use super::cell::{SamplerCell, Where};
+use super::null_is_nan;
 use octopus_models::Likelihood;
 use octopus_sampler::Precision;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ pub(crate) struct BreakEven {
     pub(crate) groups: usize,
     pub(crate) likelihood: Likelihood,
     pub(crate) precision: Precision,
+    #[serde(deserialize_with = "null_is_nan")]
     pub(crate) cpu_leapfrogs_per_second: f64,
     /// The number of chains, interpolated in logarithms between two measured numbers; `None` when the GPU never gets
     /// there.
@@ -27,6 +29,7 @@ pub(crate) struct Ratio {
     pub(crate) kind: char,
     pub(crate) cpu: RatioSide,
     pub(crate) gpu: RatioSide,
+    #[serde(deserialize_with = "null_is_nan")]
     pub(crate) ratio: f64,
 }
 
@@ -36,6 +39,7 @@ pub(crate) struct RatioSide {
     pub(crate) chains: usize,
     pub(crate) precision: Precision,
     /// The figure of the side: seconds for `a`, effective draws a second for `b`.
+    #[serde(deserialize_with = "null_is_nan")]
     pub(crate) figure: f64,
 }
 

@@ -1,7 +1,7 @@
 //! The measurements as tables.
 
-use super::answer::SamplerFigures;
 use super::cell::SamplerCell;
+use super::figures::SamplerFigures;
 use octopus_models::Likelihood;
 use std::fmt::Write as _;
 

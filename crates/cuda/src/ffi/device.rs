@@ -4,7 +4,7 @@ use super::status::{Operation, check, check_cust};
 use crate::CudaError;
 use core::ffi::{CStr, c_char, c_int};
 use cust::device::Device;
-use cust::sys::{self, CUdevice_attribute as DeviceAttribute, CUuuid};
+use cust::sys::{self, CUdevice_attribute as RawAttribute, CUuuid};
 
 /// One device; no context is made for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,15 +64,15 @@ impl RawDevice {
 
     /// Returns how many multiprocessors launch blocks that wait for each other: all, or none.
     pub(super) fn cooperative_multiprocessors(self) -> Result<u32, CudaError> {
-        if self.number(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
+        if self.number(RawAttribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
             return Ok(0);
         }
         // A driver that answers a negative number has none.
-        self.number(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        self.number(RawAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map(|count| u32::try_from(count).unwrap_or(0))
     }
 
-    fn number(self, attribute: DeviceAttribute) -> Result<i32, CudaError> {
+    fn number(self, attribute: RawAttribute) -> Result<i32, CudaError> {
         let mut value: c_int = 0;
         // SAFETY: the pointer is to a live, writable int, and the device is one that the driver gave.
         let result = unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, self.0.as_raw()) };
@@ -90,15 +90,15 @@ fn text(write: impl FnOnce(*mut c_char, c_int) -> Result<(), CudaError>) -> Resu
     Ok(text.to_string_lossy().into_owned())
 }
 
-fn raw(attribute: crate::device::DeviceAttribute) -> DeviceAttribute {
+fn raw(attribute: crate::device::DeviceAttribute) -> RawAttribute {
     use crate::device::DeviceAttribute as Ours;
     match attribute {
-        Ours::ClockKilohertz => DeviceAttribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-        Ours::Multiprocessors => DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-        Ours::ComputeMode => DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE,
-        Ours::EccEnabled => DeviceAttribute::CU_DEVICE_ATTRIBUTE_ECC_ENABLED,
-        Ours::MemoryClockKilohertz => DeviceAttribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
-        Ours::ComputeCapabilityMajor => DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-        Ours::ComputeCapabilityMinor => DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        Ours::ClockKilohertz => RawAttribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+        Ours::Multiprocessors => RawAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+        Ours::ComputeMode => RawAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE,
+        Ours::EccEnabled => RawAttribute::CU_DEVICE_ATTRIBUTE_ECC_ENABLED,
+        Ours::MemoryClockKilohertz => RawAttribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
+        Ours::ComputeCapabilityMajor => RawAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        Ours::ComputeCapabilityMinor => RawAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct OnGpu<'d, D: ?Sized> {
 /// A device, and what is there.
 struct BatchDevice {
     context: Context,
-    turn: Option<ResidentBatch>,
+    resident: Option<ResidentBatch>,
     /// The kernels of the last turn.
     kernels: Option<Loaded>,
     is_lost: bool,
@@ -52,8 +52,8 @@ struct BatchDevice {
 impl BatchDevice {
     /// Makes room for another turn: what the last takes is free before the next needs it, but its kernels may serve again.
     fn clear(&mut self) {
-        if let Some(turn) = self.turn.take() {
-            self.kernels = Some(turn.into_kernels());
+        if let Some(resident) = self.resident.take() {
+            self.kernels = Some(resident.into_kernels());
         }
     }
 
@@ -79,7 +79,10 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         let mut devices: Vec<(u32, BatchDevice)> = Vec::new();
         for context in contexts {
             let weight = if contexts.len() > 1 { weight(context)? } else { 1 };
-            devices.push((weight, BatchDevice { context: context.clone(), turn: None, kernels: None, is_lost: false }));
+            devices.push((
+                weight,
+                BatchDevice { context: context.clone(), resident: None, kernels: None, is_lost: false },
+            ));
         }
         devices.sort_by_key(|&(weight, _)| Reverse(weight));
         let (weights, devices): (Vec<u32>, Vec<BatchDevice>) = devices.into_iter().unzip();
@@ -188,7 +191,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                 }
             }
         }
-        self.devices[at].turn = Some(turn);
+        self.devices[at].resident = Some(turn);
         let stopped =
             jobs.into_iter().map(|job| Stopped { set: job.set, failed: job.failed, next: job.next }).collect();
         self.settle(stopped, lost.map(|cause| (at, cause)));
@@ -225,7 +228,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
     /// Goes on without a device; what was there is divided over the turns that come next.
     fn give_up(&mut self, at: usize, cause: CudaError, left: Vec<usize>) {
         let device = &mut self.devices[at];
-        (device.turn, device.kernels, device.is_lost) = (None, None, true);
+        (device.resident, device.kernels, device.is_lost) = (None, None, true);
         self.notes.push(GpuNote::GivenUp { device: device.number(), cause });
         let devices = self.devices.iter().filter(|device| !device.is_lost).count();
         for numbers in left.chunks(left.len().div_ceil(devices.max(1)).max(1)).rev() {
@@ -275,7 +278,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         }
         let blocks: Vec<Block> = jobs.par_iter_mut().flatten().map(Job::learn).collect();
         for ((device, jobs), lost) in self.devices.iter_mut().zip(&mut jobs).zip(&mut lost) {
-            let (Some(turn), None, false) = (&mut device.turn, &lost, jobs.is_empty()) else { continue };
+            let (Some(turn), None, false) = (&mut device.resident, &lost, jobs.is_empty()) else { continue };
             if let Err(error) = turn.set_off(jobs) {
                 *lost = Some(loss(error, left > 1)?);
                 left -= 1;
@@ -323,7 +326,7 @@ fn drive<D: LogDensity + ?Sized>(
         for wait in [false, true] {
             let all = devices.iter_mut().zip(&mut *jobs).zip(&mut progresses).zip(&mut lost);
             for (((device, jobs), progress), lost) in all {
-                let (Some(turn), false) = (&mut device.turn, progress.is_done) else {
+                let (Some(turn), false) = (&mut device.resident, progress.is_done) else {
                     progress.is_done = true;
                     continue;
                 };
