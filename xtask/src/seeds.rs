@@ -137,9 +137,6 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
     std::fs::copy(target(root).join("release/octopus"), &program).context("cannot copy the program")?;
     let commit = run::git(root, &["describe", "--always", "--dirty"])?;
     let mut found = Found::read(root)?;
-    if found.commits.last() != Some(&commit) {
-        found.commits.push(commit);
-    }
     found.write(root, &planned)?;
     let asked = |sweep: &&Planned| options.data.is_empty() || options.data.iter().any(|name| sweep.data() == name);
     while let Some((row, seeds)) = planned
@@ -151,6 +148,9 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
         let Some(sweep) = sweep(root, &program, row, &seeds)? else { return Ok(Outcome::Failed(3)) };
         let total = found.rows.entry(row.name.clone()).or_default();
         *total = total.and(&sweep);
+        if found.commits.last() != Some(&commit) {
+            found.commits.push(commit.clone());
+        }
         found.write(root, &planned)?;
         eprintln!("xtask: {TABLE} has the seeds of {} up to {}", row.name, seeds.end());
     }

@@ -143,7 +143,7 @@ mod summary;
 mod text;
 mod verdict;
 
-pub use benchmark::{Benchmark, EngineRun, EngineTimes, Repeat, Speedup, SpeedupDefinition};
+pub use benchmark::{Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition};
 pub use bundle::{deliverables, write_figures, write_report};
 pub use error::ReportError;
 pub use format::{count, percent, rate, seconds, significant};

@@ -6,6 +6,7 @@ use super::results::{Peer, Results};
 use super::tables::{or_dash, show, show_ms, show_rhat, table};
 use crate::sampler::{RatioSide, SamplerCell, SamplerFigures, Where, form};
 use octopus_models::Likelihood;
+use octopus_report::{EXPECTATIONS, Expectation};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -252,16 +253,13 @@ fn ratios(sampler: &SamplerFigures, peers: &[Peer]) -> String {
     )
 }
 
-/// What the PRD expects of the CPU and of the GPU, in seconds: groups, from, to.
-const EXPECTED: [(usize, &str, &str); 3] =
-    [(100, "60 to 120", "15 to 30"), (500, "300 to 600", "60 to 120"), (1000, "900 to 1800", "120 to 240")];
-
 /// Returns the PRD's run beside what the PRD expects, pointwise as it is written there.
 fn expectations(sampler: &SamplerFigures) -> String {
-    let rows = EXPECTED.into_iter().filter_map(|(groups, cpu, gpu)| {
+    let range = |(from, to): (f64, f64)| format!("{from} to {to}");
+    let rows = EXPECTATIONS.into_iter().filter_map(|Expectation { groups, cpu_s, gpu_s, .. }| {
         let asked = ('a', Likelihood::Pointwise, groups);
         let own = sampler.ratios.iter().find(|row| (row.kind, row.likelihood, row.groups) == asked)?;
-        Some([groups.to_string(), cpu.into(), gpu.into(), show(own.cpu.figure), show(own.gpu.figure)])
+        Some([groups.to_string(), range(cpu_s), range(gpu_s), show(own.cpu.figure), show(own.gpu.figure)])
     });
     let head = "groups | expected of a CPU, s | expected of a GPU, s | CPU engine, s | GPU engine, s";
     let rows = table(head, rows, "Not measured.");

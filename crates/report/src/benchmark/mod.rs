@@ -106,22 +106,22 @@ pub struct Speedup {
 
 /// The PRD's expectation for a problem size, on its reference GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Expectation {
+pub struct Expectation {
     /// The number of groups, of ten observations each.
-    pub(crate) groups: usize,
+    pub groups: usize,
     /// The range of the wall time on the CPU in seconds.
-    pub(crate) cpu_s: (f64, f64),
+    pub cpu_s: (f64, f64),
     /// The range of the wall time on the GPU in seconds.
-    pub(crate) gpu_s: (f64, f64),
+    pub gpu_s: (f64, f64),
     /// The range of the speed-up.
-    speedup: (f64, f64),
+    pub speedup: (f64, f64),
 }
 
 /// The PRD's chains.
 const CHAINS: usize = 4;
 
 /// The PRD's table; its reference GPU is an RTX A6000 (48 GB, CUDA 12.4, 38.7 TFLOPS f32).
-pub(crate) const EXPECTATIONS: [Expectation; 3] = [
+pub const EXPECTATIONS: [Expectation; 3] = [
     Expectation { groups: 100, cpu_s: (60.0, 120.0), gpu_s: (15.0, 30.0), speedup: (3.0, 8.0) },
     Expectation { groups: 500, cpu_s: (300.0, 600.0), gpu_s: (60.0, 120.0), speedup: (5.0, 10.0) },
     Expectation { groups: 1000, cpu_s: (900.0, 1800.0), gpu_s: (120.0, 240.0), speedup: (8.0, 15.0) },
