@@ -1,5 +1,7 @@
 //! `cargo xtask seeds`: every data set of `benchmarks/seeds` under many seeds with every strategy, as one table.
 //!
+//! The numbers of seeds, the strategies, and when what was found is kept, stand here.
+//!
 //! What was found is kept in a file of the repository, so that another machine goes on where one has stopped.
 
 use crate::ptx::sha256;

@@ -1,4 +1,6 @@
-//! Output: results go to stdout, everything else to stderr; a reader that went away is not an error.
+//! Output: results go to stdout, everything else to stderr; a broken pipe (a reader that went away) is no error.
+//!
+//! Warnings, notes and errors with their causes are printed here, and JSON.
 
 use anyhow::{Context, Result};
 use octopus::with_causes;

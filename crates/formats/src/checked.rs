@@ -1,5 +1,7 @@
 //! Checks of a group before it is written. They are the same for every format, so that a group that can be written in
 //! one format can be written in all.
+//!
+//! The most bytes that a variable may claim when it is read stand here.
 
 use crate::FormatError;
 use indexmap::IndexMap;
