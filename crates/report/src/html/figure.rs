@@ -1,4 +1,4 @@
-//! Pictures inside the page, in groups that fold.
+//! How a picture is put into the page (embedded as SVG or PNG, with its id and caption), in groups that fold.
 //!
 //! How large a picture may be that goes in as SVG and not as PNG stands here, and the headings of the groups.
 
