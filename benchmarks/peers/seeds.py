@@ -1,4 +1,4 @@
-"""How often other samplers lose a chain: one data set of `octopus sweep hierarchical-normal` under many seeds.
+"""How often other samplers (Stan, nutpie, NumPyro) lose a chain: one data set of `octopus sweep` under many seeds.
 
     taskset -c 3 nice -n 10 python3 seeds.py --peer nutpie --parameterization centered --data five_zero --seeds 500
 

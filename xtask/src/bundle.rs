@@ -1,4 +1,6 @@
 //! `cargo xtask bundle`: a folder that proves Octopus on a machine with a GPU, but no cargo and no network.
+//!
+//! Its files, their most bytes, and the oldest C library (glibc) that serves stand here.
 
 use crate::run::{self, Outcome, git, output};
 use crate::target;

@@ -1,4 +1,6 @@
 //! `cargo xtask ci`: everything that must pass before a change lands, in the order of what fails fastest.
+//!
+//! The list of steps stands here.
 
 use crate::run::{self, Outcome, cargo, cargo_has};
 use crate::{outside, ptx, rehearse, target, test, tidy, validate};

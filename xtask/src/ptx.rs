@@ -1,5 +1,7 @@
 //! `cargo xtask ptx`: the kernels' CUDA C++ to the PTX that is committed, and what each kernel asks of a GPU.
 //!
+//! The options of the compiler (NVRTC) stand here.
+//!
 //! A build needs none of this: the PTX is in the repository. `--check` rebuilds it and compares bytes; tests compare
 //! the hash of the sources, so that PTX which is older than its sources is noticed without a compiler too.
 

@@ -1,5 +1,7 @@
 //! `cargo xtask seeds`: every data set of `benchmarks/seeds` under many seeds with every strategy, as one table.
 //!
+//! The numbers of seeds, the strategies, and when what was found is kept, stand here.
+//!
 //! What was found is kept in a file of the repository, so that another machine goes on where one has stopped.
 
 use crate::ptx::sha256;
@@ -42,7 +44,16 @@ struct Found {
     /// The commits whose programs made the runs, in order.
     commits: Vec<String>,
     /// What was found of seeds from 1 on, by `data strategy`.
-    rows: BTreeMap<String, Sweep>,
+    rows: BTreeMap<String, Row>,
+}
+
+/// What was found of a row of the table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Row {
+    /// The [fingerprint](Planned::fingerprint) of the settings and data: runs of others are not counted with these.
+    input: String,
+    #[serde(flatten)]
+    sweep: Sweep,
 }
 
 /// The output of `octopus sweep --json`, as far as the table tells of it.
@@ -136,7 +147,7 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
     let program = target(root).join("seeds-octopus");
     std::fs::copy(target(root).join("release/octopus"), &program).context("cannot copy the program")?;
     let commit = run::git(root, &["describe", "--always", "--dirty"])?;
-    let mut found = Found::read(root)?;
+    let mut found = Found::read(root, &planned)?;
     found.write(root, &planned)?;
     let asked = |sweep: &&Planned| options.data.is_empty() || options.data.iter().any(|name| sweep.data() == name);
     while let Some((row, seeds)) = planned
@@ -146,8 +157,7 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
         .min_by_key(|(_, seeds)| *seeds.start())
     {
         let Some(sweep) = sweep(root, &program, row, &seeds)? else { return Ok(Outcome::Failed(3)) };
-        let total = found.rows.entry(row.name.clone()).or_default();
-        *total = total.and(&sweep);
+        found.add(row, &sweep);
         if found.commits.last() != Some(&commit) {
             found.commits.push(commit.clone());
         }
@@ -155,7 +165,7 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
         eprintln!("xtask: {TABLE} has the seeds of {} up to {}", row.name, seeds.end());
     }
     let mut of_planned = planned.iter().filter_map(|row| found.rows.get(&row.name));
-    Ok(if of_planned.all(|sweep| sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
+    Ok(if of_planned.all(|row| row.sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
 }
 
 /// The seeds that a process does next where those up to `done` are done.
@@ -164,25 +174,39 @@ fn next_block(done: u64, seeds: u64) -> Option<RangeInclusive<u64>> {
 }
 
 impl Found {
-    /// Reads what earlier runs have found; nothing where they were of another program's draws.
-    fn read(root: &Path) -> Result<Self> {
+    /// Reads what earlier runs have found, but for rows of other settings or data; nothing where they were of another
+    /// program's draws.
+    fn read(root: &Path, planned: &[Planned]) -> Result<Self> {
         let bits = std::fs::read(root.join(BITS)).with_context(|| BITS.to_owned())?;
         let bits = sha256(&bits);
-        let found = match std::fs::read(root.join(FOUND)) {
+        let mut found: Self = match std::fs::read(root.join(FOUND)) {
             Ok(text) => serde_json::from_slice(&text).with_context(|| FOUND.to_owned())?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
             Err(error) => return Err(error).with_context(|| FOUND.to_owned()),
         };
-        if found.bits == bits {
-            return Ok(found);
+        if found.bits != bits {
+            eprintln!("xtask: {FOUND} is of other draws ({BITS} has changed): all seeds are run anew");
+            return Ok(Self { bits, ..Self::default() });
         }
-        eprintln!("xtask: {FOUND} is of other draws ({BITS} has changed): all seeds are run anew");
-        Ok(Self { bits, ..Self::default() })
+        found.rows.retain(|name, row| {
+            let same = planned.iter().any(|planned| planned.name == *name && planned.fingerprint == row.input);
+            if !same {
+                eprintln!("xtask: {FOUND} has {name:?} with other settings or data: its seeds are run anew");
+            }
+            same
+        });
+        Ok(found)
     }
 
-    /// The number of seeds that a row has.
+    /// Returns the number of seeds that a row has.
     fn runs(&self, row: &Planned) -> u64 {
-        self.rows.get(&row.name).map_or(0, |sweep| sweep.runs)
+        self.rows.get(&row.name).map_or(0, |row| row.sweep.runs)
+    }
+
+    /// Adds what was found of more seeds of a row.
+    fn add(&mut self, planned: &Planned, sweep: &Sweep) {
+        let row = self.rows.entry(planned.name.clone()).or_default();
+        *row = Row { input: planned.fingerprint.clone(), sweep: row.sweep.and(sweep) };
     }
 
     fn write(&self, root: &Path, planned: &[Planned]) -> Result<()> {
@@ -207,10 +231,10 @@ impl Found {
              |--|--|--|--|--|--|--|--|--|--|\n",
             self.commits.join(", ")
         );
-        for (Planned { name, .. }, sweep) in planned.iter().filter_map(|row| Some((row, self.rows.get(&row.name)?))) {
+        for (Planned { name, .. }, row) in planned.iter().filter_map(|row| Some((row, self.rows.get(&row.name)?))) {
             let (data, strategy) = name.split_once(' ').unwrap_or((name, ""));
-            let Sweep { runs, largest_rhat, unfit, lost, divergences, diverging, .. } = sweep;
-            let Sweep { warm_up_leapfrogs, leapfrogs_a_draw, .. } = sweep;
+            let Sweep { runs, largest_rhat, unfit, lost, divergences, diverging, .. } = row.sweep;
+            let Sweep { warm_up_leapfrogs, leapfrogs_a_draw, .. } = row.sweep;
             let _ = writeln!(
                 text,
                 "| {data} | {strategy} | {runs} | {largest_rhat:.4} | {unfit} | {lost} | {divergences} | {diverging} | \
@@ -243,6 +267,8 @@ fn sweep(root: &Path, program: &Path, planned: &Planned, seeds: &RangeInclusive<
 struct Planned {
     name: String,
     arguments: Vec<String>,
+    /// The SHA-256 of the arguments and of the files that they name.
+    fingerprint: String,
 }
 
 impl Planned {
@@ -253,19 +279,36 @@ impl Planned {
 
 /// Every data set with every strategy, and Rubin's schools.
 fn sweeps(root: &Path) -> Result<Vec<Planned>> {
-    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    let words = |words: &[&str]| -> Vec<String> { words.iter().map(|&word| word.to_owned()).collect() };
     let mut planned = Vec::new();
     for data in data_sets(root)? {
         let name = data.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let config = format!("benchmarks/seeds/{name}.toml");
         for strategy in STRATEGIES {
             let arguments = words(&["hierarchical-normal", "--config", &config, "--strategy", strategy]);
-            planned.push(Planned { name: format!("{name} {strategy}"), arguments });
+            let name = format!("{name} {strategy}");
+            planned.push(Planned { name, fingerprint: fingerprint(root, &arguments, Some(&data))?, arguments });
         }
     }
-    let schools = words(&["eight-schools", "--target-accept", "0.95", "--draws", "5000"]);
-    planned.push(Planned { name: "schools four-long".to_owned(), arguments: schools });
+    let arguments = words(&["eight-schools", "--target-accept", "0.95", "--draws", "5000"]);
+    let name = "schools four-long".to_owned();
+    planned.push(Planned { name, fingerprint: fingerprint(root, &arguments, None)?, arguments });
     Ok(planned)
+}
+
+/// Returns the SHA-256 of the arguments, of the configuration, and of the table of data that it names.
+fn fingerprint(root: &Path, arguments: &[String], config: Option<&Path>) -> Result<String> {
+    let mut bytes = arguments.join("\n").into_bytes();
+    if let Some(path) = config {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let settings: toml::Table = text.parse().with_context(|| path.display().to_string())?;
+        bytes.extend(text.as_bytes());
+        let file = settings.get("data").and_then(|data| data.get("file")?.get("path")?.as_str());
+        if let Some(data) = file.map(|file| root.join(file)) {
+            bytes.extend(std::fs::read(&data).with_context(|| data.display().to_string())?);
+        }
+    }
+    Ok(sha256(&bytes))
 }
 
 /// The configurations of `benchmarks/seeds`, by name.
@@ -317,25 +360,73 @@ mod tests {
         assert_eq!(next_block(2000, 1000), None, "what is done stays");
     }
 
-    /// What one machine has found another goes on with, unless the recorded bits are others.
-    #[test]
-    fn what_was_found_is_kept_while_the_bits_stay() {
-        let root = std::env::temp_dir().join(format!("octopus-seeds-{}", std::process::id()));
+    /// A folder with the recorded bits and one data set, `zero`, whose table is `zero.csv`.
+    fn scenario(name: &str) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("octopus-seeds-{name}-{}", std::process::id()));
         std::fs::create_dir_all(root.join("benchmarks/seeds")).unwrap();
         std::fs::create_dir_all(root.join("kernels")).unwrap();
         std::fs::write(root.join(BITS), "bits").unwrap();
-        let planned = [Planned { name: "zero auto".to_owned(), arguments: Vec::new() }];
-        let mut found = Found::read(&root).unwrap();
-        assert_eq!((found.rows.len(), found.runs(&planned[0])), (0, 0));
-        found.rows.insert("zero auto".to_owned(), Sweep { runs: 500, largest_rhat: 1.004, ..Sweep::default() });
+        std::fs::write(root.join("benchmarks/seeds/zero.toml"), "data.file.path = \"zero.csv\"").unwrap();
+        std::fs::write(root.join("zero.csv"), "group,value").unwrap();
+        root
+    }
+
+    /// What one machine has found another goes on with, unless the recorded bits, the settings or the data are others.
+    #[test]
+    fn what_was_found_is_kept_while_bits_and_input_stay() {
+        let root = scenario("kept");
+        let planned = sweeps(&root).unwrap();
+        let [zero, schools] = [&planned[1], &planned[3]];
+        assert_eq!([zero.name.as_str(), schools.name.as_str()], ["zero auto", "schools four-long"]);
+        let mut found = Found::read(&root, &planned).unwrap();
+        assert_eq!((found.rows.len(), found.runs(zero)), (0, 0));
+        found.add(zero, &Sweep { runs: 500, largest_rhat: 1.004, ..Sweep::default() });
+        found.add(schools, &Sweep { runs: 3, largest_rhat: f64::INFINITY, ..Sweep::default() });
         found.write(&root, &planned).unwrap();
-        found.rows.insert("five auto".to_owned(), Sweep { largest_rhat: f64::INFINITY, ..Sweep::default() });
+        assert_eq!(Found::read(&root, &planned).unwrap(), found);
+        found.add(zero, &Sweep { runs: 500, ..Sweep::default() });
         found.write(&root, &planned).unwrap();
-        let again = Found::read(&root).unwrap();
-        assert_eq!(again, found);
-        assert_eq!(again.runs(&planned[0]), 500);
+
+        let counts = || {
+            let planned = sweeps(&root).unwrap();
+            let again = Found::read(&root, &planned).unwrap();
+            [again.runs(&planned[1]), again.runs(&planned[3])]
+        };
+        assert_eq!(counts(), [1000, 3]);
+        let config = root.join("benchmarks/seeds/zero.toml");
+        for (path, other) in [(config, "data.file.path = \"zero.csv\" # other"), (root.join("zero.csv"), "other")] {
+            let before = std::fs::read(&path).unwrap();
+            std::fs::write(&path, other).unwrap();
+            assert_eq!(counts(), [0, 3], "{}", path.display());
+            std::fs::write(&path, before).unwrap();
+            assert_eq!(counts(), [1000, 3]);
+        }
         std::fs::write(root.join(BITS), "other bits").unwrap();
-        assert_eq!(Found::read(&root).unwrap().rows.len(), 0);
+        assert_eq!(counts(), [0, 0]);
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+
+    /// A program that makes fewer runs than it was asked for is not counted; one that ends with 2 is a failure.
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_makes_fewer_runs_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let root = scenario("fewer");
+        let planned = sweeps(&root).unwrap();
+        let program = root.join("program");
+        let tell = |runs: u64, code: u8| {
+            let sweep = Sweep { runs, ..Sweep::default() };
+            let report = serde_json::json!({ "sweep": sweep });
+            std::fs::write(&program, format!("#!/bin/sh\necho '{report}'\nexit {code}\n")).unwrap();
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+            super::sweep(&root, &program, &planned[0], &(501..=510))
+        };
+        assert_eq!(tell(10, 0).unwrap().unwrap().runs, 10);
+        assert_eq!(tell(10, 1).unwrap().unwrap().runs, 10, "chains that were lost are told by the table");
+        assert_eq!(tell(10, 2).unwrap(), None);
+        let error = tell(9, 0).unwrap_err().to_string();
+        assert!(error.contains("--seed 501 --seeds 10 made 9 of these runs"), "{error}");
         std::fs::remove_dir_all(&root).unwrap();
     }
 
@@ -362,10 +453,10 @@ mod tests {
             warm_up_leapfrogs: 65_224.4,
             leapfrogs_a_draw: 7.0,
         };
-        let both = Sweep::default().and(&first).and(&second);
-        let planned = Planned { name: "zero auto".to_owned(), arguments: Vec::new() };
-        let rows = BTreeMap::from([(planned.name.clone(), both)]);
-        let found = Found { commits: vec!["abc1234".to_owned(), "def".to_owned()], rows, ..Found::default() };
+        let planned = Planned { name: "zero auto".to_owned(), arguments: Vec::new(), fingerprint: "f".to_owned() };
+        let mut found = Found { commits: vec!["abc1234".to_owned(), "def".to_owned()], ..Found::default() };
+        found.add(&planned, &first);
+        found.add(&planned, &second);
         let text = found.table(&[planned]);
         assert!(text.contains("(commits abc1234, def):"), "{text}");
         assert!(text.ends_with("| zero | auto | 400 | 1.2000 | 3 | 1 | 8 | 4 | 65221 | 13.0 |\n"), "{text}");

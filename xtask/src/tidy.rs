@@ -1,5 +1,6 @@
-//! `cargo xtask tidy`: the repository tests itself. One check a file, each a function over a [`Tree`], so
-//! that each is tested on made-up trees.
+//! `cargo xtask tidy`: the repository tests itself, by the rules in this list.
+//!
+//! One check a file, each a function over a [`Tree`], so that each is tested on made-up trees.
 
 mod crate_docs;
 mod direction;

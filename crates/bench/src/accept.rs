@@ -1,4 +1,6 @@
 //! What `run-acceptance.sh` of the acceptance bundle has left, judged: `octopus device accept`.
+//!
+//! Here stand the steps that must have passed for acceptance, and those whose failure is only noted.
 
 mod many;
 mod ncu;

@@ -1,4 +1,6 @@
 //! Times of operations on arrays, with and without copies: `octopus device benchmark`.
+//!
+//! The numbers of elements and the sides of matrices that are timed stand here.
 
 use super::{of_array, of_cuda};
 use crate::error::BenchError;

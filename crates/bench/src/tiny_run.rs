@@ -1,4 +1,6 @@
-//! A sampling run of the smallest kind, to see that everything from data to draws works.
+//! The tiny sampling run of `octopus verify`, to see that everything from data to draws works.
+//!
+//! Its size stands here: 10 groups, one chain, 10 iterations of warm-up, 10 draws.
 
 use crate::error::BenchError;
 use octopus_device::Device;

@@ -1,4 +1,6 @@
-//! The addresses of a calibration's random numbers: each data set, or sequence, has streams of its own.
+//! The addresses and seeds of a calibration's random numbers.
+//!
+//! Each data set, or sequence, has streams of its own.
 
 use octopus_random::{Purpose, Stream, philox4x32_10};
 

@@ -1,7 +1,8 @@
-//! Checks for faults that ranks cannot see: they leave the distribution of the draws as it is, and cost efficiency or
-//! repeat work. Examples are a U-turn that is noticed late, or a window of warm-up that begins late: each draw is still
-//! from the posterior. So a second implementation repeats a few transitions, and warm-up is recomputed from its own
-//! draws.
+//! The self-check of the sampler: it looks for faults that ranks cannot see.
+//!
+//! Such faults leave the distribution of the draws as it is, and cost efficiency or repeat work. Examples are a U-turn
+//! that is noticed late, or a window of warm-up that begins late: each draw is still from the posterior. So a second
+//! implementation repeats a few transitions, and warm-up is recomputed from its own draws.
 
 mod iid_normal;
 mod replay;

@@ -1,4 +1,6 @@
-//! One data set: parameters from the prior, data, draws, and where the truth ranks among them.
+//! One data set of a calibration: parameters from the prior, data, draws, and where the truth ranks among them.
+//!
+//! Its R-hat and effective sample size are computed here, too; `kept.rs` says which draws the truth is ranked among.
 
 use crate::CalibrateError;
 use crate::address::{Part, sampler_seed, stream};

@@ -1,3 +1,5 @@
+//! Geweke's joint distribution test: do two simulators of parameters and data agree?
+//!
 //! Geweke, J. (2004). Getting it right: joint distribution tests of posterior simulators. Journal of the American
 //! Statistical Association 99, 799-804.
 //!

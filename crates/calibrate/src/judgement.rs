@@ -1,4 +1,7 @@
-//! The verdict on all data sets.
+//! The verdict of a calibration on the ranks of all data sets, and on their chains.
+//!
+//! The limits stand here: R-hat of short chains, how far apart chains may be and in which share of data sets, and the
+//! tests of whether ranks are uniform and chains independent.
 
 use crate::quantities::Quantities;
 use crate::{CalibrateError, CalibratedSet, CalibrationSettings, Found};

@@ -1,5 +1,6 @@
-//! Measures how alike chains of one data set are: chains that share nothing must not be alike at all, and chains that
-//! began together ought to have forgotten it.
+//! How alike chains of one data set are: correlations of neighbours, and of chains that began together.
+//!
+//! Chains that share nothing must not be alike at all, and chains that began together ought to have forgotten it.
 
 /// Returns the mean correlation of each chain with the one `apart` chains further on, over iterations; NaN where there
 /// is none, or fewer than three draws, of which two always lie on a line.

@@ -1,4 +1,4 @@
-//! Data sets, and what moves their runs: threads, each data set on one of them, or batches, as a GPU moves them.
+//! The loop of a calibration over its data sets: on threads, each on one of them, or in batches, as on a GPU.
 
 mod batches;
 mod threads;

@@ -1,4 +1,4 @@
-//! One data set, many seeds: does every run converge?
+//! One data set, many seeds: does every run converge? This is the sweep of `octopus sweep`.
 //!
 //! A sampler can be right on average and still lose a chain in one run of a thousand. Ranks over many data sets hardly see
 //! it; the same data under many seeds do.

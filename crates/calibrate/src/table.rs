@@ -1,4 +1,6 @@
-//! Ranks as a table: one line for each data set, so that a calibration can go on later.
+//! The table `ranks.csv`, its columns, and how it is read back, so that a calibration can go on later.
+//!
+//! It has a line for each data set.
 
 use crate::quantities::Quantities;
 use crate::{CalibratedSet, Found};

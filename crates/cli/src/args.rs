@@ -1,4 +1,7 @@
 //! The command line: one definition drives parsing, help and completions.
+//!
+//! Here are the list of commands, the help with the exit codes, options of every command, and the arguments of
+//! `verify`, `resume`, `diagnose`, `compare`, `loo`, `plot`, `export`, `validate`, `man` and `completions`.
 
 mod calibrate;
 mod device;

@@ -1,4 +1,7 @@
 //! The configuration of a run: one value that describes the whole run and is filled from files and options.
+//!
+//! Decided here: the defaults of the command (`prd_sampler`, many short chains), that options come before the file of
+//! `--config`, how `--strategy auto` is settled, and that an error names the option.
 
 use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;

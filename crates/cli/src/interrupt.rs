@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one asks the program to stop, a second one ends it at once.
+//! Ctrl-C (SIGINT), SIGTERM and SIGHUP: the first one asks the program to stop, a second one ends it at once.
 
 use anyhow::{Context, Result};
 use std::sync::OnceLock;

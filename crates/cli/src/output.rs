@@ -1,4 +1,6 @@
-//! Output: results go to stdout, everything else to stderr; a reader that went away is not an error.
+//! Output: results to stdout, all else to stderr, in colour on a terminal (`NO_COLOR`); a broken pipe is no error.
+//!
+//! Warnings, notes and errors with their causes are printed here, and JSON. A pipe is broken when its reader went away.
 
 use anyhow::{Context, Result};
 use octopus::with_causes;

@@ -1,4 +1,4 @@
-//! Advice for a code of the driver.
+//! What a user is advised to do about an error of the CUDA driver, by its result code.
 
 use crate::DriverCode;
 

@@ -1,4 +1,4 @@
-//! Arrays in device memory.
+//! Arrays in device memory: their allocation, and copies to and from the host.
 
 use crate::binding::{DeviceMemory, InFlight};
 use crate::{Context, CudaError, Element, PinnedBuffer, Stream, Transfer};

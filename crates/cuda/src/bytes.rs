@@ -1,4 +1,4 @@
-//! Bytes as people read them.
+//! Numbers of bytes as messages show them: KiB, MiB, GiB.
 
 use std::fmt;
 

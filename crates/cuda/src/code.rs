@@ -1,4 +1,6 @@
-//! The driver's result codes, kept as numbers.
+//! The driver's result codes, kept as numbers, with the names of all.
+//!
+//! Which codes lose the context (`is_sticky`) is decided here.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;

@@ -1,4 +1,4 @@
-//! Contexts: this process's place on a device.
+//! Contexts: this process's place on a device, with its free and total memory.
 
 use crate::session::Session;
 use crate::{CudaError, Device, Usage};

@@ -1,4 +1,4 @@
-//! Devices as the driver describes them.
+//! Devices as the CUDA driver describes them: name, UUID, PCI bus, memory, compute capability, attributes.
 
 use crate::binding::{self, RawDevice};
 use crate::{CudaError, CudaVersion};

@@ -1,4 +1,6 @@
 //! The errors of this crate: each names what was asked and what was found, and says what to do.
+//!
+//! Here is which of them say that CUDA is absent, that memory is out, or that the context is lost (`is_sticky`).
 
 use crate::{DriverCode, advice::advice, bytes::Bytes};
 use thiserror::Error;

@@ -1,4 +1,7 @@
 //! The kernels of this program as safe functions over device buffers.
+//!
+//! They are element-wise operations (add, exp, axpy), sums, dot products, minima and maxima (reductions), the matrix
+//! product (matmul), and uniform and normal random numbers.
 
 use crate::binding::{KernelSet, RawModule};
 use crate::{Context, CudaError, DeviceBuffer, PTX, Real, Stream};

@@ -1,4 +1,6 @@
-//! One device's context as all its objects share it, and what is known of its health.
+//! One device's context as all its objects share it, and whether it was lost.
+//!
+//! After an error that loses the context, every call on the device gives that first error again.
 
 use crate::CudaError;
 use crate::binding::{PrimaryContext, RawDevice};

@@ -1,4 +1,4 @@
-//! Streams and events.
+//! Streams and events: queues of work on the device, and the device's clock.
 
 use crate::binding::{RawEvent, RawStream};
 use crate::{Context, CudaError};

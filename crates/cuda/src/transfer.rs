@@ -1,4 +1,4 @@
-//! Copies that run while the program goes on.
+//! Asynchronous copies, which run while the program goes on.
 
 use crate::binding::InFlight;
 use crate::{CudaError, Element, PinnedBuffer};

@@ -1,4 +1,4 @@
-//! Counts what a device was used for, as it happens.
+//! Counts what a device was used for, as it happens: memory and its peak, copies, kernels, time.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The coordinates of hierarchical blocks.
+//! The coordinates of hierarchical blocks (centering), with their Jacobians and gradients.
 //!
 //! A density is written with non-centered effects `z_j ~ N(0, 1)`, `theta_j = m + s z_j`. Samplers may walk in other
 //! coordinates `x_j` of the same effects:

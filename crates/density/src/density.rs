@@ -1,4 +1,6 @@
-//! The interface between models and samplers.
+//! The trait `LogDensity`, the interface between models and samplers.
+//!
+//! It asks for log density and gradient, variables, log likelihoods, predictions, and where chains start.
 
 use crate::gpu::GpuDensity;
 use crate::{Centering, DensityError, Hierarchy, Layout, centering};

@@ -1,4 +1,4 @@
-//! What can go wrong with densities.
+//! The errors of densities: no value at a point (the sampler goes on), or a broken density (the run ends).
 
 use thiserror::Error;
 

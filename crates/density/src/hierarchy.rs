@@ -1,4 +1,6 @@
 //! The description of hierarchical blocks that a density gives to a sampler.
+//!
+//! Whether the data say enough of the effects for standardised coordinates is decided here (`is_informed`).
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The virtual warp: one fixed shape for every sum over coordinates, on any processor.
+//! The virtual warp in SIMD vectors: one fixed shape for every sum over coordinates, on any processor.
 //!
 //! Element `i` of a vector belongs to lane `i mod L`; each lane adds its elements in order; then the lanes
 //! are added as a halving tree (L/2, L/4, ... 1). A GPU warp does that with butterfly shuffles, a CPU with

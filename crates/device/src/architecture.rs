@@ -1,4 +1,4 @@
-//! The facts about a chip that follow from its compute capability.
+//! The facts about a chip that follow from its compute capability: cores of a multiprocessor.
 
 use crate::Version;
 

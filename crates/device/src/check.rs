@@ -1,4 +1,4 @@
-//! The checks: small functions over a [`Probe`], one a file, in the order in which one would look.
+//! The checks of `octopus verify`: small functions over a [`Probe`], one a file, in the order one would look.
 
 mod clocks;
 mod compute_capability;

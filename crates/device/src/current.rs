@@ -1,4 +1,4 @@
-//! The device that a thread works on.
+//! The current device of a thread, and the names of devices: `cpu`, `cuda:0`.
 
 use octopus_cuda::{Context, CudaError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};

@@ -1,4 +1,4 @@
-//! A device in words.
+//! A device in words: its line in `octopus device list`, and its facts in `octopus device info`.
 
 use crate::DeviceInfo;
 use crate::nvml::{gibibytes, memory};

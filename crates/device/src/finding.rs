@@ -1,4 +1,4 @@
-//! The finding of one check.
+//! The finding of one check: its status (pass, fail, skipped), what was observed, cause and fix.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

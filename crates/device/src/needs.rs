@@ -1,4 +1,6 @@
-//! The needs of a program, against which the checks hold what they see of a device.
+//! The needs of a program (CUDA version, compute capability, free memory), against which devices are checked.
+//!
+//! Those of Octopus's own kernels are constants of `lib.rs`.
 
 use crate::{MINIMUM_COMPUTE_CAPABILITY, MINIMUM_CUDA, MINIMUM_FREE_MEMORY, Version};
 

@@ -1,4 +1,4 @@
-//! What NVIDIA's management library (NVML) reports about devices.
+//! What NVIDIA's management library (NVML) reports about devices: the facts that are kept of each.
 
 use crate::Version;
 use serde::{Deserialize, Serialize};

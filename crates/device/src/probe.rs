@@ -1,4 +1,6 @@
 //! Gathers everything that was seen once, so that all checks judge the same moment.
+//!
+//! Whether there is a device at all, and which devices are judged, is decided here.
 
 use crate::visible::{Visible, visible};
 use crate::{DeviceInfo, DriverFacts, DriverFailure, Environment, Needs, NvmlFacts, NvmlFailure, Provider, Version};

@@ -1,4 +1,4 @@
-//! Finds the driver that a version of PTX needs.
+//! Finds the driver (CUDA version) that a version of PTX needs: the table of NVIDIA's release notes.
 
 use crate::Version;
 

@@ -1,4 +1,6 @@
-//! The answer: is a GPU of this machine fit for use?
+//! The answer of `octopus verify`: is a GPU of this machine fit for use, with which exit code?
+//!
+//! The version of the schema of its JSON stands here.
 
 mod issue;
 mod text;

@@ -1,4 +1,6 @@
-//! Measures how long something takes on a device, and how certain that is.
+//! The benchmark of an operation on a device: how long it takes, and how certain that is.
+//!
+//! Calls to warm up, the number of samples and their least time have their defaults here.
 
 use crate::{ArrayError, Device, Engine, with_device};
 use octopus_cuda::{CudaError, Event};

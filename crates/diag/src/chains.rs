@@ -1,4 +1,6 @@
-//! The draws of one quantity: a borrowed `chains x draws` array, and its halves.
+//! The draws of one quantity: a borrowed `chains x draws` array, and its halves (split chains).
+//!
+//! When a statistic is NaN for want of draws or for a NaN among them is decided here (`valid`).
 
 use crate::error::DiagError;
 

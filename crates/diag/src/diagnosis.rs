@@ -1,4 +1,6 @@
 //! The whole diagnosis of a trace: summary, checks, verdict.
+//!
+//! The list of checks is here, and the names that other samplers give to divergences, energy, tree depth and step size.
 
 pub(crate) mod check;
 mod json;

@@ -1,4 +1,7 @@
 //! Two posteriors side by side: how far apart they are, and whether chance explains it.
+//!
+//! Means, standard deviations and quantiles are compared in Monte Carlo standard errors (z, p-values), and draws by the
+//! Wasserstein distance.
 
 use crate::chains::{Chains, has_nan};
 use crate::error::DiagError;

@@ -1,4 +1,4 @@
-//! The limits by which convergence is judged, for all who judge it.
+//! The limits (thresholds) of convergence, for all who judge it: R-hat, effective sample sizes, E-BFMI.
 
 /// R-hat must be below this (Vehtari et al. 2021, section 4).
 pub const RHAT: f64 = 1.01;

@@ -1,6 +1,5 @@
 //! Arithmetic that statistics are made of: moments, orders, elementary functions over arrays, and workspaces.
 
-pub(crate) mod beta;
 pub(crate) mod columns;
 pub(crate) mod exp;
 pub(crate) mod fold;

@@ -1,4 +1,4 @@
-//! How well a model predicts observations, and how models compare.
+//! How well a model predicts observations (LOO, WAIC), and how models compare.
 
 pub(crate) mod compare;
 pub(crate) mod elpd;

@@ -1,4 +1,4 @@
-//! Runs foreign decoders so that their panics do not end the process.
+//! Runs foreign decoders so that their panics on damaged bytes do not end the process.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

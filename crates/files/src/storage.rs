@@ -1,4 +1,6 @@
-//! The few operations on files that writers use, so that tests can let any one of them fail.
+//! Writing files whole or not at all (atomically), and the few operations on files that it takes.
+//!
+//! Tests can let any one of these fail.
 //!
 //! A file is written under a temporary name in its own folder, forced to the disk and renamed: a reader
 //! sees the old contents or the new, never a part.

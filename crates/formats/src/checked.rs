@@ -1,5 +1,6 @@
-//! Checks of a group before it is written. They are the same for every format, so that a group that can be written in
-//! one format can be written in all.
+//! Checks of a group before it is written, and the most memory (bytes) that a variable may claim when it is read.
+//!
+//! They are the same for every format, so that a group that can be written in one format can be written in all.
 
 use crate::FormatError;
 use indexmap::IndexMap;

@@ -1,4 +1,4 @@
-//! How arrays are cut into chunks for compression.
+//! How arrays are cut into chunks for compression: their shape and number of values.
 
 /// Chunks hold about this many values: large enough to compress well, small enough to read in part.
 const VALUES: usize = 1 << 19;

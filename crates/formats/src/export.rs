@@ -1,4 +1,6 @@
-//! Writes files and folders for a user. What exists already is replaced only where the user asks for it.
+//! Writes files and folders for a user.
+//!
+//! What exists already is replaced (overwritten) only where the user asks for it.
 
 use crate::FormatError;
 use octopus_files::{Disk, Fill, Storage, folder_of, replace, temporary};

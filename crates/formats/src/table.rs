@@ -1,4 +1,4 @@
-//! InferenceData to CSV: one line for each draw.
+//! InferenceData to CSV: one line for each draw, with its columns and the form of numbers.
 
 use crate::export::export_file;
 use crate::{FormatError, TraceFormat, WriteTrace};

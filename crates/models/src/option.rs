@@ -1,4 +1,4 @@
-//! Settings of models as options of the command line.
+//! Settings of models as options (flags) of the command line: their kinds of values and their help.
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
-//! Tables of settings: functions that put a value in its place, and read and write whole tables.
+//! Tables of settings of models: functions that put a value in its place, and read and write whole tables.
+//!
+//! An unknown setting, or one of the wrong type, is refused here.
 
 use crate::BuildError;
 use serde::Deserialize;

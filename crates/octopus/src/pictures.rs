@@ -1,4 +1,6 @@
 //! Pictures of a trace: the material that they are made from, and the reason when one cannot be made.
+//!
+//! The names of pictures and their files, and how many replicates and draws from the prior they have, stand here.
 
 use crate::loaded::rows;
 use crate::{PointwiseLikelihood, PredictiveParts, PriorDraws, Trace, TraceError, check_predictive};

@@ -1,4 +1,6 @@
 //! Posterior predictive checks: would the fitted model make data like the observed ones?
+//!
+//! The statistics (mean, sd, min, max) and their p-values are chosen here.
 
 use octopus_diag::{BayesianPValue, DiagError, Statistic, bayesian_p_value};
 use octopus_report::PredictiveStatistic;

@@ -1,4 +1,6 @@
 //! Comparison of every mean and every standard deviation with the exact posterior, in Monte Carlo standard errors.
+//!
+//! The limits in standard errors stand here.
 
 use crate::error::Phase0Error;
 use octopus_bench::engines::known;

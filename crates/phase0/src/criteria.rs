@@ -1,4 +1,6 @@
-//! The verdict on what the stages found.
+//! The verdict of phase 0 on what the stages found.
+//!
+//! Its own rows are made here: the exact posterior (Q.3) and NumPy's data (Q.4).
 
 use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;

@@ -1,4 +1,4 @@
-//! The pictures of speed: over the sizes of the problem, and against the error of the draws.
+//! The pictures of speed in phase 0: over the sizes of the problem, and against the error of the draws.
 
 use super::{Phase0Options, Stages};
 use octopus_bench::engines::Measurement;

@@ -1,5 +1,7 @@
 //! The stage that repeats the run on the GPU. It finds whether the draws have the CPU's bits, how much of the device's
 //! memory the run takes, and whether a GPU's faster arithmetic samples the same posterior.
+//!
+//! How many more chains that comparison has stands here.
 
 use super::Phase0Options;
 use super::verify::VerifiedMachine;

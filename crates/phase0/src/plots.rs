@@ -1,4 +1,6 @@
 //! The stage that draws the pictures, and writes the trace that ArviZ opens.
+//!
+//! The list of deliverables (the files that phase 0 must leave) and the number of draws from the prior are here.
 
 use super::{Phase0Options, Stages, dashboard};
 use crate::error::Phase0Error;

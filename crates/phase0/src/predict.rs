@@ -1,4 +1,6 @@
-//! Posterior predictive check: would the fitted model make data like the observed ones?
+//! The stage of posterior predictive checks: would the fitted model make data like the observed ones?
+//!
+//! The number of replicates from each chain stands here.
 
 use super::sample::Sampled;
 use crate::error::Phase0Error;

@@ -1,4 +1,4 @@
-//! The report's further tables.
+//! The further tables of phase 0's report: draws against the exact posterior, and those of the benchmark.
 
 use super::Stages;
 use octopus_report::Comparison;

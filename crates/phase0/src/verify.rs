@@ -1,4 +1,4 @@
-//! The stage that looks at the machine.
+//! The stage that looks at the machine, as `octopus verify` does.
 
 use octopus_device::{HostInfo, Overall, SystemProvider, VerifyReport, verify};
 use octopus_report::Measured;

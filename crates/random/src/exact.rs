@@ -1,4 +1,6 @@
-//! Elementary functions made of `+ - * /`, square roots and bit moves only.
+//! Exact exp, ln and the normal quantile: elementary functions with the same bits on every processor.
+//!
+//! They are made of `+ - * /`, square roots and bit moves only.
 //!
 //! Each operation is correctly rounded by IEEE 754 on every processor, none may be contracted, so the
 //! results have the same bits on a CPU and on a GPU. They are written without branches where that lets a

@@ -1,4 +1,6 @@
-//! Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): a block cipher on 128-bit counters with a 64-bit key.
+//! The random number generator Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
+//!
+//! It is a block cipher on 128-bit counters with a 64-bit key.
 
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];

@@ -1,4 +1,6 @@
-//! Random numbers addressed by what they are for.
+//! Random numbers addressed by what they are for: seed, chain, iteration and purpose.
+//!
+//! How bits become uniform and normal numbers is decided here.
 
 use crate::exact::{FAR, normal_quantile, quantile_center, quantile_far_tail, quantile_near_tail, tail_radius};
 use crate::philox::philox4x32_10;

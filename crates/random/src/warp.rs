@@ -1,5 +1,7 @@
 //! The virtual warp: the one shape in which numbers are added, on any processor.
 //!
+//! How many lanes there are for how many elements stands here.
+//!
 //! Element `i` belongs to lane `i mod L`; each lane joins its elements in order; then the lanes are joined as a halving
 //! tree (L/2, L/4, ... 1). A GPU does that with shuffles, a CPU with vectors of any width: the bits are the same.
 

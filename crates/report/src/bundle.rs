@@ -1,4 +1,6 @@
-//! All files of a report in one folder.
+//! Writes all files of a report into one folder.
+//!
+//! How many figures are drawn at once, and what counts as a deliverable, is decided here.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

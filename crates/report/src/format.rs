@@ -1,4 +1,4 @@
-//! Numbers as people read them: one place, so that plots, text and page agree.
+//! Numbers as people read them (digits, rounding, units): one place, so that plots, text and page agree.
 
 /// Formats `value` with about `digits` significant digits, never in a form longer than needed: `49.0`, `0.00123`,
 /// `123456`, `1.2e-7`.

@@ -1,5 +1,7 @@
 //! The report of a run: the one structure from which `report.json`, `junit.xml`, `benchmark_report.txt` and
 //! `index.html` are made.
+//!
+//! The version of the schema of `report.json` stands here.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The numbers of each parameter, as the diagnostics computed them.
+//! The numbers (summary rows) of each parameter, as the diagnostics computed them.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,4 +1,4 @@
-//! Tables in plain text.
+//! Tables in plain text: columns, wrapped lines, headings, and the symbols of the terminal (Unicode or ASCII).
 
 /// The symbols that a terminal or a file can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

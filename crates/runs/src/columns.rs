@@ -1,4 +1,4 @@
-//! The columns of a Parquet part, and how a draw fills them.
+//! The columns of a Parquet part (chain, draw, statistics of the sampler), and how a draw fills them.
 
 use crate::RunError;
 use octopus_density::Layout;

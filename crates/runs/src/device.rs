@@ -1,4 +1,4 @@
-//! The choice of the device that samples, with its reason.
+//! The choice of the device that samples, with its reason, and when the CPU takes the place of a GPU (fallback).
 
 use crate::RunError;
 use crate::{Placement, RunCost};

@@ -1,4 +1,6 @@
 //! The sampling loop, which takes short steps so that Ctrl-C, progress and checkpoints get their turn.
+//!
+//! The length of a step, the time between checkpoints and the pool of threads are set here.
 
 use crate::goal::{ConvergenceMonitor, Step};
 use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timing};

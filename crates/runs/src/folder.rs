@@ -1,4 +1,4 @@
-//! The names inside a run folder, and what may be removed from it.
+//! The names of files inside a run folder, its lock, and what may be removed from it.
 
 use crate::RunError;
 use crate::{PartRecord, RunRecord};

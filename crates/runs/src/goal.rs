@@ -1,4 +1,4 @@
-//! Runs with a goal: they end when their draws suffice, which is looked at while sampling goes on.
+//! Runs with a goal (targets of R-hat and effective sample size, a time limit): they end when their draws suffice.
 //!
 //! A look summarises the draws that there are so far. Looks are taken at fixed numbers of draws, each a quarter larger
 //! than the last. The run ends with the draws of the first look that meets all targets, and what the chains have drawn

@@ -1,4 +1,4 @@
-//! The place where a run's chains are: the CPU's threads, or GPUs.
+//! The place where a run's chains are: the CPU's threads, or GPUs, with fewer chains at once where memory is short.
 
 use crate::RunError;
 use octopus_density::LogDensity;

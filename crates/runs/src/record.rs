@@ -1,4 +1,6 @@
 //! The record `run.toml`: what was run, on which data, with which settings, and how it ended.
+//!
+//! The version of its schema stands here.
 
 use crate::RunError;
 use crate::timestamp::now_utc;

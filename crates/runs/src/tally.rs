@@ -1,4 +1,4 @@
-//! The counts of what a session of a run has done so far.
+//! The counts of what a session of a run has done so far: leapfrog steps, divergences.
 
 use octopus_sampler::{Block, Phase};
 

@@ -1,5 +1,7 @@
 //! Writes a run folder while the run goes on.
 //!
+//! From how many bytes of pending draws on (the buffer) a part is written unasked stands here.
+//!
 //! The order of operations makes every moment safe to die at. A part is written under a temporary name, forced to disk
 //! and renamed; only then may a checkpoint name it. Only when all draws are written does `run.toml` say that the run is
 //! complete, and only then is the checkpoint removed. On resume, parts that the checkpoint does not name are removed:

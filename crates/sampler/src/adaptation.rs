@@ -1,5 +1,6 @@
-//! The coordinates of a run, and what warm-up learns: the metric, from a window of draws pooled over all chains in a
-//! fixed order, and the step size.
+//! What warm-up learns: the metric, from draws pooled over all chains in a fixed order, and the step size.
+//!
+//! Which coordinates (centering) a run has, its first metric, and the range of variances are decided here.
 
 mod dual_averaging;
 mod low_rank;

@@ -1,4 +1,6 @@
-//! Where chains are moved.
+//! Where chains are moved (the backend), and how a run uses a GPU.
+//!
+//! The time of a launch, bytes of buffers, chains at once and blocks of a chain have their defaults here.
 
 use octopus_cuda::Context;
 use std::time::Duration;

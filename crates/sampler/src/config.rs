@@ -1,4 +1,7 @@
-//! The one description of a run.
+//! The settings of a run of the sampler: their defaults, and what is allowed.
+//!
+//! They are draws, chains, warm-up and its windows, strategy, target of acceptance, tree depth, the energy error that
+//! diverges, coordinates, metric, starting points and how often they are tried, precision, and seed.
 
 use octopus_density::gpu::Precision;
 use serde::{Deserialize, Serialize};

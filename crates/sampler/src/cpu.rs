@@ -1,4 +1,4 @@
-//! Chains on the processor's threads.
+//! The CPU engine: chains on the processor's threads.
 
 mod chain;
 

@@ -1,4 +1,4 @@
-//! What a sampler returns: blocks of draws with the statistics of each transition.
+//! What a sampler returns: blocks of draws with the statistics of each transition (`sample_stats`).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,8 @@
 //! Chains on GPUs: whole trajectories, windows and their sums are computed on the device, and what follows from the
 //! sums on the host.
 //!
+//! Where memory does not suffice, it is here that half as many chains are tried.
+//!
 //! Chains' states and vectors stay on the device from launch to launch. The draws of a launch go to one of two slots;
 //! while a second stream copies that slot to the host, the next launch fills the other. So the device's memory does not
 //! grow with the draws.

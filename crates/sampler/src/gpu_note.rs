@@ -1,4 +1,4 @@
-//! Notes of what happens to the devices of a run.
+//! Notes of what happens to the devices of a run, and when a device counts as lost (`is_loss`).
 
 use crate::error::SamplerError;
 use octopus_cuda::CudaError;

@@ -1,5 +1,7 @@
-//! The state of a run, wherever its chains are: how far they go until they are looked at, what they learn then, and when
-//! warm-up is over.
+//! The state of a run, wherever its chains are.
+//!
+//! It finds starting points, says how far chains go until they are looked at, what they learn then, and when warm-up is
+//! over, and makes the bytes of a checkpoint.
 
 mod prepared;
 mod status;

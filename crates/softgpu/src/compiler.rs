@@ -1,4 +1,4 @@
-//! The C++ compiler of this machine.
+//! The C++ compiler (g++) of this machine, and the flags that the doubles and kernels are compiled with.
 
 use crate::unavailable::{Unavailable, at};
 use rayon::prelude::*;

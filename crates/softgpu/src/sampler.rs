@@ -1,4 +1,6 @@
-//! The sampler's kernels, which are built apart from the others: all of them take a minute, and few tests need any.
+//! The sampler's kernels on the software GPU: lanes as threads or as arrays.
+//!
+//! They are built apart from the others: all of them take a minute, and few tests need any.
 
 use crate::kernels::KernelSources;
 use crate::unavailable::Unavailable;

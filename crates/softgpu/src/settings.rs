@@ -1,4 +1,4 @@
-//! Settings of the software GPU.
+//! Settings of the software GPU: its devices, memory, versions, and the faults that are put on its calls.
 
 use std::fmt;
 use std::path::Path;

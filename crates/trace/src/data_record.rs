@@ -1,4 +1,4 @@
-//! What tells data from others.
+//! What tells data from others: their source, their SHA-256, and how many they are.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Observations in groups.
+//! Observations in groups, and which are refused.
 
 use crate::Labels;
 use thiserror::Error;

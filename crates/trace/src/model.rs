@@ -1,4 +1,6 @@
-//! Named groups of arrays with dimensions and coordinates, as in ArviZ's InferenceData.
+//! Named groups of arrays with dimensions, coordinates and attributes, as in ArviZ's InferenceData.
+//!
+//! ArviZ's names of the sampler's statistics (`sample_stats`) stand here.
 
 use crate::Labels;
 use indexmap::IndexMap;

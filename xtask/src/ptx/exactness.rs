@@ -1,5 +1,7 @@
 //! What exact kernels must not contain: anything whose bits another processor would not give.
 //!
+//! The lists of forbidden instructions and modifiers stand here.
+//!
 //! Allowed are additions, products, quotients and roots that name round-to-nearest (`.rn`): those IEEE 754 defines, and
 //! neither the assembler nor the driver may contract them. Without a rounding mode they may.
 

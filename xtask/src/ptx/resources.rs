@@ -1,4 +1,6 @@
-//! What each kernel uses of a GPU, as NVIDIA's assembler tells, and the limits that the repository sets.
+//! What each kernel uses of a GPU (registers, spills, shared memory), as NVIDIA's assembler tells, and its limits.
+//!
+//! The architectures that are assembled for stand here.
 
 use super::manifest::Entry;
 use crate::run;

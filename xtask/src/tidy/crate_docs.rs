@@ -1,4 +1,4 @@
-//! Every crate opens with its page.
+//! Every crate opens with its page: the documentation at the top of `lib.rs` or `main.rs`.
 
 use super::{Complaint, Tree};
 

@@ -1,4 +1,4 @@
-//! Files stay small enough to read and to clone.
+//! Files stay small enough to read and to clone: the most lines of Rust, and the most bytes.
 
 use super::{Complaint, Tree};
 

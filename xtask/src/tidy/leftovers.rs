@@ -1,4 +1,4 @@
-//! Nothing is left for later.
+//! Nothing is left for later: no notes to oneself, no macros for debugging.
 
 use super::{Complaint, Tree};
 

@@ -1,4 +1,4 @@
-//! The same dependencies for everyone.
+//! The same dependencies for everyone: `Cargo.lock` is there, and has crates of crates.io only.
 
 use super::{Complaint, Tree};
 

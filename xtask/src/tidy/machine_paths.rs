@@ -1,4 +1,4 @@
-//! No file speaks of the machine that it was written on.
+//! No file speaks of the machine that it was written on: no absolute paths of somebody's folders.
 
 use super::{Complaint, Tree};
 

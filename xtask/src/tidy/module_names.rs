@@ -1,4 +1,4 @@
-//! A module is named for what it does.
+//! A module is named for what it does: the names that say nothing are listed here.
 
 use super::{Complaint, Tree};
 

@@ -1,4 +1,4 @@
-//! A public type's name says what it is, and no other type of the workspace has it.
+//! A public type's name says what it is, and no other type of the workspace has it (unique names).
 
 use super::{Complaint, Tree};
 use std::collections::BTreeMap;

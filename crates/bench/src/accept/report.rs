@@ -1,4 +1,4 @@
-//! A machine's folder of a report.
+//! Writes the acceptance report of a machine: a folder with `README.md`, `sampler.md` and the raw output.
 
 use super::results::Results;
 use super::{Acceptance, sampler};

@@ -1,4 +1,4 @@
-//! The files that `run-acceptance.sh` has left.
+//! Reads the files that `run-acceptance.sh` has left: steps, manifest, figures, NumPyro's measurements.
 
 use super::ncu::{self, Launch};
 use crate::error::BenchError;

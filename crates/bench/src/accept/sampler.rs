@@ -1,4 +1,6 @@
-//! The sampler's figures: what must be there, and `sampler.md`.
+//! The sampler's figures in the acceptance report: what must be there, and the tables of `sampler.md`.
+//!
+//! Tables: latency, starts, teams, throughput, ratios of GPU to CPU, repeats, peers, roofline, what the PRD expects.
 
 use super::many;
 use super::ncu::Launch;

@@ -1,4 +1,4 @@
-//! Tables of Markdown.
+//! Tables of Markdown for the acceptance report, and how their numbers are printed.
 
 use std::fmt::Display;
 

@@ -1,4 +1,6 @@
 //! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's other sizes.
+//!
+//! The numbers of chains and draws that are timed, and the number of repeats, stand here.
 
 use super::case::{Case, Measurement};
 use super::{EngineOptions, Gpu, form, of_size, other_sizes, with_likelihood};

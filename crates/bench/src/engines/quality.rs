@@ -1,4 +1,4 @@
-//! How good the draws of a timed run are.
+//! The quality of a timed run's draws: R-hat, effective sample sizes, and the error of the means.
 
 use crate::error::BenchError;
 use octopus_density::{Layout, LogDensity, Variable};

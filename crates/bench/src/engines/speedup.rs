@@ -1,4 +1,4 @@
-//! The speedup of the GPU over the CPU, by each of three definitions.
+//! The speedup of the GPU over the CPU by three definitions, and the chains from which on the GPU pays.
 
 use super::{Benchmarks, Measurement};
 use octopus_report::{Comparison, EngineTimes, Measured, Speedup, SpeedupDefinition};

@@ -1,4 +1,4 @@
-//! The configurations that are compared with the run's own.
+//! The strategies that the benchmark compares with the run's own: other numbers of chains, coordinates, metrics.
 
 use super::planned::word;
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};

@@ -1,4 +1,4 @@
-//! The tables of what was measured.
+//! The benchmark's tables: strategies, the GPU's runs, times to a target, sizes, repeats.
 
 use super::case::Measurement;
 use super::{Benchmarks, planned, speedup, target};

@@ -1,5 +1,7 @@
 //! The time that each engine takes to the PRD's quality target, which is R-hat and effective sample sizes of every
 //! parameter. It is measured with the PRD's chains, and with the chains that `--strategy auto` takes for this target.
+//!
+//! The number of seeds, of which the median counts, stands here.
 
 use super::planned::word;
 use super::quality::{Quality, quality_of};

@@ -1,4 +1,6 @@
 //! The runs that every sound device repeats bit for bit.
+//!
+//! Their groups, chains, iterations and launches stand here: a case at least for each shape of the kernels.
 
 use crate::model_of;
 use octopus_models::synthetic::HierarchicalSpec;

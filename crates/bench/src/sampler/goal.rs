@@ -1,5 +1,7 @@
 //! The measurement of the shortest run: the time that a number of chains takes to a number of effective draws of every
 //! quantity, including warm-up.
+//!
+//! The effective draws to reach, the most draws, and the number of seeds stand here.
 
 use super::cell::Where;
 use super::model;

@@ -1,4 +1,6 @@
-//! The plan of all measurements, most important first.
+//! The plan of all measurements of `octopus device sampler`, most important first.
+//!
+//! Here stand the sizes, likelihoods, precisions and numbers of chains that are measured, and the time of each.
 
 use super::batch::BatchPlan;
 use super::cell::{CellPlan, Where};

@@ -1,4 +1,4 @@
-//! The figures that compare GPU and CPU: the number of chains from which on the GPU pays, and how much faster it is.
+//! The ratios of GPU to CPU: how much faster the GPU is, and from how many chains on it pays (break-even).
 
 use super::cell::{SamplerCell, Where};
 use super::null_is_nan;

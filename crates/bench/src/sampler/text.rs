@@ -1,4 +1,4 @@
-//! The measurements as tables.
+//! The tables of measurements that `octopus device sampler` prints.
 
 use super::cell::SamplerCell;
 use super::figures::SamplerFigures;

@@ -1,5 +1,7 @@
-//! Independent standard normals: with a step of which a power of two makes a full turn, a trajectory ends where it began.
-//! Neither of its ends then sees a turn, and without the checks across the seams it goes on for another round
+//! The self-check of U-turns on independent standard normals.
+//!
+//! With a step of which a power of two makes a full turn, a trajectory ends where it began. Neither of its ends then
+//! sees a turn, and without the checks across the seams it goes on for another round
 //! (<https://github.com/stan-dev/stan/pull/2800>).
 
 use super::{Tally, replay};

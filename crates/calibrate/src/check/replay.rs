@@ -1,4 +1,6 @@
-//! A second NUTS: recursive, after Hoffman and Gelman (2014), algorithm 3, with the multinomial weights and the biased
+//! A second NUTS, which repeats transitions of the sampler, U-turns and weights included, and compares the draws.
+//!
+//! It is recursive, after Hoffman and Gelman (2014), algorithm 3, with the multinomial weights and the biased
 //! progressive doubling of Betancourt (2017), appendix A.3, and the generalised criterion with Stan's checks across the
 //! seams. It reads the same random numbers as the sampler, and shares none of its arithmetic: coordinates change by the
 //! chain rule around the plain density, vectors are plain sums.

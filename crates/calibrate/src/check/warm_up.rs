@@ -1,4 +1,4 @@
-//! Recomputes what a window of warm-up has learned, from the window's draws alone.
+//! Recomputes what a window of warm-up has learned (the metric), from the window's draws alone.
 //!
 //! The documents say: the first window opens after `init_buffer` iterations; each is twice as long as the one before;
 //! the last takes the iterations that would be too few for another; `term_buffer` iterations follow it. At a window's

@@ -1,4 +1,4 @@
-//! Threads that take one piece of work after another.
+//! The data sets of a calibration on the CPU's threads, which take one piece of work after another.
 
 use super::{Task, ended};
 use crate::data_set::{Drawn, Posed};

@@ -1,4 +1,4 @@
-//! `octopus calibrate`
+//! The arguments of `octopus calibrate`, with their help and defaults.
 
 use super::{MachineArgs, ModelArgs, PictureFormat, SamplerArgs};
 use clap::{Arg, Args};

@@ -1,4 +1,4 @@
-//! `octopus device ...`
+//! The arguments of `octopus device ...`, with their help: info, benchmark, measure, exact, sampler, accept.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

@@ -1,4 +1,7 @@
 //! Models on the command line: their names, and their settings as options.
+//!
+//! An unknown model is refused here, and so is an option that only other models have. Of each kind of option the bounds
+//! and the text of help are made here.
 
 use crate::exit::UsageError;
 use clap::builder::{PossibleValue, PossibleValuesParser};

@@ -1,4 +1,7 @@
-//! `octopus sample`, and what other commands that sample take with it.
+//! The arguments of `octopus sample`, with their help, and those that other commands take with it.
+//!
+//! They are about data, batches, the sampler (chains, draws, warm-up, target of acceptance, tree depth, metric), goals,
+//! and the machine (device, threads).
 
 use super::ModelArgs;
 use crate::config::StrategyChoice;

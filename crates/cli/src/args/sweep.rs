@@ -1,4 +1,4 @@
-//! `octopus sweep`
+//! The arguments of `octopus sweep`, with their help.
 
 use super::sample::{BatchArgs, thread_count};
 use super::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};

@@ -1,4 +1,6 @@
 //! The machine that samples a calibration's data sets, in batches: the CPU's threads, or a device.
+//!
+//! The most chains that a device moves at once, and the number of threads, are decided here.
 
 use crate::args::MachineArgs;
 use crate::config::chosen;

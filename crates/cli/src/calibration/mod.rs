@@ -1,4 +1,6 @@
 //! The parts of `octopus calibrate`: its settings, its folder, its machine, and its results as text and pictures.
+//!
+//! The defaults stand here: chains and draws of a data set, and how many draws are kept, to which the ranks belong.
 
 mod folder;
 mod machine;

@@ -1,4 +1,4 @@
-//! The pictures of a calibration.
+//! The pictures of a calibration: rank histograms with their shade, distribution functions, Geweke's moments.
 
 use octopus_calibrate::{Geweke, Judgement, RankedQuantity};
 use octopus_diag::{DiagError, EcdfBand, RankCounts};

@@ -1,4 +1,4 @@
-//! The result of a calibration as text.
+//! The result of a calibration as text: a line for each quantity or moment, warnings, and the verdict.
 
 use octopus_calibrate::{Geweke, Judgement, SelfCheck};
 

@@ -1,4 +1,6 @@
 //! `octopus calibrate MODEL --out DIR` tests the sampler with a model.
+//!
+//! How often parts of ranks are written and lines of progress are printed stands here.
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{

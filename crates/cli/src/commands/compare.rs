@@ -1,4 +1,4 @@
-//! `octopus compare A B` compares two traces.
+//! `octopus compare A B` compares two traces, and ends with 1 when they differ.
 
 use crate::args::{CompareArgs, Global};
 use crate::exit::{Exit, UsageError};

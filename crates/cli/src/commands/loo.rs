@@ -1,4 +1,6 @@
 //! `octopus loo MODEL...` estimates how well models predict, by leave-one-out cross-validation.
+//!
+//! The number of bootstraps of the weights, and the most log likelihoods that are made, stand here.
 
 use crate::args::{Global, LooArgs, Weights};
 use crate::exit::{Exit, UsageError};

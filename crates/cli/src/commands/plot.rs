@@ -1,4 +1,6 @@
 //! `octopus plot TRACE --out DIR` draws pictures of a trace.
+//!
+//! How many predictions are made for them stands here.
 
 use crate::args::{Global, PictureFormat, PlotArgs};
 use crate::exit::Exit;

@@ -1,4 +1,7 @@
 //! `octopus sample MODEL --out DIR` samples a model into a run folder.
+//!
+//! Here is what it and `octopus resume` print at the end (summary, diagnosis, the hint after Ctrl-C), how long a table
+//! is, and the exit code that follows.
 
 use super::{batch, dry_run};
 use crate::args::{Global, SampleArgs};

@@ -1,4 +1,6 @@
 //! `octopus sweep MODEL` runs one data set under many seeds.
+//!
+//! How many lost runs are named, and how often progress is printed, stands here.
 
 use crate::args::{Global, SweepArgs};
 use crate::calibration::setting_in_options;

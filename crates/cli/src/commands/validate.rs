@@ -1,4 +1,6 @@
 //! `octopus validate` runs phase 0 from end to end.
+//!
+//! The draws and iterations of warm-up with `--quick` stand here.
 
 use crate::args::{Global, ValidateArgs};
 use crate::config::{chosen, config_error, prd_sampler};

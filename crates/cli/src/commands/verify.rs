@@ -1,4 +1,4 @@
-//! `octopus verify` checks this machine.
+//! `octopus verify` checks this machine: driver and devices, and on a device kernels and a tiny run.
 
 use crate::args::{Global, VerifyArgs};
 use crate::exit::Exit;

@@ -1,5 +1,7 @@
 //! The kernels of this program: one function each, with the reason why its launch is sound.
 //!
+//! Threads of a block, blocks of a grid and tiles of the matrix product stand here, too.
+//!
 //! Every function checks the lengths that its reason rests on.
 
 use super::launch::Launch;

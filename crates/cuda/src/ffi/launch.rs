@@ -1,4 +1,6 @@
-//! Launches, with everything checked that can be checked without knowing what the kernel does.
+//! Launches of kernels, with everything checked that can be checked without knowing what the kernel does.
+//!
+//! Arguments are compared with the PTX's parameters, and grid and block (blocks, threads) with the driver's limits.
 
 use super::module::RawFunction;
 use super::status::Operation;

@@ -1,4 +1,4 @@
-//! Modules of kernels, compiled by the driver from PTX.
+//! Modules of kernels, compiled by the driver from PTX (JIT), with the compiler's log.
 
 use super::device::RawDevice;
 use super::status::{Operation, check};

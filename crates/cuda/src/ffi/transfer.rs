@@ -1,4 +1,4 @@
-//! Copies that run while the program goes on.
+//! Asynchronous copies, which run while the program goes on.
 //!
 //! The page-locked memory of such a copy belongs to [`InFlight`] until the copy is done. No lifetime keeps it there
 //! (a borrow ends when its guard is forgotten): ownership does. Dropped early, the memory waits for the context to be

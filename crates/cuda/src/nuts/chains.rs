@@ -1,4 +1,4 @@
-//! The memory that chains keep from launch to launch.
+//! The memory that chains keep from launch to launch: states (step size, log density) and workspaces.
 
 use super::layout::{Float, NutsFormat};
 use super::team::{NutsTeam, NutsTeamWork};

@@ -1,4 +1,4 @@
-//! The data that a density reads.
+//! The data that a density reads, on the device: its fields, and how vectors are padded.
 
 use super::layout::NutsFormat;
 use crate::{Context, CudaError, DeviceBuffer};

@@ -1,4 +1,4 @@
-//! Coordinates and metric.
+//! Coordinates (centering) and metric of a run on the device, which all its chains share.
 
 use super::data::padded;
 use super::layout::NutsFormat;

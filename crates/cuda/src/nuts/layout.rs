@@ -1,4 +1,6 @@
-//! The layout of structures that kernels take by value, byte for byte as in C.
+//! The threads (four warps) of a block, lanes and rows of a kernel of NUTS, and the layout of structures in memory.
+//!
+//! Here are the bytes of a chain's state and workspace, and structures by value, byte for byte as in C.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The statistics of a transition.
+//! The record of a transition as a kernel writes it: statistics (energy, tree depth, divergence) and their bytes.
 
 /// Bytes of a transition's record.
 pub(super) const RECORD: usize = 64;

@@ -1,4 +1,4 @@
-//! The places in a buffer of what a launch leaves.
+//! The layout of a slot's buffer: where draws, points, records and end states begin, and their alignment.
 
 use super::NutsLaunch;
 use super::layout::NutsFormat;

@@ -1,4 +1,4 @@
-//! The results that one launch leaves on the device, and their way to the host.
+//! A slot: the results that one launch leaves on the device, and page-locked (pinned) memory for their way to the host.
 
 use super::layout::{Float, NutsFormat};
 use super::output::NutsOutput;

@@ -1,4 +1,4 @@
-//! The structures that kernels take by value, field by field.
+//! The structures that kernels of NUTS take by value (`Launch`, a density's `Data`), field by field.
 
 use super::NutsLaunch;
 use super::data::DataPart;

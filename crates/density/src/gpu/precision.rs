@@ -1,4 +1,4 @@
-//! The precision in which the engine computes.
+//! The precision in which the engine computes: f64, f32 or mixed.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

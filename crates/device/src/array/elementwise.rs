@@ -1,4 +1,4 @@
-//! Element-wise operations: one twin on each side.
+//! Element-wise operations on arrays (add, axpy, exp, ln, sqrt, ...): one twin on each side.
 
 use super::storage::{Storage, host_memory};
 use super::{Array, ArrayError, Engine, Scalar, cpu};

@@ -1,4 +1,4 @@
-//! Matrices, for their product.
+//! Matrices on a device, row-major, and their product (matmul).
 
 use super::elementwise::{Pair, on_host};
 use super::{Array, ArrayError, Scalar, cpu};

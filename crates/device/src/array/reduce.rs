@@ -1,4 +1,4 @@
-//! Reductions: one value of all elements, in the virtual warp's order; see the [module](super).
+//! Sums, dot products, minima and maxima of arrays (reductions), in one order: see the [module](super).
 
 use super::elementwise::Pair;
 use super::storage::Storage;

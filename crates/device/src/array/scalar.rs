@@ -1,4 +1,4 @@
-//! The numbers that arrays hold.
+//! The types of numbers that arrays hold: f32 and f64.
 
 use octopus_cuda::Real;
 use octopus_random::exact;

@@ -1,4 +1,4 @@
-//! One-dimensional arrays: where they live, and how they come and go.
+//! One-dimensional arrays: the device where they live, their memory, and copies from one device to another.
 
 use super::{ArrayError, Engine, Scalar};
 use crate::Device;

@@ -1,4 +1,4 @@
-//! Does a device run as fast as it can?
+//! Does a device run as fast as it can, or are its clocks throttled for heat or power?
 
 use super::each;
 use crate::finding::Question;

@@ -1,4 +1,4 @@
-//! Is a device new enough for the kernels?
+//! Is a device new enough for the kernels, by its compute capability?
 
 use crate::finding::Question;
 use crate::{Finding, Probe};

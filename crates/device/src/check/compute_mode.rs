@@ -1,4 +1,4 @@
-//! Does a device accept work from this process?
+//! Does a device accept work from this process, by its compute mode (exclusive, prohibited)?
 
 use super::{each, others};
 use crate::finding::Question;

@@ -1,4 +1,4 @@
-//! Is the driver new enough for the kernels?
+//! Is the driver new enough for the kernels, by the CUDA version that it supports?
 
 use crate::finding::Question;
 use crate::{Finding, Probe};

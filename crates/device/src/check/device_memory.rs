@@ -1,4 +1,4 @@
-//! Is there room on a device?
+//! Is there enough free memory on a device?
 
 use super::others;
 use crate::finding::Question;

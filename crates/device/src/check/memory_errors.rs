@@ -1,4 +1,4 @@
-//! Has the device's memory shown errors that were not corrected?
+//! Has the device's memory shown errors that were not corrected (ECC)?
 
 use super::each;
 use crate::finding::Question;

@@ -1,4 +1,4 @@
-//! If a device is split into instances, is there one to compute on?
+//! If a device is split into instances (MIG), is there one to compute on?
 
 use super::each;
 use crate::finding::Question;

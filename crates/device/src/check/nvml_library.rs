@@ -1,4 +1,4 @@
-//! Does NVIDIA's management library answer?
+//! Does NVIDIA's management library (NVML) load and answer?
 
 use crate::finding::Question;
 use crate::{Finding, NvmlFailure, Probe};

@@ -1,4 +1,4 @@
-//! Are the kernel module and the libraries of one driver?
+//! Are the kernel module and the libraries of one driver version, or do they mismatch?
 
 use crate::finding::Question;
 use crate::{DriverCode, Finding, NvmlFailure, Probe};

@@ -1,4 +1,4 @@
-//! Under Windows: is the driver library the one that Windows provides?
+//! Under Windows (WSL): is the driver library the one that Windows provides?
 
 use crate::finding::Question;
 use crate::{Finding, Probe};

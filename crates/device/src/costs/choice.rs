@@ -1,4 +1,4 @@
-//! The processor or the device: whichever would be done first.
+//! The choice between CPU and GPU by predicted time: whichever would be done first.
 
 use super::{DeviceCosts, LinearCost, Work, WorkStep};
 use crate::Device;

@@ -1,4 +1,4 @@
-//! A short name for a text, the same in every run and on every machine.
+//! A short name for a text (a hash, FNV-1a), the same in every run and on every machine.
 
 /// FNV-1a with 64 bits (Fowler, Noll and Vo, IETF draft-eastlake-fnv). It tells versions of our own kernels apart;
 /// it is no protection against somebody who wants two texts to look alike.

@@ -1,4 +1,4 @@
-//! The key of costs: what it holds for.
+//! The key of measured costs: the device, driver and binary for which they hold, and when they are stale.
 
 use super::fingerprint::fingerprint;
 use octopus_cuda::CudaError;

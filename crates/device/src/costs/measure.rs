@@ -1,4 +1,6 @@
-//! Measuring the costs of a device and of the processor beside it.
+//! Measuring the costs of a device and of the processor beside it: `octopus device measure`.
+//!
+//! The sizes that are timed, and samples and their least time, stand here.
 
 use super::{CostsKey, DeviceCosts, KernelCost, LinearCost, TransferCost};
 use crate::array::{Scalar, cpu};

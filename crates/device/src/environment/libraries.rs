@@ -1,4 +1,6 @@
-//! Finds copies of a driver library, in the order in which the loader would take them.
+//! Finds copies of a driver library (libcuda), in the order in which the loader would take them.
+//!
+//! The folders that loaders search, and others where drivers are known to lie, stand here.
 
 use super::loader_cache;
 use super::root::Root;

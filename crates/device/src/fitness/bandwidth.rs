@@ -1,4 +1,6 @@
 //! Measures how fast host and device exchange memory, and the device with itself.
+//!
+//! The bytes that are copied, and the speeds below which a check fails or remarks, stand here.
 
 use super::live::Live;
 use crate::Finding;

@@ -1,4 +1,4 @@
-//! Makes a finding of a driver's error: what was seen, why, and what to do.
+//! Makes a finding of a driver's error: what was seen, why, and what to do (advice).
 
 use crate::Finding;
 use crate::finding::Question;

@@ -1,4 +1,6 @@
-//! Plans what fits a device's memory, and how many chains at once.
+//! The memory plan of a run on a device: the reserve of memory left to others, and how many chains run at once.
+//!
+//! The least reserve and its share of the device stand here, and so does the text of `octopus sample --dry-run`.
 
 use crate::nvml::memory;
 use serde::{Deserialize, Serialize};

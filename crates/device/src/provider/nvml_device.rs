@@ -1,4 +1,4 @@
-//! One device, asked through NVML.
+//! One device, asked through NVML: clocks, throttle reasons, memory, ECC, processes.
 
 use crate::architecture::multiprocessors;
 use crate::environment::Root;

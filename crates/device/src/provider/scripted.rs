@@ -1,4 +1,4 @@
-//! A machine as a test wants it.
+//! The scripted provider: a machine as a test wants it.
 
 use super::Provider;
 use crate::{

@@ -1,4 +1,4 @@
-//! The report as text for people.
+//! The report of `octopus verify` as text for people.
 
 use super::{Overall, VerifyReport};
 use crate::FindingStatus;

@@ -1,4 +1,4 @@
-//! The facts about the machine that a selection needs.
+//! The facts about the machine that a selection needs: the devices, or why they cannot be used.
 
 use crate::{Finding, FindingStatus, Probe, check};
 use std::fmt;

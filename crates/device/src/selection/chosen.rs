@@ -1,4 +1,4 @@
-//! The choice that the user makes.
+//! The choice that the user makes by `--device` or `OCTOPUS_DEVICE`: which words are accepted, and what they mean.
 
 use super::devices::{DeviceSet, device_names};
 use crate::Device;

@@ -1,4 +1,4 @@
-//! Several devices of one machine.
+//! Several devices of one machine, such as `cuda:0,1`: how a list is read and named.
 
 use crate::{Device, DeviceNameError};
 

@@ -1,4 +1,4 @@
-//! Resolves a choice to a device.
+//! Resolves a choice to a device: what `auto` takes, and when a device that was asked for is an error.
 
 use super::{Accelerators, DeviceChoice, Unusable, device_names};
 use crate::Device;

@@ -1,4 +1,7 @@
-//! The checks of a diagnosis: each a small function from numbers to a verdict with its reason.
+//! The checks of a diagnosis: each a small function from numbers to a verdict with its reason and advice.
+//!
+//! They are about draws that are not finite, constants, R-hat, effective sample sizes, E-BFMI, divergences, stuck
+//! chains, step sizes and tree depth.
 
 use crate::diagnosis::SettingsInUse;
 use crate::diagnosis::stuck::StuckChain;

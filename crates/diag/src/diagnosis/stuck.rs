@@ -1,4 +1,6 @@
-//! Chains that have stopped moving while others move.
+//! Stuck chains, which have stopped moving while others move.
+//!
+//! From which share of the others' range on a chain counts as stuck, and from how many draws, stands here.
 
 use crate::summary::{Summary, numeric};
 use octopus_trace::{Dataset, Values};

@@ -1,4 +1,4 @@
-//! Autocovariances: by definition for the first few lags, by Fourier transform for all.
+//! Autocovariances and autocorrelations: by definition for the first few lags, by Fourier transform for all.
 
 use crate::numbers::moments::mean;
 use pulp::{Arch, Simd, WithSimd};

@@ -1,4 +1,4 @@
-//! The estimated Bayesian fraction of missing information.
+//! E-BFMI, the estimated Bayesian fraction of missing information, from the energies of draws.
 
 use crate::chains::Chains;
 use crate::numbers::moments::{sum_by, variance};

@@ -1,4 +1,4 @@
-//! The estimators of this crate as other programs define them.
+//! The estimators of this crate as other programs define them: ArviZ or the R package posterior.
 
 mod posterior;
 

@@ -1,4 +1,4 @@
-//! Effective sample sizes.
+//! Effective sample sizes (ESS): bulk, tail, of means, quantiles and others.
 //!
 //! Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., Buerkner, P.-C. (2021). Rank-normalization,
 //! folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis

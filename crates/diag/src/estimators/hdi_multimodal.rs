@@ -1,4 +1,4 @@
-//! Highest-density regions of distributions with several modes.
+//! Highest-density regions (HDI) of distributions with several modes.
 
 use crate::chains::Chains;
 use crate::error::{DiagError, interval_probability};

@@ -1,4 +1,4 @@
-//! Credible intervals.
+//! Credible intervals: highest-density (HDI) and equal-tailed (ETI).
 
 use crate::chains::{Chains, has_nan};
 use crate::error::{DiagError, interval_probability};

@@ -1,4 +1,6 @@
-//! Many chains, each of few draws: what compares chains takes the place of what compares draws within one.
+//! Nested R-hat and effective sample sizes of many chains, each of few draws.
+//!
+//! What compares chains takes the place of what compares draws within one.
 //!
 //! With a handful of draws of each chain there is no autocorrelation to estimate, and split R-hat is far above 1 for
 //! chains that are fine. Chains are independent, so the spread of their means says how well the mean of all is known;

@@ -7,9 +7,9 @@
 use crate::chains::Chains;
 use crate::error::{DiagError, open_probability};
 use crate::estimators::ess::{ess_below_quantile, ess_mean, squared_deviations};
-use crate::numbers::beta::beta_quantile;
 use crate::numbers::moments::{mean, sum_by, variance};
 use crate::numbers::order::{Sorted, quantile_index_bounds};
+use statrs::function::beta::inv_beta_reg;
 
 /// Returns the standard error of the mean: `sd / sqrt(ess_mean)`. NaN with fewer than 4 draws or a NaN among the
 /// values. `az.mcse(method="mean")`.
@@ -63,7 +63,7 @@ pub(crate) fn quantile_error_with(chains: &Chains, prob: f64, ess: f64) -> f64 {
         return f64::NAN;
     }
     // The normal distribution function at -1 and 1, with the digits of ArviZ.
-    let [low, high] = [0.158_655_3, 0.841_344_7].map(|p| beta_quantile(p, ess * prob + 1.0, ess * (1.0 - prob) + 1.0));
+    let [low, high] = [0.158_655_3, 0.841_344_7].map(|p| inv_beta_reg(ess * prob + 1.0, ess * (1.0 - prob) + 1.0, p));
     let sorted = Sorted::of(chains.values()).values;
     let (low, high) = quantile_index_bounds(low, high, sorted.len());
     (sorted[high] - sorted[low]) / 2.0

@@ -1,5 +1,7 @@
 //! Ranks that ought to be uniform: simulation-based calibration and its tests.
 //!
+//! How a true value is ranked among draws, ties included, is decided here.
+//!
 //! Where parameters come from the prior, data from the parameters and draws from the posterior of the data, the rank of
 //! the true value among `L` independent draws takes each of its `L + 1` values with the same probability (Talts,
 //! Betancourt, Simpson, Vehtari and Gelman 2018, arXiv:1804.06788, theorem 1), and so does that of any function of

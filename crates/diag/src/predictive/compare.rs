@@ -1,4 +1,6 @@
-//! Models beside each other, by expected log predictive density.
+//! The comparison of models by expected log predictive density: their ranking, differences and weights.
+//!
+//! Weights are by stacking (its own file), pseudo-BMA, or pseudo-BMA with Bayesian bootstraps.
 //!
 //! Yao, Y., Vehtari, A., Simpson, D., Gelman, A. (2018). Using stacking to average Bayesian predictive distributions.
 //! Bayesian Analysis 13(3), 917-1007.

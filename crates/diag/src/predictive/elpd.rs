@@ -1,4 +1,4 @@
-//! Expected log predictive densities, and WAIC.
+//! Expected log predictive densities (elpd), and WAIC; which observations are unreliable, with warning and advice.
 //!
 //! Vehtari, A., Gelman, A., Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out cross-validation and
 //! WAIC. Statistics and Computing 27, 1413-1432.

@@ -1,4 +1,4 @@
-//! Leave-one-out cross-validation by Pareto smoothed importance sampling.
+//! Leave-one-out cross-validation (LOO) by Pareto smoothed importance sampling.
 //!
 //! Vehtari, A., Gelman, A., Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out cross-validation and
 //! WAIC. Statistics and Computing 27, 1413-1432.

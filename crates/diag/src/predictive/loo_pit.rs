@@ -1,4 +1,4 @@
-//! Leave-one-out probability integral transforms: where each observation lies in its prediction from the others.
+//! LOO-PIT (leave-one-out probability integral transforms): where observations lie in their predictions.
 //!
 //! Gabry, J., Simpson, D., Vehtari, A., Betancourt, M., Gelman, A. (2019). Visualization in Bayesian workflow. Journal of
 //! the Royal Statistical Society A 182, 389-402.

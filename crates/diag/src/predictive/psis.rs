@@ -1,4 +1,4 @@
-//! Pareto smoothed importance sampling, and what its shape parameter k says.
+//! Pareto smoothed importance sampling (PSIS), and what its shape parameter k says: the Pareto k threshold.
 //!
 //! Vehtari, A., Simpson, D., Gelman, A., Yao, Y., Gabry, J. (2024). Pareto smoothed importance sampling. Journal of Machine
 //! Learning Research 25(72), 1-58.

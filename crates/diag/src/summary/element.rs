@@ -1,4 +1,4 @@
-//! All statistics of one quantity at once: one sort serves ranks, folded ranks, quantiles and intervals.
+//! All statistics of a summary's row at once: one sort serves ranks, folded ranks, quantiles and intervals.
 
 use crate::chains::has_nan;
 use crate::estimators::ess::{Ess, lesser};

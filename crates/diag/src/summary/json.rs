@@ -1,4 +1,4 @@
-//! Summaries as JSON, schema 1. What is not finite is `null`.
+//! Summaries as JSON, and the version of its schema. What is not finite is `null`.
 
 use super::Summary;
 use super::parameter::{JSON, ParameterSummary};

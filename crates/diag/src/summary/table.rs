@@ -1,4 +1,4 @@
-//! Summaries as text: aligned columns, long ones shortened in the middle.
+//! Summaries as a table of text: aligned columns, decimals, long variables shortened in the middle.
 
 use crate::summary::Summary;
 use crate::summary::parameter::{Cell, Column, Numbers, ParameterSummary, Print, TEXT, short};

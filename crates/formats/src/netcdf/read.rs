@@ -1,4 +1,6 @@
 //! NetCDF to InferenceData: files of ArviZ, xarray, PyMC, and our own.
+//!
+//! Which types, attributes, and packed or masked values (`scale_factor`, `_FillValue`) are understood is decided here.
 
 use super::tree;
 use crate::FormatError;

@@ -1,4 +1,6 @@
-//! Walks the groups of an HDF5 file. They need not be a tree: a damaged link may lead back to a group that holds it.
+//! Walks the groups of an HDF5 file, with limits of their depth and number.
+//!
+//! They need not be a tree: a damaged link may lead back to a group that holds it.
 
 use hdf5_reader::Hdf5File;
 

@@ -1,4 +1,6 @@
 //! InferenceData to NetCDF-4: one HDF5 group for each group.
+//!
+//! Types, attributes, coordinates of labels and the level of compression (deflate) are decided here.
 
 use crate::FormatError;
 use crate::checked;

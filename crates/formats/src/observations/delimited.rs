@@ -1,4 +1,6 @@
 //! Observations from CSV: cells separated by commas, semicolons or tabs.
+//!
+//! How the separator (delimiter) is found, and which cells are numbers, is decided here.
 
 use super::{CellProblem, Columns, ObservationsError, Rows, find_column};
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};

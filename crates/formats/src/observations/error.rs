@@ -1,4 +1,4 @@
-//! The errors in a user's table of observations.
+//! What is refused in a user's table of observations, and what the error says.
 
 use octopus_trace::DataError;
 use std::io;

@@ -1,4 +1,4 @@
-//! Encodes columns of draws for Parquet.
+//! Encodes columns of draws for Parquet: lists, and compression and other properties of the writer.
 
 use super::METADATA;
 use arrow_array::{ArrayRef, FixedSizeListArray};

@@ -1,4 +1,6 @@
 //! Parquet files to InferenceData.
+//!
+//! Which files are read, and which compression cannot be, is decided here.
 
 use super::values::{append, from_arrow};
 use super::{METADATA, draws};

@@ -1,4 +1,4 @@
-//! Values as Arrow's columns, and back.
+//! Values as Arrow's columns, and back: the types of Parquet, nulls and lists.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -1,4 +1,6 @@
 //! Columns of a Stan CSV: `theta.1.2` is an element of `theta`, counted from 1.
+//!
+//! Here are the names of the sampler's statistics (`lp__`, `stepsize__`, ...) in CmdStan and in ArviZ.
 
 use indexmap::IndexMap;
 

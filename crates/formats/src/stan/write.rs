@@ -1,4 +1,6 @@
 //! InferenceData to CSV files as CmdStan writes them.
+//!
+//! The comments with settings, adaptation and version are made here.
 
 use super::StanMetric;
 use super::columns::{STATISTICS, columns_of, keeps_its_name};

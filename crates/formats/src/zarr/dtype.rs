@@ -1,4 +1,4 @@
-//! The types of stored values, as version 2 (NumPy's letters) and version 3 name them.
+//! The types of stored values (dtype), as version 2 (NumPy's letters) and version 3 name them, and fill values.
 
 use octopus_trace::Values;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Arrays in chunks.
+//! The grid of chunks of an array: the index of each, and the place of its values.
 
 use octopus_trace::Values;
 

@@ -1,4 +1,6 @@
 //! The metadata of an array or a group (`.zarray`, `.zattrs`, `zarr.json`), in one form for both versions.
+//!
+//! They are shape, chunks, type, fill value, names of dimensions, and attributes.
 
 use super::codec::Pipeline;
 use super::dtype::{DataType, Kind, real};

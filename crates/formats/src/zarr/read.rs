@@ -1,4 +1,6 @@
 //! A Zarr store of either version to InferenceData.
+//!
+//! How large an array may be that is read, and which files are its chunks, is decided here.
 
 use super::codec::{ALLOWANCE, EXPANSION};
 use super::dtype::{DataType, Kind};

@@ -1,4 +1,4 @@
-//! Writes arrays and groups of version 2.
+//! Writes arrays and groups of Zarr version 2: metadata, types, keys of chunks, shuffle and compression.
 
 use super::write::LEVEL;
 use flate2::Compression;

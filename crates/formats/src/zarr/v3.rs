@@ -1,4 +1,4 @@
-//! Writes arrays and groups of version 3.
+//! Writes arrays and groups of Zarr version 3: metadata, types, codecs, keys of chunks.
 
 use super::write::LEVEL;
 use flate2::Compression;

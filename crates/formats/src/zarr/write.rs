@@ -1,4 +1,6 @@
 //! Writes InferenceData to a Zarr store of either version: the folders, the chunks, and all metadata in one place.
+//!
+//! The level of compression stands here.
 
 use super::grid::unravel;
 use super::{is_store, v2, v3};

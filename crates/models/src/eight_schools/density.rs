@@ -1,4 +1,6 @@
-//! Eight schools: effects of known accuracy about a common mean.
+//! The density of eight schools: effects of known accuracy about a common mean.
+//!
+//! Its priors, variables and Rubin's data are here, and which data it refuses.
 
 mod gpu;
 mod kernel;

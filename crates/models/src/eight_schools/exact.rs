@@ -1,4 +1,4 @@
-//! The exact posterior of eight schools: given tau everything else is jointly normal, and one dimension remains.
+//! The exact posterior of eight schools by quadrature over tau: given tau everything else is jointly normal.
 
 use super::density::{EightSchools, MU_SD, TAU_SCALE};
 use crate::moments::Moments;

@@ -1,4 +1,4 @@
-//! The model of eight schools: effects with known standard errors around a common mean.
+//! The model of eight schools and its settings: effects with known standard errors around a common mean.
 
 mod density;
 mod exact;

@@ -1,4 +1,4 @@
-//! The model of eight schools with its data.
+//! The model of eight schools with its data: the observations of a trace, the effects of schools.
 
 use super::{SchoolsData, SchoolsSettings, SchoolsSimulator};
 use crate::{BuildError, Effects, EightSchools, ModelError, Problem, Simulator, settings, sha256};

@@ -1,4 +1,4 @@
-//! The simulator of the model of eight schools.
+//! The simulator of the model of eight schools: parameters from the prior, and data from parameters.
 
 use super::density::{MU_SD, TAU_SCALE};
 use crate::{EightSchools, ModelError, Simulator};

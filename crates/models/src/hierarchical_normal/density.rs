@@ -1,4 +1,6 @@
-//! The hierarchical normal model of phase 0.
+//! The density of the hierarchical normal model of phase 0: its variables, its priors and their defaults.
+//!
+//! Predictions, log likelihoods, starting points and the form of the likelihood (collapsed, pointwise) are here, too.
 
 mod gpu;
 mod kernel;

@@ -1,5 +1,7 @@
 //! The exact posterior of the hierarchical normal model, by quadrature: the truth that samplers are held to.
 //!
+//! How far the step is refined (tolerances) stands here.
+//!
 //! Given sigma_pop and sigma_obs everything else in
 //! [`HierarchicalNormal`](crate::HierarchicalNormal) is jointly normal, so mu_pop and every z integrate out in
 //! closed form and two dimensions remain, whatever the number of groups. Over the logarithms of the two scales

@@ -1,4 +1,6 @@
 //! The hierarchical normal model of phase 0: groups with normal means, and normal observations.
+//!
+//! Its settings, its options on the command line with their help, and sizes of simulated data are here.
 
 mod density;
 pub(crate) mod exact;

@@ -1,4 +1,4 @@
-//! The hierarchical normal model with its data.
+//! The hierarchical normal model with its data: made up or read from a file, true values, effects of groups.
 
 use super::truth::Truth;
 use super::{DataSource, HierarchicalSettings, HierarchicalSimulator};

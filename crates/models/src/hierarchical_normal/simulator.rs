@@ -1,4 +1,4 @@
-//! The simulator of the hierarchical normal model.
+//! The simulator of the hierarchical normal model: parameters from the prior, and data from parameters.
 
 use crate::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError, Simulator};
 use octopus_density::{GroupedData, Labels, Layout, LogDensity};

@@ -1,4 +1,6 @@
 //! Comparison of two traces: their posteriors, their speed and their settings.
+//!
+//! The limits beyond which they count as different are here, and so are the checks and warnings.
 
 mod settings;
 mod speed;

@@ -1,4 +1,4 @@
-//! `benchmark_report.txt`.
+//! The text of `benchmark_report.txt`: facts, timings, speedups, and what the PRD expects.
 
 use super::{Benchmark, EXPECTATIONS, EngineTimes, SpeedupDefinition};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};

@@ -1,4 +1,4 @@
-//! Densities as curves.
+//! Densities (KDE) as curves in pictures: their grid, how far it reaches, and their edge at 0.
 
 use octopus_diag::{Bandwidth, Kde, KdeOptions, kde, kde_with};
 

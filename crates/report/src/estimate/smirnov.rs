@@ -1,4 +1,4 @@
-//! Smirnov's distance between two samples.
+//! Smirnov's distance between two samples (two-sample Kolmogorov-Smirnov statistic).
 
 /// Smirnov's distance, from 0 to 1: the largest difference between the distribution functions of the marked
 /// values and of the others. It sees another scale as well as another place; 0 when one of both has no values.

@@ -1,4 +1,6 @@
-//! Pictures inside the page, in groups that fold.
+//! How a picture is put into the page (embedded as SVG or PNG, with its id and caption), in groups that fold.
+//!
+//! How large a picture may be that goes in as SVG and not as PNG stands here, and the headings of the groups.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! The few numbers that a reader in a hurry looks for.
+//! The page's cards: the few numbers that a reader in a hurry looks for.
 
 use maud::{Markup, html};
 

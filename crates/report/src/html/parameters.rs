@@ -1,4 +1,6 @@
-//! The table of all parameters, each with its story.
+//! The page's table of all parameters, each with its story.
+//!
+//! Order, filters and how many rows are printed on paper are decided here.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Converts values to pixels, and places the ticks.
+//! The axis of a plot, linear or logarithmic: its ticks and tick labels, and how values become pixels.
 
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A picture as a PNG at 150 dots an inch.
+//! A picture as a PNG at 150 dots an inch (resolution, dpi).
 //!
 //! plotters places everything on whole pixels, so it draws a canvas three times as large, which is then
 //! averaged: edges and letters come out smooth.

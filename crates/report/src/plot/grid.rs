@@ -1,4 +1,4 @@
-//! Panels of equal size in rows of up to three, each below its name and a line of figures.
+//! The layout of panels of equal size in rows of up to three, each below its name and a line of figures.
 
 use super::palette::{INK, MUTED, VERMILLION};
 use super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH};

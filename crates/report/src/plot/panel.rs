@@ -1,4 +1,6 @@
-//! A rectangle with two axes: grid, ticks, labels, and where values lie.
+//! A panel, a rectangle with two axes: grid lines, ticks, labels, title, key (legend), and where values lie.
+//!
+//! The sizes of text, and every picture's width and margin, stand here.
 
 use super::axis::Axis;
 use super::palette::{GRID, INK, MUTED};

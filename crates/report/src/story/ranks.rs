@@ -1,4 +1,6 @@
-//! Ranks of each chain's draws among all draws, counted in bins (Vehtari et al. 2021, section 4.3).
+//! Ranks of chains' draws in the page's stories of parameters, in twenty bins; the rank plot counts its own.
+//!
+//! Vehtari et al. (2021), section 4.3.
 
 /// Bins: a twentieth of 2000 draws is 100, give or take 10 by chance.
 const BINS: usize = 20;

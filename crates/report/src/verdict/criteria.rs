@@ -1,4 +1,4 @@
-//! The requirements, row by row: the table of the design's section 11.
+//! The criteria of the verdict (P0.1 to Q.2), row by row: their words and thresholds.
 
 /// One row of the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,6 @@
 //! The verdict: each criterion with its threshold, the measured value, and PASS, FAIL or SKIPPED.
+//!
+//! The outcome of all rows, its sentence and its exit code are decided here.
 
 mod criteria;
 mod evidence;

@@ -1,4 +1,6 @@
-//! Dual averaging of the step size (Nesterov 2009; Hoffman and Gelman 2014, section 3.2).
+//! Dual averaging of the step size towards the target of acceptance.
+//!
+//! Nesterov (2009); Hoffman and Gelman (2014), section 3.2, of which gamma, t0 and kappa stand here.
 
 use octopus_random::exact;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,6 @@
-//! The few directions whose variance stands out of the noise of a sample covariance.
+//! The low-rank metric: the few directions whose variance stands out of the noise of a sample covariance.
+//!
+//! The most directions (rank), and when one is worth its cost, stand here.
 //!
 //! Leading eigenpairs by Lanczos' method with full reorthogonalisation, at O(n D) per step and without the
 //! D x D matrix; the rank and the shrunken eigenvalues by the spiked covariance model: with D coordinates, n

@@ -1,4 +1,4 @@
-//! One step size for many chains: each round of iterations brings it nearer to the acceptance that is asked for.
+//! One step size for many chains: each round of iterations brings it nearer to the target of acceptance.
 
 use crate::draw::ChainBlock;
 use octopus_random::exact;

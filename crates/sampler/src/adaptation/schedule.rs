@@ -1,4 +1,6 @@
 //! The schedule of warm-up: a buffer for the step size alone, windows that double, a last buffer.
+//!
+//! The windows of many short chains, and how often spread chains are looked at, are decided here.
 
 use crate::config::{SamplerConfig, Strategy, WindowConfig};
 use std::ops::Range;

@@ -1,5 +1,7 @@
-//! Whether warm-up of chains that learn together has settled: the chains of a window agree, and what is learned from them
-//! is what they already move by.
+//! Whether warm-up of chains that learn together has settled, so that it ends early.
+//!
+//! The chains of a window agree, and what is learned from them is what they already move by: the limits of R-hat and of
+//! changes of variances stand here.
 
 use crate::draw::ChainBlock;
 use crate::trajectory::MetricEstimate;

@@ -1,4 +1,4 @@
-//! Whether chains have forgotten where they began.
+//! Whether superchains, chains that began at one point, have forgotten where they began (an analysis of variance).
 
 use octopus_random::exact;
 

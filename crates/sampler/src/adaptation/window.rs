@@ -1,4 +1,4 @@
-//! What a chain keeps of its draws for the next metric.
+//! The window of a chain: what it keeps of its draws for the next metric.
 
 use crate::trajectory::Space;
 use octopus_density::{DensityError, LogDensity};

@@ -1,4 +1,4 @@
-//! Chains between two adaptations: they are independent of each other and take turns on whatever threads there are.
+//! Chains on the CPU between two adaptations: each is alone on a thread (no SIMD over chains), and they take turns.
 
 use crate::adaptation::{DualAveraging, Window};
 use crate::config::SamplerConfig;

@@ -1,4 +1,4 @@
-//! All chains of a run, on one device or divided over several.
+//! The GPU engine: all chains of a run, on one device or divided over several.
 //!
 //! One thread drives all devices: it queues launches on each, one ahead, and takes what they leave in turns. When a
 //! device fails, the others repeat its work from where the span began, which the host knows.

@@ -1,4 +1,4 @@
-//! Chooses the kernels that a density runs with, and lists what they read.
+//! Chooses the kernels that a density runs with (lanes, rows, team, batch), and lists what they read.
 
 use crate::engine::Shared;
 use crate::error::SamplerError;

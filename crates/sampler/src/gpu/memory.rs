@@ -1,4 +1,6 @@
 //! Predicts what a run takes of a device's memory, by the same arithmetic that allocates it.
+//!
+//! How many iterations of a launch fit the buffers (slots) is decided here.
 
 use super::windows::Room;
 use super::{GpuConfig, kernel};

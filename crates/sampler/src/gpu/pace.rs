@@ -1,4 +1,4 @@
-//! Chooses the number of iterations of the next launch.
+//! Chooses the number of iterations of the next launch, so that it takes the wished time.
 
 use std::time::Duration;
 

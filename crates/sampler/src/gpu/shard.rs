@@ -1,4 +1,4 @@
-//! One device and the chains that are there.
+//! One device and the chains that are there, which take turns where its memory does not hold all.
 
 use super::host::HostChain;
 use super::pace::Pace;

@@ -1,4 +1,4 @@
-//! Where the random numbers of a transition are.
+//! Where the random numbers of a transition are: the streams of one seed, chain and iteration.
 
 use octopus_random::{Purpose, Stream};
 

@@ -1,4 +1,4 @@
-//! The step size that a chain begins to adapt from.
+//! The first step size that a chain begins to adapt from: doubled or halved until acceptance crosses 0.8.
 
 use super::address::Address;
 use super::phase_space::PhaseSpace;

@@ -1,4 +1,4 @@
-//! The Euclidean metric, as a whitening of the momentum.
+//! The Euclidean metric (inverse mass matrix), as a whitening of the momentum.
 //!
 //! The inverse mass matrix is `M^-1 = D^1/2 A A D^1/2` with `D` diagonal and
 //! `A = I + U (L^1/2 - 1) U^T` symmetric, `U` having few orthonormal columns. Momenta are kept whitened,

@@ -1,4 +1,6 @@
 //! The coordinates that the sampler walks in: the density's own, or others of its hierarchical blocks.
+//!
+//! Log density, gradient and Jacobian in them are computed here.
 
 use octopus_density::{Centering, DensityError, LogDensity, log_jacobian, to_centered, to_non_centered};
 

@@ -1,5 +1,7 @@
-//! One transition of NUTS: multinomial sampling within the trajectory (Betancourt 2017), biased progressive
-//! doubling, the generalised U-turn criterion with Stan's two extra checks across every seam.
+//! One transition of NUTS: it doubles a trajectory until a U-turn, a divergence or the depth limit.
+//!
+//! Multinomial sampling within the trajectory (Betancourt 2017), biased progressive doubling, the generalised U-turn
+//! criterion with Stan's two extra checks across every seam.
 //!
 //! The tree is built without recursion: finished subtrees wait on a stack, and two of the same level are
 //! joined as soon as both are there, which checks exactly the pairs that the recursion checks, in the same

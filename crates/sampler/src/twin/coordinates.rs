@@ -1,5 +1,6 @@
-//! The coordinates that a chain walks in: with lambda 0 or 1 for all effects x_j = s^lambda z_j + lambda m, z_j being
-//! the density's own, or standardised ones.
+//! The twin's coordinates (centering), in which a chain walks.
+//!
+//! With lambda 0 or 1 for all effects x_j = s^lambda z_j + lambda m, z_j being the density's own, or standardised ones.
 
 use super::population::{Place, Population};
 use super::real::{Real, to};

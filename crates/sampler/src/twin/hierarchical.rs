@@ -1,4 +1,6 @@
-//! The hierarchical normal from its data, in any coordinates, without a buffer that is laid out for a processor.
+//! The twin's density of the hierarchical normal, from its data, in any coordinates.
+//!
+//! It has no buffer that is laid out for a processor.
 
 use super::coordinates::{Coordinates, Kind};
 use super::lanes::{sums, sums_of};

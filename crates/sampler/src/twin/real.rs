@@ -1,4 +1,4 @@
-//! The two types of numbers, and how one becomes the other.
+//! The twin's two types of numbers (precisions), and how one becomes the other.
 
 use octopus_random::exact;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! Eight schools from its data, in any coordinates.
+//! The twin's density of eight schools, from its data, in any coordinates.
 
 use super::coordinates::{Coordinates, Kind};
 use super::lanes::sums;

@@ -1,4 +1,4 @@
-//! What a chain moves by: density, coordinates and metric, and the leapfrog step.
+//! What a chain of the twin moves by: density, coordinates and metric, and the leapfrog step.
 
 use super::Model;
 use super::coordinates::Coordinates;

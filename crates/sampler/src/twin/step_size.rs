@@ -1,4 +1,4 @@
-//! The step size: searched by doubling, then dual averaging (Hoffman and Gelman 2014, section 3.2).
+//! The twin's step size: searched by doubling, then dual averaging (Hoffman and Gelman 2014, section 3.2).
 
 use super::lanes::dot;
 use super::numbers::Numbers;

@@ -1,4 +1,4 @@
-//! One transition of NUTS as its definition says it: by recursion, every join with all of its six checks.
+//! The twin's transition of NUTS, as its definition says it: by recursion, each join with all six U-turn checks.
 
 use super::lanes::{dot, plus};
 use super::numbers::Numbers;

@@ -1,5 +1,8 @@
-//! The loop of a batch. Each turn moves all data sets on by a few iterations, writes their draws to their folders, and
-//! looks after Ctrl-C and checkpoints.
+//! The loop of `octopus sample --batch`, in which all data sets move on together.
+//!
+//! Each turn moves all data sets on by a few iterations, writes their draws to their folders, and looks after Ctrl-C
+//! and checkpoints. How often a checkpoint is written and progress told, and how many data sets the CPU has at once,
+//! stand here.
 
 use super::sets::{Set, State};
 use crate::interrupt::Interrupt;

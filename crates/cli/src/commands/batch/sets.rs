@@ -1,4 +1,6 @@
 //! The data sets of a batch: their names, seeds and folders, and how far their runs are.
+//!
+//! Their order, and which of them belong to a part (`--batch-part`), are decided here.
 
 use crate::args::SampleArgs;
 use crate::config::RunConfig;

@@ -1,4 +1,4 @@
-//! The summary of a batch: one row for each data set, as a table for people, CSV and JSON.
+//! The summary of a batch (`summary.csv`, `batch.json`): one row for each data set, also as a table for people.
 
 use super::read_back;
 use super::sets::{Set, State};

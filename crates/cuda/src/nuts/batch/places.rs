@@ -1,4 +1,6 @@
-//! The place of each item's part in the batch's buffers.
+//! The layout of a batch's buffers: where each data set's part is, its bytes, and how arrays are aligned.
+//!
+//! Which chains a block of threads carries is here, too.
 
 use crate::CudaError;
 use crate::nuts::NutsLaunch;

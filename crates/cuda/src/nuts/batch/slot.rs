@@ -1,4 +1,5 @@
-//! The results that one launch of many items leaves on the device, and their way to the host.
+//! A slot of a batch: the results that one launch of many items leaves on the device, and page-locked (pinned) memory
+//! for their way to the host.
 
 use super::places::{NutsBatchItem, PART, blocks, item_bytes};
 use super::{NutsBatch, NutsBatchLaunch};

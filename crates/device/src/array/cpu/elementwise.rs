@@ -1,5 +1,7 @@
-//! One element at a time. The loops have no branch and no call, so that the compiler makes vector code of them;
-//! vectors change no bit, since no element depends on another.
+//! Element-wise operations on the CPU: add, sub, mul, div, scale, axpy, exp, ln, sqrt.
+//!
+//! The loops have no branch and no call, so that the compiler makes vector code of them; vectors change no bit, since
+//! no element depends on another.
 
 use super::same_length;
 use crate::array::{ArrayError, Scalar};

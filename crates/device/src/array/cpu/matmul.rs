@@ -1,4 +1,4 @@
-//! The product of two matrices.
+//! The product of two matrices (matmul) on the CPU.
 //!
 //! Blocks and tiles serve the caches and registers. Each element of the product is still summed over k in order, so the
 //! bits are those of three plain loops.

@@ -1,4 +1,6 @@
-//! Reductions in the virtual warp's order.
+//! Sums, dot products, minima and maxima on the CPU (reductions), in the virtual warp's order.
+//!
+//! The elements of a chunk and the lanes of a strip stand here.
 //!
 //! Lanes are worked on in strips that fit in registers. A strip is a column of the chunk and reads whole cache lines;
 //! a chunk stays in the second-level cache until its last strip.

@@ -1,7 +1,7 @@
 //! Tails of the binomial distribution and probabilities of the Poisson distribution.
 
-use crate::numbers::beta::ln_gamma;
 use statrs::distribution::{Binomial, DiscreteCDF};
+use statrs::function::gamma::ln_gamma;
 
 /// P(X <= x) of X ~ Bin(n, p), 0 below 0.
 pub(super) fn at_most(x: i64, n: u64, p: f64) -> f64 {

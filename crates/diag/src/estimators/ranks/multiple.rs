@@ -1,4 +1,4 @@
-//! Tests of means, and of many hypotheses at once.
+//! Tests of means (Student's t), and of many hypotheses at once (Holm's adjustment of p-values).
 
 use crate::numbers::moments::{mean, variance};
 use statrs::distribution::{ContinuousCDF, StudentsT};

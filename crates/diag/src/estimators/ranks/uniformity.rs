@@ -1,4 +1,6 @@
-//! Tests of whether ranks are uniform.
+//! Tests of whether ranks are uniform: by the empirical distribution function, and chi-square of counts in bins.
+//!
+//! The number of bins of rank histograms is chosen here.
 
 use super::band::stays_inside;
 use super::binomial::{at_least, at_most, quantile};

@@ -1,4 +1,4 @@
-//! Stacking: the weights of the mixture with the highest log score (Yao et al. 2018, equation 4).
+//! Stacking: the weights of models in the mixture with the highest log score (Yao et al. 2018, equation 4).
 
 /// Steps of Newton's method, all barriers together.
 const STEPS: usize = 500;

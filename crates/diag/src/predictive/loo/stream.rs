@@ -1,5 +1,6 @@
-//! Many observations at once, draw after draw as they lie in memory: one pass gives the sums of likelihoods and of weights,
-//! and the few weights that may belong to the tail.
+//! LOO of many observations at once, draw after draw as they lie in memory.
+//!
+//! One pass gives the sums of likelihoods and of weights, and the few weights that may belong to the tail.
 //!
 //! A threshold that is likely to let a few more than the tail pass is read off a sample of the draws. Columns for which that
 //! goes wrong (too few or too many pass, numbers are not finite or too far apart) are left to the slower way.

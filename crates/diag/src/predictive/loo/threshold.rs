@@ -1,4 +1,6 @@
-//! Thresholds that are likely to let a few more values pass than are needed, read off a sample of the rows.
+//! Thresholds above which the tail's weights are looked for, read off a sample of the rows.
+//!
+//! They are likely to let a few more values pass than are needed.
 
 use super::stream::{LANES, Lanes};
 use crate::predictive::likelihood::Columns;

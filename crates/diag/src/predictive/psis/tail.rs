@@ -1,4 +1,6 @@
-//! The largest importance weights, and what a generalised Pareto distribution makes of them.
+//! The tail of the importance weights in PSIS: its length, its generalised Pareto fit, the smoothed weights.
+//!
+//! The fewest weights that are fitted stand here, too.
 
 use super::pareto;
 use super::sort::TailSorter;

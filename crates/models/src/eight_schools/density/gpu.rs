@@ -1,4 +1,4 @@
-//! The model on a GPU: `kernels/nuts/eight_schools.cuh`.
+//! Eight schools on a GPU: its kernels (units), and the fields that `kernels/nuts/eight_schools.cuh` reads.
 
 use super::{EightSchools, MU_SD, TAU_SCALE};
 use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule};

@@ -1,4 +1,6 @@
-//! The model on a GPU: `kernels/nuts/hierarchical_normal.cuh`.
+//! The hierarchical normal on a GPU: its kernels (units), and the fields that its `.cuh` reads.
+//!
+//! From how many observations on a team of blocks shares an evaluation stands here.
 
 use super::observed::{BLOCK, Tile};
 use super::{HierarchicalNormal, Likelihood};

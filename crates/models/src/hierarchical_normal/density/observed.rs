@@ -1,4 +1,6 @@
 //! The data as the likelihood needs them: each group's moments, and every observation where vector code finds it.
+//!
+//! How large a group is before it is cut into tiles, and how large a tile is, stands here.
 
 use octopus_density::GroupedData;
 use octopus_density::warp::Buffer;

@@ -1,5 +1,7 @@
 //! Quadrature over the two log scales: the trapezoidal rule on the lattice points that matter.
 //!
+//! Its range and the most points are decided here.
+//!
 //! For a smooth density that falls off to all sides the trapezoidal rule converges faster than any power of
 //! the step (Trefethen and Weideman 2014, doi:10.1137/130932132). The lattice is filled from the modes outward
 //! until the density has fallen by [`DEPTH`] nats, so that a posterior shaped like a banana or an L costs only

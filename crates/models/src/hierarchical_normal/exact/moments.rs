@@ -1,4 +1,4 @@
-//! Means and standard deviations of every variable.
+//! Means and standard deviations of every variable in the exact posterior.
 
 use super::evidence::Evidence;
 use super::lattice::{Lattice, Node};

@@ -1,4 +1,4 @@
-//! Drawing of the autocorrelation plot.
+//! Drawing of the autocorrelation plot, with its title, caption and key.
 
 use super::super::axis::extent;
 use super::super::grid::{Grid, say};

@@ -1,4 +1,6 @@
 //! Autocorrelation plot: how long chains remember.
+//!
+//! The longest lag, and how many panels there are, stand here.
 
 mod draw;
 

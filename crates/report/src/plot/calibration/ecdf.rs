@@ -1,4 +1,4 @@
-//! Drawing of the differences of distribution functions.
+//! Drawing of a calibration's distribution functions (ECDF) less the uniform one, with their caption.
 
 use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, MUTED, SHADE, VERMILLION};

@@ -1,4 +1,4 @@
-//! Drawing of Geweke's differences.
+//! Drawing of Geweke's differences of moments, with their caption.
 
 use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, GRID, INK, MUTED, SHADE, VERMILLION};

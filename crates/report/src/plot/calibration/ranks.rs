@@ -1,4 +1,4 @@
-//! Drawing of the histograms of ranks.
+//! Drawing of the rank histograms of a calibration, with their caption.
 
 use super::super::axis::extent;
 use super::super::palette::{BLUE, MUTED, SHADE, VERMILLION};

@@ -1,4 +1,4 @@
-//! The heights of bars by chance alone: the hypergeometric distribution.
+//! The heights of bars by chance alone (the band of rank plots): the hypergeometric distribution.
 
 /// Returns the central interval of at least the probability `coverage` for how many of `drawn` things out of `total`
 /// are among the `marked` ones.

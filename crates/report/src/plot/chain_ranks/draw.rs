@@ -1,4 +1,4 @@
-//! Drawing of the rank plot.
+//! Drawing of the rank plot, with its title, caption and key.
 
 use super::super::grid::Grid;
 use super::super::palette::{INK, SHADE, series};

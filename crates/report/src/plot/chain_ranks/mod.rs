@@ -1,4 +1,6 @@
 //! Rank plot of chains: where the draws of each chain stand among the draws of all.
+//!
+//! How many panels and bins there are, and how much of chance the band covers, stands here.
 
 mod chance;
 mod draw;

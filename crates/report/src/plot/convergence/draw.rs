@@ -1,4 +1,4 @@
-//! Drawing of R-hat and effective sample sizes against draws.
+//! Drawing of R-hat and effective sample sizes against draws: scales, limits, title, caption and key.
 
 use super::super::axis::{Axis, extent};
 use super::super::grid::{Grid, say};

@@ -1,4 +1,6 @@
 //! Convergence of all parameters while the run went on: R-hat and effective sample sizes of the first draws.
+//!
+//! How many points along the run there are stands here.
 
 mod draw;
 

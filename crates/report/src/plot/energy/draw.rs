@@ -1,4 +1,4 @@
-//! Drawing of the energy plot.
+//! Drawing of the energy plot, with its title and caption, and of E-BFMI with its limit.
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::grid::say;

@@ -1,4 +1,4 @@
-//! Energy plot: does the refresh of the momentum reach all energies that the posterior has?
+//! Energy plot (E-BFMI): does the refresh of the momentum reach all energies that the posterior has?
 
 mod draw;
 

@@ -1,4 +1,4 @@
-//! Drawing of effective sample sizes against draws.
+//! Drawing of effective sample sizes (ESS) against draws, with its caption.
 
 use super::super::axis::extent;
 use super::super::grid::{Grid, say};

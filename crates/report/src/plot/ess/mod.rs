@@ -1,4 +1,6 @@
-//! Effective sample sizes: while the run goes on, and over the regions of a distribution.
+//! Effective sample sizes (ESS): while the run goes on, and over the regions of a distribution.
+//!
+//! How many panels and points there are stands here.
 
 mod evolution;
 mod regions;

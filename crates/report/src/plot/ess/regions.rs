@@ -1,4 +1,4 @@
-//! Drawing of effective sample sizes over the regions of a distribution.
+//! Drawing of effective sample sizes (ESS) over the regions of a distribution, with its captions.
 
 use super::super::axis::extent;
 use super::super::grid::{Grid, say};

@@ -1,4 +1,6 @@
 //! Drawing of the forest plot: scalars side by side, then one block for each array.
+//!
+//! From how many rows on labels are left out stands here, with title, caption and key.
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, Colour, GRID, INK, MUTED, SKY, VERMILLION};

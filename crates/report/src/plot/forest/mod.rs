@@ -1,4 +1,6 @@
 //! Forest plot: intervals of many variables, from one to thousands.
+//!
+//! Which variables, rows and intervals it has is decided here.
 
 mod draw;
 mod many;

@@ -1,4 +1,4 @@
-//! Drawing of a forest of several runs.
+//! Drawing of a forest of several runs, with its title, caption and key.
 
 use super::super::axis::Axis;
 use super::super::palette::{GRID, INK, MUTED, VERMILLION, series};

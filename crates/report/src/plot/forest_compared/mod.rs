@@ -1,4 +1,6 @@
 //! The forest of several runs or models: their intervals beside each other, grouped by variable.
+//!
+//! How many rows of an array are shown, and which, is decided here.
 
 mod draw;
 

@@ -1,4 +1,4 @@
-//! Drawing of speed against error.
+//! Drawing of speed against error (the Pareto front), with its axes, title and caption.
 
 use super::super::axis::{Axis, extent};
 use super::super::label::Labels;

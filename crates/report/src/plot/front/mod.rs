@@ -1,4 +1,4 @@
-//! Speed against accuracy of samplers and settings, and which of them no other beats in both.
+//! Pareto front: speed against accuracy of samplers and settings, and which of them no other beats in both.
 
 mod draw;
 

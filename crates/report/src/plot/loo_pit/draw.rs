@@ -1,4 +1,4 @@
-//! Drawing of the difference of distribution functions, and of the histogram beside it.
+//! Drawing of LOO-PIT: the difference of distribution functions, and the histogram beside it, with its caption.
 
 use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SHADE, VERMILLION};

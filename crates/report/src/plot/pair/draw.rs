@@ -1,4 +1,6 @@
 //! Drawing of the pair plot: densities on the diagonal, pairs below it.
+//!
+//! How many dots and divergent draws are drawn stands here, with title, caption and key.
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::grid::say;

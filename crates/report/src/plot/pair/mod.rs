@@ -1,4 +1,6 @@
 //! Pair plot: each pair of some variables, with the draws whose transitions diverged.
+//!
+//! How many variables it shows stands here.
 
 mod draw;
 mod regions;

@@ -1,4 +1,6 @@
-//! Drawing of parallel coordinates. Rows run down the picture, so that names stand upright beside them.
+//! Drawing of parallel coordinates, with its title, caption and key.
+//!
+//! Rows run down the picture, so that names stand upright beside them.
 
 use super::super::palette::{GRID, INK, MUTED, VERMILLION};
 use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head};

@@ -1,4 +1,6 @@
 //! Parallel coordinates: where divergent draws differ from the others, across many variables.
+//!
+//! How many variables and lines it shows stands here.
 
 mod draw;
 

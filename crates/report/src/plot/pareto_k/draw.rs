@@ -1,4 +1,6 @@
-//! Drawing of Pareto k against the observations, with their distribution at the right.
+//! Drawing of Pareto k against the observations, with their distribution (histogram) at the right.
+//!
+//! How many observations get a label stands here, with bins, title and caption.
 
 use super::super::axis::Axis;
 use super::super::label::{Labels, spread};

@@ -1,5 +1,7 @@
 //! Pareto k of each observation: which of them the posterior without them is too far from the posterior to be
 //! reached by importance sampling (Vehtari, Simpson, Gelman, Yao and Gabry 2024).
+//!
+//! The classes of k, and from how many observations on points become columns, stand here.
 
 mod draw;
 

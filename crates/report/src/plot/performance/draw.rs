@@ -1,4 +1,4 @@
-//! Drawing of the performance comparison.
+//! Drawing of the performance comparison as bars, with its title and caption.
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, GREEN, INK, MUTED, SHADE};

@@ -1,4 +1,4 @@
-//! Drawing of the posterior plot.
+//! Drawing of the posterior plot, with its title, caption, densities and intervals.
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, INK, MUTED, VERMILLION};

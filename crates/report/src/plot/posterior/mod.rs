@@ -1,4 +1,6 @@
 //! Posterior plot: the density of single scalars with mean, 89% HDI and truth.
+//!
+//! How many panels there are, and the range of values that each shows, is decided here.
 
 mod draw;
 

@@ -1,4 +1,4 @@
-//! Drawing of the posterior predictive check.
+//! Drawing of the posterior predictive check: densities, histograms of statistics, title and caption.
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SHADE, SKY, VERMILLION};

@@ -1,4 +1,6 @@
 //! Posterior predictive check: do data replicated from the posterior look like the observed ones?
+//!
+//! How many replicated curves are drawn stands here.
 
 mod draw;
 

@@ -1,4 +1,4 @@
-//! Drawing of the distribution functions, and of the same less the replicated one.
+//! Drawing of the predictive check by distribution functions (ECDF), with its title and caption.
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SKY, VERMILLION};

@@ -1,4 +1,6 @@
-//! Predictive check by distribution functions: no bandwidth and no bins, and ties are steps.
+//! Predictive check by distribution functions (ECDF): no bandwidth and no bins, and ties are steps.
+//!
+//! The share of replicates inside the envelope, and how many there are, stand here.
 
 mod draw;
 

@@ -1,4 +1,4 @@
-//! Drawing of the statistics' histograms.
+//! Drawing of the predictive check by statistics: their histograms, bins and caption.
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, INK, MUTED, ORANGE, VERMILLION};

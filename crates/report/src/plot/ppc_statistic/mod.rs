@@ -1,4 +1,6 @@
 //! Predictive check by statistics: where the observed data's value lies among those of replicated data.
+//!
+//! Which p-values look odd, and the words for them, are decided here.
 
 mod draw;
 

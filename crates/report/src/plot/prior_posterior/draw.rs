@@ -1,4 +1,4 @@
-//! Drawing of prior and posterior densities, and of how much long arrays were narrowed.
+//! Drawing of prior and posterior densities, and of how much long arrays were narrowed, with its caption.
 
 use super::super::axis::{Axis, extent};
 use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, VERMILLION};

@@ -1,4 +1,6 @@
 //! Prior beside posterior: what the data added.
+//!
+//! How many panels there are, and which elements of arrays get one, is decided here.
 
 mod draw;
 

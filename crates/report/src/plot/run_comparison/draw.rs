@@ -1,4 +1,4 @@
-//! Drawing of the differences of two runs, parameter by parameter, and of their speeds.
+//! Drawing of the differences of two runs, parameter by parameter, and of their speeds, with its caption.
 
 use super::super::axis::{Axis, extent};
 use super::super::palette::{BLUE, Colour, GREEN, GRID, INK, MUTED, ORANGE, SHADE, VERMILLION};

@@ -1,4 +1,6 @@
 //! Compares two runs of one model: do they agree within their Monte Carlo errors, and which is faster?
+//!
+//! How many parameters it shows by name, and from where on differences lie at the edge, stands here.
 
 mod draw;
 mod spread;

@@ -1,4 +1,4 @@
-//! Drawing of scaling on logarithmic axes.
+//! Drawing of scaling on logarithmic axes: lines, names with slopes, guides, title and caption.
 
 use super::super::axis::Axis;
 use super::super::label::spread;

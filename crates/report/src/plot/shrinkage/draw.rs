@@ -1,4 +1,6 @@
 //! Drawing of posterior means against raw means, and of how far each was pulled.
+//!
+//! From how many groups on intervals, names and points are left out stands here, with title and caption.
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::label::Labels;

@@ -1,4 +1,4 @@
-//! Drawing of the trace plot.
+//! Drawing of the trace plot, with its title, caption and key: densities, traces and ranks of chains.
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::chain_ranks::draw_ranks;

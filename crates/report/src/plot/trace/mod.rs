@@ -1,4 +1,6 @@
 //! Trace plot: the draws of each chain in order, between their densities and their ranks.
+//!
+//! How many rows there are, and how traces are thinned, is decided here.
 
 mod draw;
 

@@ -1,4 +1,4 @@
-//! Subtrees of a trajectory, and the momenta at their ends.
+//! Subtrees of a trajectory, the momenta at their ends, and the U-turn criterion when two are joined.
 
 use crate::trajectory::vector::{Ends, Vectors};
 use octopus_density::warp::Buffer;

@@ -1,4 +1,4 @@
-//! The weights by which points of a trajectory are chosen.
+//! The multinomial weights by which points of a trajectory are chosen.
 
 use octopus_random::exact;
 

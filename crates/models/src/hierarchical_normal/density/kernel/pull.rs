@@ -1,4 +1,4 @@
-//! What the observations say about the groups' means.
+//! The likelihood's gradient: what the observations say about the groups' means, collapsed or pointwise.
 
 use crate::HierarchicalNormal;
 use crate::hierarchical_normal::density::observed::{BLOCK, Large, Small, TILE_LANES};

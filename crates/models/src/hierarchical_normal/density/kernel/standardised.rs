@@ -1,4 +1,4 @@
-//! The evaluation in standardised coordinates: see [`crate::centering`].
+//! Log density and gradient of the hierarchical normal in standardised coordinates: see [`crate::centering`].
 
 use super::pull::{Data, Pointwise};
 use super::{Evaluate, HierarchicalNormal, Scalars, Sums, finish};
