@@ -15,6 +15,7 @@ use bits::Bits;
 use cases::{Case, cases};
 use expansions::expansions;
 use octopus_device::{CudaContext, DeviceIdentity};
+use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_sampler::{Backend, Begin, Precision, Sampler};
 use record::{Record, Recorded};
 use serde::{Deserialize, Serialize};
@@ -165,19 +166,19 @@ fn sum_up(device: DeviceIdentity, runs: Vec<RunRow>, expected: Option<&Record>, 
 fn text(answer: &RunBits) -> String {
     let device = &answer.device;
     let mut text = format!("{}, compute capability {}\n", device.name, device.compute_capability);
-    for row in &answer.runs {
+    let cells = |row: &RunRow| {
         let word = if row.equal { "equal" } else { "DIFFERS" };
-        text += &format!("{word:<8} {:<58} {}\n", row.name, row.hash);
-        if let Some(cpu) = row.cpu.as_ref().filter(|cpu| **cpu != row.hash) {
-            text += &format!("         on the CPU {cpu}\n");
-        }
-        if let Some(expected) = row.expected.as_ref().filter(|expected| **expected != row.hash) {
-            text += &format!("         recorded   {expected}\n");
-        }
-        if let Some(difference) = &row.difference {
-            text += &format!("         {difference}\n");
-        }
-    }
+        let other = |hash: &&String| **hash != row.hash;
+        let told = [
+            Some(row.hash.clone()),
+            row.cpu.as_ref().filter(other).map(|cpu| format!("on the CPU {cpu}")),
+            row.expected.as_ref().filter(other).map(|expected| format!("recorded   {expected}")),
+            row.difference.clone(),
+        ];
+        [word.to_owned(), row.name.clone(), told.into_iter().flatten().collect::<Vec<_>>().join("\n")]
+    };
+    let rows: Vec<_> = answer.runs.iter().map(cells).collect();
+    text += &text_table(&[TextColumn::left(""); 3], &rows, TableLook::default());
     for problem in &answer.problems {
         text += &format!("DIFFERS  {problem}\n");
     }

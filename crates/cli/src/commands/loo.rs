@@ -7,8 +7,8 @@ use anyhow::Result;
 use octopus::PredictiveParts;
 use octopus::Trace;
 use octopus::{PointwiseLikelihood, complete};
-use octopus_diag::{ComparedModel, Elpd, WeightMethod, compare, loo, waic};
-use octopus_report::{Charset, TextColumn, count, significant, text_table};
+use octopus_diag::{ComparedModel, Elpd, TextColumn, WeightMethod, compare, loo, text_table, waic};
+use octopus_report::{Charset, count, significant};
 use serde_json::{Value, json};
 
 /// The most log likelihoods that are made.
@@ -97,7 +97,7 @@ fn model_text(name: &str, elpd: &Elpd) -> String {
 
 fn ranking_text(ranked: &[ComparedModel]) -> String {
     let columns = [
-        TextColumn::left("model", 60),
+        TextColumn::wrapped("model", 60),
         TextColumn::right("rank"),
         TextColumn::right("elpd"),
         TextColumn::right("p"),
@@ -105,7 +105,7 @@ fn ranking_text(ranked: &[ComparedModel]) -> String {
         TextColumn::right("dse"),
         TextColumn::right("weight"),
         TextColumn::right("se"),
-        TextColumn::left("", 10),
+        TextColumn::left(""),
     ];
     let rows: Vec<Vec<String>> = ranked
         .iter()
@@ -123,7 +123,7 @@ fn ranking_text(ranked: &[ComparedModel]) -> String {
             ]
         })
         .collect();
-    format!("\n{}", text_table(&columns, &rows, Charset::from_environment()))
+    format!("\n{}", text_table(&columns, &rows, Charset::from_environment().table()))
 }
 
 fn model_json(name: &str, elpd: &Elpd) -> Value {
