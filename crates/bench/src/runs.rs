@@ -111,11 +111,14 @@ fn make(case: Case, context: &CudaContext) -> Result<Made, BenchError> {
     let model = case.model()?;
     let clock = Instant::now();
     let on_device = || {
-        Bits::of(Sampler::begin(&model, Begin::Anew(case.config()), Backend::gpu(context, &case.launches()))?, &model)
+        Bits::of_run(
+            Sampler::begin(&model, Begin::Anew(case.config()), Backend::gpu(context, &case.launches()))?,
+            &model,
+        )
     };
     let device = on_device().map_err(|error| of_sampler(error).at(case.name()))?;
     let seconds = clock.elapsed().as_secs_f64();
-    let twin = || Bits::of(Sampler::new(&model, case.config())?, &model);
+    let twin = || Bits::of_run(Sampler::new(&model, case.config())?, &model);
     let cpu = (case.precision == Precision::F64).then(twin).transpose()?;
     Ok(Made { name: case.name(), precision: case.precision, device, cpu, seconds })
 }
@@ -214,7 +217,7 @@ mod tests {
     fn made() -> Made {
         let case = cases(true)[0];
         let model = case.model().unwrap();
-        let bits = Bits::of(Sampler::new(&model, case.config()).unwrap(), &model).unwrap();
+        let bits = Bits::of_run(Sampler::new(&model, case.config()).unwrap(), &model).unwrap();
         Made { name: case.name(), precision: case.precision, device: bits.clone(), cpu: Some(bits), seconds: 0.0 }
     }
 

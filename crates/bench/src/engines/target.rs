@@ -49,7 +49,7 @@ impl TimedEngine<'_> {
         quick: bool,
     ) -> Result<Vec<Reached>, BenchError> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
-        let wanted = DrawsWanted::of(base, &goal, false);
+        let wanted = DrawsWanted::new(base, &goal, false);
         let best =
             plan(base, wanted, model.dim(), self.choice, &|config| RunCost::of_run(model, config), self.costs)?.config;
         // The own chains may draw as much as the best ones, so that they reach the target also where R-hat takes long.

@@ -192,7 +192,7 @@ fn fill(
     let gpu = GpuConfig::default();
     if let Some(context) = context {
         context.reset_usage();
-        cell.foretold_bytes = Some(GpuMemory::of(model, config, &gpu)?.total());
+        cell.foretold_bytes = Some(GpuMemory::of_run(model, config, &gpu)?.total());
     }
     let clock = Instant::now();
     let mut sampler = match context {

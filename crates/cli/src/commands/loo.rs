@@ -42,7 +42,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
                 ));
             }
         }
-        let judged = PointwiseLikelihood::of(&trace, &names)?;
+        let judged = PointwiseLikelihood::read(&trace, &names)?;
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
         models.push((trace.name.clone(), elpd));
     }

@@ -105,7 +105,7 @@ fn variable(name: &str) -> &str {
 fn cells(parameter: &ParameterSummary) -> Vec<String> {
     let mut cells = vec![parameter.name.clone()];
     for column in TEXT {
-        match column.of(parameter) {
+        match column.cell(parameter) {
             Cell::One(value) => cells.push(column.print.text(value)),
             Cell::Two(ends) => cells.extend(ends.map(|end| column.print.text(end))),
         }
