@@ -2,13 +2,13 @@
 //! parameter. It is measured with the PRD's chains, and with the chains that `--strategy auto` takes for this target.
 
 use super::planned::word;
-use super::quality::{Quality, quality_of};
 use crate::error::BenchError;
+use crate::quality::{Quality, summary_of_run};
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
-use octopus_runs::{DrawsWanted, Goal, Placement, Reach, RunCost, StepCosts, plan, reach};
+use octopus_runs::{DrawsWanted, Goal, Placement, Reach, RunCost, StepCosts, plan, posterior_of, reach};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -82,7 +82,8 @@ impl TimedEngine<'_> {
             let start_s = begin.elapsed().as_secs_f64();
             let mut found = None;
             let mut reach = reach(&mut sampler, |blocks| -> Result<bool, BenchError> {
-                Ok(found.insert(quality_of(model, blocks, &config, None)?).converged())
+                let summary = summary_of_run(&posterior_of(model, blocks), &config)?;
+                Ok(found.insert(Quality::of(&summary.parameters)).converged())
             })?;
             reach.warmup_s += start_s;
             let quality = found.ok_or(BenchError::Nothing("nothing was drawn"))?;

@@ -173,7 +173,7 @@ fn row(cell: &SamplerCell) -> Vec<String> {
             or_dash(on_device.map(|seconds| format!("{:.4e}", cell.leapfrogs as f64 / seconds))),
             format!("{:.1}", cell.leapfrogs_per_draw),
             format!("{:.3}", cell.seconds()),
-            or_dash(quality.map(|quality| format!("{:.0}", quality.min_ess))),
+            or_dash(quality.map(|quality| format!("{:.0}", quality.min_ess_bulk))),
             // One chain has no R-hat.
             or_dash(
                 quality.map(|quality| quality.max_rhat).filter(|rhat| !rhat.is_nan()).map(|rhat| format!("{rhat:.3}")),
