@@ -2,6 +2,7 @@
 //!
 //! The list of steps stands here.
 
+use crate::aligned::aligned;
 use crate::run::{self, Outcome, cargo, cargo_has};
 use crate::{outside, ptx, rehearse, target, test, tidy, validate};
 use anyhow::{Context, Result};
@@ -44,12 +45,12 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
             Outcome::Failed(3)
         });
         let word = if outcome == Outcome::Passed { "ok" } else { "FAILED" };
-        lines.push(format!("  {name:<10} {word:<6} {:>7.1} s", begun.elapsed().as_secs_f64()));
+        lines.push([name, word, &format!("{:.1} s", begun.elapsed().as_secs_f64())].map(str::to_owned).into());
         if outcome != Outcome::Passed {
             failed.push(name);
         }
     }
-    eprintln!("\nxtask: ci took {:.1} s\n{}", start.elapsed().as_secs_f64(), lines.join("\n"));
+    eprintln!("\nxtask: ci took {:.1} s\n{}", start.elapsed().as_secs_f64(), aligned(2, lines));
     if failed.is_empty() {
         eprintln!("xtask: every step is ok");
         return Ok(Outcome::Passed);

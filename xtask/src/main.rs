@@ -3,6 +3,7 @@
 //! Thin on purpose: what users run lives in the `octopus` binary, here is only what a checkout needs.
 
 mod accept;
+mod aligned;
 mod bench;
 mod bundle;
 mod chromium;

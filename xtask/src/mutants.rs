@@ -7,6 +7,7 @@ mod calibrated;
 mod faults;
 mod workshop;
 
+use crate::aligned::aligned;
 use crate::run::{self, Outcome};
 use anyhow::{Result, bail};
 use faults::{FAULTS, Fault};
@@ -53,9 +54,7 @@ pub(crate) fn run(root: &Path, filters: &[String]) -> Result<Outcome> {
 const NAMED: usize = 3;
 
 fn table(rows: &[(&Fault, Verdict)]) -> String {
-    let width = rows.iter().map(|(fault, _)| fault.name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (fault, verdict) in rows {
+    let lines = rows.iter().map(|(fault, verdict)| {
         let (word, by) = match verdict {
             Verdict::Survived => ("SURVIVED", "no test noticed".to_owned()),
             Verdict::Caught(tests) => {
@@ -64,11 +63,10 @@ fn table(rows: &[(&Fault, Verdict)]) -> String {
                 ("caught", if more > 0 { format!("{named} and {more} more") } else { named })
             }
         };
-        text.push_str(&format!("{:width$}  {word:8}  {by}\n", fault.name));
-    }
+        vec![fault.name.to_owned(), word.to_owned(), by]
+    });
     let caught = rows.iter().filter(|(_, verdict)| *verdict != Verdict::Survived).count();
-    text.push_str(&format!("{caught} of {} faults caught\n", rows.len()));
-    text
+    format!("{}\n{caught} of {} faults caught\n", aligned(3, lines), rows.len())
 }
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ mod tables;
 
 use crate::error::BenchError;
 use crate::{exact, runs};
+use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_sampler::Precision;
-use results::Results;
+use results::{Results, Step};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -37,9 +38,11 @@ pub struct Acceptance {
 
 impl fmt::Display for Acceptance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for step in &self.results.steps {
-            writeln!(f, "{:<8} {:<14} {:>4} s  {}", step.status, step.step, step.seconds, step.reason)?;
-        }
+        let [words, number] = [TextColumn::left(""), TextColumn::right("")];
+        let cells =
+            |step: &Step| [step.status.clone(), step.step.clone(), format!("{} s", step.seconds), step.reason.clone()];
+        let rows: Vec<_> = self.results.steps.iter().map(cells).collect();
+        f.write_str(&text_table(&[words, words, number, words], &rows, TableLook::default()))?;
         self.objections.iter().try_for_each(|objection| writeln!(f, "accept: {objection}"))
     }
 }

@@ -8,6 +8,7 @@ use octopus_device::{
     Array, ArrayError, BenchmarkConfig, CallTiming, Device, DeviceIdentity, Matrix, Scalar, benchmark_device,
     with_device,
 };
+use octopus_diag::{TableLook, TextColumn, text_table};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -189,27 +190,21 @@ fn text(answer: &ArrayTimings) -> String {
     if answer.test_double {
         text += " (these are no measurements of a GPU)";
     }
-    text += &format!(
-        "\n{:<16} {:>10} {:>12} {:>12} {:>14} {:>9} {:>14} {:>9}\n",
-        "operation", "n", "CPU us", "GPU us", "with copies us", "speedup", "with copies", "GB/s"
-    );
-    for row in &answer.rows {
-        let micros = |seconds: f64| format!("{:.2}", seconds * 1e6);
-        text += &format!(
-            "{:<16} {:>10} {:>12} {:>12} {:>14} {:>9.2} {:>14.2} {:>9.2}",
+    let numbers = ["n", "CPU us", "GPU us", "with copies us", "speedup", "with copies", "GB/s", "GFLOP/s"];
+    let columns = [&[TextColumn::left("operation")], &numbers.map(TextColumn::right)[..]].concat();
+    let cells = |row: &TimingRow| {
+        [
             format!("{} {}", row.operation, row.precision),
-            row.n,
-            micros(row.cpu_seconds),
-            micros(row.device_seconds),
-            micros(row.with_transfers_seconds),
-            row.speedup,
-            row.speedup_with_transfers,
-            row.device_bytes_per_second / 1e9
-        );
-        if let Some(flops) = row.device_flops {
-            text += &format!("  {:.1} GFLOP/s", flops / 1e9);
-        }
-        text.push('\n');
-    }
-    text
+            row.n.to_string(),
+            format!("{:.2}", row.cpu_seconds * 1e6),
+            format!("{:.2}", row.device_seconds * 1e6),
+            format!("{:.2}", row.with_transfers_seconds * 1e6),
+            format!("{:.2}", row.speedup),
+            format!("{:.2}", row.speedup_with_transfers),
+            format!("{:.2}", row.device_bytes_per_second / 1e9),
+            row.device_flops.map(|flops| format!("{:.1}", flops / 1e9)).unwrap_or_default(),
+        ]
+    };
+    let rows: Vec<_> = answer.rows.iter().map(cells).collect();
+    text + "\n" + &text_table(&columns, &rows, TableLook::default())
 }

@@ -5,7 +5,10 @@ mod leapfrog;
 use super::{of_array, of_cuda};
 use crate::error::BenchError;
 use leapfrog::Runs;
-use octopus_device::{CostsCache, CostsConfig, CostsKey, Device, DeviceCosts, DeviceIdentity, measure_costs};
+use octopus_device::{
+    CostsCache, CostsConfig, CostsKey, Device, DeviceCosts, DeviceIdentity, KernelCost, measure_costs,
+};
+use octopus_diag::{TableLook, TextColumn, text_table};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,21 +63,18 @@ fn text(device: &DeviceIdentity, device_costs: &DeviceCosts) -> String {
         device_costs.startup_seconds,
         device_costs.launch_seconds * 1e6
     );
-    text += &format!(
-        "{:<52} {:>14} {:>14} {:>14} {:>14}\n",
-        "", "CPU start us", "CPU ns/unit", "GPU start us", "GPU ns/unit"
-    );
-    for (name, cost) in &device_costs.kernels {
-        let costs = [cost.cpu, cost.device]
-            .map(|cost| format!("{:>14.2} {:>14.4}", cost.fixed_seconds * 1e6, cost.unit_seconds * 1e9));
-        text += &format!("{name:<52} {} {}\n", costs[0], costs[1]);
-    }
+    let costs = ["CPU start us", "CPU ns/unit", "GPU start us", "GPU ns/unit"].map(TextColumn::right);
+    let columns = [&[TextColumn::left("")], &costs[..]].concat();
+    let micros = |seconds: f64| format!("{:.2}", seconds * 1e6);
+    let nanos = |seconds: f64| format!("{:.4}", seconds * 1e9);
+    let row = |(name, cost): (&String, &KernelCost)| {
+        let [cpu, gpu] = [cost.cpu, cost.device].map(|cost| [micros(cost.fixed_seconds), nanos(cost.unit_seconds)]);
+        [vec![name.clone()], cpu.into(), gpu.into()].concat()
+    };
+    let rows: Vec<_> = device_costs.kernels.iter().map(row).collect();
+    text += &text_table(&columns, &rows, TableLook::default());
     for (name, cost) in [("upload", device_costs.transfer.upload), ("download", device_costs.transfer.download)] {
-        text += &format!(
-            "{name:<52} {:>14.2} us a copy, {:.4} ns a byte\n",
-            cost.fixed_seconds * 1e6,
-            cost.unit_seconds * 1e9
-        );
+        text += &format!("{name}: {} us a copy, {} ns a byte\n", micros(cost.fixed_seconds), nanos(cost.unit_seconds));
     }
     text
 }

@@ -5,15 +5,15 @@
 
 mod case;
 mod gpu;
+mod known;
 mod planned;
-mod quality;
 mod speedup;
 mod strategies;
 mod tables;
 mod target;
 
 pub use case::Measurement;
-pub use quality::{Quality, known};
+pub use known::known;
 
 use crate::error::BenchError;
 use crate::sampler::{form, model as of_size};
@@ -130,9 +130,7 @@ pub fn run(
             return Ok(None);
         }
         let case = Case { setting: label, model: own, config: &config, place: &Placement::Cpu, pool };
-        let mut measured = None;
-        let strategy = case.measure_against(Some(exact), repeats, 0.0, &mut measured)?;
-        found.strategies.push(strategy);
+        found.strategies.push(case.measure_against(Some(exact), repeats, 0.0, &mut None)?);
     }
     let on_cpu = TimedEngine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
     found.targets = on_cpu.measure(own, options.sampler, options.quick)?;

@@ -4,6 +4,7 @@ use super::expected::{Expected, ptx_sha256};
 use super::of_cuda;
 use crate::error::BenchError;
 use octopus_device::{DeviceIdentity, ExactRow, ExactSize, exact_kernels};
+use octopus_diag::{TableLook, TextColumn, text_table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
@@ -108,17 +109,22 @@ fn judge(device: DeviceIdentity, rows: Vec<ExactRow>, expected: Option<&Expected
 fn text(answer: &KernelBits) -> String {
     let device = &answer.device;
     let mut text = format!("{}, compute capability {}\n", device.name, device.compute_capability);
-    for row in &answer.kernels {
+    let [words, number] = [TextColumn::left(""), TextColumn::right("")];
+    let columns = [words, words, number, words, words, words];
+    let cells = |row: &KernelRow| {
         let word = if row.equal { "equal" } else { "DIFFERS" };
-        text += &format!("{word:<8} {:<18} {:>7}  {}", row.name, row.n, row.hash);
-        if row.hash != row.cpu {
-            text += &format!("  on the CPU {}", row.cpu);
-        }
-        if let Some(expected) = row.expected.as_ref().filter(|expected| **expected != row.hash) {
-            text += &format!("  recorded {expected}");
-        }
-        text.push('\n');
-    }
+        let other = |hash: &&String| **hash != row.hash;
+        [
+            word.to_owned(),
+            row.name.clone(),
+            row.n.to_string(),
+            row.hash.clone(),
+            Some(&row.cpu).filter(other).map(|cpu| format!("on the CPU {cpu}")).unwrap_or_default(),
+            row.expected.as_ref().filter(other).map(|hash| format!("recorded {hash}")).unwrap_or_default(),
+        ]
+    };
+    let rows: Vec<_> = answer.kernels.iter().map(cells).collect();
+    text += &text_table(&columns, &rows, TableLook::default());
     for problem in &answer.problems {
         text += &format!("DIFFERS  {problem}\n");
     }
@@ -161,7 +167,7 @@ mod tests {
         let other = Expected::of(&rows(["a", "c"]));
         let answer = judge(device(), rows(["a", "a"]), Some(&other), false);
         assert!(!answer.equal && answer.kernels[0].equal && !answer.kernels[1].equal);
-        assert!(text(&answer).contains("DIFFERS  array_add_f32            9  a  recorded c"), "{}", text(&answer));
+        assert!(text(&answer).contains("DIFFERS  array_add_f32  9  a  recorded c"), "{}", text(&answer));
     }
 
     #[test]

@@ -31,11 +31,13 @@ pub mod engines;
 mod error;
 pub mod exact;
 mod expected;
+mod quality;
 pub mod runs;
 pub mod sampler;
 mod tiny_run;
 
 pub use error::BenchError;
+pub use quality::Quality;
 pub use sampler::form;
 pub use tiny_run::tiny_run;
 

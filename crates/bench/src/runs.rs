@@ -15,6 +15,7 @@ use bits::Bits;
 use cases::{Case, cases};
 use expansions::expansions;
 use octopus_device::{CudaContext, DeviceIdentity};
+use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_sampler::{Backend, Begin, Precision, Sampler};
 use record::{Record, Recorded};
 use serde::{Deserialize, Serialize};
@@ -110,11 +111,14 @@ fn make(case: Case, context: &CudaContext) -> Result<Made, BenchError> {
     let model = case.model()?;
     let clock = Instant::now();
     let on_device = || {
-        Bits::of(Sampler::begin(&model, Begin::Anew(case.config()), Backend::gpu(context, &case.launches()))?, &model)
+        Bits::of_run(
+            Sampler::begin(&model, Begin::Anew(case.config()), Backend::gpu(context, &case.launches()))?,
+            &model,
+        )
     };
     let device = on_device().map_err(|error| of_sampler(error).at(case.name()))?;
     let seconds = clock.elapsed().as_secs_f64();
-    let twin = || Bits::of(Sampler::new(&model, case.config())?, &model);
+    let twin = || Bits::of_run(Sampler::new(&model, case.config())?, &model);
     let cpu = (case.precision == Precision::F64).then(twin).transpose()?;
     Ok(Made { name: case.name(), precision: case.precision, device, cpu, seconds })
 }
@@ -165,19 +169,19 @@ fn sum_up(device: DeviceIdentity, runs: Vec<RunRow>, expected: Option<&Record>, 
 fn text(answer: &RunBits) -> String {
     let device = &answer.device;
     let mut text = format!("{}, compute capability {}\n", device.name, device.compute_capability);
-    for row in &answer.runs {
+    let cells = |row: &RunRow| {
         let word = if row.equal { "equal" } else { "DIFFERS" };
-        text += &format!("{word:<8} {:<58} {}\n", row.name, row.hash);
-        if let Some(cpu) = row.cpu.as_ref().filter(|cpu| **cpu != row.hash) {
-            text += &format!("         on the CPU {cpu}\n");
-        }
-        if let Some(expected) = row.expected.as_ref().filter(|expected| **expected != row.hash) {
-            text += &format!("         recorded   {expected}\n");
-        }
-        if let Some(difference) = &row.difference {
-            text += &format!("         {difference}\n");
-        }
-    }
+        let other = |hash: &&String| **hash != row.hash;
+        let told = [
+            Some(row.hash.clone()),
+            row.cpu.as_ref().filter(other).map(|cpu| format!("on the CPU {cpu}")),
+            row.expected.as_ref().filter(other).map(|expected| format!("recorded   {expected}")),
+            row.difference.clone(),
+        ];
+        [word.to_owned(), row.name.clone(), told.into_iter().flatten().collect::<Vec<_>>().join("\n")]
+    };
+    let rows: Vec<_> = answer.runs.iter().map(cells).collect();
+    text += &text_table(&[TextColumn::left(""); 3], &rows, TableLook::default());
     for problem in &answer.problems {
         text += &format!("DIFFERS  {problem}\n");
     }
@@ -213,7 +217,7 @@ mod tests {
     fn made() -> Made {
         let case = cases(true)[0];
         let model = case.model().unwrap();
-        let bits = Bits::of(Sampler::new(&model, case.config()).unwrap(), &model).unwrap();
+        let bits = Bits::of_run(Sampler::new(&model, case.config()).unwrap(), &model).unwrap();
         Made { name: case.name(), precision: case.precision, device: bits.clone(), cpu: Some(bits), seconds: 0.0 }
     }
 

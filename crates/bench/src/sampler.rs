@@ -23,7 +23,7 @@ pub use text::form;
 
 use super::{context, model_of, of_cuda};
 use crate::error::BenchError;
-use figures::null_is_nan;
+pub(crate) use figures::null_is_nan;
 use octopus_device::{CudaContext, DeviceIdentity};
 use octopus_files::write_file;
 use octopus_models::synthetic::HierarchicalSpec;

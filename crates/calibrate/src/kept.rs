@@ -33,23 +33,23 @@ fn even(k: usize, shares: usize, all: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn of(strategy: Strategy, chains: usize, draws: usize, kept: usize) -> Vec<(usize, usize)> {
+    fn kept_by(strategy: Strategy, chains: usize, draws: usize, kept: usize) -> Vec<(usize, usize)> {
         let sampler = SamplerConfig { strategy, chains, draws, ..Default::default() };
         super::kept(&CalibrationSettings { seed: 0, kept, sampler }).collect()
     }
 
     #[test]
     fn long_chains_are_thinned_evenly() {
-        assert_eq!(of(Strategy::FourLong, 8, 200, 4), [(1, 0), (3, 0), (5, 0), (7, 0)]);
-        assert_eq!(of(Strategy::FourLong, 1, 5, 5), [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]);
-        let places: Vec<usize> = of(Strategy::FourLong, 8, 200, 99).iter().map(|(c, d)| 200 * c + d).collect();
+        assert_eq!(kept_by(Strategy::FourLong, 8, 200, 4), [(1, 0), (3, 0), (5, 0), (7, 0)]);
+        assert_eq!(kept_by(Strategy::FourLong, 1, 5, 5), [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]);
+        let places: Vec<usize> = kept_by(Strategy::FourLong, 8, 200, 99).iter().map(|(c, d)| 200 * c + d).collect();
         assert!(places.windows(2).all(|pair| (16..=17).contains(&(pair[1] - pair[0]))));
     }
 
     #[test]
     fn short_chains_give_one_draw_each_and_all_iterations_alike() {
         for kept in [63, 64, 31] {
-            let places = of(Strategy::ManyShort, 64, 8, kept);
+            let places = kept_by(Strategy::ManyShort, 64, 8, kept);
             assert!(places.windows(2).all(|pair| pair[0].0 < pair[1].0), "{places:?}");
             for draw in 0..8 {
                 let of_draw = places.iter().filter(|place| place.1 == draw).count();
@@ -59,6 +59,6 @@ mod tests {
             assert_eq!(superchains.len(), 16, "every superchain");
         }
         // More than there are chains: evenly of all draws.
-        assert_eq!(of(Strategy::ManyShort, 4, 2, 8).last(), Some(&(3, 1)));
+        assert_eq!(kept_by(Strategy::ManyShort, 4, 2, 8).last(), Some(&(3, 1)));
     }
 }

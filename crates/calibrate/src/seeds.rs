@@ -178,7 +178,7 @@ impl SeedRun {
 
 impl SeedSweep {
     /// Counts the runs of `sampler` on a density with this many quantities.
-    pub fn of(runs: &[SeedRun], sampler: &SamplerConfig, quantities: usize) -> Self {
+    pub fn count(runs: &[SeedRun], sampler: &SamplerConfig, quantities: usize) -> Self {
         let mut rhats: Vec<f64> = runs.iter().map(|run| run.rhat).collect();
         rhats.sort_by(f64::total_cmp);
         let how_many = |is: &dyn Fn(&SeedRun) -> bool| runs.iter().filter(|run| is(run)).count();
@@ -282,11 +282,11 @@ mod tests {
     fn runs_are_counted_at_their_limits() {
         let sampler = SamplerConfig { chains: 4, draws: 10, ..SamplerConfig::default() };
         let runs = [run(0, 1.009), run(1, 1.01), run(2, 1.05), run(3, 1.051), run(4, f64::INFINITY)];
-        let sweep = SeedSweep::of(&runs, &sampler, 2);
+        let sweep = SeedSweep::count(&runs, &sampler, 2);
         assert_eq!((sweep.runs, sweep.unfit, sweep.lost, sweep.good()), (5, 4, 2, false));
         assert_eq!((sweep.diverging, sweep.divergences, sweep.leapfrogs_a_draw), (4, 10, 2.0));
         assert_eq!(sweep.worst.iter().map(|run| run.seed).collect::<Vec<_>>(), [4, 3]);
-        assert!(SeedSweep::of(&runs[..3], &sampler, 2).good());
+        assert!(SeedSweep::count(&runs[..3], &sampler, 2).good());
     }
 
     /// An R-hat that is not defined, as of a chain that never moved, must not look like a good one.

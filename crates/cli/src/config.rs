@@ -145,7 +145,7 @@ impl RunConfig {
             let name = model.name();
             return Err(UsageError(format!("{option}: {name} reads no table of observations; leave it out")));
         }
-        for option in args.model_settings.of(model, models, OF_A_POSTERIOR)? {
+        for option in args.model_settings.given_for(model, models, OF_A_POSTERIOR)? {
             if let (Some(table), OptionGroup::Data) = (table, option.option.group) {
                 return Err(UsageError(format!(
                     "{}: the data come from {table}; leave out one of both",
@@ -272,7 +272,7 @@ impl RunConfig {
         cost: &dyn Fn(&SamplerConfig) -> RunCost,
     ) -> Result<Option<StrategyPlan>> {
         let Some(draws_given) = self.auto else { return Ok(None) };
-        let wanted = DrawsWanted::of(&self.sampler, &self.goal, draws_given);
+        let wanted = DrawsWanted::new(&self.sampler, &self.goal, draws_given);
         let plan = plan(
             &self.sampler,
             wanted,

@@ -38,7 +38,7 @@ impl Context {
     /// # Errors
     /// When the driver fails; for a context that was lost, the error with which it was lost.
     pub fn primary(device: &Device) -> Result<Self, CudaError> {
-        Ok(Self { device: *device, session: Session::of(device.ordinal(), device.raw())? })
+        Ok(Self { device: *device, session: Session::of_device(device.ordinal(), device.raw())? })
     }
 
     /// Returns the device that it is on.

@@ -28,7 +28,7 @@ static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 impl Session {
     /// Returns the session of a device: the one that is there, else a new one.
-    pub(crate) fn of(ordinal: u32, device: RawDevice) -> Result<Arc<Self>, CudaError> {
+    pub(crate) fn of_device(ordinal: u32, device: RawDevice) -> Result<Arc<Self>, CudaError> {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = known.iter().find(|entry| entry.ordinal == ordinal) {
             if let Some(error) = &entry.lost {

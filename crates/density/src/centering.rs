@@ -62,7 +62,7 @@ impl Centering {
     }
 
     /// Returns the centering as far as `block` can have it: standardised coordinates need the block's information.
-    fn of(self, block: &Hierarchy) -> Of<'_> {
+    fn possible_in(self, block: &Hierarchy) -> Of<'_> {
         match (self, block.information_of_all()) {
             (Self::NonCentered, _) | (Self::Standardised, None) => Of::NonCentered,
             (Self::Centered, _) => Of::Centered,
@@ -167,7 +167,7 @@ impl StandardisedScalars {
     #[inline(always)]
     pub fn at(information: &Information, [location, v, u]: [f64; 3]) -> Self {
         let [root, factor] = each([v, u], exact::exp);
-        let place = Self::of(information, root, factor, u);
+        let place = Self::around(information, root, factor, u);
         let log_noise = u + place.log_likely;
         let own = place.width * location;
         let shift = place.held * information.population().center + own;
@@ -179,9 +179,9 @@ impl StandardisedScalars {
         let log_scale = position[block.log_scale];
         let log_noise = information.log_noise().map_or(0.0, |noise| position[noise]);
         let root = exact::exp(log_scale - log_noise);
-        let likely = Self::of(information, root, 1.0, 0.0).log_likely;
+        let likely = Self::around(information, root, 1.0, 0.0).log_likely;
         let u = log_noise - likely;
-        let place = Self::of(information, root, exact::exp(u), u);
+        let place = Self::around(information, root, exact::exp(u), u);
         let shift = position[block.location] - information.origin();
         Self { log_scale, log_noise, own: shift - place.held * information.population().center, shift, ..place }
     }
@@ -189,7 +189,7 @@ impl StandardisedScalars {
     /// Computes what does not depend on the location: `root` is the ratio of scale and noise, and the noise is `factor`, e^u,
     /// times the likely one.
     #[inline(always)]
-    fn of(information: &Information, root: f64, factor: f64, u: f64) -> Self {
+    fn around(information: &Information, root: f64, factor: f64, u: f64) -> Self {
         let Population { total, typical, prior, within, between, .. } = information.population();
         let ratio = root * root;
         let d = 1.0 + typical * ratio;
@@ -318,7 +318,7 @@ fn row(list: &[f64]) -> [f64; ROW] {
 pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position: &mut [f64]) {
     for (block, centering) in hierarchies.iter().zip(centerings) {
         let (location, log_scale) = (position[block.location], position[block.log_scale]);
-        match centering.of(block) {
+        match centering.possible_in(block) {
             Of::NonCentered => {}
             Of::Centered => {
                 let scale = exact::exp(log_scale);
@@ -343,7 +343,7 @@ pub fn to_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position
 pub fn to_non_centered(hierarchies: &[Hierarchy], centerings: &[Centering], position: &mut [f64]) {
     for (block, centering) in hierarchies.iter().zip(centerings) {
         let (location, log_scale) = (position[block.location], position[block.log_scale]);
-        match centering.of(block) {
+        match centering.possible_in(block) {
             Of::NonCentered => {}
             Of::Centered => {
                 let slope = exact::exp(-log_scale);
@@ -372,7 +372,7 @@ fn standard_at(block: &Hierarchy, information: &Information, x: &[f64]) -> Stand
 
 /// Returns the log-Jacobian of the map from `x` in the coordinates of `centerings` to the density's own coordinates.
 pub fn log_jacobian(hierarchies: &[Hierarchy], centerings: &[Centering], x: &[f64]) -> f64 {
-    let of_block = |(block, centering): (&Hierarchy, &Centering)| match centering.of(block) {
+    let of_block = |(block, centering): (&Hierarchy, &Centering)| match centering.possible_in(block) {
         Of::NonCentered => 0.0,
         Of::Centered => -(block.z.len() as f64) * x[block.log_scale],
         Of::Standardised(information) => {
@@ -392,7 +392,7 @@ pub fn gradient_to_centered(
     gradient: &mut [f64],
 ) {
     for (block, centering) in hierarchies.iter().zip(centerings) {
-        match centering.of(block) {
+        match centering.possible_in(block) {
             Of::NonCentered => {}
             Of::Centered => {
                 let slope = exact::exp(-position[block.log_scale]);

@@ -110,12 +110,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         "loo" => {
             let (posterior, log_likelihood) = (table(4, 2000, 9), group(likelihood()));
-            let run = || Ok(loo(&LogLikelihood::of(&log_likelihood, &[])?, relative_eff(&posterior)?)?.elpd);
+            let run = || Ok(loo(&LogLikelihood::read(&log_likelihood, &[])?, relative_eff(&posterior)?)?.elpd);
             (8 * 8000 * 1009, measure(run)?)
         }
         "waic" => {
             let log_likelihood = group(likelihood());
-            (8 * 8000 * 1000, measure(|| Ok(waic(&LogLikelihood::of(&log_likelihood, &[])?).elpd))?)
+            (8 * 8000 * 1000, measure(|| Ok(waic(&LogLikelihood::read(&log_likelihood, &[])?).elpd))?)
         }
         _ => return Err(format!("there is no task {task}: see the table at the top of this file").into()),
     };

@@ -109,7 +109,7 @@ impl Diagnosis {
                 None => writeln!(text)?,
             }
             for check in &self.checks {
-                writeln!(text, "{:<7}  {:<11}  {}", check.status, check.id, check.message)?;
+                writeln!(text, "{check}")?;
             }
             for advice in self.advice() {
                 writeln!(text, "-> {advice}")?;

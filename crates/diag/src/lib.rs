@@ -77,6 +77,7 @@ pub mod limits;
 mod numbers;
 mod predictive;
 mod summary;
+mod text_table;
 
 pub use chains::Chains;
 pub use diagnosis::check::{Check, CheckStatus};
@@ -112,3 +113,4 @@ pub use summary::parameter;
 pub use summary::parameter::ParameterSummary;
 pub use summary::table::Rows;
 pub use summary::{DEFAULT_PROB, Summary, summary, summary_of_many};
+pub use text_table::{TableLook, TextColumn, text_table};

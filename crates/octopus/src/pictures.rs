@@ -141,7 +141,7 @@ impl<'a> Material<'a> {
         if let Some(judged) = self.judged.get() {
             return Ok(judged);
         }
-        let judged = PointwiseLikelihood::of(self.trace, &[])?;
+        let judged = PointwiseLikelihood::read(self.trace, &[])?;
         Ok(self.judged.get_or_init(|| judged))
     }
 
@@ -196,7 +196,7 @@ impl Picture {
     ///
     /// # Errors
     /// When the trace lacks something that the picture needs.
-    pub fn of(self, from: &Material) -> Result<Figure, TraceError> {
+    pub fn figure(self, from: &Material) -> Result<Figure, TraceError> {
         let Material { posterior, rows, .. } = from;
         let stats = from.stats();
         Ok(match self {

@@ -40,7 +40,7 @@ fn front(strategies: &[Measurement]) -> Figure {
         Some(FrontPoint {
             label: short(&m.run.setting),
             sampler: m.run.engine.clone(),
-            error: m.quality.error?,
+            error: m.error?,
             ess_per_s: ess_per_s(m)?,
         })
     };

@@ -127,7 +127,7 @@ fn first_difference(a: &MemoryRun, b: &MemoryRun) -> Option<(usize, usize)> {
 }
 
 fn memory(model: &dyn LogDensity, config: &SamplerConfig, usage: &DeviceUsage) -> Measured<MemoryUse> {
-    let foretold = octopus_sampler::GpuMemory::of(model, config, &Default::default());
+    let foretold = octopus_sampler::GpuMemory::of_run(model, config, &Default::default());
     match (foretold, usage.memory_share()) {
         (Ok(foretold), Some(share)) => Measured::Value(MemoryUse {
             peak_bytes: usage.peak_bytes,
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use octopus_sampler::Phase;
 
-    fn of(positions: &[f64]) -> MemoryRun {
+    fn run_of(positions: &[f64]) -> MemoryRun {
         let chain = octopus_sampler::ChainBlock { positions: positions.to_vec(), stats: Vec::new() };
         let chains =
             vec![octopus_sampler::ChainBlock { positions: vec![0.0; positions.len()], ..chain.clone() }, chain];
@@ -217,12 +217,12 @@ mod tests {
     #[test]
     fn one_bit_of_one_draw_is_found() {
         let config = SamplerConfig { chains: 2, tune: 10, draws: 2, ..SamplerConfig::default() };
-        let (a, b) = (of(&[1.0, 2.0, 3.0, 4.0]), of(&[1.0, 2.0, 3.0, 4.0_f64.next_up()]));
+        let (a, b) = (run_of(&[1.0, 2.0, 3.0, 4.0]), run_of(&[1.0, 2.0, 3.0, 4.0_f64.next_up()]));
         let fine = same_run(&a, &a, &config).unwrap();
         assert_eq!(fine, "24 transitions in f64 in 1.50 s, with the bits of the CPU's draws");
         let error = same_run(&a, &b, &config).unwrap_err();
         assert!(error.ends_with("chain 1 leaves the CPU's bits at draw 1"), "{error}");
         // 0 and -0 are different bits.
-        assert!(same_run(&of(&[0.0; 4]), &of(&[-0.0; 4]), &config).is_err());
+        assert!(same_run(&run_of(&[0.0; 4]), &run_of(&[-0.0; 4]), &config).is_err());
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn run(options: &Phase0Options<'_>, stages: &mut Stages) -> Result<Ve
     let name = options.out.join("run").display().to_string();
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
     let material = Material::with_rows(&trace, problem, summary_rows(stages))?;
-    let mut figures = Picture::all().map(|kind| kind.of(&material)).collect::<Result<Vec<Figure>, _>>()?;
+    let mut figures = Picture::all().map(|kind| kind.figure(&material)).collect::<Result<Vec<Figure>, _>>()?;
     figures.push(Figure::new(stages.benchmark.summary().plot()));
     figures.extend(dashboard::figures(stages, options));
     // A picture may have nothing to draw, for example a picture of divergences where there are none.

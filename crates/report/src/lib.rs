@@ -153,7 +153,7 @@ pub use predictive::Predictions;
 pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
 pub use story::{ParameterStory, Stories};
 pub use summary::{PredictiveStatistic, SummaryRow};
-pub use text::{Charset, TextColumn, text_table};
+pub use text::Charset;
 pub use verdict::{Criterion, Deliverable, Evidence, MemoryUse, Outcome, PosteriorMatch, Status, Verdict, VerdictRow};
 
 // The gallery's synthetic results also serve the tests.

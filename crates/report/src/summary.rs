@@ -42,7 +42,7 @@ impl PartialEq for SummaryRow {
     /// Rows are equal where a report has the same of them: it has not all that a summary has.
     fn eq(&self, other: &Self) -> bool {
         (&self.name, self.truth) == (&other.name, other.truth)
-            && REPORT.iter().all(|column| column.of(self) == column.of(other))
+            && REPORT.iter().all(|column| column.cell(self) == column.cell(other))
     }
 }
 
@@ -51,7 +51,7 @@ impl Serialize for SummaryRow {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.name)?;
         for column in REPORT {
-            map.serialize_entry(&column.json_name(DEFAULT_PROB), &column.of(self))?;
+            map.serialize_entry(&column.json_name(DEFAULT_PROB), &column.cell(self))?;
         }
         if let Some(truth) = self.truth {
             map.serialize_entry("truth", &truth)?;
@@ -126,7 +126,7 @@ pub struct PredictiveStatistic {
 #[cfg(test)]
 impl SummaryRow {
     /// A parameter of which all is well but, perhaps, its R-hat.
-    pub(crate) fn of(name: &str, rhat: f64) -> Self {
+    pub(crate) fn with_rhat(name: &str, rhat: f64) -> Self {
         let summary = ParameterSummary {
             name: name.to_owned(),
             mean: 0.0,
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn nan_is_the_worst_rhat() {
         let row = |rhat: f64| {
-            let mut row = SummaryRow { truth: Some(1.0), ..SummaryRow::of(&format!("{rhat}"), rhat) };
+            let mut row = SummaryRow { truth: Some(1.0), ..SummaryRow::with_rhat(&format!("{rhat}"), rhat) };
             row.hdi = [-1.0, 1.0];
             row
         };

@@ -179,7 +179,7 @@ mod tests {
         Accelerators::of(&Probe::new(&machine))
     }
 
-    fn of(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<DeviceDecision, String> {
+    fn decided(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<DeviceDecision, String> {
         let mut none = |_| Err(CostsMiss::Missing { path: "c.json".into() });
         decide(choice.parse().unwrap(), accelerators, &cost(), no_fallback, &mut none)
     }
@@ -206,33 +206,33 @@ mod tests {
             (present(), "no GPU's costs were measured on this machine"),
             (broken(), "prohibited"),
         ] {
-            let sampling = of("auto", &accelerators, false).unwrap();
+            let sampling = decided("auto", &accelerators, false).unwrap();
             assert_eq!(sampling.name(), "cpu");
             assert!(sampling.reason.contains(words), "{sampling:?}");
             assert_eq!(sampling.notes[0], format!("device: cpu ({})", sampling.reason));
         }
-        let asked = of("cpu", &present(), true).unwrap();
+        let asked = decided("cpu", &present(), true).unwrap();
         assert_eq!((asked.reason.as_str(), asked.notes.len()), ("asked for", 0));
     }
 
     #[test]
     fn cuda_is_taken_or_refused_with_what_to_do() {
-        let asked = of("cuda", &present(), false).unwrap();
+        let asked = decided("cuda", &present(), false).unwrap();
         assert_eq!((asked.name().as_str(), asked.reason.as_str(), asked.notes.len()), ("cuda:0", "asked for", 0));
-        let message = of("cuda", &absent(), false).unwrap_err();
+        let message = decided("cuda", &absent(), false).unwrap_err();
         assert!(message.contains("no NVIDIA device") && message.contains("octopus verify"), "{message}");
-        assert!(of("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));
+        assert!(decided("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));
         // A GPU that fails its checks is used all the same where it is asked for: the user may know why.
-        let notes = of("cuda", &broken(), false).unwrap().notes;
+        let notes = decided("cuda", &broken(), false).unwrap().notes;
         assert!(notes[0].contains("prohibited"), "{notes:?}");
     }
 
     #[test]
     fn without_fall_back_a_broken_gpu_is_the_end_and_an_absent_one_is_not() {
-        let message = of("auto", &broken(), true).unwrap_err();
+        let message = decided("auto", &broken(), true).unwrap_err();
         assert!(message.starts_with("--no-fallback: ") && message.contains("prohibited"), "{message}");
-        assert!(of("auto", &absent(), true).is_ok());
-        assert!(of("auto", &present(), true).is_ok());
+        assert!(decided("auto", &absent(), true).is_ok());
+        assert!(decided("auto", &present(), true).is_ok());
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl RunCost {
             steps += launches;
         }
         let work = work.download(steps.div_ceil(1000), bytes);
-        let no_gpu = match GpuMemory::of(model, config, &GpuConfig::default()) {
+        let no_gpu = match GpuMemory::of_run(model, config, &GpuConfig::default()) {
             Err(SamplerError::NoKernel { dim, precision, why, .. }) => {
                 Some(format!("no GPU kernel takes {dim} coordinates in {precision}: {why}"))
             }

@@ -72,7 +72,7 @@ pub enum DrawsLimit {
 impl DrawsWanted {
     /// Returns the draws that `base` makes, or those that the goal is predicted to need. If the user gave the number of
     /// draws (`draws_given`), the draws of `base` are the limit for a run with a goal.
-    pub fn of(base: &SamplerConfig, goal: &Goal, draws_given: bool) -> Self {
+    pub fn new(base: &SamplerConfig, goal: &Goal, draws_given: bool) -> Self {
         let own = base.chains.saturating_mul(base.draws);
         let draws = goal.target_ess.map_or(own, |target| draws_for(target).max(1));
         match (goal.target_ess.is_some() || goal.target_rhat.is_some(), draws_given) {
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    fn of(draws: usize, device: &str, gpus: Vec<(u32, DeviceCosts)>) -> StrategyPlan {
+    fn planned(draws: usize, device: &str, gpus: Vec<(u32, DeviceCosts)>) -> StrategyPlan {
         let (model, wanted) = (model(), DrawsWanted { draws, limit: DrawsLimit::Wanted });
         let costs = StepCosts { threads: 2, cpu: CPU, gpus };
         plan(&prd_sampler(), wanted, 103, device.parse().unwrap(), &|config| RunCost::of_run(&model, config), &costs)
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn warm_up_together_pays_on_the_processor_too() {
-        let plan = of(8000, "auto", vec![]);
+        let plan = planned(8000, "auto", vec![]);
         assert_eq!(plan.config.strategy, Strategy::ManyShort);
         // More superchains than threads would each wait for the others.
         assert!(plan.config.chains <= 64 && plan.config.chains * plan.config.draws >= 8000, "{:?}", plan.config);
@@ -295,7 +295,7 @@ mod tests {
             "{}",
             plan.reason
         );
-        assert_eq!(of(8000, "cpu", vec![(0, gpu(&model(), 1e-9))]).config, plan.config);
+        assert_eq!(planned(8000, "cpu", vec![(0, gpu(&model(), 1e-9))]).config, plan.config);
     }
 
     #[test]
@@ -312,17 +312,17 @@ mod tests {
     #[test]
     fn a_gpu_has_many_chains_where_it_pays() {
         let fast = || gpu(&model(), 1e-6);
-        let large = of(1_000_000, "auto", vec![(0, fast())]);
+        let large = planned(1_000_000, "auto", vec![(0, fast())]);
         assert!(large.config.chains >= 1024 && large.reason.contains("on cuda:0 after"), "{large:?}");
         assert!(large.reason.contains("on cpu after"), "{}", large.reason);
         let slow = gpu(&model(), 1e-4);
-        let small = of(1000, "auto", vec![(0, slow.clone())]);
+        let small = planned(1000, "auto", vec![(0, slow.clone())]);
         assert!(small.reason.contains("predicted to be done first: on cpu"), "{}", small.reason);
         // Of two GPUs the faster is chosen, or the one that is asked for.
         let two = || vec![(0, slow.clone()), (1, fast())];
-        assert!(of(1_000_000, "auto", two()).reason.contains("first: on cuda:1"));
-        assert!(of(1_000_000, "cuda:0", two()).reason.contains("first: on cuda:0"));
-        let unknown = of(8000, "cuda", vec![]);
+        assert!(planned(1_000_000, "auto", two()).reason.contains("first: on cuda:1"));
+        assert!(planned(1_000_000, "cuda:0", two()).reason.contains("first: on cuda:0"));
+        let unknown = planned(8000, "cuda", vec![]);
         assert_eq!((unknown.config.chains, unknown.considered.len()), (1024, 0));
         assert!(unknown.reason.contains("device measure"), "{}", unknown.reason);
     }
@@ -332,11 +332,11 @@ mod tests {
         let base = prd_sampler();
         let target = |ess| Goal { target_ess: Some(ess), ..Goal::default() };
         let of = |draws, limit| DrawsWanted { draws, limit };
-        assert_eq!(DrawsWanted::of(&base, &Goal::default(), true), of(8000, DrawsLimit::Wanted));
-        assert_eq!(DrawsWanted::of(&base, &target(1100.0), false), of(2000, DrawsLimit::Generous));
-        assert_eq!(DrawsWanted::of(&base, &target(11_000.0), true), of(8000, DrawsLimit::Given(8000)));
+        assert_eq!(DrawsWanted::new(&base, &Goal::default(), true), of(8000, DrawsLimit::Wanted));
+        assert_eq!(DrawsWanted::new(&base, &target(1100.0), false), of(2000, DrawsLimit::Generous));
+        assert_eq!(DrawsWanted::new(&base, &target(11_000.0), true), of(8000, DrawsLimit::Given(8000)));
         let rhat = Goal { target_rhat: Some(1.01), ..Goal::default() };
-        assert_eq!(DrawsWanted::of(&base, &rhat, false), of(8000, DrawsLimit::Generous));
+        assert_eq!(DrawsWanted::new(&base, &rhat, false), of(8000, DrawsLimit::Generous));
         let config = SamplerConfig { draws: 100, ..SamplerConfig::many_short(64) };
         let draws = |limit| limited(config.clone(), of(2000, limit), 103).draws;
         assert_eq!(

@@ -52,7 +52,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         match backend {
             Backend::Cpu => Self::on_cpu(prepared),
             Backend::Gpus(contexts, gpu) => Self::on(prepared, |shared, states, goes_on| {
-                let kernels = kernel::of(shared.space.density, shared.config.precision)?;
+                let kernels = kernel::of_density(shared.space.density, shared.config.precision)?;
                 let mut engine = GpuEngine::new(kernels, shared.config, contexts, gpu, states)?;
                 if goes_on {
                     engine.resume(shared)?;

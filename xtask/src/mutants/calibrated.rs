@@ -3,6 +3,7 @@
 
 use super::faults::{FAULTS, Fault};
 use super::workshop::Workshop;
+use crate::aligned::aligned;
 use crate::run::{self, Outcome};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -113,16 +114,12 @@ fn flags(result: &Value) -> Vec<String> {
 }
 
 fn table(rows: &[(&str, Found)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, found) in rows {
-        let (word, by) =
-            if found.calibrated { ("SURVIVED", "nothing".to_owned()) } else { ("flagged", found.flags.join("; ")) };
-        text.push_str(&format!("{name:width$}  {word:8}  {by}\n"));
-    }
+    let lines = rows.iter().map(|(name, found)| {
+        let (word, by) = if found.calibrated { ("SURVIVED", "nothing") } else { ("flagged", &*found.flags.join("; ")) };
+        [name, word, by].map(str::to_owned).into()
+    });
     let flagged = rows.iter().filter(|(_, found)| !found.calibrated).count();
-    text.push_str(&format!("{flagged} of {} faults flagged by octopus calibrate\n", rows.len()));
-    text
+    format!("{}\n{flagged} of {} faults flagged by octopus calibrate\n", aligned(3, lines), rows.len())
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 //! The architectures that are assembled for stand here.
 
 use super::manifest::Entry;
+use crate::aligned::aligned;
 use crate::run;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -86,25 +86,22 @@ pub(super) fn parse(words: &str) -> Result<BTreeMap<String, Used>> {
 
 /// Registers of all kernels for each architecture; spills, local and shared memory where there are any.
 pub(super) fn table(entries: &[Entry]) -> String {
-    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let mut text = format!("{:width$}", "registers");
-    for architecture in ARCHITECTURES {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "  {architecture:>6}");
-    }
-    text.push_str("  shared  local  spills");
-    for Entry { name, resources, .. } in entries {
-        let _ = write!(text, "\n{name:width$}");
+    let columns = [&["registers"], &ARCHITECTURES[..], &["shared", "local", "spills"]].concat();
+    let rows = entries.iter().map(|Entry { name, resources, .. }| {
+        let mut row = vec![name.clone()];
         let mut most = Used::default();
-        for used in ARCHITECTURES.iter().filter_map(|architecture| resources.get(*architecture)) {
-            let _ = write!(text, "  {:>6}", used.registers);
+        for architecture in ARCHITECTURES {
+            let used = resources.get(architecture);
+            row.push(used.map(|used| used.registers.to_string()).unwrap_or_default());
+            let used = used.copied().unwrap_or_default();
             most.shared_bytes = most.shared_bytes.max(used.shared_bytes);
             most.local_bytes = most.local_bytes.max(used.local_bytes);
             most.spill_bytes = most.spill_bytes.max(used.spill_bytes);
         }
-        let _ = write!(text, "  {:>6}  {:>5}  {:>6}", most.shared_bytes, most.local_bytes, most.spill_bytes);
-    }
-    text
+        row.extend([most.shared_bytes, most.local_bytes, most.spill_bytes].map(|bytes| bytes.to_string()));
+        row
+    });
+    aligned(1, [columns.into_iter().map(str::to_owned).collect()].into_iter().chain(rows))
 }
 
 /// `kernels/limits.toml`.

@@ -191,7 +191,7 @@ fn throughput(sampler: &SamplerFigures) -> String {
             show(cell.device_us_per_leapfrog),
             show(cell.seconds()),
             cell.draws.to_string(),
-            show(cell.quality.as_ref().map(|quality| quality.min_ess)),
+            show(cell.quality.as_ref().map(|quality| quality.min_ess_bulk)),
             show_rhat(cell.quality.as_ref().map(|quality| quality.max_rhat)),
             show(cell.min_ess_per_second),
             show(cell.device_bytes.map(|bytes| bytes as f64 / f64::from(1 << 20))),

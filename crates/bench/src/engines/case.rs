@@ -1,12 +1,13 @@
 //! One configuration, timed: repeats, each a batch of runs. Nothing is written while the clock runs.
 
-use super::quality::{Quality, quality_of};
+use super::known::error_of_means;
 use crate::error::BenchError;
+use crate::quality::{Quality, summary_of_run};
 use octopus_density::LogDensity;
 use octopus_models::exact::ExactPosterior;
 use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_report::{EngineRun, EngineTimes, Measured, Repeat};
-use octopus_runs::{MemoryRun, Placement, sample_in_memory};
+use octopus_runs::{MemoryRun, Placement, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -19,6 +20,10 @@ pub struct Measurement {
     pub likelihood: Likelihood,
     /// The quality of the draws.
     pub quality: Quality,
+    /// The number of divergent transitions.
+    pub divergences: u64,
+    /// The root mean square error of the means, in exact standard deviations, where it was asked for.
+    pub error: Option<f64>,
     /// The leapfrog steps for each draw after warm-up.
     pub leapfrogs_per_draw: f64,
     /// The number of runs in each repeat; a repeat's times are the means of its runs.
@@ -87,9 +92,13 @@ impl Case<'_> {
             times.push(Repeat { wall_s: warmup_s + sampling_s, warmup_s, sampling_s });
         }
         let run = last.ok_or(BenchError::Nothing("no repeat was asked for"))?;
-        let quality = match quality {
-            Some(quality) => *quality,
-            None => *quality.insert(quality_of(self.model, &run.blocks, self.config, exact)?),
+        let (quality, error) = match (*quality, exact) {
+            (Some(quality), None) => (quality, None),
+            (_, exact) => {
+                let summary = summary_of_run(&posterior_of(self.model, &run.blocks), self.config)?;
+                let error = exact.map(|exact| error_of_means(self.model, &summary, exact));
+                (*quality.insert(Quality::of(&summary.parameters)), error)
+            }
         };
         let (config, gpu) = (self.config, !self.place.is_cpu());
         let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
@@ -107,6 +116,8 @@ impl Case<'_> {
             },
             likelihood: self.model.likelihood(),
             quality,
+            divergences: run.tally.divergences,
+            error,
             leapfrogs_per_draw: run.tally.sampling_leapfrogs as f64 / (config.chains * config.draws) as f64,
             batch,
             again: 0,

@@ -115,8 +115,9 @@ fn time(m: &Measurement, of: fn(&EngineTimes) -> f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{GpuBenchmarks, Quality};
+    use super::super::GpuBenchmarks;
     use super::*;
+    use crate::Quality;
     use octopus_models::Likelihood;
     use octopus_report::{EngineRun, Repeat};
 
@@ -136,7 +137,9 @@ mod tests {
                 result: Measured::Value(result),
             },
             likelihood: Likelihood::Collapsed,
-            quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, divergences: 0, error: None },
+            quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, looked_at: 1, quantities: 1 },
+            divergences: 0,
+            error: None,
             leapfrogs_per_draw: 7.0,
             batch: 1,
             again: 0,

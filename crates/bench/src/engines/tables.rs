@@ -79,7 +79,7 @@ fn runs<'a>(
             format!("{:.0}", quality.min_ess_bulk),
             format!("{:.0}", quality.min_ess_tail),
             format!("{:.4}", quality.max_rhat),
-            quality.divergences.to_string(),
+            m.divergences.to_string(),
             time(0, EngineTimes::min_ess_per_s),
             if quality.converged() { "yes" } else { "no" }.into(),
         ]

@@ -4,13 +4,13 @@
 //! The number of seeds, of which the median counts, stands here.
 
 use super::planned::word;
-use super::quality::{Quality, quality_of};
 use crate::error::BenchError;
+use crate::quality::{Quality, summary_of_run};
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
-use octopus_runs::{DrawsWanted, Goal, Placement, Reach, RunCost, StepCosts, plan, reach};
+use octopus_runs::{DrawsWanted, Goal, Placement, Reach, RunCost, StepCosts, plan, posterior_of, reach};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -51,7 +51,7 @@ impl TimedEngine<'_> {
         quick: bool,
     ) -> Result<Vec<Reached>, BenchError> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
-        let wanted = DrawsWanted::of(base, &goal, false);
+        let wanted = DrawsWanted::new(base, &goal, false);
         let best =
             plan(base, wanted, model.dim(), self.choice, &|config| RunCost::of_run(model, config), self.costs)?.config;
         // The own chains may draw as much as the best ones, so that they reach the target also where R-hat takes long.
@@ -84,7 +84,8 @@ impl TimedEngine<'_> {
             let start_s = begin.elapsed().as_secs_f64();
             let mut found = None;
             let mut reach = reach(&mut sampler, |blocks| -> Result<bool, BenchError> {
-                Ok(found.insert(quality_of(model, blocks, &config, None)?).converged())
+                let summary = summary_of_run(&posterior_of(model, blocks), &config)?;
+                Ok(found.insert(Quality::of(&summary.parameters)).converged())
             })?;
             reach.warmup_s += start_s;
             let quality = found.ok_or(BenchError::Nothing("nothing was drawn"))?;

@@ -65,7 +65,7 @@ impl Batch {
         }
         let seconds = clock.elapsed().as_secs_f64() / models.len() as f64;
         let made = |(set, (device, model)): (usize, (Bits, &HierarchicalNormal))| {
-            let alone = || Sampler::new(model, config.clone()).and_then(|sampler| Bits::of(sampler, model));
+            let alone = || Sampler::new(model, config.clone()).and_then(|sampler| Bits::of_run(sampler, model));
             let cpu = (self.precision == Precision::F64)
                 .then(alone)
                 .transpose()

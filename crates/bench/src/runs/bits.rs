@@ -52,7 +52,7 @@ impl Bits {
     ///
     /// # Errors
     /// When the density or the device fails.
-    pub(super) fn of(
+    pub(super) fn of_run(
         mut sampler: Sampler<'_, HierarchicalNormal>,
         model: &HierarchicalNormal,
     ) -> Result<Self, SamplerError> {

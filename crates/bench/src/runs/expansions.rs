@@ -64,13 +64,13 @@ impl Expansion {
     /// When the device fails.
     pub(super) fn make(&self, context: &CudaContext) -> Result<[Made; 2], BenchError> {
         let made = match self.model {
-            Model::Schools => self.of(&EightSchools::rubin(), context),
-            Model::Groups(groups) => self.of(&unbalanced(groups)?, context),
+            Model::Schools => self.make_with(&EightSchools::rubin(), context),
+            Model::Groups(groups) => self.make_with(&unbalanced(groups)?, context),
         };
         made.map_err(|error| of_sampler(error).at(self.name()))
     }
 
-    fn of(&self, model: &impl GpuDensity, context: &CudaContext) -> Result<[Made; 2], SamplerError> {
+    fn make_with(&self, model: &impl GpuDensity, context: &CudaContext) -> Result<[Made; 2], SamplerError> {
         let draws = draws(model);
         let clock = Instant::now();
         let mut gpu = GpuExpander::with_bytes(model, self.precision, context, self.bytes)?;

@@ -1,8 +1,9 @@
 //! Cells: a cell is one run with a size, a likelihood, a precision and a number of chains, on the GPU or on all cores.
 
 use super::null_is_nan;
-use super::quality::{WorstValues, quality};
+use super::quality::quality;
 use crate::error::BenchError;
+use crate::quality::Quality;
 use octopus_density::LogDensity;
 use octopus_device::CudaContext;
 use octopus_models::{HierarchicalNormal, Likelihood};
@@ -87,7 +88,7 @@ pub(crate) struct SamplerCell {
     pub(crate) foretold_bytes: Option<u64>,
     pub(crate) divergences: u64,
     /// The quality of the draws; `None` when there are too few draws to tell.
-    pub(crate) quality: Option<WorstValues>,
+    pub(crate) quality: Option<Quality>,
     /// The effective draws a second of the worst quantity, over the whole time including setup and warm-up; for
     /// converged runs only.
     pub(crate) min_ess_per_second: Option<f64>,
@@ -192,7 +193,7 @@ fn fill(
     let gpu = GpuConfig::default();
     if let Some(context) = context {
         context.reset_usage();
-        cell.foretold_bytes = Some(GpuMemory::of(model, config, &gpu)?.total());
+        cell.foretold_bytes = Some(GpuMemory::of_run(model, config, &gpu)?.total());
     }
     let clock = Instant::now();
     let mut sampler = match context {
@@ -227,7 +228,7 @@ fn fill(
     cell.quality = quality(model, &blocks, config);
     let seconds = cell.setup_seconds + cell.warmup_seconds + cell.sampling_seconds;
     let converged = cell.quality.as_ref().filter(|quality| quality.converged());
-    cell.min_ess_per_second = converged.map(|quality| quality.min_ess / seconds);
+    cell.min_ess_per_second = converged.map(|quality| quality.min_ess_bulk / seconds);
     debug_assert_eq!(model.dim(), cell.groups + 3);
     Ok(())
 }
@@ -308,9 +309,9 @@ mod tests {
         assert!((cell.leapfrogs_per_second / by_hand - 1.0).abs() < 1e-9);
         assert!((3.0..100.0).contains(&cell.leapfrogs_per_draw), "{}", cell.leapfrogs_per_draw);
         let quality = cell.quality.as_ref().unwrap();
-        assert!(quality.max_rhat < 1.01 && quality.min_ess > 400.0, "{quality:?}");
+        assert!(quality.max_rhat < 1.01 && quality.min_ess_bulk > 400.0, "{quality:?}");
         let rate = cell.min_ess_per_second.unwrap();
-        assert!((rate * cell.seconds() / quality.min_ess - 1.0).abs() < 1e-9);
+        assert!((rate * cell.seconds() / quality.min_ess_bulk - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct SamplerFigures {
 }
 
 /// Reads a number. JSON has no NaN and no infinity, so they are written as null.
-pub(super) fn null_is_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+pub(crate) fn null_is_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 

@@ -5,8 +5,9 @@
 
 use super::cell::Where;
 use super::model;
-use super::quality::{WorstValues, quality};
+use super::quality::quality;
 use crate::error::BenchError;
+use crate::quality::Quality;
 use octopus_device::CudaContext;
 use octopus_diag::limits;
 use octopus_models::{HierarchicalNormal, Likelihood};
@@ -52,7 +53,7 @@ pub(crate) struct GoalTime {
     pub(crate) setup_seconds: f64,
     pub(crate) warmup_seconds: f64,
     pub(crate) sampling_seconds: f64,
-    pub(crate) quality: Option<WorstValues>,
+    pub(crate) quality: Option<Quality>,
 }
 
 impl GoalPlan {
@@ -103,7 +104,7 @@ impl GoalPlan {
         };
         let setup_seconds = clock.elapsed().as_secs_f64();
         let mut found = None;
-        let enough = |q: &WorstValues| q.min_ess.min(q.min_ess_tail) >= target && q.max_rhat < limits::RHAT;
+        let enough = |q: &Quality| q.min_ess_bulk.min(q.min_ess_tail) >= target && q.max_rhat < limits::RHAT;
         let Reach { met, warm_up, draws, warmup_s, sampling_s } = reach(&mut sampler, |blocks| {
             // While there are far fewer draws than the target's effective draws, a look at them is not needed.
             let drawn: usize = blocks.iter().map(|block| block.draws * chains).sum();

@@ -1,44 +1,19 @@
-//! The quality of a run's draws: R-hat and effective sample sizes, which tell whether the run has converged.
+//! The quality of a run's draws, from all scalars and as many elements as can be looked at in a moment.
 
-use super::null_is_nan;
+use crate::quality::{Quality, summary_of_run};
 use octopus_density::LogDensity;
-use octopus_diag::{DEFAULT_PROB, ParameterSummary, limits, summary, summary_of_many};
 use octopus_models::HierarchicalNormal;
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// The fewest draws of each chain that tell anything.
 const FEWEST_DRAWS: usize = 8;
 /// The most numbers that are looked at; in long runs of many chains not every element is.
 const MOST_NUMBERS: usize = 8_000_000;
 
-/// The worst values over the quantities that were looked at.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct WorstValues {
-    /// The smallest bulk effective sample size.
-    #[serde(deserialize_with = "null_is_nan")]
-    pub(crate) min_ess: f64,
-    /// The smallest tail effective sample size.
-    #[serde(deserialize_with = "null_is_nan")]
-    pub(crate) min_ess_tail: f64,
-    #[serde(deserialize_with = "null_is_nan")]
-    pub(crate) max_rhat: f64,
-    /// The number of quantities that were looked at, out of all `quantities`: all scalars, and elements evenly spread.
-    pub(crate) looked_at: usize,
-    pub(crate) quantities: usize,
-}
-
-impl WorstValues {
-    /// Returns whether the run meets the PRD's limits; R-hat of many short chains is nested R-hat.
-    pub(super) fn converged(&self) -> bool {
-        self.max_rhat < limits::RHAT && self.min_ess > limits::ESS && self.min_ess_tail > limits::ESS
-    }
-}
-
 /// Returns the quality of a run's draws; `None` when there are too few draws.
-pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &SamplerConfig) -> Option<WorstValues> {
+pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &SamplerConfig) -> Option<Quality> {
     let chains = blocks.first()?.chains.len();
     let draws: usize = blocks.iter().map(|block| block.draws).sum();
     let many = config.strategy == Strategy::ManyShort;
@@ -62,23 +37,9 @@ pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &Sam
     let mut looked_at = Dataset::default();
     let axes = [("chain", chains), ("draw", draws), ("quantity", chosen.len())];
     looked_at.insert("quantities", Array::new(axes, Values::F64(expanded.concat())));
-    let found = if many {
-        summary_of_many(&looked_at, DEFAULT_PROB, config.superchains)
-    } else {
-        summary(&looked_at, DEFAULT_PROB)
-    };
-    // NaN counts as the worst value, and must not be lost on the way.
-    let worst = |of: fn(&ParameterSummary) -> f64, pick: fn(f64, f64) -> f64| {
-        let all = found.iter().flat_map(|found| &found.parameters).map(of);
-        all.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) }).unwrap_or(f64::NAN)
-    };
-    Some(WorstValues {
-        min_ess: worst(|p| p.ess_bulk, f64::min),
-        min_ess_tail: worst(|p| p.ess_tail, f64::min),
-        max_rhat: worst(|p| p.rhat, f64::max),
-        looked_at: chosen.len(),
-        quantities: width,
-    })
+    // Draws that have no summary have no numbers either.
+    let rows = summary_of_run(&looked_at, config).map(|found| found.parameters).unwrap_or_default();
+    Some(Quality { looked_at: chosen.len(), quantities: width, ..Quality::of(&rows) })
 }
 
 /// Returns the places in an expanded draw of all scalars, and of at most about `most` elements, evenly spread.
@@ -113,12 +74,9 @@ mod tests {
             }
             let own = quality(&model, &blocks, &config).unwrap();
             let posterior = octopus_runs::posterior_of(&model, &blocks);
-            let table = match config.strategy {
-                Strategy::FourLong => summary(&posterior, DEFAULT_PROB).unwrap(),
-                Strategy::ManyShort => summary_of_many(&posterior, DEFAULT_PROB, config.superchains).unwrap(),
-            };
+            let table = summary_of_run(&posterior, &config).unwrap();
             let expected = (table.min_ess_bulk(), table.min_ess_tail(), table.max_rhat());
-            assert_eq!((own.min_ess, own.min_ess_tail, own.max_rhat), expected);
+            assert_eq!((own.min_ess_bulk, own.min_ess_tail, own.max_rhat), expected);
             assert_eq!(own.looked_at, own.quantities);
             assert!(quality(&model, &blocks[..0], &config).is_none());
         }

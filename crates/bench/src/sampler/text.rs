@@ -2,6 +2,8 @@
 
 use super::cell::SamplerCell;
 use super::figures::SamplerFigures;
+use super::start::Start;
+use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_models::Likelihood;
 use std::fmt::Write as _;
 
@@ -35,21 +37,17 @@ pub(super) fn text(answer: &SamplerFigures) -> String {
 }
 
 fn starts(answer: &SamplerFigures, text: &mut String) {
-    let _ = writeln!(
-        text,
-        "\nstart, ms (cold: the driver's cache of compiled kernels is off)\n{:<22} {:>10} {:>10} {:>10} {:>10} {:>10}",
-        "", "driver", "context", "sampler", "draw", "process"
-    );
-    for start in &answer.starts {
+    let times = ["driver", "context", "sampler", "draw", "process"].map(TextColumn::right);
+    let columns = [&[TextColumn::left("")], &times[..]].concat();
+    let row = |start: &Start| {
         let phases = &start.phases;
-        let name = format!("{} {} {}", start.word(), start.groups, start.precision);
-        let _ = write!(text, "{name:<22}");
         let all = [phases.driver, phases.context, phases.first_sampler, phases.first_draw, start.process_to_first_draw];
-        for seconds in all {
-            let _ = write!(text, " {:>10.1}", seconds * 1e3);
-        }
-        text.push('\n');
-    }
+        let name = format!("{} {} {}", start.word(), start.groups, start.precision);
+        [vec![name], all.map(|seconds| format!("{:.1}", seconds * 1e3)).into()].concat()
+    };
+    let rows: Vec<_> = answer.starts.iter().map(row).collect();
+    *text += "\nstart, ms (cold: the driver's cache of compiled kernels is off)\n";
+    *text += &text_table(&columns, &rows, TableLook::default());
 }
 
 fn launches(answer: &SamplerFigures, text: &mut String) {
@@ -132,56 +130,64 @@ fn teams(answer: &SamplerFigures, text: &mut String) {
 }
 
 fn cells(answer: &SamplerFigures, text: &mut String) {
-    let _ = writeln!(
-        text,
-        "\n{:<10} {:>6} {:<9} {:<5} {:>6} {:>10} {:>12} {:>12} {:>6} {:>8} {:>8} {:>7} {:>11} {:>9}",
-        "engine",
-        "groups",
-        "form",
-        "real",
-        "chains",
-        "us/leap",
-        "leaps/s",
-        "leaps/s dev",
-        "/draw",
-        "seconds",
-        "min ESS",
-        "R-hat",
-        "min ESS/s",
-        "MiB"
-    );
-    for cell in &answer.cells {
-        let _ = writeln!(text, "{}", line(cell));
-    }
+    let [left, right] = [TextColumn::left, TextColumn::right];
+    let columns = [
+        left("engine"),
+        right("groups"),
+        left("form"),
+        left("real"),
+        right("chains"),
+        right("us/leap"),
+        right("leaps/s"),
+        right("leaps/s dev"),
+        right("/draw"),
+        right("seconds"),
+        right("min ESS"),
+        right("R-hat"),
+        right("min ESS/s"),
+        right("MiB"),
+        left(""),
+    ];
+    let rows: Vec<_> = answer.cells.iter().map(row).collect();
+    *text += "\n";
+    *text += &text_table(&columns, &rows, TableLook::default());
 }
 
-fn line(cell: &SamplerCell) -> String {
-    let (place, form) = (cell.place.label(), form(cell.likelihood));
-    let mut line = format!("{place:<10} {:>6} {form:<9} {:<5} {:>6}", cell.groups, cell.precision, cell.chains);
-    if let Some(error) = &cell.error {
-        return format!("{line} {error}");
-    }
+/// Returns a measurement under the columns of [`cells`]; of one that failed, only what it was and why.
+fn row(cell: &SamplerCell) -> Vec<String> {
+    let what = [
+        cell.place.label().to_owned(),
+        cell.groups.to_string(),
+        form(cell.likelihood).to_owned(),
+        cell.precision.to_string(),
+        cell.chains.to_string(),
+    ];
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".into());
     let on_device = cell.device_seconds.filter(|seconds| *seconds > 0.0);
     let quality = cell.quality.as_ref();
-    let _ = write!(
-        line,
-        " {:>10} {:>12.4e} {:>12} {:>6.1} {:>8.3} {:>8} {:>7} {:>11} {:>9}",
-        or_dash(cell.device_us_per_leapfrog.map(|us| format!("{us:.3}"))),
-        cell.leapfrogs_per_second,
-        or_dash(on_device.map(|seconds| format!("{:.4e}", cell.leapfrogs as f64 / seconds))),
-        cell.leapfrogs_per_draw,
-        cell.seconds(),
-        or_dash(quality.map(|quality| format!("{:.0}", quality.min_ess))),
-        // One chain has no R-hat.
-        or_dash(quality.filter(|quality| !quality.max_rhat.is_nan()).map(|quality| format!("{:.3}", quality.max_rhat))),
-        or_dash(cell.min_ess_per_second.map(|rate| format!("{rate:.0}"))),
-        or_dash(cell.device_bytes.map(|bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))),
-    );
-    if cell.warm_up.is_none() {
-        line += "  (in warm-up)";
-    }
-    line
+    let figures = match &cell.error {
+        Some(_) => Default::default(),
+        None => [
+            or_dash(cell.device_us_per_leapfrog.map(|us| format!("{us:.3}"))),
+            format!("{:.4e}", cell.leapfrogs_per_second),
+            or_dash(on_device.map(|seconds| format!("{:.4e}", cell.leapfrogs as f64 / seconds))),
+            format!("{:.1}", cell.leapfrogs_per_draw),
+            format!("{:.3}", cell.seconds()),
+            or_dash(quality.map(|quality| format!("{:.0}", quality.min_ess_bulk))),
+            // One chain has no R-hat.
+            or_dash(
+                quality.map(|quality| quality.max_rhat).filter(|rhat| !rhat.is_nan()).map(|rhat| format!("{rhat:.3}")),
+            ),
+            or_dash(cell.min_ess_per_second.map(|rate| format!("{rate:.0}"))),
+            or_dash(cell.device_bytes.map(|bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))),
+        ],
+    };
+    let note = match &cell.error {
+        Some(error) => error.clone(),
+        None if cell.warm_up.is_none() => "(in warm-up)".to_owned(),
+        None => String::new(),
+    };
+    what.into_iter().chain(figures).chain([note]).collect()
 }
 
 fn conclusions(answer: &SamplerFigures, text: &mut String) {

@@ -20,7 +20,7 @@ fn swept(
         Ok::<(), Infallible>(())
     })
     .expect("runs");
-    SeedSweep::of(&runs, sampler, density.layout().width() + 1)
+    SeedSweep::count(&runs, sampler, density.layout().width() + 1)
 }
 
 fn model(spec: HierarchicalSpec) -> HierarchicalNormal {

@@ -27,7 +27,7 @@ impl ModelArgs {
     ///
     /// # Errors
     /// When an option was given that is another model's.
-    pub(crate) fn of(
+    pub(crate) fn given_for(
         &self,
         model: &dyn Model,
         models: Registry,

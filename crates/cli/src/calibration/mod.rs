@@ -48,7 +48,7 @@ pub(crate) fn default_sampler(geweke: bool) -> SamplerConfig {
 pub(crate) fn simulated(args: &CalibrateArgs, models: Registry) -> Result<Simulated> {
     let model = models.find(&args.model)?;
     let mut settings = Table::new();
-    let given = args.model_settings.of(model, models, OF_A_SIMULATOR)?;
+    let given = args.model_settings.given_for(model, models, OF_A_SIMULATOR)?;
     given.iter().for_each(|given| put(&mut settings, given.option.setting, given.value.clone()));
     let test = if args.geweke { CalibrationTest::Geweke } else { CalibrationTest::Ranks };
     let simulated = model.simulator(&settings, test).map_err(in_options)?;

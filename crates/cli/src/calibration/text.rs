@@ -1,16 +1,22 @@
 //! The result of a calibration as text: a line for each quantity or moment, warnings, and the verdict.
 
-use octopus_calibrate::{Geweke, Judgement, SelfCheck};
+use octopus_calibrate::{Geweke, Judgement, Moment, RankedQuantity, SelfCheck};
+use octopus_diag::{TableLook, TextColumn, text_table};
 
 /// Returns the result of the ranks as text: a line for each quantity, warnings, and the verdict.
 pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &str) -> String {
-    let width = judgement.quantities.iter().map(|quantity| quantity.name.len()).max().unwrap_or(0).max(8);
-    let mut text = format!("{:width$}  {:>8}  {:>12}  ranks\n", "quantity", "ECDF p", "chi-square p");
-    for quantity in &judgement.quantities {
-        let (ecdf, chi_square) = (p(quantity.ecdf_p), p(quantity.chi_square_p));
+    let columns = [
+        TextColumn::left("quantity"),
+        TextColumn::right("ECDF p"),
+        TextColumn::right("chi-square p"),
+        TextColumn::left("ranks"),
+    ];
+    let row = |quantity: &RankedQuantity| {
         let word = if quantity.uniform { "uniform" } else { "NOT UNIFORM" };
-        text += &format!("{:width$}  {ecdf:>8}  {chi_square:>12}  {word}\n", quantity.name);
-    }
+        [quantity.name.clone(), p(quantity.ecdf_p), p(quantity.chi_square_p), word.to_owned()]
+    };
+    let rows: Vec<_> = judgement.quantities.iter().map(row).collect();
+    let mut text = text_table(&columns, &rows, TableLook::default());
     if let Some(chains) = judgement.independence {
         let word = if chains.independent {
             "independent"
@@ -68,20 +74,21 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
 
 /// Returns the result of Geweke's test as text: a line for each moment, warnings, and the verdict.
 pub(crate) fn geweke_text(geweke: &Geweke, checks: &[SelfCheck], model: &str) -> String {
-    let width = geweke.moments.iter().map(|moment| moment.name.len()).max().unwrap_or(0).max(6);
-    let mut text =
-        format!("{:width$}  {:>11}  {:>11}  {:>7}  {:>8}  {:>6}\n", "moment", "prior", "sampler", "z", "p", "ESS");
-    for moment in &geweke.moments {
-        let word = if moment.agrees { "" } else { "  DIFFERS" };
-        let (prior, sampler) = (moment.prior, moment.sampler);
-        text += &format!(
-            "{:width$}  {prior:>11.4}  {sampler:>11.4}  {:>7.2}  {:>8}  {:>6.0}{word}\n",
-            moment.name,
-            moment.z,
+    let numbers = ["prior", "sampler", "z", "p", "ESS"].map(TextColumn::right);
+    let columns = [&[TextColumn::left("moment")], &numbers[..], &[TextColumn::left("")]].concat();
+    let row = |moment: &Moment| {
+        [
+            moment.name.clone(),
+            format!("{:.4}", moment.prior),
+            format!("{:.4}", moment.sampler),
+            format!("{:.2}", moment.z),
             p(moment.p),
-            moment.ess
-        );
-    }
+            format!("{:.0}", moment.ess),
+            if moment.agrees { "" } else { "DIFFERS" }.to_owned(),
+        ]
+    };
+    let rows: Vec<_> = geweke.moments.iter().map(row).collect();
+    let mut text = text_table(&columns, &rows, TableLook::default());
     text += &checks_text(checks);
     let Geweke { sequences, steps, divergences, least_ess, wanted_ess, .. } = geweke;
     text += &format!("{model}: {sequences} sequences of {steps} steps, {divergences} divergences\n");

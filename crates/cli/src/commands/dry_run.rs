@@ -82,7 +82,7 @@ fn plan(config: &RunConfig, problem: &dyn Problem, memory: DeviceMemory) -> Resu
     let chains = config.sampler.chains;
     let attempt = |gpu: GpuConfig| {
         let GpuMemory { data, shared, chains, slots, windows } =
-            GpuMemory::of(problem.density(), &config.sampler, &gpu)?;
+            GpuMemory::of_run(problem.density(), &config.sampler, &gpu)?;
         let parts = [("data", data), ("shared", shared), ("chains", chains), ("draws", slots), ("windows", windows)];
         let parts = parts.map(|(name, bytes)| PlanPart { name: name.to_owned(), bytes }).into();
         Ok(MemoryAttempt { chains_at_once: gpu.chains_at_once as u64, parts })

@@ -9,8 +9,8 @@ use anyhow::Result;
 use octopus::PredictiveParts;
 use octopus::Trace;
 use octopus::{PointwiseLikelihood, complete};
-use octopus_diag::{ComparedModel, Elpd, WeightMethod, compare, loo, waic};
-use octopus_report::{Charset, TextColumn, count, significant, text_table};
+use octopus_diag::{ComparedModel, Elpd, TextColumn, WeightMethod, compare, loo, text_table, waic};
+use octopus_report::{Charset, count, significant};
 use serde_json::{Value, json};
 
 /// The most log likelihoods that are made.
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
                 ));
             }
         }
-        let judged = PointwiseLikelihood::of(&trace, &names)?;
+        let judged = PointwiseLikelihood::read(&trace, &names)?;
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
         models.push((trace.name.clone(), elpd));
     }
@@ -99,7 +99,7 @@ fn model_text(name: &str, elpd: &Elpd) -> String {
 
 fn ranking_text(ranked: &[ComparedModel]) -> String {
     let columns = [
-        TextColumn::left("model", 60),
+        TextColumn::wrapped("model", 60),
         TextColumn::right("rank"),
         TextColumn::right("elpd"),
         TextColumn::right("p"),
@@ -107,7 +107,7 @@ fn ranking_text(ranked: &[ComparedModel]) -> String {
         TextColumn::right("dse"),
         TextColumn::right("weight"),
         TextColumn::right("se"),
-        TextColumn::left("", 10),
+        TextColumn::left(""),
     ];
     let rows: Vec<Vec<String>> = ranked
         .iter()
@@ -125,7 +125,7 @@ fn ranking_text(ranked: &[ComparedModel]) -> String {
             ]
         })
         .collect();
-    format!("\n{}", text_table(&columns, &rows, Charset::from_environment()))
+    format!("\n{}", text_table(&columns, &rows, Charset::from_environment().table()))
 }
 
 fn model_json(name: &str, elpd: &Elpd) -> Value {

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
     let mut left_out: Vec<(String, String)> = Vec::new();
     for kind in kinds {
         match kind
-            .of(&material)
+            .figure(&material)
             .map_err(anyhow::Error::from)
             .and_then(|figure| Ok(figure.plot.check().map(|()| figure)?))
         {

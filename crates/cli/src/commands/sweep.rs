@@ -104,7 +104,7 @@ impl Sweep {
             return Ok(None);
         }
         runs.sort_by_key(|run| run.seed);
-        Ok(Some(SeedSweep::of(&runs, sampler, density.layout().width() + 1)))
+        Ok(Some(SeedSweep::count(&runs, sampler, density.layout().width() + 1)))
     }
 }
 

@@ -56,6 +56,13 @@ pub struct Check {
     pub advice: Option<String>,
 }
 
+impl fmt::Display for Check {
+    /// Its outcome, id and message in a line, which stand below those of another check.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{:<7}  {:<11}  {}", self.status, self.id, self.message)
+    }
+}
+
 fn number_or_null<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     value.and_then(finite).serialize(serializer)
 }

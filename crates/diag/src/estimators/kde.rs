@@ -77,7 +77,7 @@ pub fn kde_with(values: &[f64], options: &KdeOptions) -> Option<Kde> {
         return None;
     }
     let [low, high] = options.limits.map_or([min, max], |[low, high]| [low.min(min), high.max(max)]);
-    let bins = Bins::of(&values, low, high, options.grid_len.max(100));
+    let bins = Bins::new(&values, low, high, options.grid_len.max(100));
     let bandwidth = bandwidth(&values, &bins, high - low, options.bandwidth);
     let density = convolve(&bins, values.len(), bandwidth, options.bound_correction);
     Some(Kde { grid: bins.middles(), density, bandwidth })
@@ -113,7 +113,7 @@ struct Bins {
 }
 
 impl Bins {
-    fn of(values: &[f64], min: f64, max: f64, count: usize) -> Self {
+    fn new(values: &[f64], min: f64, max: f64, count: usize) -> Self {
         let step = (max - min) / count as f64;
         let edges: Vec<f64> = (0..=count).map(|i| if i == count { max } else { i as f64 * step + min }).collect();
         let mut counts = vec![0.0; count];

@@ -2,6 +2,9 @@
 //!
 //! Wichura, M. J. (1988). Algorithm AS 241: The percentage points of the normal distribution.
 //! Applied Statistics 37(3), 477-484; routine PPND16, relative accuracy about 1e-16.
+//!
+//! `octopus_random::exact` has the algorithm too, for draws: this crate knows no crate that draws, and neither's bits may
+//! change. There the sums have the order of the kernels, the logarithm is its own, and one coefficient has other digits.
 
 /// Coefficients of one branch: numerator and denominator, from the constant term up.
 type Ratio = ([f64; 8], [f64; 8]);

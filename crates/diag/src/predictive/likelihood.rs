@@ -54,7 +54,7 @@ impl<'a> LogLikelihood<'a> {
     /// [`DiagError::Variable`] when a name is not there, [`DiagError::Several`] when none is given and there is not
     /// exactly one variable; [`DiagError::Dimensions`], [`DiagError::Values`] and [`DiagError::Disagree`] when a
     /// variable is not `chain x draw x ...`, is damaged, or has another number of chains or draws than the first.
-    pub fn of(group: &'a Dataset, names: &[&str]) -> Result<Self, DiagError> {
+    pub fn read(group: &'a Dataset, names: &[&str]) -> Result<Self, DiagError> {
         let names = if names.is_empty() { vec![only_variable(group)?] } else { names.to_vec() };
         let mut parts = Vec::new();
         let mut shape = None;
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn every_element_is_an_observation_in_order() {
         let group = group();
-        let both = LogLikelihood::of(&group, &["n", "y"]).unwrap();
+        let both = LogLikelihood::read(&group, &["n", "y"]).unwrap();
         assert_eq!((both.samples(), both.observations()), (6, 21));
         let columns = both.map(|| (), |(), i, column| (i, column.to_vec()));
         assert_eq!(columns[0], (0, vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]));
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let group = group();
-        let error = |names: &[&str]| LogLikelihood::of(&group, names).unwrap_err();
+        let error = |names: &[&str]| LogLikelihood::read(&group, names).unwrap_err();
         assert!(matches!(error(&["z"]), DiagError::Variable { variable, .. } if variable == "z"));
         assert!(error(&[]).to_string().contains("y, n, short"), "{}", error(&[]));
         assert!(matches!(error(&["y", "short"]), DiagError::Disagree { .. }));

@@ -68,7 +68,7 @@ struct Work {
 
 /// Leaves out each observation of `columns`, and returns the results in order.
 fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Pool<Work, M>) -> Vec<PointwiseLoo> {
-    let stream = Stream::of(columns, reff);
+    let stream = Stream::read(columns, reff);
     let blocks: Vec<usize> = (0..columns.count.div_ceil(LANES)).collect();
     let found: Vec<Vec<PointwiseLoo>> = (blocks.into_par_iter())
         .map(|block| {

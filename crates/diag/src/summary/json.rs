@@ -54,7 +54,7 @@ impl Serialize for Row<'_> {
         let mut map = serializer.serialize_map(Some(1 + JSON.len()))?;
         map.serialize_entry("name", &self.parameter.name)?;
         for (column, name) in JSON.iter().zip(self.names) {
-            map.serialize_entry(name, &column.of(self.parameter))?;
+            map.serialize_entry(name, &column.cell(self.parameter))?;
         }
         map.end()
     }

@@ -184,7 +184,7 @@ const R_HAT: Column = Column {
 
 impl Column {
     /// Returns what a parameter has in this column.
-    pub fn of(&self, parameter: &ParameterSummary) -> Cell {
+    pub fn cell(&self, parameter: &ParameterSummary) -> Cell {
         match self.numbers {
             Numbers::One(get, _) => Cell::One(get(parameter)),
             Numbers::Two(get, _) => Cell::Two(get(parameter)),

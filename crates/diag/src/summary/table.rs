@@ -2,7 +2,8 @@
 
 use crate::summary::Summary;
 use crate::summary::parameter::{Cell, Column, Numbers, ParameterSummary, Print, TEXT, short};
-use std::fmt::{self, Write};
+use crate::text_table::{TableLook, TextColumn, text_table};
+use std::fmt;
 
 /// How many rows a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,35 +29,14 @@ impl Summary {
     /// Returns the table of `az.summary`: mean, sd, highest-density interval, standard errors, effective sample sizes
     /// and R-hat, one line for each row.
     pub fn to_text(&self, rows: Rows) -> String {
-        let names = TEXT.iter().flat_map(|column| self.names_of(column));
-        let header: Cells = std::iter::once(String::new()).chain(names).collect();
-        let lines: Vec<Line> = shown(&self.parameters, rows)
-            .into_iter()
-            .map(|shown| match shown {
-                Shown::Row(i) => Line::Cells(cells(&self.parameters[i])),
-                Shown::Gap(count) => Line::Note(format!("... {count} more")),
-            })
-            .collect();
-        let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
-        for line in &lines {
-            if let Line::Cells(cells) = line {
-                for (width, cell) in widths.iter_mut().zip(cells) {
-                    *width = (*width).max(cell.chars().count());
-                }
-            }
-        }
-        let mut text = String::new();
-        align(&header, &widths, &mut text);
-        for line in &lines {
-            match line {
-                Line::Cells(cells) => align(cells, &widths, &mut text),
-                Line::Note(note) => {
-                    text.push_str(note);
-                    text.push('\n');
-                }
-            }
-        }
-        text
+        let names: Vec<String> = TEXT.iter().flat_map(|column| self.names_of(column)).collect();
+        let numbers = names.iter().map(|name| TextColumn::right(name));
+        let columns: Vec<TextColumn<'_>> = std::iter::once(TextColumn::left("")).chain(numbers).collect();
+        let lines = shown(&self.parameters, rows).into_iter().map(|shown| match shown {
+            Shown::Row(i) => cells(&self.parameters[i]),
+            Shown::Gap(count) => vec![format!("... {count} more")],
+        });
+        text_table(&columns, &lines.collect::<Vec<_>>(), TableLook::default())
     }
 
     /// Returns the name above a column's numbers, or the two above an interval's.
@@ -77,14 +57,6 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.to_text(Rows::default()).trim_end())
     }
-}
-
-/// The cells of one line: the name, then the numbers.
-type Cells = Vec<String>;
-
-enum Line {
-    Cells(Cells),
-    Note(String),
 }
 
 /// A row to show, or the number of rows left out.
@@ -129,10 +101,11 @@ fn variable(name: &str) -> &str {
     name.split_once('[').map_or(name, |(variable, _)| variable)
 }
 
-fn cells(parameter: &ParameterSummary) -> Cells {
+/// Returns the cells of one line: the name, then the numbers.
+fn cells(parameter: &ParameterSummary) -> Vec<String> {
     let mut cells = vec![parameter.name.clone()];
     for column in TEXT {
-        match column.of(parameter) {
+        match column.cell(parameter) {
             Cell::One(value) => cells.push(column.print.text(value)),
             Cell::Two(ends) => cells.extend(ends.map(|end| column.print.text(end))),
         }
@@ -148,15 +121,6 @@ impl Print {
             Self::Draws => format!("{value:.0}"),
         }
     }
-}
-
-/// The name to the left, numbers to the right.
-fn align(cells: &Cells, widths: &[usize], text: &mut String) {
-    for (i, (cell, &width)) in cells.iter().zip(widths).enumerate() {
-        let written = if i == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
-        debug_assert!(written.is_ok(), "writing to a string cannot fail");
-    }
-    text.push('\n');
 }
 
 /// Three decimals, or four significant digits where three decimals would hide the number.

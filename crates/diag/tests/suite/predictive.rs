@@ -132,7 +132,7 @@ fn eight_schools() {
         };
         let mut group = Dataset::default();
         group.insert("obs", Array::new(axes, Values::F64(theta.iter().enumerate().map(density).collect())));
-        let likelihood = LogLikelihood::of(&group, &[]).unwrap();
+        let likelihood = LogLikelihood::read(&group, &[]).unwrap();
         let (left, criterion) = (loo(&likelihood, reff).unwrap(), waic(&likelihood));
         check_elpd(name, &left, &criterion, expected, &mut differences);
 

@@ -123,18 +123,18 @@ fn numbers(column: &dyn Array) -> Vec<Option<f64>> {
 
 /// Returns the cells of a column of integers of any width.
 fn integers(column: &dyn Array) -> Vec<Option<i128>> {
-    fn of<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &dyn Array) -> Vec<Option<i128>> {
+    fn widened<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &dyn Array) -> Vec<Option<i128>> {
         column.as_primitive::<T>().iter().map(|value| value.map(Into::into)).collect()
     }
     match column.data_type() {
-        DataType::Int8 => of::<Int8Type>(column),
-        DataType::Int16 => of::<Int16Type>(column),
-        DataType::Int32 => of::<Int32Type>(column),
-        DataType::Int64 => of::<Int64Type>(column),
-        DataType::UInt8 => of::<UInt8Type>(column),
-        DataType::UInt16 => of::<UInt16Type>(column),
-        DataType::UInt32 => of::<UInt32Type>(column),
-        DataType::UInt64 => of::<UInt64Type>(column),
+        DataType::Int8 => widened::<Int8Type>(column),
+        DataType::Int16 => widened::<Int16Type>(column),
+        DataType::Int32 => widened::<Int32Type>(column),
+        DataType::Int64 => widened::<Int64Type>(column),
+        DataType::UInt8 => widened::<UInt8Type>(column),
+        DataType::UInt16 => widened::<UInt16Type>(column),
+        DataType::UInt32 => widened::<UInt32Type>(column),
+        DataType::UInt64 => widened::<UInt64Type>(column),
         _ => vec![None; column.len()],
     }
 }

@@ -73,7 +73,7 @@ impl TraceComparison {
         })?;
         let side = |i: usize| {
             let summary = &posterior.summaries[i];
-            let speed = TraceSpeed::of(&traces[i], summary.min_ess_bulk());
+            let speed = TraceSpeed::new(&traces[i], summary.min_ess_bulk());
             ComparedTrace { name: traces[i].name.clone(), chains: summary.chains, draws: summary.draws, speed }
         };
         let checks = checks(&posterior, traces, limits);

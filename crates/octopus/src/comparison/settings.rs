@@ -33,7 +33,7 @@ pub struct DifferingSetting {
 
 /// Returns the settings in which two traces differ, ordered by name.
 pub(super) fn differing(traces: &[Trace; 2]) -> Vec<DifferingSetting> {
-    let [first, mut second] = [of(&traces[0]), of(&traces[1])];
+    let [first, mut second] = [settings_of(&traces[0]), settings_of(&traces[1])];
     let mut found: BTreeMap<String, [Option<String>; 2]> =
         first.into_iter().map(|(name, value)| (name.clone(), [Some(value), second.remove(&name)])).collect();
     found.extend(second.into_iter().map(|(name, value)| (name, [None, Some(value)])));
@@ -41,7 +41,7 @@ pub(super) fn differing(traces: &[Trace; 2]) -> Vec<DifferingSetting> {
     found.into_iter().map(|(name, values)| DifferingSetting { name, values }).collect()
 }
 
-fn of(trace: &Trace) -> BTreeMap<String, String> {
+fn settings_of(trace: &Trace) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     match &trace.record {
         Some(record) => {

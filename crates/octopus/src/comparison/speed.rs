@@ -24,7 +24,7 @@ pub struct TraceSpeed {
 }
 
 impl TraceSpeed {
-    pub(super) fn of(trace: &Trace, min_ess_bulk: f64) -> Self {
+    pub(super) fn new(trace: &Trace, min_ess_bulk: f64) -> Self {
         let timing = trace.record.as_ref().map(|record| record.timing.warmup_s + record.timing.sampling_s);
         let seconds = timing.or_else(|| told(&trace.data)).filter(|&seconds| seconds > 0.0);
         let gradients = gradients(&trace.data);

@@ -1,8 +1,8 @@
 //! The text of a comparison.
 
 use super::{ComparedTrace, TraceComparison};
-use octopus_diag::ParameterDifference;
-use octopus_report::{Charset, TextColumn, count, rate, seconds, significant, text_table};
+use octopus_diag::{ParameterDifference, TextColumn, text_table};
+use octopus_report::{Charset, count, rate, seconds, significant};
 
 /// The most parameters in a table. Of more parameters, only those that differ most in standard errors are shown.
 const MOST: usize = 20;
@@ -26,7 +26,7 @@ impl TraceComparison {
         text += &self.settings_text(charset);
         text.push('\n');
         for check in &self.checks {
-            text += &format!("{:<7}  {:<9}  {}\n", check.status, check.id, check.message);
+            text += &format!("{check}\n");
         }
         let mut said: Vec<&str> = Vec::new();
         for advice in self.checks.iter().filter_map(|check| check.advice.as_deref()) {
@@ -45,7 +45,7 @@ impl TraceComparison {
 
     fn parameters_text(&self, all: bool, charset: Charset) -> String {
         let columns = [
-            TextColumn::left("", 40),
+            TextColumn::wrapped("", 40),
             TextColumn::right("mean A"),
             TextColumn::right("mean B"),
             TextColumn::right("apart"),
@@ -92,12 +92,12 @@ impl TraceComparison {
                 ]
             })
             .collect();
-        format!("\n{}{note}", text_table(&columns, &rows, charset))
+        format!("\n{}{note}", text_table(&columns, &rows, charset.table()))
     }
 
     fn speed_text(&self, charset: Charset) -> String {
         let columns =
-            [TextColumn::left("", 60), TextColumn::right("A"), TextColumn::right("B"), TextColumn::right("B over A")];
+            [TextColumn::left(""), TextColumn::right("A"), TextColumn::right("B"), TextColumn::right("B over A")];
         type Figure = (&'static str, fn(&ComparedTrace) -> Option<f64>, fn(f64) -> String);
         let figures: [Figure; 5] = [
             ("warm-up and sampling", |side| side.speed.seconds, seconds),
@@ -122,7 +122,7 @@ impl TraceComparison {
                 vec![what.to_owned(), cell(a), cell(b), ratio]
             })
             .collect();
-        format!("\n{}", text_table(&columns, &rows, charset))
+        format!("\n{}", text_table(&columns, &rows, charset.table()))
     }
 
     fn settings_text(&self, charset: Charset) -> String {
@@ -130,13 +130,13 @@ impl TraceComparison {
             return "\nno setting differs\n".into();
         }
         let columns =
-            [TextColumn::left("settings that differ", 40), TextColumn::left("A", 40), TextColumn::left("B", 40)];
+            [TextColumn::left("settings that differ"), TextColumn::wrapped("A", 40), TextColumn::wrapped("B", 40)];
         let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
         let rows: Vec<Vec<String>> = self
             .settings
             .iter()
             .map(|setting| vec![setting.name.clone(), cell(&setting.values[0]), cell(&setting.values[1])])
             .collect();
-        format!("\n{}", text_table(&columns, &rows, charset))
+        format!("\n{}", text_table(&columns, &rows, charset.table()))
     }
 }

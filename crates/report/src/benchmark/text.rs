@@ -4,7 +4,8 @@ use super::{Benchmark, EXPECTATIONS, EngineTimes, SpeedupDefinition};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
 use crate::measured::Measured;
 use crate::report::Report;
-use crate::text::{Charset, TextColumn, heading, text_table};
+use crate::text::{Charset, ROWS, heading};
+use octopus_diag::{TextColumn, text_table};
 
 /// Returns the whole report as text.
 pub(crate) fn report_text(report: &Report, charset: Charset) -> String {
@@ -71,13 +72,8 @@ pub(crate) fn data_facts(report: &Report) -> Vec<(String, String)> {
 }
 
 fn facts(title: &str, facts: &[(String, String)], charset: Charset) -> String {
-    let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let mut text = heading(title, charset);
-    for (name, value) in facts {
-        text += format!("  {name:<width$}  {value}").trim_end();
-        text.push('\n');
-    }
-    text + "\n"
+    let rows: Vec<[String; 2]> = facts.iter().cloned().map(Into::into).collect();
+    heading(title, charset) + &text_table(&[TextColumn::left(""); 2], &rows, ROWS) + "\n"
 }
 
 /// The columns of the table of timings.
@@ -101,9 +97,9 @@ impl Benchmark {
         let columns: Vec<TextColumn<'_>> = TIMING_COLUMNS
             .iter()
             .enumerate()
-            .map(|(i, name)| if i == 0 { TextColumn::left(name, 40) } else { TextColumn::right(name) })
+            .map(|(i, name)| if i == 0 { TextColumn::wrapped(name, 40) } else { TextColumn::right(name) })
             .collect();
-        text += &text_table(&columns, &self.timing_rows(), charset);
+        text += &text_table(&columns, &self.timing_rows(), charset.table());
         for run in &self.runs {
             if let Measured::NotMeasured(reason) = &run.result {
                 text += &format!("  {} at {} groups: not measured: {reason}\n", run.engine, run.groups);
@@ -122,7 +118,7 @@ impl Benchmark {
         text.push('\n');
         text += &heading("What the PRD expects (on an RTX A6000, 48 GB, CUDA 12.4) beside this machine", charset);
         let columns: Vec<TextColumn<'_>> = EXPECTATION_COLUMNS.iter().map(|&name| TextColumn::right(name)).collect();
-        text += &text_table(&columns, &self.expectation_rows(), charset);
+        text += &text_table(&columns, &self.expectation_rows(), charset.table());
         text
     }
 

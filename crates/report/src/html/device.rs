@@ -32,9 +32,9 @@ pub(super) fn content(report: &Report) -> Markup {
                 let lines = benchmark.speedup_lines(definition).into_iter();
                 lines.map(move |(what, value)| vec![definition.words().to_owned(), what, value])
             }).collect();
-            (of_words("speed-ups", &["what is compared", "problem", "speed-up"].map(Column::of), &rows, &[]))
+            (of_words("speed-ups", &["what is compared", "problem", "speed-up"].map(Column::named), &rows, &[]))
             h3 { "What the PRD expects of an RTX A6000, beside this machine" }
-            (of_words("expectations", &EXPECTATION_COLUMNS.map(Column::of), &benchmark.expectation_rows(), &[]))
+            (of_words("expectations", &EXPECTATION_COLUMNS.map(Column::named), &benchmark.expectation_rows(), &[]))
         }
     }
 }
@@ -54,5 +54,5 @@ fn criteria(report: &Report) -> Markup {
             vec![row.id.clone(), row.criterion.clone(), row.threshold.clone(), value]
         })
         .collect();
-    of_words("criteria of the GPU", &["id", "criterion", "threshold", "outcome"].map(Column::of), &rows, &[])
+    of_words("criteria of the GPU", &["id", "criterion", "threshold", "outcome"].map(Column::named), &rows, &[])
 }

@@ -71,7 +71,7 @@ fn line(row: &SummaryRow, truths: bool, unprinted: bool) -> Markup {
         tr.m[unprinted] {
             td { (row.name) }
             @for column in REPORT {
-                @match column.of(row) {
+                @match column.cell(row) {
                     Cell::One(value) => {
                         @let text = printed(column.print, value);
                         @match column.limit {

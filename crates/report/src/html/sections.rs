@@ -44,11 +44,11 @@ pub(super) fn convergence(report: &Report) -> Markup {
         })
         .collect();
     let columns = [
-        Column::of("chain"),
-        Column::of("step size"),
-        Column::of("acceptance rate"),
-        Column { unit: "leapfrogs", ..Column::of("work a draw") },
-        Column { title: "below 0.3 the momenta explore the energy badly", ..Column::of("E-BFMI") },
+        Column::named("chain"),
+        Column::named("step size"),
+        Column::named("acceptance rate"),
+        Column { unit: "leapfrogs", ..Column::named("work a draw") },
+        Column { title: "below 0.3 the momenta explore the energy badly", ..Column::named("E-BFMI") },
     ];
     html! {
         p { (found.chains) " chains, each " (count(found.draws as u64)) " draws after " (count(found.tune as u64)) " of warm-up." }
@@ -60,7 +60,7 @@ pub(super) fn convergence(report: &Report) -> Markup {
             @let rows: Vec<Vec<String>> = report.predictive.iter().map(|s| {
                 vec![s.name.clone(), significant(s.observed, 4), significant(s.p_value, 2)]
             }).collect();
-            (of_words("test statistics", &["statistic", "observed", "p"].map(Column::of), &rows, &[]))
+            (of_words("test statistics", &["statistic", "observed", "p"].map(Column::named), &rows, &[]))
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn benchmark(report: &Report) -> Markup {
     };
     let columns = TIMING_COLUMNS.map(|name| {
         let title = TIMING_TITLES.iter().find(|(column, _)| *column == name).map_or("", |(_, title)| title);
-        Column { title, ..Column::of(name) }
+        Column { title, ..Column::named(name) }
     });
     // A run without times has a dash in every column of times.
     let choices = [("all", ""), ("measured", "td:nth-child(4):not(.none)"), ("not measured", "td.none:nth-child(4)")];
@@ -104,7 +104,7 @@ pub(super) fn comparisons(report: &Report) -> Markup {
         @for comparison in &report.comparisons {
             h3 { (comparison.title) }
             @if !comparison.note.is_empty() { p.muted { (comparison.note) } }
-            @let columns: Vec<Column<'_>> = comparison.columns.iter().map(|name| Column::of(name)).collect();
+            @let columns: Vec<Column<'_>> = comparison.columns.iter().map(|name| Column::named(name)).collect();
             (of_words(&comparison.title, &columns, &comparison.rows, &[]))
         }
     }

@@ -18,7 +18,7 @@ pub(super) struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    pub(super) fn of(name: &'a str) -> Self {
+    pub(super) fn named(name: &'a str) -> Self {
         Self { name, ..Self::default() }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn columns_of_numbers_are_set_right_and_long_tables_can_be_filtered() {
-        let columns = ["what", "time", "passes"].map(Column::of);
+        let columns = ["what", "time", "passes"].map(Column::named);
         let row =
             |i: usize| vec![format!("run {i}"), if i == 1 { "-".to_owned() } else { format!("{i} ms") }, "yes".into()];
         let short = of_words("runs", &columns, &[row(0), row(1)], &[]).into_string();

@@ -22,7 +22,7 @@ pub(super) fn content(report: &Report) -> Markup {
     let table = Table {
         label: "criteria",
         id: Some("criteria"),
-        columns: &COLUMNS.map(Column::of),
+        columns: &COLUMNS.map(Column::named),
         numbers: &[false; 5],
         by_name: false,
         choices: &choices,

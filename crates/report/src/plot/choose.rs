@@ -103,10 +103,11 @@ mod tests {
 
     #[test]
     fn scalars_first_then_the_worst_elements() {
-        let mut summary = vec![SummaryRow::of("mu_pop", 1.0), SummaryRow::of("sigma_pop", 1.0)];
-        summary.extend((0..50).map(|j| SummaryRow::of(&format!("z[{j}]"), 1.0 + 0.001 * f64::from((j * 7) % 50))));
-        summary.push(SummaryRow::of("sigma_obs", 1.2));
-        summary.push(SummaryRow::of("mu_group[9]", f64::NAN));
+        let mut summary = vec![SummaryRow::with_rhat("mu_pop", 1.0), SummaryRow::with_rhat("sigma_pop", 1.0)];
+        summary
+            .extend((0..50).map(|j| SummaryRow::with_rhat(&format!("z[{j}]"), 1.0 + 0.001 * f64::from((j * 7) % 50))));
+        summary.push(SummaryRow::with_rhat("sigma_obs", 1.2));
+        summary.push(SummaryRow::with_rhat("mu_group[9]", f64::NAN));
         let chosen = choose(&summary, 6, 3);
         assert_eq!(names(&chosen), ["mu_pop", "sigma_pop", "sigma_obs", "z[7]", "z[14]", "mu_group[9]"]);
         assert_eq!(choose(&summary, 9, 2).len(), 5);
@@ -114,9 +115,10 @@ mod tests {
 
     #[test]
     fn many_scalars_or_none() {
-        let many: Vec<_> = (0..20).map(|j| SummaryRow::of(&format!("a{j}"), 1.0 + 0.01 * f64::from(j))).collect();
+        let many: Vec<_> =
+            (0..20).map(|j| SummaryRow::with_rhat(&format!("a{j}"), 1.0 + 0.01 * f64::from(j))).collect();
         assert_eq!(names(&choose(&many, 6, 3)), ["a14", "a15", "a16", "a17", "a18", "a19"]);
-        let arrays: Vec<_> = (0..20).map(|j| SummaryRow::of(&format!("z[{j}]"), 1.0)).collect();
+        let arrays: Vec<_> = (0..20).map(|j| SummaryRow::with_rhat(&format!("z[{j}]"), 1.0)).collect();
         assert_eq!(choose(&arrays, 6, 3).len(), 6);
         assert!(choose(&[], 6, 3).is_empty());
     }
@@ -133,7 +135,7 @@ mod tests {
             let dims = vec!["chain".to_owned(), "draw".to_owned()];
             let array = Array { dims, shape: vec![2, 50], values: Values::F64((0..100).map(value).collect()) };
             posterior.variables.insert(name.into(), array);
-            summary.push(SummaryRow::of(name, 1.0));
+            summary.push(SummaryRow::with_rhat(name, 1.0));
         }
         assert_eq!(names(&related(&posterior, &summary, &diverging, 1)), ["c"]);
         assert_eq!(related(&posterior, &summary, &diverging, 3).len(), 3);

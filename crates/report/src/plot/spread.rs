@@ -12,7 +12,7 @@ pub(super) struct Spread(Vec<[f64; 5]>);
 
 impl Spread {
     /// Summarises series of `places` values; values that are NaN are left out, and a place without any is NaN.
-    pub(super) fn of<'a>(series: impl Iterator<Item = &'a [f64]> + Clone, places: usize) -> Self {
+    pub(super) fn measure<'a>(series: impl Iterator<Item = &'a [f64]> + Clone, places: usize) -> Self {
         let at = |place: usize| {
             let mut values: Vec<f64> = series.clone().filter_map(|one| one.get(place).copied()).collect();
             values.retain(|v| !v.is_nan());
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn quantiles_at_each_place_leave_nan_out() {
         let series = [vec![0.0, f64::NAN, 1.0], vec![1.0, f64::NAN, f64::NAN], vec![2.0, f64::NAN, 3.0]];
-        let spread = Spread::of(series.iter().map(Vec::as_slice), 3);
+        let spread = Spread::measure(series.iter().map(Vec::as_slice), 3);
         assert_eq!(spread.places()[0], [0.0, 0.1, 1.0, 1.9, 2.0]);
         assert!(spread.places()[1][2].is_nan());
         assert_eq!(spread.places()[2][2], 2.0);

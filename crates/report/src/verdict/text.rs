@@ -1,17 +1,18 @@
 //! The verdict as a table for terminals and logs.
 
 use super::{Status, Verdict};
-use crate::text::{Charset, TextColumn, text_table, wrap};
+use crate::text::{Charset, ROWS};
+use octopus_diag::{TextColumn, text_table};
 
 impl Verdict {
     /// Returns an aligned table, then the reasons and the advice, then the outcome in one line.
     pub fn text(&self, charset: Charset) -> String {
         let columns = [
-            TextColumn::left("id", 5),
-            TextColumn::left("status", 9),
-            TextColumn::left("criterion", 32),
-            TextColumn::left("threshold", 28),
-            TextColumn::left("value", 44),
+            TextColumn::left("id"),
+            TextColumn::left("status"),
+            TextColumn::wrapped("criterion", 32),
+            TextColumn::wrapped("threshold", 28),
+            TextColumn::wrapped("value", 44),
         ];
         let rows: Vec<Vec<String>> = self
             .rows
@@ -32,8 +33,8 @@ impl Verdict {
                 ]
             })
             .collect();
-        let mut text = text_table(&columns, &rows, charset);
-        let mut notes = String::new();
+        let mut text = text_table(&columns, &rows, charset.table());
+        let mut notes = Vec::new();
         for row in &self.rows {
             let note = match &row.status {
                 Status::Skipped { reason } => format!("skipped: {reason}"),
@@ -42,14 +43,11 @@ impl Verdict {
                     None => continue,
                 },
             };
-            for (i, line) in wrap(&note, 100).into_iter().enumerate() {
-                let id = if i == 0 { row.id.as_str() } else { "" };
-                notes += &format!("  {id:<5} {line}\n");
-            }
+            notes.push([row.id.clone(), note]);
         }
         if !notes.is_empty() {
-            text += "\n";
-            text += &notes;
+            let columns = [TextColumn::left(""), TextColumn::wrapped("", 100)];
+            text += &format!("\n{}", text_table(&columns, &notes, ROWS));
         }
         text + "\n" + &self.sentence() + "\n"
     }

@@ -79,7 +79,7 @@ impl GpuExpander {
         context: &Context,
         bytes: usize,
     ) -> Result<Self, SamplerError> {
-        let density = kernel::of(density, precision)?;
+        let density = kernel::of_density(density, precision)?;
         let module = choose(density, precision)?;
         let dim = density.dim();
         let format = kernel::format_of_any_shape(precision, dim);

@@ -38,7 +38,10 @@ pub(super) fn choose_of_batch<D: GpuDensity + ?Sized>(
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when it has none.
-pub(crate) fn of<D: LogDensity + ?Sized>(density: &D, precision: Precision) -> Result<&dyn GpuDensity, SamplerError> {
+pub(crate) fn of_density<D: LogDensity + ?Sized>(
+    density: &D,
+    precision: Precision,
+) -> Result<&dyn GpuDensity, SamplerError> {
     density.kernels().ok_or_else(|| refusal(density, precision, "none is compiled for it".to_owned()))
 }
 

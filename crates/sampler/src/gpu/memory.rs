@@ -36,12 +36,12 @@ impl GpuMemory {
     ///
     /// # Errors
     /// [`SamplerError::NoKernel`] when no kernel is compiled for it.
-    pub fn of<D: LogDensity + ?Sized>(
+    pub fn of_run<D: LogDensity + ?Sized>(
         density: &D,
         config: &SamplerConfig,
         gpu: &GpuConfig,
     ) -> Result<Self, SamplerError> {
-        let density = kernel::of(density, config.precision)?;
+        let density = kernel::of_density(density, config.precision)?;
         let format = kernel::format(kernel::choose(density, config.precision)?);
         let (element, vector) = (format.element.bytes() as u64, (format.vector() * format.element.bytes()) as u64);
         let field = |field: &KernelField<'_>| match field {
@@ -60,7 +60,7 @@ impl GpuMemory {
             shared: vector + directions * (vector + format.scalar.bytes() as u64),
             chains: (chains as u64).saturating_mul(chain).saturating_add(team as u64),
             slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),
-            windows: Room::of(config, gpu, dim).map_or(0, |room| room.bytes as u64),
+            windows: Room::for_windows(config, gpu, dim).map_or(0, |room| room.bytes as u64),
         })
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Room {
 
 impl Room {
     /// Computes the room for the windows of a run; `None` if the run has none, or the host is to learn.
-    pub(super) fn of(config: &SamplerConfig, gpu: &GpuConfig, dim: usize) -> Option<Self> {
+    pub(super) fn for_windows(config: &SamplerConfig, gpu: &GpuConfig, dim: usize) -> Option<Self> {
         let longest = Schedule::of(config).longest();
         let at_once = config.first_chains() <= gpu.chains_at_once && longest > 0;
         let bytes = NutsWindows::bytes_for(config.first_chains(), longest, dim, MAX_ROWS)?;
@@ -42,7 +42,7 @@ pub(super) fn on_device(
 ) -> Result<Option<NutsWindows>, SamplerError> {
     // Chains that have spread learn no more.
     let learns = states.len() == config.first_chains();
-    let Some(Room { longest, .. }) = Room::of(config, gpu, dim).filter(|_| learns) else { return Ok(None) };
+    let Some(Room { longest, .. }) = Room::for_windows(config, gpu, dim).filter(|_| learns) else { return Ok(None) };
     let mut windows = NutsWindows::new(context, &KERNELS.text()?, config.first_chains(), longest, dim, MAX_ROWS)?;
     for (c, state) in states.iter().enumerate() {
         windows.write(WindowSide::Positions, c, &state.window.positions)?;

@@ -41,8 +41,8 @@ impl<R: Real, T: Real> Known<R, T> {
     fn new(block: &Hierarchy, information: &Information) -> Self {
         let effects = information.mean().iter().zip(information.precision());
         Self {
-            effects: effects.map(|(&mean, &precision)| Measured::of(mean, precision)).collect(),
-            alike: Alike::of(information.mean(), information.precision()),
+            effects: effects.map(|(&mean, &precision)| Measured::new(mean, precision)).collect(),
+            alike: Alike::new(information.mean(), information.precision()),
             population: Population::new(information),
             location: block.location,
             log_scale: block.log_scale,

@@ -79,7 +79,7 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
     let wide = |values: &[R]| values.iter().map(|value| value.wide()).collect::<Vec<f64>>();
     let limits = Limits { max_depth: config.max_depth, max_energy_error: T::of(config.max_energy_error) };
     let mut point = place(space, chain, number, shared.done)?;
-    let mut averaging = Averaging::of(chain.averaging.numbers());
+    let mut averaging = Averaging::from_numbers(chain.averaging.numbers());
     let mut step_size = T::of(chain.step_size);
     let mut block = ChainBlock::default();
     for iteration in span {
@@ -161,7 +161,7 @@ impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
         self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
             let point = place(&space, chain, c, shared.done)?;
             let numbers = Numbers { seed: shared.config.seed, chain: c as u32, iteration: shared.done as u32 };
-            let from = Averaging::<T>::of(chain.averaging.numbers()).step();
+            let from = Averaging::<T>::from_numbers(chain.averaging.numbers()).step();
             let step = search(&space, numbers, &point, from);
             let averaging = Averaging::start(step, T::of(shared.config.target_accept));
             chain.logp = point.logp.wide();

@@ -47,11 +47,11 @@ impl Modelled for HierarchicalNormal {
             within += shifted.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>();
             means.push(mean);
             counts.push(count);
-            Group { measured: Measured::of(mean, count), observations: rounded(&shifted) }
+            Group { measured: Measured::new(mean, count), observations: rounded(&shifted) }
         };
         Box::new(Normal::<R, T> {
             groups: (0..data.groups()).map(group).collect(),
-            alike: Alike::of(&means, &counts),
+            alike: Alike::new(&means, &counts),
             pointwise: self.likelihood() == Likelihood::Pointwise,
             within: T::of(within),
             total: T::of(data.values().len() as f64),

@@ -21,8 +21,8 @@ struct Schools<R> {
 impl Modelled for EightSchools {
     fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
         let precisions: Vec<f64> = self.sigma().iter().map(|sigma| 1.0 / (sigma * sigma)).collect();
-        let effects = self.y().iter().zip(&precisions).map(|(&y, &precision)| Measured::of(y, precision)).collect();
-        Box::new(Schools::<R> { effects, alike: Alike::of(self.y(), &precisions) })
+        let effects = self.y().iter().zip(&precisions).map(|(&y, &precision)| Measured::new(y, precision)).collect();
+        Box::new(Schools::<R> { effects, alike: Alike::new(self.y(), &precisions) })
     }
 }
 

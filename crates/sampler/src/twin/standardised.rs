@@ -13,7 +13,7 @@ pub(super) struct Measured<R> {
 }
 
 impl<R: Real> Measured<R> {
-    pub(super) fn of(mean: f64, precision: f64) -> Self {
+    pub(super) fn new(mean: f64, precision: f64) -> Self {
         Self { mean: R::of(mean), precision: R::of(precision) }
     }
 }
@@ -33,7 +33,7 @@ struct Group<R> {
 
 impl<R: Real> Alike<R> {
     /// Groups effects that are measured at `means` with `precisions`.
-    pub(super) fn of(means: &[f64], precisions: &[f64]) -> Self {
+    pub(super) fn new(means: &[f64], precisions: &[f64]) -> Self {
         let mut distinct = precisions.to_vec();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
@@ -138,7 +138,7 @@ mod tests {
     /// and 4.5, are 1 and 4 from the shift.
     #[test]
     fn effects_and_sums_are_those_of_the_formulas() {
-        let alike = Alike::<f64>::of(&[2.5, 1.5, 6.5], &[3.0, 1.0, 3.0]);
+        let alike = Alike::<f64>::new(&[2.5, 1.5, 6.5], &[3.0, 1.0, 3.0]);
         let [one, three] = [(1.0, 1.0, 1.5, 0.0), (3.0, 2.0, 4.5, 8.0)].map(|(precision, times, mean, spread)| Group {
             precision,
             times,

@@ -19,7 +19,7 @@ pub(super) struct Averaging<T> {
 
 impl<T: Real> Averaging<T> {
     /// The state with these numbers, each rounded once.
-    pub(super) fn of(numbers: [f64; 6]) -> Self {
+    pub(super) fn from_numbers(numbers: [f64; 6]) -> Self {
         let [target, mu, count, mean_error, log_step, log_step_mean] = numbers.map(T::of);
         Self { target, mu, count, mean_error, log_step, log_step_mean }
     }

@@ -207,7 +207,7 @@ struct Read {
 }
 
 impl Read {
-    fn of(draw: &[f64], effects: usize) -> Self {
+    fn from_draw(draw: &[f64], effects: usize) -> Self {
         Self {
             location: Rounded::given(draw[effects]),
             scale: Rounded::exp(Rounded::given(draw[effects + 1])),
@@ -267,21 +267,22 @@ on_software_gpu!(lower_precisions_are_within_the_bounds_of_rounding, "", UNITS, 
         let of_group = groups.data().group_index();
         let noise = |draw: &[f64]| Rounded::exp(Rounded::given(draw[102]));
         let variables = |draw: &[f64]| {
-            let read = Read::of(draw, 100);
+            let read = Read::from_draw(draw, 100);
             let effects: Vec<Rounded> = read.effects().collect();
             [vec![read.location, read.scale, noise(draw)], read.z, effects].concat()
         };
-        let observation =
-            |draw: &[f64], i: usize, normal| Read::of(draw, 100).effect(of_group[i]).plus(noise(draw).times(normal));
+        let observation = |draw: &[f64], i: usize, normal| {
+            Read::from_draw(draw, 100).effect(of_group[i]).plus(noise(draw).times(normal))
+        };
         near(&groups, precision, variables, observation);
         let schools = EightSchools::rubin();
         let variables = |draw: &[f64]| {
-            let read = Read::of(draw, 8);
+            let read = Read::from_draw(draw, 8);
             let effects: Vec<Rounded> = read.effects().collect();
             [vec![read.location, read.scale], effects, read.z].concat()
         };
         let observation = |draw: &[f64], i: usize, normal| {
-            Read::of(draw, 8).effect(i).plus(Rounded::given(schools.sigma()[i]).times(normal))
+            Read::from_draw(draw, 8).effect(i).plus(Rounded::given(schools.sigma()[i]).times(normal))
         };
         near(&schools, precision, variables, observation);
     }

@@ -75,7 +75,7 @@ on_software_gpu!(they_move_between_cpu_and_gpu, "", &["nuts_hierarchical_normal_
 on_software_gpu!(memory_is_foretold, "", &["nuts_hierarchical_normal_f64_32x4"], {
     let model = model(50, true, Likelihood::Collapsed);
     let gpu = GpuConfig::default();
-    let of = |config: &SamplerConfig| GpuMemory::of(&model, config, &gpu).expect("has kernels");
+    let of = |config: &SamplerConfig| GpuMemory::of_run(&model, config, &gpu).expect("has kernels");
     let (few, many) = (of(&config()), of(&SamplerConfig { superchains: 24, ..config() }));
     assert!(many.windows > few.windows && many.chains == few.chains && few.windows > 0);
     let foretold = of(&config()).total();

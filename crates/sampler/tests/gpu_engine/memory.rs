@@ -20,7 +20,7 @@ on_software_gpu!(a_run_takes_the_memory_that_was_foretold, "", UNITS, {
         let context = context();
         context.reset_usage();
         finish(&mut on_gpu(&model, &config, &gpu).unwrap(), usize::MAX);
-        let (foretold, peak) = (GpuMemory::of(&model, &config, &gpu).unwrap(), context.usage().peak_device_bytes);
+        let (foretold, peak) = (GpuMemory::of_run(&model, &config, &gpu).unwrap(), context.usage().peak_device_bytes);
         assert_eq!(foretold.total(), peak, "{groups} groups, {chains} chains, {draws} draws: {foretold:?}");
         assert_eq!(context.usage().device_bytes, 0, "all is given back");
     }

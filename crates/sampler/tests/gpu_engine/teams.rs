@@ -137,7 +137,7 @@ on_software_gpu!(memory_of_teams_is_foretold, "", &["nuts_hierarchical_normal_mi
         let context = context();
         context.reset_usage();
         finish(&mut on_gpu(&model, &config, &gpu).unwrap(), usize::MAX);
-        let (foretold, peak) = (GpuMemory::of(&model, &config, &gpu).unwrap(), context.usage().peak_device_bytes);
+        let (foretold, peak) = (GpuMemory::of_run(&model, &config, &gpu).unwrap(), context.usage().peak_device_bytes);
         assert_eq!(foretold.total(), peak, "{count} blocks: {foretold:?}");
     }
 });

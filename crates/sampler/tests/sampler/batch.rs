@@ -6,7 +6,7 @@ use octopus_density::{DensityError, LogDensity};
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, Sampler, SamplerConfig, SamplerError, Strategy};
 
 /// Settings of number `k`; warm-ups of many short chains end when they have settled.
-fn of(k: usize) -> SamplerConfig {
+fn settings_of(k: usize) -> SamplerConfig {
     let seed = 50 + k as u64;
     if k % 3 == 1 {
         let strategy = Strategy::ManyShort;
@@ -29,8 +29,8 @@ fn all<D: LogDensity>(batch: &mut BatchSampler<'_, D>, bits: &mut [Bits], limit:
 #[test]
 fn each_data_set_has_the_bits_that_it_has_alone() {
     let densities: Vec<_> = (0..30).map(|k| model(2 + 5 * k % 19)).collect();
-    let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| whole(density, of(k))).collect();
-    let sets = begin(&densities, of);
+    let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| whole(density, settings_of(k))).collect();
+    let sets = begin(&densities, settings_of);
     for (count, at_once, limit, threads) in
         [(1, 1, usize::MAX, 3), (3, 2, 4, 1), (30, 8, 17, 3), (30, usize::MAX, usize::MAX, 1)]
     {
@@ -48,14 +48,14 @@ fn each_data_set_has_the_bits_that_it_has_alone() {
 #[test]
 fn runs_go_on_from_checkpoints() {
     let densities: Vec<_> = (0..6).map(|k| model(4 + k)).collect();
-    let mut batch = BatchSampler::begin(&begin(&densities, of), 4, Backend::Cpu).expect("begins");
+    let mut batch = BatchSampler::begin(&begin(&densities, settings_of), 4, Backend::Cpu).expect("begins");
     let mut bits = vec![Bits::default(); 6];
     for _ in 0..4 {
         let moved = batch.advance(9).expect("runs").expect("goes on");
         assert_eq!(moved.iter().map(|one| one.set).collect::<Vec<_>>(), [0, 1, 2, 3], "four at once, in order");
         moved.into_iter().for_each(|one| bits[one.set].add(&one.block.expect("runs")));
     }
-    let begins = (0..6).map(|k| batch.checkpoint(k).expect("encodes").map_or(Begin::Anew(of(k)), Begin::GoOn));
+    let begins = (0..6).map(|k| batch.checkpoint(k).expect("encodes").map_or(Begin::Anew(settings_of(k)), Begin::GoOn));
     let begins: Vec<Begin> = begins.collect();
     assert!(matches!(begins[4], Begin::Anew(_)) && matches!(begins[3], Begin::GoOn(_)));
     // A run may leave the batch, too.
@@ -68,10 +68,10 @@ fn runs_go_on_from_checkpoints() {
     let mut again = BatchSampler::begin(&sets, 3, Backend::Cpu).expect("begins");
     all(&mut again, &mut bits, 50);
     for (k, bits) in bits.iter().enumerate() {
-        assert!(*bits == whole(&densities[k], of(k)), "data set {k}");
+        assert!(*bits == whole(&densities[k], settings_of(k)), "data set {k}");
         assert!(again.is_complete(k) && again.checkpoint(k).expect("encodes").is_none());
         let alone = {
-            let mut sampler = Sampler::new(&densities[k], of(k)).expect("starts");
+            let mut sampler = Sampler::new(&densities[k], settings_of(k)).expect("starts");
             while sampler.advance(usize::MAX).expect("runs").is_some() {}
             (sampler.adaptation().clone(), sampler.step_sizes(), sampler.warm_up())
         };

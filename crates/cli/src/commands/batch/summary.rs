@@ -4,12 +4,11 @@ use super::read_back;
 use super::sets::{Set, State};
 use crate::config::RunConfig;
 use anyhow::{Context, Result};
-use octopus_diag::Diagnosis;
+use octopus_diag::{Diagnosis, TableLook, TextColumn, text_table};
 use octopus_files::write_file;
 use octopus_runs::{DeviceDecision, now_utc};
 use octopus_sampler::SamplerConfig;
 use serde::Serialize;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// The most rows of the table for people.
@@ -195,39 +194,38 @@ impl<'a> Summary<'a> {
     pub(super) fn to_text(&self, out: &Path, suffix: &str) -> String {
         let mut rows: Vec<&Row> = self.sets.iter().collect();
         rows.sort_by_key(|row| row.status);
-        let width = rows.iter().take(ROWS).map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(8, 40);
-        let mut text = format!(
-            "{:<width$}  {:<6} {:>8} {:>6} {:>7} {:>8} {:>8} {:>5}  means (sd)\n",
-            "data set", "status", "obs", "groups", "r_hat", "ess_bulk", "ess_tail", "div"
-        );
+        let words = ["data set", "status"].map(TextColumn::left);
+        let numbers = ["obs", "groups", "r_hat", "ess_bulk", "ess_tail", "div"].map(TextColumn::right);
+        let columns = [&words[..], &numbers, &[TextColumn::left("means (sd)")]].concat();
         let real = |x: Option<f64>, digits| x.map(|x| format!("{x:.digits$}")).unwrap_or_default();
         let whole = |x: Option<usize>| x.map(|x| x.to_string()).unwrap_or_default();
-        for row in rows.iter().take(ROWS) {
+        let cells = |row: &&Row| {
             let means: Vec<String> =
                 row.parameters.iter().map(|p| format!("{} {:.4} ({:.4})", p.name, p.mean, p.sd)).collect();
-            let last = row.error.clone().unwrap_or_else(|| means.join(", "));
-            let divergences = row.divergences.map(|count| count.to_string()).unwrap_or_default();
-            let (rhat, bulk, tail) = (real(row.max_rhat, 4), real(row.min_ess_bulk, 0), real(row.min_ess_tail, 0));
-            let (status, observations, groups) = (row.status.word(), whole(row.observations), whole(row.groups));
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{:<width$}  {status:<6} {observations:>8} {groups:>6} {rhat:>7} {bulk:>8} {tail:>8} {divergences:>5}  {last}",
-                row.name
-            );
-        }
+            [
+                row.name.clone(),
+                row.status.word().to_owned(),
+                whole(row.observations),
+                whole(row.groups),
+                real(row.max_rhat, 4),
+                real(row.min_ess_bulk, 0),
+                real(row.min_ess_tail, 0),
+                row.divergences.map(|count| count.to_string()).unwrap_or_default(),
+                row.error.clone().unwrap_or_else(|| means.join(", ")),
+            ]
+        };
+        let shown: Vec<_> = rows.iter().take(ROWS).map(cells).collect();
+        let mut text = text_table(&columns, &shown, TableLook::default());
         if rows.len() > ROWS {
-            let _ = writeln!(text, "... and {} more", rows.len() - ROWS);
+            text += &format!("... and {} more\n", rows.len() - ROWS);
         }
         let Self { fit, unfit, failed, open, .. } = self;
         let open = if *open > 0 { format!(", {open} not complete") } else { String::new() };
-        let _ = write!(
-            text,
+        text + &format!(
             "{} data sets: {fit} fit for use, {unfit} not, {failed} failed{open}\nsummary: {}\nrun folders: {}",
             rows.len(),
             out.join(format!("summary{suffix}.csv")).display(),
             out.join("sets").display()
-        );
-        text
+        )
     }
 }

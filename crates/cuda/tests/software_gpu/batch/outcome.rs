@@ -16,7 +16,7 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// Of the first `chains` chains.
-    fn of(output: &NutsOutput<'_>, chains: usize, dim: usize) -> Self {
+    fn read(output: &NutsOutput<'_>, chains: usize, dim: usize) -> Self {
         let (mut reals, mut gradients) = (Vec::new(), Vec::new());
         for chain in 0..chains {
             output.draws(chain, &mut reals);
@@ -67,7 +67,7 @@ pub(super) fn alone(context: &Context, precision: Precision, shape: [u32; 2], se
         let launches = set.launches.each_ref().map(|launch| {
             kernels.run(&stream, launch, &data, &geometry, &mut chains, &mut slot).unwrap();
             slot.fetch(&stream, true).unwrap();
-            Outcome::of(&slot.wait().unwrap(), launch.chains as usize, set.dim())
+            Outcome::read(&slot.wait().unwrap(), launch.chains as usize, set.dim())
         });
         Story { restarted, launches }
     };
@@ -135,7 +135,7 @@ impl<'a> Batched<'a> {
         assert_eq!(outputs.len(), items.len());
         let outcome = |(output, own): (&NutsOutput<'_>, &NutsBatchLaunch)| {
             assert_eq!(output.iterations(), own.launch.iterations as usize);
-            Outcome::of(output, own.launch.chains as usize, sets[own.item].dim())
+            Outcome::read(output, own.launch.chains as usize, sets[own.item].dim())
         };
         outputs.iter().zip(&launches).map(outcome).collect()
     }

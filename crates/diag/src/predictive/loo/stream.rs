@@ -86,7 +86,7 @@ pub(super) struct Gathered {
 
 impl Stream {
     /// Reads `columns`, as many as fill blocks. None where there are too few draws to have a sample of them.
-    pub(super) fn of(columns: &Columns, reff: f64) -> Option<Self> {
+    pub(super) fn read(columns: &Columns, reff: f64) -> Option<Self> {
         let blocks = columns.count / LANES;
         let samples = columns.values.len() / columns.width;
         let count = nearest(samples, reff);
@@ -296,7 +296,7 @@ mod tests {
         {
             let values = matrix(samples, width);
             let columns = Columns { values: &values, width, first: 0, count: width };
-            let stream = Stream::of(&columns, reff);
+            let stream = Stream::read(&columns, reff);
             assert_eq!(stream.as_ref().map(Stream::blocks), (samples >= 1024).then_some(width / 8));
             let (mut gathered, mut tail) = (Gathered::default(), Tail::default());
             for (block, stream) in stream.iter().flat_map(|s| (0..s.blocks()).map(move |block| (block, s))) {

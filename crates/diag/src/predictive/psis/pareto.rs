@@ -34,7 +34,7 @@ impl Fit {
         self.grid.clear();
         self.grid.extend((1..=points).map(point));
         // The profile log likelihood at each point of the grid, and from it the posterior mean of b.
-        let means = self.means.of(excesses, &self.grid);
+        let means = self.means.compute(excesses, &self.grid);
         self.profile.clear();
         self.profile.extend(self.grid.iter().zip(means).map(|(b, k)| -(b / k)));
         ln_all(&mut self.profile);
@@ -52,7 +52,7 @@ impl Fit {
             }
         }
         b /= weights;
-        let k = self.means.of(excesses, &[b])[0];
+        let k = self.means.compute(excesses, &[b])[0];
         ((n * k + PRIOR.0 * PRIOR.1) / (n + PRIOR.0), -k / b)
     }
 }
@@ -67,7 +67,7 @@ struct LogMeans {
 
 impl LogMeans {
     /// Returns the mean over `excesses`, sorted, for each `b` of `grid`; every `b x` is below 1.
-    fn of(&mut self, excesses: &[f64], grid: &[f64]) -> &[f64] {
+    fn compute(&mut self, excesses: &[f64], grid: &[f64]) -> &[f64] {
         // Where the mean is small, so are the terms, and a product of factors near 1 loses their digits.
         const SMALL: f64 = 0.02;
         let (n, largest) = (excesses.len() as f64, excesses[excesses.len() - 1]);
@@ -255,7 +255,7 @@ mod tests {
         ] {
             let sample: Vec<f64> = (1..=n).map(|i| 10.0 * f64::from(i) / f64::from(n)).collect();
             let expected = sample.iter().map(|x| (-b * x).ln_1p()).sum::<f64>() / f64::from(n);
-            let found = LogMeans::default().of(&sample, &[b])[0];
+            let found = LogMeans::default().compute(&sample, &[b])[0];
             assert!((found - expected).abs() <= 1e-14 * expected.abs(), "{n} {b}: {found} {expected}");
         }
     }
@@ -265,7 +265,7 @@ mod tests {
         for n in [5, 30, 270, 3000] {
             let sample: Vec<f64> = (1..=n).map(|i| 10.0 * f64::from(i * i) / f64::from(n * n)).collect();
             let grid: Vec<f64> = (0..50).map(|i| 0.0999 - 1e-4 * 1.5f64.powi(i)).collect();
-            let found = LogMeans::default().of(&sample, &grid).to_vec();
+            let found = LogMeans::default().compute(&sample, &grid).to_vec();
             for (found, b) in found.into_iter().zip(grid) {
                 let expected = sample.iter().map(|x| (-b * x).ln_1p()).sum::<f64>() / f64::from(n);
                 assert!((found - expected).abs() <= 1e-14 * expected.abs(), "{n} {b}: {found} {expected}");
@@ -276,7 +276,7 @@ mod tests {
     /// Factors that overflow or vanish end as the logarithm of their product.
     #[test]
     fn extreme_factors() {
-        let means = |sample: &[f64], b: f64| LogMeans::default().of(sample, &[b])[0];
+        let means = |sample: &[f64], b: f64| LogMeans::default().compute(sample, &[b])[0];
         assert_eq!(means(&[1e300, 1e300], -1e300), f64::INFINITY);
         assert_eq!(means(&[0.5, 1.0], 1.0), f64::NEG_INFINITY);
         let huge = means(&[1e153, 1e154], -1e154);

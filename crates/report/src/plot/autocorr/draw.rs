@@ -65,7 +65,7 @@ impl AutocorrPlot {
         }
         let pixels: Vec<f64> = (0..=lags).map(|lag| x.px(lag as f64)).collect();
         if panel.chains.len() > MOST_KEYS {
-            Spread::of(panel.chains.iter().map(Vec::as_slice), lags + 1).draw(scene, &pixels, &y);
+            Spread::measure(panel.chains.iter().map(Vec::as_slice), lags + 1).draw(scene, &pixels, &y);
             // Where the chains' range hides the band.
             for edge in [-band, band] {
                 scene.dashed((place.left, y.px(edge)), (place.right, y.px(edge)), MUTED, 1.5);

@@ -68,7 +68,7 @@ impl ChainRankPlot {
         let panel = |(element, row): (crate::draws::Element, &SummaryRow)| ChainRankPanel {
             name: row.name.clone(),
             rhat: row.rhat,
-            ranks: ChainRanks::of(&element.chains(), row.ess_bulk),
+            ranks: ChainRanks::new(&element.chains(), row.ess_bulk),
         };
         let panels = choose::found(posterior, &chosen).into_iter().map(panel).collect();
         Self { panels, parameters: summary.len() }
@@ -80,7 +80,7 @@ impl ChainRanks {
     ///
     /// The band of chance is that of independent draws (hypergeometric), wider by the root of draws over `ess_bulk`
     /// where draws resemble their neighbours; `ess_bulk` may be NaN.
-    pub fn of(chains: &[Vec<f64>], ess_bulk: f64) -> Self {
+    pub fn new(chains: &[Vec<f64>], ess_bulk: f64) -> Self {
         let longest = chains.iter().map(Vec::len).max().unwrap_or(0);
         let bins = (2.0 * (longest.max(1) as f64).log2() + 1.0).ceil() as usize;
         let mut pooled: Vec<(f64, usize)> =

@@ -48,7 +48,7 @@ fn draw_strips(scene: &mut Scene, ranks: &ChainRanks, panel: &Panel) {
 fn draw_range(scene: &mut Scene, ranks: &ChainRanks, panel: &Panel) {
     let series: Vec<Vec<f64>> = ranks.counts.iter().map(|counts| counts.iter().map(|&n| n as f64).collect()).collect();
     let bins = series.first().map_or(0, Vec::len);
-    let spread = Spread::of(series.iter().map(Vec::as_slice), bins);
+    let spread = Spread::measure(series.iter().map(Vec::as_slice), bins);
     let y = panel.y((0.0, highest(ranks.counts.iter().flatten(), ranks)));
     for (i, &[lowest, low, middle, high, highest]) in spread.places().iter().enumerate() {
         let (from, to) = edges(panel, i, bins);

@@ -10,7 +10,7 @@ fn chains(count: usize, draws: usize) -> Vec<Vec<f64>> {
 }
 
 fn plot(name: &str, panels: usize, values: &[Vec<f64>]) -> ChainRankPlot {
-    let ranks = ChainRanks::of(values, 300.0);
+    let ranks = ChainRanks::new(values, 300.0);
     let panel = |i| ChainRankPanel { name: format!("{name}[{i}]"), rhat: 1.002, ranks: ranks.clone() };
     ChainRankPlot { panels: (0..panels).map(panel).collect(), parameters: 1003 }
 }
@@ -18,7 +18,7 @@ fn plot(name: &str, panels: usize, values: &[Vec<f64>]) -> ChainRankPlot {
 #[test]
 fn equal_draws_share_their_mean_rank() {
     // Ranks 1, 2, 4, 4, 4, 6, 7, 8 of 8 draws; log2(4) = 2 gives 5 bins of 1.6 ranks.
-    let ranks = ChainRanks::of(&[vec![0.0, 3.0, 3.0, 9.0], vec![3.0, 1.0, f64::INFINITY, 5.0]], f64::NAN);
+    let ranks = ChainRanks::new(&[vec![0.0, 3.0, 3.0, 9.0], vec![3.0, 1.0, f64::INFINITY, 5.0]], f64::NAN);
     assert_eq!(ranks.counts, [[1, 0, 2, 0, 1], [1, 0, 1, 1, 1]]);
     assert_eq!(ranks.expected, 0.8);
     assert_eq!((ranks.not_a_number, ranks.constant), (0, false));
@@ -31,15 +31,15 @@ fn a_chain_apart_is_far_outside_the_band_and_equal_ones_are_not() {
         let beyond = |&&n: &&u64| (n as f64) < ranks.chance.0 || n as f64 > ranks.chance.1;
         ranks.counts.iter().flatten().filter(beyond).count()
     };
-    assert!(outside(&ChainRanks::of(&values, 2000.0)) <= 3);
+    assert!(outside(&ChainRanks::new(&values, 2000.0)) <= 3);
     values[2].iter_mut().for_each(|v| *v += 8000.0);
-    assert!(outside(&ChainRanks::of(&values, 2000.0)) > 20);
+    assert!(outside(&ChainRanks::new(&values, 2000.0)) > 20);
 }
 
 #[test]
 fn the_band_is_wider_where_draws_resemble_their_neighbours() {
     let values = chains(4, 500);
-    let (independent, sticky) = (ChainRanks::of(&values, 2000.0), ChainRanks::of(&values, 500.0));
+    let (independent, sticky) = (ChainRanks::new(&values, 2000.0), ChainRanks::new(&values, 500.0));
     let width = |ranks: &ChainRanks| ranks.chance.1 - ranks.expected;
     assert!((width(&sticky) / width(&independent) - 2.0).abs() < 1e-12);
     assert_eq!(independent.counts, sticky.counts);

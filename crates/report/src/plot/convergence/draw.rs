@@ -130,7 +130,7 @@ impl ConvergencePlot {
             let why = if self.chains == 1 && !diagnostic.more_is_better { "one chain has none" } else { "not defined" };
             say(scene, panel, why);
         } else if places.len() > MOST_KEYS {
-            Spread::of(places.iter().map(Vec::as_slice), pixels.len()).draw(scene, &pixels, &y);
+            Spread::measure(places.iter().map(Vec::as_slice), pixels.len()).draw(scene, &pixels, &y);
             // The parameter that ends worst, all along the run.
             let worst = diagnostic.worst(&self.parameters).map(|(worst, _)| &worst.name);
             if let Some(at) = self.parameters.iter().position(|one| Some(&one.name) == worst) {

@@ -107,7 +107,7 @@ impl EssEvolutionPlot {
 impl EssRegionsPlot {
     /// Computes the effective sample sizes of twenty quantiles from 5% to 95%; panels as in [`EssEvolutionPlot`].
     pub fn quantiles(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
-        Self::of(EssRegions::Quantiles, posterior, summary, |chains| {
+        Self::new(EssRegions::Quantiles, posterior, summary, |chains| {
             let curve = ess_quantile_curve(chains, POINTS).unwrap_or_default();
             curve.into_iter().map(|(prob, ess)| (prob, prob, ess)).collect()
         })
@@ -116,13 +116,13 @@ impl EssRegionsPlot {
     /// Computes the effective sample sizes of the probabilities of the intervals from 0% to 5%, ... 95% to 100%; panels
     /// as in [`EssEvolutionPlot`].
     pub fn intervals(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
-        Self::of(EssRegions::Intervals, posterior, summary, |chains| {
+        Self::new(EssRegions::Intervals, posterior, summary, |chains| {
             let curve = ess_local_curve(chains, POINTS).unwrap_or_default();
             curve.into_iter().map(|(low, ess)| (low, low + 1.0 / POINTS as f64, ess)).collect()
         })
     }
 
-    fn of(
+    fn new(
         regions: EssRegions,
         posterior: &Dataset,
         summary: &[SummaryRow],

@@ -122,7 +122,7 @@ mod tests {
     use octopus_trace::{Array, Values};
 
     fn summary(name: &str, mean: f64) -> SummaryRow {
-        let mut row = SummaryRow::of(name, 1.0);
+        let mut row = SummaryRow::with_rhat(name, 1.0);
         (row.mean, row.hdi) = (mean, [mean - 1.6, mean + 1.6]);
         row
     }

@@ -139,7 +139,7 @@ mod tests {
     use octopus_trace::{Array, Values};
 
     fn row(name: &str, sd: f64) -> SummaryRow {
-        let mut row = SummaryRow { truth: Some(0.5), ..SummaryRow::of(name, 1.0) };
+        let mut row = SummaryRow { truth: Some(0.5), ..SummaryRow::with_rhat(name, 1.0) };
         row.sd = sd;
         row
     }

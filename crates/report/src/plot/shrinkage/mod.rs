@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn raw_means_stand_beside_the_rows_of_their_groups() {
         let row = |name: &str, mean: f64| {
-            let mut row = SummaryRow::of(name, 1.0);
+            let mut row = SummaryRow::with_rhat(name, 1.0);
             row.mean = mean;
             row
         };

@@ -57,7 +57,7 @@ impl TracePlot {
             let chains = element.chains();
             TraceRow {
                 name: row.name.clone(),
-                ranks: ChainRanks::of(&chains, row.ess_bulk),
+                ranks: ChainRanks::new(&chains, row.ess_bulk),
                 chains,
                 rhat: row.rhat,
                 ess_bulk: row.ess_bulk,
