@@ -3,7 +3,7 @@
 use crate::error::BenchError;
 use octopus_density::{Layout, LogDensity, Variable};
 use octopus_diag::{DEFAULT_PROB, Summary, limits, summary, summary_of_many};
-use octopus_models::exact::{ExactPosterior, Moments, Quantity};
+use octopus_models::exact::{Exact, Moments};
 use octopus_runs::posterior_of;
 use octopus_sampler::{Block, SamplerConfig, Strategy};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ pub(super) fn quality_of(
     model: &dyn LogDensity,
     blocks: &[Block],
     config: &SamplerConfig,
-    exact: Option<&ExactPosterior>,
+    exact: Option<&dyn Exact>,
 ) -> Result<Quality, BenchError> {
     let posterior = posterior_of(model, blocks);
     let draws = blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.stats);
@@ -54,17 +54,16 @@ pub(super) fn quality_of(
 /// Lists every parameter whose exact moments are known: its variable, its name and its moments.
 pub fn known<'a>(
     layout: &'a Layout,
-    exact: &'a ExactPosterior,
+    exact: &'a dyn Exact,
 ) -> impl Iterator<Item = (&'a Variable, String, Moments)> + 'a {
     let elements = layout.variables.iter().flat_map(|variable| (0..variable.len()).map(move |index| (variable, index)));
     elements.filter_map(|(variable, index)| {
-        let quantity = Quantity::named(&variable.name, index)?;
-        Some((variable, variable.element_name(index), exact.moments(quantity)))
+        Some((variable, variable.element_name(index), exact.moments_of(&variable.name, index)?))
     })
 }
 
 /// Returns the root mean square error of the means, in exact standard deviations.
-fn error_of_means(model: &dyn LogDensity, summary: &Summary, exact: &ExactPosterior) -> f64 {
+fn error_of_means(model: &dyn LogDensity, summary: &Summary, exact: &dyn Exact) -> f64 {
     let found: HashMap<&str, f64> = summary.parameters.iter().map(|p| (p.name.as_str(), p.mean)).collect();
     let squares: Vec<f64> = known(model.layout(), exact)
         .filter_map(|(_, name, truth)| Some(((found.get(name.as_str())? - truth.mean) / truth.sd).powi(2)))

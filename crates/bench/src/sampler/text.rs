@@ -2,16 +2,7 @@
 
 use super::cell::SamplerCell;
 use super::figures::SamplerFigures;
-use octopus_models::Likelihood;
 use std::fmt::Write as _;
-
-/// Returns the word for a form of the likelihood.
-pub fn form(likelihood: Likelihood) -> &'static str {
-    match likelihood {
-        Likelihood::Collapsed => "collapsed",
-        Likelihood::Pointwise => "pointwise",
-    }
-}
 
 pub(super) fn text(answer: &SamplerFigures) -> String {
     let mut text = answer.device.name.clone();
@@ -156,7 +147,7 @@ fn cells(answer: &SamplerFigures, text: &mut String) {
 }
 
 fn line(cell: &SamplerCell) -> String {
-    let (place, form) = (cell.place.label(), form(cell.likelihood));
+    let (place, form) = (cell.place.label(), cell.likelihood.name());
     let mut line = format!("{place:<10} {:>6} {form:<9} {:<5} {:>6}", cell.groups, cell.precision, cell.chains);
     if let Some(error) = &cell.error {
         return format!("{line} {error}");
