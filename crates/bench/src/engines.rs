@@ -1,5 +1,5 @@
-//! The PRD's model timed on engines with repeats, by strategies, by sizes, and to a quality target, side by side:
-//! the benchmark of phase 0.
+//! A model timed on engines with repeats, by strategies, by sizes, and to a quality target, side by side: the benchmark
+//! of phase 0.
 //!
 //! The numbers of repeats, their least seconds and the limit of the variation over repeats stand here.
 
@@ -16,16 +16,16 @@ pub use case::Measurement;
 pub use known::known;
 
 use crate::error::BenchError;
-use crate::sampler::{form, model as of_size};
-use case::Case;
+use case::{Case, Timed};
 use gpu::GpuBenchmarks;
 use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
-use octopus_models::exact::ExactPosterior;
-use octopus_models::{HierarchicalNormal, Likelihood};
+use octopus_models::exact::Exact;
+use octopus_models::{NamedLikelihood, Problem};
 use octopus_report::{Benchmark, EngineRun, Measured};
 use octopus_runs::{DeviceInventory, Observer, Placement, StepCosts, StrategyPlan};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
+use std::sync::Arc;
 use strategies::strategies;
 use target::{Reached, TimedEngine};
 
@@ -54,6 +54,19 @@ pub struct EngineOptions<'a> {
     pub asked: DeviceChoice,
 }
 
+/// The model that is measured.
+#[derive(Clone, Copy)]
+pub struct TimedProblem<'a> {
+    /// The problem of the run.
+    pub own: &'a dyn Problem,
+    /// The exact posterior of that problem, where it is known.
+    pub exact: Option<&'a dyn Exact>,
+    /// The same model with data of other sizes.
+    pub sizes: &'a [Arc<dyn Problem>],
+    /// Whether the problem is the PRD's, of whose times the PRD expects something.
+    pub prds: bool,
+}
+
 /// A GPU to measure on.
 #[derive(Clone, Copy)]
 pub struct Gpu<'a> {
@@ -69,11 +82,11 @@ pub struct Gpu<'a> {
 
 /// All measurements.
 pub struct Benchmarks {
-    /// The run on the CPU, with repeats: both forms of the likelihood, on one thread and on all threads.
+    /// The run on the CPU, with repeats: each form of the likelihood, on one thread and on all threads.
     engines: Vec<Measurement>,
     /// The chain strategies and configurations of the sampler on the CPU; the first is the choice of `--strategy auto`.
     pub strategies: Vec<Measurement>,
-    /// The PRD's other sizes on the CPU, each configuration once.
+    /// The other sizes on the CPU, each configuration once.
     pub sizes: Vec<Measurement>,
     /// The choice of `--strategy auto` on each engine that is there.
     plans: Vec<StrategyPlan>,
@@ -81,6 +94,10 @@ pub struct Benchmarks {
     targets: Vec<Reached>,
     /// The GPU's measurements, or the reason why there are none.
     gpu: Result<GpuBenchmarks, String>,
+    /// The form of the likelihood in all measurements that do not compare forms.
+    likelihood: Option<&'static str>,
+    /// Whether the problem is the PRD's.
+    prds: bool,
 }
 
 /// Makes all measurements; returns `None` when the user stopped them.
@@ -89,26 +106,28 @@ pub struct Benchmarks {
 /// When a run fails.
 pub fn run(
     options: EngineOptions<'_>,
-    own: &HierarchicalNormal,
-    exact: &ExactPosterior,
+    problem: TimedProblem<'_>,
     gpu: &Result<Gpu<'_>, String>,
     pool: &ThreadPool,
     observer: &dyn Observer,
 ) -> Result<Option<Benchmarks>, BenchError> {
     let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
     let reason = gpu.as_ref().err().cloned().unwrap_or_default();
-    let mut found = Benchmarks { gpu: Err(reason), ..Benchmarks::default() };
+    let own = Timed::of(problem.own);
+    let (likelihood, prds) = (own.likelihood, problem.prds);
+    let mut found = Benchmarks { gpu: Err(reason), likelihood, prds, ..Benchmarks::default() };
+    let others = problem.own.likelihoods()?;
+    let forms = forms(own, &others);
     let one = octopus_runs::pool(Some(1))?;
     let threads = pool.current_num_threads();
-    for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
-        let model = with_likelihood(own, likelihood)?;
+    for &model in &forms {
         let mut quality = None;
         for pool in if threads > 1 { vec![&one, pool] } else { vec![&one] } {
             if observer.stops() {
                 return Ok(None);
             }
-            let setting = setting(pool, likelihood);
-            let case = Case { setting, model: &model, config: options.sampler, place: &Placement::Cpu, pool };
+            let setting = setting(pool, model);
+            let case = Case { setting, model, config: options.sampler, place: &Placement::Cpu, pool };
             let mut measured = case.measure(repeats, REPEAT_SECONDS[0], &mut quality)?;
             for (again, seconds) in REPEAT_SECONDS.into_iter().enumerate().skip(1) {
                 if options.quick || measured.variation().is_none_or(|variation| variation < MAX_VARIATION) {
@@ -120,55 +139,57 @@ pub fn run(
         }
     }
     let machine = DeviceInventory::look(DeviceRequest { choice: options.asked, source: Source::Flag, note: None });
-    let costs = StepCosts::measure(own, pool, &machine)?;
-    let plan = planned::choose(own, options.sampler, DeviceChoice::Cpu, &costs)?;
+    let costs = StepCosts::measure(own.density, pool, &machine)?;
+    let plan = planned::choose(own.density, options.sampler, DeviceChoice::Cpu, &costs)?;
     let auto = (planned::label(&plan.config), plan.config.clone());
     found.plans.push(plan);
     let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
-    for (label, config) in std::iter::once(auto).chain(strategies(options.sampler)) {
+    let hierarchical = !own.density.hierarchies().is_empty();
+    for (label, config) in std::iter::once(auto).chain(strategies(options.sampler, hierarchical)) {
         if observer.stops() {
             return Ok(None);
         }
         let case = Case { setting: label, model: own, config: &config, place: &Placement::Cpu, pool };
-        found.strategies.push(case.measure_against(Some(exact), repeats, 0.0, &mut None)?);
+        found.strategies.push(case.measure_against(problem.exact, repeats, 0.0, &mut None)?);
     }
     let on_cpu = TimedEngine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
-    found.targets = on_cpu.measure(own, options.sampler, options.quick)?;
+    found.targets = on_cpu.measure(own.density, options.sampler, options.quick)?;
     // A GPU's many chains make so many draws that warm-up hardly counts. To be compared with them fairly, the CPU makes
     // a long run, too.
     let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
     let long = against_gpu.then(|| SamplerConfig { draws: LONG * options.sampler.draws, ..options.sampler.clone() });
-    let once = |model: &HierarchicalNormal, config: &SamplerConfig| {
+    let once = |model: Timed<'_>, config: &SamplerConfig| {
         let SamplerConfig { chains, draws, .. } = config;
-        let setting = format!("{}, {chains} chains x {draws}", setting(pool, model.likelihood()));
+        let setting = format!("{}, {chains} chains x {draws}", setting(pool, model));
         Case { setting, model, config, place: &Placement::Cpu, pool }.measure(1, 0.0, &mut None)
     };
     if let Some(long) = &long {
         found.strategies.push(once(own, long)?);
     }
-    for groups in other_sizes(options, own) {
-        let model = of_size(groups, Likelihood::default())?;
-        let auto = planned::choose(&model, options.sampler, DeviceChoice::Cpu, &costs)?.config;
+    for size in problem.sizes {
+        let model = Timed::of(&**size);
+        let auto = planned::choose(model.density, options.sampler, DeviceChoice::Cpu, &costs)?.config;
         for config in std::iter::once(options.sampler).chain(&long).chain([&auto]) {
             if observer.stops() {
                 return Ok(None);
             }
-            found.sizes.push(once(&model, config)?);
+            found.sizes.push(once(model, config)?);
         }
     }
     if let Ok(gpu) = gpu {
         let mut auto = None;
         if let (true, Device::Cuda(ordinal)) = (gpu.works, gpu.device) {
             let choice = DeviceChoice::Cuda(Some(ordinal));
-            let plan = planned::choose(own, options.sampler, choice, &costs)?;
+            let plan = planned::choose(own.density, options.sampler, choice, &costs)?;
             auto = Some(plan.config.clone());
             found.plans.push(plan);
             if !gpu.test_double {
                 let on_gpu = TimedEngine { name: "GPU", place: gpu.place, choice, costs: &costs, pool };
-                found.targets.extend(on_gpu.measure(own, options.sampler, options.quick)?);
+                found.targets.extend(on_gpu.measure(own.density, options.sampler, options.quick)?);
             }
         }
-        let Some(measured) = GpuBenchmarks::run(options, own, *gpu, auto.as_ref(), pool, observer)? else {
+        let models = gpu::Models { own, forms: &forms, sizes: problem.sizes };
+        let Some(measured) = GpuBenchmarks::run(options, models, *gpu, auto.as_ref(), pool, observer)? else {
             return Ok(None);
         };
         found.gpu = Ok(measured);
@@ -176,17 +197,18 @@ pub fn run(
     Ok(Some(found))
 }
 
-/// Returns the PRD's sizes in groups other than the run's own; there are none with --quick.
-fn other_sizes(options: EngineOptions<'_>, own: &HierarchicalNormal) -> impl Iterator<Item = usize> {
-    let (quick, own) = (options.quick, own.data().groups());
-    [100, 500, 1000].into_iter().filter(move |&groups| !quick && groups != own)
+/// Returns the density in each form of its likelihood that the model has: `others`, or where there are none its own.
+fn forms<'a>(own: Timed<'a>, others: &'a [NamedLikelihood]) -> Vec<Timed<'a>> {
+    let of = |form: &'a NamedLikelihood| Timed { density: &*form.density, likelihood: Some(form.name), ..own };
+    if others.is_empty() { vec![own] } else { others.iter().map(of).collect() }
 }
 
 impl Default for Benchmarks {
     fn default() -> Self {
         let gpu = Err(String::new());
+        let (engines, strategies, sizes) = (Vec::new(), Vec::new(), Vec::new());
         let (plans, targets) = (Vec::new(), Vec::new());
-        Self { engines: Vec::new(), strategies: Vec::new(), sizes: Vec::new(), plans, targets, gpu }
+        Self { engines, strategies, sizes, plans, targets, gpu, likelihood: None, prds: false }
     }
 }
 
@@ -203,7 +225,7 @@ impl Benchmarks {
             }
             (Err(_), None) => {}
         }
-        Benchmark { runs, speedups: speedup::speedups(self) }
+        Benchmark { runs, speedups: speedup::speedups(self), other_model: !self.prds }
     }
 
     /// Returns the speedup that decides P0.4, P1.1 and P2.1: the best run of each side at the run's size.
@@ -227,11 +249,8 @@ impl Benchmarks {
     }
 }
 
-fn with_likelihood(model: &HierarchicalNormal, likelihood: Likelihood) -> Result<HierarchicalNormal, BenchError> {
-    Ok(HierarchicalNormal::new(model.data().clone(), *model.prior(), likelihood)?)
-}
-
-fn setting(pool: &ThreadPool, likelihood: Likelihood) -> String {
+fn setting(pool: &ThreadPool, model: Timed<'_>) -> String {
     let threads = pool.current_num_threads();
-    format!("{threads} thread{}, {}", if threads == 1 { "" } else { "s" }, form(likelihood))
+    let form = model.likelihood.map(|form| format!(", {form}")).unwrap_or_default();
+    format!("{threads} thread{}{form}", if threads == 1 { "" } else { "s" })
 }

@@ -7,7 +7,7 @@
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
 //! | what work costs on CPU and GPU, kept for `--device auto` | [`costs`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
-//! | the PRD's model on engines, by strategies and sizes, side by side: phase 0's benchmark | [`engines`] |
+//! | a model on engines, by strategies and sizes, side by side: the benchmark of phase 0 | [`engines`] |
 //! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
@@ -38,7 +38,6 @@ mod tiny_run;
 
 pub use error::BenchError;
 pub use quality::Quality;
-pub use sampler::form;
 pub use tiny_run::tiny_run;
 
 use octopus_device::{ArrayError, CudaContext, CudaError, Device};

@@ -19,7 +19,6 @@ pub(crate) use cell::{SamplerCell, Where};
 pub use figures::SamplerFigures;
 pub(crate) use ratios::RatioSide;
 pub use start::first_draw;
-pub use text::form;
 
 use super::{context, model_of, of_cuda};
 use crate::error::BenchError;

@@ -8,6 +8,7 @@ mod device;
 mod model;
 mod sample;
 mod sweep;
+mod validate;
 
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
@@ -17,8 +18,9 @@ pub(crate) use device::{
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use sweep::SweepArgs;
+pub(crate) use validate::ValidateArgs;
 
-use sample::{thread_count, words};
+use sample::thread_count;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -27,7 +29,6 @@ use octopus::Picture;
 use octopus_device::DeviceChoice;
 use octopus_formats::{FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace};
 use octopus_models::Registry;
-use octopus_sampler::{MetricKind, Parameterization};
 use std::path::PathBuf;
 
 /// Bayesian sampling for hierarchical models: NUTS with a low-rank metric and standardised effects.
@@ -81,7 +82,8 @@ impl Cli {
         let add = |command: clap::Command, name: &'static str| {
             command.mut_subcommand(name, |command| model::add(command, models, options_of(name)))
         };
-        WITH_A_MODEL.into_iter().fold(Self::command(), add)
+        let definition = WITH_A_MODEL.into_iter().fold(Self::command(), add);
+        definition.mut_subcommand("validate", |command| model::default_to_first(command, models))
     }
 
     /// Reads the command line.
@@ -100,6 +102,7 @@ impl Cli {
             (Command::Sample(args), Some((name, own))) => args.model_settings = given(own, name),
             (Command::Sweep(args), Some((name, own))) => args.model_settings = given(own, name),
             (Command::Calibrate(args), Some((name, own))) => args.model_settings = given(own, name),
+            (Command::Validate(args), Some((name, own))) => args.model_settings = given(own, name),
             _ => {}
         }
         Ok(cli)
@@ -107,7 +110,7 @@ impl Cli {
 }
 
 /// The commands that take a model and its settings.
-const WITH_A_MODEL: [&str; 3] = ["sample", "sweep", "calibrate"];
+const WITH_A_MODEL: [&str; 4] = ["sample", "sweep", "calibrate", "validate"];
 
 /// The settings of a model that a command takes.
 fn options_of(command: &str) -> model::OptionsOf {
@@ -175,10 +178,14 @@ pub(crate) enum Command {
     /// Write a trace in another format.
     #[command(about = format!("Write a trace in another format: {WRITTEN_IN_SHORT}"))]
     Export(ExportArgs),
-    /// Run the whole of phase 0: verify, data, sample, diagnose, compare with the exact posterior, benchmark, report
+    /// Does a model work on this machine? Verify, sample, diagnose, compare with the exact posterior, benchmark, report
+    ///
+    /// Without a model and settings of it, this is the whole of phase 0 (docs/requirements.md): the PRD's model and data,
+    /// judged by all that the PRD asks. Of other models and data the rows are judged that can be asked of any, and those
+    /// are SKIPPED, with the reason, for which the model lacks something.
     ///
     /// Exit codes: 0 no criterion failed, 1 one did, 4 with --require-gpu where there is no GPU.
-    Validate(ValidateArgs),
+    Validate(Box<ValidateArgs>),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Write manual pages, one for each command, for `man`
@@ -366,35 +373,6 @@ impl ExportFormat {
             Self::all().find(|to| to.format.name() == name).ok_or_else(|| format!("no format is called {name}"))
         })
     }
-}
-
-/// `octopus validate`
-#[derive(Debug, Args)]
-pub(crate) struct ValidateArgs {
-    /// The folder for reports, pictures and the run
-    #[arg(long, value_name = "DIR", default_value = "reports/phase0")]
-    pub(crate) out: PathBuf,
-    /// Fail with exit code 4 where there is no GPU
-    #[arg(long)]
-    pub(crate) require_gpu: bool,
-    /// 1000 draws, 500 warm-up iterations, small benchmarks
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// Seed of all random numbers of the run; the data are always the PRD's
-    #[arg(long, value_name = "N", default_value_t = 42)]
-    pub(crate) seed: u64,
-    /// Coordinates of the hierarchy: adaptive standardises each effect given the scales [default: adaptive]
-    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
-    pub(crate) parameterization: Option<Parameterization>,
-    /// Metric [default: auto]
-    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
-    pub(crate) metric: Option<MetricKind>,
-    /// Groups of 10 observations; the PRD's table has 100, 500 and 1000
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub(crate) groups: usize,
-    /// Machine.
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
 }
 
 /// `octopus man`

@@ -44,7 +44,7 @@ pub use hierarchical_normal::{
     DataSource, HierarchicalNormal, HierarchicalNormalModel, HierarchicalNormalProblem, HierarchicalPrior,
     HierarchicalSettings, HierarchicalSimulator, Likelihood, synthetic,
 };
-pub use model::{CalibrationTest, Effects, Model, Problem, Simulated};
+pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, Problem, Simulated};
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
 pub use settings::{RowFilter, TableFile};

@@ -1,6 +1,7 @@
 //! The traits by which programs know models, and posteriors given data.
 
-use crate::{BuildError, ModelOption, Simulator};
+use crate::exact::{Exact, ExactError};
+use crate::{BuildError, ModelError, ModelOption, Simulator};
 use octopus_density::{Dim, GroupedData, LogDensity};
 use octopus_trace::{DataRecord, InferenceData};
 use std::collections::HashMap;
@@ -104,6 +105,42 @@ pub trait Problem: Send + Sync {
     fn effects(&self) -> Option<Effects<'_>> {
         None
     }
+
+    /// Computes the exact posterior, with which draws are compared; `None` where it is not known.
+    ///
+    /// # Errors
+    /// When it cannot be computed for these data.
+    fn exact(&self) -> Result<Option<Box<dyn Exact>>, ExactError> {
+        Ok(None)
+    }
+
+    /// Returns the model's statements as a report shows them, e.g. `mu_pop ~ Normal(50, 20)`; there may be none.
+    fn statements(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the name of the form in which the density evaluates its likelihood, e.g. `collapsed`; `None` where the
+    /// model has one form only.
+    fn likelihood(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Makes the density with each form of its likelihood; all have the same value. There are none where the model has
+    /// one form only.
+    ///
+    /// # Errors
+    /// When the density cannot be made.
+    fn likelihoods(&self) -> Result<Vec<NamedLikelihood>, ModelError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A density with one form of its likelihood.
+pub struct NamedLikelihood {
+    /// The name of the form, e.g. `pointwise`.
+    pub name: &'static str,
+    /// The density.
+    pub density: Box<dyn LogDensity>,
 }
 
 /// The effects of groups, which a hierarchy shrinks to their common mean.

@@ -1,9 +1,9 @@
 //! The exact posterior against references made in other ways.
 
-use octopus_density::{GroupedData, Labels};
-use octopus_models::exact::{ExactError, ExactPosterior, Moments, Quantity};
+use octopus_density::{GroupedData, Labels, LogDensity};
+use octopus_models::exact::{Exact, ExactError, ExactPosterior, Moments, Quantity};
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{HierarchicalPrior, ModelError};
+use octopus_models::{HierarchicalPrior, ModelError, Registry};
 use serde_json::Value;
 
 fn compute(data: &GroupedData) -> ExactPosterior {
@@ -239,4 +239,28 @@ fn no_posterior() {
         ExactPosterior::compute(&data, &bad),
         Err(ExactError::Data(ModelError::Setting { field: "mu_sd", .. }))
     ));
+}
+
+/// A problem tells its exact posterior by the names of its variables, and its density in every form of its likelihood.
+#[test]
+fn a_problem_tells_what_is_known_of_it() {
+    let model = Registry::shipped().find("hierarchical-normal").unwrap();
+    let problem = model.build(&"[data.synthetic]\ngroups = 5\n[prior]\nmu_sd = 3.0".parse().unwrap(), None).unwrap();
+    let exact = problem.exact().unwrap().expect("known");
+    let data = HierarchicalSpec { groups: 5, ..HierarchicalSpec::default() }.generate().unwrap().data;
+    let own =
+        ExactPosterior::compute(&data, &HierarchicalPrior { mu_sd: 3.0, ..HierarchicalPrior::default() }).unwrap();
+    assert_eq!(exact.moments_of("mu_group", 3), Some(own.mu_group[3]));
+    assert_eq!(exact.moments_of("sigma_obs", 0), Some(own.sigma_obs));
+    assert_eq!(exact.moments_of("tau", 0), None);
+    let interval = own.hdi(Quantity::MuPop, 0.89);
+    assert_eq!(exact.hdi_of("mu_pop", 0, 0.89), Some((interval.low, interval.high)));
+    assert_eq!(problem.statements()[0], "mu_pop ~ Normal(50, 3)");
+    let forms = problem.likelihoods().unwrap();
+    assert_eq!(forms.iter().map(|form| form.name).collect::<Vec<_>>(), ["collapsed", "pointwise"]);
+    assert_eq!(problem.likelihood(), Some("collapsed"));
+    let at = |density: &dyn LogDensity| density.logp_grad(&[0.1; 8], &mut [0.0; 8]).unwrap();
+    let [collapsed, pointwise] = [0, 1].map(|form: usize| at(&*forms[form].density));
+    assert_eq!(collapsed, at(problem.density()));
+    assert!((pointwise / collapsed - 1.0).abs() < 1e-10, "{pointwise} {collapsed}");
 }

@@ -107,7 +107,7 @@ impl Predictive {
 pub struct PriorDraws {
     /// The draws of the model's variables.
     pub parameters: Dataset,
-    /// The observations made from these draws.
+    /// The observations made from these draws, where the model has any.
     predictive: Dataset,
 }
 
@@ -146,17 +146,21 @@ impl PriorDraws {
             parameters.insert(&variable.name, Array::new(axes, Values::F64(values)));
         }
         let mut predictive = Dataset::default();
-        let Dim { name, labels } = problem.observation_dim();
-        let axes = [("chain", 1), ("draw", draws), (name.as_str(), observations.len())];
-        predictive.insert("y", Array::new(axes, Values::F64(replicated)));
-        predictive.coords.insert(name, labels);
+        if !observations.is_empty() {
+            let Dim { name, labels } = problem.observation_dim();
+            let axes = [("chain", 1), ("draw", draws), (name.as_str(), observations.len())];
+            predictive.insert("y", Array::new(axes, Values::F64(replicated)));
+            predictive.coords.insert(name, labels);
+        }
         Ok(Self { parameters, predictive })
     }
 
-    /// Adds the groups `prior` and `prior_predictive`.
+    /// Adds the groups `prior` and, where the model has observations, `prior_predictive`.
     pub fn add_groups(self, data: &mut InferenceData) {
         data.insert("prior", self.parameters);
-        data.insert("prior_predictive", self.predictive);
+        if !self.predictive.variables.is_empty() {
+            data.insert("prior_predictive", self.predictive);
+        }
     }
 }
 

@@ -2,17 +2,15 @@
 //!
 //! The limits in standard errors stand here.
 
-use crate::error::Phase0Error;
 use octopus_bench::engines::known;
-use octopus_density::LogDensity;
 use octopus_diag::Diagnosis;
-use octopus_models::HierarchicalNormalProblem;
-use octopus_models::exact::ExactPosterior;
+use octopus_models::Problem;
+use octopus_models::exact::Exact;
 use serde::Serialize;
 
-/// The standard errors allowed for mu_pop, sigma_pop and sigma_obs.
+/// The standard errors allowed for scalars.
 pub(super) const LIMIT_SCALAR: f64 = 4.0;
-/// The standard errors allowed for each z and mu_group. The limit is wider because the worst of so many counts.
+/// The standard errors allowed for each element of an array. The limit is wider because the worst of so many counts.
 pub(super) const LIMIT_ELEMENT: f64 = 5.0;
 
 /// An estimate and the exact value.
@@ -24,7 +22,7 @@ pub(super) struct Deviation {
     pub(super) what: &'static str,
     /// The estimate from the draws.
     pub(super) estimate: f64,
-    /// The exact value, by quadrature.
+    /// The exact value.
     pub(super) exact: f64,
     /// The estimate's standard error.
     pub(super) mcse: f64,
@@ -44,7 +42,9 @@ impl Deviation {
 /// The comparison of the draws with the exact posterior.
 pub(super) struct Comparison {
     /// The exact posterior.
-    pub(super) exact: ExactPosterior,
+    pub(super) exact: Box<dyn Exact>,
+    /// The names of the arrays that were compared.
+    pub(super) arrays: Vec<String>,
     /// Two deviations for each parameter: of its mean and of its standard deviation.
     pub(super) deviations: Vec<Deviation>,
 }
@@ -62,17 +62,18 @@ impl Comparison {
     }
 }
 
-/// Compares the summary of the draws with the exact posterior.
-///
-/// # Errors
-/// When the exact posterior cannot be computed.
-pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) -> Result<Comparison, Phase0Error> {
-    let model = problem.model();
-    let exact = ExactPosterior::compute(model.data(), model.prior())?;
-    let mut deviations = Vec::new();
-    for (variable, name, truth) in known(model.layout(), &exact) {
+/// Compares the summary of the draws with the exact posterior. Returns the reason instead where that is not known.
+pub(super) fn run(problem: &dyn Problem, diagnosis: &Diagnosis) -> Result<Comparison, String> {
+    let density = problem.density();
+    let exact = problem.exact().map_err(|error| error.to_string())?;
+    let exact = exact.ok_or_else(|| format!("the exact posterior of {} is not known", density.name()))?;
+    let (mut arrays, mut deviations) = (Vec::new(), Vec::new());
+    for (variable, name, truth) in known(density.layout(), &*exact) {
         let Some(found) = diagnosis.summary.get(&name) else { continue };
         let limit = if variable.dims.is_empty() { LIMIT_SCALAR } else { LIMIT_ELEMENT };
+        if !variable.dims.is_empty() && !arrays.contains(&variable.name) {
+            arrays.push(variable.name.clone());
+        }
         let rows = [("mean", found.mean, truth.mean, found.mcse_mean), ("sd", found.sd, truth.sd, found.mcse_sd)];
         deviations.extend(rows.map(|(what, estimate, exact, mcse)| {
             let distance = (estimate - exact).abs() / mcse;
@@ -81,5 +82,5 @@ pub(super) fn run(problem: &HierarchicalNormalProblem, diagnosis: &Diagnosis) ->
             Deviation { name: name.clone(), what, estimate, exact, mcse, distance, limit }
         }));
     }
-    Ok(Comparison { exact, deviations })
+    Ok(Comparison { exact, arrays, deviations })
 }

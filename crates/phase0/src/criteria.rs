@@ -5,23 +5,30 @@
 use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;
 use super::plots::summary_rows;
+use super::prd::Prd;
 use super::{Phase0Options, Stages};
 use octopus_diag::DEFAULT_PROB;
-use octopus_models::Problem;
-use octopus_models::exact::Quantity;
-use octopus_report::{Deliverable, Evidence, Measured, Status, Verdict, VerdictRow};
+use octopus_report::{Deliverable, Evidence, Measured, Status, SummaryRow, Verdict, VerdictRow};
+use octopus_trace::Variable;
 
 /// Judges every criterion.
 pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables: &[Deliverable]) -> Verdict {
     let mut parameters = summary_rows(stages);
-    // The error of array means is in units of y; z has no such unit and would blur the error, so it is left out.
-    parameters.iter_mut().filter(|row| row.name.starts_with("z[")).for_each(|row| row.truth = None);
-    let exact = |name: &str| {
-        let interval = stages.comparison.exact.hdi(Quantity::named(name, 0)?, DEFAULT_PROB);
-        Some((name.to_owned(), (interval.low, interval.high)))
+    // The error of array means is that of the effects, in units of y. Other arrays such as z have other units and would
+    // blur the error, so they are left out.
+    let effects = stages.problem.effects().map(|effects| format!("{}[", effects.variable));
+    let of_effects = |row: &SummaryRow| effects.as_ref().is_some_and(|effects| row.name.starts_with(effects));
+    parameters.iter_mut().filter(|row| row.is_element() && !of_effects(row)).for_each(|row| row.truth = None);
+    let exact = |variable: &Variable| {
+        let interval = stages.comparison.as_ref().ok()?.exact.hdi_of(&variable.name, 0, DEFAULT_PROB)?;
+        Some((variable.name.clone(), interval))
     };
-    let exact_hdi89: Vec<(String, (f64, f64))> =
-        ["mu_pop", "sigma_pop", "sigma_obs"].into_iter().filter_map(exact).collect();
+    let scalars = stages.problem.density().layout().variables.iter().filter(|variable| variable.dims.is_empty());
+    let exact_hdi89: Vec<(String, (f64, f64))> = scalars.filter_map(exact).collect();
+    let predictive = match &stages.predicted {
+        Ok(predicted) => Measured::Value(predicted.statistics.as_slice()),
+        Err(reason) => Measured::missing(reason.clone()),
+    };
     let strategies: Vec<String> = stages.benchmark.strategies.iter().take(3).map(|m| m.run.setting.clone()).collect();
     let evidence = Evidence {
         require_gpu: options.require_gpu,
@@ -39,11 +46,12 @@ pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables
         samplers: &[],
         dashboard: deliverables.iter().any(|d| d.name == "index.html" && d.made),
         exact_hdi89: &exact_hdi89,
-        predictive: &stages.predicted.statistics,
+        predictive,
+        other_model: stages.prd.is_none(),
     };
     let mut rows = evidence.verdict().rows;
     rows.push(exact_row(stages));
-    rows.push(data_row(stages));
+    rows.extend(stages.prd.as_ref().map(|prd| data_row(prd, stages)));
     Verdict::new(rows, options.require_gpu)
 }
 
@@ -67,28 +75,38 @@ fn timing_variation(options: &Phase0Options<'_>, stages: &Stages) -> Measured<f6
 
 /// Returns the row that judges means and standard deviations against the exact posterior.
 fn exact_row(stages: &Stages) -> VerdictRow {
-    let comparison = &stages.comparison;
+    let criterion = "Means and sds equal the exact posterior's";
+    let comparison = match &stages.comparison {
+        Ok(comparison) => comparison,
+        Err(reason) => {
+            let mut row = row("Q.3", criterion, format!("within {LIMIT_SCALAR} MCSE"), "not measured".into(), None);
+            row.status = Status::Skipped { reason: reason.clone() };
+            return row;
+        }
+    };
+    let arrays = comparison.arrays.join(" and ");
+    let of_arrays = if arrays.is_empty() { String::new() } else { format!(", {LIMIT_ELEMENT} for {arrays}") };
     let worst = [LIMIT_SCALAR, LIMIT_ELEMENT].into_iter().filter_map(|limit| comparison.worst(limit));
     let worst: Vec<String> = worst.map(|d| format!("{} of {} off by {:.1} MCSE", d.what, d.name, d.distance)).collect();
     let failures = comparison.failures().count();
     let advice = "either the chains have not converged (see P0.3), or, if they have, the sampler is wrong: report it";
     row(
         "Q.3",
-        "Means and sds equal the exact posterior's",
-        format!("within {LIMIT_SCALAR} MCSE, {LIMIT_ELEMENT} for z and mu_group"),
+        criterion,
+        format!("within {LIMIT_SCALAR} MCSE{of_arrays}"),
         format!("{failures} of {} beyond; worst: {}", comparison.deviations.len(), worst.join(", ")),
         (failures > 0).then_some(advice),
     )
 }
 
 /// Returns the row that judges whether the data equal NumPy's.
-fn data_row(stages: &Stages) -> VerdictRow {
-    let sha256 = &stages.data.problem.data().sha256;
+fn data_row(prd: &Prd, stages: &Stages) -> VerdictRow {
+    let sha256 = &stages.problem.data().sha256;
     let value = format!("SHA-256 {}...", &sha256[..16.min(sha256.len())]);
     let advice = "the generator of this build is not NumPy's: report it with the machine's name";
-    let bad = stages.data.is_numpys == Some(false);
+    let bad = prd.is_numpys == Some(false);
     let mut row = row("Q.4", "Data equal NumPy's", "bit for bit".into(), value, bad.then_some(advice));
-    if stages.data.is_numpys.is_none() {
+    if prd.is_numpys.is_none() {
         row.status = Status::Skipped { reason: "NumPy's hash is known for 100, 500 and 1000 groups only".into() };
     }
     row

@@ -5,7 +5,6 @@ use octopus_bench::BenchError;
 use octopus_diag::DiagError;
 use octopus_formats::FormatError;
 use octopus_models::BuildError;
-use octopus_models::exact::ExactError;
 use octopus_report::ReportError;
 use octopus_runs::RunError;
 use octopus_sampler::SamplerError;
@@ -32,9 +31,6 @@ pub enum Phase0Error {
     /// A statistic cannot be computed.
     #[error("{0}")]
     Diag(#[from] DiagError),
-    /// The exact posterior cannot be computed.
-    #[error("{0}")]
-    Exact(#[from] ExactError),
     /// A measurement failed.
     #[error("{0}")]
     Bench(#[from] BenchError),

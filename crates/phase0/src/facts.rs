@@ -2,42 +2,33 @@
 
 use super::{Phase0Options, Stages};
 use crate::error::Phase0Error;
-use octopus_bench::form;
-use octopus_density::LogDensity;
-use octopus_models::Problem;
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
 use octopus_trace::Dataset;
 
 /// Returns the facts about the data.
 pub(super) fn data(stages: &Stages) -> DataFacts {
-    let problem = &stages.data.problem;
-    let data = problem.model().data();
-    let sizes = || (0..data.groups()).map(|j| data.group(j).len());
+    let data = stages.problem.data();
+    let group_sizes = stages.problem.effects().map(|effects| {
+        let sizes = || (0..effects.data.groups()).map(|j| effects.data.group(j).len());
+        (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0))
+    });
     DataFacts {
-        source: problem.data().source.clone(),
-        groups: data.groups(),
-        observations: data.values().len(),
-        group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
-        sha256: problem.data().sha256.clone(),
+        source: data.source.clone(),
+        groups: data.groups,
+        observations: data.observations,
+        group_sizes,
+        sha256: data.sha256.clone(),
     }
 }
 
 /// Returns the facts about the model.
 pub(super) fn model(stages: &Stages) -> ModelFacts {
-    let model = stages.data.problem.model();
-    let prior = model.prior();
+    let problem = stages.problem;
     ModelFacts {
-        name: model.name().to_owned(),
-        statements: vec![
-            format!("mu_pop ~ Normal({}, {})", prior.mu_mean, prior.mu_sd),
-            format!("sigma_pop ~ HalfNormal({})", prior.sigma_pop_scale),
-            "z[j] ~ Normal(0, 1)".into(),
-            "mu_group[j] = mu_pop + sigma_pop z[j]".into(),
-            format!("sigma_obs ~ HalfNormal({})", prior.sigma_obs_scale),
-            "y[i] ~ Normal(mu_group[group[i]], sigma_obs)".into(),
-        ],
-        likelihood: form(model.likelihood()).to_owned(),
-        dimension: model.dim(),
+        name: problem.density().name().to_owned(),
+        statements: problem.statements(),
+        likelihood: problem.likelihood().map(str::to_owned),
+        dimension: problem.density().dim(),
     }
 }
 

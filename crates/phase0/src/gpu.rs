@@ -11,7 +11,6 @@ use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
 use octopus_diag::{ParameterDifference, posterior_difference};
-use octopus_models::HierarchicalNormalProblem;
 use octopus_report::{Comparison, Measured, MemoryUse, PosteriorMatch};
 use octopus_runs::{MemoryRun, Placement, RunCost, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
@@ -46,7 +45,6 @@ pub(super) struct OnGpu {
 /// When a run on the CPU fails, or two posteriors cannot be compared.
 pub(super) fn run(
     options: &Phase0Options<'_>,
-    problem: &HierarchicalNormalProblem,
     machine: &VerifiedMachine,
     pool: &ThreadPool,
     stage: &dyn Fn(&str),
@@ -59,7 +57,7 @@ pub(super) fn run(
         }
         (Device::Cpu, Measured::Value(_), _) => Device::Cuda(0),
     };
-    let (model, config) = (problem.model(), &options.sampler);
+    let (model, config) = (options.problem.density(), &options.sampler);
     if let Some(why) = RunCost::of_run(model, config).no_gpu {
         return Ok(Err(why));
     }

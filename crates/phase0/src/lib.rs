@@ -1,43 +1,45 @@
-//! Phase 0 from end to end: verify, data, sample, diagnose, compare, predict, benchmark, plots, report.
+//! Phase 0 from end to end, with any model: verify, data, sample, diagnose, compare, predict, benchmark, plots, report.
 //!
 //! [`run`] does all stages and leaves a folder with the run, pictures, tables and a page. One file holds each stage, but
 //! the benchmark, which is [`octopus_bench::engines`]; a stage takes what the earlier ones found and returns what it
-//! found. `docs/requirements.md` says what phase 0 asks.
+//! found. What a model lacks is left out with the reason. `docs/requirements.md` says what phase 0 asks; what it asks of
+//! the PRD's own problem alone is in `prd.rs`, and no other file names a model.
 #![forbid(unsafe_code)]
 
 mod compare;
 mod criteria;
 mod dashboard;
-mod data;
 mod diagnose;
 mod error;
 mod facts;
 mod gpu;
 mod plots;
+mod prd;
 mod predict;
 mod report;
 mod sample;
 mod tables;
 mod verify;
 
-pub use data::of_size;
 pub use error::Phase0Error;
 
 use octopus_bench::engines;
 use octopus_device::DeviceChoice;
+use octopus_models::Problem;
 use octopus_report::{Report, Stories};
 use octopus_runs::{DeviceDecision, Observer};
 use octopus_sampler::SamplerConfig;
+use prd::Prd;
 use rayon::ThreadPool;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The options of phase 0.
 pub struct Phase0Options<'a> {
+    /// The model with its data.
+    pub problem: &'a dyn Problem,
     /// The folder that everything is written to.
     pub out: PathBuf,
-    /// The number of groups, of 10 observations each.
-    pub groups: usize,
     /// The sampler's settings.
     pub sampler: SamplerConfig,
     /// Whether benchmarks are kept small.
@@ -55,13 +57,17 @@ pub struct Phase0Options<'a> {
 }
 
 /// The results of all stages.
-struct Stages {
+struct Stages<'a> {
+    problem: &'a dyn Problem,
+    /// What the PRD asks of its own problem; `None` for any other.
+    prd: Option<Prd>,
     machine: verify::VerifiedMachine,
-    data: data::Data,
     sampled: sample::Sampled,
     diagnosis: octopus_diag::Diagnosis,
-    comparison: compare::Comparison,
-    predicted: predict::Predicted,
+    /// The comparison with the exact posterior, or the reason why there is none.
+    comparison: Result<compare::Comparison, String>,
+    /// The predictive check, or the reason why there is none.
+    predicted: Result<predict::Predicted, String>,
     /// The results of the run on the GPU, or the reason why there was none.
     gpu: Result<gpu::OnGpu, String>,
     benchmark: engines::Benchmarks,
@@ -69,6 +75,13 @@ struct Stages {
     stories: Stories,
     /// The statistics of the transitions, kept after the draws have gone into the file.
     stats: Option<octopus_trace::Dataset>,
+}
+
+/// Returns the folder for a problem whose user names none: `reports/phase0` for the PRD's, and that of its model's name
+/// for any other.
+pub fn default_folder(problem: &dyn Problem) -> PathBuf {
+    let name = if Prd::of(problem).is_some() { "phase0" } else { problem.density().name() };
+    Path::new("reports").join(name)
 }
 
 /// Runs all stages, writes the report to the folder and returns it. Returns `None` when the observer stopped the
@@ -89,10 +102,14 @@ pub fn run(
     };
     stage("verify: what machine this is");
     let machine = verify::run();
-    stage("data: made as NumPy makes them");
-    let data = data::run(options.groups)?;
+    let problem = options.problem;
+    let prd = Prd::of(problem);
+    match &prd {
+        Some(_) => stage("data: made as NumPy makes them"),
+        None => stage(&format!("data: {}", problem.data().source)),
+    }
     stage("sample: into a run folder");
-    let Some(sampled) = sample::run(options, &data.problem, pool, observer)? else {
+    let Some(sampled) = sample::run(options, pool, observer)? else {
         return Ok(None);
     };
     // The files of an earlier validation must not pass for those of this one.
@@ -100,20 +117,25 @@ pub fn run(
     stage("diagnose: R-hat and effective sample sizes of every parameter");
     let diagnosis = diagnose::run(&sampled)?;
     stage("compare: with the exact posterior");
-    let comparison = compare::run(&data.problem, &diagnosis)?;
+    let comparison = compare::run(problem, &diagnosis);
     stage("predict: replicated observations against the observed ones");
-    let predicted = predict::run(&data.problem, &sampled, options.sampler.seed)?;
-    let gpu = gpu::run(options, &data.problem, &machine, pool, &stage)?;
+    let predicted = predict::run(problem, &sampled, options.sampler.seed)?;
+    let gpu = gpu::run(options, &machine, pool, &stage)?;
     stage("benchmark: engines, strategies, sizes");
     let timed = engines::EngineOptions { sampler: &options.sampler, quick: options.quick, asked: options.asked };
     let on_gpu = gpu.as_ref().map(gpu::OnGpu::to_time).map_err(String::clone);
-    let model = data.problem.model();
-    let Some(benchmark) = engines::run(timed, model, &comparison.exact, &on_gpu, pool, observer)? else {
+    let sizes = match &prd {
+        Some(prd) if !options.quick => prd.other_sizes()?,
+        _ => Vec::new(),
+    };
+    let exact = comparison.as_ref().ok().map(|comparison| &*comparison.exact);
+    let measured = engines::TimedProblem { own: problem, exact, sizes: &sizes, prds: prd.is_some() };
+    let Some(benchmark) = engines::run(timed, measured, &on_gpu, pool, observer)? else {
         return Ok(None);
     };
     let (stories, stats) = (Stories::default(), None);
     let mut stages =
-        Stages { machine, data, sampled, diagnosis, comparison, predicted, gpu, benchmark, stories, stats };
+        Stages { problem, prd, machine, sampled, diagnosis, comparison, predicted, gpu, benchmark, stories, stats };
     stage("plot: pictures, and the trace for ArviZ");
     let figures = plots::run(options, &mut stages)?;
     stage("report: criteria, page, tables");

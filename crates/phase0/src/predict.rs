@@ -5,8 +5,9 @@
 use super::sample::Sampled;
 use crate::error::Phase0Error;
 use octopus::{Predictive, PredictiveParts, check_predictive};
-use octopus_models::HierarchicalNormalProblem;
-use octopus_report::PredictiveStatistic;
+use octopus_models::Problem;
+use octopus_report::{Predictions, PredictiveStatistic};
+use octopus_trace::InferenceData;
 
 /// The number of replicated data sets from each chain.
 const PER_CHAIN: usize = 100;
@@ -19,12 +20,33 @@ pub(super) struct Predicted {
     pub(super) statistics: Vec<PredictiveStatistic>,
 }
 
-/// Replicates the observations, and compares the replicates with them.
+/// Replicates the observations, and compares the replicates with them. Returns the reason instead where the model has
+/// nothing to replicate.
 ///
 /// # Errors
 /// When the trace lacks the unconstrained positions of the draws.
-pub(super) fn run(problem: &HierarchicalNormalProblem, sampled: &Sampled, seed: u64) -> Result<Predicted, Phase0Error> {
+pub(super) fn run(
+    problem: &dyn Problem,
+    sampled: &Sampled,
+    seed: u64,
+) -> Result<Result<Predicted, String>, Phase0Error> {
+    let density = problem.density();
+    if density.observations() == 0 {
+        return Ok(Err(format!("{} has no observations to predict", density.name())));
+    }
     let predictive = Predictive::new(&sampled.draws, problem, seed, PER_CHAIN, PredictiveParts::ALL)?;
-    let statistics = check_predictive(problem.model().data().values(), &predictive.replicates)?;
-    Ok(Predicted { predictive, statistics })
+    let Some(observed) = observed(problem, &predictive) else {
+        return Ok(Err(format!("{} adds no observations to a trace that fit its predictions", density.name())));
+    };
+    let statistics = check_predictive(&observed, &predictive.replicates)?;
+    Ok(Ok(Predicted { predictive, statistics }))
+}
+
+/// Returns the observations to which the replicates belong.
+fn observed(problem: &dyn Problem, predictive: &Predictive) -> Option<Vec<f64>> {
+    let mut data = InferenceData::default();
+    problem.add_observations(&mut data);
+    predictive.add_groups(&mut data);
+    let predictions = Predictions::from_groups(data.group("observed_data")?, data.group("posterior_predictive")?)?;
+    Some(predictions.observed)
 }

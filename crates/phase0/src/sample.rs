@@ -3,7 +3,6 @@
 use super::Phase0Options;
 use crate::error::Phase0Error;
 use octopus::model_record;
-use octopus_models::{HierarchicalNormalProblem, Problem};
 use octopus_runs::{Checkpoints, CreateOptions, Observer, RunFolder, RunRecord, RunWriter, Session, drive};
 use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
@@ -23,11 +22,11 @@ pub(super) struct Sampled {
 /// When the folder holds something else, or cannot be written.
 pub(super) fn run(
     options: &Phase0Options<'_>,
-    problem: &HierarchicalNormalProblem,
     pool: &ThreadPool,
     observer: &mut dyn Observer,
 ) -> Result<Option<Sampled>, Phase0Error> {
     let dir = options.out.join("run");
+    let problem = options.problem;
     let model = problem.density();
     let place = options.device.open()?;
     let sampler = pool.install(|| place.begin(model, Begin::Anew(options.sampler.clone())))?;

@@ -6,7 +6,7 @@ use octopus_report::Comparison;
 /// Returns all tables.
 pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
     let benchmark = &stages.benchmark;
-    let mut tables = vec![exact(stages)];
+    let mut tables: Vec<Comparison> = exact(stages).into_iter().collect();
     tables.extend(benchmark.tables());
     if let Ok(gpu) = &stages.gpu {
         tables.push(gpu.table());
@@ -16,9 +16,9 @@ pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
     tables
 }
 
-/// Returns the table of the population's parameters, and the worst of the others, beside the exact posterior.
-fn exact(stages: &Stages) -> Comparison {
-    let deviations = &stages.comparison.deviations;
+/// Returns the table of the scalars, and the worst of the others, beside the exact posterior, where that is known.
+fn exact(stages: &Stages) -> Option<Comparison> {
+    let super::compare::Comparison { exact, deviations, .. } = stages.comparison.as_ref().ok()?;
     let mut chosen: Vec<_> = deviations.iter().filter(|d| !d.name.ends_with(']')).collect();
     let mut others: Vec<_> = deviations.iter().filter(|d| d.name.ends_with(']')).collect();
     others.sort_by(|a, b| b.distance.total_cmp(&a.distance));
@@ -28,11 +28,21 @@ fn exact(stages: &Stages) -> Comparison {
         let [estimate, exact, mcse] = numbers;
         vec![d.name.clone(), d.what.into(), estimate, exact, mcse, format!("{:.2}", d.distance), d.limit.to_string()]
     };
-    Comparison::new(
+    let by = capitalised(exact.method());
+    let scalars = if stages.problem.effects().is_some() { "population" } else { "scalar" };
+    Some(Comparison::new(
         "Against the exact posterior",
-        "By quadrature over the two scales, good to ten digits; the distance is in Monte Carlo standard \
-               errors. All population parameters, and the six worst of the others.",
+        format!(
+            "{by}; the distance is in Monte Carlo standard errors. All {scalars} parameters, and the six worst of the \
+             others."
+        ),
         "parameter | of | draws | exact | MCSE | distance | limit",
         chosen.iter().map(row),
-    )
+    ))
+}
+
+/// Returns a text with its first letter as a capital.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

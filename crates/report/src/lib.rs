@@ -68,7 +68,8 @@
 //!     samplers: &[],
 //!     dashboard: true,
 //!     exact_hdi89: &[],
-//!     predictive: &[],
+//!     predictive: Measured::missing("none was made"),
+//!     other_model: true,
 //! };
 //! let verdict = evidence.verdict();
 //! assert_eq!(verdict.exit_code(), 1, "390 effective draws are too few");
@@ -92,13 +93,13 @@
 //!         source: "by hand".to_owned(),
 //!         groups: 1,
 //!         observations: 3,
-//!         group_sizes: (3, 3),
+//!         group_sizes: Some((3, 3)),
 //!         sha256: "0".repeat(64),
 //!     },
 //!     model: ModelFacts {
 //!         name: "normal".to_owned(),
 //!         statements: vec!["mu ~ Normal(0, 1)".to_owned()],
-//!         likelihood: "pointwise".to_owned(),
+//!         likelihood: None,
 //!         dimension: 1,
 //!     },
 //!     settings: Default::default(),
@@ -143,7 +144,9 @@ mod summary;
 mod text;
 mod verdict;
 
-pub use benchmark::{Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition};
+pub use benchmark::{
+    Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition, size_name,
+};
 pub use bundle::{deliverables, write_figures, write_report};
 pub use error::ReportError;
 pub use format::{count, percent, rate, seconds, significant};

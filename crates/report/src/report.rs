@@ -68,8 +68,10 @@ pub struct DataFacts {
     pub groups: usize,
     /// The number of observations.
     pub observations: usize,
-    /// The numbers of observations of the smallest and of the largest group.
-    pub group_sizes: (usize, usize),
+    /// The numbers of observations of the smallest and of the largest group; `None` where the observations are in no
+    /// groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_sizes: Option<(usize, usize)>,
     /// SHA-256 of the observations as little-endian f64, in hexadecimal digits.
     pub sha256: String,
 }
@@ -79,10 +81,11 @@ pub struct DataFacts {
 pub struct ModelFacts {
     /// The model's name, e.g. `hierarchical-normal`.
     pub name: String,
-    /// The model's statements, one a line: `mu_pop ~ Normal(50, 20)`.
+    /// The model's statements, one a line: `mu_pop ~ Normal(50, 20)`; there may be none.
     pub statements: Vec<String>,
-    /// The form of the likelihood: `collapsed` or `pointwise`.
-    pub likelihood: String,
+    /// The form of the likelihood, e.g. `collapsed`, where the model has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likelihood: Option<String>,
     /// The number of unconstrained dimensions.
     pub dimension: usize,
 }

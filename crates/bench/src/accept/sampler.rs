@@ -6,7 +6,7 @@ use super::many;
 use super::ncu::Launch;
 use super::results::{Peer, Results};
 use super::tables::{or_dash, show, show_ms, show_rhat, table};
-use crate::sampler::{RatioSide, SamplerCell, SamplerFigures, Where, form};
+use crate::sampler::{RatioSide, SamplerCell, SamplerFigures, Where};
 use octopus_models::Likelihood;
 use octopus_report::{EXPECTATIONS, Expectation};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub(super) fn objections(sampler: &SamplerFigures) -> Vec<String> {
 
 fn name(cell: &SamplerCell) -> String {
     let SamplerCell { groups, likelihood, precision, chains, place, .. } = cell;
-    format!("{groups} groups, {}, {precision}, {chains} chains on the {place}", form(*likelihood))
+    format!("{groups} groups, {}, {precision}, {chains} chains on the {place}", likelihood.name())
 }
 
 /// Returns `sampler.md`.
@@ -112,7 +112,7 @@ fn latency(sampler: &SamplerFigures) -> String {
     let rows = on_gpu(sampler).filter(|cell| cell.chains == 1).map(|cell| {
         [
             cell.groups.to_string(),
-            form(cell.likelihood).to_owned(),
+            cell.likelihood.name().to_owned(),
             cell.precision.to_string(),
             show(cell.device_us_per_leapfrog),
             show(cell.leapfrogs_per_second),
@@ -184,7 +184,7 @@ fn throughput(sampler: &SamplerFigures) -> String {
         [
             cell.place.label().to_owned(),
             cell.groups.to_string(),
-            form(cell.likelihood).to_owned(),
+            cell.likelihood.name().to_owned(),
             cell.precision.to_string(),
             cell.chains.to_string(),
             cell.error.clone().unwrap_or_else(|| show(cell.leapfrogs_per_second)),
@@ -202,7 +202,7 @@ fn throughput(sampler: &SamplerFigures) -> String {
     let even = sampler.break_even.iter().map(|row| {
         [
             row.groups.to_string(),
-            form(row.likelihood).to_owned(),
+            row.likelihood.name().to_owned(),
             row.precision.to_string(),
             show(row.cpu_leapfrogs_per_second),
             row.chains.map_or_else(|| "never".into(), show),
@@ -238,7 +238,7 @@ fn ratios(sampler: &SamplerFigures, peers: &[Peer]) -> String {
         [
             if row.kind == 'a' { "(a) seconds" } else { "(b) min ESS/s" }.to_owned(),
             row.groups.to_string(),
-            form(row.likelihood).to_owned(),
+            row.likelihood.name().to_owned(),
             side(&row.cpu),
             side(&row.gpu),
             show(row.ratio),

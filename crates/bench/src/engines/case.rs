@@ -4,8 +4,8 @@ use super::known::error_of_means;
 use crate::error::BenchError;
 use crate::quality::{Quality, summary_of_run};
 use octopus_density::LogDensity;
-use octopus_models::exact::ExactPosterior;
-use octopus_models::{HierarchicalNormal, Likelihood};
+use octopus_models::Problem;
+use octopus_models::exact::Exact;
 use octopus_report::{EngineRun, EngineTimes, Measured, Repeat};
 use octopus_runs::{MemoryRun, Placement, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
@@ -16,8 +16,8 @@ use std::time::Instant;
 pub struct Measurement {
     /// The configuration and its times.
     pub run: EngineRun,
-    /// The form in which the likelihood was evaluated.
-    pub likelihood: Likelihood,
+    /// The form in which the likelihood was evaluated, where the model has several.
+    pub likelihood: Option<&'static str>,
     /// The quality of the draws.
     pub quality: Quality,
     /// The number of divergent transitions.
@@ -39,10 +39,27 @@ impl Measurement {
     }
 }
 
+/// A density that is timed, and what the report says of it.
+#[derive(Clone, Copy)]
+pub(super) struct Timed<'a> {
+    pub(super) density: &'a dyn LogDensity,
+    /// The form of the likelihood, where the model has several.
+    pub(super) likelihood: Option<&'static str>,
+    /// The number of groups of the data.
+    pub(super) groups: usize,
+}
+
+impl<'a> Timed<'a> {
+    /// Returns the density of a problem.
+    pub(super) fn of(problem: &'a dyn Problem) -> Self {
+        Self { density: problem.density(), likelihood: problem.likelihood(), groups: problem.data().groups }
+    }
+}
+
 /// A configuration to time, and the place where it runs.
 pub(super) struct Case<'a> {
     pub(super) setting: String,
-    pub(super) model: &'a HierarchicalNormal,
+    pub(super) model: Timed<'a>,
     pub(super) config: &'a SamplerConfig,
     pub(super) place: &'a Placement,
     pub(super) pool: &'a ThreadPool,
@@ -65,16 +82,17 @@ impl Case<'_> {
     /// Times the case like [`measure`](Self::measure), and with `exact` also computes the error of the means.
     pub(super) fn measure_against(
         &self,
-        exact: Option<&ExactPosterior>,
+        exact: Option<&dyn Exact>,
         repeats: usize,
         seconds: f64,
         quality: &mut Option<Quality>,
     ) -> Result<Measurement, BenchError> {
+        let density = self.model.density;
         let mut batch = 1;
         if repeats > 1 {
             // This run lets caches, clocks and the allocator settle, and tells how many runs a repeat needs.
             let begin = Instant::now();
-            sample_in_memory(self.model, self.config, self.place, self.pool)?;
+            sample_in_memory(density, self.config, self.place, self.pool)?;
             batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
         }
         let mut times = Vec::with_capacity(repeats);
@@ -84,7 +102,7 @@ impl Case<'_> {
             for _ in 0..batch {
                 // The last run's draws are freed while the clock stands still, since a user would keep them.
                 drop(last.take());
-                let run = sample_in_memory(self.model, self.config, self.place, self.pool)?;
+                let run = sample_in_memory(density, self.config, self.place, self.pool)?;
                 warmup_s += run.warmup_s / batch as f64;
                 sampling_s += run.sampling_s / batch as f64;
                 last = Some(run);
@@ -95,8 +113,8 @@ impl Case<'_> {
         let (quality, error) = match (*quality, exact) {
             (Some(quality), None) => (quality, None),
             (_, exact) => {
-                let summary = summary_of_run(&posterior_of(self.model, &run.blocks), self.config)?;
-                let error = exact.map(|exact| error_of_means(self.model, &summary, exact));
+                let summary = summary_of_run(&posterior_of(density, &run.blocks), self.config)?;
+                let error = exact.map(|exact| error_of_means(density, &summary, exact));
                 (*quality.insert(Quality::of(&summary.parameters)), error)
             }
         };
@@ -107,14 +125,14 @@ impl Case<'_> {
                 engine: if gpu { "GPU" } else { "CPU" }.into(),
                 gpu,
                 setting: self.setting.clone(),
-                groups: self.model.data().groups(),
-                observations: self.model.observations(),
+                groups: self.model.groups,
+                observations: density.observations(),
                 chains: config.chains,
                 draws: config.draws,
                 tune: config.tune,
                 result: Measured::Value(result),
             },
-            likelihood: self.model.likelihood(),
+            likelihood: self.model.likelihood,
             quality,
             divergences: run.tally.divergences,
             error,

@@ -1,23 +1,24 @@
-//! Timings on the GPU: the PRD's four chains in each precision, many chains, and the PRD's other sizes.
+//! Timings on the GPU: the run's chains in each precision, many chains, and other sizes.
 //!
 //! The numbers of chains and draws that are timed, and the number of repeats, stand here.
 
-use super::case::{Case, Measurement};
-use super::{EngineOptions, Gpu, form, of_size, other_sizes, with_likelihood};
+use super::case::{Case, Measurement, Timed};
+use super::{EngineOptions, Gpu};
 use crate::error::BenchError;
-use octopus_models::{HierarchicalNormal, Likelihood};
-use octopus_runs::{Observer, Placement};
+use octopus_models::Problem;
+use octopus_runs::{Observer, Placement, RunCost};
 use octopus_sampler::{Precision, SamplerConfig};
 use rayon::ThreadPool;
+use std::sync::Arc;
 
-/// The number of repeats of the PRD's four chains; then the number with --quick, and the least seconds of a repeat.
+/// The number of repeats of the run's chains; then the number with --quick, and the least seconds of a repeat.
 const REPEATS: usize = 5;
 const QUICK_REPEATS: usize = 2;
 const REPEAT_SECONDS: f64 = 0.25;
 
 /// Numbers of short chains, from few to so many that they fill a device, each with the number of draws of a chain.
 const MANY: [(usize, usize); 6] = [(16, 1000), (32, 500), (64, 400), (1024, 64), (4096, 16), (16384, 8)];
-/// The numbers of chains and draws for the PRD's other sizes. There are fewer of them, because the host could not hold
+/// The numbers of chains and draws for other sizes. There are fewer of them, because the host could not hold
 /// more draws of so many parameters.
 const MANY_OF_OTHER_SIZES: [(usize, usize); 2] = [(64, 400), (4096, 16)];
 
@@ -25,12 +26,23 @@ const MANY_OF_OTHER_SIZES: [(usize, usize); 2] = [(64, 400), (4096, 16)];
 pub(super) struct GpuBenchmarks {
     /// Whether the GPU is a test double, whose times say nothing.
     pub(super) test_double: bool,
-    /// The PRD's chains with repeats, in each precision and form of the likelihood.
+    /// The run's chains with repeats, in each precision and form of the likelihood.
     pub(super) engines: Vec<Measurement>,
     /// Runs of many chains with fewer draws, each once.
     pub(super) many: Vec<Measurement>,
-    /// Runs of the PRD's other sizes, each once.
+    /// Runs of other sizes, each once.
     pub(super) sizes: Vec<Measurement>,
+}
+
+/// What is measured on a GPU.
+#[derive(Clone, Copy)]
+pub(super) struct Models<'a> {
+    /// The density of the run.
+    pub(super) own: Timed<'a>,
+    /// The same with each form of its likelihood.
+    pub(super) forms: &'a [Timed<'a>],
+    /// The same model with data of other sizes.
+    pub(super) sizes: &'a [Arc<dyn Problem>],
 }
 
 impl GpuBenchmarks {
@@ -42,7 +54,7 @@ impl GpuBenchmarks {
     /// When a run fails.
     pub(super) fn run(
         options: EngineOptions<'_>,
-        own: &HierarchicalNormal,
+        models: Models<'_>,
         gpu: Gpu<'_>,
         auto: Option<&SamplerConfig>,
         pool: &ThreadPool,
@@ -52,6 +64,7 @@ impl GpuBenchmarks {
         if !gpu.works {
             return Ok(Some(found));
         }
+        let Models { own, forms, sizes } = models;
         let bench = Bench { place: gpu.place, pool };
         if gpu.test_double {
             // These small runs are enough to run the code.
@@ -60,30 +73,33 @@ impl GpuBenchmarks {
             found.many.push(bench.once(own, &SamplerConfig { chains: 32, draws: 20, ..config })?);
             return Ok(Some(found));
         }
-        for likelihood in [Likelihood::Collapsed, Likelihood::Pointwise] {
-            let model = with_likelihood(own, likelihood)?;
+        for &model in forms {
             for precision in Precision::ALL {
                 if observer.stops() {
                     return Ok(None);
                 }
                 let config = SamplerConfig { precision, ..options.sampler.clone() };
+                if !can_run(model, &config) {
+                    continue;
+                }
                 let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
-                found.engines.push(bench.case(&model, &config).measure(repeats, REPEAT_SECONDS, &mut None)?);
+                found.engines.push(bench.case(model, &config).measure(repeats, REPEAT_SECONDS, &mut None)?);
             }
         }
-        for config in auto.cloned().into_iter().chain(many(options, &MANY)) {
+        for config in auto.cloned().into_iter().chain(many(options, &MANY)).filter(|config| can_run(own, config)) {
             if observer.stops() {
                 return Ok(None);
             }
             found.many.push(bench.once(own, &config)?);
         }
-        for groups in other_sizes(options, own) {
-            let model = of_size(groups, Likelihood::default())?;
-            for config in std::iter::once(options.sampler.clone()).chain(many(options, &MANY_OF_OTHER_SIZES)) {
+        for size in sizes {
+            let model = Timed::of(&**size);
+            let all = std::iter::once(options.sampler.clone()).chain(many(options, &MANY_OF_OTHER_SIZES));
+            for config in all.filter(|config| can_run(model, config)) {
                 if observer.stops() {
                     return Ok(None);
                 }
-                found.sizes.push(bench.once(&model, &config)?);
+                found.sizes.push(bench.once(model, &config)?);
             }
         }
         Ok(Some(found))
@@ -108,19 +124,25 @@ fn many(options: EngineOptions<'_>, runs: &[(usize, usize)]) -> Vec<SamplerConfi
     precisions.iter().flat_map(of).collect()
 }
 
+/// Returns whether the model has kernels for a run: not every model is compiled in every precision.
+fn can_run(model: Timed<'_>, config: &SamplerConfig) -> bool {
+    RunCost::of_run(model.density, config).no_gpu.is_none()
+}
+
 struct Bench<'a> {
     place: &'a Placement,
     pool: &'a ThreadPool,
 }
 
 impl<'a> Bench<'a> {
-    fn case(&self, model: &'a HierarchicalNormal, config: &'a SamplerConfig) -> Case<'a> {
+    fn case(&self, model: Timed<'a>, config: &'a SamplerConfig) -> Case<'a> {
         let SamplerConfig { chains, draws, precision, .. } = config;
-        let setting = format!("{precision}, {}, {chains} chains x {draws}", form(model.likelihood()));
+        let form = model.likelihood.map(|form| format!("{form}, ")).unwrap_or_default();
+        let setting = format!("{precision}, {form}{chains} chains x {draws}");
         Case { setting, model, config, place: self.place, pool: self.pool }
     }
 
-    fn once(&self, model: &HierarchicalNormal, config: &SamplerConfig) -> Result<Measurement, BenchError> {
+    fn once(&self, model: Timed<'_>, config: &SamplerConfig) -> Result<Measurement, BenchError> {
         Bench { place: self.place, pool: self.pool }.case(model, config).measure(1, 0.0, &mut None)
     }
 }

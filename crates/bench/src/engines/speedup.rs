@@ -1,20 +1,22 @@
 //! The speedup of the GPU over the CPU by three definitions, and the chains from which on the GPU pays.
 
 use super::{Benchmarks, Measurement};
-use octopus_report::{Comparison, EngineTimes, Measured, Speedup, SpeedupDefinition};
+use octopus_report::{Comparison, EngineTimes, Measured, Speedup, SpeedupDefinition, size_name};
 
-/// Returns the speedups by all three definitions, for each size that was timed.
+/// Returns the speedups by each definition and size that was timed; only the PRD's problem has baselines.
 pub(super) fn speedups(found: &Benchmarks) -> Vec<Speedup> {
     let mut all = identical(found);
     all.extend(sizes(found).into_iter().map(|groups| whole_device(found, groups)));
-    all.push(Speedup {
-        definition: SpeedupDefinition::Baselines,
-        what: "all sizes".into(),
-        ratio: Measured::missing(match found.gpu_figures() {
-            Ok(_) => "this program times neither PyMC nor NumPyro".into(),
-            Err(reason) => reason,
-        }),
-    });
+    if found.prds {
+        all.push(Speedup {
+            definition: SpeedupDefinition::Baselines,
+            what: "all sizes".into(),
+            ratio: Measured::missing(match found.gpu_figures() {
+                Ok(_) => "this program times neither PyMC nor NumPyro".into(),
+                Err(reason) => reason,
+            }),
+        });
+    }
     all
 }
 
@@ -33,7 +35,7 @@ fn identical(found: &Benchmarks) -> Vec<Speedup> {
     pairs
         .map(|(m, cpu)| Speedup {
             definition,
-            what: format!("{} groups, {} against {}", m.run.groups, m.run.setting, cpu.run.setting),
+            what: format!("{}, {} against {}", m.run.size(), m.run.setting, cpu.run.setting),
             ratio: Measured::Value(time(cpu, EngineTimes::wall_s) / time(m, EngineTimes::wall_s)),
         })
         .collect()
@@ -48,7 +50,7 @@ fn alike(a: &Measurement, b: &Measurement) -> bool {
 /// Returns the speedup by definition (b): the best runs of both sides that meet the limits of R-hat and effective
 /// sample sizes, by their effective draws a second.
 pub(super) fn whole_device(found: &Benchmarks, groups: usize) -> Speedup {
-    let size = format!("{groups} groups");
+    let size = size_name(groups);
     let of = |what: String, ratio| Speedup { definition: SpeedupDefinition::WholeDevice, what, ratio };
     let gpu = match found.gpu_figures() {
         Ok(gpu) => gpu,
@@ -118,7 +120,6 @@ mod tests {
     use super::super::GpuBenchmarks;
     use super::*;
     use crate::Quality;
-    use octopus_models::Likelihood;
     use octopus_report::{EngineRun, Repeat};
 
     fn measured(gpu: bool, groups: usize, chains: usize, wall_s: f64, ess: f64, rhat: f64) -> Measurement {
@@ -136,7 +137,7 @@ mod tests {
                 tune: 100,
                 result: Measured::Value(result),
             },
-            likelihood: Likelihood::Collapsed,
+            likelihood: Some("collapsed"),
             quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, looked_at: 1, quantities: 1 },
             divergences: 0,
             error: None,
@@ -159,6 +160,7 @@ mod tests {
             strategies: vec![measured(false, 100, 16, 2.0, 1600.0, 1.0)],
             sizes: vec![measured(false, 500, 4, 3.0, 900.0, 1.0)],
             gpu: Ok(gpu),
+            prds: true,
             ..Benchmarks::default()
         }
     }
@@ -179,6 +181,13 @@ mod tests {
         assert_eq!(b[1], ("500 groups", None));
         assert_eq!(of(SpeedupDefinition::Baselines)[0].1, None);
         assert_eq!(found(false).whole_device(), Measured::Value(5.0));
+    }
+
+    #[test]
+    fn another_model_has_no_baselines() {
+        let other = Benchmarks { prds: false, ..found(false) };
+        assert!(speedups(&other).iter().all(|speedup| speedup.definition != SpeedupDefinition::Baselines));
+        assert!(other.summary().other_model && !found(false).summary().other_model);
     }
 
     #[test]

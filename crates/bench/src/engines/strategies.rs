@@ -4,8 +4,8 @@ use super::planned::word;
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 
 /// Returns configurations with their labels, all with the same number of draws: the run's own, more and shorter chains
-/// that warm up together, and the run's chains with other coordinates and metrics.
-pub(super) fn strategies(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
+/// that warm up together, and the run's chains with other metrics and, for a model with hierarchies, other coordinates.
+pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(String, SamplerConfig)> {
     let many_short = |factor: usize| {
         let chains = base.chains * factor;
         let SamplerConfig { strategy, superchains, .. } = SamplerConfig::many_short(chains);
@@ -17,19 +17,30 @@ pub(super) fn strategies(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
     let with = |name: &str, parameterization, metric| {
         (name.to_owned(), SamplerConfig { parameterization, metric, ..base.clone() })
     };
-    vec![
+    let mut all = vec![
         (format!("{} chains x {} draws ({own})", base.chains, base.draws), base.clone()),
         many_short(1),
         many_short(4),
         many_short(16),
         many_short(100),
-        with("standardised effects, low-rank metric", Parameterization::Adaptive, MetricKind::LowRank),
-        with("standardised effects, diagonal metric", Parameterization::Adaptive, MetricKind::Diag),
-        with("centered, diagonal metric", Parameterization::Centered, MetricKind::Diag),
-        with("non-centered, low-rank metric", Parameterization::NonCentered, MetricKind::LowRank),
-        with("non-centered, diagonal metric", Parameterization::NonCentered, MetricKind::Diag),
-        with("non-centered, diagonal metric as Stan's", Parameterization::NonCentered, MetricKind::DiagDraws),
-    ]
+    ];
+    if hierarchical {
+        all.extend([
+            with("standardised effects, low-rank metric", Parameterization::Adaptive, MetricKind::LowRank),
+            with("standardised effects, diagonal metric", Parameterization::Adaptive, MetricKind::Diag),
+            with("centered, diagonal metric", Parameterization::Centered, MetricKind::Diag),
+            with("non-centered, low-rank metric", Parameterization::NonCentered, MetricKind::LowRank),
+            with("non-centered, diagonal metric", Parameterization::NonCentered, MetricKind::Diag),
+            with("non-centered, diagonal metric as Stan's", Parameterization::NonCentered, MetricKind::DiagDraws),
+        ]);
+    } else {
+        all.extend([
+            with("low-rank metric", base.parameterization, MetricKind::LowRank),
+            with("diagonal metric", base.parameterization, MetricKind::Diag),
+            with("diagonal metric as Stan's", base.parameterization, MetricKind::DiagDraws),
+        ]);
+    }
+    all
 }
 
 #[cfg(test)]
@@ -39,9 +50,11 @@ mod tests {
     #[test]
     fn all_spend_the_same_number_of_draws() {
         let base = SamplerConfig { draws: 2000, chains: 4, ..SamplerConfig::default() };
-        for (label, config) in strategies(&base) {
+        for (label, config) in [true, false].into_iter().flat_map(|hierarchical| strategies(&base, hierarchical)) {
             assert_eq!(config.chains * config.draws, 8000, "{label}");
             assert!(config.validate().is_ok(), "{label}");
         }
+        let plain = strategies(&base, false);
+        assert!(plain.iter().all(|(label, _)| !label.contains("centered") && !label.contains("effects")));
     }
 }

@@ -8,7 +8,8 @@ impl Benchmarks {
     /// Returns the tables of strategies, of the choice among them, of times to a target, and of sizes.
     pub fn tables(&self) -> Vec<Comparison> {
         let note = planned::against_best(&self.strategies).unwrap_or_default();
-        let note = format!("On all threads, collapsed likelihood; the median of three runs, with --quick one. {note}");
+        let form = self.likelihood.map(|form| format!(", {form} likelihood")).unwrap_or_default();
+        let note = format!("On all threads{form}; the median of three runs, with --quick one. {note}");
         let mut tables = vec![
             runs("Strategies and configurations", &note, &self.strategies, true),
             planned::table(&self.plans),
@@ -28,8 +29,10 @@ impl Benchmarks {
         let gpu = self.gpu.as_ref().ok()?;
         let note = if gpu.test_double {
             "On a test double: the draws are those of a GPU, and its speed says nothing."
-        } else {
+        } else if self.prds {
             "Collapsed likelihood unless it says otherwise; four chains are timed repeatedly, the others once."
+        } else {
+            "The chains of the run are timed repeatedly, the others once."
         };
         Some(runs("Runs on the GPU", note, gpu.all(), !gpu.test_double))
     }

@@ -2,18 +2,8 @@
 
 use super::cell::SamplerCell;
 use super::figures::SamplerFigures;
-use super::start::Start;
 use octopus_diag::{TableLook, TextColumn, text_table};
-use octopus_models::Likelihood;
 use std::fmt::Write as _;
-
-/// Returns the word for a form of the likelihood.
-pub fn form(likelihood: Likelihood) -> &'static str {
-    match likelihood {
-        Likelihood::Collapsed => "collapsed",
-        Likelihood::Pointwise => "pointwise",
-    }
-}
 
 pub(super) fn text(answer: &SamplerFigures) -> String {
     let mut text = answer.device.name.clone();
@@ -158,7 +148,7 @@ fn row(cell: &SamplerCell) -> Vec<String> {
     let what = [
         cell.place.label().to_owned(),
         cell.groups.to_string(),
-        form(cell.likelihood).to_owned(),
+        cell.likelihood.name().to_owned(),
         cell.precision.to_string(),
         cell.chains.to_string(),
     ];

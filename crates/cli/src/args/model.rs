@@ -73,6 +73,14 @@ pub(super) fn add(command: Command, models: Registry, options_of: OptionsOf) -> 
     distinct(models, options_of).into_iter().fold(command, add)
 }
 
+/// Makes the first model the default of a command to which [`add`] has added the names.
+pub(super) fn default_to_first(command: Command, models: Registry) -> Command {
+    match models.models().next() {
+        Some(first) => command.mut_arg("model", |arg| arg.required(false).default_value(first.name())),
+        None => command,
+    }
+}
+
 /// Reads the options that [`add`] added.
 pub(super) fn read(matches: &ArgMatches, models: Registry, options_of: OptionsOf) -> ModelArgs {
     let value = |option: &'static ModelOption| Some((option.name, value(matches, option)?));

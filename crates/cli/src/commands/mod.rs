@@ -39,7 +39,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Calibrate(args) => calibrate::run(&args, global),
         Command::Sweep(args) => sweep::run(*args, global),
         Command::Export(args) => export::run(&args, global),
-        Command::Validate(args) => validate::run(&args, global),
+        Command::Validate(args) => validate::run(*args, global),
         Command::Completions(args) => completions::run(&args, global),
         Command::Man(args) => man::run(&args, global),
     }

@@ -1,9 +1,9 @@
-//! `octopus validate` runs phase 0 from end to end.
+//! `octopus validate [MODEL]` runs phase 0 from end to end, with any model.
 //!
 //! The draws and iterations of warm-up with `--quick` stand here.
 
 use crate::args::{Global, ValidateArgs};
-use crate::config::{chosen, config_error, prd_sampler};
+use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -12,31 +12,22 @@ use anyhow::Result;
 use octopus_phase0::Phase0Options;
 use octopus_report::{Charset, Outcome as Overall, Status};
 use octopus_runs::{DeviceInventory, RunCost};
-use octopus_sampler::SamplerConfig;
-
-/// The draws and warm-up iterations with --quick. With fewer draws the largest R-hat of 203 good parameters would come
-/// close to 1.01 by chance.
-const QUICK: (usize, usize) = (1000, 500);
+use octopus_sampler::{Precision, Strategy};
 
 /// Runs phase 0 from end to end.
 ///
 /// # Errors
-/// When a stage cannot run, or a GPU was asked for that cannot sample.
-pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
-    if args.groups == 0 {
-        return Err(UsageError("--groups 0: at least one group".into()).into());
-    }
-    let mut sampler = SamplerConfig { seed: args.seed, ..prd_sampler() };
-    if args.quick {
-        (sampler.draws, sampler.tune) = QUICK;
-    }
-    sampler.parameterization = args.parameterization.unwrap_or(sampler.parameterization);
-    sampler.metric = args.metric.unwrap_or(sampler.metric);
-    sampler.validate().map_err(|error| config_error(&error))?;
-    let asked = chosen(&args.machine)?;
-    let problem = octopus_phase0::of_size(args.groups)?;
+/// When the data or settings cannot be used, a stage cannot run, or a GPU was asked for that cannot sample.
+pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
+    let (quick, require_gpu) = (args.quick, args.require_gpu);
+    let args = args.into_sample();
+    let model = global.models.find(&args.model)?;
+    let config = RunConfig::from_args(&args, model, global.models)?;
+    check(&config)?;
+    let problem = config.problem(model)?;
+    let asked = config.device(&args.machine)?;
     let device = DeviceInventory::look(asked.clone())
-        .choose(&RunCost::of_run(problem.model(), &sampler), args.machine.no_fallback)?;
+        .choose(&RunCost::of_run(problem.density(), &config.sampler), args.machine.no_fallback)?;
     if !device.others.is_empty() {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());
@@ -44,12 +35,13 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     if !global.quiet {
         device.notes.iter().for_each(output::note);
     }
+    let out = args.out.unwrap_or_else(|| octopus_phase0::default_folder(&*problem));
     let options = Phase0Options {
-        out: args.out.clone(),
-        groups: args.groups,
-        sampler,
-        quick: args.quick,
-        require_gpu: args.require_gpu,
+        problem: &*problem,
+        out: out.clone(),
+        sampler: config.sampler,
+        quick,
+        require_gpu,
         asked: asked.choice,
         device,
         say: &|text| {
@@ -69,7 +61,7 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
     if global.json {
         output::print_json(&report)?;
     } else {
-        let page = args.out.join("index.html");
+        let page = out.join("index.html");
         output::print(&format!("{}report: {}", verdict.text(Charset::from_environment()), page.display()))?;
     }
     if !global.quiet {
@@ -84,4 +76,18 @@ pub(crate) fn run(args: &ValidateArgs, global: Global) -> Result<Exit> {
         Overall::Failed => Exit::Bad,
         Overall::GpuMissing => Exit::NoHardware,
     })
+}
+
+/// Checks that the run is one that can be compared: of few long chains, in the precision in which CPU and GPU have the
+/// same bits.
+fn check(config: &RunConfig) -> Result<(), UsageError> {
+    if config.auto.is_some() || config.sampler.strategy != Strategy::FourLong {
+        return Err(UsageError(
+            "sampler.strategy: validate samples four-long, and compares it with others itself".into(),
+        ));
+    }
+    if config.sampler.precision != Precision::F64 {
+        return Err(UsageError("sampler.precision: validate samples in f64, and measures the others itself".into()));
+    }
+    Ok(())
 }

@@ -281,6 +281,29 @@ fn tests_of_the_sampler_know_it() {
     own(dir.path(), "sample one-mean --strategy auto --device cpu --quiet --out {}/auto").succeeds();
 }
 
+/// The model has no known truth, no exact posterior, no effects of groups and no kernels: rows say so.
+#[test]
+fn it_is_validated() {
+    let dir = tempfile::tempdir().unwrap();
+    // The first model of a registry is the default.
+    let report = own(dir.path(), "validate --quick --prior-sd 2 --out {}/own --device cpu --json --quiet");
+    let report = report.succeeds().json();
+    assert_eq!(
+        (&report["model"]["name"], &report["data"]["group_sizes"]),
+        (&"one-mean".into(), &serde_json::Value::Null)
+    );
+    let rows = report["verdict"]["rows"].as_array().unwrap();
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
+    for id in ["P0.3", "P0.5", "P2.2", "P2.4", "Q.2"] {
+        assert_eq!(row(id)["status"], "PASS", "{:#}", row(id));
+    }
+    assert_eq!(row("Q.1")["reason"], "the values that made these data are not known");
+    assert_eq!(row("Q.3")["reason"], "the exact posterior of one-mean is not known");
+    assert!(dir.path().join("own/ppc_plot.png").exists() && !dir.path().join("own/shrinkage_plot.png").exists());
+    own(dir.path(), "validate two-means --out {}/bad").fails(2, &["[possible values: one-mean]"]);
+    own(dir.path(), "validate one-mean --device cuda --out {}/gpu").fails(4, &["--device cuda"]);
+}
+
 #[test]
 fn a_batch_of_its_data_sets() {
     let dir = tempfile::tempdir().unwrap();

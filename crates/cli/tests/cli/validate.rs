@@ -80,7 +80,90 @@ fn bad_values_are_usage() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), "validate --groups 0 --out {}/x").fails(2, &["--groups 0"]);
     run(dir.path(), "validate --metric dense --out {}/x").fails(2, &["dense"]);
+    run(dir.path(), "validate eight-school --out {}/x")
+        .fails(2, &["'eight-school'", "a similar value", "'eight-schools'"]);
+    run(dir.path(), "validate eight-schools --groups 5 --out {}/x").fails(2, &["--groups", "hierarchical-normal"]);
     assert!(tree(dir.path()).is_empty());
+    let settings = dir.path().join("settings.toml");
+    for (text, words) in [
+        ("[sampler]\nstrategy = 'auto'", "sampler.strategy"),
+        ("[sampler]\nstrategy = 'many-short'", "sampler.strategy"),
+        ("[sampler]\nprecision = 'f32'", "sampler.precision"),
+    ] {
+        fs::write(&settings, text).unwrap();
+        run(dir.path(), "validate eight-schools --config {}/settings.toml --out {}/x").fails(2, &[words]);
+    }
+    assert_eq!(tree(dir.path()), ["settings.toml"]);
+}
+
+/// Every row says of this model what can be said of it, and no file speaks of the PRD's.
+#[test]
+fn another_model_is_validated_by_its_own_facts() {
+    let dir = tempfile::tempdir().unwrap();
+    // An earlier validation of the PRD's problem left its trace here.
+    fs::create_dir_all(dir.path().join("schools/traces")).unwrap();
+    fs::write(dir.path().join("schools/traces/phase0_test_trace.nc"), "of another problem").unwrap();
+    let found = run(dir.path(), "validate eight-schools --quick --out {}/schools --device cpu");
+    found.succeeds();
+    assert!(found.stderr.contains("data: Rubin's eight schools"), "{}", found.stderr);
+    let text = fs::read_to_string(dir.path().join("schools/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let rows = report["verdict"]["rows"].as_array().unwrap();
+    let judged: Vec<(&str, &str)> =
+        rows.iter().map(|row| (row["id"].as_str().unwrap(), row["status"].as_str().unwrap())).collect();
+    let expected = [
+        ("P0.1", "SKIPPED"),
+        ("P0.2", "SKIPPED"),
+        ("P0.3", "PASS"),
+        ("P0.4", "SKIPPED"),
+        ("P0.5", "PASS"),
+        ("P1.2", "SKIPPED"),
+        ("P1.3", "SKIPPED"),
+        ("P1.4", "SKIPPED"),
+        ("P2.2", "PASS"),
+        ("P2.4", "PASS"),
+        ("Q.1", "SKIPPED"),
+        ("Q.2", "PASS"),
+        ("Q.3", "PASS"),
+    ];
+    assert_eq!(judged, expected, "{}", found.stdout);
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
+    assert_eq!(row("Q.1")["reason"], "the values that made these data are not known");
+    assert_eq!(row("Q.3")["threshold"], "within 4 MCSE, 5 for theta and theta_trans");
+    assert_eq!(row("P0.4")["threshold"], "told, no limit");
+    assert_eq!(report["model"]["name"], "eight-schools");
+    assert_eq!(report["model"]["statements"][1], "tau ~ HalfCauchy(5)");
+    let files = tree(&dir.path().join("schools"));
+    for name in ["traces/trace.nc", "shrinkage_plot.png", "ppc_plot.png", "pareto_front_plot.png", "run/run.toml"] {
+        assert!(files.iter().any(|file| file == name), "{name} is not in {files:?}");
+    }
+    assert!(!files.iter().any(|file| file.contains("phase0")), "{files:?}");
+    for name in ["report.json", "index.html", "benchmark_report.txt", "junit.xml"] {
+        let text = fs::read_to_string(dir.path().join("schools").join(name)).unwrap();
+        for word in
+            ["phase 0", "PRD", "mu_pop", "sigma_obs", "100 groups", "hierarchical-normal", "NumPy's", "collapsed"]
+        {
+            assert!(!text.contains(word), "{name} speaks of {word}");
+        }
+    }
+    let trace = run(dir.path(), "diagnose {}/schools/traces/trace.nc --json");
+    assert_eq!(trace.succeeds().json()["parameters"].as_array().unwrap().len(), 18);
+}
+
+/// Data of the user's own are not the PRD's: its limits of speed and NumPy's hash are not asked of them.
+#[test]
+fn own_data_of_the_prds_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: String = (0..60).map(|k| format!("{},{}\n", k % 6, 5 * (k % 6) + (k * k) % 7)).collect();
+    fs::write(dir.path().join("y.csv"), format!("city,y\n{rows}")).unwrap();
+    let words = "validate --data {}/y.csv --group city --value y --quick --out {}/own --device cpu --json --quiet";
+    let report = run(dir.path(), words).json();
+    let rows = report["verdict"]["rows"].as_array().unwrap();
+    let status = |id: &str| rows.iter().find(|row| row["id"] == id).map(|row| row["status"].as_str().unwrap());
+    assert_eq!((status("Q.4"), status("P1.1"), status("Q.1")), (None, None, Some("SKIPPED")), "{rows:#?}");
+    assert_eq!((status("Q.3"), status("P0.5")), (Some("PASS"), Some("PASS")), "{rows:#?}");
+    assert_eq!(report["title"], "Octopus validation of hierarchical-normal");
+    assert_eq!(report["data"]["group_sizes"], serde_json::json!([10, 10]));
 }
 
 /// Nothing that a test double does may pass for a GPU's doing.

@@ -1,6 +1,7 @@
 //! The exact posterior of eight schools by quadrature over tau: given tau everything else is jointly normal.
 
 use super::density::{EightSchools, MU_SD, TAU_SCALE};
+use crate::exact::Exact;
 use crate::moments::Moments;
 
 /// The posterior means and standard deviations of [`EightSchools`].
@@ -60,6 +61,27 @@ impl SchoolsPosterior {
             tau,
             theta: (0..schools).map(|j| moments(&|given| given.theta(model, j))).collect(),
             theta_trans: (0..schools).map(|j| moments(&|given| given.theta_trans(model, j))).collect(),
+        }
+    }
+}
+
+/// The fewest schools with which draws estimate the standard deviation of tau. The density of tau falls as tau^(-2 - J),
+/// and the standard error of that estimate needs its fourth moment.
+const TELLING_SCHOOLS: usize = 4;
+
+impl Exact for SchoolsPosterior {
+    fn method(&self) -> &'static str {
+        "by quadrature over tau, good to ten digits"
+    }
+
+    fn moments_of(&self, variable: &str, index: usize) -> Option<Moments> {
+        let heavy = self.theta.len() < TELLING_SCHOOLS;
+        match variable {
+            "mu" => Some(self.mu),
+            "tau" => Some(self.tau).filter(|_| !heavy),
+            "theta" => self.theta.get(index).copied(),
+            "theta_trans" => self.theta_trans.get(index).copied(),
+            _ => None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The model of eight schools with its data: the observations of a trace, the effects of schools.
 
+use super::density::{MU_SD, TAU_SCALE};
 use super::{SchoolsData, SchoolsSettings, SchoolsSimulator};
+use crate::exact::{Exact, ExactError, SchoolsPosterior};
 use crate::{BuildError, Effects, EightSchools, ModelError, Problem, Simulator, settings, sha256};
 use octopus_density::{Dim, GroupedData, Labels, LogDensity};
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
@@ -76,6 +78,20 @@ impl Problem for EightSchoolsProblem {
 
     fn effects(&self) -> Option<Effects<'_>> {
         Some(Effects { variable: "theta", mean: "mu", data: &self.grouped })
+    }
+
+    fn exact(&self) -> Result<Option<Box<dyn Exact>>, ExactError> {
+        Ok(Some(Box::new(SchoolsPosterior::compute(&self.density))))
+    }
+
+    fn statements(&self) -> Vec<String> {
+        vec![
+            format!("mu ~ Normal(0, {MU_SD})"),
+            format!("tau ~ HalfCauchy({TAU_SCALE})"),
+            "theta_trans[j] ~ Normal(0, 1)".into(),
+            "theta[j] = mu + tau theta_trans[j]".into(),
+            "y[j] ~ Normal(theta[j], sigma[j]), with sigma[j] known".into(),
+        ]
     }
 }
 

@@ -74,6 +74,19 @@ pub enum Likelihood {
     Pointwise,
 }
 
+impl Likelihood {
+    /// Both forms.
+    pub const ALL: [Self; 2] = [Self::Collapsed, Self::Pointwise];
+
+    /// Returns the form's name, as users give it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Collapsed => "collapsed",
+            Self::Pointwise => "pointwise",
+        }
+    }
+}
+
 /// Groups with normal means and normal observations, non-centered:
 ///
 /// ```text

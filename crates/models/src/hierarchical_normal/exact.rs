@@ -28,6 +28,7 @@ mod statistics;
 
 pub use marginal::{Interval, Marginal};
 
+use crate::exact::Exact;
 use crate::moments::Moments;
 use crate::{HierarchicalPrior, ModelError};
 use evidence::Evidence;
@@ -224,5 +225,20 @@ impl ExactPosterior {
                 (node.weight, shift + intercept + slope * x, variance)
             }),
         )
+    }
+}
+
+impl Exact for ExactPosterior {
+    fn method(&self) -> &'static str {
+        "by quadrature over the two scales, good to ten digits"
+    }
+
+    fn moments_of(&self, variable: &str, index: usize) -> Option<Moments> {
+        Quantity::named(variable, index).map(|quantity| self.moments(quantity))
+    }
+
+    fn hdi_of(&self, variable: &str, index: usize, probability: f64) -> Option<(f64, f64)> {
+        let Interval { low, high } = self.hdi(Quantity::named(variable, index)?, probability);
+        Some((low, high))
     }
 }

@@ -2,9 +2,10 @@
 
 use super::truth::Truth;
 use super::{DataSource, HierarchicalSettings, HierarchicalSimulator};
+use crate::exact::{Exact, ExactError, ExactPosterior};
 use crate::{
-    BuildError, Effects, HierarchicalNormal, Likelihood, ModelError, Problem, RowFilter, Simulator, TableFile,
-    settings, sha256,
+    BuildError, Effects, HierarchicalNormal, Likelihood, ModelError, NamedLikelihood, Problem, RowFilter, Simulator,
+    TableFile, settings, sha256,
 };
 use octopus_density::{Dim, GroupedData, Labels, LogDensity};
 use octopus_formats::observations;
@@ -60,19 +61,6 @@ impl HierarchicalNormalProblem {
         let settings = HierarchicalSettings { likelihood, grouping: Some(grouping), data: source, prior };
         Ok(Self { model, data, truth, settings: settings::write(&settings)?, simulator })
     }
-
-    /// Returns the density as its own type, with the methods that other densities lack.
-    pub fn model(&self) -> &HierarchicalNormal {
-        &self.model
-    }
-
-    /// Makes the density of the same data with another form of the likelihood.
-    ///
-    /// # Errors
-    /// Never for settings that have built a model before.
-    pub fn with_likelihood(&self, likelihood: Likelihood) -> Result<HierarchicalNormal, ModelError> {
-        HierarchicalNormal::new(self.model.data().clone(), *self.model.prior(), likelihood)
-    }
 }
 
 impl Problem for HierarchicalNormalProblem {
@@ -117,6 +105,34 @@ impl Problem for HierarchicalNormalProblem {
 
     fn effects(&self) -> Option<Effects<'_>> {
         Some(Effects { variable: "mu_group", mean: "mu_pop", data: self.model.data() })
+    }
+
+    fn exact(&self) -> Result<Option<Box<dyn Exact>>, ExactError> {
+        Ok(Some(Box::new(ExactPosterior::compute(self.model.data(), self.model.prior())?)))
+    }
+
+    fn statements(&self) -> Vec<String> {
+        let prior = self.model.prior();
+        vec![
+            format!("mu_pop ~ Normal({}, {})", prior.mu_mean, prior.mu_sd),
+            format!("sigma_pop ~ HalfNormal({})", prior.sigma_pop_scale),
+            "z[j] ~ Normal(0, 1)".into(),
+            "mu_group[j] = mu_pop + sigma_pop z[j]".into(),
+            format!("sigma_obs ~ HalfNormal({})", prior.sigma_obs_scale),
+            "y[i] ~ Normal(mu_group[group[i]], sigma_obs)".into(),
+        ]
+    }
+
+    fn likelihood(&self) -> Option<&'static str> {
+        Some(self.model.likelihood().name())
+    }
+
+    fn likelihoods(&self) -> Result<Vec<NamedLikelihood>, ModelError> {
+        let of = |likelihood: Likelihood| {
+            let density = HierarchicalNormal::new(self.model.data().clone(), *self.model.prior(), likelihood)?;
+            Ok(NamedLikelihood { name: likelihood.name(), density: Box::new(density) })
+        };
+        Likelihood::ALL.into_iter().map(of).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The exact posterior: against posteriordb's reference draws, and against sums over a plain grid.
 
 use octopus_density::LogDensity;
-use octopus_models::EightSchools;
-use octopus_models::exact::{Moments, SchoolsPosterior};
+use octopus_models::exact::{Exact, Moments, SchoolsPosterior};
+use octopus_models::{EightSchools, Registry};
 
 /// Means of theta_1 .. theta_8, mu and tau over posteriordb's 10,000 reference draws, with their Monte Carlo standard
 /// errors: `reference_posteriors/summary_statistics/mean_value/mean_value/eight_schools-eight_schools_noncentered.json`.
@@ -72,4 +72,21 @@ fn one_school_by_sums_over_a_grid() {
 fn one_school_leaves_taus_spread_infinite() {
     let posterior = SchoolsPosterior::compute(&EightSchools::new(&[6.0], &[4.0]).unwrap());
     assert!(posterior.tau.mean.is_finite() && posterior.tau.sd.is_infinite());
+}
+
+/// The standard deviation of tau has no standard error in draws where three schools leave it too heavy a tail.
+#[test]
+fn a_problem_tells_what_draws_can_be_held_to() {
+    let model = Registry::shipped().find("eight-schools").unwrap();
+    let exact =
+        |settings: &str| model.build(&settings.parse().unwrap(), None).unwrap().exact().unwrap().expect("known");
+    let (rubin, own) = (exact(""), SchoolsPosterior::compute(&EightSchools::rubin()));
+    for (name, index, moments) in
+        [("mu", 0, own.mu), ("tau", 0, own.tau), ("theta", 7, own.theta[7]), ("theta_trans", 2, own.theta_trans[2])]
+    {
+        assert_eq!(rubin.moments_of(name, index), Some(moments), "{name}");
+    }
+    assert_eq!((rubin.moments_of("theta", 8), rubin.moments_of("sigma", 0)), (None, None));
+    let three = exact("[data]\ny = [1.0, 2.0, 4.0]\nsigma = [1.0, 1.0, 2.0]");
+    assert!(three.moments_of("tau", 0).is_none() && three.moments_of("mu", 0).is_some());
 }

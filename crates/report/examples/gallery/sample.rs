@@ -217,7 +217,8 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
         samplers: &["NUTS low-rank".to_owned(), "NUTS diagonal".to_owned()],
         dashboard: true,
         exact_hdi89: &[],
-        predictive: &sample.statistics,
+        predictive: Measured::Value(&sample.statistics),
+        other_model: false,
     };
     let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let settings = [
@@ -242,7 +243,7 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
             source: "NumPy's legacy generator, seed 42".to_owned(),
             groups: shape.groups,
             observations: sample.observed.len(),
-            group_sizes: (10, 10),
+            group_sizes: Some((10, 10)),
             sha256: "1f0c6e2b7a94d35880c1e6f29ab4473de05d8b61c79f2a3e4b5c6d7e8f901234".to_owned(),
         },
         model: ModelFacts {
@@ -255,7 +256,7 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
                 "sigma_obs ~ HalfNormal(5)",
                 "y[i] ~ Normal(mu_group[group[i]], sigma_obs)",
             ]),
-            likelihood: "collapsed".to_owned(),
+            likelihood: Some("collapsed".to_owned()),
             dimension: shape.groups + 3,
         },
         settings: settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
@@ -326,5 +327,5 @@ pub(crate) fn benchmark() -> Benchmark {
         what: "100 groups".to_owned(),
         ratio: Measured::missing("no NVIDIA driver on this machine"),
     });
-    Benchmark { runs, speedups: speedups.into() }
+    Benchmark { runs, speedups: speedups.into(), other_model: false }
 }

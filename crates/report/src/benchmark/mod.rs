@@ -17,6 +17,9 @@ pub struct Benchmark {
     pub runs: Vec<EngineRun>,
     /// Speed-ups by each definition.
     pub speedups: Vec<Speedup>,
+    /// Whether these are times of another problem than the PRD's, of which the PRD expects nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_model: bool,
 }
 
 /// One engine with one setting on one problem.
@@ -89,6 +92,15 @@ impl SpeedupDefinition {
                 "(b) whole device: min-ESS/s, all cores against the whole GPU (decides P0.4, P1.1, P2.1)"
             }
             Self::Baselines => "(c) against PyMC on the CPU and NumPyro on the same GPU",
+        }
+    }
+
+    /// Describes in words what is compared for a model of which the PRD asks nothing; `None` where nothing is.
+    fn words_of_other_model(self) -> Option<&'static str> {
+        match self {
+            Self::IdenticalConfiguration => Some("(a) identical configuration: same chains, same algorithm"),
+            Self::WholeDevice => Some("(b) whole device: min-ESS/s, all cores against the whole GPU"),
+            Self::Baselines => None,
         }
     }
 }
@@ -173,12 +185,37 @@ impl EngineRun {
         self.chains * self.draws
     }
 
+    /// Returns the size of the data in words, e.g. `100 groups`.
+    pub fn size(&self) -> String {
+        size_name(self.groups)
+    }
+
     pub(crate) fn problem(&self) -> String {
-        format!("{} groups, {} obs.", count(self.groups as u64), count(self.observations as u64))
+        let groups =
+            if self.groups == 1 { "1 group".to_owned() } else { format!("{} groups", count(self.groups as u64)) };
+        format!("{groups}, {} obs.", count(self.observations as u64))
     }
 }
 
+/// Returns a number of groups in words, e.g. `100 groups`.
+pub fn size_name(groups: usize) -> String {
+    format!("{groups} group{}", if groups == 1 { "" } else { "s" })
+}
+
 impl Benchmark {
+    /// Returns the definitions by which speed-ups are compared, each with its words.
+    pub(crate) fn definitions(&self) -> Vec<(SpeedupDefinition, &'static str)> {
+        let words = |definition: SpeedupDefinition| {
+            if self.other_model { definition.words_of_other_model() } else { Some(definition.words()) }
+        };
+        SpeedupDefinition::ALL.into_iter().filter_map(|definition| Some((definition, words(definition)?))).collect()
+    }
+
+    /// Returns what the PRD expects of the times; of those of another model it expects nothing.
+    pub(crate) fn expectations(&self) -> &'static [Expectation] {
+        if self.other_model { &[] } else { &EXPECTATIONS }
+    }
+
     /// Returns the shortest median wall time at `groups` on a GPU or not, of the PRD's chains: runs of many short ones
     /// are not what its table is about.
     fn best_wall(&self, groups: usize, gpu: bool) -> Option<f64> {
@@ -221,12 +258,14 @@ mod tests {
         };
         let many = EngineRun { chains: 1024, ..run(100, Measured::Value(times(&[0.5]))) };
         let runs = vec![run(100, Measured::Value(times(&[1.0]))), run(70, Measured::missing("no time"))];
-        let benchmark = Benchmark { runs, speedups: vec![] };
+        let benchmark = Benchmark { runs, ..Benchmark::default() };
         let labels: Vec<_> = benchmark.plot().rows.into_iter().map(|row| row.label).collect();
         assert_eq!(labels, ["CPU, 1 thread", "CPU, 1 thread", "PRD expects, CPU", "PRD expects, GPU"]);
         assert_eq!(benchmark.best_wall(100, false), Some(1.0));
         assert_eq!(benchmark.best_wall(70, false), None);
-        let with_many = Benchmark { runs: [benchmark.runs, vec![many]].concat(), speedups: vec![] };
+        let other = Benchmark { other_model: true, ..benchmark.clone() };
+        assert_eq!(other.plot().rows.len(), 2, "the PRD expects nothing of another model");
+        let with_many = Benchmark { runs: [benchmark.runs, vec![many]].concat(), ..Benchmark::default() };
         assert_eq!(with_many.best_wall(100, false), Some(1.0), "many chains are another run");
     }
 }

@@ -1,6 +1,6 @@
 //! The text of `benchmark_report.txt`: facts, timings, speedups, and what the PRD expects.
 
-use super::{Benchmark, EXPECTATIONS, EngineTimes, SpeedupDefinition};
+use super::{Benchmark, EngineTimes, SpeedupDefinition};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
 use crate::measured::Measured;
 use crate::report::Report;
@@ -60,15 +60,17 @@ pub(crate) fn settings_facts(report: &Report) -> Vec<(String, String)> {
 pub(crate) fn data_facts(report: &Report) -> Vec<(String, String)> {
     let data = &report.data;
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let (least, most) = data.group_sizes;
-    let sizes = if least == most { least.to_string() } else { format!("{least} to {most}") };
-    vec![
+    let mut facts = vec![
         fact("source", data.source.clone()),
         fact("groups", count(data.groups as u64)),
         fact("observations", count(data.observations as u64)),
-        fact("observations a group", sizes),
-        fact("SHA-256 of y", data.sha256.clone()),
-    ]
+    ];
+    if let Some((least, most)) = data.group_sizes {
+        let sizes = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        facts.push(fact("observations a group", sizes));
+    }
+    facts.push(fact("SHA-256 of y", data.sha256.clone()));
+    facts
 }
 
 fn facts(title: &str, facts: &[(String, String)], charset: Charset) -> String {
@@ -102,18 +104,21 @@ impl Benchmark {
         text += &text_table(&columns, &self.timing_rows(), charset.table());
         for run in &self.runs {
             if let Measured::NotMeasured(reason) = &run.result {
-                text += &format!("  {} at {} groups: not measured: {reason}\n", run.engine, run.groups);
+                text += &format!("  {} at {}: not measured: {reason}\n", run.engine, run.size());
             }
         }
         text += "\n  wall: median of the repeats, from the start of warm-up to the last draw; samples: kept draws of all\n  \
                  chains; samples/s, time for 1000 samples and min ESS/s count the whole wall time; leapfrogs: one run,\n  \
                  warm-up included; variation: sd over mean of the repeats' wall times (number of repeats)\n\n";
         text += &heading("Speed-up of the GPU", charset);
-        for definition in SpeedupDefinition::ALL {
-            text += &format!("  {}\n", definition.words());
+        for (definition, words) in self.definitions() {
+            text += &format!("  {words}\n");
             for (what, value) in self.speedup_lines(definition) {
                 text += &format!("      {what}: {value}\n");
             }
+        }
+        if self.expectations().is_empty() {
+            return text;
         }
         text.push('\n');
         text += &heading("What the PRD expects (on an RTX A6000, 48 GB, CUDA 12.4) beside this machine", charset);
@@ -163,7 +168,7 @@ impl Benchmark {
     pub(crate) fn expectation_rows(&self) -> Vec<Vec<String>> {
         let range = |(low, high): (f64, f64)| format!("{} to {}", round_seconds(low), round_seconds(high));
         let here = |wall: Option<f64>| wall.map_or("-".to_owned(), seconds);
-        EXPECTATIONS
+        self.expectations()
             .iter()
             .map(|expected| {
                 let (cpu, gpu) = (self.best_wall(expected.groups, false), self.best_wall(expected.groups, true));

@@ -13,12 +13,22 @@ impl Density {
     /// The grid reaches three bandwidths beyond the values, so that curves come down to nothing, but not below 0 where no
     /// value is: a scale's density ends there.
     pub(crate) fn of(sample: &[f64]) -> Option<Self> {
+        Self::from(sample, 0.0)
+    }
+
+    /// Estimates like [`of`](Self::of) the density of a sample of what can be below 0, even if no value of this sample is.
+    pub(crate) fn of_unbounded(sample: &[f64]) -> Option<Self> {
+        Self::from(sample, f64::NEG_INFINITY)
+    }
+
+    /// Estimates a density that ends at `bound` where no value is below.
+    fn from(sample: &[f64], bound: f64) -> Option<Self> {
         let Kde { grid, bandwidth, .. } = kde(sample)?;
         let half = 0.5 * (grid[1] - grid[0]);
         let (first, last) = (grid[0] - half, grid[grid.len() - 1] + half);
         let start = first - 3.0 * bandwidth;
         // The first value is an edge but for rounding.
-        let start = if first > -half && start < 0.0 { 0.0 } else { start };
+        let start = if first > bound - half { start.max(bound) } else { start };
         let limits = Some([start, last + 3.0 * bandwidth]);
         kde_with(sample, &KdeOptions { bandwidth: Bandwidth::Fixed(bandwidth), limits, ..KdeOptions::default() })
             .map(Self)
@@ -83,6 +93,16 @@ mod tests {
         let exponential: Vec<f64> = (0..20_000).map(|i| -(1.0 - (i as f64 + 0.5) / 20_000.0).ln()).collect();
         let (first, _, _) = ends(&exponential);
         assert!(first.0 > 0.0 && first.0 < 0.02 && first.1 > 0.9, "{first:?}");
+    }
+
+    /// Eight numbers that happen to be positive are no scale.
+    #[test]
+    fn a_small_sample_of_what_can_be_negative_has_no_bound() {
+        let sample = [0.1, 0.4, 0.7, 1.1, 1.3, 1.6, 2.0, 2.4];
+        let (bounded, free) = (Density::of(&sample).unwrap(), Density::of_unbounded(&sample).unwrap());
+        assert!(bounded.points().next().unwrap().0 > 0.0 && bounded.at(-0.2) == 0.0);
+        assert!(free.points().next().unwrap().0 < -1.0 && free.at(-0.2) > 0.01);
+        assert!(free.at(0.05) < bounded.at(0.05));
     }
 
     #[test]

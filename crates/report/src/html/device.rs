@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::table::{Column, of_words};
-use crate::benchmark::{EXPECTATION_COLUMNS, SpeedupDefinition};
+use crate::benchmark::EXPECTATION_COLUMNS;
 use crate::measured::Measured;
 use crate::report::Report;
 use crate::verdict::Status;
@@ -20,21 +20,28 @@ pub(super) fn content(report: &Report) -> Markup {
             }
         }
         p {
-            "A fast CPU makes an honest ratio hard, so there are three: the same four chains on both; "
-            "the best that each whole device can do, in effective draws a second with warm-up, which decides; "
-            "and the samplers that people use today."
+            @if report.benchmark.as_ref().is_some_and(|benchmark| benchmark.other_model) {
+                "A fast CPU makes an honest ratio hard, so there are two: the same chains on both; "
+                "and the best that each whole device can do, in effective draws a second with warm-up."
+            } @else {
+                "A fast CPU makes an honest ratio hard, so there are three: the same four chains on both; "
+                "the best that each whole device can do, in effective draws a second with warm-up, which decides; "
+                "and the samplers that people use today."
+            }
         }
         h3 { "Criteria" }
         (criteria(report))
         @if let Some(benchmark) = &report.benchmark {
             h3 { "Speed-up of the GPU" }
-            @let rows: Vec<Vec<String>> = SpeedupDefinition::ALL.into_iter().flat_map(|definition| {
+            @let rows: Vec<Vec<String>> = benchmark.definitions().into_iter().flat_map(|(definition, words)| {
                 let lines = benchmark.speedup_lines(definition).into_iter();
-                lines.map(move |(what, value)| vec![definition.words().to_owned(), what, value])
+                lines.map(move |(what, value)| vec![words.to_owned(), what, value])
             }).collect();
             (of_words("speed-ups", &["what is compared", "problem", "speed-up"].map(Column::named), &rows, &[]))
-            h3 { "What the PRD expects of an RTX A6000, beside this machine" }
-            (of_words("expectations", &EXPECTATION_COLUMNS.map(Column::named), &benchmark.expectation_rows(), &[]))
+            @if !benchmark.expectations().is_empty() {
+                h3 { "What the PRD expects of an RTX A6000, beside this machine" }
+                (of_words("expectations", &EXPECTATION_COLUMNS.map(Column::named), &benchmark.expectation_rows(), &[]))
+            }
         }
     }
 }

@@ -12,8 +12,12 @@ use crate::summary::SummaryRow;
 pub(super) fn model(report: &Report) -> Markup {
     let model = &report.model;
     html! {
-        p { code { (model.name) } ", " (model.likelihood) " likelihood, " (count(model.dimension as u64)) " unconstrained dimensions." }
-        pre { (model.statements.join("\n")) }
+        p {
+            code { (model.name) } ", "
+            @if let Some(form) = &model.likelihood { (form) " likelihood, " }
+            (count(model.dimension as u64)) " unconstrained dimension" @if model.dimension != 1 { "s" } "."
+        }
+        @if !model.statements.is_empty() { pre { (model.statements.join("\n")) } }
     }
 }
 
@@ -92,7 +96,7 @@ pub(super) fn benchmark(report: &Report) -> Markup {
         (of_words("timings", &columns, &benchmark.timing_rows(), &choices))
         @for run in &benchmark.runs {
             @if let crate::measured::Measured::NotMeasured(reason) = &run.result {
-                p.muted { (run.engine) " at " (run.groups) " groups: not measured: " (reason) }
+                p.muted { (run.engine) " at " (run.size()) ": not measured: " (reason) }
             }
         }
     }

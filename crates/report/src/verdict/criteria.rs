@@ -25,8 +25,25 @@ const fn row(
     Criterion { id, priority, criterion, threshold, wants_gpu }
 }
 
+/// The rows that the PRD asks of its own problem alone: how many times as fast a GPU must be there, and that other samplers
+/// are compared.
+const PRDS_ALONE: [&str; 3] = ["P1.1", "P2.1", "P2.3"];
+
+/// The row of the speed-up, which has no limit for another model.
+const SPEEDUP: &str = "P0.4";
+
+/// Returns the rows that are judged, in order: all of the PRD's problem, and of another those that can be asked of any.
+pub(super) fn asked(other_model: bool) -> Vec<Criterion> {
+    let mut rows = CRITERIA.to_vec();
+    if other_model {
+        rows.retain(|row| !PRDS_ALONE.contains(&row.id));
+        rows.iter_mut().filter(|row| row.id == SPEEDUP).for_each(|row| row.threshold = "told, no limit");
+    }
+    rows
+}
+
 /// All rows, in order.
-pub(super) const CRITERIA: [Criterion; 15] = [
+const CRITERIA: [Criterion; 15] = [
     row("P0.1", "P0", "GPU detected", "a usable GPU", true),
     row("P0.2", "P0", "Model samples on the GPU without errors", "no error", true),
     row("P0.3", "P0", "All parameters converged", "R-hat < 1.01, bulk and tail ESS > 400", false),

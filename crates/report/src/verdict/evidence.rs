@@ -1,6 +1,7 @@
 //! Makes the rows of the verdict from what was measured, with one small function for each criterion.
 
-use super::{CRITERIA, Criterion, Status, Verdict, VerdictRow};
+use super::criteria::asked;
+use super::{Criterion, Status, Verdict, VerdictRow};
 use crate::format::{bytes, percent, rate, significant};
 use crate::measured::Measured;
 use crate::summary::{PredictiveStatistic, SummaryRow, by_worst_rhat};
@@ -71,8 +72,11 @@ pub struct Evidence<'a> {
     /// The exact posterior's 89% HDI of scalars by name, where it is known: a truth that it leaves out is no
     /// fault of the sampler.
     pub exact_hdi89: &'a [(String, (f64, f64))],
-    /// The predictive check, empty if there was none.
-    pub predictive: &'a [PredictiveStatistic],
+    /// The predictive check, or why there was none.
+    pub predictive: Measured<&'a [PredictiveStatistic]>,
+    /// Whether the problem is another than the PRD's: then rows that are about the PRD's own are left out, and the
+    /// speed-up is told without a limit.
+    pub other_model: bool,
 }
 
 /// Value, status and advice of one row.
@@ -114,7 +118,7 @@ impl Evidence<'_> {
                 advice,
             }
         };
-        Verdict::new(CRITERIA.iter().map(row).collect(), self.require_gpu)
+        Verdict::new(asked(self.other_model).iter().map(row).collect(), self.require_gpu)
     }
 
     fn judge(&self, id: &str) -> Judged {
@@ -131,7 +135,7 @@ impl Evidence<'_> {
                 Measured::NotMeasured(reason) => skipped(reason.as_str()),
             },
             "P0.3" => self.convergence(),
-            "P0.4" => self.speedup(3.0),
+            "P0.4" => self.speedup(if self.other_model { 0.0 } else { 3.0 }),
             "P1.1" => self.speedup(5.0),
             "P2.1" => self.speedup(8.0),
             "P0.5" => self.deliverables(),
@@ -285,14 +289,16 @@ impl Evidence<'_> {
     }
 
     fn predictive(&self) -> Judged {
-        if self.predictive.is_empty() {
-            return skipped("no predictive draws were made");
-        }
+        let found = match &self.predictive {
+            Measured::Value([]) => return skipped("no predictive draws were made"),
+            Measured::Value(found) => found,
+            Measured::NotMeasured(reason) => return skipped(reason.as_str()),
+        };
         let values: Vec<String> =
-            self.predictive.iter().map(|s| format!("{} p = {}", s.name, significant(s.p_value, 2))).collect();
+            found.iter().map(|s| format!("{} p = {}", s.name, significant(s.p_value, 2))).collect();
         let value = values.join(", ");
         let odd: Vec<&str> =
-            self.predictive.iter().filter(|s| !(0.01..=0.99).contains(&s.p_value)).map(|s| s.name.as_str()).collect();
+            found.iter().filter(|s| !(0.01..=0.99).contains(&s.p_value)).map(|s| s.name.as_str()).collect();
         if odd.is_empty() {
             return pass(value);
         }
@@ -345,7 +351,8 @@ mod tests {
             samplers: &[],
             dashboard: true,
             exact_hdi89: &[],
-            predictive: &[],
+            predictive: Measured::Value(&[]),
+            other_model: false,
         }
     }
 
@@ -362,7 +369,7 @@ mod tests {
     fn every_row_is_judged() {
         let parameters = [parameter("mu_pop")];
         let verdict = without_gpu(&parameters).verdict();
-        assert_eq!(verdict.rows.len(), CRITERIA.len());
+        assert_eq!(verdict.rows.len(), asked(false).len());
         assert!(!format!("{verdict:?}").contains("nothing judges"));
     }
 
@@ -413,6 +420,19 @@ mod tests {
     }
 
     #[test]
+    fn of_another_model_only_what_can_be_asked_of_any() {
+        let parameters = [parameter("mu")];
+        let other = Evidence { other_model: true, ..without_gpu(&parameters) };
+        let verdict = other.verdict();
+        let ids: Vec<&str> = verdict.rows.iter().map(|row| row.id.as_str()).collect();
+        let expected = ["P0.1", "P0.2", "P0.3", "P0.4", "P0.5", "P1.2", "P1.3", "P1.4", "P2.2", "P2.4", "Q.1", "Q.2"];
+        assert_eq!(ids, expected);
+        check(&other, "P0.4", "SKIPPED", "no limit");
+        // A GPU need not be faster for ten numbers.
+        check(&Evidence { speedup: Measured::Value(0.4), ..other }, "P0.4", "PASS", "0.400x");
+    }
+
+    #[test]
     fn truths() {
         let mut parameters = [parameter("mu_pop"), parameter("mu_group[0]")];
         check(&without_gpu(&parameters), "Q.1", "PASS", "all 1 inside; RMSE of the 1 array means 1.00");
@@ -454,10 +474,22 @@ mod tests {
         check(&base, "P2.3", "SKIPPED", "no samplers");
         check(&Evidence { dashboard: false, ..base.clone() }, "P2.4", "FAIL", "no page");
         check(&base, "Q.2", "SKIPPED", "no predictive draws");
+        let none = Measured::missing("the model predicts nothing");
+        check(&Evidence { predictive: none, ..base.clone() }, "Q.2", "SKIPPED", "predicts nothing");
         let statistic =
             |p_value| [PredictiveStatistic { name: "max".to_owned(), observed: 1.0, replicated: vec![], p_value }];
-        check(&Evidence { predictive: &statistic(0.4), ..base.clone() }, "Q.2", "PASS", "max p = 0.40");
-        check(&Evidence { predictive: &statistic(0.0), ..base.clone() }, "Q.2", "FAIL", "the data's max");
-        check(&Evidence { predictive: &statistic(f64::NAN), ..base }, "Q.2", "FAIL", "NaN");
+        check(
+            &Evidence { predictive: Measured::Value(&statistic(0.4)), ..base.clone() },
+            "Q.2",
+            "PASS",
+            "max p = 0.40",
+        );
+        check(
+            &Evidence { predictive: Measured::Value(&statistic(0.0)), ..base.clone() },
+            "Q.2",
+            "FAIL",
+            "the data's max",
+        );
+        check(&Evidence { predictive: Measured::Value(&statistic(f64::NAN)), ..base }, "Q.2", "FAIL", "NaN");
     }
 }

@@ -8,7 +8,6 @@ mod text;
 
 use serde::{Deserialize, Serialize};
 
-use criteria::CRITERIA;
 pub use criteria::Criterion;
 pub use evidence::{Deliverable, Evidence, MemoryUse, PosteriorMatch};
 

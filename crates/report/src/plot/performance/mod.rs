@@ -2,7 +2,7 @@
 
 mod draw;
 
-use crate::benchmark::{Benchmark, EXPECTATIONS, EngineTimes};
+use crate::benchmark::{Benchmark, EngineTimes};
 use crate::measured::Measured;
 
 /// The data of a performance comparison.
@@ -98,7 +98,9 @@ impl Benchmark {
             rows.push(PerformanceRow { problem: run.problem(), label: label.join(", "), result });
         }
         for (problem, groups) in sizes {
-            let Some(expected) = EXPECTATIONS.iter().find(|expected| expected.groups == groups) else { continue };
+            let Some(expected) = self.expectations().iter().find(|expected| expected.groups == groups) else {
+                continue;
+            };
             for (label, wall_s) in [("PRD expects, CPU", expected.cpu_s), ("PRD expects, GPU", expected.gpu_s)] {
                 let result = PerformanceResult::Expected { wall_s };
                 rows.push(PerformanceRow { problem: problem.clone(), label: label.to_owned(), result });

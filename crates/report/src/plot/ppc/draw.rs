@@ -43,7 +43,7 @@ impl Plot for PpcPlot {
         key(&mut scene, (x, top + 8.0), VERMILLION, true, "mean of the replicated");
         top += 40.0;
         let panel = Panel { left: MARGIN, top, right: WIDTH - MARGIN, bottom: top + DENSITY };
-        draw_densities(&mut scene, &panel, &self.observed, &curves, range);
+        draw_densities(&mut scene, &panel, &self.observed, self.density(&self.observed), &curves, range);
         top = panel.bottom + 90.0;
         let width = (WIDTH - 2.0 * MARGIN - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
         for (i, statistic) in self.statistics.iter().enumerate() {
@@ -55,11 +55,17 @@ impl Plot for PpcPlot {
     }
 }
 
-fn draw_densities(scene: &mut Scene, panel: &Panel, observed: &[f64], curves: &[Density], range: (f64, f64)) {
+fn draw_densities(
+    scene: &mut Scene,
+    panel: &Panel,
+    observed: &[f64],
+    own: Option<Density>,
+    curves: &[Density],
+    range: (f64, f64),
+) {
     let x = panel.x(range);
     panel.draw_x(scene, &x);
     panel.name_x(scene, "y");
-    let own = Density::of(observed);
     let peak = curves.iter().chain(&own).map(Density::peak).fold(0.0, f64::max);
     let y = panel.y((0.0, if peak > 0.0 { 1.05 * peak } else { 1.0 }));
     let line = |points: &mut dyn Iterator<Item = (f64, f64)>| -> Vec<(f64, f64)> {

@@ -23,10 +23,18 @@ pub struct PpcPlot {
 }
 
 impl PpcPlot {
+    /// Estimates the density of a data set. It may go below 0 where any of the data do: a few replicated values that happen
+    /// to be positive have no bound there.
+    fn density(&self, values: &[f64]) -> Option<Density> {
+        let negative = |values: &[f64]| values.iter().any(|value| *value < 0.0);
+        let any = negative(&self.observed) || self.replicates.iter().any(|replicate| negative(replicate));
+        if any { Density::of_unbounded(values) } else { Density::of(values) }
+    }
+
     /// Densities of the replicated data sets, evenly chosen when there are more than fit.
     fn curves(&self) -> Vec<Density> {
         let every = self.replicates.len().div_ceil(MOST_CURVES).max(1);
-        self.replicates.iter().step_by(every).filter_map(|values| Density::of(values)).collect()
+        self.replicates.iter().step_by(every).filter_map(|values| self.density(values)).collect()
     }
 
     /// Returns the values to show: observations and all but the outermost 0.1% of the replicates.

@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
-use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
+use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot, Widths};
 use crate::error::ReportError;
 use crate::estimate::Density;
 use crate::format::{count, significant};
@@ -70,8 +70,9 @@ fn title(scene: &mut Scene, place: &Panel, name: &str, parts: Vec<Text>) {
 
 fn draw_panel(scene: &mut Scene, panel: &PriorPosteriorPanel, place: &Panel) {
     let words = |text: String, colour| Text::new((0.0, 0.0), text, SMALL, colour);
-    let sds = format!("sd {} to {}", significant(panel.prior_sd, 3), significant(panel.posterior_sd, 3));
-    title(scene, place, &panel.name, vec![words(panel.change(), BLUE).bold(), words(sds.clone(), MUTED)]);
+    let Widths { name, prior, posterior } = panel.widths();
+    let widths = format!("{name} {} to {}", significant(prior, 3), significant(posterior, 3));
+    title(scene, place, &panel.name, vec![words(panel.change(), BLUE).bold(), words(widths.clone(), MUTED)]);
     let x = place.x(panel.range());
     place.draw_x(scene, &x);
     let densities = [(&panel.prior, ORANGE), (&panel.posterior, BLUE)].map(|(v, colour)| (v, Density::of(v), colour));
@@ -100,7 +101,7 @@ fn draw_panel(scene: &mut Scene, panel: &PriorPosteriorPanel, place: &Panel) {
     if let Some(truth) = panel.truth.filter(|&truth| x.contains(truth)) {
         scene.dashed((x.px(truth), place.top), (x.px(truth), place.bottom), VERMILLION, 3.0);
     }
-    let words = format!("{}\n{}\n{sds}", panel.name, panel.change());
+    let words = format!("{}\n{}\n{widths}", panel.name, panel.change());
     scene.tip((place.left, place.top), (place.right, place.bottom), words);
 }
 
@@ -155,7 +156,8 @@ fn draw_narrowing(scene: &mut Scene, narrowing: &Narrowing, place: &Panel) {
     let (from, to) = (half(low * 0.9).floor(), half(high * 1.1).ceil());
     let x = Axis::log((10f64.powf(0.5 * from), 10f64.powf(0.5 * to)), place.left, place.right);
     place.draw_x(scene, &x);
-    place.name_x(scene, "posterior sd / prior sd");
+    let measure = format!("posterior {width} / prior {width}", width = narrowing.width);
+    place.name_x(scene, &measure);
     let logs: Vec<f64> = sorted.iter().map(|&v| half(v)).collect();
     let counts = histogram(&logs, (from, to), BINS);
     let highest = counts.iter().copied().max().unwrap_or(0).max(1);
@@ -167,7 +169,7 @@ fn draw_narrowing(scene: &mut Scene, narrowing: &Narrowing, place: &Panel) {
     }
     scene.dashed((x.px(1.0), place.top), (x.px(1.0), place.bottom), MUTED, 2.5);
     let range = format!("from {} to {}", significant(sorted[0], 3), significant(sorted[sorted.len() - 1], 3));
-    let words = format!("{}: {elements}\nposterior sd / prior sd\n{middle}, {range}", narrowing.name);
+    let words = format!("{}: {elements}\n{measure}\n{middle}, {range}", narrowing.name);
     scene.tip((place.left, place.top), (place.right, place.bottom), words);
 }
 

@@ -18,6 +18,11 @@ use octopus_diag::quantile_of_sorted;
 const MOST_PANELS: usize = 12;
 /// Elements of an array that get a panel each; of a longer one a histogram shows how much each was narrowed.
 const MOST_ELEMENTS: usize = 6;
+/// Draws whose standard deviation is so many times that of a normal distribution with their interquartile range are taken
+/// for those of a prior that has none, such as Cauchy's: of other draws theirs would be another number.
+const HEAVY: f64 = 5.0;
+/// The interquartile range of a normal distribution in its standard deviations.
+const NORMAL_IQR: f64 = 1.349;
 
 /// The data of a comparison of prior and posterior.
 #[derive(Clone, Debug)]
@@ -50,8 +55,30 @@ pub struct PriorPosteriorPanel {
 pub struct Narrowing {
     /// The variable.
     pub name: String,
-    /// Posterior over prior standard deviation of each element.
+    /// Posterior over prior width of each element.
     pub ratios: Vec<f64>,
+    /// The width that is compared: `sd`, or `IQR` where priors have no standard deviation.
+    pub width: &'static str,
+}
+
+/// Widths of the prior and the posterior of one scalar: standard deviations, or interquartile ranges where the prior has
+/// no standard deviation.
+struct Widths {
+    name: &'static str,
+    prior: f64,
+    posterior: f64,
+}
+
+impl Widths {
+    /// Takes the standard deviations, unless the draws from the prior show that it has none.
+    fn of(prior: &[f64], sds: (f64, f64), posterior: impl FnOnce() -> Vec<f64>) -> Self {
+        let range = iqr(prior);
+        if range > 0.0 && sds.0 > HEAVY * range / NORMAL_IQR {
+            Self { name: "IQR", prior: range, posterior: iqr(&posterior()) }
+        } else {
+            Self { name: "sd", prior: sds.0, posterior: sds.1 }
+        }
+    }
 }
 
 impl PriorPosteriorPlot {
@@ -77,9 +104,15 @@ impl PriorPosteriorPlot {
                 Some((priors.get(&element.name)?, element, prior_row, row))
             });
             if array.elements(2) > MOST_ELEMENTS {
-                let ratios: Vec<f64> = pairs.map(|(_, _, prior_row, row)| row.sd / prior_row.sd).collect();
-                if !ratios.is_empty() {
-                    plot.narrowings.push(Narrowing { name: variable.clone(), ratios });
+                let widths: Vec<Widths> = pairs
+                    .map(|(prior, posterior, prior_row, row)| {
+                        Widths::of(&prior.pooled(), (prior_row.sd, row.sd), || posterior.pooled())
+                    })
+                    .collect();
+                let ratios = widths.iter().map(|widths| widths.posterior / widths.prior).collect();
+                let heavy = widths.iter().find(|widths| widths.name != "sd");
+                if let Some(widths) = heavy.or(widths.first()) {
+                    plot.narrowings.push(Narrowing { name: variable.clone(), ratios, width: widths.name });
                 }
                 continue;
             }
@@ -100,9 +133,15 @@ impl PriorPosteriorPlot {
 }
 
 impl PriorPosteriorPanel {
-    /// Returns the values to show: the posterior, and the prior as far as the posterior stays wider than a line.
+    fn widths(&self) -> Widths {
+        Widths::of(&self.prior, (self.prior_sd, self.posterior_sd), || self.posterior.clone())
+    }
+
+    /// Returns the values to show: the posterior, and the prior as far as the posterior stays wider than a line. Of a prior
+    /// with heavy tails less is shown.
     fn range(&self) -> (f64, f64) {
-        let (prior, posterior) = (bulk(&self.prior, 0.005), bulk(&self.posterior, 0.001));
+        let tail = if self.widths().name == "sd" { 0.005 } else { 0.05 };
+        let (prior, posterior) = (bulk(&self.prior, tail), bulk(&self.posterior, 0.001));
         let Some(own) = extent([posterior.0, posterior.1]) else {
             return widened(extent([prior.0, prior.1]).unwrap_or((0.0, 1.0)), 0.04);
         };
@@ -115,13 +154,20 @@ impl PriorPosteriorPanel {
 
     /// `21.8 times narrower`.
     fn change(&self) -> String {
-        match self.prior_sd / self.posterior_sd {
+        let widths = self.widths();
+        match widths.prior / widths.posterior {
             ratio if !ratio.is_finite() || ratio <= 0.0 => "change of width not defined".to_owned(),
             ratio if ratio < 0.995 => format!("{} times wider", significant(1.0 / ratio, 3)),
             ratio if ratio < 1.005 => "as wide as before".to_owned(),
             ratio => format!("{} times narrower", significant(ratio, 3)),
         }
     }
+}
+
+/// Returns the interquartile range.
+fn iqr(values: &[f64]) -> f64 {
+    let (low, high) = bulk(values, 0.25);
+    high - low
 }
 
 /// All finite values but a share of `tail` at either end.
@@ -195,6 +241,20 @@ mod tests {
         assert_eq!(panel(1.0, 0.0).change(), "change of width not defined");
     }
 
+    /// Quartiles of Cauchy's distribution are -1 and 1; the standard deviation of its draws says nothing.
+    #[test]
+    fn a_prior_without_standard_deviation_is_compared_by_quartiles() {
+        let draws = (1..2000).map(|i| (std::f64::consts::PI * (f64::from(i) / 2000.0 - 0.5)).tan());
+        let cauchy = PriorPosteriorPanel { prior: draws.collect(), prior_sd: 28.0, ..panel(1.0, 0.5) };
+        let Widths { name, prior, posterior } = cauchy.widths();
+        assert_eq!(name, "IQR");
+        assert!((prior - 2.0).abs() < 0.01 && (posterior - 0.5 * 3f64.sqrt()).abs() < 0.01, "{prior} {posterior}");
+        assert!(cauchy.change().starts_with("2.3"), "{}", cauchy.change());
+        let (low, high) = cauchy.range();
+        assert!(low > -7.5 && high < 7.5, "{low} {high}");
+        assert_eq!(panel(1.0, 0.5).widths().name, "sd");
+    }
+
     #[test]
     fn odd_values_are_drawn_and_nothing_is_an_error() {
         let mut panels = vec![panel(2.0, 1.0); 7];
@@ -205,7 +265,7 @@ mod tests {
         panels[4].name = "a very long name of a variable ".repeat(5);
         panels[5] = panel(1e6, 1e-6);
         panels[6].truth = Some(1e12);
-        let narrowing = |ratios: Vec<f64>| Narrowing { name: "z".repeat(90), ratios };
+        let narrowing = |ratios: Vec<f64>| Narrowing { name: "z".repeat(90), ratios, width: "sd" };
         let narrowings = vec![
             narrowing(vec![f64::NAN; 3]),
             narrowing(vec![0.2; 1000]),
