@@ -4,7 +4,7 @@ mod chain;
 
 use crate::adaptation::{DualAveraging, HostPool, Pool, Window};
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
+use crate::engine::{ChainState, Chains, Engine, Shared};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, Metric, PhaseSpace, Point, Vectors, find_reasonable};
 use chain::{Chain, Mover, Workspaces, advance_together};
@@ -92,11 +92,9 @@ impl<D: LogDensity + ?Sized> Chains<D> for CpuEngine {
         Ok(())
     }
 
-    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
+    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
-            if tuning == Tuning::EachChain {
-                chain.step_size = chain.averaging.adapted();
-            }
+            chain.step_size = shared.kept_step(chain.step_size, &chain.averaging);
             chain.window = Window::default();
         }
         Ok(())

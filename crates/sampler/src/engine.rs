@@ -22,6 +22,14 @@ pub(crate) struct Shared<'a, 'd, D: ?Sized> {
     pub(crate) windows: Range<usize>,
 }
 
+impl<D: ?Sized> Shared<'_, '_, D> {
+    /// Returns the step size that a chain keeps when warm-up ends: what dual averaging found, where each chain has
+    /// adapted its own, and otherwise the chain's `step_size` as it is.
+    pub(crate) fn kept_step(&self, step_size: f64, averaging: &DualAveraging) -> f64 {
+        if self.tuning == Tuning::EachChain { averaging.adapted() } else { step_size }
+    }
+}
+
 /// Who adapts the step sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tuning {
@@ -57,9 +65,12 @@ pub(crate) trait Chains<D: ?Sized>: Send {
     /// When the device fails.
     fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError>;
 
-    /// Ends warm-up: windows are no longer needed. Where each chain has adapted its own step size, the chain keeps what
-    /// dual averaging found.
-    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError>;
+    /// Ends warm-up: windows are no longer needed, and each chain keeps the [step size](Shared::kept_step) that it is to
+    /// sample with.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
 
     /// Returns each chain's step size.
     fn step_sizes(&self) -> Vec<f64>;

@@ -195,7 +195,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
             PendingSteps::default()
         };
         if until == self.config.tune || until == stop && self.has_spread(engine) {
-            engine.settle(self.shared().tuning)?;
+            engine.settle(&self.shared())?;
             self.warm_up = Some(until);
         }
         Ok(next)

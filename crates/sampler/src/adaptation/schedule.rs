@@ -137,6 +137,14 @@ mod tests {
         assert_eq!((schedule.start, schedule.ends.as_slice()), (15, &[90][..]));
     }
 
+    /// The windows of the default, which recorded runs are too short for: whoever changes them finds this test, decision 6
+    /// and `benchmarks/seeds`, whose results are of these windows.
+    #[test]
+    fn default_windows() {
+        let schedule = Schedule::new(1000, WindowConfig::default());
+        assert_eq!((schedule.start, schedule.ends.as_slice()), (10, &[25, 55, 115, 235, 950][..]));
+    }
+
     /// With 64 chains as measured; a few chains take longer windows.
     #[test]
     fn pooled_windows() {

@@ -11,7 +11,7 @@ use super::{GpuConfig, in_turns, kernel, windows};
 use crate::adaptation::Pool;
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
+use crate::engine::{ChainState, Chains, Engine, Shared};
 use crate::error::SamplerError;
 use crate::gpu_note::{GpuNote, is_loss, loss};
 use octopus_cuda::{Context, CudaError, NutsRestart, NutsWindows};
@@ -307,8 +307,8 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
         self.place(shared, NutsRestart::Place)
     }
 
-    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
-        self.chains.settle(tuning);
+    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        self.chains.settle(shared);
         self.drop_windows();
         self.set_states()
     }

@@ -2,7 +2,7 @@
 
 use crate::adaptation::{DualAveraging, HostPool, Pool, Window};
 use crate::draw::{ChainBlock, DrawStats};
-use crate::engine::{ChainState, Tuning};
+use crate::engine::{ChainState, Shared};
 use crate::error::SamplerError;
 use octopus_cuda::{NutsChain, NutsOutput, NutsRecord};
 use octopus_density::DensityError;
@@ -63,12 +63,11 @@ impl HostChains {
         self.all = self.all.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
     }
 
-    pub(super) fn settle(&mut self, tuning: Tuning) {
-        for chain in &mut self.all {
-            if tuning == Tuning::EachChain {
-                chain.state.step_size = DualAveraging::from_numbers(chain.state.averaging).adapted();
-            }
-            chain.window = Window::default();
+    pub(super) fn settle<D: ?Sized>(&mut self, shared: &Shared<'_, '_, D>) {
+        for HostChain { state, window, .. } in &mut self.all {
+            let averaging = DualAveraging::from_numbers(state.averaging);
+            state.step_size = shared.kept_step(state.step_size, &averaging);
+            *window = Window::default();
         }
     }
 

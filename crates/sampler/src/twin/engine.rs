@@ -130,11 +130,9 @@ impl<R: Real, T: Real, D: LogDensity + ?Sized> Chains<D> for TwinEngine<R, T> {
         Ok(())
     }
 
-    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
+    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
-            if tuning == Tuning::EachChain {
-                chain.step_size = chain.averaging.adapted();
-            }
+            chain.step_size = shared.kept_step(chain.step_size, &chain.averaging);
             chain.window = Window::default();
         }
         Ok(())

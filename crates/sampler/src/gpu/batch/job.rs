@@ -3,7 +3,7 @@
 use super::super::host::HostChains;
 use crate::adaptation::Pool;
 use crate::draw::{Block, ChainBlock};
-use crate::engine::{ChainState, Chains, Shared, Tuning};
+use crate::engine::{ChainState, Chains, Shared};
 use crate::error::SamplerError;
 use crate::run_state::{PendingSteps, PreparedRun, RunState};
 use octopus_density::LogDensity;
@@ -119,8 +119,8 @@ impl<D: LogDensity + ?Sized> Chains<D> for Placed {
         Ok(())
     }
 
-    fn settle(&mut self, tuning: Tuning) -> Result<(), SamplerError> {
-        self.host.settle(tuning);
+    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+        self.host.settle(shared);
         self.changed = true;
         Ok(())
     }
