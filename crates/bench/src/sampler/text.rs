@@ -2,6 +2,7 @@
 
 use super::cell::SamplerCell;
 use super::figures::SamplerFigures;
+use super::start::Start;
 use octopus_diag::{TableLook, TextColumn, text_table};
 use std::fmt::Write as _;
 
