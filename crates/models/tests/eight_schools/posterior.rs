@@ -1,7 +1,7 @@
 //! The exact posterior: against posteriordb's reference draws, and against sums over a plain grid.
 
 use octopus_density::LogDensity;
-use octopus_models::exact::{Exact, Moments, SchoolsPosterior};
+use octopus_models::exact::{Moments, SchoolsPosterior};
 use octopus_models::{EightSchools, Registry};
 
 /// Means of theta_1 .. theta_8, mu and tau over posteriordb's 10,000 reference draws, with their Monte Carlo standard
