@@ -13,8 +13,8 @@ pub trait Exact: Send + Sync {
     /// estimate of them from draws has no standard error.
     fn moments_of(&self, variable: &str, index: usize) -> Option<Moments>;
 
-    /// Returns the ends of the highest-density interval with this probability of the value `index` of a variable; `None`
-    /// where it is not known.
+    /// Returns the ends of the highest-density interval with this probability of the value `index` of a variable;
+    /// `None` where it is not known.
     fn hdi_of(&self, _variable: &str, _index: usize, _probability: f64) -> Option<(f64, f64)> {
         None
     }

@@ -1,7 +1,7 @@
 //! The exact posterior against references made in other ways.
 
 use octopus_density::{GroupedData, Labels, LogDensity};
-use octopus_models::exact::{Exact, ExactError, ExactPosterior, Moments, Quantity};
+use octopus_models::exact::{ExactError, ExactPosterior, Moments, Quantity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalPrior, ModelError, Registry};
 use serde_json::Value;

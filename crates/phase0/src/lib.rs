@@ -2,8 +2,8 @@
 //!
 //! [`run`] does all stages and leaves a folder with the run, pictures, tables and a page. One file holds each stage, but
 //! the benchmark, which is [`octopus_bench::engines`]; a stage takes what the earlier ones found and returns what it
-//! found. What a model lacks is left out with the reason. `docs/requirements.md` says what phase 0 asks; what it asks of
-//! the PRD's own problem alone is in `prd.rs`, and no other file names a model.
+//! found. What a model lacks is left out with the reason. `docs/requirements.md` says what phase 0 asks; what it asks
+//! of the PRD's own problem alone is in `prd.rs`, and no other file names a model.
 #![forbid(unsafe_code)]
 
 mod compare;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// The PRD's model.
 const MODEL: &str = "hierarchical-normal";
 
-/// The PRD's sizes in groups of 10, each with the SHA-256 of y as NumPy makes it: `np.random.seed(42)`, little-endian f64.
+/// The PRD's sizes in groups of 10, each with the SHA-256 of y as NumPy makes it: `np.random.seed(42)`, little-endian
+/// f64.
 const SIZES: [(usize, &str); 3] = [
     (100, "6f909ab7a3029624491e4f8446c59a8787d5c6adcd6e60a83eeda6560adf1efe"),
     (500, "004cf66d5ff503dc12dbbbfd81d33356b604b9ffeffbeca66dbf79f57b6393f5"),

@@ -65,8 +65,8 @@ impl SchoolsPosterior {
     }
 }
 
-/// The fewest schools with which draws estimate the standard deviation of tau. The density of tau falls as tau^(-2 - J),
-/// and the standard error of that estimate needs its fourth moment.
+/// The fewest schools with which draws estimate the standard deviation of tau. The density of tau falls as
+/// tau^(-2 - J), and the standard error of that estimate needs its fourth moment.
 const TELLING_SCHOOLS: usize = 4;
 
 impl Exact for SchoolsPosterior {

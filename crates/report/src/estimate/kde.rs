@@ -16,7 +16,8 @@ impl Density {
         Self::from(sample, 0.0)
     }
 
-    /// Estimates like [`of`](Self::of) the density of a sample of what can be below 0, even if no value of this sample is.
+    /// Estimates like [`of`](Self::of) the density of a sample of what can be below 0, even if no value of this sample
+    /// is.
     pub(crate) fn of_unbounded(sample: &[f64]) -> Option<Self> {
         Self::from(sample, f64::NEG_INFINITY)
     }

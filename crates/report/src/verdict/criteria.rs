@@ -25,8 +25,8 @@ const fn row(
     Criterion { id, priority, criterion, threshold, wants_gpu }
 }
 
-/// The rows that the PRD asks of its own problem alone: how many times as fast a GPU must be there, and that other samplers
-/// are compared.
+/// The rows that the PRD asks of its own problem alone: how many times as fast a GPU must be there, and that other
+/// samplers are compared.
 const PRDS_ALONE: [&str; 3] = ["P1.1", "P2.1", "P2.3"];
 
 /// The row of the speed-up, which has no limit for another model.

@@ -23,8 +23,8 @@ pub struct PpcPlot {
 }
 
 impl PpcPlot {
-    /// Estimates the density of a data set. It may go below 0 where any of the data do: a few replicated values that happen
-    /// to be positive have no bound there.
+    /// Estimates the density of a data set. It may go below 0 where any of the data do: a few replicated values that
+    /// happen to be positive have no bound there.
     fn density(&self, values: &[f64]) -> Option<Density> {
         let negative = |values: &[f64]| values.iter().any(|value| *value < 0.0);
         let any = negative(&self.observed) || self.replicates.iter().any(|replicate| negative(replicate));

@@ -75,7 +75,10 @@ fn draw_panel(scene: &mut Scene, panel: &PriorPosteriorPanel, place: &Panel) {
     title(scene, place, &panel.name, vec![words(panel.change(), BLUE).bold(), words(widths.clone(), MUTED)]);
     let x = place.x(panel.range());
     place.draw_x(scene, &x);
-    let densities = [(&panel.prior, ORANGE), (&panel.posterior, BLUE)].map(|(v, colour)| (v, Density::of(v), colour));
+    // Far draws of heavy tails would leave the density's grid no point where the others are.
+    let shown = |value: &f64| name == "sd" || x.contains(*value);
+    let prior_draws: Vec<f64> = panel.prior.iter().copied().filter(shown).collect();
+    let densities = [(&prior_draws, ORANGE), (&panel.posterior, BLUE)].map(|(v, colour)| (v, Density::of(v), colour));
     let [prior, posterior] = [0, 1].map(|i: usize| densities[i].1.as_ref().map_or(0.0, Density::peak));
     let times = magnification(prior, posterior);
     let peak = posterior.max(times * prior);

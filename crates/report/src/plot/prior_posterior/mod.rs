@@ -18,8 +18,8 @@ use octopus_diag::quantile_of_sorted;
 const MOST_PANELS: usize = 12;
 /// Elements of an array that get a panel each; of a longer one a histogram shows how much each was narrowed.
 const MOST_ELEMENTS: usize = 6;
-/// Draws whose standard deviation is so many times that of a normal distribution with their interquartile range are taken
-/// for those of a prior that has none, such as Cauchy's: of other draws theirs would be another number.
+/// Draws whose standard deviation is so many times that of a normal distribution with their interquartile range are
+/// taken for those of a prior that has none, such as Cauchy's: of other draws theirs would be another number.
 const HEAVY: f64 = 5.0;
 /// The interquartile range of a normal distribution in its standard deviations.
 const NORMAL_IQR: f64 = 1.349;
@@ -61,8 +61,8 @@ pub struct Narrowing {
     pub width: &'static str,
 }
 
-/// Widths of the prior and the posterior of one scalar: standard deviations, or interquartile ranges where the prior has
-/// no standard deviation.
+/// Widths of the prior and the posterior of one scalar: standard deviations, or interquartile ranges where the prior
+/// has no standard deviation.
 struct Widths {
     name: &'static str,
     prior: f64,
@@ -137,8 +137,8 @@ impl PriorPosteriorPanel {
         Widths::of(&self.prior, (self.prior_sd, self.posterior_sd), || self.posterior.clone())
     }
 
-    /// Returns the values to show: the posterior, and the prior as far as the posterior stays wider than a line. Of a prior
-    /// with heavy tails less is shown.
+    /// Returns the values to show: the posterior, and the prior as far as the posterior stays wider than a line. Of a
+    /// prior with heavy tails less is shown.
     fn range(&self) -> (f64, f64) {
         let tail = if self.widths().name == "sd" { 0.005 } else { 0.05 };
         let (prior, posterior) = (bulk(&self.prior, tail), bulk(&self.posterior, 0.001));
