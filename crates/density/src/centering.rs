@@ -167,7 +167,7 @@ impl StandardisedScalars {
     #[inline(always)]
     pub fn at(information: &Information, [location, v, u]: [f64; 3]) -> Self {
         let [root, factor] = each([v, u], exact::exp);
-        let place = Self::around(information, root, factor, u);
+        let place = Self::without_location(information, root, factor, u);
         let log_noise = u + place.log_likely;
         let own = place.width * location;
         let shift = place.held * information.population().center + own;
@@ -179,9 +179,9 @@ impl StandardisedScalars {
         let log_scale = position[block.log_scale];
         let log_noise = information.log_noise().map_or(0.0, |noise| position[noise]);
         let root = exact::exp(log_scale - log_noise);
-        let likely = Self::around(information, root, 1.0, 0.0).log_likely;
+        let likely = Self::without_location(information, root, 1.0, 0.0).log_likely;
         let u = log_noise - likely;
-        let place = Self::around(information, root, exact::exp(u), u);
+        let place = Self::without_location(information, root, exact::exp(u), u);
         let shift = position[block.location] - information.origin();
         Self { log_scale, log_noise, own: shift - place.held * information.population().center, shift, ..place }
     }
@@ -189,7 +189,7 @@ impl StandardisedScalars {
     /// Computes what does not depend on the location: `root` is the ratio of scale and noise, and the noise is `factor`, e^u,
     /// times the likely one.
     #[inline(always)]
-    fn around(information: &Information, root: f64, factor: f64, u: f64) -> Self {
+    fn without_location(information: &Information, root: f64, factor: f64, u: f64) -> Self {
         let Population { total, typical, prior, within, between, .. } = information.population();
         let ratio = root * root;
         let d = 1.0 + typical * ratio;
