@@ -2,6 +2,8 @@
 
 mod criteria;
 mod evidence;
+#[cfg(test)]
+mod limits;
 mod text;
 
 use serde::{Deserialize, Serialize};
