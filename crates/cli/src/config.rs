@@ -401,6 +401,8 @@ fn overlay(base: &mut Table, over: Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Cli, Command};
+    use octopus_sampler::{MetricKind, Parameterization, Precision, WindowConfig};
 
     fn read(text: &str) -> Result<RunConfig> {
         let folder = tempfile::tempdir().unwrap();
@@ -455,6 +457,50 @@ mod tests {
             let config = RunConfig { settings: settings.parse().unwrap(), ..RunConfig::default() };
             let message = built(&config).map(|_| ()).unwrap_err().to_string();
             assert!(message.contains(words), "{message}");
+        }
+    }
+    /// Each option has a value that is not its default. The settings are written out: a new one needs a line here, and
+    /// its option on the command line.
+    #[test]
+    fn every_option_of_a_run_reaches_its_setting() {
+        let words = "octopus sample hierarchical-normal --out run --keep-warmup --draws 7 --tune 33 --chains 6 \
+                     --target-accept 0.7 --max-depth 3 --seed 9 --parameterization centered --metric diag-draws \
+                     --init-radius 0.5 --precision mixed --target-ess 123 --target-rhat 1.07 --max-seconds 45";
+        let given = |words: &str| {
+            let models = Registry::shipped();
+            let cli = Cli::read(models, words.split_whitespace()).unwrap();
+            let Command::Sample(args) = cli.command else { panic!("another command") };
+            RunConfig::from_args(&args, models.find("hierarchical-normal").unwrap(), models).unwrap()
+        };
+        let config = given(words);
+        let expected = SamplerConfig {
+            draws: 7,
+            tune: 33,
+            chains: 6,
+            strategy: Strategy::FourLong,
+            superchains: 4,
+            target_accept: 0.7,
+            max_depth: 3,
+            max_energy_error: 1000.0,
+            seed: 9,
+            parameterization: Parameterization::Centered,
+            metric: MetricKind::DiagDraws,
+            init_radius: 0.5,
+            windows: WindowConfig::default(),
+            precision: Precision::Mixed,
+        };
+        assert_eq!(config.sampler, expected);
+        assert_eq!(config.goal, Goal { target_ess: Some(123.0), target_rhat: Some(1.07), max_seconds: Some(45.0) });
+        assert!(config.keep_warmup);
+        // Those that go together with many short chains, which have no warm-up to keep.
+        let config = given(&words.replace("--keep-warmup", "--strategy many-short --superchains 3"));
+        assert_eq!(config.sampler, SamplerConfig { strategy: Strategy::ManyShort, superchains: 3, ..expected });
+        // An option whose value is the default would not show that it is heard.
+        let settings = |sampler: &SamplerConfig| serde_json::to_value(sampler).unwrap().as_object().unwrap().clone();
+        let default = settings(&prd_sampler());
+        for (name, value) in settings(&config.sampler) {
+            let has_no_option = ["max_energy_error", "windows"].contains(&name.as_str());
+            assert_eq!(value == default[&name], has_no_option, "{name} is {value}");
         }
     }
 }

@@ -75,3 +75,56 @@ impl<'a> PointwiseLikelihood<'a> {
 fn samples(array: &Array) -> usize {
     array.chains() * array.draws()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_random::{Purpose, Stream};
+    use octopus_trace::{Dataset, InferenceData, Values};
+
+    const CHAINS: usize = 4;
+    const DRAWS: usize = 5000;
+
+    /// Returns a trace of draws that are correlated by `phi` with the draw before, of which every `step`-th has log
+    /// likelihoods.
+    fn correlated(phi: f64, step: usize) -> Trace {
+        let row = |chain: u32| {
+            let mut random = Stream::new(1, chain, 0, Purpose::User);
+            let mut x = 0.0;
+            std::iter::repeat_with(move || {
+                x = phi * x + random.normal();
+                x
+            })
+        };
+        let (mut posterior, mut likelihood, mut data) =
+            (Dataset::default(), Dataset::default(), InferenceData::default());
+        let draws = (0..CHAINS as u32).flat_map(|chain| row(chain).take(DRAWS)).collect();
+        posterior.insert("x", Array::new([("chain", CHAINS), ("draw", DRAWS)], Values::F64(draws)));
+        let axes = [("chain", CHAINS), ("draw", DRAWS / step), ("observation", 2)];
+        likelihood.insert("y", Array::new(axes, Values::F64(vec![-1.0; CHAINS * (DRAWS / step) * 2])));
+        data.insert("posterior", posterior);
+        data.insert("log_likelihood", likelihood);
+        Trace { data, record: None, name: "correlated".to_owned() }
+    }
+
+    /// Of n draws of an autoregression with correlation phi, n (1 - phi) / (1 + phi) are effective for the mean.
+    #[test]
+    fn the_relative_efficiency_is_that_of_the_draws() {
+        for (phi, step, expected) in [
+            (0.5, 1, 1.0 / 3.0),
+            (0.8, 1, 1.0 / 9.0),
+            // Every second draw: half as many are worth as much, and no draw is worth more than one.
+            (0.5, 2, 2.0 / 3.0),
+            (0.5, 10, 1.0),
+            // Draws that each make up for the one before are worth more than independent ones.
+            (-0.5, 1, 3.0),
+            (-0.5, 10, 3.0),
+        ] {
+            let trace = correlated(phi, step);
+            let found = PointwiseLikelihood::of(&trace, &[]).unwrap();
+            assert_eq!(found.log_likelihood.samples(), CHAINS * DRAWS / step);
+            let reff = found.reff;
+            assert!((reff / expected - 1.0).abs() < 0.15, "{phi}, every {step}: {reff}, not {expected}");
+        }
+    }
+}

@@ -204,3 +204,69 @@ impl<'a> Positions<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_models::{HierarchicalNormalModel, Model};
+    use std::sync::Arc;
+
+    const CHAINS: usize = 3;
+    const DRAWS: usize = 40;
+
+    /// A coordinate of every draw: all are at one place, so that replicates differ by their noise alone.
+    const PLACE: f64 = 0.25;
+
+    fn problem() -> Arc<dyn Problem> {
+        let settings = "[data.synthetic]\ngroups = 3\nper_group = 4".parse().unwrap();
+        HierarchicalNormalModel.build(&settings, None).unwrap()
+    }
+
+    fn at_one_place(problem: &dyn Problem) -> InferenceData {
+        let mut positions = Dataset::default();
+        for variable in &problem.density().layout().variables {
+            let Role::Parameter { .. } = variable.role else { continue };
+            let dims = variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len()));
+            let axes = [("chain", CHAINS), ("draw", DRAWS)].into_iter().chain(dims);
+            let values = vec![PLACE; CHAINS * DRAWS * variable.len()];
+            positions.insert(&variable.name, Array::new(axes, Values::F64(values)));
+        }
+        let mut data = InferenceData::default();
+        data.insert("unconstrained_posterior", positions);
+        data
+    }
+
+    fn replicates(seed: u64, per_chain: usize) -> Vec<Vec<f64>> {
+        let problem = problem();
+        let data = at_one_place(&*problem);
+        Predictive::new(&data, &*problem, seed, per_chain, PredictiveParts::ALL).unwrap().replicates
+    }
+
+    #[test]
+    fn every_chain_and_every_draw_has_noise_of_its_own() {
+        let [first, other] = [1, 2].map(|seed| replicates(seed, DRAWS));
+        let all: Vec<&Vec<f64>> = first.iter().chain(&other).collect();
+        assert_eq!((first.len(), all[0].len()), (CHAINS * DRAWS, 12));
+        for (i, one) in all.iter().enumerate() {
+            for (j, another) in all.iter().enumerate().skip(i + 1) {
+                assert!(one.iter().zip(*another).all(|(a, b)| a != b), "replicates {i} and {j} share noise");
+            }
+        }
+        // Every group has the mean mu_pop + sigma_pop z, and the noise around it is sigma_obs times a standard normal.
+        let scale = PLACE.exp();
+        let noise: Vec<f64> = all.into_iter().flatten().map(|y| (y - (PLACE + scale * PLACE)) / scale).collect();
+        let count = noise.len() as f64;
+        let [mean, square] = [1, 2].map(|power| noise.iter().map(|z| z.powi(power)).sum::<f64>() / count);
+        assert!(
+            mean.abs() < 4.0 / count.sqrt() && (square - 1.0).abs() < 4.0 * (2.0 / count).sqrt(),
+            "{mean} {square}"
+        );
+    }
+
+    #[test]
+    fn a_replicate_does_not_depend_on_which_others_are_made() {
+        let (all, few) = (replicates(1, DRAWS), replicates(1, 4));
+        let chosen: Vec<_> = (0..CHAINS * DRAWS).step_by(DRAWS / 4).map(|row| all[row].clone()).collect();
+        assert_eq!(few, chosen);
+    }
+}

@@ -84,3 +84,51 @@ pub(super) fn run(problem: &dyn Problem, diagnosis: &Diagnosis) -> Result<Compar
     }
     Ok(Comparison { exact, arrays, deviations })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_diag::{ParameterSummary, Summary};
+
+    /// Returns the parameters of which the mean or the standard deviation is called wrong, when both are so many
+    /// standard errors off.
+    fn called_wrong(mean_off: f64, sd_off: f64) -> Vec<String> {
+        let problem = crate::data::of_size(2).unwrap();
+        let exact = ExactPosterior::compute(problem.model().data(), problem.model().prior()).unwrap();
+        let error = 0.01;
+        let parameters = known(problem.model().layout(), &exact)
+            .map(|(_, name, truth)| ParameterSummary {
+                name,
+                mean: truth.mean + mean_off * error,
+                sd: truth.sd - sd_off * error,
+                mcse_mean: error,
+                mcse_sd: error,
+                ..ParameterSummary::default()
+            })
+            .collect();
+        let diagnosis = Diagnosis {
+            summary: Summary { prob: 0.89, chains: 4, draws: 1000, superchains: None, parameters },
+            divergences: None,
+            reached_max_treedepth: None,
+            bfmi: Vec::new(),
+            checks: Vec::new(),
+        };
+        let found = run(&problem, &diagnosis).unwrap();
+        assert_eq!(found.deviations.len(), 2 * diagnosis.summary.parameters.len());
+        found.failures().map(|deviation| format!("{} of {}", deviation.what, deviation.name)).collect()
+    }
+
+    /// The limits of the row Q.3.
+    #[test]
+    fn scalars_may_be_4_standard_errors_off_and_elements_5() {
+        let scalars = |what: &str| ["mu_pop", "sigma_pop", "sigma_obs"].map(|name| format!("{what} of {name}"));
+        assert_eq!(called_wrong(3.99, 3.99), [""; 0]);
+        for off in [4.01, -4.01, 4.99] {
+            assert_eq!(called_wrong(off, 0.0), scalars("mean"), "{off}");
+            assert_eq!(called_wrong(0.0, off), scalars("sd"), "{off}");
+        }
+        // Three scalars, and z and mu_group of two groups.
+        assert_eq!((called_wrong(5.01, 0.0).len(), called_wrong(5.01, 5.01).len()), (7, 14));
+        assert_eq!(called_wrong(f64::NAN, 0.0).len(), 7, "what is not defined must not pass");
+    }
+}

@@ -299,20 +299,4 @@ pub fn describe(config: &SamplerConfig) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_pace_finds_the_step_and_never_stops() {
-        let mut pace = Pace { limit: 1 };
-        for _ in 0..20 {
-            let limit = pace.limit;
-            pace.learn(limit, Duration::from_micros(100) * limit as u32);
-        }
-        assert_eq!(pace.limit, 500);
-        pace.learn(500, Duration::from_secs(5));
-        assert_eq!(pace.limit, 5);
-        pace.learn(5, Duration::from_secs(100));
-        assert_eq!(pace.limit, 1);
-    }
-}
+mod tests;

@@ -3,72 +3,11 @@ use crate::sampler::SamplerFigures;
 use std::fs;
 use tempfile::TempDir;
 
-const STEPS: &str = r#"{"step": "machine", "status": "PASS", "seconds": 0, "code": 0, "reason": ""}
-{"step": "verify", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
-{"step": "exact", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
-{"step": "exact_runs", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
-{"step": "memcheck", "status": "SKIPPED", "seconds": 0, "code": null, "reason": "no compute-sanitizer on this machine"}
-{"step": "racecheck_runs", "status": "PASS", "seconds": 9, "code": 0, "reason": ""}
-{"step": "sampler", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
-{"step": "validate", "status": "PASS", "seconds": 1, "code": 0, "reason": ""}
-"#;
-const EXACT: &str = r#"{"schema": 1, "device": {"name": "NVIDIA H200", "uuid": null, "compute_capability": "9.0",
-    "driver": "550.54", "cuda": "12.4", "test_double": false}, "ptx_sha256": "ab",
-    "kernels": [{"name": "array_sum_f64", "n": 9, "hash": "1", "cpu": "1", "expected": "1", "equal": true}],
-    "equal": true, "problems": []}"#;
-const RUNS: &str = r#"{"schema": 1, "device": {"name": "NVIDIA H200", "uuid": null, "compute_capability": "9.0",
-    "driver": "550.54", "cuda": "12.4", "test_double": false}, "equal": true, "problems": [], "runs": [
-    {"name": "ten-f64", "precision": "f64", "hash": "2", "cpu": "2", "expected": "2", "equal": true,
-     "difference": null, "leapfrogs": 9, "seconds": 0.5},
-    {"name": "ten-f32", "precision": "f32", "hash": "3", "cpu": null, "expected": "3", "equal": true,
-     "difference": null, "leapfrogs": 9, "seconds": 0.5},
-    {"name": "ten-mixed", "precision": "mixed", "hash": "4", "cpu": null, "expected": "4", "equal": true,
-     "difference": null, "leapfrogs": 9, "seconds": 0.5},
-    {"name": "expand-ten-f64", "precision": "f64", "hash": "5", "cpu": "5", "expected": "5", "equal": true,
-     "difference": null, "leapfrogs": 9, "seconds": 0.5},
-    {"name": "batch-nine-f64", "precision": "f64", "hash": "8", "cpu": "8", "expected": "8", "equal": true,
-     "difference": null, "leapfrogs": 9, "seconds": 0.5},
-    {"name": "predict-ten-f32", "precision": "f32", "hash": "6", "cpu": null, "expected": "6", "equal": true,
-     "difference": null, "leapfrogs": 9, "seconds": 0.5}]}"#;
-const SAMPLER: &str = r#"{"schema": 2, "device": {"name": "NVIDIA H200", "uuid": null, "compute_capability": "9.0",
-    "driver": "550.54", "cuda": "12.4", "test_double": false}, "test_double": false,
-    "machine": {"threads": 16, "host": {"cpu": "A CPU", "architecture": "x86_64", "threads": 16, "os": "Linux", "simd": []},
-        "gpu": {"index": 0, "sm_clock_mhz": 1980}, "driver_cache": "here"},
-    "seconds_allowed": 150, "seconds": 100.0, "complete": false, "not_measured": ["cpu, 10 groups"],
-    "starts": [{"groups": 100, "precision": "f64", "cold": true, "process_to_first_draw": 0.75,
-        "phases": {"driver": 0.1, "context": 0.2, "first_sampler": 0.3, "first_draw": 0.01}}],
-    "launches": [{"groups": 10, "precision": "f64", "device_us_per_launch": 6.5, "device_us_per_leapfrog": 0.9,
-        "wall_us_per_launch": 9.5, "wall_us_per_leapfrog": 0.95, "points": []}],
-    "goals": [{"place": "gpu", "groups": 100, "precision": "f64", "chains": 1024, "superchains": 64,
-        "target_ess": 8000.0, "target_rhat": 1.01, "reached": true, "warm_up": 44, "draws": 12, "setup_seconds": 0.01,
-        "warmup_seconds": 0.02, "sampling_seconds": 0.005, "quality": {"min_ess": 8000.0, "min_ess_tail": 8000.0,
-        "max_rhat": 1.005, "looked_at": 103, "quantities": 103}}],
-    "batches": [{"place": "gpu", "groups": 100, "data_sets": 1000, "chains": 4, "precision": "f64", "tune": 300,
-        "draws": 200, "leapfrogs": 1, "seconds": 2.0, "data_sets_per_second": 500.0, "failed": 0}],
-    "teams": [{"groups": 100, "observations": 100000, "precision": "f64", "chains": 1, "cpu_us_per_leapfrog": 62.5,
-        "points": [{"blocks": 16, "leapfrogs": 600, "device_us_per_leapfrog": 4.5, "gigabytes_per_second": 177.5},
-                   {"blocks": null, "leapfrogs": 600, "device_us_per_leapfrog": 3.5,
-                    "gigabytes_per_second": 228.5}]}],
-    "cells": [
-        {"place": "cpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 4,
-         "target_accept": 0.95, "strategy": "four-long", "tune": 1000, "warm_up": 1000, "planned_draws": 2000,
-         "draws": 2000, "setup_seconds": 0.5, "warmup_seconds": 1.0, "sampling_seconds": 2.0, "leapfrogs": 10000000,
-         "leapfrogs_per_draw": 15.0, "leapfrogs_per_second": 5e6, "divergences": 0, "min_ess_per_second": 1000.0},
-        {"place": "gpu", "groups": 100, "likelihood": "pointwise", "precision": "f64", "chains": 1,
-         "target_accept": 0.95, "strategy": "four-long", "tune": 500, "warm_up": 500, "planned_draws": 1500,
-         "draws": 1500, "setup_seconds": 0.25, "warmup_seconds": 0.5, "sampling_seconds": 1.0, "leapfrogs": 800000,
-         "leapfrogs_per_draw": 31.5, "leapfrogs_per_second": 8e5, "device_seconds": 0.9,
-         "device_us_per_leapfrog": 1.125, "device_bytes": 2097152, "foretold_bytes": 2097152, "divergences": 0,
-         "quality": {"min_ess": null, "min_ess_tail": null, "max_rhat": null, "looked_at": 103, "quantities": 103},
-         "min_ess_per_second": 4000.0}],
-    "break_even": [{"groups": 100, "likelihood": "pointwise", "precision": "f64", "cpu_leapfrogs_per_second": 5e6,
-        "chains": 7.0}],
-    "ratios": [{"groups": 100, "likelihood": "pointwise", "kind": "b", "ratio": 4.0,
-        "cpu": {"chains": 4, "precision": "f64", "figure": 1000.0},
-        "gpu": {"chains": 1, "precision": "f64", "figure": 4000.0}}]}"#;
-const NUMPYRO: &str = r#"[{"groups": 100, "precision": "f32", "chains": 4, "metric": "dense", "cold_seconds": 20.0,
-    "warm_seconds": 10.0, "min_ess": 2000.0, "max_rhat": 1.002, "converged": true, "leapfrogs": 200000,
-    "platform": "gpu"}]"#;
+const STEPS: &str = include_str!("good/steps.jsonl");
+const EXACT: &str = include_str!("good/exact.out");
+const RUNS: &str = include_str!("good/exact_runs.out");
+const SAMPLER: &str = include_str!("good/sampler.json");
+const NUMPYRO: &str = include_str!("good/numpyro_f32.json");
 
 /// The files of results, of which one has one text replaced.
 const FILES: [(&str, &str); 5] = [
@@ -86,8 +25,8 @@ fn folder((file, from, to): (&str, &str, &str)) -> TempDir {
         assert!(own != file || text.contains(from), "{from} is not in {file}");
         write(own, &if own == file { text.replace(from, to) } else { text.to_owned() });
     }
-    write("manifest.json", r#"{"commit": "c0ffee", "modified": false, "rustc": "rustc 1", "ptx_sha256": "ab"}"#);
-    write("machine.out", "driver 550");
+    write("manifest.json", include_str!("good/manifest.json"));
+    write("machine.out", include_str!("good/machine.out"));
     folder
 }
 

@@ -123,3 +123,90 @@ fn one_table_of_many_data_sets() {
     run(dir.path(), &format!("{} --target-ess 100", of("in", "x"))).fails(2, &["--target-ess"]);
     assert!(!dir.path().join("x").exists());
 }
+
+/// What each option does to the sampler, one option a word: none has its default's value.
+const SAMPLER: [&str; 9] = [
+    "--draws 40",
+    "--tune 60",
+    "--chains 3",
+    "--target-accept 0.6",
+    "--max-depth 1",
+    "--seed 7",
+    "--parameterization centered",
+    "--metric diag-draws",
+    "--init-radius 0.5",
+];
+
+#[test]
+fn every_option_of_the_sampler_reaches_each_data_set() {
+    const DATA: &str = "--group city --value y --device cpu --quiet --json";
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let batch = |out: &str, options: &str| {
+        let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/{out} {DATA} {options}");
+        run(dir.path(), &words).json()["sets"].as_array().unwrap().clone()
+    };
+    let prints = |folder: &str| fingerprints(&dir.path().join(folder));
+    let many_short = "--strategy many-short --chains 12 --superchains 3 --draws 5 --tune 60 --target-accept 0.6";
+    for (out, options) in [("four-long", SAMPLER.join(" ")), ("many-short", many_short.to_owned())] {
+        for set in batch(out, &options) {
+            let (name, seed) = (set["name"].as_str().unwrap(), &set["seed"]);
+            // Each data set has a seed of its own.
+            let options = options.replace("--seed 7", "");
+            let alone =
+                format!("--data {{}}/in/{name}.csv --out {{}}/alone-{out}-{name} {DATA} {options} --seed {seed}");
+            run(dir.path(), &format!("sample hierarchical-normal {alone}")).sampled();
+            assert_eq!(prints(&format!("{out}/sets/{name}")), prints(&format!("alone-{out}-{name}")), "{name}, {out}");
+        }
+    }
+    // Each option counts: without it the draws are others, and a batch that drops it is found out above.
+    for (number, option) in SAMPLER.into_iter().enumerate() {
+        let others: Vec<&str> = SAMPLER.into_iter().filter(|other| *other != option).collect();
+        let out = format!("without-{number}");
+        batch(&out, &others.join(" "));
+        assert_ne!(prints(&format!("{out}/sets/oslo")), prints("four-long/sets/oslo"), "{option} changes nothing");
+    }
+}
+
+/// Draws that have not converged are said to be unfit, one data set after the other, and so says the exit code.
+#[test]
+fn data_sets_that_have_not_converged_are_unfit() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let sample = |out: &str, draws: &str| {
+        let options = OPTIONS.replace("--draws 600 --tune 300", draws);
+        let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/{out} {options} --json");
+        let answer = run(dir.path(), &words);
+        let found = answer.json();
+        let status: Vec<_> = found["sets"].as_array().unwrap().iter().map(|set| set["status"].clone()).collect();
+        let counts = ["fit", "unfit", "failed", "open"].map(|count| found[count].as_u64().unwrap());
+        (answer.code, status, counts)
+    };
+    assert_eq!(sample("few", "--draws 20 --tune 20"), (Some(1), vec!["unfit".into(); 3], [0, 3, 0, 0]));
+    let csv = fs::read_to_string(dir.path().join("few/summary.csv")).unwrap();
+    assert!(csv.lines().skip(1).all(|line| line.contains(",unfit,")), "{csv}");
+    assert_eq!(sample("many", "--draws 2000 --tune 500"), (Some(0), vec!["fit".into(); 3], [3, 0, 0, 0]));
+}
+
+/// What earlier sessions took is so much that it cannot be this session's own.
+#[test]
+fn a_batch_that_goes_on_adds_to_the_recorded_times() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/out {OPTIONS}");
+    run(dir.path(), &words);
+    let path = dir.path().join("out/sets/2/run.toml");
+    let record = || fs::read_to_string(&path).unwrap().parse::<toml::Table>().unwrap();
+    let mut stopped = record();
+    stopped["status"] = "interrupted".into();
+    stopped["timing"] = toml::Table::from_iter(
+        [("warmup_s", 1000.0), ("sampling_s", 2000.0)].map(|(name, seconds)| (name.to_owned(), seconds.into())),
+    )
+    .into();
+    fs::write(&path, stopped.to_string()).unwrap();
+    run(dir.path(), &words);
+    let found = record();
+    assert_eq!(found["status"].as_str(), Some("complete"));
+    let seconds = |name: &str| found["timing"][name].as_float().unwrap();
+    assert!(seconds("warmup_s") > 1000.0 && seconds("sampling_s") > 2000.0, "{}", found["timing"]);
+}

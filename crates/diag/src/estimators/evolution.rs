@@ -83,6 +83,8 @@ pub fn ess_local_curve(chains: &Chains, points: usize) -> Result<Vec<(f64, f64)>
 mod tests {
     use super::*;
 
+    /// The last step is compared with `ess_bulk` and `rhat` of this crate; `tests/suite/arviz.rs` holds the curves to
+    /// ArviZ's numbers.
     #[test]
     fn steps_end_with_all_draws() {
         let values: Vec<f64> = (0..202).map(|i| f64::from(i * 37 % 101)).collect();

@@ -151,6 +151,8 @@ mod tests {
     use super::*;
     use crate::estimators::autocov::autocov;
 
+    /// Compares counts of bits with `autocov` of this crate, which `autocov.rs` holds to the definition and
+    /// `tests/suite/arviz.rs` to ArviZ's numbers.
     #[test]
     fn counts_agree_with_the_definition() {
         for whole in [4, 9, 64, 129, 130, 700, 1300] {

@@ -145,6 +145,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// Compares the merge of two halves with `Sorted::of` of the distances, this crate's sort, which `order.rs` holds to the
+        /// standard library's.
         #[test]
         fn folded_ranks_are_ranks_of_distances(
             values in prop::collection::vec(prop_oneof![-3.0..3.0f64, (-3i32..3).prop_map(f64::from)], 1..300),

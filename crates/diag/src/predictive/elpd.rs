@@ -146,7 +146,8 @@ mod tests {
         (0..samples * observations).map(|_| -1.0 - spread * random.normal().powi(2)).collect()
     }
 
-    /// The short way through the sums is the definition: the log of the weighted mean of exp(l).
+    /// The short way through the sums is the definition: the log of the weighted mean of exp(l). The weights are those of
+    /// `psis` of this crate, which `tests/suite/predictive.rs` holds to ArviZ's numbers.
     #[test]
     fn leaving_one_out_is_the_weighted_mean() {
         for (samples, spread) in [(40, 0.3), (1000, 0.1), (1000, 2.0), (4000, 40.0)] {

@@ -202,6 +202,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// Compares one pass over a variable with this crate's estimators, which `tests/suite/arviz.rs` holds to ArviZ's
+        /// numbers.
         #[test]
         fn agrees_with_the_estimators_one_by_one(
             values in prop::collection::vec(prop_oneof![-2.0..2.0f64, (-1i32..2).prop_map(f64::from)], 160..170),

@@ -5,6 +5,7 @@ mod difference;
 mod edges;
 mod expected;
 mod invariance;
+mod limits;
 mod live;
 mod many;
 mod predictive;

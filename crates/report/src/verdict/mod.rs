@@ -4,6 +4,8 @@
 
 mod criteria;
 mod evidence;
+#[cfg(test)]
+mod limits;
 mod text;
 
 use serde::{Deserialize, Serialize};

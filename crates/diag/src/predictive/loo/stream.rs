@@ -289,6 +289,8 @@ mod tests {
         values
     }
 
+    /// Compares two codes of this crate, eight observations at once with `leave_one_out` of each; `tests/suite/predictive.rs`
+    /// holds both to ArviZ's numbers.
     #[test]
     fn together_or_alone_observations_tell_the_same() {
         for (samples, width, reff) in

@@ -1,0 +1,138 @@
+//! Sessions of a small run: their pace, and the times that they record and are limited by.
+
+use super::*;
+use crate::{CreateOptions, Goal, ModelRecord, Placement, RunFolder};
+use octopus_density::{DensityError, Layout, Role, Transform, Variable};
+use octopus_sampler::Begin;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[test]
+fn the_pace_finds_the_step_and_never_stops() {
+    let mut pace = Pace { limit: 1 };
+    for _ in 0..20 {
+        let limit = pace.limit;
+        pace.learn(limit, Duration::from_micros(100) * limit as u32);
+    }
+    assert_eq!(pace.limit, 500);
+    pace.learn(500, Duration::from_secs(5));
+    assert_eq!(pace.limit, 5);
+    pace.learn(5, Duration::from_secs(100));
+    assert_eq!(pace.limit, 1);
+}
+
+/// A standard normal that takes two milliseconds for each gradient while it is slow.
+struct Normal {
+    layout: Layout,
+    slow: AtomicBool,
+}
+
+impl Normal {
+    fn new(slow: bool) -> Self {
+        let role = Role::Parameter { offset: 0, transform: Transform::Identity };
+        let variables = vec![Variable { name: "x".into(), dims: Vec::new(), role }];
+        Self { layout: Layout { variables }, slow: AtomicBool::new(slow) }
+    }
+}
+
+impl LogDensity for Normal {
+    fn dim(&self) -> usize {
+        1
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        if self.slow.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        gradient[0] = -x[0];
+        Ok(-0.5 * x[0] * x[0])
+    }
+
+    fn expand(&self, x: &[f64], out: &mut [f64]) {
+        out[0] = x[0];
+    }
+
+    fn name(&self) -> &str {
+        "normal"
+    }
+}
+
+const TUNE: usize = 20;
+const DRAWS: usize = 30;
+
+fn record(density: &Normal, goal: Option<Goal>) -> RunRecord {
+    let sampler = SamplerConfig { chains: 2, draws: DRAWS, tune: TUNE, ..SamplerConfig::default() };
+    let model = ModelRecord { name: density.name().into(), ..ModelRecord::default() };
+    RunRecord { goal, ..RunRecord::new(model, sampler, density.layout.clone()) }
+}
+
+/// An observer that stops a run after so many iterations, and makes the density quick when warm-up is over.
+struct Until<'a> {
+    density: &'a Normal,
+    last: usize,
+    done: usize,
+}
+
+impl Observer for Until<'_> {
+    fn stops(&self) -> bool {
+        self.done >= self.last
+    }
+
+    fn advanced(&mut self, progress: &Progress<'_>) {
+        self.done = progress.done;
+        if progress.done >= TUNE {
+            self.density.slow.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Carries a run on by one iteration a step, until iteration `last` is done or the run has ended.
+fn session(density: &Normal, writer: RunWriter, state: Option<Vec<u8>>, last: usize) -> Driven {
+    let begin = state.map_or_else(|| Begin::Anew(writer.record().sampler.clone()), Begin::GoOn);
+    let (density, observer): (&dyn LogDensity, _) = (density, &mut Until { density, last, done: 0 });
+    let pool = pool(Some(1)).unwrap();
+    let sampler = Placement::Cpu.begin(density, begin).unwrap();
+    drive(sampler, density, writer, Session { pool: &pool, checkpoints: Checkpoints::Every(1), observer }).unwrap()
+}
+
+/// Interrupted in warm-up and after it; what earlier sessions took is so much that it cannot be this session's own.
+#[test]
+fn a_resumed_run_adds_to_the_recorded_times() {
+    let density = Normal::new(false);
+    let dir = tempfile::tempdir().unwrap();
+    let writer = RunWriter::create(dir.path(), record(&density, None), CreateOptions::default()).unwrap();
+    let first = session(&density, writer, None, 5);
+    assert!(first.interrupted && first.record.timing.warmup_s > 0.0 && first.record.timing.sampling_s == 0.0);
+
+    let mut resumed = RunWriter::resume(dir.path()).unwrap();
+    resumed.writer.update(|record| record.timing = Timing { warmup_s: 1000.0, sampling_s: 2000.0 }).unwrap();
+    let second = session(&density, resumed.writer, resumed.state, TUNE + 5);
+    let before = second.record.timing;
+    assert!(second.interrupted && before.warmup_s > 1000.0 && before.sampling_s > 2000.0, "{before:?}");
+    assert_eq!(RunFolder::open(dir.path()).unwrap().record().timing, before);
+
+    let resumed = RunWriter::resume(dir.path()).unwrap();
+    let last = session(&density, resumed.writer, resumed.state, usize::MAX);
+    let after = last.record.timing;
+    assert!(!last.interrupted && after.sampling_s > before.sampling_s, "{after:?}");
+    assert_eq!(after.warmup_s, before.warmup_s, "warm-up was over");
+    assert_eq!(RunFolder::open(dir.path()).unwrap().record().timing, after);
+}
+
+/// The draws take no time that counts: what is over the limit is warm-up alone.
+#[test]
+fn a_warm_up_longer_than_the_limit_of_time_ends_at_the_first_draw() {
+    let limit = 0.03;
+    let density = Normal::new(true);
+    let dir = tempfile::tempdir().unwrap();
+    let goal = Goal { max_seconds: Some(limit), ..Goal::default() };
+    let writer = RunWriter::create(dir.path(), record(&density, Some(goal)), CreateOptions::default()).unwrap();
+    let driven = session(&density, writer, None, usize::MAX);
+    let RunRecord { timing, ending, .. } = driven.record;
+    assert!(timing.warmup_s > limit, "each of {TUNE} iterations takes 2 ms at the least: {timing:?}");
+    let ending = ending.unwrap();
+    assert_eq!((ending.by, ending.draws), (EndedBy::Time, 1), "{timing:?}");
+}
