@@ -51,7 +51,7 @@ fn trace(dir: &Path, name: &str, first: usize, worse: f64) -> PathBuf {
 /// Leaves one out with the draws' own efficiency, or with that of independent draws.
 fn expected(path: &Path, independent: bool) -> Elpd {
     let trace = Trace::open(&[path.to_owned()]).unwrap();
-    let likelihood = LogLikelihood::of(trace.data.group("log_likelihood").unwrap(), &[]).unwrap();
+    let likelihood = LogLikelihood::read(trace.data.group("log_likelihood").unwrap(), &[]).unwrap();
     let reff = relative_eff(trace.posterior().unwrap()).unwrap();
     // In truth 0.1 of 1.9: a twentieth of the draws.
     assert!((0.03..0.08).contains(&reff), "{reff}");
