@@ -121,7 +121,7 @@ mod tests {
             (-0.5, 10, 3.0),
         ] {
             let trace = correlated(phi, step);
-            let found = PointwiseLikelihood::of(&trace, &[]).unwrap();
+            let found = PointwiseLikelihood::read(&trace, &[]).unwrap();
             assert_eq!(found.log_likelihood.samples(), CHAINS * DRAWS / step);
             let reff = found.reff;
             assert!((reff / expected - 1.0).abs() < 0.15, "{phi}, every {step}: {reff}, not {expected}");

@@ -89,14 +89,16 @@ pub(super) fn run(problem: &dyn Problem, diagnosis: &Diagnosis) -> Result<Compar
 mod tests {
     use super::*;
     use octopus_diag::{ParameterSummary, Summary};
+    use octopus_models::{HierarchicalNormalModel, Model as _};
 
     /// Returns the parameters of which the mean or the standard deviation is called wrong, when both are so many
     /// standard errors off.
     fn called_wrong(mean_off: f64, sd_off: f64) -> Vec<String> {
-        let problem = crate::data::of_size(2).unwrap();
-        let exact = ExactPosterior::compute(problem.model().data(), problem.model().prior()).unwrap();
+        let settings = "data.synthetic.groups = 2".parse().unwrap();
+        let problem = HierarchicalNormalModel.build(&settings, None).unwrap();
+        let exact = problem.exact().unwrap().unwrap();
         let error = 0.01;
-        let parameters = known(problem.model().layout(), &exact)
+        let parameters = known(problem.density().layout(), &*exact)
             .map(|(_, name, truth)| ParameterSummary {
                 name,
                 mean: truth.mean + mean_off * error,
@@ -113,7 +115,7 @@ mod tests {
             bfmi: Vec::new(),
             checks: Vec::new(),
         };
-        let found = run(&problem, &diagnosis).unwrap();
+        let found = run(&*problem, &diagnosis).unwrap();
         assert_eq!(found.deviations.len(), 2 * diagnosis.summary.parameters.len());
         found.failures().map(|deviation| format!("{} of {}", deviation.what, deviation.name)).collect()
     }
