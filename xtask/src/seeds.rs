@@ -146,7 +146,7 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
     // A copy, so that builds made meanwhile leave it alone.
     let program = target(root).join("seeds-octopus");
     std::fs::copy(target(root).join("release/octopus"), &program).context("cannot copy the program")?;
-    let commit = run::git(root, &["describe", "--always", "--dirty"])?;
+    let commit = commit(root)?;
     let mut found = Found::read(root, &planned)?;
     found.write(root, &planned)?;
     let asked = |sweep: &&Planned| options.data.is_empty() || options.data.iter().any(|name| sweep.data() == name);
@@ -166,6 +166,15 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
     }
     let mut of_planned = planned.iter().filter_map(|row| found.rows.get(&row.name));
     Ok(if of_planned.all(|row| row.sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
+}
+
+/// Returns the commit that the program is of, with `-dirty` if files differ from it; the two written here may.
+fn commit(root: &Path) -> Result<String> {
+    let commit = run::git(root, &["describe", "--always"])?;
+    let others = [".".to_owned(), format!(":!{FOUND}"), format!(":!{TABLE}")];
+    let mut changes = vec!["status", "--porcelain", "--"];
+    changes.extend(others.iter().map(String::as_str));
+    Ok(if run::git(root, &changes)?.is_empty() { commit } else { format!("{commit}-dirty") })
 }
 
 /// The seeds that a process does next where those up to `done` are done.
@@ -403,6 +412,24 @@ mod tests {
         }
         std::fs::write(root.join(BITS), "other bits").unwrap();
         assert_eq!(counts(), [0, 0]);
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+
+    /// The files that a sweep writes itself do not make its program another one.
+    #[test]
+    fn results_do_not_make_a_commit_dirty() {
+        let root = scenario("commit");
+        let git = |line: &str| run::git(&root, &line.split(' ').collect::<Vec<_>>()).unwrap();
+        git("init --quiet");
+        git("add .");
+        git("-c user.name=a -c user.email=a@example.org commit --quiet -m first");
+        let first = git("rev-parse --short HEAD");
+        assert_eq!(commit(&root).unwrap(), first);
+        std::fs::write(root.join(FOUND), "found").unwrap();
+        std::fs::write(root.join(TABLE), "table").unwrap();
+        assert_eq!(commit(&root).unwrap(), first);
+        std::fs::write(root.join("zero.csv"), "other").unwrap();
+        assert_eq!(commit(&root).unwrap(), format!("{first}-dirty"));
         std::fs::remove_dir_all(&root).unwrap();
     }
 
