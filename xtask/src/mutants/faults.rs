@@ -1,4 +1,4 @@
-//! The faults: what the text is, and what a slip would have made of it.
+//! The faults of numerics: what the text is, and what a slip would have made of it.
 
 /// A change of one place in the sources that the tests must notice.
 #[derive(Debug)]
@@ -170,25 +170,3 @@ pub(super) const FAULTS: [Fault; 24] = [
         new: "window: Window::default()",
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mutants::workshop::replaced;
-    use std::collections::HashSet;
-
-    /// The sources move on: a fault whose text has gone must be written anew.
-    #[test]
-    fn every_fault_has_its_place_in_the_sources() {
-        for fault in &FAULTS {
-            let text = std::fs::read_to_string(crate::root().join(fault.file)).expect(fault.file);
-            let changed = replaced(&text, fault).unwrap_or_else(|error| panic!("{error:#}"));
-            assert_ne!(changed, text);
-        }
-    }
-
-    #[test]
-    fn names_tell_faults_apart() {
-        assert_eq!(FAULTS.iter().map(|fault| fault.name).collect::<HashSet<_>>().len(), FAULTS.len());
-    }
-}

@@ -10,19 +10,16 @@ use std::path::{Path, PathBuf};
 const COPIED: [&str; 9] =
     ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo", "crates", "kernels", "vendor", "xtask", "benchmarks"];
 
-/// The tests that must notice a fault: of what the faults are in, without the long runs.
-const TESTS: [&str; 10] = [
-    "test",
-    "--release",
+/// Where the tests are that must notice a fault of numerics.
+const NUMERICS: [&str; 6] = [
     "--package=octopus-density",
     "--package=octopus-models",
     "--package=octopus-sampler",
     "--lib",
     "--test=hierarchical",
     "--test=sampler",
-    "--no-fail-fast",
-    "--color=never",
 ];
+/// Long runs of those, which are left out.
 const LONG_RUNS: [&str; 5] = [
     "--skip=calibration::",
     "--skip=hierarchical::balanced",
@@ -30,6 +27,42 @@ const LONG_RUNS: [&str; 5] = [
     "--skip=known::a_corr",
     "--skip=hierarchical::every_param",
 ];
+/// The tests of the command that hold its wiring.
+const OF_COMMAND: [&str; 4] = ["batch::", "config::", "exit_codes::", "loo::"];
+
+/// The tests that must notice a fault: what is built, and what is asked of the tests' programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tests {
+    build: Vec<String>,
+    chosen: Vec<&'static str>,
+}
+
+impl Tests {
+    /// Returns those of a fault: of wiring those of its crate, else those of numerics.
+    pub(super) fn of(fault: &Fault) -> Self {
+        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let of_crate = fault.file.strip_prefix("crates/").and_then(|path| path.split('/').next());
+        match of_crate.filter(|_| fault.name.starts_with("wiring: ")) {
+            None => Self { build: owned(&NUMERICS), chosen: LONG_RUNS.to_vec() },
+            Some("cli") => {
+                Self { build: owned(&["--package=octopus-cli", "--lib", "--test=cli"]), chosen: OF_COMMAND.to_vec() }
+            }
+            Some("diag") => {
+                Self { build: owned(&["--package=octopus-diag", "--lib", "--test=suite"]), chosen: Vec::new() }
+            }
+            Some("octopus") => Self { build: owned(&["--package=octopus", "--lib"]), chosen: Vec::new() },
+            Some(name) => {
+                Self { build: vec![format!("--package=octopus-{name}"), "--lib".to_owned()], chosen: Vec::new() }
+            }
+        }
+    }
+
+    /// Returns the arguments of cargo that build them.
+    fn arguments(&self) -> Vec<&str> {
+        let first = ["test", "--release", "--no-fail-fast", "--color=never"];
+        first.into_iter().chain(self.build.iter().map(String::as_str)).collect()
+    }
+}
 
 /// What became of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +98,7 @@ impl Workshop {
     /// # Errors
     /// When its text is not there exactly once, and those of [`test`](Self::test).
     pub(super) fn test_with(&self, fault: &Fault) -> Result<Verdict> {
-        self.with(fault, || self.test())
+        self.with(fault, || self.test(&Tests::of(fault)))
     }
 
     /// Does `work` with `fault` in the copy, and takes it out again.
@@ -100,18 +133,18 @@ impl Workshop {
     ///
     /// # Errors
     /// When they cannot be built: such a fault says nothing about the tests.
-    pub(super) fn test(&self) -> Result<Verdict> {
-        let mut build = cargo(&self.source, &TESTS);
+    pub(super) fn test(&self, tests: &Tests) -> Result<Verdict> {
+        let mut build = cargo(&self.source, &tests.arguments());
         // Most of each build is unchanged: parts of crates are kept from one fault to the next.
         build.arg("--no-run").env("CARGO_TARGET_DIR", &self.build).env("CARGO_INCREMENTAL", "1");
         let built = build.output().context("cannot start cargo")?;
         if !built.status.success() {
             bail!("the tests cannot be built:\n{}", String::from_utf8_lossy(&built.stderr));
         }
-        let mut tests = cargo(&self.source, &TESTS);
-        tests.arg("--").args(LONG_RUNS).env("RUST_BACKTRACE", "0");
-        tests.env("CARGO_TARGET_DIR", &self.build).env("CARGO_INCREMENTAL", "1");
-        let output = tests.output().context("cannot start cargo")?;
+        let mut run = cargo(&self.source, &tests.arguments());
+        run.arg("--").args(&tests.chosen).env("RUST_BACKTRACE", "0");
+        run.env("CARGO_TARGET_DIR", &self.build).env("CARGO_INCREMENTAL", "1");
+        let output = run.output().context("cannot start cargo")?;
         if output.status.success() {
             return Ok(Verdict::Survived);
         }
@@ -178,6 +211,15 @@ mod tests {
     use super::*;
 
     const FAULT: Fault = Fault { name: "plus", file: "a.rs", old: "a - b", new: "a + b" };
+
+    #[test]
+    fn faults_of_wiring_are_for_the_tests_of_their_crate() {
+        let of = |name, file| Tests::of(&Fault { name, file, old: "", new: "" });
+        assert_eq!(of("anything", "crates/cli/src/config.rs").chosen, LONG_RUNS);
+        assert_eq!(of("wiring: x", "crates/cli/src/config.rs").chosen, OF_COMMAND);
+        let report = of("wiring: x", "crates/report/src/verdict/evidence.rs");
+        assert_eq!(report.arguments()[4..], ["--package=octopus-report", "--lib"]);
+    }
 
     #[test]
     fn a_fault_needs_its_text_exactly_once() {

@@ -36,7 +36,7 @@ impl Plot for PriorPosteriorPlot {
         let mut top = head(
             &mut scene,
             "Prior and posterior",
-            "how narrow and how far off the posterior is from what was believed before; prior × 20: drawn 20 times as high, to be seen",
+            "how narrow and how far off the posterior is from what was believed before; prior × n: drawn n times as high, to be seen",
         );
         let mut x = key(&mut scene, (MARGIN, top + 8.0), ORANGE, false, "prior") + 28.0;
         x = key(&mut scene, (x, top + 8.0), BLUE, false, "posterior") + 28.0;
