@@ -31,6 +31,7 @@ pub mod engines;
 mod error;
 pub mod exact;
 mod expected;
+mod json;
 mod quality;
 pub mod runs;
 pub mod sampler;

@@ -1,6 +1,6 @@
 //! How good the draws of a run are: R-hat and effective sample sizes, which tell whether the run has converged.
 
-use crate::sampler::null_is_nan;
+use crate::json::null_is_nan;
 use octopus_diag::{DEFAULT_PROB, DiagError, ParameterSummary, Summary, limits, summary, summary_of_many};
 use octopus_sampler::{SamplerConfig, Strategy};
 use octopus_trace::Dataset;

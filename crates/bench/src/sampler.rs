@@ -22,7 +22,6 @@ pub use start::first_draw;
 
 use super::{context, model_of, of_cuda};
 use crate::error::BenchError;
-pub(crate) use figures::null_is_nan;
 use octopus_device::{CudaContext, DeviceIdentity};
 use octopus_files::write_file;
 use octopus_models::synthetic::HierarchicalSpec;

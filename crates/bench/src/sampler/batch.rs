@@ -2,8 +2,8 @@
 
 use super::cell::Where;
 use super::model;
-use super::null_is_nan;
 use crate::error::BenchError;
+use crate::json::null_is_nan;
 use octopus_device::CudaContext;
 use octopus_models::Likelihood;
 use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, SamplerConfig};

@@ -1,8 +1,8 @@
 //! Cells: a cell is one run with a size, a likelihood, a precision and a number of chains, on the GPU or on all cores.
 
-use super::null_is_nan;
 use super::quality::quality;
 use crate::error::BenchError;
+use crate::json::null_is_nan;
 use crate::quality::Quality;
 use octopus_density::LogDensity;
 use octopus_device::CudaContext;

@@ -9,7 +9,7 @@ use super::ratios::{BreakEven, Ratio, break_even, ratios};
 use super::start::Start;
 use super::team::TeamCost;
 use octopus_device::DeviceIdentity;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The results of all measurements; times are in seconds, sizes in bytes.
@@ -37,11 +37,6 @@ pub struct SamplerFigures {
     /// The numbers of chains from which on the GPU does more leapfrogs a second than all cores.
     pub(crate) break_even: Vec<BreakEven>,
     pub(crate) ratios: Vec<Ratio>,
-}
-
-/// Reads a number. JSON has no NaN and no infinity, so they are written as null.
-pub(crate) fn null_is_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 impl fmt::Display for SamplerFigures {

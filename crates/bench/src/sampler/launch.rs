@@ -1,7 +1,8 @@
 //! The cost of a launch besides its leapfrog steps, measured by cutting the same run into more and more launches.
 
-use super::{model, null_is_nan};
+use super::model;
 use crate::error::BenchError;
+use crate::json::null_is_nan;
 use octopus_device::CudaContext;
 use octopus_models::Likelihood;
 use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};

@@ -1,7 +1,7 @@
 //! The ratios of GPU to CPU: how much faster the GPU is, and from how many chains on it pays (break-even).
 
 use super::cell::{SamplerCell, Where};
-use super::null_is_nan;
+use crate::json::null_is_nan;
 use octopus_models::Likelihood;
 use octopus_sampler::Precision;
 use serde::{Deserialize, Serialize};

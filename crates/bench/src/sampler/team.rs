@@ -1,8 +1,8 @@
 //! The cost of a leapfrog step where a chain reads so many observations that blocks share them. The same run is made by
 //! more and more blocks, and on the CPU.
 
-use super::null_is_nan;
 use crate::error::BenchError;
+use crate::json::null_is_nan;
 use crate::model_of;
 use octopus_device::CudaContext;
 use octopus_models::synthetic::HierarchicalSpec;
