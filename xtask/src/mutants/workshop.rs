@@ -6,9 +6,20 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a build needs of the workspace.
-const COPIED: [&str; 9] =
-    ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo", "crates", "kernels", "vendor", "xtask", "benchmarks"];
+/// What a build of the tests needs of the workspace.
+const COPIED: [&str; 11] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    ".cargo",
+    "crates",
+    "kernels",
+    "vendor",
+    "xtask",
+    "benchmarks",
+    "fuzz",
+    "docs",
+];
 
 /// Where the tests are that must notice a fault of numerics.
 const NUMERICS: [&str; 6] = [
