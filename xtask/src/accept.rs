@@ -3,7 +3,7 @@
 //! The `octopus` binary judges (`octopus_bench::accept`), for it has the types that wrote the files: this program would
 //! have to build most of the workspace to know them, too.
 
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -14,9 +14,9 @@ use std::process::{Command, Stdio};
 ///
 /// # Errors
 /// When the binary cannot be started.
-pub(crate) fn run(root: &Path, folder: &Path) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, folder: &Path) -> Result<TaskOutcome> {
     if !run::build_octopus(root)? {
-        return Ok(Outcome::Failed(3));
+        return Ok(TaskOutcome::Failed(3));
     }
     judge(root, folder, Some(&root.join("reports")))
 }
@@ -26,7 +26,7 @@ pub(crate) fn run(root: &Path, folder: &Path) -> Result<Outcome> {
 ///
 /// # Errors
 /// When the binary cannot be started.
-pub(crate) fn judge(root: &Path, folder: &Path, reports: Option<&Path>) -> Result<Outcome> {
+pub(crate) fn judge(root: &Path, folder: &Path, reports: Option<&Path>) -> Result<TaskOutcome> {
     let mut octopus = Command::new(target(root).join("release/octopus"));
     octopus.args(["device", "accept"]).arg(folder);
     if let Some(reports) = reports {
@@ -36,5 +36,5 @@ pub(crate) fn judge(root: &Path, folder: &Path, reports: Option<&Path>) -> Resul
     for line in String::from_utf8_lossy(&judged.stderr).lines() {
         eprintln!("xtask: {line}");
     }
-    Ok(if judged.status.success() { Outcome::Passed } else { Outcome::Failed(run::own_code(judged.status)) })
+    Ok(if judged.status.success() { TaskOutcome::Passed } else { TaskOutcome::Failed(run::own_code(judged.status)) })
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: the criterion benchmarks.
 
-use crate::run::{self, Outcome, cargo};
+use crate::run::{self, TaskOutcome, cargo};
 use anyhow::Result;
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// When cargo cannot be started.
-pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<TaskOutcome> {
     // Benchmark targets by name: the library's own empty harness does not know criterion's flags.
     let mut command = cargo(root, &["bench", "--package", "octopus-benchmarks", "--bench", "*", "--"]);
     run::step("bench", command.args(arguments), run::check_failed)

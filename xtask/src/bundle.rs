@@ -2,7 +2,7 @@
 //!
 //! Its files, their most bytes, and the oldest C library (glibc) that serves stand here.
 
-use crate::run::{self, Outcome, git, output};
+use crate::run::{self, TaskOutcome, git, output};
 use crate::target;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -46,14 +46,14 @@ struct Manifest {
 ///
 /// # Errors
 /// When a file is missing or cannot be written, a tool cannot be started, or the bundle grows too large.
-pub(crate) fn run(root: &Path, folder: Option<&str>) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, folder: Option<&str>) -> Result<TaskOutcome> {
     if !run::build_octopus(root)? {
-        return Ok(Outcome::Failed(3));
+        return Ok(TaskOutcome::Failed(3));
     }
     let folder = folder.map_or_else(|| target(root).join("bundle"), |folder| root.join(folder));
     make(root, &folder)?;
     println!("{}", folder.display());
-    Ok(Outcome::Passed)
+    Ok(TaskOutcome::Passed)
 }
 
 /// Makes the bundle of the release binary that is there.

@@ -3,7 +3,7 @@
 //! The list of steps stands here.
 
 use crate::aligned::aligned;
-use crate::run::{self, Outcome, cargo, cargo_has};
+use crate::run::{self, TaskOutcome, cargo, cargo_has};
 use crate::{outside, ptx, rehearse, target, test, tidy, validate};
 use anyhow::{Context, Result};
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// One step: its name and what it does.
-type Step = (&'static str, fn(&Path) -> Result<Outcome>);
+type Step = (&'static str, fn(&Path) -> Result<TaskOutcome>);
 
 const STEPS: [Step; 11] = [
     ("format", format),
@@ -32,7 +32,7 @@ const STEPS: [Step; 11] = [
 ///
 /// # Errors
 /// When a step cannot be run at all.
-pub(crate) fn run(root: &Path) -> Result<Outcome> {
+pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     let start = Instant::now();
     let mut lines = Vec::new();
     let mut failed = Vec::new();
@@ -42,57 +42,57 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
         // A step that cannot run is a failed step: the others still have something to say.
         let outcome = step(root).unwrap_or_else(|error| {
             eprintln!("xtask: {name}: {error:#}");
-            Outcome::Failed(3)
+            TaskOutcome::Failed(3)
         });
-        let word = if outcome == Outcome::Passed { "ok" } else { "FAILED" };
+        let word = if outcome == TaskOutcome::Passed { "ok" } else { "FAILED" };
         lines.push([name, word, &format!("{:.1} s", begun.elapsed().as_secs_f64())].map(str::to_owned).into());
-        if outcome != Outcome::Passed {
+        if outcome != TaskOutcome::Passed {
             failed.push(name);
         }
     }
     eprintln!("\nxtask: ci took {:.1} s\n{}", start.elapsed().as_secs_f64(), aligned(2, lines));
     if failed.is_empty() {
         eprintln!("xtask: every step is ok");
-        return Ok(Outcome::Passed);
+        return Ok(TaskOutcome::Passed);
     }
     eprintln!("xtask: FAILED: {}", failed.join(", "));
-    Ok(Outcome::Failed(1))
+    Ok(TaskOutcome::Failed(1))
 }
 
-fn format(root: &Path) -> Result<Outcome> {
+fn format(root: &Path) -> Result<TaskOutcome> {
     run::step("format", &mut cargo(root, &["fmt", "--all", "--check"]), run::check_failed)
 }
 
-fn clippy(root: &Path) -> Result<Outcome> {
+fn clippy(root: &Path) -> Result<TaskOutcome> {
     // In release, so that build scripts and macros are built once for this, the tests and the binary.
     let words = ["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
     run::step("clippy", &mut cargo(root, &words), run::check_failed)
 }
 
-fn docs(root: &Path) -> Result<Outcome> {
+fn docs(root: &Path) -> Result<TaskOutcome> {
     let mut docs = cargo(root, &["doc", "--workspace", "--no-deps", "--release"]);
     run::step("docs", docs.env("RUSTDOCFLAGS", "-D warnings"), run::check_failed)
 }
 
-fn deny(root: &Path) -> Result<Outcome> {
+fn deny(root: &Path) -> Result<TaskOutcome> {
     // Advisories need a database from the network: `cargo deny check` by hand has them too.
     optional(root, "deny", &["deny", "check", "licenses", "bans", "sources"])
 }
 
-fn machete(root: &Path) -> Result<Outcome> {
+fn machete(root: &Path) -> Result<TaskOutcome> {
     optional(root, "machete", &["machete"])
 }
 
 /// A step for a tool that need not be there.
-fn optional(root: &Path, tool: &str, words: &[&str]) -> Result<Outcome> {
+fn optional(root: &Path, tool: &str, words: &[&str]) -> Result<TaskOutcome> {
     if !cargo_has(root, tool) {
         eprintln!("xtask: SKIPPED: cargo-{tool} is not installed (`cargo install cargo-{tool} --locked`)");
-        return Ok(Outcome::Passed);
+        return Ok(TaskOutcome::Passed);
     }
     run::step(tool, &mut cargo(root, words), run::check_failed)
 }
 
-fn quick_validation(root: &Path) -> Result<Outcome> {
+fn quick_validation(root: &Path) -> Result<TaskOutcome> {
     let out = target(root).join("ci-phase0");
     // Octopus does not overwrite what it finds.
     if out.exists() {

@@ -23,7 +23,7 @@ mod validate;
 mod venv;
 
 use anyhow::Result;
-use run::Outcome;
+use run::TaskOutcome;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     match dispatch(task, rest) {
-        Ok(Outcome::Passed) => ExitCode::SUCCESS,
-        Ok(Outcome::Failed(code)) => ExitCode::from(code),
+        Ok(TaskOutcome::Passed) => ExitCode::SUCCESS,
+        Ok(TaskOutcome::Failed(code)) => ExitCode::from(code),
         Err(error) => {
             eprintln!("xtask {task}: {error:#}");
             ExitCode::from(3)
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
+fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
     let root = root();
     match (task, arguments) {
         ("validate", _) => validate::hand_over(&root, arguments),
@@ -97,15 +97,15 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<Outcome> {
         }
         ("help" | "-h" | "--help", _) => {
             println!("{USAGE}");
-            Ok(Outcome::Passed)
+            Ok(TaskOutcome::Passed)
         }
         _ => Ok(misuse(&format!("there is no task {task:?}"))),
     }
 }
 
-fn misuse(message: &str) -> Outcome {
+fn misuse(message: &str) -> TaskOutcome {
     eprintln!("xtask: {message}\n\n{USAGE}");
-    Outcome::Failed(2)
+    TaskOutcome::Failed(2)
 }
 
 /// The workspace's folder. Cargo tells where this package lies when it runs it; the place where it was

@@ -9,7 +9,7 @@ mod wiring;
 mod workshop;
 
 use crate::aligned::aligned;
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use anyhow::{Result, bail};
 use faults::{FAULTS, Fault};
 use std::path::Path;
@@ -21,7 +21,7 @@ use workshop::{Tests, Verdict, Workshop};
 ///
 /// # Errors
 /// When the sources cannot be copied or changed, the tests cannot be built, or they fail without any fault.
-pub(crate) fn run(root: &Path, filters: &[String]) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, filters: &[String]) -> Result<TaskOutcome> {
     if let Some((first, rest)) = filters.split_first()
         && first == "--calibrate"
     {
@@ -51,7 +51,7 @@ pub(crate) fn run(root: &Path, filters: &[String]) -> Result<Outcome> {
         }
         print!("{}", table(&rows));
         let survived = rows.iter().any(|(_, verdict)| *verdict == Verdict::Survived);
-        Ok(if survived { Outcome::Failed(1) } else { Outcome::Passed })
+        Ok(if survived { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
     })
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask outside`: a crate in another workspace depends on ours, builds and runs.
 
-use crate::run::{self, Outcome, cargo};
+use crate::run::{self, TaskOutcome, cargo};
 use crate::target;
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -15,7 +15,7 @@ const FILES: [&str; 4] = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "src
 ///
 /// # Errors
 /// When files cannot be copied, or cargo or the program cannot be started.
-pub(crate) fn run(root: &Path) -> Result<Outcome> {
+pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     run::timed("outside", || {
         let away = Away::new(root)?;
         // Below the target folder so that a second time is fast; cargo reads no configuration from there.
@@ -29,16 +29,16 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
             command.env("CARGO_TARGET_DIR", &build).env_remove("CUDA_LIBRARY_PATH");
             if !run::status(&mut command)?.success() {
                 eprintln!("xtask: outside: {kind}: does not build");
-                return Ok(Outcome::Failed(1));
+                return Ok(TaskOutcome::Failed(1));
             }
             let status = run::status(&mut Command::new(build.join("debug/outside")))?;
             // 0 a GPU that is fit, 4 none: both are an answer.
             if !matches!(status.code(), Some(0 | 4)) {
                 eprintln!("xtask: outside: {kind}: the program ended with {status}");
-                return Ok(Outcome::Failed(1));
+                return Ok(TaskOutcome::Failed(1));
             }
         }
-        Ok(Outcome::Passed)
+        Ok(TaskOutcome::Passed)
     })
 }
 

@@ -16,7 +16,7 @@ mod signature;
 mod sources;
 mod tools;
 
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::{Context, Result};
 use build::Built;
@@ -77,13 +77,13 @@ impl Mode {
 ///
 /// # Errors
 /// When there is no compiler (for [`Mode::Write`]; a check is skipped, aloud), or a file cannot be read or written.
-pub(crate) fn run(root: &Path, mode: Mode) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, mode: Mode) -> Result<TaskOutcome> {
     run::timed("ptx", || {
         let tools = match tools::find(root) {
             Ok(tools) => tools,
             Err(error) if mode != Mode::Write => {
                 eprintln!("xtask: SKIPPED: the PTX is not rebuilt and compared: {error:#}");
-                return Ok(Outcome::Passed);
+                return Ok(TaskOutcome::Passed);
             }
             Err(error) => return Err(error),
         };
@@ -104,7 +104,7 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<Outcome> {
         faults.extend(Limits::read(&root.join(LIMITS))?.faults(&built.manifest.entries));
         if !faults.is_empty() {
             faults.iter().for_each(|fault| eprintln!("error: {fault}"));
-            return Ok(Outcome::Failed(1));
+            return Ok(TaskOutcome::Failed(1));
         }
         match mode {
             Mode::Write => write(root, &built),
@@ -117,7 +117,7 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<Outcome> {
 ///
 /// # Errors
 /// Those of [`run()`].
-pub(crate) fn step(root: &Path) -> Result<Outcome> {
+pub(crate) fn step(root: &Path) -> Result<TaskOutcome> {
     run(root, Mode::CheckTexts)
 }
 
@@ -158,7 +158,7 @@ fn left_over(root: &Path, modules: &[(Module, String)]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn write(root: &Path, built: &Built) -> Result<Outcome> {
+fn write(root: &Path, built: &Built) -> Result<TaskOutcome> {
     let mut same = 0;
     let manifest = (MANIFEST.to_owned(), built.manifest.to_toml().into_bytes());
     for (path, bytes) in built.texts.iter().map(output).chain([manifest]) {
@@ -175,10 +175,10 @@ fn write(root: &Path, built: &Built) -> Result<Outcome> {
         eprintln!("xtask: {path} is of no unit and is removed");
     }
     eprintln!("xtask: {same} files of {OUTPUT} were up to date");
-    Ok(Outcome::Passed)
+    Ok(TaskOutcome::Passed)
 }
 
-fn compare(root: &Path, built: &Built) -> Result<Outcome> {
+fn compare(root: &Path, built: &Built) -> Result<TaskOutcome> {
     let manifest = Manifest::read(&root.join(MANIFEST))?;
     let mut stale = Vec::new();
     for text in &built.texts {
@@ -209,7 +209,7 @@ fn compare(root: &Path, built: &Built) -> Result<Outcome> {
         let (theirs, ours) = (&manifest.compiler.nvrtc, &built.manifest.compiler.nvrtc);
         eprintln!("xtask: the committed PTX is of NVRTC {theirs}, compared was with {ours}");
     }
-    Ok(if stale.is_empty() { Outcome::Passed } else { Outcome::Failed(1) })
+    Ok(if stale.is_empty() { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
 }
 
 #[cfg(test)]

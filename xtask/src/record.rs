@@ -4,7 +4,7 @@
 //! The software GPU runs the same sources; `octopus device exact` refuses to record what differs from the CPU engine.
 
 use crate::rehearse::software_gpu;
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::Result;
 use octopus_softgpu::Settings;
@@ -15,9 +15,9 @@ use std::process::Command;
 ///
 /// # Errors
 /// When there is no compiler for the software GPU, or the binary cannot be started.
-pub(crate) fn run(root: &Path) -> Result<Outcome> {
+pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     if !run::build_octopus(root)? {
-        return Ok(Outcome::Failed(3));
+        return Ok(TaskOutcome::Failed(3));
     }
     let gpu = software_gpu()?;
     for (words, file) in [(&[][..], "kernels/expected.json"), (&["--runs"], "kernels/expected-runs.json")] {
@@ -25,8 +25,8 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
         octopus.args(["device", "exact", "--quiet"]).args(words).arg("--record").arg(root.join(file));
         gpu.command(&mut octopus, Settings::default());
         if !run::status(&mut octopus)?.success() {
-            return Ok(Outcome::Failed(1));
+            return Ok(TaskOutcome::Failed(1));
         }
     }
-    Ok(Outcome::Passed)
+    Ok(TaskOutcome::Passed)
 }

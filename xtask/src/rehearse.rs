@@ -1,6 +1,6 @@
 //! `cargo xtask rehearse`: the acceptance bundle, whole, on the software GPU.
 
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use crate::{accept, bundle, target};
 use anyhow::{Context, Result};
 use octopus_softgpu::{Lanes, SoftwareGpu, Unavailable, sampler_units};
@@ -18,13 +18,13 @@ const BATCHES: (&str, [&str; 2]) = ("nuts_batch_hierarchical_normal_", ["_32x1",
 ///
 /// # Errors
 /// When the bundle cannot be made or started.
-pub(crate) fn run(root: &Path) -> Result<Outcome> {
+pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     run::timed("rehearse", || {
         let gpu = match software_gpu() {
             Ok(gpu) => gpu,
             Err(unavailable) => {
                 eprintln!("xtask: rehearse: SKIPPED: {unavailable}");
-                return Ok(Outcome::Passed);
+                return Ok(TaskOutcome::Passed);
             }
         };
         let folder = target(root).join("rehearsal");

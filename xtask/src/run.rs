@@ -7,7 +7,7 @@ use std::time::Instant;
 
 /// How a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum TaskOutcome {
     /// All is well.
     Passed,
     /// It is not; the exit code to end with.
@@ -52,10 +52,10 @@ pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
 ///
 /// # Errors
 /// When it cannot be started.
-pub(crate) fn step(name: &str, command: &mut Command, failure: fn(ExitStatus) -> u8) -> Result<Outcome> {
+pub(crate) fn step(name: &str, command: &mut Command, failure: fn(ExitStatus) -> u8) -> Result<TaskOutcome> {
     timed(name, || {
         let status = status(command)?;
-        Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(failure(status)) })
+        Ok(if status.success() { TaskOutcome::Passed } else { TaskOutcome::Failed(failure(status)) })
     })
 }
 
@@ -63,10 +63,10 @@ pub(crate) fn step(name: &str, command: &mut Command, failure: fn(ExitStatus) ->
 ///
 /// # Errors
 /// Those of `work`.
-pub(crate) fn timed(name: &str, work: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
+pub(crate) fn timed(name: &str, work: impl FnOnce() -> Result<TaskOutcome>) -> Result<TaskOutcome> {
     let start = Instant::now();
     let outcome = work()?;
-    let word = if outcome == Outcome::Passed { "ok" } else { "FAILED" };
+    let word = if outcome == TaskOutcome::Passed { "ok" } else { "FAILED" };
     eprintln!("xtask: {name}: {word} in {:.1} s", start.elapsed().as_secs_f64());
     Ok(outcome)
 }
@@ -141,12 +141,12 @@ mod tests {
     #[cfg(unix)]
     fn exit_codes_pass_through_and_signals_are_told_as_a_shell_does() {
         let outcome = |script: &str| step("probe", Command::new("sh").args(["-c", script]), own_code).unwrap();
-        assert_eq!(outcome("exit 0"), Outcome::Passed);
-        assert_eq!(outcome("exit 4"), Outcome::Failed(4));
-        assert_eq!(outcome("kill -INT $$"), Outcome::Failed(130));
+        assert_eq!(outcome("exit 0"), TaskOutcome::Passed);
+        assert_eq!(outcome("exit 4"), TaskOutcome::Failed(4));
+        assert_eq!(outcome("kill -INT $$"), TaskOutcome::Failed(130));
         assert_eq!(
             step("probe", Command::new("sh").args(["-c", "exit 101"]), check_failed).unwrap(),
-            Outcome::Failed(1)
+            TaskOutcome::Failed(1)
         );
     }
 }

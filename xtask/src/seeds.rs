@@ -5,7 +5,7 @@
 //! What was found is kept in a file of the repository, so that another machine goes on where one has stopped.
 
 use crate::ptx::sha256;
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -134,14 +134,14 @@ impl SeedsOptions {
 ///
 /// # Errors
 /// When a program cannot be started, or a file cannot be read or written.
-pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<TaskOutcome> {
     let planned = sweeps(root)?;
     if let Some(unknown) = options.data.iter().find(|&name| planned.iter().all(|sweep| sweep.data() != name)) {
         eprintln!("xtask: --data {unknown}: benchmarks/seeds has no such data set");
-        return Ok(Outcome::Failed(2));
+        return Ok(TaskOutcome::Failed(2));
     }
     if !run::build_octopus(root)? {
-        return Ok(Outcome::Failed(3));
+        return Ok(TaskOutcome::Failed(3));
     }
     // A copy, so that builds made meanwhile leave it alone.
     let program = target(root).join("seeds-octopus");
@@ -156,7 +156,7 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
         .filter_map(|row| Some((row, next_block(found.runs(row), options.seeds)?)))
         .min_by_key(|(_, seeds)| *seeds.start())
     {
-        let Some(sweep) = sweep(root, &program, row, &seeds)? else { return Ok(Outcome::Failed(3)) };
+        let Some(sweep) = sweep(root, &program, row, &seeds)? else { return Ok(TaskOutcome::Failed(3)) };
         found.add(row, &sweep);
         if found.commits.last() != Some(&commit) {
             found.commits.push(commit.clone());
@@ -165,7 +165,7 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<Outcome> {
         eprintln!("xtask: {TABLE} has the seeds of {} up to {}", row.name, seeds.end());
     }
     let mut of_planned = planned.iter().filter_map(|row| found.rows.get(&row.name));
-    Ok(if of_planned.all(|row| row.sweep.lost == 0) { Outcome::Passed } else { Outcome::Failed(1) })
+    Ok(if of_planned.all(|row| row.sweep.lost == 0) { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
 }
 
 /// Returns the commit that the program is of, with `-dirty` if files differ from it; the two written here may.

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: every test of the workspace, in release.
 
-use crate::run::{self, Outcome, cargo, cargo_has};
+use crate::run::{self, TaskOutcome, cargo, cargo_has};
 use crate::{chromium, skipped, venv};
 use anyhow::Result;
 use std::path::Path;
@@ -37,7 +37,7 @@ impl TestOptions {
 ///
 /// # Errors
 /// When cargo cannot be started.
-pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<Outcome> {
+pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
     let pythons = if options.no_python {
         eprintln!("xtask: --no-python: tests that need ArviZ will be SKIPPED");
         Vec::new()
@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<Outcome> {
         let mut doctests = cargo(root, &["test", "--doc", "--workspace", "--release", "--no-fail-fast"]);
         outcomes.push(run::step("doctests", &mut doctests, test_code)?);
     }
-    Ok(outcomes.into_iter().find(|outcome| *outcome != Outcome::Passed).unwrap_or(Outcome::Passed))
+    Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))
 }
 
 /// 1 when tests failed, 3 when they could not be built or found. `cargo test` gives 101 for either.

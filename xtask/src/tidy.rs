@@ -20,7 +20,7 @@ mod unsafe_door;
 
 pub(crate) use tree::Tree;
 
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use anyhow::Result;
 use std::fmt;
 use std::path::Path;
@@ -90,7 +90,7 @@ const CHECKS: [Check; 12] = [
 ///
 /// # Errors
 /// When the checkout cannot be read or the formatter cannot be started.
-pub(crate) fn run(root: &Path) -> Result<Outcome> {
+pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     run::timed("tidy", || {
         let tree = Tree::read(root)?;
         let mut errors = 0;
@@ -106,7 +106,7 @@ pub(crate) fn run(root: &Path) -> Result<Outcome> {
             errors += 1;
         }
         eprintln!("xtask: {} files, {} checks, {errors} errors", tree.paths().count(), CHECKS.len() + 1);
-        Ok(if errors == 0 { Outcome::Passed } else { Outcome::Failed(1) })
+        Ok(if errors == 0 { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
     })
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn this_repository_is_tidy() {
-        assert_eq!(run(&crate::root()).unwrap(), Outcome::Passed, "the complaints are above");
+        assert_eq!(run(&crate::root()).unwrap(), TaskOutcome::Passed, "the complaints are above");
     }
 
     #[test]

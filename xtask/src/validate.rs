@@ -1,6 +1,6 @@
 //! `cargo xtask validate`: the pipeline of the `octopus` binary, built first.
 
-use crate::run::{self, Outcome, cargo};
+use crate::run::{self, TaskOutcome, cargo};
 use crate::target;
 use anyhow::Result;
 use std::path::Path;
@@ -10,10 +10,10 @@ use std::process::Command;
 ///
 /// # Errors
 /// When cargo cannot be started.
-pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<Outcome> {
+pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<TaskOutcome> {
     // A build of its own: its failure is exit code 3, not one of octopus' codes.
     if !run::build_octopus(root)? {
-        return Ok(Outcome::Failed(3));
+        return Ok(TaskOutcome::Failed(3));
     }
     let mut command = command(root, arguments);
     #[cfg(unix)]
@@ -24,7 +24,7 @@ pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<Outcome> {
     #[cfg(not(unix))]
     {
         let status = run::status(&mut command)?;
-        Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(run::own_code(status)) })
+        Ok(if status.success() { TaskOutcome::Passed } else { TaskOutcome::Failed(run::own_code(status)) })
     }
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<Outcome> {
 ///
 /// # Errors
 /// When the binary cannot be started: the tests come first.
-pub(crate) fn step(root: &Path, arguments: &[String]) -> Result<Outcome> {
+pub(crate) fn step(root: &Path, arguments: &[String]) -> Result<TaskOutcome> {
     let binary = target(root).join("release").join(format!("octopus{}", std::env::consts::EXE_SUFFIX));
     let mut command = Command::new(binary);
     run::step("validate", command.arg("validate").args(arguments).current_dir(root), run::own_code)

@@ -1,6 +1,6 @@
 //! The quantities that are ranked: parameters, what is derived from them, and what depends on the data.
 //!
-//! Of an array three elements are ranked; log likelihood and log density are ranked, too.
+//! Three elements of each array are ranked; log likelihood and log density are ranked, too.
 
 use octopus_density::{DensityError, Layout, LogDensity, Role, Transform};
 

@@ -13,7 +13,7 @@ use crate::nuts::windows::WindowShape;
 use crate::nuts::{
     NutsBatch, NutsBatchLaunch, NutsBatchSlot, NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot,
 };
-use crate::session::Session;
+use crate::session::DeviceSession;
 use crate::{CudaError, DeviceAttribute, DeviceBuffer, Element, Real, Stream};
 use std::ops::Range;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(crate) fn device_count() -> Answer<u32> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RawDevice {}
 pub(crate) enum PrimaryContext {}
-pub(crate) enum DeviceMemory {}
+pub(crate) enum RawDeviceMemory {}
 pub(crate) enum PinnedMemory {}
 pub(crate) enum InFlight {}
 pub(crate) enum RawStream {}
@@ -85,7 +85,7 @@ impl PrimaryContext {
     }
 }
 
-impl Session {
+impl DeviceSession {
     pub(crate) fn synchronize(&self) -> Answer<()> {
         match self.primary {}
     }
@@ -95,8 +95,8 @@ impl Session {
     }
 }
 
-impl DeviceMemory {
-    pub(crate) fn allocate<T: Element>(session: &Arc<Session>, _: usize) -> Answer<Self> {
+impl RawDeviceMemory {
+    pub(crate) fn allocate<T: Element>(session: &Arc<DeviceSession>, _: usize) -> Answer<Self> {
         match session.primary {}
     }
 
@@ -118,7 +118,7 @@ impl DeviceMemory {
 }
 
 impl PinnedMemory {
-    pub(crate) fn zeroed<T: Element>(session: &Arc<Session>, _: usize) -> Answer<Self> {
+    pub(crate) fn zeroed<T: Element>(session: &Arc<DeviceSession>, _: usize) -> Answer<Self> {
         match session.primary {}
     }
 
@@ -133,7 +133,7 @@ impl PinnedMemory {
 
 impl InFlight {
     pub(crate) fn upload<T: Element>(
-        device: &mut DeviceMemory,
+        device: &mut RawDeviceMemory,
         _: Range<usize>,
         _: PinnedMemory,
         _: &RawStream,
@@ -142,7 +142,7 @@ impl InFlight {
     }
 
     pub(crate) fn download<T: Element>(
-        device: &DeviceMemory,
+        device: &RawDeviceMemory,
         _: Range<usize>,
         _: PinnedMemory,
         _: &RawStream,
@@ -160,7 +160,7 @@ impl InFlight {
 }
 
 impl RawStream {
-    pub(crate) fn new(session: &Arc<Session>) -> Answer<Self> {
+    pub(crate) fn new(session: &Arc<DeviceSession>) -> Answer<Self> {
         match session.primary {}
     }
 
@@ -178,7 +178,7 @@ impl RawStream {
 }
 
 impl RawEvent {
-    pub(crate) fn new(session: &Arc<Session>) -> Answer<Self> {
+    pub(crate) fn new(session: &Arc<DeviceSession>) -> Answer<Self> {
         match session.primary {}
     }
 
@@ -200,7 +200,7 @@ impl RawEvent {
 }
 
 impl RawModule {
-    pub(crate) fn from_ptx(session: &Arc<Session>, _: &str) -> Answer<Self> {
+    pub(crate) fn from_ptx(session: &Arc<DeviceSession>, _: &str) -> Answer<Self> {
         match session.primary {}
     }
 

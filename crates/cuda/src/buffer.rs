@@ -1,6 +1,6 @@
 //! Arrays in device memory: their allocation, and copies to and from the host.
 
-use crate::binding::{DeviceMemory, InFlight};
+use crate::binding::{InFlight, RawDeviceMemory};
 use crate::{Context, CudaError, Element, PinnedBuffer, Stream, Transfer};
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Dropping a buffer waits until the device is idle: kernels that use it may still run. A buffer of no elements takes
 /// no memory.
 pub struct DeviceBuffer<T: Element> {
-    memory: DeviceMemory,
+    memory: RawDeviceMemory,
     length: usize,
     element: PhantomData<T>,
 }
@@ -44,7 +44,7 @@ impl<T: Element> DeviceBuffer<T> {
 
     /// An array with whatever bits its memory has, for callers who fill it next.
     pub(crate) fn unfilled(context: &Context, length: usize) -> Result<Self, CudaError> {
-        let memory = DeviceMemory::allocate::<T>(context.session(), length)?;
+        let memory = RawDeviceMemory::allocate::<T>(context.session(), length)?;
         Ok(Self { memory, length, element: PhantomData })
     }
 
@@ -66,7 +66,7 @@ impl<T: Element> DeviceBuffer<T> {
         self.length * size_of::<T>()
     }
 
-    pub(crate) fn memory(&self) -> &DeviceMemory {
+    pub(crate) fn memory(&self) -> &RawDeviceMemory {
         &self.memory
     }
 

@@ -1,6 +1,6 @@
 //! Contexts: this process's place on a device, with its free and total memory.
 
-use crate::session::Session;
+use crate::session::DeviceSession;
 use crate::{CudaError, Device, Usage};
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Context {
     device: Device,
-    session: Arc<Session>,
+    session: Arc<DeviceSession>,
 }
 
 /// Memory of a device in bytes.
@@ -38,7 +38,7 @@ impl Context {
     /// # Errors
     /// When the driver fails; for a context that was lost, the error with which it was lost.
     pub fn primary(device: &Device) -> Result<Self, CudaError> {
-        Ok(Self { device: *device, session: Session::of_device(device.ordinal(), device.raw())? })
+        Ok(Self { device: *device, session: DeviceSession::of_device(device.ordinal(), device.raw())? })
     }
 
     /// Returns the device that it is on.
@@ -87,7 +87,7 @@ impl Context {
         self.session.counters.reset();
     }
 
-    pub(crate) fn session(&self) -> &Arc<Session> {
+    pub(crate) fn session(&self) -> &Arc<DeviceSession> {
         &self.session
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`shim`] gives the program the driver's symbols; above it `cust` and, where cust is silent (JIT logs, events by
 //! reference, launches checked against their declaration), the declarations that it re-exports as `cust::sys`.
-//! What leaves this module is safe: every object holds its [`Session`](crate::session::Session), makes the context
+//! What leaves this module is safe: every object holds its [`DeviceSession`](crate::session::DeviceSession), makes the context
 //! current before it calls, and keeps what the driver still uses alive until the driver is done with it.
 //!
 //! The crate's other modules see it as `binding`, and without the feature `cuda` they see `absent` in its place.
@@ -33,7 +33,7 @@ pub(crate) use device::RawDevice;
 pub(crate) use event::RawEvent;
 pub(crate) use expansion::ExpansionFunctions;
 pub(crate) use kernels::KernelSet;
-pub(crate) use memory::DeviceMemory;
+pub(crate) use memory::RawDeviceMemory;
 pub(crate) use module::RawModule;
 pub(crate) use nuts::NutsFunctions;
 pub(crate) use pinned::PinnedMemory;

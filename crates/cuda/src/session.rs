@@ -8,7 +8,7 @@ use crate::usage::Counters;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// The context of a device with its counters. Buffers, streams, events and modules hold it, so it outlives them.
-pub(crate) struct Session {
+pub(crate) struct DeviceSession {
     ordinal: u32,
     pub(crate) primary: PrimaryContext,
     /// The error that lost the context.
@@ -19,14 +19,14 @@ pub(crate) struct Session {
 /// The facts that this process knows of one device.
 struct Known {
     ordinal: u32,
-    session: Weak<Session>,
+    session: Weak<DeviceSession>,
     /// Kept when the session ends: the driver makes a lost context no better by giving it out again.
     lost: Option<CudaError>,
 }
 
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
-impl Session {
+impl DeviceSession {
     /// Returns the session of a device: the one that is there, else a new one.
     pub(crate) fn of_device(ordinal: u32, device: RawDevice) -> Result<Arc<Self>, CudaError> {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +78,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for DeviceSession {
     fn drop(&mut self) {
         if self.lost.get().is_some() {
             // Releasing a lost context may wait for work that never ends.

@@ -122,7 +122,7 @@ pub fn posterior_difference(
             difference(pair, [&ours[name].draws(), &theirs[name].draws()], &summaries)
         })
         .collect::<Result<_, DiagError>>()?;
-    let alone = |summary: &Summary, other: &HashMap<String, Element>| -> Vec<String> {
+    let alone = |summary: &Summary, other: &HashMap<String, ComparedElement>| -> Vec<String> {
         let names = summary.parameters.iter().map(|p| &p.name);
         names.filter(|name| !other.contains_key(*name)).cloned().collect()
     };
@@ -132,12 +132,12 @@ pub fn posterior_difference(
 }
 
 /// One number of a posterior: its place within a variable.
-struct Element<'a> {
+struct ComparedElement<'a> {
     array: &'a Array,
     index: usize,
 }
 
-impl Element<'_> {
+impl ComparedElement<'_> {
     /// Returns the number's draws, chain after chain.
     fn draws(&self) -> Vec<f64> {
         fn pick<T: Copy>(values: &[T], index: usize, width: usize, real: impl Fn(T) -> f64) -> Vec<f64> {
@@ -154,11 +154,12 @@ impl Element<'_> {
 }
 
 /// Returns the numbers of a posterior by name.
-fn elements(posterior: &Dataset) -> HashMap<String, Element<'_>> {
+fn elements(posterior: &Dataset) -> HashMap<String, ComparedElement<'_>> {
     let numeric = posterior.variables.iter().filter(|(_, array)| array.values.is_numeric());
     numeric
         .flat_map(|(name, array)| {
-            (0..array.elements(2)).map(|index| (posterior.element_name(name, 2, index), Element { array, index }))
+            (0..array.elements(2))
+                .map(|index| (posterior.element_name(name, 2, index), ComparedElement { array, index }))
         })
         .collect()
 }

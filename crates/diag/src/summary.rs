@@ -14,7 +14,7 @@ use crate::chains::Chains;
 use crate::error::{DiagError, interval_probability};
 use crate::estimators::ess::ess_mean;
 use crate::numbers::columns;
-use crate::numbers::pool::Pool;
+use crate::numbers::pool::WorkspacePool;
 use crate::summary::element::ElementWorkspace;
 use crate::summary::parameter::ParameterSummary;
 use octopus_trace::{Array, Dataset, Values};
@@ -159,7 +159,7 @@ fn for_each_element<W: Send, T: Send>(
             })
         })
         .collect();
-    let pool = Pool::new(|| (make(), Vec::new()));
+    let pool = WorkspacePool::new(|| (make(), Vec::new()));
     let work_through = |block: &Block| -> Result<Vec<T>, DiagError> {
         pool.with(|(work, buffer)| {
             block.gather(size, buffer);

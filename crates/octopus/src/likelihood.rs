@@ -107,7 +107,7 @@ mod tests {
         Trace { data, record: None, name: "correlated".to_owned() }
     }
 
-    /// Of n draws of an autoregression with correlation phi, n (1 - phi) / (1 + phi) are effective for the mean.
+    /// An autoregression with correlation phi has n (1 - phi) / (1 + phi) effective draws of n for the mean.
     #[test]
     fn the_relative_efficiency_is_that_of_the_draws() {
         for (phi, step, expected) in [

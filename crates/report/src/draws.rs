@@ -5,7 +5,7 @@ use octopus_trace::{Array, Dataset, Values};
 
 /// One scalar of a dataset whose arrays start with the axes `chain` and `draw`.
 #[derive(Clone, Debug)]
-pub(crate) struct Element<'a> {
+pub(crate) struct ElementDraws<'a> {
     pub(crate) variable: &'a str,
     pub(crate) name: String,
     /// Whether the variable has no further axes.
@@ -48,13 +48,13 @@ pub(crate) fn summarise(posterior: &Dataset, superchains: Option<usize>) -> Resu
 }
 
 /// All scalars, in the order of the dataset; what has no chains and draws is left out.
-pub(crate) fn elements(posterior: &Dataset) -> impl Iterator<Item = Element<'_>> {
+pub(crate) fn elements(posterior: &Dataset) -> impl Iterator<Item = ElementDraws<'_>> {
     posterior.variables.iter().filter(|(_, array)| array.shape.len() >= 2 && array.values.is_numeric()).flat_map(
         move |(variable, array)| {
             let stride: usize = array.shape[2..].iter().product();
             let (chains, draws) = (array.shape[0], array.shape[1]);
             let complete = array.values.len() == chains * draws * stride;
-            (0..if complete { stride } else { 0 }).map(move |index| Element {
+            (0..if complete { stride } else { 0 }).map(move |index| ElementDraws {
                 variable,
                 name: posterior.element_name(variable, 2, index),
                 scalar: array.shape.len() == 2,
@@ -68,7 +68,7 @@ pub(crate) fn elements(posterior: &Dataset) -> impl Iterator<Item = Element<'_>>
     )
 }
 
-impl Element<'_> {
+impl ElementDraws<'_> {
     /// Returns the draws of each chain.
     pub(crate) fn chains(&self) -> Vec<Vec<f64>> {
         (0..self.chains)

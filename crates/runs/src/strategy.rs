@@ -1,6 +1,6 @@
 //! The choice that `--strategy auto` makes between four long chains and many short ones.
 //!
-//! Of all runs that draw as much as is asked for, it takes the run that is predicted to be done first.
+//! It takes the run that is predicted to be done first among all that draw as much as is asked for.
 
 use crate::{DeviceInventory, Goal, Placement, RunCost, RunError, pool};
 use octopus_density::LogDensity;

@@ -13,7 +13,7 @@ mod window;
 
 pub(crate) use dual_averaging::DualAveraging;
 pub(crate) use low_rank::MAX_RANK;
-pub(crate) use pool::{HostPool, Pool, Side};
+pub(crate) use pool::{HostPool, Side, WindowPool};
 pub(crate) use pooled::PooledStep;
 pub(crate) use schedule::{SPREADING, Schedule};
 pub(crate) use settled::{WindowVariance, are_alike};
@@ -76,7 +76,7 @@ pub(crate) fn learn(
     kind: MetricKind,
     dim: usize,
     seed: u64,
-    pool: &mut dyn Pool,
+    pool: &mut dyn WindowPool,
 ) -> Result<Option<MetricEstimate>, SamplerError> {
     if pool.count() < 10 {
         return Ok(None);
@@ -86,7 +86,7 @@ pub(crate) fn learn(
 
 /// Returns per coordinate the mean and variance (divisor n - 1): sums within each chain, and those in order of the
 /// chains.
-fn moments(pool: &mut dyn Pool, side: Side) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
+fn moments(pool: &mut dyn WindowPool, side: Side) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
     let count = pool.count() as f64;
     let mut mean = pool.sums(side, None)?;
     for mean in &mut mean {
@@ -99,7 +99,12 @@ fn moments(pool: &mut dyn Pool, side: Side) -> Result<(Vec<f64>, Vec<f64>), Samp
     Ok((mean, variance))
 }
 
-fn learn_metric(kind: MetricKind, pool: &mut dyn Pool, dim: usize, seed: u64) -> Result<MetricEstimate, SamplerError> {
+fn learn_metric(
+    kind: MetricKind,
+    pool: &mut dyn WindowPool,
+    dim: usize,
+    seed: u64,
+) -> Result<MetricEstimate, SamplerError> {
     let (mean, variance) = moments(pool, Side::Positions)?;
     let (slope, steepness) = moments(pool, Side::Gradients)?;
     let n = pool.count();

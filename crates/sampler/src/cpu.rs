@@ -2,9 +2,9 @@
 
 mod chain;
 
-use crate::adaptation::{DualAveraging, HostPool, Pool, Window};
+use crate::adaptation::{DualAveraging, HostPool, Window, WindowPool};
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Chains, Engine, Shared};
+use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, Metric, PhaseSpace, Point, Vectors, find_reasonable};
 use chain::{Chain, Mover, Workspaces, advance_together};
@@ -62,8 +62,8 @@ impl CpuEngine {
     }
 }
 
-impl<D: LogDensity + ?Sized> Chains<D> for CpuEngine {
-    fn pool(&mut self) -> Box<dyn Pool + '_> {
+impl<D: LogDensity + ?Sized> EngineChains<D> for CpuEngine {
+    fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         let windows = self.chains.iter_mut().map(|chain| &mut chain.window).collect();
         Box::new(HostPool { windows, dim: self.dim })
     }
@@ -116,7 +116,7 @@ impl<D: LogDensity + ?Sized> Chains<D> for CpuEngine {
     }
 }
 
-impl<D: LogDensity + ?Sized> Engine<D> for CpuEngine {
+impl<D: LogDensity + ?Sized> SamplerEngine<D> for CpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let Self { vectors, metric, workspaces, chains, .. } = self;
         let phase_space = PhaseSpace { space: shared.space, metric, vectors };

@@ -1,7 +1,7 @@
 //! Where chains live and how they move: on the processor's threads or on a GPU. When they stop and what they learn is
 //! the run's affair, and the chains of many runs may be moved together.
 
-use crate::adaptation::{Adaptation, DualAveraging, Pool, Window};
+use crate::adaptation::{Adaptation, DualAveraging, Window, WindowPool};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::error::SamplerError;
@@ -42,15 +42,15 @@ pub(crate) enum Tuning {
 }
 
 /// All chains of a run, known by their numbers, as the state of the run sees them.
-pub(crate) trait Chains<D: ?Sized>: Send {
+pub(crate) trait EngineChains<D: ?Sized>: Send {
     /// Returns the draws of all chains in the open window.
-    fn pool(&mut self) -> Box<dyn Pool + '_>;
+    fn pool(&mut self) -> Box<dyn WindowPool + '_>;
 
     /// Forgets the draws of the window.
     fn clear_windows(&mut self);
 
     /// Returns the chains' points in the sampler's coordinates; whoever changes one calls for a
-    /// [restart](Engine::restart) next.
+    /// [restart](SamplerEngine::restart) next.
     fn points(&mut self) -> Vec<&mut [f64]>;
 
     /// Gives all chains this step size.
@@ -83,7 +83,7 @@ pub(crate) trait Chains<D: ?Sized>: Send {
 }
 
 /// An engine moves the chains of one run.
-pub(crate) trait Engine<D: ?Sized>: Chains<D> {
+pub(crate) trait SamplerEngine<D: ?Sized>: EngineChains<D> {
     /// Moves every chain through `span`, which begins at [`Shared::done`] and which no adaptation interrupts. Returns
     /// the draws in order of the chains. Draws of an open window are added to the chains' windows.
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;

@@ -9,7 +9,7 @@ use crate::backend::Backend;
 use crate::config::{ConfigError, SamplerConfig};
 use crate::cpu::CpuEngine;
 use crate::draw::Block;
-use crate::engine::{ChainState, Engine, Shared};
+use crate::engine::{ChainState, SamplerEngine, Shared};
 use crate::error::SamplerError;
 use crate::gpu::{GpuEngine, kernel};
 use crate::gpu_note::GpuNote;
@@ -24,7 +24,7 @@ use octopus_density::gpu::Precision;
 /// CPU and on a GPU, also when a run moves from one to the other.
 pub struct Sampler<'d, D: ?Sized> {
     run_state: RunState<'d, D>,
-    engine: Box<dyn Engine<D> + 'd>,
+    engine: Box<dyn SamplerEngine<D> + 'd>,
 }
 
 impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
@@ -76,7 +76,11 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// chains go on from a checkpoint: then it evaluates their points itself, where the checkpoint has left them.
     pub(crate) fn on(
         prepared: PreparedRun<'d, D>,
-        engine: impl FnOnce(&Shared<'_, 'd, D>, Vec<ChainState>, bool) -> Result<Box<dyn Engine<D> + 'd>, SamplerError>,
+        engine: impl FnOnce(
+            &Shared<'_, 'd, D>,
+            Vec<ChainState>,
+            bool,
+        ) -> Result<Box<dyn SamplerEngine<D> + 'd>, SamplerError>,
     ) -> Result<Self, SamplerError> {
         let PreparedRun { run_state, states, due } = prepared;
         let engine = engine(&run_state.shared(), states, !due.restart)?;

@@ -17,7 +17,7 @@ use crate::adaptation::{
 };
 use crate::config::{INIT_TRIES, SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
-use crate::engine::{ChainState, Chains, Shared, Tuning};
+use crate::engine::{ChainState, EngineChains, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, Space};
 use octopus_density::{DensityError, LogDensity};
@@ -60,7 +60,7 @@ enum Stage {
 /// What must happen before chains go on, in the order of the fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PendingSteps {
-    /// [`Engine::restart`](crate::engine::Engine::restart), then [`RunState::restarted`].
+    /// [`SamplerEngine::restart`](crate::engine::SamplerEngine::restart), then [`RunState::restarted`].
     pub(crate) restart: bool,
     /// [`RunState::spread`].
     pub(crate) spread: bool,
@@ -169,7 +169,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
         &mut self,
         chains: &[ChainBlock],
         until: usize,
-        engine: &mut dyn Chains<D>,
+        engine: &mut dyn EngineChains<D>,
     ) -> Result<PendingSteps, SamplerError> {
         let (stop, tuning) = (self.next_stop(), self.shared().tuning);
         let from = std::mem::replace(&mut self.done, until);
@@ -202,14 +202,14 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Returns whether each chain has become several, and these have forgotten that they began together.
-    fn has_spread(&self, engine: &mut dyn Chains<D>) -> bool {
+    fn has_spread(&self, engine: &mut dyn EngineChains<D>) -> bool {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let points: Vec<&[f64]> = engine.points().into_iter().map(|x| &*x).collect();
         matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
     }
 
     /// Takes note that the chains have been evaluated anew, and each has searched a step size.
-    pub(crate) fn restarted(&mut self, engine: &mut dyn Chains<D>) -> Result<(), SamplerError> {
+    pub(crate) fn restarted(&mut self, engine: &mut dyn EngineChains<D>) -> Result<(), SamplerError> {
         let tuning = self.shared().tuning;
         if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
             pooled.step.find(&engine.step_sizes());
@@ -219,7 +219,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Learns a metric from the window of all chains, and starts the next.
-    fn close_window(&mut self, engine: &mut dyn Chains<D>) -> Result<PendingSteps, SamplerError> {
+    fn close_window(&mut self, engine: &mut dyn EngineChains<D>) -> Result<PendingSteps, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
         let learned = learn(config.metric, density.dim(), config.seed, engine.pool().as_mut())?;
@@ -248,7 +248,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Makes several chains of each.
-    pub(crate) fn spread(&mut self, engine: &mut dyn Chains<D>) -> Result<(), SamplerError> {
+    pub(crate) fn spread(&mut self, engine: &mut dyn EngineChains<D>) -> Result<(), SamplerError> {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let tuning = self.shared().tuning;
         if let Some(pooled) = &mut self.pooled {

@@ -31,7 +31,7 @@ use coordinates::Coordinates;
 use engine::TwinEngine;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
-use real::Real;
+use real::TwinReal;
 
 /// A density in numbers of two types.
 trait Model<R, T>: Send + Sync {
@@ -43,7 +43,7 @@ trait Model<R, T>: Send + Sync {
 /// A density that can be evaluated in every precision. It has one hierarchical block.
 trait Modelled: LogDensity {
     /// Returns the numbers of the density, each rounded once from f64.
-    fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>>;
+    fn model<R: TwinReal, T: TwinReal>(&self) -> Box<dyn Model<R, T>>;
 }
 
 /// Places chains where `begin` says, on the twin, in the precision of the settings.

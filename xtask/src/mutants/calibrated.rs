@@ -4,7 +4,7 @@
 use super::faults::{FAULTS, Fault};
 use super::workshop::Workshop;
 use crate::aligned::aligned;
-use crate::run::{self, Outcome};
+use crate::run::{self, TaskOutcome};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::Path;
@@ -32,7 +32,7 @@ const CALIBRATION: &str = "calibrate hierarchical-normal --group-sizes 3,4,5,7,1
 ///
 /// # Errors
 /// When a program cannot be built or does not run, or it finds itself miscalibrated without any fault.
-pub(super) fn run(root: &Path, filters: &[String]) -> Result<Outcome> {
+pub(super) fn run(root: &Path, filters: &[String]) -> Result<TaskOutcome> {
     let chosen: Vec<&Fault> = FAULTS
         .iter()
         .filter(|fault| EIGHT.contains(&fault.name))
@@ -55,7 +55,7 @@ pub(super) fn run(root: &Path, filters: &[String]) -> Result<Outcome> {
         }
         print!("{}", table(&rows));
         let survived = rows.iter().any(|(_, found)| found.calibrated);
-        Ok(if survived { Outcome::Failed(1) } else { Outcome::Passed })
+        Ok(if survived { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
     })
 }
 

@@ -98,7 +98,7 @@ pub(super) const WIRING: [Fault; 39] = [
         name: "wiring: the relative efficiency is 1",
         file: "crates/octopus/src/likelihood.rs",
         old: "let whole = relative_eff(posterior)?;",
-        new: "let whole = relative_eff(posterior)?.max(1.0).min(1.0);",
+        new: "let whole = relative_eff(posterior)?.clamp(1.0, 1.0);",
     },
     Fault {
         name: "wiring: loo takes draws as independent",
@@ -174,7 +174,7 @@ pub(super) const WIRING: [Fault; 39] = [
         new: "max_rhat: limits::RHAT + 0.04",
     },
     Fault {
-        name: "wiring: four chains need no more effective draws than superchains",
+        name: "wiring: the default limit of effective draws is a tenth lower",
         file: DIAGNOSIS,
         old: "limits::ESS_PER_CHAIN * summary.chains as f64",
         new: "0.9 * limits::ESS_PER_CHAIN * summary.chains as f64",

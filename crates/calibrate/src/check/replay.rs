@@ -45,7 +45,7 @@ pub(super) fn compare(
 }
 
 /// The result of a transition.
-struct Outcome {
+struct ReplayedTransition {
     x: Vec<f64>,
     steps: u32,
     depth: u32,
@@ -54,7 +54,7 @@ struct Outcome {
     diverging: bool,
 }
 
-fn difference(stats: &DrawStats, x: &[f64], expected: &Outcome, variances: &[f64]) -> Option<String> {
+fn difference(stats: &DrawStats, x: &[f64], expected: &ReplayedTransition, variances: &[f64]) -> Option<String> {
     let found = (stats.n_steps, stats.tree_depth, stats.index_in_trajectory, stats.diverging);
     let wanted = (expected.steps, expected.depth, expected.index, expected.diverging);
     if found != wanted {
@@ -188,7 +188,7 @@ impl<'a> Replay<'a> {
         join(a, b)
     }
 
-    fn transition(&mut self, x: &[f64], momentum: &Stream) -> Outcome {
+    fn transition(&mut self, x: &[f64], momentum: &Stream) -> ReplayedTransition {
         let mut normals = vec![0.0; warp::padded(x.len())];
         momentum.fill_normal(warp::lanes(x.len()), &mut normals);
         let mut start = State { x: x.to_vec(), r: normals[..x.len()].to_vec(), force: Vec::new(), logp: 0.0, index: 0 };
@@ -218,7 +218,7 @@ impl<'a> Replay<'a> {
             }
         }
         let State { x, index, .. } = tree.chosen;
-        Outcome { x, steps: self.steps, depth, index, diverging: self.diverging }
+        ReplayedTransition { x, steps: self.steps, depth, index, diverging: self.diverging }
     }
 }
 

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// `octopus sample`
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct SampleArgs {
     /// The model
     pub(crate) model: String,

@@ -1,7 +1,7 @@
 //! The arguments of `octopus sweep`, with their help.
 
-use super::sample::{BatchArgs, thread_count};
-use super::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+use super::sample::thread_count;
+use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
 use clap::Args;
 use octopus_device::DeviceChoice;
 use std::path::PathBuf;
@@ -39,18 +39,12 @@ impl SweepArgs {
     pub(crate) fn into_sample(self) -> SampleArgs {
         SampleArgs {
             model: self.model,
-            out: None,
-            force: false,
-            dry_run: false,
             config: self.config,
             data: self.data,
-            batch: BatchArgs::default(),
             model_settings: self.model_settings,
             sampler: self.sampler,
-            goal: GoalArgs::default(),
             machine: MachineArgs { device: Some(DeviceChoice::Cpu), no_fallback: false, threads: self.threads },
-            keep_warmup: false,
-            checkpoint_every: None,
+            ..SampleArgs::default()
         }
     }
 }

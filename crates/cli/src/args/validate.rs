@@ -1,7 +1,7 @@
 //! `octopus validate`
 
-use super::sample::{BatchArgs, words};
-use super::{DataArgs, GoalArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+use super::sample::words;
+use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
 use clap::Args;
 use octopus_sampler::{MetricKind, Parameterization};
 use std::path::PathBuf;
@@ -55,17 +55,12 @@ impl ValidateArgs {
         SampleArgs {
             model: self.model,
             out: self.out,
-            force: false,
-            dry_run: false,
             config: self.config,
             data: self.data,
-            batch: BatchArgs::default(),
             model_settings: self.model_settings,
             sampler: SamplerArgs { draws, tune, seed, parameterization, metric, ..SamplerArgs::default() },
-            goal: GoalArgs::default(),
             machine: self.machine,
-            keep_warmup: false,
-            checkpoint_every: None,
+            ..SampleArgs::default()
         }
     }
 }

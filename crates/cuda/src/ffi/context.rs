@@ -3,7 +3,7 @@
 use super::device::RawDevice;
 use super::status::{Operation, check, check_cust};
 use crate::CudaError;
-use crate::session::Session;
+use crate::session::DeviceSession;
 use cust::context::{Context, CurrentContext};
 use cust::error::CudaResult;
 use cust::sys::{self, CUresult};
@@ -24,7 +24,7 @@ impl PrimaryContext {
     }
 }
 
-impl Session {
+impl DeviceSession {
     /// Makes the context current on this thread; at once the first error when it is lost.
     pub(super) fn enter(&self) -> Result<(), CudaError> {
         self.healthy()?;

@@ -2,7 +2,7 @@
 
 use super::status::{Operation, check};
 use super::stream::RawStream;
-use crate::session::Session;
+use crate::session::DeviceSession;
 use crate::{CudaError, DriverCode};
 use core::ptr;
 use cust::sys::{self, CUevent};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// One event with timing.
 pub(crate) struct RawEvent {
-    session: Arc<Session>,
+    session: Arc<DeviceSession>,
     handle: CUevent,
 }
 
@@ -22,7 +22,7 @@ unsafe impl Send for RawEvent {}
 unsafe impl Sync for RawEvent {}
 
 impl RawEvent {
-    pub(crate) fn new(session: &Arc<Session>) -> Result<Self, CudaError> {
+    pub(crate) fn new(session: &Arc<DeviceSession>) -> Result<Self, CudaError> {
         let mut handle: CUevent = ptr::null_mut();
         session.call(Operation::Call("making an event (cuEventCreate)"), || {
             // SAFETY: the pointer is to a live, writable handle; 0 are the default flags, which keep time.
@@ -31,7 +31,7 @@ impl RawEvent {
         Ok(Self { session: Arc::clone(session), handle })
     }
 
-    pub(crate) fn session(&self) -> &Arc<Session> {
+    pub(crate) fn session(&self) -> &Arc<DeviceSession> {
         &self.session
     }
 

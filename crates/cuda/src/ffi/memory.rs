@@ -1,7 +1,7 @@
 //! Device memory: allocation, and copies that are done when they return.
 
 use super::status::Operation;
-use crate::session::Session;
+use crate::session::DeviceSession;
 use crate::usage::Direction;
 use crate::{CudaError, Element};
 use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
@@ -11,17 +11,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Bytes on the device, without a type; aligned to 256 bytes by the driver.
-pub(crate) struct DeviceMemory {
-    session: Arc<Session>,
+pub(crate) struct RawDeviceMemory {
+    session: Arc<DeviceSession>,
     /// 0 when there are no bytes.
     address: CUdeviceptr,
     bytes: usize,
 }
 
-impl DeviceMemory {
+impl RawDeviceMemory {
     /// Memory with whatever bits it has. Any bits are values of every [`Element`], so reading them is no undefined
     /// behaviour, only nonsense: callers fill it before they give it out.
-    pub(crate) fn allocate<T: Element>(session: &Arc<Session>, length: usize) -> Result<Self, CudaError> {
+    pub(crate) fn allocate<T: Element>(session: &Arc<DeviceSession>, length: usize) -> Result<Self, CudaError> {
         let bytes = bytes_of::<T>(length)?;
         session.healthy()?;
         let mut address = 0;
@@ -36,7 +36,7 @@ impl DeviceMemory {
         Ok(Self { session: Arc::clone(session), address, bytes })
     }
 
-    pub(crate) fn session(&self) -> &Arc<Session> {
+    pub(crate) fn session(&self) -> &Arc<DeviceSession> {
         &self.session
     }
 
@@ -131,7 +131,7 @@ impl DeviceMemory {
     }
 }
 
-impl Drop for DeviceMemory {
+impl Drop for RawDeviceMemory {
     fn drop(&mut self) {
         // Kernels and copies that were started with this memory may still run: it goes back only when the context
         // is idle. Where that cannot be had, the memory is left to the driver, which frees it with the process.

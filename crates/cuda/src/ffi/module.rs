@@ -3,7 +3,7 @@
 use super::device::RawDevice;
 use super::status::{Operation, check};
 use crate::ptx::{self, Parameter};
-use crate::session::Session;
+use crate::session::DeviceSession;
 use crate::{CudaError, DriverCode};
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -17,7 +17,7 @@ const LOG_BYTES: usize = 16 * 1024;
 
 /// A loaded module.
 pub(crate) struct RawModule {
-    session: Arc<Session>,
+    session: Arc<DeviceSession>,
     handle: CUmodule,
     kernels: BTreeMap<String, Vec<Parameter>>,
 }
@@ -28,7 +28,7 @@ unsafe impl Send for RawModule {}
 unsafe impl Sync for RawModule {}
 
 impl RawModule {
-    pub(crate) fn from_ptx(session: &Arc<Session>, ptx: &str) -> Result<Self, CudaError> {
+    pub(crate) fn from_ptx(session: &Arc<DeviceSession>, ptx: &str) -> Result<Self, CudaError> {
         let text = CString::new(ptx).map_err(|error| {
             let log = format!("the text has a zero byte at {}, it was not given to the driver", error.nul_position());
             CudaError::Ptx { code: DriverCode(218), log }
@@ -110,7 +110,7 @@ impl RawFunction {
         }
     }
 
-    pub(super) fn session(&self) -> &Arc<Session> {
+    pub(super) fn session(&self) -> &Arc<DeviceSession> {
         &self.module.session
     }
 

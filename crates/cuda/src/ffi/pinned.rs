@@ -2,7 +2,7 @@
 
 use super::memory::bytes_of;
 use super::status::Operation;
-use crate::session::Session;
+use crate::session::DeviceSession;
 use crate::{CudaError, DriverCode, Element};
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -14,7 +14,7 @@ const ALIGNMENT: usize = 8;
 
 /// Bytes of the host, without a type; all initialised.
 pub(crate) struct PinnedMemory {
-    session: Arc<Session>,
+    session: Arc<DeviceSession>,
     /// Dangling when there are no bytes; aligned to [`ALIGNMENT`] always.
     address: NonNull<u8>,
     bytes: usize,
@@ -28,7 +28,7 @@ unsafe impl Sync for PinnedMemory {}
 
 impl PinnedMemory {
     /// Allocates `length` elements, all zero.
-    pub(crate) fn zeroed<T: Element>(session: &Arc<Session>, length: usize) -> Result<Self, CudaError> {
+    pub(crate) fn zeroed<T: Element>(session: &Arc<DeviceSession>, length: usize) -> Result<Self, CudaError> {
         const _: () = assert!(align_of::<f64>() <= ALIGNMENT && align_of::<u64>() <= ALIGNMENT);
         let bytes = bytes_of::<T>(length)?;
         session.healthy()?;
@@ -52,7 +52,7 @@ impl PinnedMemory {
         Ok(Self { session: Arc::clone(session), address, bytes })
     }
 
-    pub(crate) fn session(&self) -> &Arc<Session> {
+    pub(crate) fn session(&self) -> &Arc<DeviceSession> {
         &self.session
     }
 

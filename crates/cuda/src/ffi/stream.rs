@@ -3,20 +3,20 @@
 use super::event::{RawEvent, done};
 use super::status::{Operation, check};
 use crate::CudaError;
-use crate::session::Session;
+use crate::session::DeviceSession;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUstream};
 use std::sync::Arc;
 
 /// A stream that runs beside others, but in order with copies that are done when they return.
 pub(crate) struct RawStream {
-    session: Arc<Session>,
+    session: Arc<DeviceSession>,
     /// Taken out when the stream ends.
     stream: Option<Stream>,
 }
 
 impl RawStream {
-    pub(crate) fn new(session: &Arc<Session>) -> Result<Self, CudaError> {
+    pub(crate) fn new(session: &Arc<DeviceSession>) -> Result<Self, CudaError> {
         let stream = session.call_cust(Operation::Call("making a stream (cuStreamCreateWithPriority)"), || {
             // Not NON_BLOCKING: a synchronous copy then waits for this stream's work, and cannot overtake it.
             Stream::new(StreamFlags::DEFAULT, None)
@@ -24,7 +24,7 @@ impl RawStream {
         Ok(Self { session: Arc::clone(session), stream: Some(stream) })
     }
 
-    pub(crate) fn session(&self) -> &Arc<Session> {
+    pub(crate) fn session(&self) -> &Arc<DeviceSession> {
         &self.session
     }
 

@@ -5,7 +5,7 @@
 //! idle; forgotten, it is never freed; and the device's side waits likewise when it is dropped.
 
 use super::event::RawEvent;
-use super::memory::DeviceMemory;
+use super::memory::RawDeviceMemory;
 use super::pinned::PinnedMemory;
 use super::status::Operation;
 use super::stream::RawStream;
@@ -26,7 +26,7 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// Starts a copy of the first elements of `pinned` to a range of the device's.
     pub(crate) fn upload<T: Element>(
-        device: &mut DeviceMemory,
+        device: &mut RawDeviceMemory,
         range: Range<usize>,
         pinned: PinnedMemory,
         stream: &RawStream,
@@ -36,7 +36,7 @@ impl InFlight {
 
     /// Starts a copy of a range of the device's elements to the first of `pinned`.
     pub(crate) fn download<T: Element>(
-        device: &DeviceMemory,
+        device: &RawDeviceMemory,
         range: Range<usize>,
         pinned: PinnedMemory,
         stream: &RawStream,
@@ -46,7 +46,7 @@ impl InFlight {
 
     fn start<T: Element>(
         direction: Direction,
-        device: &DeviceMemory,
+        device: &RawDeviceMemory,
         range: Range<usize>,
         pinned: PinnedMemory,
         stream: &RawStream,

@@ -4,12 +4,12 @@ use std::sync::Mutex;
 
 /// A pool of as many `W` as jobs run at the same time. (rayon's `map_init` makes one each time that it divides the
 /// work, and large buffers are costly to make: the system must clear their pages.)
-pub(crate) struct Pool<W, M> {
+pub(crate) struct WorkspacePool<W, M> {
     make: M,
     idle: Mutex<Vec<W>>,
 }
 
-impl<W, M: Fn() -> W> Pool<W, M> {
+impl<W, M: Fn() -> W> WorkspacePool<W, M> {
     /// An empty pool; `make` makes what it lacks.
     pub(crate) fn new(make: M) -> Self {
         Self { make, idle: Mutex::new(Vec::new()) }
@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn makes_only_what_it_lacks() {
         let made = Cell::new(0);
-        let pool = Pool::new(|| {
+        let pool = WorkspacePool::new(|| {
             made.set(made.get() + 1);
             Vec::new()
         });

@@ -2,7 +2,7 @@
 
 use crate::error::DiagError;
 use crate::numbers::columns;
-use crate::numbers::pool::Pool;
+use crate::numbers::pool::WorkspacePool;
 use crate::summary::sampled_shape;
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
@@ -95,7 +95,7 @@ impl<'a> LogLikelihood<'a> {
     ) -> Vec<T> {
         let make = || (make(), Vec::new());
         let block = columns::block(self.samples, self.observations());
-        let pool = Pool::new(make);
+        let pool = WorkspacePool::new(make);
         let found: Vec<Vec<T>> = (self.blocks(block).into_par_iter())
             .map(|(first, columns)| {
                 pool.with(|(work, buffer)| {

@@ -10,12 +10,12 @@ use crate::error::DiagError;
 use crate::numbers::columns;
 use crate::numbers::exp::sum_exp_upto;
 use crate::numbers::moments::sum_by;
-use crate::numbers::pool::Pool;
+use crate::numbers::pool::WorkspacePool;
 use crate::predictive::elpd::{Elpd, ElpdMethod, log_sum_exp, standard_error};
 use crate::predictive::likelihood::{Columns, LogLikelihood};
 use crate::predictive::psis::{Tail, check_reff, pareto_k_threshold};
 use rayon::prelude::*;
-use stream::{Gathered, LANES, Stream};
+use stream::{Gathered, LANES, LooStream};
 
 /// The result of leaving one observation out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ struct PointwiseLoo {
 pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError> {
     check_reff(reff)?;
     let samples = log_likelihood.samples();
-    let pool = Pool::new(Work::default);
+    let pool = WorkspacePool::new(Work::default);
     let found: Vec<PointwiseLoo> = (log_likelihood.blocks(stream::MOST).into_par_iter())
         .flat_map_iter(|(_, columns)| leave_out(&columns, reff, &pool))
         .collect();
@@ -67,14 +67,14 @@ struct Work {
 }
 
 /// Leaves out each observation of `columns`, and returns the results in order.
-fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Pool<Work, M>) -> Vec<PointwiseLoo> {
-    let stream = Stream::read(columns, reff);
+fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &WorkspacePool<Work, M>) -> Vec<PointwiseLoo> {
+    let stream = LooStream::read(columns, reff);
     let blocks: Vec<usize> = (0..columns.count.div_ceil(LANES)).collect();
     let found: Vec<Vec<PointwiseLoo>> = (blocks.into_par_iter())
         .map(|block| {
             pool.with(|work| {
                 let stream = stream.as_ref().filter(|stream| block < stream.blocks());
-                let left = |stream: &Stream| stream.left(block, &mut work.gathered, &mut work.tail);
+                let left = |stream: &LooStream| stream.left(block, &mut work.gathered, &mut work.tail);
                 let found = stream.map_or([None; LANES], left);
                 (block * LANES..columns.count)
                     .zip(found)

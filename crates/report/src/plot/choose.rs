@@ -7,7 +7,7 @@ use octopus_trace::Dataset;
 use super::palette::MUTED;
 use super::panel::{MARGIN, SMALL};
 use super::scene::{Scene, Text};
-use crate::draws::{self, Element};
+use crate::draws::{self, ElementDraws};
 use crate::estimate::smirnov;
 use crate::format::count;
 use crate::summary::{SummaryRow, by_worst_rhat};
@@ -32,8 +32,8 @@ fn worst(mut rows: Vec<&SummaryRow>, count: usize) -> Vec<&SummaryRow> {
 }
 
 /// Returns the draws of each chosen row, in the rows' order; a row without draws is left out.
-pub(super) fn found<'a>(posterior: &'a Dataset, rows: &[&'a SummaryRow]) -> Vec<(Element<'a>, &'a SummaryRow)> {
-    let mut elements: Vec<Option<Element>> = vec![None; rows.len()];
+pub(super) fn found<'a>(posterior: &'a Dataset, rows: &[&'a SummaryRow]) -> Vec<(ElementDraws<'a>, &'a SummaryRow)> {
+    let mut elements: Vec<Option<ElementDraws>> = vec![None; rows.len()];
     for element in draws::elements(posterior) {
         if let Some(place) = rows.iter().position(|row| row.name == element.name) {
             elements[place] = Some(element);

@@ -7,7 +7,7 @@ use octopus_trace::Dataset;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::draws::{Element, elements, first_draws, summarise};
+use crate::draws::{ElementDraws, elements, first_draws, summarise};
 use crate::error::ReportError;
 use crate::nullable;
 
@@ -61,7 +61,7 @@ impl Stories {
     /// [`ReportError::Diagnose`] when the posterior is damaged or the chains cannot be divided into `superchains`
     /// groups.
     pub fn from_posterior(posterior: &Dataset, superchains: Option<usize>) -> Result<Self, ReportError> {
-        let elements: Vec<Element<'_>> = elements(posterior).collect();
+        let elements: Vec<ElementDraws<'_>> = elements(posterior).collect();
         let Some((chains, draws)) = elements.first().map(|element| (element.chains, element.draws)) else {
             return Ok(Self::default());
         };

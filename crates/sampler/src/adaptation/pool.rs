@@ -13,7 +13,7 @@ pub(crate) enum Side {
 }
 
 /// The draws of all chains with the gradients there, in the sampler's coordinates.
-pub(crate) trait Pool {
+pub(crate) trait WindowPool {
     /// Returns the number of draws of all chains together.
     fn count(&self) -> usize;
 
@@ -44,7 +44,7 @@ fn rows(window: &Window, side: Side) -> &[f64] {
     }
 }
 
-impl Pool for HostPool<'_> {
+impl WindowPool for HostPool<'_> {
     fn count(&self) -> usize {
         self.windows.iter().map(|window| window.positions.len() / self.dim).sum()
     }

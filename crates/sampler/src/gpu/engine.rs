@@ -8,10 +8,10 @@ use super::shard::{DeviceShard, SpanProgress};
 use super::shares::shares;
 use super::windows::DevicePool;
 use super::{GpuConfig, in_turns, kernel, windows};
-use crate::adaptation::Pool;
+use crate::adaptation::WindowPool;
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Chains, Engine, Shared};
+use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
 use crate::gpu_note::{GpuNote, is_loss, loss};
 use octopus_cuda::{Context, CudaError, NutsRestart, NutsWindows};
@@ -276,8 +276,8 @@ fn drive<D: LogDensity + ?Sized>(
     }
 }
 
-impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
-    fn pool(&mut self) -> Box<dyn Pool + '_> {
+impl<D: LogDensity + ?Sized> EngineChains<D> for GpuEngine {
+    fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         let Self { shards, chains, .. } = self;
         match shards.first_mut() {
             Some(DeviceShard { windows: Some(windows), compute, .. }) => {
@@ -328,7 +328,7 @@ impl<D: LogDensity + ?Sized> Chains<D> for GpuEngine {
     }
 }
 
-impl<D: LogDensity + ?Sized> Engine<D> for GpuEngine {
+impl<D: LogDensity + ?Sized> SamplerEngine<D> for GpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let mut blocks = self.chains.blocks(span.len());
         self.move_through(shared, None, &span, &mut blocks)?;

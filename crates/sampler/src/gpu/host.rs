@@ -1,6 +1,6 @@
 //! What the host knows of the chains on a device after the last launch.
 
-use crate::adaptation::{DualAveraging, HostPool, Pool, Window};
+use crate::adaptation::{DualAveraging, HostPool, Window, WindowPool};
 use crate::draw::{ChainBlock, DrawStats};
 use crate::engine::{ChainState, Shared};
 use crate::error::SamplerError;
@@ -41,7 +41,7 @@ impl HostChains {
         self.all.iter().map(|chain| chain.state).collect()
     }
 
-    pub(super) fn pool(&mut self) -> Box<dyn Pool + '_> {
+    pub(super) fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         let windows = self.all.iter_mut().map(|chain| &mut chain.window).collect();
         Box::new(HostPool { windows, dim: self.dim })
     }

@@ -1,7 +1,7 @@
 //! Windows of warm-up that stay on the device: only sums and a few draws come to the host.
 
 use super::GpuConfig;
-use crate::adaptation::{MAX_ROWS, Pool, Schedule, Side, Window};
+use crate::adaptation::{MAX_ROWS, Schedule, Side, Window, WindowPool};
 use crate::config::SamplerConfig;
 use crate::engine::ChainState;
 use crate::error::SamplerError;
@@ -76,7 +76,7 @@ fn of_device(side: Side) -> WindowSide {
     }
 }
 
-impl Pool for DevicePool<'_> {
+impl WindowPool for DevicePool<'_> {
     fn count(&self) -> usize {
         self.windows.draws()
     }

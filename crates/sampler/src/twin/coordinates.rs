@@ -3,7 +3,7 @@
 //! With lambda 0 or 1 for all effects x_j = s^lambda z_j + lambda m, z_j being the density's own, or standardised ones.
 
 use super::population::{Place, Population};
-use super::real::{Real, to};
+use super::real::{TwinReal, to};
 use super::standardised::{Alike, Frame, Integrated, Measured};
 use octopus_density::{Centering, Hierarchy, Information};
 
@@ -37,7 +37,7 @@ pub(super) struct Known<R, T> {
     log_noise: Option<usize>,
 }
 
-impl<R: Real, T: Real> Known<R, T> {
+impl<R: TwinReal, T: TwinReal> Known<R, T> {
     fn new(block: &Hierarchy, information: &Information) -> Self {
         let effects = information.mean().iter().zip(information.precision());
         Self {
@@ -57,7 +57,7 @@ impl<R: Real, T: Real> Known<R, T> {
     }
 }
 
-impl<R: Real, T: Real> Coordinates<R, T> {
+impl<R: TwinReal, T: TwinReal> Coordinates<R, T> {
     /// # Panics
     /// When coordinates are to be standardised and the data say nothing of the effects.
     pub(super) fn new(block: &Hierarchy, centering: Centering) -> Self {

@@ -3,14 +3,14 @@
 
 use super::coordinates::Coordinates;
 use super::numbers::Numbers;
-use super::real::{Real, rounded};
+use super::real::{TwinReal, rounded};
 use super::space::{Metric, Point, Space};
 use super::step_size::{Averaging, search};
 use super::trajectory::{Limits, transition};
 use super::{Model, Modelled};
-use crate::adaptation::{DualAveraging, HostPool, Pool, Window};
+use crate::adaptation::{DualAveraging, HostPool, Window, WindowPool};
 use crate::draw::ChainBlock;
-use crate::engine::{ChainState, Chains, Engine, Shared, Tuning};
+use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared, Tuning};
 use crate::error::SamplerError;
 use octopus_density::{DensityError, LogDensity};
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ pub(super) struct TwinEngine<R, T> {
     chains: Vec<ChainState>,
 }
 
-impl<R: Real, T: Real> TwinEngine<R, T> {
+impl<R: TwinReal, T: TwinReal> TwinEngine<R, T> {
     pub(super) fn new<D: Modelled>(density: &D, chains: Vec<ChainState>) -> Self {
         Self { model: density.model(), chains }
     }
@@ -45,7 +45,7 @@ impl<R: Real, T: Real> TwinEngine<R, T> {
 }
 
 /// Returns what the chains move by, each number rounded once from f64.
-fn space<'m, R: Real, T: Real, D: LogDensity + ?Sized>(
+fn space<'m, R: TwinReal, T: TwinReal, D: LogDensity + ?Sized>(
     model: &'m dyn Model<R, T>,
     shared: &Shared<'_, '_, D>,
 ) -> Space<'m, R, T> {
@@ -54,7 +54,7 @@ fn space<'m, R: Real, T: Real, D: LogDensity + ?Sized>(
 }
 
 /// Returns a chain where the host knows it to be.
-fn place<R: Real, T: Real>(
+fn place<R: TwinReal, T: TwinReal>(
     space: &Space<'_, R, T>,
     chain: &ChainState,
     number: usize,
@@ -68,7 +68,7 @@ fn no_value(chain: usize, iteration: usize) -> SamplerError {
 }
 
 /// Moves chain `number` through `span`.
-fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
+fn advance<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized>(
     space: &Space<'_, R, T>,
     shared: &Shared<'_, '_, D>,
     number: usize,
@@ -106,8 +106,8 @@ fn advance<R: Real, T: Real, D: LogDensity + ?Sized>(
     Ok(block)
 }
 
-impl<R: Real, T: Real, D: LogDensity + ?Sized> Chains<D> for TwinEngine<R, T> {
-    fn pool(&mut self) -> Box<dyn Pool + '_> {
+impl<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized> EngineChains<D> for TwinEngine<R, T> {
+    fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         let dim = self.chains.first().map_or(0, |chain| chain.x.len());
         Box::new(HostPool { windows: self.chains.iter_mut().map(|chain| &mut chain.window).collect(), dim })
     }
@@ -147,7 +147,7 @@ impl<R: Real, T: Real, D: LogDensity + ?Sized> Chains<D> for TwinEngine<R, T> {
     }
 }
 
-impl<R: Real, T: Real, D: LogDensity + ?Sized> Engine<D> for TwinEngine<R, T> {
+impl<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized> SamplerEngine<D> for TwinEngine<R, T> {
     fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let space = space(self.model.as_ref(), shared);
         let chains = self.chains.par_iter_mut().enumerate();

@@ -5,7 +5,7 @@
 use super::coordinates::{Coordinates, Kind};
 use super::lanes::{sums, sums_of};
 use super::population::{Place, Scalars};
-use super::real::{Real, rounded, to};
+use super::real::{TwinReal, rounded, to};
 use super::standardised::{Alike, Frame, Integrated, Measured, standard_normal};
 use super::{Model, Modelled};
 use octopus_models::{HierarchicalNormal, Likelihood};
@@ -37,7 +37,7 @@ struct Group<R> {
 }
 
 impl Modelled for HierarchicalNormal {
-    fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
+    fn model<R: TwinReal, T: TwinReal>(&self) -> Box<dyn Model<R, T>> {
         let (data, prior) = (self.data(), self.prior());
         let (mut within, mut means, mut counts) = (0.0, Vec::new(), Vec::new());
         let group = |j| {
@@ -82,7 +82,7 @@ struct Sums<T> {
     logs: T,
 }
 
-impl<R: Real, T: Real> Normal<R, T> {
+impl<R: TwinReal, T: TwinReal> Normal<R, T> {
     /// Returns the scalars where they are coordinates: mu_pop, log sigma_pop, log sigma_obs, which come after the
     /// groups.
     fn scalars(&self, x: &[R]) -> Scalars<T> {
@@ -175,7 +175,7 @@ impl<R: Real, T: Real> Normal<R, T> {
 }
 
 /// Returns the sum of the residuals of a group's observations and of their squares.
-fn pointwise<R: Real, T: Real>(observations: &[R], location: R) -> [R; 2] {
+fn pointwise<R: TwinReal, T: TwinReal>(observations: &[R], location: R) -> [R; 2] {
     let terms = |observations: &[R]| {
         let difference = |&y: &R| y - location;
         observations.iter().map(difference).map(|d| [d, d * d]).collect::<Vec<_>>()
@@ -189,7 +189,7 @@ fn pointwise<R: Real, T: Real>(observations: &[R], location: R) -> [R; 2] {
     total.unwrap_or([T::ZERO; 2]).map(to)
 }
 
-impl<R: Real, T: Real> Model<R, T> for Normal<R, T> {
+impl<R: TwinReal, T: TwinReal> Model<R, T> for Normal<R, T> {
     fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
         let mut gradient = Vec::with_capacity(x.len());
         let (s, sums, place) = match &at.kind {

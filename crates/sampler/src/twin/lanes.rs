@@ -1,17 +1,23 @@
 //! Sums in the order of the virtual warp: the definition, a line for each sentence of it.
 
-use super::real::{Real, to};
+use super::real::{TwinReal, to};
 use octopus_density::warp;
 
 /// `K` sums over coordinates: element `i` belongs to lane `i mod L`, each lane adds its own in order and in their type,
 /// and the lanes' sums, now of the chain's type, meet as a halving tree. (The kernels add the padding too, which is
 /// zero.)
-pub(super) fn sums<R: Real, T: Real, const K: usize>(dim: usize, terms: impl Iterator<Item = [R; K]>) -> [T; K] {
+pub(super) fn sums<R: TwinReal, T: TwinReal, const K: usize>(
+    dim: usize,
+    terms: impl Iterator<Item = [R; K]>,
+) -> [T; K] {
     sums_of(warp::lanes(dim), terms)
 }
 
 /// Sums as [`sums`] does, with `lanes` lanes.
-pub(super) fn sums_of<R: Real, T: Real, const K: usize>(lanes: usize, terms: impl Iterator<Item = [R; K]>) -> [T; K] {
+pub(super) fn sums_of<R: TwinReal, T: TwinReal, const K: usize>(
+    lanes: usize,
+    terms: impl Iterator<Item = [R; K]>,
+) -> [T; K] {
     let mut parts = vec![[R::ZERO; K]; lanes];
     for (i, term) in terms.enumerate() {
         let lane = &mut parts[i % lanes];
@@ -29,18 +35,18 @@ pub(super) fn sums_of<R: Real, T: Real, const K: usize>(lanes: usize, terms: imp
 }
 
 /// Returns the product of two vectors.
-pub(super) fn dot<R: Real, T: Real>(a: &[R], b: &[R]) -> T {
+pub(super) fn dot<R: TwinReal, T: TwinReal>(a: &[R], b: &[R]) -> T {
     let [sum] = sums(a.len(), a.iter().zip(b).map(|(&a, &b)| [a * b]));
     sum
 }
 
 /// a + b
-pub(super) fn plus<R: Real>(a: &[R], b: &[R]) -> Vec<R> {
+pub(super) fn plus<R: TwinReal>(a: &[R], b: &[R]) -> Vec<R> {
     a.iter().zip(b).map(|(&a, &b)| a + b).collect()
 }
 
 /// a = a + c b
-pub(super) fn add_scaled<R: Real>(a: &mut [R], c: R, b: &[R]) {
+pub(super) fn add_scaled<R: TwinReal>(a: &mut [R], c: R, b: &[R]) {
     for (a, &b) in a.iter_mut().zip(b) {
         *a = *a + c * b;
     }

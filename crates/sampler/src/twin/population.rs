@@ -1,7 +1,7 @@
 //! The scalars of a standardised block, by the conditional distributions that they would have if all effects were
 //! measured equally well: from the top the ratio of scale and noise, the noise given the ratio, the location given both.
 
-use super::real::Real;
+use super::real::TwinReal;
 use octopus_density::Information;
 
 /// What the data say of the scalars, each number made in f64 and rounded once.
@@ -53,7 +53,7 @@ pub(super) struct Place<T> {
     own: T,
 }
 
-impl<T: Real> Population<T> {
+impl<T: TwinReal> Population<T> {
     pub(super) fn new(information: &Information) -> Self {
         let measured = || information.mean().iter().zip(information.precision());
         let total: f64 = information.precision().iter().sum();
@@ -114,7 +114,7 @@ impl<T: Real> Population<T> {
     }
 }
 
-impl<T: Real> Place<T> {
+impl<T: TwinReal> Place<T> {
     /// Returns the slopes of a function of location, log scale and log noise by their coordinates, those of this
     /// place's log-Jacobian included. Where the noise is 1, the last means nothing.
     pub(super) fn slopes(&self, [by_location, by_scale, by_noise]: [T; 3]) -> [T; 3] {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// f32 or f64.
-pub(crate) trait Real:
+pub(crate) trait TwinReal:
     Copy
     + Debug
     + PartialOrd
@@ -46,16 +46,16 @@ pub(crate) trait Real:
 }
 
 /// Returns a number of one type as one of another: exact, or rounded once.
-pub(super) fn to<A: Real, B: Real>(value: A) -> B {
+pub(super) fn to<A: TwinReal, B: TwinReal>(value: A) -> B {
     B::of(value.wide())
 }
 
 /// Numbers of f64, each rounded once.
-pub(super) fn rounded<X: Real>(values: &[f64]) -> Vec<X> {
+pub(super) fn rounded<X: TwinReal>(values: &[f64]) -> Vec<X> {
     values.iter().map(|&value| X::of(value)).collect()
 }
 
-impl Real for f64 {
+impl TwinReal for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const INFINITY: Self = Self::INFINITY;
@@ -92,7 +92,7 @@ impl Real for f64 {
     }
 }
 
-impl Real for f32 {
+impl TwinReal for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const INFINITY: Self = Self::INFINITY;

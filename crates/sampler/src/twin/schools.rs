@@ -3,7 +3,7 @@
 use super::coordinates::{Coordinates, Kind};
 use super::lanes::sums;
 use super::population::Place;
-use super::real::{Real, to};
+use super::real::{TwinReal, to};
 use super::standardised::{Alike, Frame, Integrated, Measured, standard_normal};
 use super::{Model, Modelled};
 use octopus_models::EightSchools;
@@ -19,7 +19,7 @@ struct Schools<R> {
 }
 
 impl Modelled for EightSchools {
-    fn model<R: Real, T: Real>(&self) -> Box<dyn Model<R, T>> {
+    fn model<R: TwinReal, T: TwinReal>(&self) -> Box<dyn Model<R, T>> {
         let precisions: Vec<f64> = self.sigma().iter().map(|sigma| 1.0 / (sigma * sigma)).collect();
         let effects = self.y().iter().zip(&precisions).map(|(&y, &precision)| Measured::new(y, precision)).collect();
         Box::new(Schools::<R> { effects, alike: Alike::new(self.y(), &precisions) })
@@ -43,9 +43,9 @@ struct Sums<T> {
     logs: T,
 }
 
-impl<R: Real> Schools<R> {
+impl<R: TwinReal> Schools<R> {
     /// One lambda for all schools.
-    fn uniform<T: Real>(&self, [lambda, total]: [T; 2], tau: T, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+    fn uniform<T: TwinReal>(&self, [lambda, total]: [T; 2], tau: T, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
         let schools = self.effects.len();
         let (mu, log_tau, lambda) = (x[schools], x[schools + 1], to::<T, R>(lambda));
         let slope = ((R::ONE - lambda) * log_tau).exp();
@@ -75,7 +75,7 @@ impl<R: Real> Schools<R> {
     }
 
     /// Standardised coordinates: given mu and tau the schools are standard normal, and what they say of these is left.
-    fn standardised<T: Real>(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
+    fn standardised<T: TwinReal>(&self, place: &Place<T>, x: &[R], gradient: &mut Vec<R>) -> Sums<T> {
         let z2 = standard_normal(x.len(), &x[..self.effects.len()], gradient);
         let Integrated { shares, logs, pull, squares, drawn } = Frame::of(place).integrated(x.len(), &self.alike);
         Sums {
@@ -90,7 +90,7 @@ impl<R: Real> Schools<R> {
     }
 }
 
-impl<R: Real, T: Real> Model<R, T> for Schools<R> {
+impl<R: TwinReal, T: TwinReal> Model<R, T> for Schools<R> {
     fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
         let schools = self.effects.len();
         let mut gradient = Vec::with_capacity(x.len());

@@ -3,7 +3,7 @@
 use super::Model;
 use super::coordinates::Coordinates;
 use super::lanes::{add_scaled, dot};
-use super::real::{Real, rounded, to};
+use super::real::{TwinReal, rounded, to};
 use crate::trajectory::MetricEstimate;
 
 /// M^-1 = D^1/2 A A D^1/2, A = I + U (L^1/2 - 1) U^T.
@@ -14,7 +14,7 @@ pub(super) struct Metric<R, T> {
     directions: Vec<(Vec<R>, T)>,
 }
 
-impl<R: Real, T: Real> Metric<R, T> {
+impl<R: TwinReal, T: TwinReal> Metric<R, T> {
     pub(super) fn new(estimate: &MetricEstimate) -> Self {
         let direction = |(u, variance): (&Vec<f64>, &f64)| (rounded(u), T::of(variance.sqrt() - 1.0));
         Self {
@@ -54,7 +54,7 @@ pub(super) struct Space<'m, R, T> {
     pub(super) metric: Metric<R, T>,
 }
 
-impl<R: Real, T: Real> Space<'_, R, T> {
+impl<R: TwinReal, T: TwinReal> Space<'_, R, T> {
     /// Returns the point at `x`; `None` where the density has no value.
     pub(super) fn point(&self, x: Vec<R>) -> Option<Point<R, T>> {
         let (logp, gradient) = self.model.evaluate(&self.coordinates, &x);

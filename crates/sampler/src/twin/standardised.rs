@@ -3,7 +3,7 @@
 
 use super::lanes::sums;
 use super::population::Place;
-use super::real::{Real, to};
+use super::real::{TwinReal, to};
 
 /// What the data say of one effect: its mean less the origin, and its precision in units of the noise's.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Measured<R> {
     pub(super) precision: R,
 }
 
-impl<R: Real> Measured<R> {
+impl<R: TwinReal> Measured<R> {
     pub(super) fn new(mean: f64, precision: f64) -> Self {
         Self { mean: R::of(mean), precision: R::of(precision) }
     }
@@ -31,7 +31,7 @@ struct Group<R> {
     spread: R,
 }
 
-impl<R: Real> Alike<R> {
+impl<R: TwinReal> Alike<R> {
     /// Groups effects that are measured at `means` with `precisions`.
     pub(super) fn new(means: &[f64], precisions: &[f64]) -> Self {
         let mut distinct = precisions.to_vec();
@@ -88,9 +88,9 @@ pub(super) struct Effect<R> {
     pub(super) z: R,
 }
 
-impl<R: Real> Frame<R> {
+impl<R: TwinReal> Frame<R> {
     /// The frame of effects whose scalars are at `place`.
-    pub(super) fn of<T: Real>(place: &Place<T>) -> Self {
+    pub(super) fn of<T: TwinReal>(place: &Place<T>) -> Self {
         let s = &place.scalars;
         let gain = s.scale * s.weight;
         Self { scale: to(s.scale), shift: to(s.shift), by_gain: to(gain), by_ratio: to(place.ratio) }
@@ -106,7 +106,7 @@ impl<R: Real> Frame<R> {
     }
 
     /// Sums over all effects. A vector has `dim` coordinates.
-    pub(super) fn integrated<T: Real>(&self, dim: usize, Alike(groups): &Alike<R>) -> Integrated<T> {
+    pub(super) fn integrated<T: TwinReal>(&self, dim: usize, Alike(groups): &Alike<R>) -> Integrated<T> {
         let terms = groups.iter().map(|&Group { precision, times, mean, spread }| {
             let inverse = R::ONE / (R::ONE + precision * self.by_ratio);
             let by_variance = precision * inverse;
@@ -124,7 +124,7 @@ impl<R: Real> Frame<R> {
 
 /// The gradient of effects that are standard normal goes to `gradient`; returns the sum of their squares. A vector has
 /// `dim` coordinates, the effects first.
-pub(super) fn standard_normal<R: Real, T: Real>(dim: usize, effects: &[R], gradient: &mut Vec<R>) -> T {
+pub(super) fn standard_normal<R: TwinReal, T: TwinReal>(dim: usize, effects: &[R], gradient: &mut Vec<R>) -> T {
     gradient.extend(effects.iter().map(|&x| -x));
     let [squares] = sums(dim, effects.iter().map(|&x| [x * x]));
     squares

@@ -2,7 +2,7 @@
 
 use super::lanes::dot;
 use super::numbers::Numbers;
-use super::real::Real;
+use super::real::TwinReal;
 use super::space::{Point, Space};
 use octopus_random::Purpose;
 
@@ -17,7 +17,7 @@ pub(super) struct Averaging<T> {
     log_step_mean: T,
 }
 
-impl<T: Real> Averaging<T> {
+impl<T: TwinReal> Averaging<T> {
     /// The state with these numbers, each rounded once.
     pub(super) fn from_numbers(numbers: [f64; 6]) -> Self {
         let [target, mu, count, mean_error, log_step, log_step_mean] = numbers.map(T::of);
@@ -50,7 +50,12 @@ impl<T: Real> Averaging<T> {
 }
 
 /// Doubles or halves `step` until the acceptance of one leapfrog step crosses 0.8.
-pub(super) fn search<R: Real, T: Real>(space: &Space<'_, R, T>, numbers: Numbers, point: &Point<R, T>, step: T) -> T {
+pub(super) fn search<R: TwinReal, T: TwinReal>(
+    space: &Space<'_, R, T>,
+    numbers: Numbers,
+    point: &Point<R, T>,
+    step: T,
+) -> T {
     let (smallest, largest) = (T::of(R::SMALLEST_STEP), T::of(1e7));
     let r: Vec<R> = numbers.normals(Purpose::StepSize, point.x.len());
     let start = T::of(0.5) * dot::<R, T>(&r, &r) - point.logp;

@@ -2,7 +2,7 @@
 
 use super::lanes::{dot, plus};
 use super::numbers::Numbers;
-use super::real::Real;
+use super::real::TwinReal;
 use super::space::{Point, Space};
 use crate::draw::DrawStats;
 use octopus_random::Purpose;
@@ -47,7 +47,7 @@ struct Branch<R> {
     rho: Vec<R>,
 }
 
-impl<R: Real> Branch<R> {
+impl<R: TwinReal> Branch<R> {
     fn leaf(r: &[R]) -> Self {
         Self { begin: r.to_vec(), end: r.to_vec(), rho: r.to_vec() }
     }
@@ -59,7 +59,7 @@ impl<R: Real> Branch<R> {
 
     /// Joins this part and the `next`, unless they make a U-turn: on the whole, or on either part with the nearest
     /// momentum of the other (Stan's two extra checks).
-    fn join<T: Real>(self, next: Self) -> Result<Self, Stop> {
+    fn join<T: TwinReal>(self, next: Self) -> Result<Self, Stop> {
         let rho = plus(&self.rho, &next.rho);
         let straight = |begin: &[R], end: &[R], rho: &[R]| {
             let (at_begin, at_end): (T, T) = (dot(begin, rho), dot(end, rho));
@@ -99,7 +99,7 @@ struct Trajectory<'s, 'm, R, T> {
     n_steps: u32,
 }
 
-impl<R: Real, T: Real> Trajectory<'_, '_, R, T> {
+impl<R: TwinReal, T: TwinReal> Trajectory<'_, '_, R, T> {
     /// Makes 2^depth more steps.
     fn grow(&mut self, depth: u32, forward: bool) -> Result<Branch<R>, Stop> {
         if depth == 0 {
@@ -143,7 +143,7 @@ impl<R: Real, T: Real> Trajectory<'_, '_, R, T> {
     }
 }
 
-impl<T: Real> Weights<T> {
+impl<T: TwinReal> Weights<T> {
     /// Adds a leaf with H0 - H = `gain`; returns its weight.
     fn add(&mut self, gain: T) -> T {
         if gain > self.reference + T::RESCALE {
@@ -159,7 +159,7 @@ impl<T: Real> Weights<T> {
 }
 
 /// Moves `point` by one transition.
-pub(super) fn transition<R: Real, T: Real>(
+pub(super) fn transition<R: TwinReal, T: TwinReal>(
     space: &Space<'_, R, T>,
     limits: Limits<T>,
     numbers: Numbers,

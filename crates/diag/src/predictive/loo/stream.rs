@@ -40,7 +40,7 @@ const ROOM: usize = 4;
 
 /// Columns that have been read.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct LooStream {
     samples: usize,
     /// How many of the smallest values are needed.
     count: usize,
@@ -84,7 +84,7 @@ pub(super) struct Gathered {
     counts: [usize; LANES],
 }
 
-impl Stream {
+impl LooStream {
     /// Reads `columns`, as many as fill blocks. None where there are too few draws to have a sample of them.
     pub(super) fn read(columns: &Columns, reff: f64) -> Option<Self> {
         let blocks = columns.count / LANES;
@@ -258,13 +258,13 @@ impl WithSimd for Pass<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Pool, Work, leave_one_out, leave_out};
+    use super::super::{Work, WorkspacePool, leave_one_out, leave_out};
     use super::*;
-    use octopus_random::{Purpose, Stream as Random};
+    use octopus_random::{Purpose, Stream};
 
     /// Observations of every kind: calm, wild, spread over many powers of ten, tied, constant, drifting, damaged.
     fn matrix(samples: usize, width: usize) -> Vec<f64> {
-        let mut random = Random::new(7, 0, 0, Purpose::User);
+        let mut random = Stream::new(7, 0, 0, Purpose::User);
         let mut values = vec![0.0; samples * width];
         for (i, row) in values.chunks_exact_mut(width).enumerate() {
             for (k, value) in row.iter_mut().enumerate() {
@@ -298,8 +298,8 @@ mod tests {
         {
             let values = matrix(samples, width);
             let columns = Columns { values: &values, width, first: 0, count: width };
-            let stream = Stream::read(&columns, reff);
-            assert_eq!(stream.as_ref().map(Stream::blocks), (samples >= 1024).then_some(width / 8));
+            let stream = LooStream::read(&columns, reff);
+            assert_eq!(stream.as_ref().map(LooStream::blocks), (samples >= 1024).then_some(width / 8));
             let (mut gathered, mut tail) = (Gathered::default(), Tail::default());
             for (block, stream) in stream.iter().flat_map(|s| (0..s.blocks()).map(move |block| (block, s))) {
                 for (lane, left) in stream.left(block, &mut gathered, &mut tail).into_iter().enumerate() {
@@ -311,7 +311,7 @@ mod tests {
                     }
                 }
             }
-            let found = leave_out(&columns, reff, &Pool::new(Work::default));
+            let found = leave_out(&columns, reff, &WorkspacePool::new(Work::default));
             for (k, found) in found.into_iter().enumerate() {
                 let column: Vec<f64> = values.iter().skip(k).step_by(width).copied().collect();
                 let expected = leave_one_out(&mut Tail::default(), &column, reff);
@@ -334,7 +334,7 @@ mod tests {
         let columns = Columns { values: &values, width, first: 0, count: width };
         let with = |threads| {
             let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let found = threads.install(|| leave_out(&columns, 0.9, &Pool::new(Work::default)));
+            let found = threads.install(|| leave_out(&columns, 0.9, &WorkspacePool::new(Work::default)));
             found
                 .iter()
                 .flat_map(|left| [left.density, left.pareto_k, left.log_sum].map(f64::to_bits))

@@ -65,7 +65,7 @@ impl ChainRankPlot {
     /// `posterior` holds arrays over `chain`, `draw`, ...; draws without a row in `summary` are left out.
     pub fn from_posterior(posterior: &Dataset, summary: &[SummaryRow]) -> Self {
         let chosen = choose::choose(summary, MOST_PANELS, MOST_ELEMENTS);
-        let panel = |(element, row): (crate::draws::Element, &SummaryRow)| ChainRankPanel {
+        let panel = |(element, row): (crate::draws::ElementDraws, &SummaryRow)| ChainRankPanel {
             name: row.name.clone(),
             rhat: row.rhat,
             ranks: ChainRanks::new(&element.chains(), row.ess_bulk),

@@ -94,7 +94,7 @@ impl PriorPosteriorPlot {
             rows.iter().map(|row| (row.name.clone(), row.clone())).collect()
         };
         let (before, after) = (by_name(prior_summary), by_name(summary));
-        let priors: HashMap<String, draws::Element<'_>> =
+        let priors: HashMap<String, draws::ElementDraws<'_>> =
             draws::elements(prior).map(|element| (element.name.clone(), element)).collect();
         let mut plot = Self { panels: Vec::new(), narrowings: Vec::new() };
         for (variable, array) in &posterior.variables {

@@ -1,9 +1,9 @@
 //! The run of one data set on a device, and what it does until it is looked at next.
 
 use super::super::host::HostChains;
-use crate::adaptation::Pool;
+use crate::adaptation::WindowPool;
 use crate::draw::{Block, ChainBlock};
-use crate::engine::{ChainState, Chains, Shared};
+use crate::engine::{ChainState, EngineChains, Shared};
 use crate::error::SamplerError;
 use crate::run_state::{PendingSteps, PreparedRun, RunState};
 use octopus_density::LogDensity;
@@ -95,8 +95,8 @@ impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
     }
 }
 
-impl<D: LogDensity + ?Sized> Chains<D> for Placed {
-    fn pool(&mut self) -> Box<dyn Pool + '_> {
+impl<D: LogDensity + ?Sized> EngineChains<D> for Placed {
+    fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         self.host.pool()
     }
 

@@ -1,6 +1,6 @@
 //! Where a run has come: a comparison of runs that never come to a branch says nothing of it.
 
-use crate::twin::real::Real;
+use crate::twin::real::TwinReal;
 use crate::{Adaptation, Block, DrawStats, Phase, Precision};
 use octopus_density::{Centering, Hierarchy};
 use std::collections::BTreeSet;
