@@ -56,7 +56,7 @@ pub use posterior::{PosteriorPanel, PosteriorPlot};
 pub use ppc::PpcPlot;
 pub use ppc_ecdf::PpcEcdfPlot;
 pub use ppc_statistic::PpcStatisticPlot;
-pub use prior_posterior::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot};
+pub use prior_posterior::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot, WidthMeasure};
 pub use run_comparison::{RunComparisonPlot, RunDifference, RunRatio};
 pub use scaling::{ScalingMeasure, ScalingPlot, ScalingSeries};
 pub use scene::Scene;

@@ -6,7 +6,7 @@ use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
-use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot, Widths};
+use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot, WidthMeasure};
 use crate::error::ReportError;
 use crate::estimate::Density;
 use crate::format::{count, significant};
@@ -70,13 +70,14 @@ fn title(scene: &mut Scene, place: &Panel, name: &str, parts: Vec<Text>) {
 
 fn draw_panel(scene: &mut Scene, panel: &PriorPosteriorPanel, place: &Panel) {
     let words = |text: String, colour| Text::new((0.0, 0.0), text, SMALL, colour);
-    let Widths { name, prior, posterior } = panel.widths();
-    let widths = format!("{name} {} to {}", significant(prior, 3), significant(posterior, 3));
+    let [prior, posterior] = panel.widths().map(|width| significant(width, 3));
+    let widths = format!("{} {prior} to {posterior}", panel.width().name());
     title(scene, place, &panel.name, vec![words(panel.change(), BLUE).bold(), words(widths.clone(), MUTED)]);
     let x = place.x(panel.range());
     place.draw_x(scene, &x);
     // Far draws of heavy tails would leave the density's grid no point where the others are.
-    let shown = |value: &f64| name == "sd" || x.contains(*value);
+    let all = panel.width() == WidthMeasure::Sd;
+    let shown = |value: &f64| all || x.contains(*value);
     let prior_draws: Vec<f64> = panel.prior.iter().copied().filter(shown).collect();
     let densities = [(&prior_draws, ORANGE), (&panel.posterior, BLUE)].map(|(v, colour)| (v, Density::of(v), colour));
     let [prior, posterior] = [0, 1].map(|i: usize| densities[i].1.as_ref().map_or(0.0, Density::peak));
@@ -159,7 +160,7 @@ fn draw_narrowing(scene: &mut Scene, narrowing: &Narrowing, place: &Panel) {
     let (from, to) = (half(low * 0.9).floor(), half(high * 1.1).ceil());
     let x = Axis::log((10f64.powf(0.5 * from), 10f64.powf(0.5 * to)), place.left, place.right);
     place.draw_x(scene, &x);
-    let measure = format!("posterior {width} / prior {width}", width = narrowing.width);
+    let measure = format!("posterior {width} / prior {width}", width = narrowing.width.name());
     place.name_x(scene, &measure);
     let logs: Vec<f64> = sorted.iter().map(|&v| half(v)).collect();
     let counts = histogram(&logs, (from, to), BINS);

@@ -57,26 +57,38 @@ pub struct Narrowing {
     pub name: String,
     /// Posterior over prior width of each element.
     pub ratios: Vec<f64>,
-    /// The width that is compared: `sd`, or `IQR` where priors have no standard deviation.
-    pub width: &'static str,
+    /// The width that is compared, the same for all elements.
+    pub width: WidthMeasure,
 }
 
-/// Widths of the prior and the posterior of one scalar: standard deviations, or interquartile ranges where the prior
-/// has no standard deviation.
-struct Widths {
-    name: &'static str,
-    prior: f64,
-    posterior: f64,
+/// What is called the width of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WidthMeasure {
+    /// The standard deviation.
+    Sd,
+    /// The interquartile range, where a prior has no standard deviation.
+    Iqr,
 }
 
-impl Widths {
-    /// Takes the standard deviations, unless the draws from the prior show that it has none.
-    fn of(prior: &[f64], sds: (f64, f64), posterior: impl FnOnce() -> Vec<f64>) -> Self {
-        let range = iqr(prior);
-        if range > 0.0 && sds.0 > HEAVY * range / NORMAL_IQR {
-            Self { name: "IQR", prior: range, posterior: iqr(&posterior()) }
-        } else {
-            Self { name: "sd", prior: sds.0, posterior: sds.1 }
+impl WidthMeasure {
+    /// Chooses by draws from a prior, whose standard deviation is `sd`.
+    fn of_prior(draws: &[f64], sd: f64) -> Self {
+        let range = iqr(draws);
+        if range > 0.0 && sd > HEAVY * range / NORMAL_IQR { Self::Iqr } else { Self::Sd }
+    }
+
+    /// Returns the width of draws whose standard deviation is `sd`.
+    fn measure(self, draws: &[f64], sd: f64) -> f64 {
+        match self {
+            Self::Sd => sd,
+            Self::Iqr => iqr(draws),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sd => "sd",
+            Self::Iqr => "IQR",
         }
     }
 }
@@ -104,16 +116,14 @@ impl PriorPosteriorPlot {
                 Some((priors.get(&element.name)?, element, prior_row, row))
             });
             if array.elements(2) > MOST_ELEMENTS {
-                let widths: Vec<Widths> = pairs
-                    .map(|(prior, posterior, prior_row, row)| {
-                        Widths::of(&prior.pooled(), (prior_row.sd, row.sd), || posterior.pooled())
-                    })
-                    .collect();
-                let ratios = widths.iter().map(|widths| widths.posterior / widths.prior).collect();
-                let heavy = widths.iter().find(|widths| widths.name != "sd");
-                if let Some(widths) = heavy.or(widths.first()) {
-                    plot.narrowings.push(Narrowing { name: variable.clone(), ratios, width: widths.name });
-                }
+                plot.narrowings.extend(Narrowing::of_elements(
+                    variable,
+                    &pairs
+                        .map(|(prior, posterior, prior_row, row)| {
+                            [(prior.pooled(), prior_row.sd), (posterior.pooled(), row.sd)]
+                        })
+                        .collect::<Vec<_>>(),
+                ));
                 continue;
             }
             plot.panels.extend(pairs.map(|(prior, posterior, prior_row, row)| PriorPosteriorPanel {
@@ -132,15 +142,39 @@ impl PriorPosteriorPlot {
     }
 }
 
+impl Narrowing {
+    /// Compares the draws of each element, before and after, which come with their standard deviations.
+    fn of_elements(name: &str, elements: &[[(Vec<f64>, f64); 2]]) -> Option<Self> {
+        let is_heavy =
+            |[(prior, sd), _]: &[(Vec<f64>, f64); 2]| WidthMeasure::of_prior(prior, *sd) == WidthMeasure::Iqr;
+        let width = if elements.iter().any(is_heavy) { WidthMeasure::Iqr } else { WidthMeasure::Sd };
+        let ratio = |element: &[(Vec<f64>, f64); 2]| {
+            let [prior, posterior] = element.each_ref().map(|(draws, sd)| width.measure(draws, *sd));
+            posterior / prior
+        };
+        let ratios: Vec<f64> = elements.iter().map(ratio).collect();
+        (!ratios.is_empty()).then(|| Self { name: name.to_owned(), ratios, width })
+    }
+}
+
 impl PriorPosteriorPanel {
-    fn widths(&self) -> Widths {
-        Widths::of(&self.prior, (self.prior_sd, self.posterior_sd), || self.posterior.clone())
+    fn width(&self) -> WidthMeasure {
+        WidthMeasure::of_prior(&self.prior, self.prior_sd)
+    }
+
+    /// Returns the widths of the prior and of the posterior.
+    fn widths(&self) -> [f64; 2] {
+        let width = self.width();
+        [width.measure(&self.prior, self.prior_sd), width.measure(&self.posterior, self.posterior_sd)]
     }
 
     /// Returns the values to show: the posterior, and the prior as far as the posterior stays wider than a line. Of a
     /// prior with heavy tails less is shown.
     fn range(&self) -> (f64, f64) {
-        let tail = if self.widths().name == "sd" { 0.005 } else { 0.05 };
+        let tail = match self.width() {
+            WidthMeasure::Sd => 0.005,
+            WidthMeasure::Iqr => 0.05,
+        };
         let (prior, posterior) = (bulk(&self.prior, tail), bulk(&self.posterior, 0.001));
         let Some(own) = extent([posterior.0, posterior.1]) else {
             return widened(extent([prior.0, prior.1]).unwrap_or((0.0, 1.0)), 0.04);
@@ -154,8 +188,8 @@ impl PriorPosteriorPanel {
 
     /// `21.8 times narrower`.
     fn change(&self) -> String {
-        let widths = self.widths();
-        match widths.prior / widths.posterior {
+        let [prior, posterior] = self.widths();
+        match prior / posterior {
             ratio if !ratio.is_finite() || ratio <= 0.0 => "change of width not defined".to_owned(),
             ratio if ratio < 0.995 => format!("{} times wider", significant(1.0 / ratio, 3)),
             ratio if ratio < 1.005 => "as wide as before".to_owned(),
@@ -246,13 +280,25 @@ mod tests {
     fn a_prior_without_standard_deviation_is_compared_by_quartiles() {
         let draws = (1..2000).map(|i| (std::f64::consts::PI * (f64::from(i) / 2000.0 - 0.5)).tan());
         let cauchy = PriorPosteriorPanel { prior: draws.collect(), prior_sd: 28.0, ..panel(1.0, 0.5) };
-        let Widths { name, prior, posterior } = cauchy.widths();
-        assert_eq!(name, "IQR");
+        let [prior, posterior] = cauchy.widths();
+        assert_eq!(cauchy.width(), WidthMeasure::Iqr);
         assert!((prior - 2.0).abs() < 0.01 && (posterior - 0.5 * 3f64.sqrt()).abs() < 0.01, "{prior} {posterior}");
         assert!(cauchy.change().starts_with("2.3"), "{}", cauchy.change());
         let (low, high) = cauchy.range();
         assert!(low > -7.5 && high < 7.5, "{low} {high}");
-        assert_eq!(panel(1.0, 0.5).widths().name, "sd");
+        assert_eq!(panel(1.0, 0.5).width(), WidthMeasure::Sd);
+
+        // One such element of an array: all are compared by quartiles.
+        let normal = panel(1.0, 0.5);
+        let elements =
+            [&cauchy, &normal].map(|p| [(p.prior.clone(), p.prior_sd), (p.posterior.clone(), p.posterior_sd)]);
+        let all = Narrowing::of_elements("theta", &elements).unwrap();
+        assert_eq!(all.width, WidthMeasure::Iqr);
+        let expected = [posterior / prior, iqr(&normal.posterior) / iqr(&normal.prior)];
+        assert_eq!(all.ratios, expected);
+        let sds = Narrowing::of_elements("theta", &elements[1..]).unwrap();
+        assert_eq!((sds.width, sds.ratios), (WidthMeasure::Sd, vec![normal.posterior_sd / normal.prior_sd]));
+        assert!(Narrowing::of_elements("theta", &[]).is_none());
     }
 
     #[test]
@@ -265,7 +311,7 @@ mod tests {
         panels[4].name = "a very long name of a variable ".repeat(5);
         panels[5] = panel(1e6, 1e-6);
         panels[6].truth = Some(1e12);
-        let narrowing = |ratios: Vec<f64>| Narrowing { name: "z".repeat(90), ratios, width: "sd" };
+        let narrowing = |ratios: Vec<f64>| Narrowing { name: "z".repeat(90), ratios, width: WidthMeasure::Sd };
         let narrowings = vec![
             narrowing(vec![f64::NAN; 3]),
             narrowing(vec![0.2; 1000]),
