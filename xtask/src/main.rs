@@ -10,6 +10,7 @@ mod chromium;
 mod ci;
 mod ffi;
 mod mutants;
+mod nightly;
 mod outside;
 mod ptx;
 mod record;
@@ -43,6 +44,7 @@ tasks:
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
+  nightly                          tests that take minutes, and all deliberate faults
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate
 
@@ -89,10 +91,11 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
         ("accept", [results]) => accept::run(&root, Path::new(results)),
         ("accept", []) => Ok(misuse("accept needs the folder of results")),
         ("mutants", _) => mutants::run(&root, arguments),
+        ("nightly", []) => nightly::run(&root),
         ("tidy", []) => tidy::run(&root),
         ("ci", []) => ci::run(&root),
         ("bundle" | "accept", [_, second, ..]) => Ok(misuse(&format!("{task} takes one folder, got also {second:?}"))),
-        ("tidy" | "ci" | "record" | "rehearse" | "outside", [first, ..]) => {
+        ("nightly" | "tidy" | "ci" | "record" | "rehearse" | "outside", [first, ..]) => {
             Ok(misuse(&format!("{task} takes no argument, got {first:?}")))
         }
         ("help" | "-h" | "--help", _) => {

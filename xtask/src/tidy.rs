@@ -6,6 +6,7 @@ mod crate_docs;
 mod direction;
 mod file_size;
 mod format;
+mod ignored;
 mod leftovers;
 mod licences;
 mod lints;
@@ -71,7 +72,7 @@ impl fmt::Display for Complaint {
 /// A check's name and its function.
 type Check = (&'static str, fn(&Tree) -> Vec<Complaint>);
 
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 13] = [
     ("file size", file_size::check),
     ("machine paths", machine_paths::check),
     ("crate direction", direction::check),
@@ -82,6 +83,7 @@ const CHECKS: [Check; 12] = [
     ("type names", type_names::check),
     ("files that are compiled", orphans::check),
     ("leftovers", leftovers::check),
+    ("ignored tests", ignored::check),
     ("lock file", lockfile::check),
     ("licences", licences::check),
 ];

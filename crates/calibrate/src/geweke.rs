@@ -127,6 +127,7 @@ pub fn geweke(
         return few("steps", settings.steps, "at least 4".to_owned());
     }
     let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build()?;
+    tracing::info!(threads = pool.current_num_threads(), "sampling begins");
     pool.install(|| {
         let coordinates = Coordinates::of(simulator.layout());
         let independent: Vec<Vec<f64>> = (0..settings.sequences as u32)

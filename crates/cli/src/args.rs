@@ -83,7 +83,8 @@ impl Cli {
             command.mut_subcommand(name, |command| model::add(command, models, options_of(name)))
         };
         let definition = WITH_A_MODEL.into_iter().fold(Self::command(), add);
-        definition.mut_subcommand("validate", |command| model::default_to_first(command, models))
+        let definition = definition.mut_subcommand("validate", |command| model::default_to_first(command, models));
+        numbers_may_be_negative(definition)
     }
 
     /// Reads the command line.
@@ -108,6 +109,21 @@ impl Cli {
         Ok(cli)
     }
 }
+
+/// Lets every option that takes a number have one that begins with `-`, so that it is the number that is refused, by its
+/// option's name, where it is out of range.
+fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
+    let takes_number = |arg: &clap::Arg| {
+        let names = arg.get_value_names().unwrap_or_default();
+        arg.get_long().is_some() && names.iter().any(|name| NUMBERS.contains(&name.as_str()))
+    };
+    command
+        .mut_args(move |arg| if takes_number(&arg) { arg.allow_hyphen_values(true) } else { arg })
+        .mut_subcommands(numbers_may_be_negative)
+}
+
+/// What help calls values that are numbers.
+const NUMBERS: [&str; 6] = ["N", "P", "X", "S", "SHARE", "N,N,..."];
 
 /// The commands that take a model and its settings.
 const WITH_A_MODEL: [&str; 4] = ["sample", "sweep", "calibrate", "validate"];
@@ -235,7 +251,7 @@ pub(crate) struct DiagnoseArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// The share of the draws inside intervals
-    #[arg(long, value_name = "P", default_value_t = octopus_diag::DEFAULT_PROB, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = octopus_diag::DEFAULT_PROB)]
     pub(crate) prob: f64,
 }
 
@@ -255,13 +271,13 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// The relative difference allowed of a mean, and of all means together (RMSE)
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) max_mean: f64,
     /// The relative difference allowed of a standard deviation
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub(crate) max_sd: f64,
     /// How often two runs of one posterior may be called different by chance
-    #[arg(long, value_name = "P", default_value_t = 0.001, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = 0.001)]
     pub(crate) alpha: f64,
 }
 

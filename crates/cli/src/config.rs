@@ -373,9 +373,11 @@ pub(crate) fn in_options(error: BuildError) -> anyhow::Error {
     }
 }
 
-/// Returns the option that gives a setting.
+/// Returns the option that gives a setting; of settings that are too much together, e.g. `draws + tune`, the options.
 fn option(field: &str) -> String {
-    format!("--{}", field.replace('_', "-"))
+    let name = |word: &str| format!("--{}", word.replace('_', "-"));
+    let words = field.split(' ').map(|word| if word.len() > 1 { name(word) } else { word.to_owned() });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn set<T: Copy>(place: &mut T, value: Option<T>) {

@@ -133,7 +133,8 @@ pub fn drive(
     let mut last_time = Instant::now();
     let mut last_done = sampler.done();
     tell(&mut sampler, &mut writer)?;
-    tracing::info!(folder = %writer.dir().display(), done = first, "sampling begins: {}", describe(&config));
+    let threads = pool.current_num_threads();
+    tracing::info!(folder = %writer.dir().display(), done = first, threads, "sampling begins: {}", describe(&config));
     // A run that is interrupted before its first checkpoint could only begin again, so the first one is made at once.
     writer.checkpoint(&sampler.checkpoint()?)?;
     loop {

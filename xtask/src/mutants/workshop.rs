@@ -39,7 +39,23 @@ const LONG_RUNS: [&str; 5] = [
     "--skip=hierarchical::every_param",
 ];
 /// The tests of the command that hold its wiring.
-const OF_COMMAND: [&str; 4] = ["batch::", "config::", "exit_codes::", "loo::"];
+const OF_COMMAND: [&str; 15] = [
+    "args::",
+    "batch::",
+    "commands::",
+    "config::",
+    "exit_codes::",
+    "folders::a_run_is_replaced",
+    "folders::exports_do_not",
+    "gpu_faults::no_fallback",
+    "logging::",
+    "loo::",
+    "options::",
+    "settings::",
+    "software_gpu::one_of_two",
+    "strategies::",
+    "validate::a_quick",
+];
 
 /// The tests that must notice a fault: what is built, and what is asked of the tests' programs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,6 +20,7 @@ pub(super) fn run(
     keep: &mut dyn FnMut(CalibratedSet) -> Result<(), CalibrateError>,
 ) -> Result<(), CalibrateError> {
     let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build()?;
+    tracing::info!(threads = pool.current_num_threads(), "sampling begins");
     loop {
         let of_batch: Vec<u32> = numbers.by_ref().take(at_once.max(1)).collect();
         if of_batch.is_empty() || (task.stop)() {

@@ -45,6 +45,7 @@ pub(crate) fn on_threads<I: Send, R: Send>(
     let ends = || failed.load(Ordering::Relaxed) || stop();
     let pools =
         (0..threads.max(1)).map(|_| ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<Vec<_>, _>>()?;
+    tracing::info!(threads = pools.len(), "sampling begins");
     let next = || items.lock().map_or(None, |mut items| items.next());
     std::thread::scope(|scope| {
         let (sender, results) = mpsc::channel();

@@ -33,7 +33,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "N", requires = "geweke")]
     pub(crate) steps: Option<usize>,
     /// The probability that a sampler without fault is called miscalibrated, over all tests together
-    #[arg(long, value_name = "P", default_value_t = 1e-3, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = 1e-3)]
     pub(crate) false_alarm: f64,
     /// File formats of the pictures
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]

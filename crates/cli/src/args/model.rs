@@ -112,7 +112,7 @@ fn argument(option: &'static ModelOption, models: Registry, options_of: OptionsO
     let help = format!("{} ({})", option.help, having(models, options_of, option.name));
     let arg = Arg::new(option.name).long(option.name).help(help).help_heading(heading);
     match option.kind {
-        OptionKind::Real => arg.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true),
+        OptionKind::Real => arg.value_name("X").value_parser(value_parser!(f64)),
         OptionKind::Count => arg.value_name("N").value_parser(value_parser!(i64).range(0..)),
         OptionKind::Counts => {
             let arg = arg.value_name("N,N,...").value_parser(value_parser!(i64).range(0..));

@@ -148,7 +148,7 @@ pub(crate) struct SamplerArgs {
     #[arg(long, value_name = "N")]
     pub(crate) superchains: Option<usize>,
     /// Target of the acceptance rate [default: 0.95]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P")]
     pub(crate) target_accept: Option<f64>,
     /// Seed of all random numbers of the run [default: 42]
     #[arg(long, value_name = "N")]
@@ -167,7 +167,7 @@ pub(crate) struct SamplerArgs {
     #[arg(long, value_name = "N")]
     pub(crate) max_depth: Option<u32>,
     /// Half-width of the spread of the starting points; that of mu_pop in units of its prior's sd [default: 2]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X")]
     pub(crate) init_radius: Option<f64>,
 }
 
@@ -176,13 +176,13 @@ pub(crate) struct SamplerArgs {
 #[command(next_help_heading = "Goal: looked at while sampling; exit code 1 where --draws or --max-seconds comes first")]
 pub(crate) struct GoalArgs {
     /// End when bulk- and tail-ESS of every parameter are at least N
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) target_ess: Option<f64>,
     /// End when R-hat (many-short: nested R-hat) of every parameter is below X
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X")]
     pub(crate) target_rhat: Option<f64>,
     /// End after so many seconds of warm-up and sampling, with at least one draw
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S")]
     pub(crate) max_seconds: Option<f64>,
 }
 

@@ -20,7 +20,7 @@ use anyhow::Result;
 use octopus_calibrate::CalibrateError;
 use octopus_models::settings::put;
 use octopus_models::{CalibrationTest, Registry, Simulated};
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::{SamplerConfig, SamplerError, Strategy};
 use toml::Table;
 
 /// The numbers of draws that may be kept of a data set, most first. Each gives one rank more than draws, 100 at most,
@@ -91,7 +91,9 @@ pub(crate) fn setting_in_options(error: CalibrateError) -> anyhow::Error {
         CalibrateError::Setting { field, value, expected } => {
             UsageError(format!("--{field} {value}: {expected}")).into()
         }
-        CalibrateError::Config(error) => config_error(&error).into(),
+        CalibrateError::Config(error) | CalibrateError::Sampler(SamplerError::Config(error)) => {
+            config_error(&error).into()
+        }
         other => other.into(),
     }
 }

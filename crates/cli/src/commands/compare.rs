@@ -17,9 +17,13 @@ use std::path::PathBuf;
 /// When draws cannot be read, the traces have no parameter in common, or a file cannot be written.
 pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
     let limits = ComparisonLimits { mean: args.max_mean, sd: args.max_sd, alpha: args.alpha };
-    for (option, value) in [("--max-mean", limits.mean), ("--max-sd", limits.sd), ("--alpha", limits.alpha)] {
-        if value.is_nan() || value < 0.0 {
-            return Err(UsageError(format!("{option} {value}: must be a number, 0 or more")).into());
+    for (option, value, most, expected) in [
+        ("--max-mean", limits.mean, f64::INFINITY, "a number, 0 or more"),
+        ("--max-sd", limits.sd, f64::INFINITY, "a number, 0 or more"),
+        ("--alpha", limits.alpha, 1.0, "a probability from 0 to 1"),
+    ] {
+        if !(0.0..=most).contains(&value) {
+            return Err(UsageError(format!("{option} {value}: must be {expected}")).into());
         }
     }
     let open = |path: &PathBuf| Trace::open(std::slice::from_ref(path));

@@ -114,6 +114,19 @@ fn options_out_of_range() {
 }
 
 #[test]
+fn f32_and_mixed_are_for_gpus() {
+    let dir = tempfile::tempdir().unwrap();
+    for words in [
+        "sample eight-schools --precision mixed --device cpu --out {}/x",
+        "calibrate eight-schools --precision mixed --device cpu --datasets 2 --out {}/x",
+        "sweep eight-schools --precision mixed --seeds 2",
+    ] {
+        run(dir.path(), words).fails(2, &["--precision mixed: the CPU computes in f64"]);
+    }
+    assert!(tree(dir.path()).is_empty());
+}
+
+#[test]
 fn a_settings_file_that_is_wrong() {
     let dir = tempfile::tempdir().unwrap();
     let settings = dir.path().join("settings.toml");

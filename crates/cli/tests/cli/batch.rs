@@ -8,7 +8,7 @@ use std::path::Path;
 const OPTIONS: &str = "--group city --value y --draws 600 --tune 300 --device cpu --quiet";
 
 /// Tables of different sizes, in a folder and in one file; numbers that need no generator.
-fn tables(dir: &Path) {
+pub(crate) fn tables(dir: &Path) {
     fs::create_dir(dir.join("in")).unwrap();
     let mut all = "study,city,y\n".to_owned();
     for (name, groups, each) in [("10", 6, 8), ("2", 9, 4), ("oslo", 12, 3)] {
@@ -122,50 +122,6 @@ fn one_table_of_many_data_sets() {
     run(dir.path(), &format!("{} --batch-by study", of("in", "x"))).fails(2, &["is a folder"]);
     run(dir.path(), &format!("{} --target-ess 100", of("in", "x"))).fails(2, &["--target-ess"]);
     assert!(!dir.path().join("x").exists());
-}
-
-/// What each option does to the sampler, one option a word: none has its default's value.
-const SAMPLER: [&str; 9] = [
-    "--draws 40",
-    "--tune 60",
-    "--chains 3",
-    "--target-accept 0.6",
-    "--max-depth 1",
-    "--seed 7",
-    "--parameterization centered",
-    "--metric diag-draws",
-    "--init-radius 0.5",
-];
-
-#[test]
-fn every_option_of_the_sampler_reaches_each_data_set() {
-    const DATA: &str = "--group city --value y --device cpu --quiet --json";
-    let dir = tempfile::tempdir().unwrap();
-    tables(dir.path());
-    let batch = |out: &str, options: &str| {
-        let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/{out} {DATA} {options}");
-        run(dir.path(), &words).json()["sets"].as_array().unwrap().clone()
-    };
-    let prints = |folder: &str| fingerprints(&dir.path().join(folder));
-    let many_short = "--strategy many-short --chains 12 --superchains 3 --draws 5 --tune 60 --target-accept 0.6";
-    for (out, options) in [("four-long", SAMPLER.join(" ")), ("many-short", many_short.to_owned())] {
-        for set in batch(out, &options) {
-            let (name, seed) = (set["name"].as_str().unwrap(), &set["seed"]);
-            // Each data set has a seed of its own.
-            let options = options.replace("--seed 7", "");
-            let alone =
-                format!("--data {{}}/in/{name}.csv --out {{}}/alone-{out}-{name} {DATA} {options} --seed {seed}");
-            run(dir.path(), &format!("sample hierarchical-normal {alone}")).sampled();
-            assert_eq!(prints(&format!("{out}/sets/{name}")), prints(&format!("alone-{out}-{name}")), "{name}, {out}");
-        }
-    }
-    // Each option counts: without it the draws are others, and a batch that drops it is found out above.
-    for (number, option) in SAMPLER.into_iter().enumerate() {
-        let others: Vec<&str> = SAMPLER.into_iter().filter(|other| *other != option).collect();
-        let out = format!("without-{number}");
-        batch(&out, &others.join(" "));
-        assert_ne!(prints(&format!("{out}/sets/oslo")), prints("four-long/sets/oslo"), "{option} changes nothing");
-    }
 }
 
 /// Draws that have not converged are said to be unfit, one data set after the other, and so says the exit code.

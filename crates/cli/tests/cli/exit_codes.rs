@@ -2,7 +2,7 @@
 //!
 //! A command or a code without a row fails these tests. What the codes mean is in `src/exit.rs`.
 
-use crate::support::{Answer, answer, octopus, program, run};
+use crate::support::{Answer, answer, has_test, octopus, program, run};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -149,18 +149,19 @@ const TABLE: &[(&str, i32, Seen)] = &[
 /// Every code that there is.
 const CODES: [i32; 6] = [0, 1, 2, 3, 4, 130];
 
+/// Makes a folder of results that `octopus device accept` accepts.
+pub(crate) fn copy_accepted(to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(ACCEPTED)).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
 /// Fills a folder with what command lines of the table name and do not make themselves.
 fn prepare(dir: &Path) {
-    let copy = |from: &Path, to: &str| {
-        fs::create_dir(dir.join(to)).unwrap();
-        for entry in fs::read_dir(from).unwrap() {
-            let entry = entry.unwrap();
-            fs::copy(entry.path(), dir.join(to).join(entry.file_name())).unwrap();
-        }
-    };
-    let accepted = Path::new(env!("CARGO_MANIFEST_DIR")).join(ACCEPTED);
-    copy(&accepted, "accepted");
-    copy(&accepted, "refused");
+    copy_accepted(&dir.join("accepted"));
+    copy_accepted(&dir.join("refused"));
     fs::remove_file(dir.join("refused/sampler.json")).unwrap();
     fs::write(dir.join("file"), "no folder").unwrap();
     fs::create_dir(dir.join("in")).unwrap();
@@ -201,12 +202,6 @@ fn interrupted(_: &Path, _: &str) -> Option<i32> {
     Some(130)
 }
 
-/// Whether a file of these tests has the test `name`.
-fn has_test(file: &str, name: &str) -> bool {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli").join(file);
-    fs::read_to_string(path).unwrap().contains(&format!("\n#[test]\nfn {name}() {{"))
-}
-
 #[test]
 fn every_command_ends_with_the_code_of_its_row() {
     let dir = tempfile::tempdir().unwrap();
@@ -227,7 +222,7 @@ fn every_command_ends_with_the_code_of_its_row() {
                 (words, Answer { code, stdout: String::new(), stderr: String::new() })
             }
             In(file, name) => {
-                assert!(has_test(file, name), "{command:?}, {code}: no test {name} in {file}");
+                assert!(has_test(file, name, ""), "{command:?}, {code}: no test {name} in {file}");
                 continue;
             }
         };
@@ -245,7 +240,7 @@ fn every_command_ends_with_the_code_of_its_row() {
 }
 
 /// The commands, the hidden ones too: each has a page of the manual, `octopus-device-list.1` for `device list`.
-fn commands() -> BTreeSet<String> {
+pub(crate) fn commands() -> BTreeSet<String> {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), "man --out {}").succeeds();
     let pages = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

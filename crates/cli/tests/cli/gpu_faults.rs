@@ -185,6 +185,25 @@ fn a_broken_gpu_does_not_stop_the_cpu() {
     }
 }
 
+/// Without the option, the CPU does the work where a GPU is there and cannot be used; with it, nothing is done.
+#[test]
+fn no_fallback_is_heard_by_each_command() {
+    let Some(double) = Double::new() else { return };
+    fs::create_dir(double.scratch().join("in")).unwrap();
+    fs::write(double.scratch().join("in/one.csv"), "g,y\na,1\na,2\nb,3\nb,5\n").unwrap();
+    for words in [
+        SAMPLE,
+        "sample hierarchical-normal --batch {}/in --group g --value y --draws 20 --tune 20 --out {}/batch",
+        "calibrate eight-schools --datasets 2 --chains 2 --draws 60 --tune 80 --out {}/ranks",
+        "validate eight-schools --quick --out {}/validation",
+    ] {
+        let with = double.run(&mut double.octopus("mode=2"), &format!("{words} --no-fallback"));
+        with.fails(4, &["--no-fallback: a GPU is there and cannot be used: ", "prohibited"]);
+        let without = double.run(&mut double.octopus("mode=2"), words);
+        assert!(matches!(without.code, Some(0 | 1)), "{without:#?}");
+    }
+}
+
 /// Kernels that compute something else: the only fault that no code of the driver tells.
 #[test]
 fn wrong_numbers_are_found() {

@@ -10,6 +10,8 @@ fn stderr_has_what_is_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let silent = run(dir.path(), RUN);
     assert!(!silent.sampled().stderr.contains("info:"), "{silent:#?}");
+    let told = run(dir.path(), &RUN.replace("--quiet", ""));
+    assert!(told.sampled().stderr.contains("run: 4 chains") && !silent.stderr.contains("run: "), "{told:#?}");
     let verbose = run(dir.path(), &format!("{RUN} -v"));
     for words in
         ["info: the device is chosen: asked for, device cpu", "info: sampling begins: ", "info: warm-up has ended"]

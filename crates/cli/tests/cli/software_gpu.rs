@@ -190,6 +190,21 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
 }
 
 #[test]
+fn each_command_measures_the_device_that_it_is_told() {
+    let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
+    for words in [
+        "device benchmark --small",
+        "device measure --cache {}/cache",
+        "device sampler --small --seconds 0",
+        "device exact --small",
+    ] {
+        let of = |device: u32| double.run(&mut double.octopus("devices=2"), &format!("{words} --device {device}"));
+        of(1).succeeds();
+        of(2).fails(4, &["2"]);
+    }
+}
+
+#[test]
 fn a_dry_run_plans_and_leaves_nothing() {
     let Some(double) = Double::new() else { return };
     let json = double.run(&mut double.octopus(""), "sample hierarchical-normal --chains 5000 --dry-run --json");

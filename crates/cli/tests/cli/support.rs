@@ -88,6 +88,12 @@ pub(crate) fn fingerprints(run: &Path) -> BTreeMap<String, String> {
     found
 }
 
+/// Whether a file of these tests has the test `name`, and somewhere the text `with`.
+pub(crate) fn has_test(file: &str, name: &str, with: &str) -> bool {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli").join(file)).unwrap();
+    text.contains(&format!("\n#[test]\nfn {name}() {{")) && text.contains(with)
+}
+
 /// The names of everything in a folder and below, sorted.
 pub(crate) fn tree(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();

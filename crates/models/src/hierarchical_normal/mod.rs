@@ -20,7 +20,7 @@ use crate::{
 use octopus_density::GroupedData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use synthetic::HierarchicalSpec;
+use synthetic::{HierarchicalSpec, check_size};
 use toml::Table;
 
 /// The model `hierarchical-normal`: groups with normal means, and normal observations.
@@ -206,7 +206,11 @@ impl SimulatorSettings {
             Some(sizes) => Ok(sizes.clone()),
             None if self.groups == Some(0) => fail("groups", "at least one group"),
             None if self.per_group == Some(0) => fail("per_group", "at least one observation in each group"),
-            None => Ok(vec![self.per_group.unwrap_or(per_group); self.groups.unwrap_or(groups)]),
+            None => {
+                let (groups, per_group) = (self.groups.unwrap_or(groups), self.per_group.unwrap_or(per_group));
+                check_size(groups, per_group)?;
+                Ok(vec![per_group; groups])
+            }
         }
     }
 }

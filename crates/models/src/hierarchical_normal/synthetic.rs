@@ -18,6 +18,16 @@ use serde::{Deserialize, Serialize};
 /// The most observations that are made: beyond it a mistyped number fills the memory.
 const MOST_OBSERVATIONS: usize = 1_000_000_000;
 
+/// # Errors
+/// When so many groups, each of at most `largest` observations, could have too many observations.
+pub(super) fn check_size(groups: usize, largest: usize) -> Result<(), ModelError> {
+    if groups.saturating_mul(largest) <= MOST_OBSERVATIONS {
+        return Ok(());
+    }
+    let value = groups as f64 * largest as f64;
+    Err(ModelError::Setting { field: "groups * per_group", value, expected: "at most 10^9 observations" })
+}
+
 /// The shape of made-up data of three levels (population, groups, observations); the default is that of phase 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -137,14 +147,7 @@ impl HierarchicalSpec {
         largest: usize,
     ) -> Result<Synthetic, ModelError> {
         self.validate()?;
-        if self.groups.saturating_mul(largest) > MOST_OBSERVATIONS {
-            let value = self.groups as f64 * largest as f64;
-            return Err(ModelError::Setting {
-                field: "groups * per_group",
-                value,
-                expected: "at most 10^9 observations",
-            });
-        }
+        check_size(self.groups, largest)?;
         let mut random = LegacyRandom::new(self.seed);
         let mut group_means = vec![0.0; self.groups];
         random.fill_normal(self.mean, self.between_sd, &mut group_means);

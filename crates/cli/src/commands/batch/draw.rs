@@ -75,7 +75,9 @@ impl BatchSession<'_> {
         if runs.is_empty() {
             return Ok(false);
         }
-        let at_once = SETS_OF_A_THREAD * self.pool.current_num_threads();
+        let threads = self.pool.current_num_threads();
+        tracing::info!(threads, data_sets = runs.len(), "sampling begins");
+        let at_once = SETS_OF_A_THREAD * threads;
         let mut batch = self.pool.install(|| self.place.batch(&runs, at_once))?;
         let (mut pace, mut ended) = (Pace { limit: 1 }, 0);
         let (mut kept, mut due, mut said) = (Instant::now(), CHECKPOINT, Instant::now());

@@ -1,0 +1,161 @@
+//! The limits of options that take a number as a table: the last value on the inside, and the first on the outside.
+//!
+//! Outside, a command ends as misused (exit code 2) and names the option; inside, it does not. An option that takes a
+//! number and has no row fails the tests of `options.rs`.
+
+use crate::support::run;
+use std::path::Path;
+
+/// The limits of an option.
+pub(crate) struct Limits {
+    /// Commands, or `*` for all others that have the option.
+    pub(crate) commands: &'static str,
+    pub(crate) option: &'static str,
+    /// Words that the option needs beside it.
+    with: &'static str,
+    inside: &'static [&'static str],
+    /// Inside too, where a command only plans: work for years, or more memory than there is.
+    planned: &'static [&'static str],
+    outside: &'static [&'static str],
+}
+
+const fn limits(option: &'static str, inside: &'static [&'static str], outside: &'static [&'static str]) -> Limits {
+    Limits { commands: "*", option, with: "", inside, planned: &[], outside }
+}
+
+const fn of(
+    commands: &'static str,
+    option: &'static str,
+    inside: &'static [&'static str],
+    outside: &'static [&'static str],
+) -> Limits {
+    Limits { commands, ..limits(option, inside, outside) }
+}
+
+const MANY: &str = "--strategy many-short --chains 12";
+
+#[rustfmt::skip]
+pub(crate) const LIMITS: &[Limits] = &[
+    // Runs.
+    // Draws and warm-up together are below 2^31; by default these are 2000 and 1000.
+    of("sample", "--draws", &["1", "2147482647"], &["0", "2147482648"]),
+    of("sample", "--tune", &["0", "2147481647"], &["-1", "2147481648"]),
+    // Chains are compared with each other.
+    of("sweep", "--draws", &["4"], &["3", "2147483648"]),
+    of("sweep", "--chains", &["2"], &["1", "2147483648"]),
+    limits("--draws", &["1"], &["0", "2147483648"]),
+    limits("--tune", &["0"], &["-1", "2147483648"]),
+    Limits { with: MANY, ..limits("--superchains", &["2", "12"], &["1", "5", "13"]) },
+    Limits { planned: &["2147483647"], ..limits("--chains", &["1"], &["0", "2147483648"]) },
+    limits("--target-accept", &["5e-324", "0.9999999999999999"], &["0", "1", "nan"]),
+    limits("--seed", &["0", "18446744073709551614"], &["-1", "18446744073709551616"]),
+    limits("--max-depth", &["1", "20"], &["0", "21"]),
+    limits("--init-radius", &["0", "9"], &["-5e-324", "inf", "nan"]),
+    limits("--target-ess", &["5e-324", "1e308"], &["0", "inf", "nan"]),
+    limits("--target-rhat", &["1.0000000000000002", "1e308"], &["1", "inf", "nan"]),
+    limits("--max-seconds", &["5e-324", "1e308"], &["0", "inf", "nan"]),
+    limits("--threads", &["1", "64"], &["0", "4097"]),
+    limits("--checkpoint-every", &["1", "18446744073709551615"], &["0", "18446744073709551616"]),
+    // The model and its data.
+    limits("--groups", &["1"], &["0", "500000001"]),
+    limits("--per-group", &["1"], &["0", "500000001"]),
+    of("calibrate", "--group-sizes", &["1", "1,2"], &["0", "1,0"]),
+    limits("--data-seed", &["0", "4294967295"], &["-1", "4294967296"]),
+    limits("--mu-mean", &["-1e6", "1e6"], &["-inf", "inf", "nan"]),
+    limits("--mu-sd", &["1e-3", "1e6"], &["0", "inf", "nan"]),
+    limits("--sigma-pop-scale", &["1e-3", "1e6"], &["0", "inf", "nan"]),
+    limits("--sigma-obs-scale", &["1e-3", "1e6"], &["0", "inf", "nan"]),
+    // Calibrations and sweeps.
+    of("calibrate", "--datasets", &["2"], &["1", "1073741824"]),
+    of("calibrate", "--kept", &["1", "18"], &["0", "19"]),
+    Limits { with: "--geweke", ..of("calibrate", "--sequences", &["8"], &["7"]) },
+    Limits { with: "--geweke", ..of("calibrate", "--steps", &["4"], &["3"]) },
+    of("calibrate", "--false-alarm", &["1e-300", "0.9999999999999999"], &["0", "1", "nan"]),
+    of("sweep", "--seeds", &["1"], &["0", "18446744073709551575"]),
+    // What is made of draws.
+    of("diagnose", "--prob", &["1e-9", "1"], &["0", "1.0000000000000002", "nan"]),
+    of("compare", "--max-mean", &["0", "1e308"], &["-5e-324", "nan"]),
+    of("compare", "--max-sd", &["0", "1e308"], &["-5e-324", "nan"]),
+    of("compare", "--alpha", &["0", "1"], &["-5e-324", "1.0000000000000002", "nan"]),
+    of("loo", "--draws", &["1", "18446744073709551615"], &["0", "-1"]),
+    of("export", "--predictive", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]),
+    of("export", "--prior", &["0", "1"], &["-1", "18446744073709551616"]),
+    // Devices.
+    of("verify device-benchmark device-measure device-exact device-sampler", "--device",
+       &["0", "4294967295"], &["-1", "4294967296", "first"]),
+    of("device-sampler", "--seconds", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]),
+];
+
+/// A short command line of each command with options in the table. Where it has the option already, that value is
+/// replaced.
+const LINES: &[(&str, &str)] = &[
+    ("sample", "sample hierarchical-normal --per-group 2 --groups 2 --dry-run --device cpu"),
+    ("sweep", "sweep hierarchical-normal --per-group 2 --groups 2 --seeds 1 --draws 4 --tune 20 --threads 1"),
+    (
+        "calibrate",
+        "calibrate hierarchical-normal --per-group 2 --groups 2 --datasets 2 --chains 2 --draws 9 --tune 20 \
+         --device cpu --force --out {}/calibration",
+    ),
+    ("validate", "validate --quick --per-group 2 --groups 2 --device cpu --out {}/validation"),
+    ("resume", "resume {}/run"),
+    ("diagnose", "diagnose {}/run"),
+    ("compare", "compare {}/run {}/run"),
+    ("loo", "loo {}/run"),
+    ("export", "export {}/run --to netcdf --force --out {}/run.nc"),
+    ("verify", "verify --no-deep"),
+    ("device-benchmark", "device benchmark --small"),
+    ("device-measure", "device measure --cache {}/costs"),
+    ("device-exact", "device exact --small"),
+    ("device-sampler", "device sampler --small"),
+];
+
+/// A command line with an option in it, whose value takes the place of the one that stands there.
+fn line(command: &str, limits: &Limits, value: &str) -> String {
+    let (_, line) = LINES.iter().find(|(of, _)| *of == command).unwrap_or_else(|| panic!("a line of {command}"));
+    let drops: &[&str] = match limits.option {
+        "--group-sizes" => &["--groups", "--per-group"],
+        "--sequences" | "--steps" => &["--datasets"],
+        _ => &[],
+    };
+    let given = |name: &str| name == limits.option || limits.with.contains(name) || drops.contains(&name);
+    let mut words: Vec<&str> = Vec::new();
+    let mut rest = line.split_whitespace();
+    while let Some(word) = rest.next() {
+        if word.starts_with("--") && given(word) {
+            rest.next();
+        } else {
+            words.push(word);
+        }
+    }
+    format!("{} {} {} {value}", words.join(" "), limits.with, limits.option)
+}
+
+/// The row of an option of a command.
+pub(crate) fn row(command: &str, option: &str) -> Option<&'static Limits> {
+    let own = |row: &&Limits| row.option == option && row.commands.split(' ').any(|of| of == command);
+    let shared = |row: &&Limits| row.option == option && row.commands == "*";
+    LIMITS.iter().find(own).or_else(|| LIMITS.iter().find(shared))
+}
+
+/// Tries a row with a command, and returns what is wrong.
+pub(crate) fn wrong(dir: &Path, command: &str, row: &Limits) -> Vec<String> {
+    let mut wrong = Vec::new();
+    // A validation on the inside takes seconds; its values are checked where those of `sample` are.
+    let inside = if command == "validate" { &[] } else { row.inside };
+    let planned = if command == "sample" { row.planned } else { &[] };
+    for value in inside.iter().chain(planned) {
+        let line = line(command, row, value);
+        let found = run(dir, &line);
+        if matches!(found.code, None | Some(2)) || found.stderr.contains("panicked") {
+            wrong.push(format!("{value} is inside: octopus {line}: {:?}\n{}", found.code, found.stderr));
+        }
+    }
+    for value in row.outside {
+        let line = line(command, row, value);
+        let found = run(dir, &line);
+        if found.code != Some(2) || !found.stderr.contains(row.option) {
+            wrong.push(format!("{value} is outside: octopus {line}: {:?}\n{}", found.code, found.stderr));
+        }
+    }
+    wrong
+}

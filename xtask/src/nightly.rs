@@ -1,0 +1,24 @@
+//! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
+//!
+//! It runs the tests that are ignored although they judge something, and then the deliberate faults. That each ignored
+//! test is known here is checked by `cargo xtask tidy`.
+
+use crate::mutants;
+use crate::run::{self, TaskOutcome, cargo, check_failed};
+use anyhow::Result;
+use std::path::Path;
+
+/// The tests that are ignored because they take minutes.
+pub(crate) const LONG: [&str; 2] = ["every_seed", "many_chains_of_many_groups"];
+
+/// Runs the long tests, then puts in every deliberate fault.
+///
+/// # Errors
+/// When cargo cannot be started, or the faults cannot be put in.
+pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
+    let filter = LONG.map(|name| format!("test(/{name}$/)")).join(" + ");
+    let mut tests = cargo(root, &["nextest", "run", "--workspace", "--release", "--no-fail-fast"]);
+    tests.args(["--run-ignored", "only", "--filterset", &filter]);
+    let outcomes = [run::step("long tests", &mut tests, check_failed)?, mutants::run(root, &[])?];
+    Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))
+}
