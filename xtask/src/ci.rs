@@ -4,7 +4,7 @@
 
 use crate::aligned::aligned;
 use crate::run::{self, TaskOutcome, cargo, cargo_has};
-use crate::{outside, ptx, rehearse, target, test, tidy, validate};
+use crate::{mutants, outside, ptx, rehearse, target, test, tidy, validate};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::Instant;
 /// One step: its name and what it does.
 type Step = (&'static str, fn(&Path) -> Result<TaskOutcome>);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("format", format),
     ("clippy", clippy),
     ("test", |root| test::run(root, &test::TestOptions::default())),
@@ -21,6 +21,7 @@ const STEPS: [Step; 11] = [
     ("tidy", tidy::run),
     ("deny", deny),
     ("machete", machete),
+    ("mutants of the change", mutants::of_change),
     ("ptx", ptx::step),
     ("outside", outside::run),
     ("validate", quick_validation),

@@ -44,6 +44,8 @@ tasks:
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
+  mutants --wiring [--since REV] [--part K/N]
+                                   those that cargo-mutants makes in the crates that join, judge, read and write
   nightly                          tests that take minutes, and all deliberate faults
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate

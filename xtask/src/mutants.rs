@@ -5,6 +5,7 @@
 
 mod calibrated;
 mod faults;
+mod generated;
 mod wiring;
 mod workshop;
 
@@ -12,12 +13,15 @@ use crate::aligned::aligned;
 use crate::run::{self, TaskOutcome};
 use anyhow::{Result, bail};
 use faults::{FAULTS, Fault};
+use generated::GeneratedOptions;
+pub(crate) use generated::of_change;
 use std::path::Path;
 use wiring::WIRING;
 use workshop::{Tests, Verdict, Workshop};
 
 /// Puts in the faults whose names contain one of `filters` (all without filters), one at a time, and says which
-/// test caught each. With `--calibrate` before the names, `octopus calibrate` must catch eight of them.
+/// test caught each. With `--calibrate` before the names, `octopus calibrate` must catch eight of them; with `--wiring`,
+/// cargo-mutants makes others.
 ///
 /// # Errors
 /// When the sources cannot be copied or changed, the tests cannot be built, or they fail without any fault.
@@ -26,6 +30,11 @@ pub(crate) fn run(root: &Path, filters: &[String]) -> Result<TaskOutcome> {
         && first == "--calibrate"
     {
         return calibrated::run(root, rest);
+    }
+    if let Some((first, rest)) = filters.split_first()
+        && first == "--wiring"
+    {
+        return generated::run(root, &GeneratedOptions::parse(rest)?);
     }
     let chosen: Vec<&Fault> = all()
         .filter(|fault| filters.is_empty() || filters.iter().any(|part| fault.name.contains(part.as_str())))

@@ -19,8 +19,10 @@ fn inside(test: &str, library: Option<&str>) -> bool {
         command.env("OCTOPUS_LIBCUDA", library);
     }
     let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{text}{said}");
+    // What it could not test.
+    eprint!("{said}");
     false
 }
 

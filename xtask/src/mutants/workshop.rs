@@ -120,6 +120,16 @@ impl Workshop {
         Ok(workshop)
     }
 
+    /// Returns the folder of the copy.
+    pub(super) fn source(&self) -> &Path {
+        &self.source
+    }
+
+    /// Returns the folder that the copy is built in.
+    pub(super) fn build(&self) -> &Path {
+        &self.build
+    }
+
     /// Builds and runs the tests with `fault` in the copy, and takes it out again.
     ///
     /// # Errors

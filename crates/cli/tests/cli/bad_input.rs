@@ -1,6 +1,6 @@
 //! Bad input: a message that names file, row or field, value and fix; the right exit code; nothing half-written.
 
-use crate::support::{Answer, run, tree};
+use crate::support::{Answer, has_gpu, run, tree};
 use std::fs;
 use tempfile::TempDir;
 
@@ -146,6 +146,9 @@ fn a_settings_file_that_is_wrong() {
 
 #[test]
 fn a_gpu_that_is_not_there() {
+    if has_gpu("--device cuda without a GPU") {
+        return;
+    }
     let dir = tempfile::tempdir().unwrap();
     let answer = run(dir.path(), "sample hierarchical-normal --device cuda --out {}/run");
     answer.fails(4, &["--device cuda", "--device cpu", "octopus verify"]);

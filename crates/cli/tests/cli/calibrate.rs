@@ -148,7 +148,7 @@ fn options_without_sense_are_named() {
         ("hierarchical-normal --group-sizes 3,0", "one observation"),
         ("hierarchical-normal --kept 5000", "--kept 5000: at least 1 and at most the 1600 draws"),
         ("hierarchical-normal --false-alarm 2", "--false-alarm 2"),
-        ("hierarchical-normal --precision f32", "--precision f32"),
+        ("hierarchical-normal --precision f32 --device cpu", "--precision f32"),
         ("hierarchical-normal --geweke --sequences 2", "--sequences 2: at least 8"),
         ("hierarchical-normal --draws 0", "--draws 0"),
         ("hierarchical-normal --superchains 4", "--superchains: needs --strategy many-short"),

@@ -243,11 +243,11 @@ fn the_record_of_a_run_has_device_reason_and_usage() {
         .map(|word| word.replace("{}", dir.path().to_str().unwrap()))
         .filter(|w| w != "--quiet")
         .collect();
-    let by_variable = answer(octopus().args(&words).arg("--force").env("OCTOPUS_DEVICE", "cuda"));
+    let by_variable = answer(octopus().args(&words).arg("--force").env("OCTOPUS_DEVICE", "cuda:63"));
     assert!(by_variable.code == Some(4), "{by_variable:#?}");
     answer(octopus().args(&words).env("OCTOPUS_DEVICE", "gpu0")).fails(2, &["OCTOPUS_DEVICE", "gpu0", "cuda:N"]);
-    let flag = answer(octopus().args(&words).args(["--force", "--device", "cpu"]).env("OCTOPUS_DEVICE", "cuda"));
-    assert!(flag.sampled().stderr.contains("--device cpu overrides OCTOPUS_DEVICE=cuda"), "{}", flag.stderr);
+    let flag = answer(octopus().args(&words).args(["--force", "--device", "cpu"]).env("OCTOPUS_DEVICE", "cuda:63"));
+    assert!(flag.sampled().stderr.contains("--device cpu overrides OCTOPUS_DEVICE=cuda:63"), "{}", flag.stderr);
 }
 
 #[test]

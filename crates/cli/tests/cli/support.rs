@@ -19,6 +19,16 @@ pub(crate) fn program() -> &'static str {
     env!("CARGO_BIN_EXE_octopus")
 }
 
+/// Whether this machine has an NVIDIA device. If so, `what` is said to be SKIPPED: it can only be seen where none is.
+pub(crate) fn has_gpu(what: &str) -> bool {
+    let looked = answer(octopus().args(["verify", "--no-deep", "--json"])).json();
+    let found = looked["overall"] != "absent";
+    if found {
+        eprintln!("SKIPPED: {what}: this machine has an NVIDIA device: {}", looked["summary"]);
+    }
+    found
+}
+
 /// What the program said and how it ended.
 #[derive(Debug)]
 pub(crate) struct Answer {
