@@ -56,7 +56,9 @@ pub(crate) fn run(root: &Path, filters: &[String]) -> Result<TaskOutcome> {
                 sound.push(tests);
             }
             eprintln!("xtask: fault \"{}\" in {}", fault.name, fault.file);
-            rows.push((fault, workshop.test_with(fault)?));
+            let verdict = workshop.test_with(fault)?;
+            eprintln!("xtask: {}", words(&verdict).join(": "));
+            rows.push((fault, verdict));
         }
         print!("{}", table(&rows));
         let survived = rows.iter().any(|(_, verdict)| *verdict == Verdict::Survived);
@@ -74,18 +76,23 @@ const NAMED: usize = 3;
 
 fn table(rows: &[(&Fault, Verdict)]) -> String {
     let lines = rows.iter().map(|(fault, verdict)| {
-        let (word, by) = match verdict {
-            Verdict::Survived => ("SURVIVED", "no test noticed".to_owned()),
-            Verdict::Caught(tests) => {
-                let named = tests.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-                let more = tests.len().saturating_sub(NAMED);
-                ("caught", if more > 0 { format!("{named} and {more} more") } else { named })
-            }
-        };
-        vec![fault.name.to_owned(), word.to_owned(), by]
+        let [word, by] = words(verdict);
+        vec![fault.name.to_owned(), word, by]
     });
     let caught = rows.iter().filter(|(_, verdict)| *verdict != Verdict::Survived).count();
     format!("{}\n{caught} of {} faults caught\n", aligned(3, lines), rows.len())
+}
+
+/// What became of a fault, and what noticed it.
+fn words(verdict: &Verdict) -> [String; 2] {
+    match verdict {
+        Verdict::Survived => ["SURVIVED".to_owned(), "no test noticed".to_owned()],
+        Verdict::Caught(tests) => {
+            let named = tests.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+            let more = tests.len().saturating_sub(NAMED);
+            ["caught".to_owned(), if more > 0 { format!("{named} and {more} more") } else { named }]
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a build of the tests needs of the workspace.
-const COPIED: [&str; 11] = [
+const COPIED: [&str; 12] = [
+    ".config",
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
@@ -31,12 +32,17 @@ const NUMERICS: [&str; 6] = [
     "--test=sampler",
 ];
 /// Long runs of those, which are left out.
-const LONG_RUNS: [&str; 5] = [
-    "--skip=calibration::",
-    "--skip=hierarchical::balanced",
-    "--skip=hierarchical::unbalanced",
-    "--skip=known::a_corr",
-    "--skip=hierarchical::every_param",
+const LONG_RUNS: [&str; 10] = [
+    "--skip",
+    "calibration::",
+    "--skip",
+    "hierarchical::balanced",
+    "--skip",
+    "hierarchical::unbalanced",
+    "--skip",
+    "known::a_corr",
+    "--skip",
+    "hierarchical::every_param",
 ];
 /// The tests of the command that hold its wiring.
 const OF_COMMAND: [&str; 15] = [
@@ -86,7 +92,7 @@ impl Tests {
 
     /// Returns the arguments of cargo that build them.
     fn arguments(&self) -> Vec<&str> {
-        let first = ["test", "--release", "--no-fail-fast", "--color=never"];
+        let first = ["nextest", "run", "--release", "--color=never"];
         first.into_iter().chain(self.build.iter().map(String::as_str)).collect()
     }
 }
@@ -179,15 +185,18 @@ impl Workshop {
             bail!("the tests cannot be built:\n{}", String::from_utf8_lossy(&built.stderr));
         }
         let mut run = cargo(&self.source, &tests.arguments());
-        run.arg("--").args(&tests.chosen).env("RUST_BACKTRACE", "0");
+        // The first test that fails has noticed the fault.
+        run.args(["--fail-fast", "--status-level=fail", "--final-status-level=none", "--failure-output=never", "--"]);
+        run.args(&tests.chosen).env("RUST_BACKTRACE", "0");
         run.env("CARGO_TARGET_DIR", &self.build).env("CARGO_INCREMENTAL", "1");
         let output = run.output().context("cannot start cargo")?;
         if output.status.success() {
             return Ok(Verdict::Survived);
         }
-        let failed = failures(&String::from_utf8_lossy(&output.stdout));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let failed = failures(&said);
         if failed.is_empty() {
-            bail!("the tests ended without naming one that failed:\n{}", String::from_utf8_lossy(&output.stderr));
+            bail!("the tests ended without naming one that failed:\n{said}");
         }
         Ok(Verdict::Caught(failed))
     }
@@ -209,10 +218,16 @@ pub(super) fn replaced(text: &str, fault: &Fault) -> Result<String> {
     }
 }
 
-/// The names in lines `test NAME ... FAILED` of the test programs.
-fn failures(output: &str) -> Vec<String> {
-    let name = |line: &str| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned);
-    output.lines().filter_map(name).collect()
+/// The names of tests that failed, hung or were ended by a signal, from nextest's lines `FAIL [ 0.1s] (1/9) PROGRAM NAME`.
+fn failures(said: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let (status, rest) = line.trim_start().split_once(" [")?;
+        let failed = matches!(status, "FAIL" | "TIMEOUT") || status.starts_with("SIG") || status.starts_with("ABORT");
+        failed.then(|| rest.rsplit(' ').next().map(str::to_owned))?
+    };
+    let mut names: Vec<String> = said.lines().filter_map(name).collect();
+    names.dedup();
+    names
 }
 
 /// Copies a file or folder; what has not changed is left alone, so that cargo builds only what has.
@@ -269,8 +284,9 @@ mod tests {
 
     #[test]
     fn failed_tests_are_read_from_the_output() {
-        let output = "running 2 tests\ntest a::b ... ok\ntest c::d ... FAILED\n\nfailures:\n    c::d\n";
-        assert_eq!(failures(output), ["c::d"]);
+        let said = "    Starting 2 tests across 1 binary\n        FAIL [   0.019s] (1/2) octopus-cli::cli c::d\n  \
+                    Cancelling due to test failure\n     SIGSEGV [   0.1s] (2/2) octopus-cli e::f\n   PASS [ 0.1s] g::h\n";
+        assert_eq!(failures(said), ["c::d", "e::f"]);
         assert_eq!(failures(""), Vec::<String>::new());
     }
 

@@ -180,6 +180,29 @@ fn a_file_says_what_options_say_and_options_come_first() {
     assert_eq!(runs.prints("given"), default);
 }
 
+/// What a file has beside settings of the sampler and the model: goal, device and warm-up.
+#[test]
+fn the_rest_of_a_file_is_heard_and_comes_after_options() {
+    const FILE: &str = "keep_warmup = true\ndevice = \"cpu\"\n[goal]\ntarget_ess = 5.0\ntarget_rhat = 9.0\n\
+                        max_seconds = 77.0\n[sampler]\ndraws = 60\ntune = 60\n";
+    let runs = Runs::new();
+    let settings = runs.dir().join("settings.toml");
+    let goal = |name: &str| {
+        ["target_ess", "target_rhat", "max_seconds"].map(|one| at(&runs.record(name), &format!("goal.{one}")))
+    };
+    let sample = "sample eight-schools --config {}/settings.toml --force --quiet --out {}/";
+    fs::write(&settings, FILE).unwrap();
+    run(runs.dir(), &format!("{sample}file")).sampled();
+    assert_eq!(goal("file"), ["5", "9", "77"]);
+    assert_eq!(runs.record("file")["device_reason"].as_str(), Some("asked for"));
+    assert!(runs.dir().join("file/warmup").exists());
+    run(runs.dir(), &format!("{sample}both --target-ess 6 --target-rhat 8 --max-seconds 66")).sampled();
+    assert_eq!(goal("both"), ["6", "8", "66"]);
+    fs::write(&settings, FILE.replace("\"cpu\"", "\"cuda:63\"")).unwrap();
+    run(runs.dir(), &format!("{sample}gpu")).fails(4, &["--device cuda:63"]);
+    run(runs.dir(), &format!("{sample}gpu --device cpu")).sampled();
+}
+
 /// A run that was stopped before its first draw has its settings from its record alone.
 #[test]
 fn resume_takes_every_setting_from_the_record() {
