@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 /// Written last: an environment without it, or with other requirements in it, is made anew.
 const MARK: &str = "octopus-requirements.txt";
@@ -62,6 +63,8 @@ fn make(root: &Path, environment: &Environment) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
+    let begin = Instant::now();
+    eprintln!("xtask: making the Python environment {}: pip installs {}", folder.display(), shown(&files));
     let base = if cfg!(windows) { "python" } else { "python3" };
     succeed(Command::new(base).args(["-m", "venv"]).arg(&folder))?;
     let mut install = Command::new(&python);
@@ -71,7 +74,12 @@ fn make(root: &Path, environment: &Environment) -> Result<PathBuf> {
     }
     succeed(&mut install)?;
     fs::write(folder.join(MARK), wanted).with_context(|| format!("cannot write in {}", folder.display()))?;
+    eprintln!("xtask: the Python environment is made in {:.0} s", begin.elapsed().as_secs_f64());
     Ok(python)
+}
+
+fn shown(files: &[PathBuf]) -> String {
+    files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// `crates/*/tests/*/` with the file `name`, relative to `root` and sorted.
