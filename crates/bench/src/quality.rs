@@ -1,4 +1,6 @@
 //! How good the draws of a run are: R-hat and effective sample sizes, which tell whether the run has converged.
+//!
+//! These are the numbers that benchmarks and phase 0 save and print.
 
 use crate::json::null_is_nan;
 use octopus_diag::{DEFAULT_PROB, DiagError, ParameterSummary, Summary, limits, summary, summary_of_many};

@@ -1,7 +1,8 @@
 //! The kernels of this program as safe functions over device buffers.
 //!
 //! They are element-wise operations (add, exp, axpy), sums, dot products, minima and maxima (reductions), the matrix
-//! product (matmul), and uniform and normal random numbers.
+//! product (matmul), and uniform and normal random numbers. A reduction's passes, and the device memory for its partial
+//! results, are here.
 
 use crate::binding::{KernelSet, RawModule};
 use crate::{Context, CudaError, DeviceBuffer, PTX, Real, Stream};

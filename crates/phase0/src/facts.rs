@@ -1,4 +1,6 @@
 //! The facts in the report about data, model, settings, machine and chains.
+//!
+//! The words for what is not known of a machine, e.g. of its processor, are made here.
 
 use super::{Phase0Options, Stages};
 use crate::error::Phase0Error;

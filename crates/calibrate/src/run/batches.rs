@@ -1,4 +1,6 @@
 //! Batches of data sets: the chains of all data sets in a batch move together.
+//!
+//! The data of the next batch are simulated here.
 
 use super::{BeginBatch, Task, ended};
 use crate::data_set::{Drawn, Posed};

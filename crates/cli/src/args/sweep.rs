@@ -1,4 +1,4 @@
-//! The arguments of `octopus sweep`, with their help.
+//! The arguments of `octopus sweep`, with their help, defaults and limits.
 
 use super::sample::thread_count;
 use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};

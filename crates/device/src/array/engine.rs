@@ -1,4 +1,6 @@
 //! The parts that a device needs to compute: its context, the kernels, one stream.
+//!
+//! Each device has one engine in a process, which is made once, when an array first needs it.
 
 use super::ArrayError;
 use crate::Device;

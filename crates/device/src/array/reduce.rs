@@ -1,4 +1,6 @@
 //! Sums, dot products, minima and maxima of arrays (reductions), in one order: see the [module](super).
+//!
+//! Which kernel does a reduction is decided here; its passes and their memory are in `octopus_cuda::Kernels`.
 
 use super::elementwise::Pair;
 use super::storage::Storage;

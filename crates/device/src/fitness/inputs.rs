@@ -1,4 +1,6 @@
-//! The numbers that kernels are tried on: the same on every machine, made by Philox.
+//! The inputs of kernels when they are tried: numbers that are the same on every machine, made by Philox.
+//!
+//! Special values (zeros, infinities, subnormal numbers) stand here.
 
 use crate::Scalar;
 use octopus_random::exact::normal_quantile;

@@ -1,4 +1,6 @@
 //! Tables that the page's script sorts and filters; without it they are tables.
+//!
+//! From how many rows on a table has a box to filter it stands here.
 
 use maud::{Markup, PreEscaped, html};
 

@@ -1,4 +1,6 @@
 //! Shrinkage: how far a hierarchical model pulls the groups' raw means towards each other.
+//!
+//! The classes of groups by their numbers of observations, which have a colour each, stand here.
 
 mod draw;
 mod shade;
