@@ -68,7 +68,7 @@ pub(super) fn run(root: &Path, options: &GeneratedOptions) -> Result<TaskOutcome
 /// Those in the lines of the last commit and of what is not committed, at most [`MOST_IN_CI`] of them.
 ///
 /// # Errors
-/// As those of [`run`].
+/// Those of [`run()`].
 pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
     if !cargo_has(root, "mutants") {
         eprintln!("xtask: SKIPPED: cargo-mutants is not installed (`cargo install cargo-mutants --locked`)");
