@@ -21,7 +21,7 @@ const STEPS: [Step; 12] = [
     ("tidy", tidy::run),
     ("deny", deny),
     ("machete", machete),
-    ("mutants of the change", mutants::of_change),
+    ("mutants of the change", mutants_of_change),
     ("ptx", ptx::step),
     ("outside", outside::run),
     ("validate", quick_validation),
@@ -84,13 +84,21 @@ fn machete(root: &Path) -> Result<TaskOutcome> {
     optional(root, "machete", &["machete"])
 }
 
-/// A step for a tool that need not be there.
+fn mutants_of_change(root: &Path) -> Result<TaskOutcome> {
+    where_installed(root, "mutants", || mutants::of_change(root))
+}
+
 fn optional(root: &Path, tool: &str, words: &[&str]) -> Result<TaskOutcome> {
+    where_installed(root, tool, || run::step(tool, &mut cargo(root, words), run::check_failed))
+}
+
+/// Does a step for a tool that need not be there.
+fn where_installed(root: &Path, tool: &str, step: impl FnOnce() -> Result<TaskOutcome>) -> Result<TaskOutcome> {
     if !cargo_has(root, tool) {
         eprintln!("xtask: SKIPPED: cargo-{tool} is not installed (`cargo install cargo-{tool} --locked`)");
         return Ok(TaskOutcome::Passed);
     }
-    run::step(tool, &mut cargo(root, words), run::check_failed)
+    step()
 }
 
 fn quick_validation(root: &Path) -> Result<TaskOutcome> {

@@ -83,7 +83,7 @@ fn table(rows: &[(&Fault, Verdict)]) -> String {
     format!("{}\n{caught} of {} faults caught\n", aligned(3, lines), rows.len())
 }
 
-/// What became of a fault, and what noticed it.
+/// Says in two words what became of a fault and what noticed it.
 fn words(verdict: &Verdict) -> [String; 2] {
     match verdict {
         Verdict::Survived => ["SURVIVED".to_owned(), "no test noticed".to_owned()],

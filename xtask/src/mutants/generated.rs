@@ -65,15 +65,12 @@ pub(super) fn run(root: &Path, options: &GeneratedOptions) -> Result<TaskOutcome
     run::timed("mutants --wiring", || faults.put_in(options.part))
 }
 
-/// Those in the lines of the last commit and of what is not committed, at most [`MOST_IN_CI`] of them.
+/// Puts in the faults of the lines that the last commit, or what is not committed yet, has changed: at most
+/// [`MOST_IN_CI`] of them.
 ///
 /// # Errors
-/// Those of [`run()`].
+/// When [`run()`] has one.
 pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
-    if !cargo_has(root, "mutants") {
-        eprintln!("xtask: SKIPPED: cargo-mutants is not installed (`cargo install cargo-mutants --locked`)");
-        return Ok(TaskOutcome::Passed);
-    }
     if git(root, &["rev-parse", "--verify", "--quiet", "HEAD~1"]).is_err() {
         eprintln!("xtask: SKIPPED: this clone does not know the commit before");
         return Ok(TaskOutcome::Passed);

@@ -15,7 +15,7 @@ const SWEEP: &str = "crates/cli/src/commands/sweep.rs";
 /// The settings of a data set of a batch.
 const OF_SET: &str = "..config.sampler.clone() };";
 
-pub(super) const WIRING: [Fault; 90] = [
+pub(super) const WIRING: [Fault; 92] = [
     Fault {
         name: "wiring: a batch drops --target-accept",
         file: SETS,
@@ -550,5 +550,17 @@ pub(super) const WIRING: [Fault; 90] = [
         file: "crates/cli/src/args/sample.rs",
         old: "number % self.parts == self.part - 1",
         new: "number % self.parts == self.part - 1 || true",
+    },
+    Fault {
+        name: "wiring: device benchmark forgets --device",
+        file: "crates/cli/src/commands/device/measure.rs",
+        old: "benchmark::run(args.device, args.small)?",
+        new: "benchmark::run(0, args.small)?",
+    },
+    Fault {
+        name: "wiring: device measure forgets --device",
+        file: "crates/cli/src/commands/device/measure.rs",
+        old: "costs::run(args.device, args.cache",
+        new: "costs::run(0, args.cache",
     },
 ];

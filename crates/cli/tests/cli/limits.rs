@@ -59,7 +59,7 @@ pub(crate) const LIMITS: &[Limits] = &[
     // The model and its data.
     limits("--groups", &["1"], &["0", "500000001"]),
     limits("--per-group", &["1"], &["0", "500000001"]),
-    of("calibrate", "--group-sizes", &["1", "1,2"], &["0", "1,0"]),
+    of("calibrate", "--group-sizes", &["1", "1,2"], &["0", "1,0", "1000000001"]),
     limits("--data-seed", &["0", "4294967295"], &["-1", "4294967296"]),
     limits("--mu-mean", &["-1e6", "1e6"], &["-inf", "inf", "nan"]),
     limits("--mu-sd", &["1e-3", "1e6"], &["0", "inf", "nan"]),

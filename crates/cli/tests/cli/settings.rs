@@ -24,7 +24,7 @@ const fn setting(option: &'static str, value: &'static str, place: &'static str)
     Setting { option, value, place }
 }
 
-/// Of the sampler. The seed comes first: each data set of a batch has a seed of its own.
+/// The settings of the sampler. The seed comes first: each data set of a batch has a seed of its own.
 pub(crate) const SAMPLER: [Setting; 9] = [
     setting("--seed", "7", "sampler.seed"),
     setting("--draws", "40", "sampler.draws"),
@@ -37,7 +37,7 @@ pub(crate) const SAMPLER: [Setting; 9] = [
     setting("--init-radius", "0.5", "sampler.init_radius"),
 ];
 
-/// Of the sampler, for many short chains; the first two go together.
+/// The settings of the sampler for many short chains; the first two go together.
 const MANY_SHORT: [Setting; 5] = [
     setting("--superchains", "8", "sampler.superchains"),
     setting("--strategy", "many-short", "sampler.strategy"),
@@ -46,7 +46,7 @@ const MANY_SHORT: [Setting; 5] = [
     setting("--tune", "20", "sampler.tune"),
 ];
 
-/// Of the model.
+/// The settings of the model.
 pub(crate) const MODEL: [Setting; 5] = [
     setting("--likelihood", "pointwise", "model.settings.likelihood"),
     setting("--mu-mean", "40", "model.settings.prior.mu_mean"),
@@ -55,7 +55,7 @@ pub(crate) const MODEL: [Setting; 5] = [
     setting("--sigma-obs-scale", "2", "model.settings.prior.sigma_obs_scale"),
 ];
 
-/// Of made-up data.
+/// The settings of made-up data.
 pub(crate) const DATA: [Setting; 3] = [
     setting("--groups", "7", "model.settings.data.synthetic.groups"),
     setting("--per-group", "4", "model.settings.data.synthetic.per_group"),
@@ -290,7 +290,7 @@ fn a_sweep_runs_what_sample_runs() {
     assert_eq!(sweep(&words(&many)), leapfrogs_a_draw(&runs.dir().join("many-short")));
 }
 
-/// Of a validation, the sampler's other settings are given in a file; --quick comes before it.
+/// The settings of the sampler for which `validate` has no option are given in a file; --quick comes before it.
 #[test]
 fn a_validation_samples_what_sample_samples() {
     let runs = Runs::new();

@@ -98,10 +98,16 @@ pub(crate) fn fingerprints(run: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// Whether a file of these tests has the test `name`, and somewhere the text `with`.
+/// Whether a file of these tests has the test `name`, and in it, or in a constant that it names, the text `with`.
 pub(crate) fn has_test(file: &str, name: &str, with: &str) -> bool {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli").join(file)).unwrap();
-    text.contains(&format!("\n#[test]\nfn {name}() {{")) && text.contains(with)
+    let Some((_, rest)) = text.split_once(&format!("\n#[test]\nfn {name}() {{")) else { return false };
+    let body = rest.split("\n}\n").next().unwrap_or_default();
+    let named = |constant: &str| {
+        let (name, value) = constant.split_once(':').unwrap_or_default();
+        body.contains(name) && value.split(";\n").next().unwrap_or_default().contains(with)
+    };
+    body.contains(with) || text.split("\nconst ").skip(1).any(named)
 }
 
 /// The names of everything in a folder and below, sorted.

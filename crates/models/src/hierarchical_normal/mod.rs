@@ -20,7 +20,7 @@ use crate::{
 use octopus_density::GroupedData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use synthetic::{HierarchicalSpec, check_size};
+use synthetic::{BALANCED, HierarchicalSpec, check_size};
 use toml::Table;
 
 /// The model `hierarchical-normal`: groups with normal means, and normal observations.
@@ -203,12 +203,15 @@ impl SimulatorSettings {
                 let field = if self.groups.is_some() { "groups" } else { "per_group" };
                 Err(ModelError::Setting { field, value, expected: "leave it out where each group's size is given" })
             }
-            Some(sizes) => Ok(sizes.clone()),
+            Some(sizes) => {
+                check_size("group_sizes", sizes.len(), sizes.iter().copied().max().unwrap_or(0))?;
+                Ok(sizes.clone())
+            }
             None if self.groups == Some(0) => fail("groups", "at least one group"),
             None if self.per_group == Some(0) => fail("per_group", "at least one observation in each group"),
             None => {
                 let (groups, per_group) = (self.groups.unwrap_or(groups), self.per_group.unwrap_or(per_group));
-                check_size(groups, per_group)?;
+                check_size(BALANCED, groups, per_group)?;
                 Ok(vec![per_group; groups])
             }
         }

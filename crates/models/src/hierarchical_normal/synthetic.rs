@@ -19,14 +19,16 @@ use serde::{Deserialize, Serialize};
 const MOST_OBSERVATIONS: usize = 1_000_000_000;
 
 /// # Errors
-/// When so many groups, each of at most `largest` observations, could have too many observations.
-pub(super) fn check_size(groups: usize, largest: usize) -> Result<(), ModelError> {
+/// When so many groups, each of at most `largest` observations, could have too many observations; `field` gave them.
+pub(super) fn check_size(field: &'static str, groups: usize, largest: usize) -> Result<(), ModelError> {
     if groups.saturating_mul(largest) <= MOST_OBSERVATIONS {
         return Ok(());
     }
-    let value = groups as f64 * largest as f64;
-    Err(ModelError::Setting { field: "groups * per_group", value, expected: "at most 10^9 observations" })
+    Err(ModelError::Setting { field, value: groups as f64 * largest as f64, expected: "at most 10^9 observations" })
 }
+
+/// The settings that give the number of observations together.
+pub(super) const BALANCED: &str = "groups * per_group";
 
 /// The shape of made-up data of three levels (population, groups, observations); the default is that of phase 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,7 +149,7 @@ impl HierarchicalSpec {
         largest: usize,
     ) -> Result<Synthetic, ModelError> {
         self.validate()?;
-        check_size(self.groups, largest)?;
+        check_size(BALANCED, self.groups, largest)?;
         let mut random = LegacyRandom::new(self.seed);
         let mut group_means = vec![0.0; self.groups];
         random.fill_normal(self.mean, self.between_sd, &mut group_means);
