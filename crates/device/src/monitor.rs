@@ -98,3 +98,16 @@ impl Monitor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_usage_tells_its_share_of_memory_and_whether_it_is_of_the_double() {
+        let cpu = Monitor::start(Device::Cpu).unwrap().usage();
+        assert_eq!((cpu.memory_share(), cpu.is_test_double()), (None, false));
+        let gpu = DeviceUsage { peak_bytes: 3, total_bytes: 4, device_name: crate::nvml::TEST_DOUBLE.into(), ..cpu };
+        assert_eq!((gpu.memory_share(), gpu.is_test_double()), (Some(0.75), true));
+    }
+}

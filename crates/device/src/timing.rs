@@ -161,7 +161,9 @@ mod tests {
     #[test]
     fn the_median_is_in_the_middle() {
         assert_eq!(median([].into_iter()), 0.0);
+        assert_eq!(median([7.0].into_iter()), 7.0);
         assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
+        assert_eq!(median([9.0, 3.0, 1.0, 2.0, 8.0].into_iter()), 3.0);
         assert_eq!(median([4.0, 1.0, 2.0, 3.0].into_iter()), 2.5);
     }
 

@@ -2,8 +2,9 @@
 //! libraries runs here, on any machine. Each machine is a process of its own, since a driver is loaded once.
 
 use octopus_device::{
-    DriverCode, DriverFacts, DriverFailure, FITNESS_IDS, Finding, FindingStatus, FitnessConfig, NvmlFacts, NvmlFailure,
-    Overall, Provider, SystemProvider, VerifyReport, Version, fitness, verify,
+    ComputeMode, DeviceInfo, DriverCode, DriverFacts, DriverFailure, FITNESS_IDS, Finding, FindingStatus,
+    FitnessConfig, NvmlFacts, NvmlFailure, Overall, ProcessKind, Provider, SystemProvider, VerifyReport, Version,
+    fitness, verify,
 };
 use octopus_softgpu::{Settings, SoftwareGpu};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ struct Answers {
     nvml: Result<NvmlFacts, NvmlFailure>,
     driver: Result<DriverFacts, DriverFailure>,
     again: Result<DriverFacts, DriverFailure>,
+    driver_devices: Vec<DeviceInfo>,
     report: VerifyReport,
     fitness: Vec<Finding>,
 }
@@ -36,6 +38,7 @@ fn started_by_a_test() {
         nvml: machine.nvml(),
         driver: machine.driver(),
         again: machine.driver(),
+        driver_devices: machine.driver_devices(),
         report: verify(&machine),
         fitness: if deep { fitness(config, &mut || Ok("no run".into())) } else { Vec::new() },
     };
@@ -85,6 +88,26 @@ fn a_driver_that_starts_counts_its_devices() {
 }
 
 #[test]
+fn a_driver_describes_its_devices() {
+    let Some(gpu) = SoftwareGpu::for_test() else { return };
+    let (default, exclusive) = (ComputeMode::Default, ComputeMode::Exclusive);
+    let modes = [default, exclusive, ComputeMode::Prohibited, exclusive];
+    for (mode, expected) in modes.into_iter().enumerate() {
+        let settings = Settings::new().memory(48 << 10, 40 << 10).clock(1_410).ecc(true).compute_mode(mode as u32);
+        let devices = ask_gpu(&gpu, &settings).driver_devices;
+        let [device] = &devices[..] else { panic!("{devices:?}") };
+        assert_eq!((device.index, device.name.as_deref()), (0, Some("Octopus software GPU (test double)")));
+        assert!(device.uuid.as_deref().unwrap().starts_with("GPU-") && device.pci_slot.is_some(), "{device:?}");
+        assert_eq!((device.memory_total, device.sm_count), (Some(48 << 30), Some(84)));
+        assert_eq!(device.compute_capability, Some(Version { major: 8, minor: 6 }));
+        assert_eq!((device.sm_clock_max_mhz, device.memory_clock_max_mhz), (Some(1_410), Some(8_001)));
+        assert_eq!((device.ecc, device.compute_mode), (Some(true), Some(expected)), "{mode}");
+    }
+    let none = ask_gpu(&gpu, &Settings::new().clock(0).fail("cuDeviceGetName", 999)).driver_devices;
+    assert_eq!((none[0].sm_clock_max_mhz, none[0].name.as_deref()), (None, None));
+}
+
+#[test]
 fn a_driver_that_does_not_start_keeps_its_code_and_tells_its_version() {
     let Some(gpu) = SoftwareGpu::for_test() else { return };
     // 12345 is no code of any driver: it must come back as it is.
@@ -128,6 +151,8 @@ fn nvml_describes_its_devices_and_leaves_out_what_they_refuse() {
         .power(24_500)
         .temperature(38)
         .ecc(true)
+        .processes(2)
+        .fail("nvmlDeviceGetGraphicsRunningProcesses_v3", 3)
         .fail("nvmlDeviceGetUtilizationRates", 3)
         .fail("nvmlDeviceGetPersistenceMode", 3)
         .fail("nvmlDeviceGetHandleByIndex_v2", 15)
@@ -144,6 +169,10 @@ fn nvml_describes_its_devices_and_leaves_out_what_they_refuse() {
     assert_eq!((device.power_watts, device.temperature_celsius), (Some(24.5), Some(38)));
     assert_eq!((device.ecc, device.problem.as_deref()), (Some(true), None));
     assert_eq!((device.utilization_percent, device.persistence), (None, None));
+    // What draws is not told, what computes is.
+    let processes = device.processes.as_ref().unwrap();
+    assert_eq!(processes.len(), 2, "{processes:?}");
+    assert!(processes.iter().all(|process| process.kind == ProcessKind::Compute && process.memory.is_some()));
     assert_eq!((lost.index, lost.name.as_deref()), (1, None));
     assert!(lost.problem.as_deref().unwrap().contains("fell off the bus"));
 }
@@ -184,6 +213,9 @@ fn a_sound_device_passes_all_that_runs_on_it() {
     let Some(gpu) = SoftwareGpu::for_test() else { return };
     let findings = run_on(&gpu, &Settings::new());
     assert_eq!(ids(&findings, FindingStatus::Pass), FITNESS_IDS, "{findings:#?}");
+    for finding in findings.iter().filter(|finding| ["context", "bandwidth"].contains(&finding.id.as_str())) {
+        assert!(finding.observed.contains("(a test double: no measurement of a GPU)"), "{finding:?}");
+    }
 }
 
 #[test]

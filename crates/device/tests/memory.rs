@@ -43,6 +43,13 @@ fn the_first_attempt_that_fits_is_the_plan() {
 }
 
 #[test]
+fn a_twentieth_of_a_large_device_is_left_alone() {
+    let memory = |total| DeviceMemory { free: total, total };
+    assert_eq!(memory(48_u64 << 30).reserve(), (48 << 30) / 20);
+    assert_eq!((memory(4 << 30).reserve(), memory(4 << 30).usable()), (256 << 20, (4 << 30) - (256 << 20)));
+}
+
+#[test]
 fn nothing_overflows_and_nothing_is_planned_of_nothing() {
     let memory = DeviceMemory { free: 47 << 30, total: 48 << 30 };
     let plan = MemoryPlan::new(u64::MAX, memory, halves(u64::MAX)).unwrap();

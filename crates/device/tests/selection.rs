@@ -85,6 +85,15 @@ fn automatic_choice_goes_by_measured_costs() {
         assert_eq!(device_costs.device_name, "Octopus software GPU (test double)");
         assert!(device_costs.launch_seconds > 0.0 && device_costs.startup_seconds > 0.0);
         assert!(device_costs.device_bytes_per_second > 0.0);
+        // A call of each takes far less than a second, and is timed.
+        let quick = |seconds: f64| seconds > 0.0 && seconds < 0.5;
+        assert!(quick(device_costs.launch_seconds), "{}", device_costs.launch_seconds);
+        for (name, cost) in &device_costs.kernels {
+            assert!(
+                quick(cost.cpu.seconds(1.0, 4096.0)) && quick(cost.device.seconds(1.0, 4096.0)),
+                "{name}: {cost:?}"
+            );
+        }
         let names: Vec<_> = device_costs.kernels.keys().map(String::as_str).collect();
         assert_eq!(
             names,

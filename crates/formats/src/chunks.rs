@@ -7,14 +7,14 @@ const VALUES: usize = 1 << 19;
 /// them, so that the values of each chunk lie together in row-major order.
 pub(crate) fn chunk_shape(shape: &[usize]) -> Vec<usize> {
     let mut chunk = shape.to_vec();
+    // Of one index of the axes before.
     let mut values: usize = shape.iter().product();
     for len in &mut chunk {
         if values <= VALUES {
             break;
         }
-        let inner = values / *len;
-        *len = (VALUES / inner).clamp(1, *len);
-        values = inner * *len;
+        values /= *len;
+        *len = (VALUES / values).clamp(1, *len);
     }
     chunk
 }

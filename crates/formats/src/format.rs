@@ -191,6 +191,7 @@ mod tests {
         refuse("a.nc", b"hello", &["no trace", "NetCDF"]);
         refuse("b.nc", b"", &["empty"]);
         refuse("c.zip", b"PK\x03\x04..", &["unpack"]);
+        refuse("c.nc.gz", b"\x1f\x8b\x08..", &["compressed with gzip: unpack it"]);
         refuse("run.toml", b"schema = 1\n", &["give its folder"]);
         refuse("zarr.json", b"{}", &["give the folder"]);
         refuse("d.csv", b"chain,draw,mu\n", &["table of draws"]);
@@ -202,8 +203,32 @@ mod tests {
         fs::write(&stan, "lp__,mu\n-1,0.5\n").unwrap();
         let several = read_trace(&[stan.clone(), folder]).unwrap_err().to_string();
         assert!(several.contains("thesis"), "{several}");
+        let table = dir.path().join("draws.parquet");
+        fs::write(&table, b"PAR1").unwrap();
+        let several = read_trace(&[stan.clone(), table]).unwrap_err().to_string();
+        assert!(several.contains("draws.parquet"), "{several}");
         let twice = read_trace(&[stan.clone(), stan]).unwrap();
         assert_eq!(twice.posterior().unwrap().get("mu").unwrap().chains(), 2);
         assert!(read_trace(&[]).is_err());
+    }
+
+    #[test]
+    fn formats_say_what_they_are() {
+        let words = |format: &&dyn TraceFormat| {
+            let holds = if format.holds_draws_only() { "draws" } else { "all groups" };
+            format!("{} | {} | {} | {holds}", format.name(), format.kind(), format.about())
+        };
+        assert_eq!(
+            FORMATS.iter().map(words).collect::<Vec<_>>(),
+            [
+                "netcdf | NetCDF file | NetCDF-4: `arviz.from_netcdf` | all groups",
+                "zarr | Zarr store | Zarr 3: `xarray.open_datatree`, `arviz.from_zarr` of ArviZ 1 | all groups",
+                "zarr-v2 | zarr-v2 | Zarr 2: `arviz.from_zarr` of ArviZ 0.23 | all groups",
+                "parquet | Parquet | A folder of Parquet files, one for each group: DuckDB, Polars, pandas | all groups",
+                "stan-csv | CSV of CmdStan | A folder of CmdStan's CSV files, one for each chain: \
+                 `arviz.from_cmdstan`, posterior, stansummary | draws",
+                "csv | csv | One line for each draw | draws",
+            ]
+        );
     }
 }

@@ -52,7 +52,8 @@ mod tests {
         let json = attributes_to_json(&data);
         assert_eq!(Value::Object(json.clone()).to_string(), r#"{"none":"NaN","one":1.0}"#);
         assert_eq!(attributes_from_json(&json)["one"], Attribute::F64(1.0));
-        let Value::Object(theirs) = json!({ "a": true, "b": null, "c": [1, "x"], "d": { "e": 1 }, "f": u64::MAX })
+        let Value::Object(theirs) = json!({ "a": true, "b": null, "c": [1, "x"], "d": { "e": 1 }, "f": u64::MAX,
+            "g": [1, null], "h": [[1], 2], "i": [{ "e": 1 }, 2] })
         else {
             unreachable!()
         };
@@ -62,5 +63,8 @@ mod tests {
         assert_eq!(theirs["c"], Attribute::List(vec![Attribute::I64(1), Attribute::from("x")]));
         assert_eq!(theirs["d"], Attribute::from(r#"{"e":1}"#));
         assert_eq!(theirs["f"], Attribute::F64(u64::MAX as f64));
+        for (name, text) in [("g", "[1,null]"), ("h", "[[1],2]"), ("i", r#"[{"e":1},2]"#)] {
+            assert_eq!(theirs[name], Attribute::from(text));
+        }
     }
 }

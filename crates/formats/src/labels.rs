@@ -33,3 +33,19 @@ pub(crate) fn labels_of(values: Values) -> Labels {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_numbers_are_labels_where_they_are_whole() {
+        let labels = |values: &[f64]| labels_of(Values::F64(values.to_vec()));
+        assert_eq!(labels(&[0.0, 1.0, 2.0]), Labels::Range(3));
+        assert_eq!(labels(&[3.0, -2.0]), Labels::Integers(vec![3, -2]));
+        assert_eq!(labels(&[8.999e15]), Labels::Integers(vec![8_999_000_000_000_000]));
+        for values in [[0.5, 1.0], [9.0e15, 1.0], [1e300, 1.0], [f64::INFINITY, 1.0], [f64::NAN, 1.0]] {
+            assert_eq!(labels(&values), Labels::Strings(values.iter().map(ToString::to_string).collect()));
+        }
+    }
+}

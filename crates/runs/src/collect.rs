@@ -75,3 +75,23 @@ pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
     }
     dataset
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_models::EightSchools;
+
+    #[test]
+    fn the_times_of_warm_up_and_draws_are_told_apart() {
+        let config = SamplerConfig { chains: 2, tune: 20, draws: 2000, ..SamplerConfig::default() };
+        let begin = Instant::now();
+        let pool = crate::pool(Some(1)).unwrap();
+        let run = sample_in_memory(&EightSchools::rubin(), &config, &Placement::Cpu, &pool).unwrap();
+        let whole = begin.elapsed().as_secs_f64();
+        assert!(run.blocks.iter().all(|block| block.phase == Phase::Sampling));
+        assert_eq!(run.blocks.iter().map(|block| block.draws).sum::<usize>(), 2000);
+        let MemoryRun { warmup_s, sampling_s, .. } = run;
+        assert!(warmup_s > 0.0 && sampling_s > warmup_s, "100 times as many draws: {warmup_s} s and {sampling_s} s");
+        assert!(warmup_s + sampling_s <= whole, "{warmup_s} s + {sampling_s} s of {whole} s");
+    }
+}

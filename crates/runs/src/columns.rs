@@ -108,7 +108,10 @@ mod tests {
             vec![variable("", &[])],
             vec![variable("a/b", &[])],
             vec![variable("a", &[]), variable("a", &[])],
+            vec![variable("a", &[("", 2)])],
+            vec![variable("a", &[("g/h", 2)])],
             vec![variable("a", &[("chain", 2)])],
+            vec![variable("a", &[("draw", 2)])],
             vec![variable("a", &[("g", 2), ("g", 2)])],
             vec![variable("a", &[("g", 2)]), variable("b", &[("g", 3)])],
         ] {

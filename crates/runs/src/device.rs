@@ -165,6 +165,14 @@ mod tests {
     use super::*;
     use octopus_device::{NoProvider, ScriptedProvider, Work, verify};
 
+    #[test]
+    fn what_is_asked_for_is_told() {
+        for choice in [DeviceChoice::Auto, DeviceChoice::Cpu] {
+            let asked = DeviceRequest { choice, ..DeviceRequest::default() };
+            assert_eq!(DeviceInventory { asked, accelerators: absent(), driver_version: None }.asked(), choice);
+        }
+    }
+
     fn absent() -> Accelerators {
         Accelerators::of(&Probe::new(&NoProvider))
     }

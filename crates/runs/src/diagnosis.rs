@@ -18,3 +18,32 @@ pub fn diagnose_options(record: &RunRecord) -> DiagnoseOptions {
         ..DiagnoseOptions::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_sampler::SamplerConfig;
+
+    #[test]
+    fn settings_of_the_run_reach_its_diagnosis() {
+        let of = |sampler| diagnose_options(&RunRecord::new(Default::default(), sampler, Default::default()));
+        let plain = SamplerConfig {
+            max_depth: 7,
+            target_accept: 0.83,
+            metric: MetricKind::Diag,
+            parameterization: Parameterization::Centered,
+            ..SamplerConfig::default()
+        };
+        let options = of(plain.clone());
+        assert_eq!((options.max_tree_depth, options.superchains), (Some(7), None));
+        let plain_settings = SettingsInUse { adaptive_coordinates: false, low_rank_metric: false, target_accept: 0.83 };
+        assert_eq!(options.settings, Some(plain_settings));
+        let many = of(SamplerConfig { strategy: Strategy::ManyShort, superchains: 5, ..plain.clone() });
+        assert_eq!(many.superchains, Some(5));
+        for metric in [MetricKind::Auto, MetricKind::LowRank] {
+            let clever = of(SamplerConfig { metric, parameterization: Parameterization::Adaptive, ..plain.clone() });
+            let clever = clever.settings.unwrap();
+            assert!(clever.adaptive_coordinates && clever.low_rank_metric);
+        }
+    }
+}

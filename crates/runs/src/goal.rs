@@ -290,6 +290,12 @@ mod tests {
         let rhat = Goal { target_ess: None, ..goal };
         let text = Shortfall::worst(&posterior(true), rhat).unwrap().to_string();
         assert!(text.starts_with("R-hat of b: ") && text.ends_with(" with 200 draws, 1.05 wanted"), "{text}");
+        let with = |rhat: f64| {
+            let mut found = posterior(false);
+            found.parameters[0].rhat = rhat;
+            Shortfall::worst(&found, Goal { target_rhat: Some(1.05), ..Goal::default() })
+        };
+        assert!(with(1.049).is_none() && with(1.051).is_some() && with(f64::NAN).is_some());
         let much = Goal { target_ess: Some(1e6), target_rhat: None, max_seconds: None };
         assert!(Shortfall::worst(&posterior(false), much).unwrap().what.ends_with("-ESS"));
     }

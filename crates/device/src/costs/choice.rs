@@ -151,6 +151,17 @@ mod tests {
     }
 
     #[test]
+    fn a_device_that_is_no_faster_is_not_taken() {
+        let mut costs = device_costs();
+        costs.startup_seconds = 0.0;
+        let cost = costs.kernels.get_mut("matmul_f64").unwrap();
+        cost.device = cost.cpu;
+        let choice = choose(&Work::new("a product").step("matmul_f64", 1, 1e9), &costs, 0);
+        let predicted = choice.predicted.unwrap();
+        assert_eq!((predicted.cpu_seconds, choice.device), (predicted.device_seconds, Device::Cpu));
+    }
+
+    #[test]
     fn a_started_device_is_worth_it_for_less() {
         let work = product(400.0);
         assert_eq!(choose(&work, &device_costs(), 0).device, Device::Cpu);

@@ -193,22 +193,21 @@ impl Bench<'_> {
     /// Copies between host and device, and the bytes a second that the device's own copying reads and writes.
     fn copies(&self) -> Result<(TransferCost, f64), ArrayError> {
         let (small, large) = self.config.elements;
-        let bytes = |elements: usize| (elements * size_of::<f32>()) as f64;
         let mut host = ordinary::<f32>(large);
         let (mut buffer, mut out) = (self.buffer(&host)?, self.buffer(&host)?);
         let copying = self.on_device(|kernels, stream| kernels.copy(stream, &buffer, &mut out))?;
         let mut up = |elements: usize| {
             let seconds = self.on_device(|_, _| buffer.copy_range_from(0, &host[..elements]))?;
-            Ok::<_, ArrayError>((bytes(elements), seconds))
+            Ok::<_, ArrayError>((size_of_val(&host[..elements]) as f64, seconds))
         };
         let upload = LinearCost::through(up(small)?, up(large)?);
         let mut down = |elements: usize| {
             let seconds = self.on_device(|_, _| out.copy_range_to(0, &mut host[..elements]))?;
-            Ok::<_, ArrayError>((bytes(elements), seconds))
+            Ok::<_, ArrayError>((size_of_val(&host[..elements]) as f64, seconds))
         };
         let download = LinearCost::through(down(small)?, down(large)?);
         // Each byte is read and written.
-        Ok((TransferCost { upload, download }, 2.0 * bytes(large) / copying))
+        Ok((TransferCost { upload, download }, 2.0 * size_of_val(&host[..]) as f64 / copying))
     }
 }
 

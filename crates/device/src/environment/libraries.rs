@@ -240,6 +240,10 @@ mod tests {
         head[..5].copy_from_slice(b"\x7fELF\x01");
         fs::write(root.at("/usr/lib/libcuda.so.1"), &head).unwrap();
         assert_eq!(search(root, None, &[]).copies(SONAME, None), []);
+        // Of 64 bits, for a machine that nobody has a driver for: MIPS.
+        (head[4], head[18]) = (2, 8);
+        fs::write(root.at("/usr/lib/libcuda.so.1"), &head).unwrap();
+        assert_eq!(search(root, None, &[]).copies(SONAME, None), []);
         // This test itself is of the right architecture.
         fs::copy(std::env::current_exe().unwrap(), root.at("/usr/lib64/libcuda.so.1")).unwrap();
         let copies = search(root, None, &[]).copies(SONAME, None);

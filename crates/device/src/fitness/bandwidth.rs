@@ -127,6 +127,8 @@ mod tests {
     #[test]
     fn only_absurd_speeds_are_failures() {
         assert_eq!(speed(25.0, 1500.0), Speed::Usual);
+        assert_eq!(speed(USUAL.0, USUAL.1), Speed::Usual);
+        assert_ne!(speed(LEAST.0, LEAST.1), Speed::Useless);
         assert!(matches!(speed(1.5, 1500.0), Speed::Slow(why) if why.contains("PCI")));
         assert!(matches!(speed(25.0, 20.0), Speed::Slow(why) if why.contains("busy")));
         assert_eq!(speed(0.05, 1500.0), Speed::Useless);

@@ -53,10 +53,26 @@ impl Live {
     /// Returns the end of a line with speeds: a remark where they are low, and a warning that the software GPU's speeds
     /// say nothing.
     pub(super) fn remark(&self, slow: Option<&str>) -> String {
-        match slow {
-            _ if self.test_double => " (a test double: no measurement of a GPU)".to_owned(),
-            Some(why) => format!(" (slow: {why})"),
-            None => String::new(),
-        }
+        remark(self.test_double, slow)
+    }
+}
+
+fn remark(test_double: bool, slow: Option<&str>) -> String {
+    match slow {
+        _ if test_double => " (a test double: no measurement of a GPU)".to_owned(),
+        Some(why) => format!(" (slow: {why})"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_remarked_on_where_it_is_slow() {
+        assert_eq!(remark(false, None), "");
+        assert_eq!(remark(false, Some("why")), " (slow: why)");
+        assert_eq!(remark(true, Some("why")), remark(true, None));
     }
 }

@@ -147,6 +147,16 @@ mod tests {
     }
 
     #[test]
+    fn codes_have_their_own_words() {
+        let (usual, _) = of_code(DriverCode(12345));
+        let words = (1..1000).filter_map(|code| {
+            let (cause, fix) = of_code(DriverCode(code));
+            (cause != usual).then(|| format!("{code}: {cause} | {fix}"))
+        });
+        insta::assert_snapshot!(words.collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
     fn every_error_has_a_cause_and_a_one_line_fix() {
         for code in (1..1000).chain([12345]) {
             let error = CudaError::Driver { operation: "x".into(), code: DriverCode(code) };

@@ -24,3 +24,14 @@ impl Provider for NoProvider {
         Environment::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_never_looks() {
+        assert_eq!((NoProvider.name(), NoProvider.driver_devices()), ("none", Vec::new()));
+        assert!(NoProvider.nvml().is_err() && NoProvider.driver().is_err());
+    }
+}

@@ -79,8 +79,13 @@ fn describe(device: &Device<'_>, index: u32, names: Names<'_>) -> DeviceInfo {
         processes: processes(device, names),
         // A lost device still has a handle; memory is what every healthy one tells.
         problem: match memory {
-            Err(error @ (NvmlError::GpuLost | NvmlError::IrqIssue | NvmlError::Unknown)) => Some(error.to_string()),
-            Err(error @ (NvmlError::ResetRequired | NvmlError::InsufficientPower)) => Some(error.to_string()),
+            Err(
+                error @ (NvmlError::GpuLost
+                | NvmlError::IrqIssue
+                | NvmlError::Unknown
+                | NvmlError::ResetRequired
+                | NvmlError::InsufficientPower),
+            ) => Some(error.to_string()),
             _ => None,
         },
     }

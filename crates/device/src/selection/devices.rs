@@ -60,6 +60,7 @@ mod tests {
             assert_eq!(device_names(&devices_named(name).unwrap()), name);
         }
         assert_eq!(devices_named("cuda:2,0").unwrap(), [Device::Cuda(0), Device::Cuda(2)]);
+        assert_eq!(DeviceSet::read("cuda:0"), None);
         for name in ["", "cuda:1,1", "cpu,cuda:0", "cuda:0,64", "cuda:0,+1"] {
             assert!(devices_named(name).unwrap_err().to_string().contains("is no device"), "{name}");
         }

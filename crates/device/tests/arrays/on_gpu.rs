@@ -3,8 +3,8 @@
 use crate::numbers::{LENGTHS, all_bits, bits, numbers, positive};
 use crate::software_gpu::run;
 use octopus_device::{
-    Array, ArrayError, BenchmarkClock, BenchmarkConfig, Device, Engine, Matrix, Monitor, Scalar, benchmark_device,
-    with_device,
+    Array, ArrayError, BenchmarkClock, BenchmarkConfig, Device, Engine, ExactSize, Matrix, Monitor, Scalar,
+    benchmark_device, exact_kernels, with_device,
 };
 use std::time::Duration;
 
@@ -139,6 +139,21 @@ fn products_give_the_cpu_s_bits() {
     run("on_gpu::products_give_the_cpu_s_bits", "devices=1", || {
         products_in::<f32>();
         products_in::<f64>();
+    });
+}
+
+/// What `octopus verify` runs, in its small form.
+#[test]
+fn every_kernel_is_run_in_every_precision() {
+    run("on_gpu::every_kernel_is_run_in_every_precision", "", || {
+        let rows = exact_kernels(0, ExactSize::Small).unwrap().rows;
+        assert!(rows.iter().all(|row| row.equal() && row.n <= 16_385), "{rows:?}");
+        let count = |name: &str| rows.iter().filter(|row| row.name == name).count();
+        for (stem, sizes) in [("array_exp", 2), ("array_axpy", 2), ("array_sum", 4), ("array_dot", 4), ("matmul", 3)] {
+            for suffix in ["f32", "f64"] {
+                assert_eq!(count(&format!("{stem}_{suffix}")), sizes, "{stem}_{suffix}: {rows:?}");
+            }
+        }
     });
 }
 

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit() {
-        assert!(bayesian_p_value(&[1.0, 2.0, 3.0], &[1.0, 2.0], Statistic::Mean).is_err());
+        let uneven = bayesian_p_value(&[1.0; 7], &[1.0; 3], Statistic::Mean).unwrap_err();
+        assert!(matches!(uneven, DiagError::Size { found: 7, expected: 6, .. }), "{uneven:?}");
         assert!(bayesian_p_values(&[], &[1.0]).is_err() && bayesian_u_values(&[1.0], &[]).is_err());
         assert!(bayesian_p_value(&[1.0], &[1.0], Statistic::Quantile(1.5)).is_err());
         let nan = bayesian_p_value(&[f64::NAN, 0.5], &[1.0], Statistic::Mean).unwrap();

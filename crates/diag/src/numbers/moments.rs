@@ -89,6 +89,12 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     sum_by(values, |v| v) / values.len() as f64
 }
 
+/// Returns the sum of the squared deviations from the mean: `n` times the variance with divisor `n`.
+pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    sum_by(values, |v| (v - mean) * (v - mean))
+}
+
 /// Returns the variance about `mean` with divisor `n - 1`; NaN for one value.
 pub(crate) fn variance_about(values: &[f64], mean: f64) -> f64 {
     sum_by(values, |v| (v - mean) * (v - mean)) / (values.len() as f64 - 1.0)
@@ -102,6 +108,13 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What `v^2 - mean^2` would lose: everything.
+    #[test]
+    fn deviations_far_from_zero_keep_their_digits() {
+        let values: Vec<f64> = (0..1000).map(|i| 1e8 + f64::from(i % 2)).collect();
+        assert_eq!((squares_about_mean(&values), variance(&values)), (250.0, 250.0 / 999.0));
+    }
 
     /// NumPy's own recursion.
     fn pairwise(values: &[f64]) -> f64 {

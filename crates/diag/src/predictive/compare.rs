@@ -8,7 +8,7 @@
 mod stacking;
 
 use crate::error::DiagError;
-use crate::numbers::moments::{mean, sum_by};
+use crate::numbers::moments::{squares_about_mean, sum_by};
 use crate::predictive::elpd::{Elpd, standard_error};
 
 /// How the weights of models are found.
@@ -153,10 +153,7 @@ fn bootstrap(pointwise: &[&[f64]], samples: u32, seed: u64) -> (Vec<f64>, Vec<f6
         weights.iter_mut().zip(softmax(&found)).for_each(|(sum, weight)| *sum += weight / f64::from(samples));
         elpds.iter_mut().zip(found).for_each(|(all, elpd)| all.push(elpd));
     }
-    let deviation = |values: &Vec<f64>| {
-        let center = mean(values);
-        (sum_by(values, |v| (v - center) * (v - center)) / values.len() as f64).sqrt()
-    };
+    let deviation = |values: &Vec<f64>| (squares_about_mean(values) / values.len() as f64).sqrt();
     (weights, elpds.iter().map(deviation).collect())
 }
 
@@ -194,6 +191,21 @@ mod tests {
     }
 
     /// The standard deviation of the bootstrapped elpd is `sqrt(n Var n / (n + 1))`.
+    #[test]
+    fn weights_of_elpds_far_from_zero_are_finite() {
+        assert_eq!(softmax(&[-5000.0, -5000.0]), [0.5, 0.5]);
+        assert!((softmax(&[2000.0, 2000.0 + 3f64.ln()])[1] - 0.75).abs() < 1e-12);
+    }
+
+    /// The first numbers of SplitMix64 from the seed 0, as its authors print them.
+    #[test]
+    fn the_generator_is_the_published_one() {
+        let mut random = SplitMix(0);
+        for bits in [0xe220_a839_7b1d_cdaf_u64, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f] {
+            assert_eq!(random.uniform(), (bits >> 11) as f64 * 2f64.powi(-53));
+        }
+    }
+
     #[test]
     fn bootstraps_know_the_standard_error() {
         let values: Vec<f64> = (0..200).map(|i| -f64::from(i * 37 % 101) / 50.0).collect();

@@ -5,7 +5,7 @@
 
 use crate::error::DiagError;
 use crate::numbers::exp::sum_exp;
-use crate::numbers::moments::{mean, sum_by};
+use crate::numbers::moments::{mean, squares_about_mean, sum_by};
 use crate::numbers::order::range;
 use crate::predictive::likelihood::LogLikelihood;
 use crate::summary::summarise_means;
@@ -99,8 +99,7 @@ pub fn waic(log_likelihood: &LogLikelihood) -> Elpd {
     let found = log_likelihood.map(
         || (),
         |(), _, column| {
-            let center = mean(column);
-            let variance = sum_by(column, |v| (v - center) * (v - center)) / samples;
+            let variance = squares_about_mean(column) / samples;
             (log_sum_exp(column, range(column).1) - samples.ln() - variance, variance)
         },
     );
@@ -120,8 +119,7 @@ pub fn waic(log_likelihood: &LogLikelihood) -> Elpd {
 
 /// `sqrt(n Var)`, the variance with divisor n.
 pub(crate) fn standard_error(values: &[f64]) -> f64 {
-    let center = mean(values);
-    sum_by(values, |v| (v - center) * (v - center)).sqrt()
+    squares_about_mean(values).sqrt()
 }
 
 /// Returns the relative effective sample size of a posterior's draws: the mean over all its elements of

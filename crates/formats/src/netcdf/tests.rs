@@ -104,6 +104,25 @@ fn time_of_a_prd_trace() {
 }
 
 #[test]
+fn small_integers_are_flags_only_where_the_file_says_so() {
+    let mut file = netcdf_writer::NcFileBuilder::new();
+    let x = file.add_dimension_path("posterior/x", 2).unwrap();
+    for (name, dtype) in [("posterior/count", "int8"), ("posterior/flag", "bool")] {
+        let variable = file.add_variable_path::<i8>(name, &[x]).unwrap();
+        file.add_variable_attribute(variable, "dtype", netcdf_writer::NcAttrValue::Chars(dtype.into())).unwrap();
+        file.write_variable(variable, &[0i8, 2]).unwrap();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let options = netcdf_writer::NcWriteOptions { format: netcdf_writer::NcWriteFormat::Nc4 };
+    fs::write(&path, file.to_vec(options).unwrap().1).unwrap();
+    let data = read_netcdf(&path).unwrap();
+    let values = |name: &str| &data.posterior().unwrap().get(name).unwrap().values;
+    assert_eq!(*values("count"), Values::I64(vec![0, 2]));
+    assert_eq!(*values("flag"), Values::Bool(vec![false, true]));
+}
+
+#[test]
 fn groups_that_hold_each_other_are_told() {
     // Found by the fuzzer: netcdf-reader follows such a circle until its stack is full.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/netcdf/group_that_holds_itself");

@@ -65,10 +65,6 @@ impl TraceFormat for ZarrV2 {
         "Zarr 2: `arviz.from_zarr` of ArviZ 0.23"
     }
 
-    fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {
-        read_zarr(path)
-    }
-
     fn writer(&self) -> Option<WriteTrace> {
         Some(write_zarr_v2)
     }

@@ -1,46 +1,44 @@
 //! Pictures that check a model and compare runs, on synthetic data of several sizes.
 
-use std::path::Path;
-
 use octopus_report::{
-    Figure, ForestPlot, Format, FrontPoint, LooPitPlot, ParetoFrontPlot, ParetoKPlot, PpcEcdfPlot, PpcStatisticPlot,
-    PriorPosteriorPlot, ReportError, RunComparisonPlot, RunDifference, RunRatio, ScalingMeasure, ScalingPlot,
-    ScalingSeries, ShrinkagePlot, ShrunkGroup, SummaryRow, write_figures,
+    Figure, ForestPlot, FrontPoint, LooPitPlot, ParetoFrontPlot, ParetoKPlot, PpcEcdfPlot, PpcStatisticPlot,
+    PriorPosteriorPlot, RunComparisonPlot, RunDifference, RunRatio, ScalingMeasure, ScalingPlot, ScalingSeries,
+    ShrinkagePlot, ShrunkGroup, SummaryRow,
 };
 use octopus_trace::{Array, Dataset, Values};
 
 use crate::sample::{Normals, Sample, Shape};
 
-/// Draws everything under `out`, a folder for each size.
-pub(crate) fn draw(out: &Path) -> Result<(), ReportError> {
-    for groups in [3, 100, 1003, 10_000] {
-        let start = std::time::Instant::now();
-        let mut figures = vec![
-            Figure::new(shrinkage(groups)),
-            Figure::new(pareto_k(10 * groups)),
-            Figure::new(loo_pit(10 * groups, if groups == 100 { 1.25 } else { 1.0 })),
-            Figure::new(run_comparison(2 * groups + 3)),
-        ];
-        if groups < 10_000 {
-            let shape = Shape { groups, chains: 4, draws: 500, truth: true, divergences: false };
-            let sample = Sample::new(shape);
-            figures.push(Figure::new(prior_posterior(&sample)));
-            figures.push(Figure::new(forests(&sample, groups)));
-            figures.push(Figure::new(PpcEcdfPlot { observed: sample.observed, replicates: sample.replicates }));
-            figures.push(Figure::new(PpcStatisticPlot { statistics: sample.statistics }));
-        }
-        write_figures(&out.join(format!("checks-{groups}")), &figures, Format::PngAndSvg)?;
-        println!("checks of {groups} groups: {:.2} s", start.elapsed().as_secs_f64());
+/// The numbers of groups that [`of_groups`] is drawn for.
+pub(crate) const GROUPS: [usize; 4] = [3, 100, 1003, 10_000];
+
+/// Pictures of a run with so many groups.
+pub(crate) fn of_groups(groups: usize) -> Vec<Figure> {
+    let mut figures = vec![
+        Figure::new(shrinkage(groups)),
+        Figure::new(pareto_k(10 * groups)),
+        Figure::new(loo_pit(10 * groups, if groups == 100 { 1.25 } else { 1.0 })),
+        Figure::new(run_comparison(2 * groups + 3)),
+    ];
+    if groups < 10_000 {
+        let shape = Shape { groups, chains: 4, draws: 500, truth: true, divergences: false };
+        let sample = Sample::new(shape);
+        figures.push(Figure::new(prior_posterior(&sample)));
+        figures.push(Figure::new(forests(&sample, groups)));
+        figures.push(Figure::new(PpcEcdfPlot { observed: sample.observed, replicates: sample.replicates }));
+        figures.push(Figure::new(PpcStatisticPlot { statistics: sample.statistics }));
     }
-    let figures = [Figure::new(scaling()), Figure::new(front())];
-    write_figures(&out.join("checks-speed"), &figures, Format::PngAndSvg)?;
-    large_pareto_k(out)
+    figures
+}
+
+/// Pictures of time and error.
+pub(crate) fn of_speed() -> Vec<Figure> {
+    vec![Figure::new(scaling()), Figure::new(front())]
 }
 
 /// A hundred thousand observations: what aggregation makes of them.
-fn large_pareto_k(out: &Path) -> Result<(), ReportError> {
-    let figures = [Figure::new(pareto_k(100_000)), Figure::new(loo_pit(100_000, 1.0))];
-    write_figures(&out.join("checks-100000-observations"), &figures, Format::PngAndSvg).map(drop)
+pub(crate) fn of_many_observations() -> Vec<Figure> {
+    vec![Figure::new(pareto_k(100_000)), Figure::new(loo_pit(100_000, 1.0))]
 }
 
 /// Groups of 2 to 40 observations around 50, pulled as in a hierarchical normal model.

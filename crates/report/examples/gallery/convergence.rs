@@ -1,54 +1,47 @@
 //! Pictures of convergence: how chains agree, mix, and diverge.
 
-use std::path::Path;
-
 use octopus_diag::{DEFAULT_PROB, summary};
 use octopus_report::{
-    AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, Figure, Format,
-    PairPlot, ParallelPlot, SummaryRow, TracePlot, write_figures,
+    AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, Figure, PairPlot,
+    ParallelPlot, SummaryRow, TracePlot,
 };
 use octopus_trace::{Array, Dataset, Values};
 
 use crate::sample::{Normals, Sample, Shape};
 
-/// Draws every picture of convergence, of good and of bad runs, into folders below `out`.
-pub(crate) fn draw(out: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let good = |groups, chains, draws| {
-        let sample = Sample::new(Shape { groups, chains, draws, truth: true, divergences: false });
-        (sample.posterior, stats(chains, draws, 0.0, &[]))
-    };
-    for (name, (posterior, stats)) in [
-        ("convergence-good", good(2, 4, 2000)),
-        ("convergence-1003", good(500, 4, 1000)),
-        ("convergence-64-chains", good(8, 64, 500)),
-        ("convergence-one-chain", good(1, 1, 1000)),
-        ("convergence-funnel", funnel(8, 4, 1000)),
-        ("convergence-funnel-100", funnel(100, 4, 1000)),
-    ] {
-        let rows = rows(&posterior)?;
-        let start = std::time::Instant::now();
-        let figures = [
-            Figure::new(TracePlot::from_posterior(&posterior, Some(&stats), &rows)),
-            Figure::new(ChainRankPlot::from_posterior(&posterior, &rows)),
-            Figure::new(EnergyPlot::from_sample_stats(&stats)),
-            Figure::new(AutocorrPlot::from_posterior(&posterior, &rows)),
-            Figure::new(EssEvolutionPlot::from_posterior(&posterior, &rows)),
-            Figure::new(EssRegionsPlot::quantiles(&posterior, &rows)),
-            Figure::new(ConvergencePlot::from_posterior(&posterior, &rows, None)?),
-            Figure::new(PairPlot::from_posterior(&posterior, Some(&stats), &rows)),
-            Figure::new(ParallelPlot::from_posterior(&posterior, Some(&stats), &rows)),
-        ];
-        println!("{name}: prepared {:.2} s", start.elapsed().as_secs_f64());
-        let start = std::time::Instant::now();
-        write_figures(&out.join(name), &figures, Format::PngAndSvg)?;
-        println!("{name}: pictures {:.2} s", start.elapsed().as_secs_f64());
-    }
-    Ok(())
+/// A run's posterior and statistics of its draws.
+type Run = (Dataset, Dataset);
+
+/// Good and bad runs by name.
+pub(crate) const RUNS: [(&str, fn() -> Run); 6] = [
+    ("good", || good(2, 4, 2000)),
+    ("1003", || good(500, 4, 1000)),
+    ("64-chains", || good(8, 64, 500)),
+    ("one-chain", || good(1, 1, 1000)),
+    ("funnel", || funnel(8, 4, 1000)),
+    ("funnel-100", || funnel(100, 4, 1000)),
+];
+
+/// Every picture of convergence.
+pub(crate) fn of_run((posterior, stats): Run) -> Vec<Figure> {
+    let parameters = summary(&posterior, DEFAULT_PROB).unwrap().parameters;
+    let rows: Vec<_> = parameters.into_iter().map(|summary| SummaryRow { summary, truth: None }).collect();
+    vec![
+        Figure::new(TracePlot::from_posterior(&posterior, Some(&stats), &rows)),
+        Figure::new(ChainRankPlot::from_posterior(&posterior, &rows)),
+        Figure::new(EnergyPlot::from_sample_stats(&stats)),
+        Figure::new(AutocorrPlot::from_posterior(&posterior, &rows)),
+        Figure::new(EssEvolutionPlot::from_posterior(&posterior, &rows)),
+        Figure::new(EssRegionsPlot::quantiles(&posterior, &rows)),
+        Figure::new(ConvergencePlot::from_posterior(&posterior, &rows, None).unwrap()),
+        Figure::new(PairPlot::from_posterior(&posterior, Some(&stats), &rows)),
+        Figure::new(ParallelPlot::from_posterior(&posterior, Some(&stats), &rows)),
+    ]
 }
 
-fn rows(posterior: &Dataset) -> Result<Vec<SummaryRow>, octopus_diag::DiagError> {
-    let parameters = summary(posterior, DEFAULT_PROB)?.parameters;
-    Ok(parameters.into_iter().map(|summary| SummaryRow { summary, truth: None }).collect())
+fn good(groups: usize, chains: usize, draws: usize) -> Run {
+    let sample = Sample::new(Shape { groups, chains, draws, truth: true, divergences: false });
+    (sample.posterior, stats(chains, draws, 0.0, &[]))
 }
 
 /// Energies, sticky as `memory` says, and flags.

@@ -2,44 +2,37 @@
 
 mod checks;
 mod convergence;
+mod reports;
 mod sample;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
-use octopus_report::{Charset, Figure, Format, write_figures, write_report};
-use sample::{Sample, Shape};
+use octopus_report::{Charset, Figure, Format, ReportError, write_figures, write_report};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), ReportError> {
     let out = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
-    checks::draw(&out)?;
-    let usual = Shape { groups: 100, chains: 4, draws: 2000, truth: true, divergences: false };
-    for (name, shape) in [
-        ("3-groups", Shape { groups: 3, divergences: true, ..usual }),
-        ("100-groups", usual),
-        ("1000-groups", Shape { groups: 1000, ..usual }),
-        ("many-chains", Shape { groups: 8, chains: 64, draws: 500, truth: false, ..usual }),
-    ] {
-        let start = std::time::Instant::now();
-        let sample = Sample::new(shape);
-        println!("{name}: sample {:.2} s", start.elapsed().as_secs_f64());
-        let start = std::time::Instant::now();
-        let report = sample::report(&sample, shape);
-        println!("{name}: stories {:.2} s", start.elapsed().as_secs_f64());
-        let figures = [
-            Figure::new(sample.trace()),
-            Figure::new(sample.posterior_plot()),
-            Figure::new(sample.forest()),
-            Figure::new(sample.ppc()),
-            Figure::new(sample::benchmark().plot()),
-        ];
-        let start = std::time::Instant::now();
+    let draw = |name: &str, figures: &dyn Fn() -> Vec<Figure>| -> Result<(), ReportError> {
+        let start = Instant::now();
+        let figures = figures();
+        let prepared = start.elapsed().as_secs_f64();
         write_figures(&out.join(name), &figures, Format::PngAndSvg)?;
-        println!("{name}: pictures {:.2} s", start.elapsed().as_secs_f64());
-        let start = std::time::Instant::now();
-        write_report(&out.join(name), &report, &figures)?;
-        println!("{name}: report {:.2} s", start.elapsed().as_secs_f64());
-        println!("{}", report.verdict.text(Charset::from_environment()));
+        println!("{name}: prepared in {prepared:.2} s, all in {:.2} s", start.elapsed().as_secs_f64());
+        Ok(())
+    };
+    for groups in checks::GROUPS {
+        draw(&format!("checks-{groups}"), &|| checks::of_groups(groups))?;
     }
-    convergence::draw(&out)?;
+    draw("checks-speed", &checks::of_speed)?;
+    draw("checks-100000-observations", &checks::of_many_observations)?;
+    for (name, run) in convergence::RUNS {
+        draw(&format!("convergence-{name}"), &|| convergence::of_run(run()))?;
+    }
+    for (name, shape) in reports::SHAPES {
+        let (report, figures) = reports::of_run(shape);
+        write_figures(&out.join(name), &figures, Format::PngAndSvg)?;
+        write_report(&out.join(name), &report, &figures)?;
+        println!("{name}\n{}", report.verdict.text(Charset::from_environment()));
+    }
     Ok(())
 }

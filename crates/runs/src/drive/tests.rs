@@ -98,6 +98,81 @@ fn session(density: &Normal, writer: RunWriter, state: Option<Vec<u8>>, last: us
     drive(sampler, density, writer, Session { pool: &pool, checkpoints: Checkpoints::Every(1), observer }).unwrap()
 }
 
+/// An observer that notes after how many iterations there is a new checkpoint.
+struct Checkpointed<'a> {
+    file: &'a Path,
+    last: Vec<u8>,
+    seen: Vec<usize>,
+}
+
+impl Observer for Checkpointed<'_> {
+    fn advanced(&mut self, progress: &Progress<'_>) {
+        let now = std::fs::read(self.file).unwrap();
+        if !self.last.is_empty() && now != self.last {
+            self.seen.push(progress.done);
+        }
+        self.last = now;
+    }
+}
+
+/// A slow run, so that a step of its first seconds is a few iterations.
+#[test]
+fn checkpoints_come_when_they_are_due() {
+    let density = Normal::new(true);
+    let (pool, whole): (_, &dyn LogDensity) = (pool(Some(1)).unwrap(), &density);
+    for (checkpoints, expected) in
+        [(Checkpoints::Every(10), &[10, 20, 30, 40][..]), (Checkpoints::from(Some(25)), &[25]), (None.into(), &[])]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = RunWriter::create(dir.path(), record(&density, None), CreateOptions::default()).unwrap();
+        let file = crate::folder::checkpoint_path(dir.path());
+        let sampler = Placement::Cpu.begin(whole, Begin::Anew(writer.record().sampler.clone())).unwrap();
+        let observer = &mut Checkpointed { file: &file, last: Vec::new(), seen: Vec::new() };
+        drive(sampler, whole, writer, Session { pool: &pool, checkpoints, observer }).unwrap();
+        assert_eq!(observer.seen, expected, "{checkpoints:?}");
+    }
+}
+
+#[test]
+fn a_run_that_nobody_observes_is_recorded_whole() {
+    let density = Normal::new(false);
+    let whole: &dyn LogDensity = &density;
+    let dir = tempfile::tempdir().unwrap();
+    let writer = RunWriter::create(dir.path(), record(&density, None), CreateOptions::default()).unwrap();
+    let sampler = Placement::Cpu.begin(whole, Begin::Anew(writer.record().sampler.clone())).unwrap();
+    let pool = pool(Some(1)).unwrap();
+    let session = Session { pool: &pool, checkpoints: None.into(), observer: &mut () };
+    let Driven { record, interrupted, tally } = drive(sampler, whole, writer, session).unwrap();
+    assert!(!interrupted && record == *RunFolder::open(dir.path()).unwrap().record());
+    assert_eq!(record.status, crate::RunStatus::Complete);
+    assert!(record.timing.warmup_s > 0.0 && record.timing.sampling_s > 0.0, "{:?}", record.timing);
+    assert_eq!(record.usage["device_name"].as_str(), Some("cpu"));
+    let adaptation = &record.adaptation;
+    assert_eq!(adaptation["iterations"].as_integer(), Some(TUNE as i64));
+    assert_eq!(adaptation["rank"].as_integer(), Some(0));
+    let steps = adaptation["step_sizes"].as_array().unwrap();
+    assert!(!steps.is_empty() && steps.iter().all(|step| step.as_float().unwrap() > 0.0), "{steps:?}");
+    assert_eq!(adaptation["metric_diagonal"].as_array().unwrap().len(), 1);
+    assert!(tally.sampling_leapfrogs >= 2 * DRAWS as u64 && tally.leapfrogs > tally.sampling_leapfrogs, "{tally:?}");
+}
+
+#[test]
+fn a_device_that_fails_leaves_advice() {
+    let config = |precision| SamplerConfig { precision, ..SamplerConfig::default() };
+    let dir = Path::new("a/run");
+    let failed = || SamplerError::Device(octopus_device::CudaError::NotBuilt);
+    let advice = |config: &SamplerConfig| stopped(failed(), config, dir).to_string();
+    let exact = advice(&config(Precision::F64));
+    assert!(exact.contains("octopus resume a/run`, or with `octopus resume a/run --device cpu`"), "{exact}");
+    let single = advice(&config(Precision::F32));
+    assert!(single.contains("octopus resume a/run`") && !single.contains("--device cpu"), "{single}");
+    let broken = SamplerError::Checkpoint("cut".into());
+    assert_eq!(
+        stopped(SamplerError::Checkpoint("cut".into()), &config(Precision::F64), dir).to_string(),
+        broken.to_string()
+    );
+}
+
 /// Interrupted in warm-up and after it; what earlier sessions took is so much that it cannot be this session's own.
 #[test]
 fn a_resumed_run_adds_to_the_recorded_times() {

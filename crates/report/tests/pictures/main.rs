@@ -1,0 +1,81 @@
+//! What the gallery draws is on record, picture by picture: whoever changes a line of drawing sees which pictures
+//! change, looks at them, and accepts them.
+//!
+//! After a change that is meant: `cargo run --release -p octopus-report --example gallery -- gallery` draws the new
+//! pictures, to look at; `INSTA_UPDATE=always cargo nextest run --release -p octopus-report --test pictures` puts
+//! them on record.
+
+#[path = "../../examples/gallery/checks.rs"]
+mod checks;
+#[path = "../../examples/gallery/convergence.rs"]
+mod convergence;
+#[path = "../../examples/gallery/reports.rs"]
+mod reports;
+#[path = "../../examples/gallery/sample.rs"]
+mod sample;
+
+use std::fs;
+use std::path::Path;
+
+use octopus_report::{Figure, Format, write_figures, write_report};
+use sha2::{Digest, Sha256};
+
+/// Each file in `folder`: its name, its length and the begin of its SHA-256.
+fn files(folder: &Path) -> String {
+    let line = |entry: fs::DirEntry| {
+        let bytes = fs::read(entry.path()).unwrap();
+        let hash: String = Sha256::digest(&bytes)[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{} {} {hash}", entry.file_name().display(), bytes.len())
+    };
+    let mut lines: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| line(entry.unwrap())).collect();
+    lines.sort();
+    lines.join("\n")
+}
+
+fn drawn(figures: &[Figure]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    write_figures(folder.path(), figures, Format::Svg).unwrap();
+    files(folder.path())
+}
+
+/// A test for each line, so that a picture that changes is found in a second.
+macro_rules! on_record {
+    ($($name:ident: $drawn:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(stringify!($name), $drawn);
+        }
+    )*};
+}
+
+on_record! {
+    checks_of_3_groups: drawn(&checks::of_groups(checks::GROUPS[0]));
+    checks_of_100_groups: drawn(&checks::of_groups(checks::GROUPS[1]));
+    checks_of_1003_groups: drawn(&checks::of_groups(checks::GROUPS[2]));
+    checks_of_10000_groups: drawn(&checks::of_groups(checks::GROUPS[3]));
+    speed: drawn(&checks::of_speed());
+    many_observations: drawn(&checks::of_many_observations());
+    good_run: convergence(0);
+    run_of_many_parameters: convergence(1);
+    run_of_64_chains: convergence(2);
+    run_of_one_chain: convergence(3);
+    funnel: convergence(4);
+    funnel_of_many_parameters: convergence(5);
+    report_of_3_groups: report(0);
+    report_of_100_groups: report(1);
+    report_of_1000_groups: report(2);
+    report_of_many_chains: report(3);
+}
+
+fn convergence(run: usize) -> String {
+    drawn(&convergence::of_run(convergence::RUNS[run].1()))
+}
+
+/// The pictures, the page and the tables of a report.
+fn report(run: usize) -> String {
+    let (report, figures) = reports::of_run(reports::SHAPES[run].1);
+    let folder = tempfile::tempdir().unwrap();
+    write_figures(folder.path(), &figures, Format::Svg).unwrap();
+    write_report(folder.path(), &report, &figures).unwrap();
+    files(folder.path())
+}
