@@ -44,8 +44,11 @@ tasks:
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
-  mutants --wiring [--since REV] [--part K/N]
-                                   those that cargo-mutants makes in the crates that join, judge, read and write
+  mutants --wiring [--crates NAME,...] [--minutes N] [--part K/N]
+                                   those that cargo-mutants makes in the crates that join, judge, read and write, in one
+                                   build; a trial that ends after N minutes goes on with the next call
+  mutants --wiring --since REV [--crates NAME,...] [--part K/N]
+                                   those of the lines that have changed since REV, with a build each
   nightly                          tests that take minutes, and all deliberate faults
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate

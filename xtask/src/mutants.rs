@@ -6,6 +6,7 @@
 mod calibrated;
 mod faults;
 mod generated;
+mod one_build;
 mod wiring;
 mod workshop;
 

@@ -39,19 +39,24 @@ impl Watcher {
         };
         Self { display, begin: now, interrupt }
     }
+}
 
-    fn describe(&self, progress: &Progress<'_>, total: usize) -> String {
-        let Progress { config, first, done, tally, step_sizes, .. } = progress;
-        let elapsed = self.begin.elapsed().as_secs_f64();
-        let step_sizes = step_sizes();
-        let step = step_sizes.iter().sum::<f64>() / step_sizes.len().max(1) as f64;
-        let rate = tally.leapfrogs as f64 / elapsed.max(1e-9);
-        let left = elapsed / (done - first).max(1) as f64 * (total - done) as f64;
-        format!(
-            "{} chains, {} divergences, step size {step:.3}, {rate:.1e} leapfrogs/s, {left:.0} s left",
-            config.chains, tally.divergences
-        )
-    }
+/// Returns the seconds that are left at the pace so far, of `elapsed` seconds for `done` of what is to be done.
+pub(crate) fn seconds_left(elapsed: f64, done: usize, left: usize) -> f64 {
+    elapsed / done.max(1) as f64 * left as f64
+}
+
+/// Describes a session that has taken `elapsed` seconds so far.
+fn describe(progress: &Progress<'_>, total: usize, elapsed: f64) -> String {
+    let Progress { config, first, done, tally, step_sizes, .. } = progress;
+    let step_sizes = step_sizes();
+    let step = step_sizes.iter().sum::<f64>() / step_sizes.len().max(1) as f64;
+    let rate = tally.leapfrogs as f64 / elapsed.max(1e-9);
+    let left = seconds_left(elapsed, done - first, total - done);
+    format!(
+        "{} chains, {} divergences, step size {step:.3}, {rate:.1e} leapfrogs/s, {left:.0} s left",
+        config.chains, tally.divergences
+    )
 }
 
 impl Observer for Watcher {
@@ -70,7 +75,7 @@ impl Observer for Watcher {
         }
         let (done, phase) = (progress.done, if progress.warm_up.is_none() { "warm-up" } else { "sampling" });
         let total = progress.warm_up.unwrap_or(progress.config.tune) + progress.config.draws;
-        let text = self.describe(progress, total);
+        let text = describe(progress, total, self.begin.elapsed().as_secs_f64());
         match &mut self.display {
             Display::Silent => {}
             Display::Bar(bar) => {
@@ -91,5 +96,31 @@ impl Observer for Watcher {
         if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_runs::Tally;
+    use octopus_sampler::SamplerConfig;
+
+    #[test]
+    fn a_line_tells_the_pace_and_what_is_left() {
+        let config = SamplerConfig { chains: 3, ..SamplerConfig::default() };
+        let tally = Tally { leapfrogs: 8000, sampling_leapfrogs: 0, divergences: 7 };
+        // 200 of the 500 iterations that this session has to do, in 4 seconds.
+        let progress = Progress {
+            config: &config,
+            first: 100,
+            done: 300,
+            warm_up: None,
+            tally: &tally,
+            step_sizes: &|| vec![0.25, 0.75],
+        };
+        let text = describe(&progress, 600, 4.0);
+        assert_eq!(text, "3 chains, 7 divergences, step size 0.500, 2.0e3 leapfrogs/s, 6 s left");
+        let begun = Progress { done: 100, step_sizes: &|| vec![0.125], ..progress };
+        assert!(describe(&begun, 600, 0.0).contains("step size 0.125, 8.0e12 leapfrogs/s, 0 s left"));
     }
 }

@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_told() {
         for choice in [DeviceChoice::Auto, DeviceChoice::Cpu] {
-            let asked = DeviceRequest { choice, ..DeviceRequest::default() };
+            let asked = DeviceRequest { choice, source: octopus_device::Source::Flag, note: None };
             assert_eq!(DeviceInventory { asked, accelerators: absent(), driver_version: None }.asked(), choice);
         }
     }

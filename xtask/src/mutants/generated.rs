@@ -1,48 +1,74 @@
-//! `cargo xtask mutants --wiring [--since REV] [--part K/N]`: cargo-mutants makes the faults, thousands of them, in the
-//! crates that join, judge, read and write.
+//! `cargo xtask mutants --wiring`: cargo-mutants makes the faults, thousands of them, in the crates that join, judge,
+//! read and write.
 //!
-//! All of them take days on two cores, so that a night has a part of them, and a change those of its own lines. Survivors
-//! that mean the same as what they replace stand in `.cargo/mutants.toml`, each with its reason.
+//! Those of a change are put in by cargo-mutants itself, with a build each; all of them together would take days so,
+//! and are tried in one build. Survivors that mean the same as what they replace stand in `.cargo/mutants.toml`, each with
+//! its reason.
 
+use super::one_build::{self, TrialOptions};
 use super::workshop::Workshop;
 use crate::run::{self, TaskOutcome, cargo, cargo_has, git};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-const CRATES: [&str; 7] = ["cli", "report", "diag", "calibrate", "device", "runs", "formats"];
+pub(super) const CRATES: [&str; 7] = ["cli", "report", "diag", "calibrate", "device", "runs", "formats"];
 
 /// The most faults of a change that CI puts in: each takes up to a minute.
 const MOST_IN_CI: usize = 5;
 
 /// Which faults are put in; all by default.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct GeneratedOptions {
-    /// Only those in lines that have changed since this revision.
+    /// Only those of these crates.
+    crates: Vec<&'static str>,
+    /// Only those in lines that have changed since this revision, with a build each.
     since: Option<String>,
     /// Only every n-th, from the k-th on: `K/N`.
     part: Option<(usize, usize)>,
+    /// The trial ends after so many minutes.
+    minutes: Option<u32>,
+}
+
+impl Default for GeneratedOptions {
+    fn default() -> Self {
+        Self { crates: CRATES.to_vec(), since: None, part: None, minutes: None }
+    }
 }
 
 impl GeneratedOptions {
     /// Reads the arguments after `--wiring`.
     ///
     /// # Errors
-    /// When an argument is not known, or is no part.
+    /// When an argument is not known, or its value is none.
     pub(super) fn parse(arguments: &[String]) -> Result<Self> {
         let mut options = Self::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("{argument} needs a value"));
             match argument.as_str() {
+                "--crates" => options.crates = crates(value()?)?,
                 "--since" => options.since = Some(value()?.clone()),
                 "--part" => options.part = Some(part(value()?)?),
-                other => bail!("mutants --wiring takes --since REV and --part K/N, not {other:?}"),
+                "--minutes" => options.minutes = Some(minutes(value()?)?),
+                other => bail!("mutants --wiring takes --crates, --since, --part and --minutes, not {other:?}"),
             }
+        }
+        if options.since.is_some() && options.minutes.is_some() {
+            bail!("--minutes goes without --since only: cargo-mutants ends when it has put in all");
         }
         Ok(options)
     }
+}
+
+fn crates(text: &str) -> Result<Vec<&'static str>> {
+    let known = |name: &str| {
+        let found = CRATES.into_iter().find(|known| *known == name);
+        found.with_context(|| format!("--crates {name}: the crates are {}", CRATES.join(", ")))
+    };
+    text.split(',').map(known).collect()
 }
 
 fn part(text: &str) -> Result<(usize, usize)> {
@@ -53,7 +79,11 @@ fn part(text: &str) -> Result<(usize, usize)> {
     }
 }
 
-/// Puts the faults into a copy of the sources, one after the other.
+fn minutes(text: &str) -> Result<u32> {
+    text.parse().with_context(|| format!("--minutes {text}: a whole number is needed"))
+}
+
+/// Puts the faults into a copy of the sources.
 ///
 /// # Errors
 /// When cargo-mutants is not installed or fails, the sources cannot be copied, or the tests fail without any fault.
@@ -61,8 +91,14 @@ pub(super) fn run(root: &Path, options: &GeneratedOptions) -> Result<TaskOutcome
     if !cargo_has(root, "mutants") {
         bail!("cargo-mutants is not installed: cargo install cargo-mutants --locked");
     }
-    let faults = Faults::new(root, options.since.as_deref())?;
-    run::timed("mutants --wiring", || faults.put_in(options.part))
+    let cargo_mutants = CargoMutants::new(root, options.since.as_deref(), &options.crates)?;
+    run::timed("mutants --wiring", || match options.since {
+        Some(_) => cargo_mutants.put_in(options.part),
+        None => {
+            let limit = options.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
+            one_build::run(&cargo_mutants, TrialOptions { crates: &options.crates, part: options.part, limit })
+        }
+    })
 }
 
 /// Puts in the faults of the lines that the last commit, or what is not committed yet, has changed: at most
@@ -75,24 +111,26 @@ pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
         eprintln!("xtask: SKIPPED: this clone does not know the commit before");
         return Ok(TaskOutcome::Passed);
     }
-    let faults = Faults::new(root, Some("HEAD~1"))?;
-    let count = faults.count()?;
+    let cargo_mutants = CargoMutants::new(root, Some("HEAD~1"), &CRATES)?;
+    let count = cargo_mutants.count()?;
     eprintln!("xtask: {count} faults in the changed lines");
     match count {
         0 => Ok(TaskOutcome::Passed),
-        _ => faults.put_in(Some((1, count.div_ceil(MOST_IN_CI)))),
+        _ => cargo_mutants.put_in(Some((1, count.div_ceil(MOST_IN_CI)))),
     }
 }
 
-/// The faults, and the copy of the sources for them.
-struct Faults {
+/// cargo-mutants, and the copy of the sources for it.
+pub(super) struct CargoMutants {
     workshop: Workshop,
-    /// The lines that they are limited to.
+    /// The lines that the faults are limited to.
     diff: Option<PathBuf>,
+    /// The crates that they are limited to.
+    crates: Vec<&'static str>,
 }
 
-impl Faults {
-    fn new(root: &Path, since: Option<&str>) -> Result<Self> {
+impl CargoMutants {
+    fn new(root: &Path, since: Option<&str>, crates: &[&'static str]) -> Result<Self> {
         let workshop = Workshop::open(root)?;
         let of_change = |revision: &str| -> Result<PathBuf> {
             let path = workshop.build().with_extension("diff");
@@ -101,13 +139,18 @@ impl Faults {
             Ok(path)
         };
         let diff = since.map(of_change).transpose()?;
-        Ok(Self { workshop, diff })
+        Ok(Self { workshop, diff, crates: crates.to_vec() })
     }
 
-    fn command(&self) -> Command {
+    /// Returns the copy of the sources.
+    pub(super) fn workshop(&self) -> &Workshop {
+        &self.workshop
+    }
+
+    fn command(&self, crates: &[&str]) -> Command {
         let source = self.workshop.source();
         let mut command = cargo(source, &["mutants", "--in-place", "--colors=never", "--no-shuffle", "--dir"]);
-        command.arg(source).args(CRATES.map(|name| format!("--package=octopus-{name}")));
+        command.arg(source).args(crates.iter().map(|name| format!("--package=octopus-{name}")));
         if let Some(diff) = &self.diff {
             command.arg("--in-diff").arg(diff);
         }
@@ -116,14 +159,50 @@ impl Faults {
     }
 
     fn count(&self) -> Result<usize> {
-        Ok(run::output(self.command().arg("--list"))?.lines().filter(|line| line.starts_with("crates/")).count())
+        let listed = run::output(self.command(&self.crates).arg("--list"))?;
+        Ok(listed.lines().filter(|line| line.starts_with("crates/")).count())
+    }
+
+    /// Returns all faults of the seven crates as JSON, those that `.cargo/mutants.toml` leaves out only without
+    /// `configured`.
+    ///
+    /// # Errors
+    /// When cargo-mutants fails.
+    pub(super) fn list(&self, configured: bool) -> Result<String> {
+        let mut command = self.command(&CRATES);
+        command.args(["--list", "--json"]);
+        run::output(if configured { &mut command } else { command.arg("--no-config") })
     }
 
     fn put_in(&self, part: Option<(usize, usize)>) -> Result<TaskOutcome> {
-        let mut command = self.command();
+        let mut command = self.command(&self.crates);
         if let Some((k, n)) = part {
             command.args(["--sharding=round-robin", "--shard"]).arg(format!("{}/{n}", k - 1));
         }
+        self.finish(command)
+    }
+
+    /// Puts in all faults but those of these names.
+    ///
+    /// # Errors
+    /// When cargo-mutants fails, or the tests fail without any fault.
+    pub(super) fn put_in_all_but<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<TaskOutcome> {
+        // They are said to be caught. Not `--re` with the names of the others: cargo-mutants 27 puts in the faults of
+        // fields all the same.
+        let folder = self.outcomes_folder();
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        }
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let path = folder.join("previously_caught.txt");
+        let lines: String = names.map(|name| format!("{name}\n")).collect();
+        fs::write(&path, lines).with_context(|| format!("cannot write {}", path.display()))?;
+        let mut command = self.command(&self.crates);
+        command.arg("--iterate");
+        self.finish(command)
+    }
+
+    fn finish(&self, mut command: Command) -> Result<TaskOutcome> {
         command.arg("--output").arg(self.workshop.build());
         match run::status(&mut command)?.code() {
             Some(0) => Ok(TaskOutcome::Passed),
@@ -131,6 +210,20 @@ impl Faults {
             Some(2 | 3) => Ok(TaskOutcome::Failed(1)),
             code => bail!("cargo-mutants ended with {code:?}"),
         }
+    }
+
+    fn outcomes_folder(&self) -> PathBuf {
+        self.workshop.build().join("mutants.out")
+    }
+
+    /// Returns the names in one of the lists that cargo-mutants leaves behind, such as `missed.txt`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn outcomes(&self, list: &str) -> Result<Vec<String>> {
+        let path = self.outcomes_folder().join(list);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(text.lines().map(str::to_owned).collect())
     }
 }
 
@@ -146,12 +239,23 @@ mod tests {
         };
         assert_eq!(parse(&[]), Ok(GeneratedOptions::default()));
         let found = parse(&["--since", "main", "--part", "2/9"]).unwrap();
-        assert_eq!(found, GeneratedOptions { since: Some("main".into()), part: Some((2, 9)) });
+        assert_eq!(
+            found,
+            GeneratedOptions { since: Some("main".into()), part: Some((2, 9)), ..GeneratedOptions::default() }
+        );
+        let found = parse(&["--crates", "runs,cli", "--minutes", "90"]).unwrap();
+        assert_eq!(
+            found,
+            GeneratedOptions { crates: vec!["runs", "cli"], minutes: Some(90), ..GeneratedOptions::default() }
+        );
         for (words, said) in [
             (&["--part", "0/3"][..], "--part 0/3"),
             (&["--part", "4/3"], "--part 4/3"),
             (&["--since"], "--since needs a value"),
             (&["--all"], "\"--all\""),
+            (&["--crates", "runs,cuda"], "--crates cuda: the crates are cli, report, diag"),
+            (&["--minutes", "soon"], "--minutes soon"),
+            (&["--minutes", "5", "--since", "main"], "without --since"),
         ] {
             assert!(parse(words).unwrap_err().contains(said), "{words:?}");
         }

@@ -126,6 +126,15 @@ impl Workshop {
         Ok(workshop)
     }
 
+    /// Copies the copy, as it is, to another folder.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub(super) fn copy_to(&self, folder: &Path) -> Result<()> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        COPIED.iter().try_for_each(|name| copy(&self.source.join(name), &folder.join(name)))
+    }
+
     /// Returns the folder of the copy.
     pub(super) fn source(&self) -> &Path {
         &self.source

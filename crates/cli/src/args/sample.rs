@@ -216,3 +216,15 @@ pub(super) fn thread_count(text: &str) -> Result<usize, String> {
         _ => Err("a number of threads from 1 to 4096 is needed".into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_every_so_many_th_data_set() {
+        let part: BatchPart = "2/3".parse().unwrap();
+        assert_eq!((0..9).filter(|&number| part.has(number)).collect::<Vec<_>>(), [1, 4, 7]);
+        assert_eq!(part.suffix(), "-2-of-3");
+    }
+}

@@ -10,6 +10,7 @@ use crate::calibration::{
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::progress::seconds_left;
 use anyhow::Result;
 use octopus_calibrate::{
     CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, geweke, judge, self_check,
@@ -107,7 +108,7 @@ impl Work<'_> {
                 written = Instant::now();
             }
             if said.elapsed() >= LINE && !self.global.quiet {
-                let left = begin.elapsed().as_secs_f64() * (all as f64 / f64::from(finished) - 1.0);
+                let left = seconds_left(begin.elapsed().as_secs_f64(), finished, all - finished);
                 output::note(format!("{finished}/{all} data sets, {left:.0} s left"));
                 said = Instant::now();
             }

@@ -1,9 +1,9 @@
 //! `octopus export TRACE --to FORMAT --out PATH` writes a trace in another format.
 
 use crate::args::{ExportArgs, Global};
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::output;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use octopus::Trace;
 use octopus::of_run;
 use octopus::{Predictive, PredictiveParts, PriorDraws};
@@ -19,6 +19,14 @@ use serde_json::json;
 /// When the trace cannot be read, or the file is there already or cannot be written.
 pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
     let mut trace = Trace::open(&args.trace)?;
+    for (option, count) in [("--predictive", args.predictive), ("--prior", args.prior)] {
+        if count > 0 && args.to.format.holds_draws_only() {
+            let format = args.to.format.name();
+            bail!(UsageError(format!(
+                "{option} {count}: {format} holds draws alone; export to netcdf, zarr or parquet"
+            )));
+        }
+    }
     match &trace.record {
         Some(record) if !args.to.format.holds_draws_only() => add_groups(&mut trace.data, record, args, global.models)?,
         None if args.predictive > 0 || args.prior > 0 => {

@@ -8,6 +8,7 @@ use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::progress::seconds_left;
 use anyhow::{Result, bail};
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::LogDensity;
@@ -87,12 +88,13 @@ impl Sweep {
         let Some(end) = sampler.seed.checked_add(self.seeds) else {
             bail!(UsageError(format!("--seeds {}: there are not so many from --seed {} on", self.seeds, sampler.seed)));
         };
+        let all = usize::try_from(self.seeds).unwrap_or(usize::MAX);
         let (begin, mut said) = (Instant::now(), Instant::now());
         let mut runs: Vec<SeedRun> = Vec::new();
         let mut keep = |run| {
             runs.push(run);
             if said.elapsed() >= LINE && !self.quiet {
-                let left = begin.elapsed().as_secs_f64() * (self.seeds as f64 / runs.len() as f64 - 1.0);
+                let left = seconds_left(begin.elapsed().as_secs_f64(), runs.len(), all - runs.len());
                 output::note(format!("{}/{} runs, {left:.0} s left", runs.len(), self.seeds));
                 said = Instant::now();
             }

@@ -33,6 +33,7 @@ fn a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone() {
     let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/out {OPTIONS}");
     let found = run(dir.path(), &format!("{words} --json"));
     assert_eq!(found.code, Some(1), "{found:#?}");
+    assert!(!found.stderr.contains("are complete"), "{}", found.stderr);
     let found = found.json();
     assert_eq!(found["failed"], 1, "{found}");
     let sets = found["sets"].as_array().unwrap();

@@ -4,6 +4,7 @@ use crate::support::{Answer, answer, fingerprints, octopus, program, run, tree};
 use assert_cmd::Command;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 const SMALL: &str = "sample hierarchical-normal --groups 5 --draws 60 --tune 60 --device cpu --out {}/run";
 
@@ -185,4 +186,48 @@ fn exports_do_not_overwrite_and_leave_nothing_half_written() {
     assert_eq!(csv.lines().count(), 1 + 4 * 60);
     assert!(csv.starts_with("chain,draw,mu_pop,sigma_pop,sigma_obs,z[0]"), "{}", &csv[..80]);
     assert_eq!(octopus().args(["export", "--help"]).output().unwrap().status.code(), Some(0));
+}
+
+/// A run of a model that this program does not have: its draws are there, and what the model would add is not.
+#[test]
+fn a_run_of_a_model_that_nobody_knows() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), SMALL).sampled();
+    run(dir.path(), "export {}/run --to netcdf --out {}/known.nc").succeeds();
+    let record = dir.path().join("run/run.toml");
+    let text = fs::read_to_string(&record).unwrap();
+    let unknown = text.replacen("name = \"hierarchical-normal\"", "name = \"mine\"", 1);
+    assert_ne!(unknown, text);
+    fs::write(&record, unknown).unwrap();
+    let plain = run(dir.path(), "export {}/run --to netcdf --out {}/plain.nc");
+    assert!(plain.succeeds().stderr.contains("no observations in the file: "), "{}", plain.stderr);
+    for option in ["--predictive 3", "--prior 3"] {
+        let export = run(dir.path(), &format!("export {{}}/run --to netcdf --out {{}}/more.nc {option}"));
+        export.fails(3, &["no model is called `mine`"]);
+        assert!(!dir.path().join("more.nc").exists());
+        let table = run(dir.path(), &format!("export {{}}/run --to csv --out {{}}/more.csv {option}"));
+        table.fails(2, &[option, "csv holds draws alone", "netcdf"]);
+    }
+    // Pictures: what needs the model says why it is not there, and only where a run has lost its model.
+    let all = run(dir.path(), "plot {}/run --format svg --out {}/all");
+    assert!(all.succeeds().stderr.contains("the run's model cannot be made again: "), "{}", all.stderr);
+    run(dir.path(), "plot {}/run --kind ppc --format svg --out {}/ppc").fails(3, &["no model is called `mine`"]);
+    let of_file = run(dir.path(), "plot {}/plain.nc --format svg --out {}/file");
+    assert!(!of_file.succeeds().stderr.contains("cannot be made again"), "{}", of_file.stderr);
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error_and_a_full_device_is() {
+    let list = |stdout: Stdio| {
+        let mut command = std::process::Command::new(program());
+        let child = command.args(["completions", "bash"]).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(list(writer.into()), (Some(0), String::new()));
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (code, stderr) = list(full.into());
+    assert!(code == Some(3) && stderr.contains("cannot write to stdout"), "{code:?}: {stderr}");
 }

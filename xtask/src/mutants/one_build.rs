@@ -1,0 +1,159 @@
+//! All faults in one build, each behind a question that the environment answers, so that one costs the milliseconds of
+//! the tests that reach it instead of a build.
+//!
+//! The faults are those that cargo-mutants lists; it puts in those itself that have no place here. What is known is
+//! kept beside the build, until the sources or tests are others.
+
+mod blame;
+mod folder;
+mod journal;
+mod lanes;
+mod list;
+mod marks;
+mod placed;
+mod reach;
+mod record;
+mod render;
+mod sites;
+mod suite;
+mod summary;
+mod switch;
+mod trial;
+
+use super::generated::CargoMutants;
+use crate::run::TaskOutcome;
+use anyhow::Result;
+use folder::Folder;
+use list::ListedFault;
+use placed::Placed;
+use record::{Outcome, Record, Tried};
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+use summary::Summary;
+use trial::Trial;
+
+/// The file with what was tried.
+const TRIED: &str = "tried.jsonl";
+
+/// Which faults are tried, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrialOptions<'a> {
+    /// Those of these crates.
+    pub(super) crates: &'a [&'static str],
+    /// Every n-th of them, from the k-th on.
+    pub(super) part: Option<(usize, usize)>,
+    /// The trial ends after this long. Building, and running the tests once without a fault, are not counted.
+    pub(super) limit: Option<Duration>,
+}
+
+/// Tries the faults that were not tried before, and says what became of all.
+///
+/// # Errors
+/// When the faults cannot be listed, placed or built, or the tests fail without any.
+pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Result<TaskOutcome> {
+    let workshop = cargo_mutants.workshop();
+    let faults = list::read(&cargo_mutants.list(false)?)?;
+    // Those that `.cargo/mutants.toml` leaves out are built all the same: a line there makes no new build.
+    let in_question = list::read(&cargo_mutants.list(true)?)?;
+    let chosen = chosen(&faults, &in_question, options);
+    let folder = Folder::open(workshop, &faults)?;
+    let placed = placed::place(workshop, &folder, &faults)?;
+    let tests = suite::list(&folder)?;
+    let reached = reach::all(&folder, &tests)?;
+    let by_fault = reach::by_fault(&reached, faults.len());
+
+    let until = options.limit.map(|limit| Instant::now() + limit);
+    let mut record = Record::open(&folder.file(TRIED))?;
+    let reachable = |&fault: &usize| placed.has(fault) && !by_fault[fault].is_empty();
+    let asked: Vec<usize> = chosen.iter().copied().filter(reachable).collect();
+    let trial = Trial { faults: &faults, tests: &tests, reached: &reached, by_fault: &by_fault };
+    let in_time = trial.run(&asked, &mut record, until)?;
+
+    let rest = left_over(&chosen, &placed, &record);
+    if !rest.is_empty() {
+        eprintln!("xtask: {} faults have no place in the one build, and are left to cargo-mutants", rest.len());
+    }
+    // What is known is told even if cargo-mutants cannot go on from there.
+    let one_by_one = if in_time { put_in(cargo_mutants, &faults, &rest, &mut record) } else { Ok(()) };
+    let tried = |fault| record.get(fault);
+    let summary = Summary { faults: &faults, chosen: &chosen, placed: &placed, by_fault: &by_fault, tried: &tried };
+    print!("{}", summary.text());
+    if !in_time {
+        eprintln!("xtask: the time is up; the next call goes on");
+    }
+    one_by_one?;
+    Ok(if summary.any_survived() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
+}
+
+/// Returns the numbers of the faults that are asked for.
+fn chosen(faults: &[ListedFault], in_question: &[ListedFault], options: TrialOptions<'_>) -> Vec<usize> {
+    let names: HashSet<&str> = in_question.iter().map(|fault| &*fault.name).collect();
+    let of_crate =
+        |fault: &ListedFault| options.crates.iter().any(|name| fault.package.strip_prefix("octopus-") == Some(*name));
+    let (k, n) = options.part.unwrap_or((1, 1));
+    let asked = |(_, fault): &(usize, &ListedFault)| of_crate(fault) && names.contains(&*fault.name);
+    faults.iter().enumerate().filter(asked).map(|(number, _)| number).skip(k - 1).step_by(n).collect()
+}
+
+/// Returns those of `chosen` that cargo-mutants must put in.
+fn left_over(chosen: &[usize], placed: &Placed, record: &Record) -> Vec<usize> {
+    let left = |fault: &usize| placed.left_over.contains(fault) && record.get(*fault).is_none();
+    chosen.iter().copied().filter(left).collect()
+}
+
+/// Has cargo-mutants put in `rest`, with a build for each.
+fn put_in(cargo_mutants: &CargoMutants, faults: &[ListedFault], rest: &[usize], record: &mut Record) -> Result<()> {
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let numbers: HashMap<&str, usize> = rest.iter().map(|&fault| (&*faults[fault].name, fault)).collect();
+    cargo_mutants.put_in_all_but(faults.iter().map(|fault| &*fault.name).filter(|name| !numbers.contains_key(name)))?;
+    for (file, outcome) in [
+        ("caught.txt", Outcome::Caught),
+        ("timeout.txt", Outcome::TimedOut),
+        ("missed.txt", Outcome::Missed),
+        ("unviable.txt", Outcome::NotCompiling),
+    ] {
+        for name in cargo_mutants.outcomes(file)? {
+            if let Some(&fault) = numbers.get(&*name) {
+                record.add(Tried { fault, name, outcome, noticed_by: None, tests: 0, reached_by: 0 })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn crates_parts_and_what_is_left_out_limit_the_faults() {
+        let fault = |number: usize| {
+            json!({ "name": number.to_string(), "file": "a.rs", "genre": "FnValue", "replacement": "0",
+                "package": if number < 6 { "octopus-runs" } else { "octopus-cli" }, "function": null,
+                "span": { "start": { "line": 1, "column": 1 } } })
+        };
+        let faults = list::read(&json!((0..9).map(fault).collect::<Vec<_>>()).to_string()).unwrap();
+        let numbers = |crates: &'static [&'static str], part| {
+            chosen(&faults, &faults[1..], TrialOptions { crates, part, limit: None })
+        };
+        assert_eq!(numbers(&["cli"], None), [6, 7, 8]);
+        assert_eq!(numbers(&["cli", "runs"], Some((2, 3))), [2, 5, 8]);
+    }
+
+    #[test]
+    fn cargo_mutants_gets_what_is_left_over_once() {
+        let path = std::env::temp_dir().join(format!("octopus-left-over-{}", std::process::id()));
+        let placed = Placed { not_compiling: [1].into(), left_over: [2, 3].into() };
+        let mut record = Record::open(&path).unwrap();
+        assert_eq!(left_over(&[0, 1, 2, 3], &placed, &record), [2, 3]);
+        let (name, outcome) = (String::new(), Outcome::Missed);
+        record.add(Tried { fault: 3, name, outcome, noticed_by: None, tests: 0, reached_by: 0 }).unwrap();
+        // A later call knows it too.
+        let record = Record::open(&path).unwrap();
+        assert_eq!(left_over(&[0, 1, 2, 3], &placed, &record), [2]);
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,194 @@
+//! The folder of the one build: the sources with faults, what is built from them, and what is known so far.
+
+use super::list::ListedFault;
+use super::switch;
+use crate::mutants::workshop::Workshop;
+use crate::run::{self, cargo};
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What decides how a trial ends: the sources, the tests and what they read. `.cargo/mutants.toml` does not: which
+/// faults are left out there is asked anew each time.
+const DECISIVE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "crates", "benchmarks", "kernels", "vendor"];
+
+/// The version of how faults are placed and tried; one more makes all that is known void.
+const METHOD: u32 = 1;
+
+/// The file that says what the rest of the folder was made from.
+const KEY: &str = "key";
+
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the folder beside the copy of the sources; what is known of other sources or other faults is thrown away.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub(super) fn open(workshop: &Workshop, faults: &[ListedFault]) -> Result<Self> {
+        let folder = Self { path: workshop.build().with_file_name("one-build") };
+        let key = key(workshop.source(), faults)?;
+        if fs::read_to_string(folder.file(KEY)).is_ok_and(|known| known == key) {
+            return Ok(folder);
+        }
+        folder.forget()?;
+        workshop.copy_to(&folder.source())?;
+        // Only now: a copy that was broken off is made again.
+        folder.write_text(KEY, &key)?;
+        Ok(folder)
+    }
+
+    /// Removes what is known, but not what is built: most of that serves again.
+    fn forget(&self) -> Result<()> {
+        fs::create_dir_all(&self.path).with_context(|| format!("cannot make {}", self.path.display()))?;
+        for entry in fs::read_dir(&self.path).with_context(|| format!("cannot read {}", self.path.display()))? {
+            let path = entry.context("cannot read a folder's entry")?.path();
+            if path.is_file() {
+                fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the folder of the sources with faults.
+    pub(super) fn source(&self) -> PathBuf {
+        self.path.join("source")
+    }
+
+    /// Returns the folder of the crate that says which fault is on.
+    pub(super) fn switch(&self) -> PathBuf {
+        self.path.join("switch")
+    }
+
+    /// Returns the folder that the sources with faults are built in.
+    pub(super) fn build(&self) -> PathBuf {
+        self.path.join("build")
+    }
+
+    /// Returns the path of one of the files of what is known.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Reads what [`write`](Self::write) has written; nothing when it has not.
+    ///
+    /// # Errors
+    /// When it was written by something else.
+    pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        let path = self.file(name);
+        let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
+        serde_json::from_str(&text).map(Some).with_context(|| format!("cannot read {}", path.display()))
+    }
+
+    /// Writes something that is known.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn write<T: Serialize>(&self, name: &str, value: &T) -> Result<()> {
+        self.write_text(name, &serde_json::to_string(value).context("cannot be written as JSON")?)
+    }
+
+    fn write_text(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.file(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Makes the seven packages depend on the crate that says which fault is on, and writes that crate.
+    ///
+    /// # Errors
+    /// When a manifest has no dependencies or a file cannot be written.
+    pub(super) fn write_switch(&self, workshop: &Workshop, crates: &[&str], faults: usize) -> Result<()> {
+        switch::write(&self.switch(), faults)?;
+        for name in crates {
+            let manifest = Path::new("crates").join(name).join("Cargo.toml");
+            let text = fs::read_to_string(workshop.source().join(&manifest))
+                .with_context(|| format!("cannot read {}", manifest.display()))?;
+            let changed = switch::depend(&text, "../../../switch").with_context(|| manifest.display().to_string())?;
+            let path = self.source().join(&manifest);
+            fs::write(&path, changed).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Fetches the dependencies, so that no network is needed to put the switch into the lock file.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    pub(super) fn fetch(workshop: &Workshop) -> Result<()> {
+        let fetched = run::status(&mut cargo(workshop.source(), &["fetch"]))?;
+        if fetched.success() { Ok(()) } else { bail!("the dependencies could not be fetched") }
+    }
+
+    /// Returns cargo for the sources with faults.
+    pub(super) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = cargo(&self.source(), arguments);
+        command.arg("--offline").env("CARGO_TARGET_DIR", self.build());
+        // What faults make of code, lints have something to say about. Nobody debugs it.
+        command.env("RUSTFLAGS", "--cap-lints=allow").env("CARGO_PROFILE_RELEASE_DEBUG", "false");
+        command
+    }
+}
+
+/// Returns a hash of all that the trial depends on.
+fn key(source: &Path, faults: &[ListedFault]) -> Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(METHOD.to_le_bytes());
+    for name in DECISIVE {
+        add(&mut hash, &source.join(name))?;
+    }
+    for fault in faults {
+        hash.update(fault.name.as_bytes());
+        hash.update([0]);
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Adds a file, or a folder's files in the order of their names.
+fn add(hash: &mut Sha256, path: &Path) -> Result<()> {
+    let failed = || format!("cannot read {}", path.display());
+    hash.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+    if path.is_dir() {
+        let entries: std::io::Result<Vec<_>> = fs::read_dir(path).with_context(failed)?.collect();
+        let mut paths: Vec<PathBuf> = entries.with_context(failed)?.iter().map(fs::DirEntry::path).collect();
+        paths.sort();
+        hash.update(paths.len().to_le_bytes());
+        return paths.iter().try_for_each(|path| add(hash, path));
+    }
+    let bytes = fs::read(path).with_context(failed)?;
+    hash.update(bytes.len().to_le_bytes());
+    hash.update(bytes);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_of_every_file_that_decides() {
+        let folder = std::env::temp_dir().join(format!("octopus-one-build-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+            key(&folder, &[]).unwrap_or_default()
+        };
+        for name in DECISIVE {
+            write(&format!("{name}{}", if name.starts_with("Cargo") { "" } else { "/a" }), "1");
+        }
+        let first = write("crates/b/c.rs", "x");
+        assert_eq!(first.len(), 64);
+        assert_eq!(write("docs/a.md", "y"), first);
+        assert_eq!(write(".cargo/mutants.toml", "exclude_re = []"), first);
+        assert_ne!(write("crates/b/c.rs", "y"), first);
+        assert_eq!(write("crates/b/c.rs", "x"), first);
+        assert_ne!(write("crates/b/d.rs", ""), first);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! Tests run side by side, one a core, each in a process group of its own with limits of time and memory.
+
+use super::suite::Test;
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The most memory of a test, in KiB. A fault that asks for all there is must not take the machine.
+const MOST_MEMORY: u32 = 12 << 20;
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Passed,
+    Failed,
+    TimedOut,
+}
+
+/// A folder for what the tests of one thread write.
+pub(super) struct Lane {
+    folder: PathBuf,
+}
+
+impl Lane {
+    /// Returns a path for a file that is there until the next test.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Returns what the last test has said.
+    pub(super) fn said(&self) -> String {
+        fs::read(self.file("said")).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// Runs one test with `variable` set, for at most `limit`; returns how it ended and how long it took.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(super) fn run(&self, test: &Test, variable: (&str, &Path), limit: Duration) -> Result<(Ending, Duration)> {
+        // What the last one left: some are killed before they can put their things away.
+        let temporary = self.file("temporary");
+        let _ = fs::remove_dir_all(&self.folder);
+        fs::create_dir_all(&temporary).with_context(|| format!("cannot make {}", temporary.display()))?;
+        let said = File::create(self.file("said")).context("cannot write what a test says")?;
+        let mut command = limited(&test.program);
+        command.args(["--exact", &test.within, "--nocapture"]).current_dir(&test.folder);
+        command.env("CARGO_MANIFEST_DIR", &test.folder).env("TMPDIR", &temporary).env(variable.0, variable.1);
+        command.envs([("NEXTEST", "1"), ("NEXTEST_EXECUTION_MODE", "process-per-test"), ("RUST_BACKTRACE", "0")]);
+        // A wrong answer is no new snapshot, and no case to keep.
+        command.envs([("INSTA_UPDATE", "no"), ("INSTA_FORCE_PASS", "0")]);
+        command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1").env_remove("CARGO_TARGET_DIR");
+        command.stdin(Stdio::null()).stdout(said.try_clone().context("cannot share a file")?).stderr(said);
+        let start = Instant::now();
+        let mut child = command.spawn().with_context(|| format!("cannot start {}", test.name))?;
+        let ending = wait(&mut child, start + limit)?;
+        if ending != Ending::Passed {
+            end_group(&mut child)?;
+        }
+        Ok((ending, start.elapsed()))
+    }
+}
+
+/// Returns the command of `program` with less memory than the machine has, and no core dumps.
+fn limited(program: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -c 0; ulimit -d {MOST_MEMORY} 2>/dev/null; exec \"$0\" \"$@\"")).arg(program);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command
+}
+
+/// Waits with short sleeps: most tests take milliseconds.
+fn wait(child: &mut Child, until: Instant) -> Result<Ending> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait().context("cannot wait for a test")? {
+            return Ok(if status.success() { Ending::Passed } else { Ending::Failed });
+        }
+        if Instant::now() >= until {
+            return Ok(Ending::TimedOut);
+        }
+        thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(50));
+    }
+}
+
+/// Ends a test that did not end by itself, and what it has started.
+fn end_group(child: &mut Child) -> Result<()> {
+    // The standard library ends one process only.
+    let kill = format!("kill -s KILL -- -{}", child.id());
+    let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
+    let _ = child.kill();
+    child.wait().context("cannot wait for a test").map(drop)
+}
+
+/// Does `work` for each of `items`, as many at a time as there are cores, until all are done, one fails, or it is late.
+/// Returns whether all were done.
+///
+/// # Errors
+/// The first of `work`, or when a folder cannot be removed.
+pub(super) fn share_out<T: Sync>(
+    items: &[T],
+    until: Option<Instant>,
+    work: impl Fn(&Lane, &T) -> Result<()> + Sync,
+) -> Result<bool> {
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None);
+    let folder = std::env::temp_dir().join(format!("octopus-faults-{}", std::process::id()));
+    let late = || until.is_some_and(|until| Instant::now() >= until);
+    let lane = |number: usize| {
+        let lane = Lane { folder: folder.join(number.to_string()) };
+        while !late() {
+            let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            if let Err(error) = work(&lane, item) {
+                next.store(items.len(), Ordering::Relaxed);
+                failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for number in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(move || lane(number));
+        }
+    });
+    let _ = fs::remove_dir_all(&folder);
+    match failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+        Some(error) => Err(error),
+        None => Ok(next.into_inner() >= items.len()),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    /// Runs a script in place of a test's program, which gets `--exact NAME --nocapture`.
+    fn ended(script: &str, limit: u64) -> (Ending, String) {
+        let folder = std::env::temp_dir().join(format!("octopus-lane-{}-{}", std::process::id(), script.len()));
+        fs::create_dir_all(&folder).unwrap();
+        let program = folder.join("program");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        Command::new("chmod").arg("+x").arg(&program).status().unwrap();
+        let within = "a::b".to_owned();
+        let test = Test { program, folder: folder.clone(), package: String::new(), name: String::new(), within };
+        let lane = Lane { folder: folder.join("lane") };
+        let (ending, _) = lane.run(&test, ("FAULT", Path::new("7")), Duration::from_millis(limit)).unwrap();
+        let said = lane.said();
+        fs::remove_dir_all(folder).unwrap();
+        (ending, said)
+    }
+
+    #[test]
+    fn tests_end_in_one_of_three_ways() {
+        assert_eq!(ended("echo $FAULT $2; test -d $TMPDIR", 10_000), (Ending::Passed, "7 a::b\n".to_owned()));
+        assert_eq!(ended("exit 101", 10_000).0, Ending::Failed);
+        let start = Instant::now();
+        assert_eq!(ended("sleep 60 & sleep 60", 100).0, Ending::TimedOut);
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn all_work_is_done_once_unless_it_is_late_or_fails() {
+        let items: Vec<u32> = (1..=100).collect();
+        let sum = AtomicU32::new(0);
+        let add = |_: &Lane, item: &u32| {
+            sum.fetch_add(*item, Ordering::Relaxed);
+            Ok(())
+        };
+        assert!(share_out(&items, None, add).unwrap());
+        assert_eq!(sum.load(Ordering::Relaxed), 5050);
+        assert!(!share_out(&items, Some(Instant::now()), add).unwrap());
+        assert!(share_out(&items, None, |_, _| anyhow::bail!("no")).is_err());
+    }
+}

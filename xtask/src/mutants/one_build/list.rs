@@ -1,0 +1,87 @@
+//! The faults that cargo-mutants would make, as `cargo mutants --list --json` has them.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+/// One fault. What the sources say in its place is not kept: it stands in the sources.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ListedFault {
+    /// Place and words, `crates/a/src/b.rs:12:5: replace + with - in f`: one fault has it.
+    pub(super) name: String,
+    /// The file, from the workspace's folder.
+    pub(super) file: String,
+    /// The package, `octopus-runs`.
+    pub(super) package: String,
+    /// What kind of change it is.
+    pub(super) genre: Genre,
+    /// What stands there instead; empty when something is left out.
+    pub(super) replacement: String,
+    /// The function around it.
+    pub(super) function: Option<Function>,
+    /// What is replaced.
+    pub(super) span: Span,
+}
+
+/// The kinds of faults, by cargo-mutants' names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+pub(super) enum Genre {
+    BinaryOperator,
+    UnaryOperator,
+    /// A function that does nothing but return a value.
+    FnValue,
+    /// An arm that is left out.
+    MatchArm,
+    /// A guard that is always or never true.
+    MatchArmGuard,
+    /// A field that is left to the `..base` of its struct.
+    StructField,
+    /// One that a later cargo-mutants makes.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A function's name; there is more about it that nobody asks for.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Function {
+    pub(super) function_name: String,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct Span {
+    pub(super) start: Position,
+}
+
+/// Lines and columns, in characters, are counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+pub(super) struct Position {
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+/// Reads what `cargo mutants --list --json` printed.
+///
+/// # Errors
+/// When it is no such list.
+pub(super) fn read(json: &str) -> Result<Vec<ListedFault>> {
+    serde_json::from_str(json).context("cargo-mutants' list of faults is not of the form that is known here")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_read() {
+        let json = r#"[{"name": "a.rs:2:9: replace + with - in f", "file": "a.rs", "package": "octopus-runs",
+            "genre": "BinaryOperator", "replacement": "-", "diff": "", "function": {"function_name": "f"},
+            "span": {"start": {"line": 2, "column": 9}, "end": {"line": 2, "column": 10}}},
+            {"name": "b", "file": "b.rs", "package": "octopus-runs", "genre": "Comet", "replacement": "",
+            "function": null, "span": {"start": {"line": 1, "column": 1}, "end": {"line": 1, "column": 2}}}]"#;
+        let [first, second] = &read(json).unwrap()[..] else { panic!("two faults") };
+        assert_eq!((first.genre, first.span.start), (Genre::BinaryOperator, Position { line: 2, column: 9 }));
+        assert_eq!(first.function.as_ref().map(|function| &*function.function_name), Some("f"));
+        assert_eq!(second.genre, Genre::Unknown);
+        assert!(read("{}").is_err());
+    }
+}

@@ -1,0 +1,160 @@
+//! What became of the faults: a table of the crates, then those that no test noticed.
+
+use super::list::ListedFault;
+use super::placed::Placed;
+use super::record::{Outcome, Tried};
+use crate::aligned::aligned;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What is known of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Status {
+    Caught,
+    TimedOut,
+    Missed,
+    NotReached,
+    NotCompiling,
+    Untried,
+}
+
+/// The columns of the table.
+const COLUMNS: [(&str, Status); 6] = [
+    ("caught", Status::Caught),
+    ("ended by time", Status::TimedOut),
+    ("missed", Status::Missed),
+    ("not reached", Status::NotReached),
+    ("no program", Status::NotCompiling),
+    ("not tried", Status::Untried),
+];
+
+pub(super) struct Summary<'a> {
+    pub(super) faults: &'a [ListedFault],
+    /// The numbers of those that this is about.
+    pub(super) chosen: &'a [usize],
+    pub(super) placed: &'a Placed,
+    /// The tests that reach each fault.
+    pub(super) by_fault: &'a [Vec<usize>],
+    /// What was tried with a fault.
+    pub(super) tried: &'a dyn Fn(usize) -> Option<&'a Tried>,
+}
+
+impl Summary<'_> {
+    fn status(&self, fault: usize) -> Status {
+        match (self.tried)(fault).map(|tried| tried.outcome) {
+            Some(Outcome::Caught) => Status::Caught,
+            Some(Outcome::TimedOut) => Status::TimedOut,
+            Some(Outcome::Missed | Outcome::OutOfTime) => Status::Missed,
+            Some(Outcome::NotCompiling) => Status::NotCompiling,
+            None if self.placed.not_compiling.contains(&fault) => Status::NotCompiling,
+            None if self.placed.has(fault) && self.by_fault[fault].is_empty() => Status::NotReached,
+            None => Status::Untried,
+        }
+    }
+
+    /// Returns whether a test should be written.
+    pub(super) fn any_survived(&self) -> bool {
+        self.chosen.iter().any(|&fault| survived(self.status(fault)))
+    }
+
+    /// Returns the table and the list.
+    pub(super) fn text(&self) -> String {
+        let mut crates: BTreeMap<&str, BTreeMap<Status, usize>> = BTreeMap::new();
+        let mut list = String::new();
+        for &fault in self.chosen {
+            let status = self.status(fault);
+            for row in [self.faults[fault].package.trim_start_matches("octopus-"), "\u{10ffff}all"] {
+                *crates.entry(row).or_default().entry(status).or_default() += 1;
+            }
+            if survived(status) {
+                // Writing into a string does not fail.
+                let _ = writeln!(list, "{}{}", self.faults[fault].name, self.note(fault, status));
+            }
+        }
+        let mut rows = vec![head()];
+        // The sum has a name that comes after all others.
+        rows.extend(crates.iter().map(|(name, counts)| row(name.trim_start_matches('\u{10ffff}'), counts)));
+        format!("{}\n{}{list}", aligned(1, rows), if list.is_empty() { "" } else { "\n" })
+    }
+
+    fn note(&self, fault: usize, status: Status) -> String {
+        match (self.tried)(fault) {
+            None if status == Status::NotReached => ": no test reaches it".to_owned(),
+            Some(Tried { outcome: Outcome::OutOfTime, tests, reached_by, .. }) => {
+                format!(": there was time for {tests} of the {reached_by} tests that reach it")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn survived(status: Status) -> bool {
+    matches!(status, Status::Missed | Status::NotReached)
+}
+
+fn head() -> Vec<String> {
+    let counts = COLUMNS.iter().map(|(name, _)| *name);
+    ["crate", "faults"].into_iter().chain(counts).chain(["share caught"]).map(str::to_owned).collect()
+}
+
+fn row(name: &str, counts: &BTreeMap<Status, usize>) -> Vec<String> {
+    let count = |status: Status| counts.get(&status).copied().unwrap_or(0);
+    let noticed = count(Status::Caught) + count(Status::TimedOut);
+    let survived = count(Status::Missed) + count(Status::NotReached);
+    let share = match noticed + survived {
+        0 => "-".to_owned(),
+        all => format!("{:.1} %", 100.0 * noticed as f64 / all as f64),
+    };
+    let sum: usize = counts.values().sum();
+    let numbers = COLUMNS.iter().map(|(_, status)| count(*status).to_string());
+    [name.to_owned(), sum.to_string()].into_iter().chain(numbers).chain([share]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::list;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_table_counts_and_the_list_names() {
+        let fault = |name: &str, package: &str| {
+            json!({ "name": name, "file": "a.rs", "package": package, "genre": "FnValue", "replacement": "0",
+                "function": null, "span": { "start": { "line": 1, "column": 1 } } })
+        };
+        let names = ["zero", "one", "two", "three", "four", "five", "six"];
+        let packages = ["octopus-runs", "octopus-cli"];
+        let rows: Vec<_> = names.iter().enumerate().map(|(i, name)| fault(name, packages[i / 6])).collect();
+        let faults = list::read(&json!(rows).to_string()).unwrap();
+        let placed = Placed { not_compiling: [4].into(), left_over: [5].into() };
+        let outcomes = [Outcome::Caught, Outcome::TimedOut, Outcome::OutOfTime];
+        let tried: BTreeMap<usize, Tried> = outcomes
+            .iter()
+            .enumerate()
+            .map(|(fault, &outcome)| {
+                let name = String::new();
+                (fault, Tried { fault, name, outcome, noticed_by: None, tests: 3, reached_by: 9 })
+            })
+            .collect();
+        let by_fault: Vec<Vec<usize>> = (0..7).map(|fault| if fault == 3 { vec![] } else { vec![0] }).collect();
+        let chosen: Vec<usize> = (0..7).collect();
+        let summary = Summary {
+            faults: &faults,
+            chosen: &chosen,
+            placed: &placed,
+            by_fault: &by_fault,
+            tried: &|fault| tried.get(&fault),
+        };
+        let text = summary.text();
+        let cells: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(cells[1], ["cli", "1", "0", "0", "0", "0", "0", "1", "-"], "{text}");
+        assert_eq!(cells[2], ["runs", "6", "1", "1", "1", "1", "1", "1", "50.0", "%"], "{text}");
+        assert_eq!(cells[3], ["all", "7", "1", "1", "1", "1", "1", "2", "50.0", "%"], "{text}");
+        assert!(
+            text.ends_with("\ntwo: there was time for 3 of the 9 tests that reach it\nthree: no test reaches it\n"),
+            "{text}"
+        );
+        assert!(summary.any_survived());
+        assert!(!Summary { chosen: &[0, 1, 4, 5], ..summary }.any_survived());
+    }
+}

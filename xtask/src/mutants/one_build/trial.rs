@@ -1,0 +1,181 @@
+//! Each fault is turned on for the tests that reach it, until one fails.
+
+use super::lanes::{self, Ending, Lane};
+use super::list::ListedFault;
+use super::reach::Reach;
+use super::record::{Outcome, Record, Tried};
+use super::suite::Test;
+use super::switch;
+use anyhow::Result;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Tests of one fault take at most this long altogether; then it is taken for missed.
+const BUDGET: Duration = Duration::from_secs(60);
+/// A test may take this long, and this many times what it takes without a fault.
+const LEAST_LIMIT: f64 = 20.0;
+const LIMIT_FACTOR: f64 = 8.0;
+/// What it takes to start any test, in seconds.
+const START: f64 = 0.02;
+/// Faults from one line of progress to the next.
+const TOLD: usize = 200;
+
+pub(super) struct Trial<'a> {
+    pub(super) faults: &'a [ListedFault],
+    pub(super) tests: &'a [Test],
+    /// What each of the tests reaches.
+    pub(super) reached: &'a [Reach],
+    /// The tests that reach each fault.
+    pub(super) by_fault: &'a [Vec<usize>],
+}
+
+/// What the threads of a trial share.
+struct Progress<'a> {
+    record: &'a mut Record,
+    kills: Kills,
+    done: usize,
+    survived: usize,
+}
+
+impl Trial<'_> {
+    /// Tries those of `chosen` that are not in the record yet, until it is late. Returns whether there was time for
+    /// all.
+    ///
+    /// # Errors
+    /// When a test cannot be started or the record cannot be written.
+    pub(super) fn run(&self, chosen: &[usize], record: &mut Record, until: Option<Instant>) -> Result<bool> {
+        let mut todo: Vec<usize> = chosen.iter().copied().filter(|&fault| record.get(fault).is_none()).collect();
+        todo.sort_by_key(|&fault| scattered(fault));
+        eprintln!("xtask: {} faults to try, {} were tried before", todo.len(), chosen.len() - todo.len());
+        let progress = Mutex::new(Progress { record, kills: Kills::default(), done: 0, survived: 0 });
+        lanes::share_out(&todo, until, |lane, &fault| {
+            let order = self.order(fault, &lock(&progress).kills);
+            let (tried, noticed_by) = self.put_in(fault, &order, lane)?;
+            let mut progress = lock(&progress);
+            match noticed_by {
+                Some(test) => progress.kills.add(&self.faults[fault], test),
+                None => progress.survived += 1,
+            }
+            progress.done += 1;
+            if progress.done.is_multiple_of(TOLD) {
+                eprintln!("xtask: {} of {} faults, {} survived", progress.done, todo.len(), progress.survived);
+            }
+            progress.record.add(tried)
+        })
+    }
+
+    /// Returns what became of a fault, and the test that noticed it.
+    fn put_in(&self, fault: usize, order: &[usize], lane: &Lane) -> Result<(Tried, Option<usize>)> {
+        let start = Instant::now();
+        let number = fault.to_string();
+        let (mut outcome, mut noticed_by, mut tests) = (Outcome::Missed, None, 0);
+        for &test in order {
+            if start.elapsed() > BUDGET {
+                outcome = Outcome::OutOfTime;
+                break;
+            }
+            tests += 1;
+            let limit = Duration::from_secs_f64(LEAST_LIMIT + LIMIT_FACTOR * self.reached[test].seconds);
+            outcome = match lane.run(&self.tests[test], (switch::FAULT, Path::new(&number)), limit)?.0 {
+                Ending::Passed => continue,
+                Ending::Failed => Outcome::Caught,
+                Ending::TimedOut => Outcome::TimedOut,
+            };
+            noticed_by = Some(test);
+            break;
+        }
+        let name = self.faults[fault].name.clone();
+        let by = noticed_by.map(|test| self.tests[test].name.clone());
+        Ok((Tried { fault, name, outcome, noticed_by: by, tests, reached_by: order.len() }, noticed_by))
+    }
+
+    /// Returns the tests that reach a fault, those first that promise to notice it soonest.
+    fn order(&self, fault: usize, kills: &Kills) -> Vec<usize> {
+        let listed = &self.faults[fault];
+        let price = |&test: &usize| {
+            let own = if self.tests[test].package == listed.package { 3.0 } else { 1.0 };
+            (self.reached[test].seconds + START) / (own * kills.promise(listed, test))
+        };
+        let mut priced: Vec<(f64, usize)> = self.by_fault[fault].iter().map(|test| (price(test), *test)).collect();
+        priced.sort_by(|a, b| a.0.total_cmp(&b.0));
+        priced.into_iter().map(|(_, test)| test).collect()
+    }
+}
+
+/// Returns where a fault stands among the others: far from its neighbours, so that a trial that ends early has seen a
+/// fair sample of all.
+fn scattered(fault: usize) -> u64 {
+    (fault as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn lock<'a, 'b>(progress: &'a Mutex<Progress<'b>>) -> MutexGuard<'a, Progress<'b>> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many faults each test has noticed in a file, and in a function of it.
+#[derive(Default)]
+struct Kills {
+    of: HashMap<(String, Option<String>), HashMap<usize, u32>>,
+}
+
+impl Kills {
+    fn add(&mut self, fault: &ListedFault, test: usize) {
+        for key in [in_file(fault), in_function(fault)] {
+            *self.of.entry(key).or_default().entry(test).or_default() += 1;
+        }
+    }
+
+    /// Returns how likely `test` notices a fault, against one that has noticed none.
+    fn promise(&self, fault: &ListedFault, test: usize) -> f64 {
+        let count = |key| self.of.get(&key).and_then(|tests| tests.get(&test)).map_or(0.0, |&count| f64::from(count));
+        1.0 + 2.0 * count(in_file(fault)) + 20.0 * count(in_function(fault))
+    }
+}
+
+fn in_file(fault: &ListedFault) -> (String, Option<String>) {
+    (fault.file.clone(), None)
+}
+
+fn in_function(fault: &ListedFault) -> (String, Option<String>) {
+    (fault.file.clone(), Some(fault.function.as_ref().map(|f| f.function_name.clone()).unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::list::{self, Genre};
+    use super::super::reach;
+    use super::*;
+    use serde_json::json;
+
+    fn fault(function: &str) -> serde_json::Value {
+        json!({ "name": function, "file": "a.rs", "package": "octopus-a", "genre": "FnValue", "replacement": "0",
+            "function": { "function_name": function }, "span": { "start": { "line": 1, "column": 1 } } })
+    }
+
+    #[test]
+    fn tests_that_promise_most_come_first() {
+        let faults = list::read(&json!([fault("f"), fault("g")]).to_string()).unwrap();
+        assert_eq!(faults[0].genre, Genre::FnValue);
+        let test = |package: &str, name: &str| Test {
+            program: "".into(),
+            folder: "".into(),
+            package: package.to_owned(),
+            name: name.to_owned(),
+            within: String::new(),
+        };
+        let tests = [test("octopus-a", "slow"), test("octopus-b", "other"), test("octopus-a", "own")];
+        let line = |seconds: f64| json!({ "test": "", "seconds": seconds, "faults": [0, 1] }).to_string();
+        let reached: Vec<Reach> = [3.0, 0.1, 0.1].map(|seconds| serde_json::from_str(&line(seconds)).unwrap()).to_vec();
+        let by_fault = reach::by_fault(&reached, 2);
+        let trial = Trial { faults: &faults, tests: &tests, reached: &reached, by_fault: &by_fault };
+        let mut kills = Kills::default();
+        assert_eq!(trial.order(0, &kills), [2, 1, 0]);
+        // One that has noticed a fault in the function is worth waiting for.
+        kills.add(&faults[0], 0);
+        kills.add(&faults[0], 0);
+        assert_eq!(trial.order(0, &kills), [0, 2, 1]);
+        assert_eq!(trial.order(1, &kills), [2, 1, 0]);
+    }
+}
