@@ -149,3 +149,52 @@ fn metrics_as_json() {
     assert!(metric::to_json(&ragged).unwrap_err().to_string().contains("square"));
     assert_eq!(InverseMetric::Dense(vec![0.0; 9]).dim(), 3);
 }
+
+/// The whole text of a chain: settings, warm-up, the last step size after it, and numbers in the form of C++.
+#[test]
+fn a_written_chain_line_by_line() {
+    let phase = |draws: usize, mu: &[f64], step: &[f64]| {
+        let axes = [("chain", 2), ("draw", draws)];
+        let (mut posterior, mut stats) = (Dataset::default(), Dataset::default());
+        posterior.insert("mu", Array::new(axes, Values::F64(mu.to_vec())));
+        stats.insert("step_size", Array::new(axes, Values::F64(step.to_vec())));
+        stats.insert("diverging", Array::new(axes, Values::Bool((0..2 * draws).map(|i| i % 2 == 1).collect())));
+        (posterior, stats)
+    };
+    let mut data = InferenceData::default();
+    let (posterior, stats) = phase(1, &[7.0, 8.0], &[0.25, 0.5]);
+    data.insert("warmup_posterior", posterior);
+    data.insert("warmup_sample_stats", stats);
+    let (posterior, stats) = phase(
+        4,
+        &[f64::NAN, 3.0, 1e15, 0.1, -2.0, 1e300, 1e-9, 5.5],
+        &[0.125, 0.125, 0.125, 0.0625, 0.75, 0.75, 0.75, 0.875],
+    );
+    data.insert("posterior", posterior);
+    data.insert("sample_stats", stats);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("out");
+    write_stan_csv(&path, &data, &[], false).unwrap();
+    let first = fs::read_to_string(path.join("chain-1.csv")).unwrap();
+    let written_by = format!("# written_by = octopus {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(first.contains(&written_by), "{first}");
+    let expected = "# stan_version_major = 2\n# stan_version_minor = 37\n# stan_version_patch = 0\n# model = octopus\n\
+        # method = sample\n#   sample\n#     num_samples = 4\n#     num_warmup = 1\n#     save_warmup = true\n\
+        #     thin = 1\n#     adapt\n#       engaged = true\n#     algorithm = hmc\n#       hmc\n\
+        #         engine = nuts\n#         metric = unit_e\n#     num_chains = 1\n# id = 1\n\
+        stepsize__,divergent__,mu\n0.25,0,7\n# Adaptation terminated\n# Step size = 0.0625\n\
+        # No free parameters for unit metric\n0.125,0,nan\n0.125,1,3\n0.125,0,1e15\n0.0625,1,0.1\n\
+        # \n#  Elapsed Time: 0 seconds (Warm-up)\n#                0 seconds (Sampling)\n\
+        #                0 seconds (Total)\n# \n";
+    assert_eq!(first.replace(&written_by, ""), expected);
+    let second = fs::read_to_string(path.join("chain-2.csv")).unwrap();
+    assert!(second.contains("\n# id = 2\n") && second.contains("\n# Step size = 0.875\n"), "{second}");
+    assert!(second.contains(",1e300\n") && second.contains(",1e-9\n") && second.contains("0.75,0,-2\n"), "{second}");
+    // Only what this has written is replaced.
+    write_stan_csv(&path, &data, &[], true).unwrap();
+    for stranger in ["chain-.csv", "chain-x.csv", "chain-1.txt"] {
+        fs::write(path.join(stranger), "").unwrap();
+        assert!(write_stan_csv(&path, &data, &[], true).is_err(), "{stranger}");
+        fs::remove_file(path.join(stranger)).unwrap();
+    }
+}

@@ -12,8 +12,11 @@ use crate::sample::{Normals, Sample, Shape};
 /// A run's posterior and statistics of its draws.
 type Run = (Dataset, Dataset);
 
-/// Good and bad runs by name.
-pub(crate) const RUNS: [(&str, fn() -> Run); 6] = [
+/// A run's name, and what makes it.
+type NamedRun = (&'static str, fn() -> Run);
+
+/// Good and bad runs.
+pub(crate) const RUNS: [NamedRun; 6] = [
     ("good", || good(2, 4, 2000)),
     ("1003", || good(500, 4, 1000)),
     ("64-chains", || good(8, 64, 500)),

@@ -182,6 +182,17 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_range_is_widened() {
+        let ends = |axis: Axis| (axis.low, axis.high);
+        assert_eq!(ends(Axis::linear((500.0, 500.0), 0.0, 1.0)), (499.5, 500.5));
+        assert_eq!(ends(Axis::linear((0.0, 0.0), 0.0, 1.0)), (-1e-9, 1e-9));
+        assert_eq!(ends(Axis::log((8.0, 8.0), 0.0, 1.0)), (4.0, 16.0));
+        for odd in [(0.0, 1.0), (2.0, 1.0), (1.0, f64::INFINITY)] {
+            assert_eq!(ends(Axis::log(odd, 0.0, 1.0)), (1.0, 10.0));
+        }
+    }
+
+    #[test]
     fn linear_ticks_are_round_and_few() {
         assert_eq!(labels(&Axis::linear((0.0, 10.0), 0.0, 100.0).ticks(6)), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(labels(&Axis::linear((-0.13, 0.31), 0.0, 1.0).ticks(6)), ["−0.1", "0.0", "0.1", "0.2", "0.3"]);

@@ -191,6 +191,8 @@ mod tests {
             (1024, Some(64), 64),
             (17, None, 17),
             (20, Some(7), 2),
+            (64, Some(7), 4),
+            (64, Some(0), 4),
         ] {
             assert_eq!(together(chains, superchains), each, "{chains} {superchains:?}");
         }

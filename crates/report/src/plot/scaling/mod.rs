@@ -116,6 +116,15 @@ mod tests {
         ScalingPlot { along: "groups".to_owned(), measured: ScalingMeasure::Seconds, series }
     }
 
+    /// By hand: the logarithms to base 10 of the sizes are 1, 2 and 3, so the slope is half the last less the first.
+    #[test]
+    fn the_slope_is_that_of_least_squares() {
+        let one = ScalingSeries { name: "a".to_owned(), points: vec![(10.0, 1.0), (100.0, 5.0), (1000.0, 20.0)] };
+        assert!((one.slope().unwrap() - 20f64.log10() / 2.0).abs() < 1e-12);
+        let odd = vec![(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (f64::INFINITY, 1.0), (2.0, 3.0)];
+        assert_eq!(ScalingSeries { name: "b".to_owned(), points: odd }.shown(), [(2.0, 3.0)]);
+    }
+
     #[test]
     fn the_slope_is_the_exponent_of_the_medians() {
         let one = series("a", 1e-3, 0.8);
