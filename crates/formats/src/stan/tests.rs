@@ -183,7 +183,7 @@ fn a_written_chain_line_by_line() {
         #     thin = 1\n#     adapt\n#       engaged = true\n#     algorithm = hmc\n#       hmc\n\
         #         engine = nuts\n#         metric = unit_e\n#     num_chains = 1\n# id = 1\n\
         stepsize__,divergent__,mu\n0.25,0,7\n# Adaptation terminated\n# Step size = 0.0625\n\
-        # No free parameters for unit metric\n0.125,0,nan\n0.125,1,3\n0.125,0,1e15\n0.0625,1,0.1\n\
+        # No free parameters for unit metric\n0.125,0,nan\n0.125,1,3\n0.125,0,1000000000000000.0\n0.0625,1,0.1\n\
         # \n#  Elapsed Time: 0 seconds (Warm-up)\n#                0 seconds (Sampling)\n\
         #                0 seconds (Total)\n# \n";
     assert_eq!(first.replace(&written_by, ""), expected);
