@@ -1,10 +1,11 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
-//! It runs the tests that are ignored although they judge something, and then the deliberate faults. That each ignored
+//! It runs the tests that are ignored although they judge something, and then the deliberate faults: ours, and those of
+//! cargo-mutants where it is installed. That each ignored
 //! test is known here is checked by `cargo xtask tidy`.
 
 use crate::mutants;
-use crate::run::{self, TaskOutcome, cargo, check_failed};
+use crate::run::{self, TaskOutcome, cargo, cargo_has, check_failed};
 use anyhow::Result;
 use std::path::Path;
 
@@ -19,6 +20,13 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     let filter = LONG.map(|name| format!("test(/{name}$/)")).join(" + ");
     let mut tests = cargo(root, &["nextest", "run", "--workspace", "--release", "--no-fail-fast"]);
     tests.args(["--run-ignored", "only", "--filterset", &filter]);
-    let outcomes = [run::step("long tests", &mut tests, check_failed)?, mutants::run(root, &[])?];
+    let generated = || {
+        if cargo_has(root, "mutants") {
+            return mutants::run(root, &["--wiring".to_owned()]);
+        }
+        eprintln!("xtask: SKIPPED: cargo-mutants is not installed (`cargo install cargo-mutants --locked`)");
+        Ok(TaskOutcome::Passed)
+    };
+    let outcomes = [run::step("long tests", &mut tests, check_failed)?, mutants::run(root, &[])?, generated()?];
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask mutants --wiring`: cargo-mutants makes the faults, thousands of them, in the crates that join, judge,
 //! read and write.
 //!
-//! Those of a change are put in by cargo-mutants itself, with a build each; all of them together would take days so,
-//! and are tried in one build. Survivors that mean the same as what they replace stand in `.cargo/mutants.toml`, each with
+//! cargo-mutants itself puts in the faults of a change, with a build for each. All faults would take days that way, so
+//! they are tried in one build. Survivors that mean the same as what they replace stand in `.cargo/mutants.toml`, each with
 //! its reason.
 
 use super::one_build::{self, TrialOptions};

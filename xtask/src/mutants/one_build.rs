@@ -38,9 +38,9 @@ const TRIED: &str = "tried.jsonl";
 /// Which faults are tried, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrialOptions<'a> {
-    /// Those of these crates.
+    /// The trial is limited to the faults of these crates.
     pub(super) crates: &'a [&'static str],
-    /// Every n-th of them, from the k-th on.
+    /// The trial is limited to every n-th of them, from the k-th on.
     pub(super) part: Option<(usize, usize)>,
     /// The trial ends after this long. Building, and running the tests once without a fault, are not counted.
     pub(super) limit: Option<Duration>,

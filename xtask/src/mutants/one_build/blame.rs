@@ -63,7 +63,7 @@ struct CompilerSpan {
 }
 
 impl<G: Fn(usize) -> Genre> Rendered<G> {
-    /// Of the files below `source`; `genre` tells the genre of a fault.
+    /// Makes the reader of the files below `source`; `genre` tells the genre of a fault.
     pub(super) fn new(source: PathBuf, genre: G) -> Self {
         Self { source, genre, files: HashMap::new() }
     }

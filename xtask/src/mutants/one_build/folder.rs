@@ -2,12 +2,12 @@
 
 use super::list::ListedFault;
 use super::switch;
+use crate::bundle::sha256;
 use crate::mutants::workshop::Workshop;
 use crate::run::{self, cargo};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -137,32 +137,27 @@ impl Folder {
 
 /// Returns a hash of all that the trial depends on.
 fn key(source: &Path, faults: &[ListedFault]) -> Result<String> {
-    let mut hash = Sha256::new();
-    hash.update(METHOD.to_le_bytes());
+    let mut lines = format!("method {METHOD}\n");
     for name in DECISIVE {
-        add(&mut hash, &source.join(name))?;
+        add(&mut lines, &source.join(name))?;
     }
     for fault in faults {
-        hash.update(fault.name.as_bytes());
-        hash.update([0]);
+        lines += &fault.name;
+        lines.push('\n');
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(sha256(lines.as_bytes()))
 }
 
-/// Adds a file, or a folder's files in the order of their names.
-fn add(hash: &mut Sha256, path: &Path) -> Result<()> {
+/// Adds a line with the hash of a file, or of each file of a folder in the order of their names.
+fn add(lines: &mut String, path: &Path) -> Result<()> {
     let failed = || format!("cannot read {}", path.display());
-    hash.update(path.file_name().unwrap_or_default().as_encoded_bytes());
     if path.is_dir() {
         let entries: std::io::Result<Vec<_>> = fs::read_dir(path).with_context(failed)?.collect();
         let mut paths: Vec<PathBuf> = entries.with_context(failed)?.iter().map(fs::DirEntry::path).collect();
         paths.sort();
-        hash.update(paths.len().to_le_bytes());
-        return paths.iter().try_for_each(|path| add(hash, path));
+        return paths.iter().try_for_each(|path| add(lines, path));
     }
-    let bytes = fs::read(path).with_context(failed)?;
-    hash.update(bytes.len().to_le_bytes());
-    hash.update(bytes);
+    *lines += &format!("{} {}\n", path.display(), sha256(&fs::read(path).with_context(failed)?));
     Ok(())
 }
 

@@ -2,11 +2,11 @@
 
 use super::suite::Test;
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -102,36 +102,24 @@ fn end_group(child: &mut Child) -> Result<()> {
 /// Returns whether all were done.
 ///
 /// # Errors
-/// The first of `work`, or when a folder cannot be removed.
+/// One of `work`.
 pub(super) fn share_out<T: Sync>(
     items: &[T],
     until: Option<Instant>,
-    work: impl Fn(&Lane, &T) -> Result<()> + Sync,
+    work: impl Fn(&Lane, &T) -> Result<()> + Sync + Send,
 ) -> Result<bool> {
-    let next = AtomicUsize::new(0);
-    let failed = Mutex::new(None);
     let folder = std::env::temp_dir().join(format!("octopus-faults-{}", std::process::id()));
-    let late = || until.is_some_and(|until| Instant::now() >= until);
-    let lane = |number: usize| {
-        let lane = Lane { folder: folder.join(number.to_string()) };
-        while !late() {
-            let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            if let Err(error) = work(&lane, item) {
-                next.store(items.len(), Ordering::Relaxed);
-                failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
-            }
+    let in_time = AtomicBool::new(true);
+    let outcome = items.par_iter().try_for_each(|item| {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            in_time.store(false, Ordering::Relaxed);
+            return Ok(());
         }
-    };
-    thread::scope(|scope| {
-        for number in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(move || lane(number));
-        }
+        let number = rayon::current_thread_index().unwrap_or(0);
+        work(&Lane { folder: folder.join(number.to_string()) }, item)
     });
     let _ = fs::remove_dir_all(&folder);
-    match failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-        Some(error) => Err(error),
-        None => Ok(next.into_inner() >= items.len()),
-    }
+    outcome.map(|()| in_time.into_inner())
 }
 
 #[cfg(test)]

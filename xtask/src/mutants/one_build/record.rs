@@ -1,4 +1,4 @@
-//! What became of the faults that were tried, in this call or before.
+//! The record keeps what became of the faults that were tried, in this call or before.
 
 use super::journal::Journal;
 use anyhow::Result;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What became of a fault.
+/// An outcome says how the trial of a fault ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Outcome {
     /// A test failed.
@@ -15,7 +15,7 @@ pub(super) enum Outcome {
     TimedOut,
     /// All tests that reach it passed.
     Missed,
-    /// Those passed that there was time for.
+    /// The tests that there was time for passed.
     OutOfTime,
     /// It was no program.
     NotCompiling,

@@ -1,4 +1,4 @@
-//! What became of the faults: a table of the crates, then those that no test noticed.
+//! The summary says what became of the faults: a table of the crates, then the faults that no test noticed.
 
 use super::list::ListedFault;
 use super::placed::Placed;
