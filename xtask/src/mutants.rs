@@ -4,6 +4,7 @@
 //! no longer in the sources, or stands there twice, ends the task: a list of faults that do nothing proves nothing.
 
 mod calibrated;
+mod equivalent;
 mod faults;
 mod generated;
 mod one_build;

@@ -2,9 +2,9 @@
 //! read and write.
 //!
 //! cargo-mutants itself puts in the faults of a change, with a build for each. All faults would take days that way, so
-//! they are tried in one build. Survivors that mean the same as what they replace stand in `.cargo/mutants.toml`, each with
-//! its reason.
+//! they are tried in one build. Survivors that mean the same as what they replace stand in a list, each with its reason.
 
+use super::equivalent::Equivalents;
 use super::one_build::{self, TrialOptions};
 use super::workshop::Workshop;
 use crate::run::{self, TaskOutcome, cargo, cargo_has, git};
@@ -163,15 +163,12 @@ impl CargoMutants {
         Ok(listed.lines().filter(|line| line.starts_with("crates/")).count())
     }
 
-    /// Returns all faults of the seven crates as JSON, those that `.cargo/mutants.toml` leaves out only without
-    /// `configured`.
+    /// Returns all faults of the seven crates as JSON.
     ///
     /// # Errors
     /// When cargo-mutants fails.
-    pub(super) fn list(&self, configured: bool) -> Result<String> {
-        let mut command = self.command(&CRATES);
-        command.args(["--list", "--json"]);
-        run::output(if configured { &mut command } else { command.arg("--no-config") })
+    pub(super) fn list(&self) -> Result<String> {
+        run::output(self.command(&CRATES).args(["--list", "--json"]))
     }
 
     fn put_in(&self, part: Option<(usize, usize)>) -> Result<TaskOutcome> {
@@ -206,10 +203,21 @@ impl CargoMutants {
         command.arg("--output").arg(self.workshop.build());
         match run::status(&mut command)?.code() {
             Some(0) => Ok(TaskOutcome::Passed),
-            // Faults that no test noticed, or that tests could not end with.
+            // Faults that no test noticed.
+            Some(2) if self.only_equivalent_missed()? => Ok(TaskOutcome::Passed),
+            // The same, or those that tests could not end with.
             Some(2 | 3) => Ok(TaskOutcome::Failed(1)),
             code => bail!("cargo-mutants ended with {code:?}"),
         }
+    }
+
+    /// Returns whether all that was missed stands in the list of equivalent faults.
+    fn only_equivalent_missed(&self) -> Result<bool> {
+        let source = self.workshop.source();
+        let equivalents = Equivalents::read(source)?;
+        let missed = self.outcomes("missed.txt")?;
+        let listed: Result<Vec<bool>> = missed.iter().map(|name| equivalents.has_named(source, name)).collect();
+        Ok(listed?.into_iter().all(|listed| listed))
     }
 
     fn outcomes_folder(&self) -> PathBuf {

@@ -20,6 +20,7 @@ mod summary;
 mod switch;
 mod trial;
 
+use super::equivalent::Equivalents;
 use super::generated::CargoMutants;
 use crate::run::TaskOutcome;
 use anyhow::Result;
@@ -27,7 +28,7 @@ use folder::Folder;
 use list::ListedFault;
 use placed::Placed;
 use record::{Outcome, Record, Tried};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use summary::Summary;
 use trial::Trial;
@@ -52,10 +53,9 @@ pub(super) struct TrialOptions<'a> {
 /// When the faults cannot be listed, placed or built, or the tests fail without any.
 pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Result<TaskOutcome> {
     let workshop = cargo_mutants.workshop();
-    let faults = list::read(&cargo_mutants.list(false)?)?;
-    // Those that `.cargo/mutants.toml` leaves out are built all the same: a line there makes no new build.
-    let in_question = list::read(&cargo_mutants.list(true)?)?;
-    let chosen = chosen(&faults, &in_question, options);
+    let faults = list::read(&cargo_mutants.list()?)?;
+    let lines = list::source_lines(workshop.source(), &faults)?;
+    let chosen = chosen(&faults, options);
     let folder = Folder::open(workshop, &faults)?;
     let placed = placed::place(workshop, &folder, &faults)?;
     let tests = suite::list(&folder)?;
@@ -64,19 +64,31 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
 
     let until = options.limit.map(|limit| Instant::now() + limit);
     let mut record = Record::open(&folder.file(TRIED))?;
-    let reachable = |&fault: &usize| placed.has(fault) && !by_fault[fault].is_empty();
+    // Those in the list of equivalent ones are built all the same: a line there makes no new build.
+    let equivalents = Equivalents::read(workshop.source())?;
+    let equivalent = |fault: usize| equivalents.has(&faults[fault].name, &lines[fault]);
+    let reachable = |&fault: &usize| placed.has(fault) && !by_fault[fault].is_empty() && !equivalent(fault);
     let asked: Vec<usize> = chosen.iter().copied().filter(reachable).collect();
     let trial = Trial { faults: &faults, tests: &tests, reached: &reached, by_fault: &by_fault };
-    let in_time = trial.run(&asked, &mut record, until)?;
+    let in_time = trial.run(&asked, &mut record, &folder.earlier()?, until)?;
 
-    let rest = left_over(&chosen, &placed, &record);
+    let mut rest = left_over(&chosen, &placed, &record);
+    rest.retain(|&fault| !equivalent(fault));
     if !rest.is_empty() {
         eprintln!("xtask: {} faults have no place in the one build, and are left to cargo-mutants", rest.len());
     }
     // What is known is told even if cargo-mutants cannot go on from there.
     let one_by_one = if in_time { put_in(cargo_mutants, &faults, &rest, &mut record) } else { Ok(()) };
-    let tried = |fault| record.get(fault);
-    let summary = Summary { faults: &faults, chosen: &chosen, placed: &placed, by_fault: &by_fault, tried: &tried };
+    let (tried, line) = (|fault| record.get(fault), |fault: usize| &*lines[fault]);
+    let summary = Summary {
+        faults: &faults,
+        chosen: &chosen,
+        placed: &placed,
+        by_fault: &by_fault,
+        equivalent: &equivalent,
+        line: &line,
+        tried: &tried,
+    };
     print!("{}", summary.text());
     if !in_time {
         eprintln!("xtask: the time is up; the next call goes on");
@@ -86,12 +98,11 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
 }
 
 /// Returns the numbers of the faults that are asked for.
-fn chosen(faults: &[ListedFault], in_question: &[ListedFault], options: TrialOptions<'_>) -> Vec<usize> {
-    let names: HashSet<&str> = in_question.iter().map(|fault| &*fault.name).collect();
+fn chosen(faults: &[ListedFault], options: TrialOptions<'_>) -> Vec<usize> {
     let of_crate =
         |fault: &ListedFault| options.crates.iter().any(|name| fault.package.strip_prefix("octopus-") == Some(*name));
     let (k, n) = options.part.unwrap_or((1, 1));
-    let asked = |(_, fault): &(usize, &ListedFault)| of_crate(fault) && names.contains(&*fault.name);
+    let asked = |(_, fault): &(usize, &ListedFault)| of_crate(fault);
     faults.iter().enumerate().filter(asked).map(|(number, _)| number).skip(k - 1).step_by(n).collect()
 }
 
@@ -116,7 +127,7 @@ fn put_in(cargo_mutants: &CargoMutants, faults: &[ListedFault], rest: &[usize], 
     ] {
         for name in cargo_mutants.outcomes(file)? {
             if let Some(&fault) = numbers.get(&*name) {
-                record.add(Tried { fault, name, outcome, noticed_by: None, tests: 0, reached_by: 0 })?;
+                record.add(Tried { fault, name, outcome, noticed_by: None, tests: 0, reached_by: 0, budget: 0.0 })?;
             }
         }
     }
@@ -129,18 +140,17 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn crates_parts_and_what_is_left_out_limit_the_faults() {
+    fn crates_and_parts_limit_the_faults() {
         let fault = |number: usize| {
             json!({ "name": number.to_string(), "file": "a.rs", "genre": "FnValue", "replacement": "0",
                 "package": if number < 6 { "octopus-runs" } else { "octopus-cli" }, "function": null,
                 "span": { "start": { "line": 1, "column": 1 } } })
         };
         let faults = list::read(&json!((0..9).map(fault).collect::<Vec<_>>()).to_string()).unwrap();
-        let numbers = |crates: &'static [&'static str], part| {
-            chosen(&faults, &faults[1..], TrialOptions { crates, part, limit: None })
-        };
+        let numbers =
+            |crates: &'static [&'static str], part| chosen(&faults, TrialOptions { crates, part, limit: None });
         assert_eq!(numbers(&["cli"], None), [6, 7, 8]);
-        assert_eq!(numbers(&["cli", "runs"], Some((2, 3))), [2, 5, 8]);
+        assert_eq!(numbers(&["cli", "runs"], Some((2, 3))), [1, 4, 7]);
     }
 
     #[test]
@@ -150,7 +160,7 @@ mod tests {
         let mut record = Record::open(&path).unwrap();
         assert_eq!(left_over(&[0, 1, 2, 3], &placed, &record), [2, 3]);
         let (name, outcome) = (String::new(), Outcome::Missed);
-        record.add(Tried { fault: 3, name, outcome, noticed_by: None, tests: 0, reached_by: 0 }).unwrap();
+        record.add(Tried { fault: 3, name, outcome, noticed_by: None, tests: 0, reached_by: 0, budget: 0.0 }).unwrap();
         // A later call knows it too.
         let record = Record::open(&path).unwrap();
         assert_eq!(left_over(&[0, 1, 2, 3], &placed, &record), [2]);

@@ -1,6 +1,9 @@
 //! The folder of the one build: the sources with faults, what is built from them, and what is known so far.
 
+use super::TRIED;
+use super::journal::Journal;
 use super::list::ListedFault;
+use super::record::Tried;
 use super::switch;
 use crate::bundle::sha256;
 use crate::mutants::workshop::Workshop;
@@ -8,19 +11,23 @@ use crate::run::{self, cargo};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What decides how a trial ends: the sources, the tests and what they read. `.cargo/mutants.toml` does not: which
-/// faults are left out there is asked anew each time.
+/// What decides how a trial ends: the sources, the tests and what they read. The list of equivalent faults does not: it
+/// is read anew each time.
 const DECISIVE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "crates", "benchmarks", "kernels", "vendor"];
 
 /// The version of how faults are placed and tried; one more makes all that is known void.
-const METHOD: u32 = 1;
+const METHOD: u32 = 2;
 
 /// The file that says what the rest of the folder was made from.
 const KEY: &str = "key";
+
+/// The file with what was tried with other sources or other tests.
+const EARLIER: &str = "earlier.jsonl";
 
 pub(super) struct Folder {
     path: PathBuf,
@@ -44,16 +51,29 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Removes what is known, but not what is built: most of that serves again.
+    /// Removes what is known, but not what is built: most of that serves again. Which test has noticed which fault is
+    /// kept apart, as advice.
     fn forget(&self) -> Result<()> {
         fs::create_dir_all(&self.path).with_context(|| format!("cannot make {}", self.path.display()))?;
+        let known = self.earlier()?.into_iter().chain(Journal::<Tried>::read(&self.file(TRIED))?);
+        let noticed = known.filter(|tried| tried.noticed_by.is_some());
+        let earlier: BTreeMap<String, Tried> = noticed.map(|tried| (tried.name.clone(), tried)).collect();
         for entry in fs::read_dir(&self.path).with_context(|| format!("cannot read {}", self.path.display()))? {
             let path = entry.context("cannot read a folder's entry")?.path();
             if path.is_file() {
                 fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
             }
         }
-        Ok(())
+        let mut journal = Journal::open(&self.file(EARLIER))?.0;
+        earlier.values().try_for_each(|tried| journal.add(tried))
+    }
+
+    /// Returns which tests have noticed faults of other sources, or before there were other tests.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn earlier(&self) -> Result<Vec<Tried>> {
+        Journal::read(&self.file(EARLIER))
     }
 
     /// Returns the folder of the sources with faults.
@@ -180,7 +200,7 @@ mod tests {
         let first = write("crates/b/c.rs", "x");
         assert_eq!(first.len(), 64);
         assert_eq!(write("docs/a.md", "y"), first);
-        assert_eq!(write(".cargo/mutants.toml", "exclude_re = []"), first);
+        assert_eq!(write("xtask/equivalent-faults.toml", "equivalent = []"), first);
         assert_ne!(write("crates/b/c.rs", "y"), first);
         assert_eq!(write("crates/b/c.rs", "x"), first);
         assert_ne!(write("crates/b/d.rs", ""), first);

@@ -15,18 +15,29 @@ pub(super) struct Journal<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
+    /// Returns what stands in the journal at `path`, if there is one.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(super) fn read(path: &Path) -> Result<Vec<T>> {
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let text = fs::read_to_string(path).with_context(|| format!("cannot open {}", path.display()))?;
+        Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    }
+
     /// Opens the journal and returns what stands in it. A last line that was broken off goes.
     ///
     /// # Errors
     /// When the file cannot be read or written.
     pub(super) fn open(path: &Path) -> Result<(Self, Vec<T>)> {
         let failed = || format!("cannot open {}", path.display());
-        let text = if path.exists() { fs::read_to_string(path).with_context(failed)? } else { String::new() };
-        let known: Vec<(&str, T)> =
-            text.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?))).collect();
-        fs::write(path, known.iter().map(|(line, _)| format!("{line}\n")).collect::<String>()).with_context(failed)?;
+        let known = Self::read(path)?;
+        let lines: Result<Vec<String>> = known.iter().map(line).collect();
+        fs::write(path, lines?.concat()).with_context(failed)?;
         let file = OpenOptions::new().append(true).open(path).with_context(failed)?;
-        Ok((Self { path: path.to_owned(), file, of: PhantomData }, known.into_iter().map(|(_, entry)| entry).collect()))
+        Ok((Self { path: path.to_owned(), file, of: PhantomData }, known))
     }
 
     /// Writes one more entry.
@@ -34,9 +45,12 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// # Errors
     /// When it cannot be written.
     pub(super) fn add(&mut self, entry: &T) -> Result<()> {
-        let line = serde_json::to_string(entry).context("an entry cannot be written as JSON")? + "\n";
-        self.file.write_all(line.as_bytes()).with_context(|| format!("cannot write {}", self.path.display()))
+        self.file.write_all(line(entry)?.as_bytes()).with_context(|| format!("cannot write {}", self.path.display()))
     }
+}
+
+fn line<T: Serialize>(entry: &T) -> Result<String> {
+    Ok(serde_json::to_string(entry).context("an entry cannot be written as JSON")? + "\n")
 }
 
 #[cfg(test)]

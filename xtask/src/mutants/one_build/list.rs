@@ -2,6 +2,9 @@
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
 
 /// One fault. What the sources say in its place is not kept: it stands in the sources.
 #[derive(Clone, Debug, Deserialize)]
@@ -16,8 +19,6 @@ pub(super) struct ListedFault {
     pub(super) genre: Genre,
     /// What stands there instead; empty when something is left out.
     pub(super) replacement: String,
-    /// The function around it.
-    pub(super) function: Option<Function>,
     /// What is replaced.
     pub(super) span: Span,
 }
@@ -38,12 +39,6 @@ pub(super) enum Genre {
     /// One that a later cargo-mutants makes.
     #[serde(other)]
     Unknown,
-}
-
-/// A function's name; there is more about it that nobody asks for.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Function {
-    pub(super) function_name: String,
 }
 
 /// A place in a file.
@@ -67,9 +62,44 @@ pub(super) fn read(json: &str) -> Result<Vec<ListedFault>> {
     serde_json::from_str(json).context("cargo-mutants' list of faults is not of the form that is known here")
 }
 
+/// Returns the line of the sources, below `root`, that each fault is in.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(super) fn source_lines(root: &Path, faults: &[ListedFault]) -> Result<Vec<String>> {
+    let mut texts: HashMap<&str, String> = HashMap::new();
+    let mut lines = Vec::with_capacity(faults.len());
+    for fault in faults {
+        if !texts.contains_key(&*fault.file) {
+            let text =
+                fs::read_to_string(root.join(&fault.file)).with_context(|| format!("cannot read {}", fault.file))?;
+            texts.insert(&fault.file, text);
+        }
+        let line = texts[&*fault.file].lines().nth(fault.span.start.line.saturating_sub(1));
+        lines.push(line.unwrap_or_default().trim().to_owned());
+    }
+    Ok(lines)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faults_have_the_line_that_they_begin_in() {
+        let folder = std::env::temp_dir().join(format!("octopus-source-lines-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.rs"), "one\n  two\n").unwrap();
+        let fault = |line: usize| {
+            let json = format!(
+                r#"[{{"name": "", "file": "a.rs", "package": "", "genre": "FnValue", "replacement": "",
+                "span": {{"start": {{"line": {line}, "column": 1}}}}}}]"#
+            );
+            read(&json).unwrap().remove(0)
+        };
+        assert_eq!(source_lines(&folder, &[fault(2), fault(1)]).unwrap(), ["two", "one"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn a_list_is_read() {
@@ -80,7 +110,6 @@ mod tests {
             "function": null, "span": {"start": {"line": 1, "column": 1}, "end": {"line": 1, "column": 2}}}]"#;
         let [first, second] = &read(json).unwrap()[..] else { panic!("two faults") };
         assert_eq!((first.genre, first.span.start), (Genre::BinaryOperator, Position { line: 2, column: 9 }));
-        assert_eq!(first.function.as_ref().map(|function| &*function.function_name), Some("f"));
         assert_eq!(second.genre, Genre::Unknown);
         assert!(read("{}").is_err());
     }

@@ -22,7 +22,7 @@ pub(super) enum Outcome {
 }
 
 /// What was tried with a fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tried {
     pub(super) fault: usize,
     /// Its name, for whoever reads the file.
@@ -34,6 +34,8 @@ pub(super) struct Tried {
     pub(super) tests: usize,
     /// How many reach it.
     pub(super) reached_by: usize,
+    /// How many seconds there were for them.
+    pub(super) budget: f64,
 }
 
 /// All that was tried.
@@ -55,6 +57,11 @@ impl Record {
     /// Returns what was tried with a fault.
     pub(super) fn get(&self, fault: usize) -> Option<&Tried> {
         self.tried.get(&fault)
+    }
+
+    /// Returns all that was tried.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Tried> {
+        self.tried.values()
     }
 
     /// Adds what was tried with a fault, on disk too.

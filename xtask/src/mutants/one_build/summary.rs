@@ -14,16 +14,18 @@ enum Status {
     TimedOut,
     Missed,
     NotReached,
+    Equivalent,
     NotCompiling,
     Untried,
 }
 
 /// The columns of the table.
-const COLUMNS: [(&str, Status); 6] = [
+const COLUMNS: [(&str, Status); 7] = [
     ("caught", Status::Caught),
     ("ended by time", Status::TimedOut),
     ("missed", Status::Missed),
     ("not reached", Status::NotReached),
+    ("equivalent", Status::Equivalent),
     ("no program", Status::NotCompiling),
     ("not tried", Status::Untried),
 ];
@@ -35,6 +37,10 @@ pub(super) struct Summary<'a> {
     pub(super) placed: &'a Placed,
     /// The tests that reach each fault.
     pub(super) by_fault: &'a [Vec<usize>],
+    /// Whether a fault stands in the list of equivalent ones.
+    pub(super) equivalent: &'a dyn Fn(usize) -> bool,
+    /// The line of the sources that a fault is in.
+    pub(super) line: &'a dyn Fn(usize) -> &'a str,
     /// What was tried with a fault.
     pub(super) tried: &'a dyn Fn(usize) -> Option<&'a Tried>,
 }
@@ -44,6 +50,7 @@ impl Summary<'_> {
         match (self.tried)(fault).map(|tried| tried.outcome) {
             Some(Outcome::Caught) => Status::Caught,
             Some(Outcome::TimedOut) => Status::TimedOut,
+            _ if (self.equivalent)(fault) => Status::Equivalent,
             Some(Outcome::Missed | Outcome::OutOfTime) => Status::Missed,
             Some(Outcome::NotCompiling) => Status::NotCompiling,
             None if self.placed.not_compiling.contains(&fault) => Status::NotCompiling,
@@ -68,7 +75,8 @@ impl Summary<'_> {
             }
             if survived(status) {
                 // Writing into a string does not fail.
-                let _ = writeln!(list, "{}{}", self.faults[fault].name, self.note(fault, status));
+                let _ =
+                    writeln!(list, "{}: {}{}", self.faults[fault].name, (self.line)(fault), self.note(fault, status));
             }
         }
         let mut rows = vec![head()];
@@ -79,9 +87,9 @@ impl Summary<'_> {
 
     fn note(&self, fault: usize, status: Status) -> String {
         match (self.tried)(fault) {
-            None if status == Status::NotReached => ": no test reaches it".to_owned(),
+            None if status == Status::NotReached => "  # no test reaches it".to_owned(),
             Some(Tried { outcome: Outcome::OutOfTime, tests, reached_by, .. }) => {
-                format!(": there was time for {tests} of the {reached_by} tests that reach it")
+                format!("  # there was time for {tests} of the {reached_by} tests that reach it")
             }
             _ => String::new(),
         }
@@ -100,7 +108,7 @@ fn head() -> Vec<String> {
 fn row(name: &str, counts: &BTreeMap<Status, usize>) -> Vec<String> {
     let count = |status: Status| counts.get(&status).copied().unwrap_or(0);
     let noticed = count(Status::Caught) + count(Status::TimedOut);
-    let survived = count(Status::Missed) + count(Status::NotReached);
+    let survived = count(Status::Missed) + count(Status::NotReached) + count(Status::Equivalent);
     let share = match noticed + survived {
         0 => "-".to_owned(),
         all => format!("{:.1} %", 100.0 * noticed as f64 / all as f64),
@@ -122,9 +130,9 @@ mod tests {
             json!({ "name": name, "file": "a.rs", "package": package, "genre": "FnValue", "replacement": "0",
                 "function": null, "span": { "start": { "line": 1, "column": 1 } } })
         };
-        let names = ["zero", "one", "two", "three", "four", "five", "six"];
-        let packages = ["octopus-runs", "octopus-cli"];
-        let rows: Vec<_> = names.iter().enumerate().map(|(i, name)| fault(name, packages[i / 6])).collect();
+        let names = ["zero", "one", "two", "three", "four", "five", "six", "seven"];
+        let package = |number: usize| if number == 6 { "octopus-cli" } else { "octopus-runs" };
+        let rows: Vec<_> = names.iter().enumerate().map(|(i, name)| fault(name, package(i))).collect();
         let faults = list::read(&json!(rows).to_string()).unwrap();
         let placed = Placed { not_compiling: [4].into(), left_over: [5].into() };
         let outcomes = [Outcome::Caught, Outcome::TimedOut, Outcome::OutOfTime];
@@ -133,28 +141,32 @@ mod tests {
             .enumerate()
             .map(|(fault, &outcome)| {
                 let name = String::new();
-                (fault, Tried { fault, name, outcome, noticed_by: None, tests: 3, reached_by: 9 })
+                (fault, Tried { fault, name, outcome, noticed_by: None, tests: 3, reached_by: 9, budget: 2.0 })
             })
             .collect();
-        let by_fault: Vec<Vec<usize>> = (0..7).map(|fault| if fault == 3 { vec![] } else { vec![0] }).collect();
-        let chosen: Vec<usize> = (0..7).collect();
+        let by_fault: Vec<Vec<usize>> = (0..8).map(|fault| if fault == 3 { vec![] } else { vec![0] }).collect();
+        let chosen: Vec<usize> = (0..8).collect();
         let summary = Summary {
             faults: &faults,
             chosen: &chosen,
             placed: &placed,
             by_fault: &by_fault,
+            equivalent: &|fault| fault == 7,
+            line: &|fault| if fault == 2 { "a + b" } else { "c" },
             tried: &|fault| tried.get(&fault),
         };
         let text = summary.text();
         let cells: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(cells[1], ["cli", "1", "0", "0", "0", "0", "0", "1", "-"], "{text}");
-        assert_eq!(cells[2], ["runs", "6", "1", "1", "1", "1", "1", "1", "50.0", "%"], "{text}");
-        assert_eq!(cells[3], ["all", "7", "1", "1", "1", "1", "1", "2", "50.0", "%"], "{text}");
+        assert_eq!(cells[1], ["cli", "1", "0", "0", "0", "0", "0", "0", "1", "-"], "{text}");
+        assert_eq!(cells[2], ["runs", "7", "1", "1", "1", "1", "1", "1", "1", "40.0", "%"], "{text}");
+        assert_eq!(cells[3], ["all", "8", "1", "1", "1", "1", "1", "1", "2", "40.0", "%"], "{text}");
         assert!(
-            text.ends_with("\ntwo: there was time for 3 of the 9 tests that reach it\nthree: no test reaches it\n"),
+            text.ends_with(
+                "\ntwo: a + b  # there was time for 3 of the 9 tests that reach it\nthree: c  # no test reaches it\n"
+            ),
             "{text}"
         );
         assert!(summary.any_survived());
-        assert!(!Summary { chosen: &[0, 1, 4, 5], ..summary }.any_survived());
+        assert!(!Summary { chosen: &[0, 1, 4, 5, 7], ..summary }.any_survived());
     }
 }

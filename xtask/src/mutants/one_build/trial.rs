@@ -6,14 +6,16 @@ use super::reach::Reach;
 use super::record::{Outcome, Record, Tried};
 use super::suite::Test;
 use super::switch;
+use crate::mutants::equivalent;
 use anyhow::Result;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Tests of one fault take at most this long altogether; then it is taken for missed.
-const BUDGET: Duration = Duration::from_secs(60);
+/// Tests of one fault take at most so many seconds altogether. Faults that need more wait until all others were tried;
+/// after the last round they are taken for missed.
+const BUDGETS: [f64; 2] = [2.0, 60.0];
 /// A test may take this long, and this many times what it takes without a fault.
 const LEAST_LIMIT: f64 = 20.0;
 const LIMIT_FACTOR: f64 = 8.0;
@@ -41,21 +43,45 @@ struct Progress<'a> {
 
 impl Trial<'_> {
     /// Tries those of `chosen` that are not in the record yet, until it is late. Returns whether there was time for
-    /// all.
+    /// all. What the record and `earlier` know of other faults says which tests to try first.
     ///
     /// # Errors
     /// When a test cannot be started or the record cannot be written.
-    pub(super) fn run(&self, chosen: &[usize], record: &mut Record, until: Option<Instant>) -> Result<bool> {
-        let mut todo: Vec<usize> = chosen.iter().copied().filter(|&fault| record.get(fault).is_none()).collect();
+    pub(super) fn run(
+        &self,
+        chosen: &[usize],
+        record: &mut Record,
+        earlier: &[Tried],
+        until: Option<Instant>,
+    ) -> Result<bool> {
+        let mut in_time = true;
+        for budget in BUDGETS {
+            in_time = in_time && self.round(chosen, record, earlier, budget, until)?;
+        }
+        Ok(in_time)
+    }
+
+    fn round(
+        &self,
+        chosen: &[usize],
+        record: &mut Record,
+        earlier: &[Tried],
+        budget: f64,
+        until: Option<Instant>,
+    ) -> Result<bool> {
+        let known = |tried: &Tried| tried.outcome != Outcome::OutOfTime || tried.budget >= budget;
+        let mut todo: Vec<usize> =
+            chosen.iter().copied().filter(|&fault| !record.get(fault).is_some_and(known)).collect();
         todo.sort_by_key(|&fault| scattered(fault));
-        eprintln!("xtask: {} faults to try, {} were tried before", todo.len(), chosen.len() - todo.len());
-        let progress = Mutex::new(Progress { record, kills: Kills::default(), done: 0, survived: 0 });
+        eprintln!("xtask: {} faults to try, with at most {budget} s of tests each", todo.len());
+        let kills = Kills::of(earlier.iter().chain(record.all()), self.tests);
+        let progress = Mutex::new(Progress { record, kills, done: 0, survived: 0 });
         lanes::share_out(&todo, until, |lane, &fault| {
             let order = self.order(fault, &lock(&progress).kills);
-            let (tried, noticed_by) = self.put_in(fault, &order, lane)?;
+            let (tried, noticed_by) = self.put_in(fault, &order, budget, lane)?;
             let mut progress = lock(&progress);
             match noticed_by {
-                Some(test) => progress.kills.add(&self.faults[fault], test),
+                Some(test) => progress.kills.add(&self.faults[fault].name, test),
                 None => progress.survived += 1,
             }
             progress.done += 1;
@@ -67,12 +93,12 @@ impl Trial<'_> {
     }
 
     /// Returns what became of a fault, and the test that noticed it.
-    fn put_in(&self, fault: usize, order: &[usize], lane: &Lane) -> Result<(Tried, Option<usize>)> {
+    fn put_in(&self, fault: usize, order: &[usize], budget: f64, lane: &Lane) -> Result<(Tried, Option<usize>)> {
         let start = Instant::now();
         let number = fault.to_string();
         let (mut outcome, mut noticed_by, mut tests) = (Outcome::Missed, None, 0);
         for &test in order {
-            if start.elapsed() > BUDGET {
+            if start.elapsed().as_secs_f64() > budget {
                 outcome = Outcome::OutOfTime;
                 break;
             }
@@ -88,7 +114,7 @@ impl Trial<'_> {
         }
         let name = self.faults[fault].name.clone();
         let by = noticed_by.map(|test| self.tests[test].name.clone());
-        Ok((Tried { fault, name, outcome, noticed_by: by, tests, reached_by: order.len() }, noticed_by))
+        Ok((Tried { fault, name, outcome, noticed_by: by, tests, reached_by: order.len(), budget }, noticed_by))
     }
 
     /// Returns the tests that reach a fault, those first that promise to notice it soonest.
@@ -96,7 +122,7 @@ impl Trial<'_> {
         let listed = &self.faults[fault];
         let price = |&test: &usize| {
             let own = if self.tests[test].package == listed.package { 3.0 } else { 1.0 };
-            (self.reached[test].seconds + START) / (own * kills.promise(listed, test))
+            (self.reached[test].seconds + START) / (own * kills.promise(&listed.name, test))
         };
         let mut priced: Vec<(f64, usize)> = self.by_fault[fault].iter().map(|test| (price(test), *test)).collect();
         priced.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -114,32 +140,47 @@ fn lock<'a, 'b>(progress: &'a Mutex<Progress<'b>>) -> MutexGuard<'a, Progress<'b
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many faults each test has noticed in a file, and in a function of it.
+/// How many faults each test has noticed in a file, with words of some kind in a function, and in a function.
 #[derive(Default)]
 struct Kills {
-    of: HashMap<(String, Option<String>), HashMap<usize, u32>>,
+    of: HashMap<String, HashMap<usize, u32>>,
 }
 
 impl Kills {
-    fn add(&mut self, fault: &ListedFault, test: usize) {
-        for key in [in_file(fault), in_function(fault)] {
+    /// Returns those of `tests` that have noticed a fault before.
+    fn of<'a>(tried: impl Iterator<Item = &'a Tried>, tests: &[Test]) -> Self {
+        let numbers: HashMap<&str, usize> =
+            tests.iter().enumerate().map(|(number, test)| (&*test.name, number)).collect();
+        let mut kills = Self::default();
+        for tried in tried {
+            if let Some(&test) = tried.noticed_by.as_deref().and_then(|name| numbers.get(name)) {
+                kills.add(&tried.name, test);
+            }
+        }
+        kills
+    }
+
+    fn add(&mut self, fault: &str, test: usize) {
+        for key in keys(fault) {
             *self.of.entry(key).or_default().entry(test).or_default() += 1;
         }
     }
 
     /// Returns how likely `test` notices a fault, against one that has noticed none.
-    fn promise(&self, fault: &ListedFault, test: usize) -> f64 {
-        let count = |key| self.of.get(&key).and_then(|tests| tests.get(&test)).map_or(0.0, |&count| f64::from(count));
-        1.0 + 2.0 * count(in_file(fault)) + 20.0 * count(in_function(fault))
+    fn promise(&self, fault: &str, test: usize) -> f64 {
+        let count = |key| self.of.get(key).and_then(|tests| tests.get(&test)).map_or(0.0, |&count| f64::from(count));
+        let [file, function, words] = keys(fault);
+        1.0 + 2.0 * count(&file) + 20.0 * count(&function) + 100.0 * count(&words)
     }
 }
 
-fn in_file(fault: &ListedFault) -> (String, Option<String>) {
-    (fault.file.clone(), None)
-}
-
-fn in_function(fault: &ListedFault) -> (String, Option<String>) {
-    (fault.file.clone(), Some(fault.function.as_ref().map(|f| f.function_name.clone()).unwrap_or_default()))
+/// Returns what a fault has in common with others: its file, its function, and its words. No line: it may have moved.
+fn keys(fault: &str) -> [String; 3] {
+    let (file, words) = equivalent::place_and_words(fault).unwrap_or((fault, ""));
+    // A function that is replaced as a whole stands at the begin of the words.
+    let replaced = words.strip_prefix("replace ").and_then(|rest| rest.split([' ', '(']).next());
+    let function = words.rsplit_once(" in ").map_or(replaced.unwrap_or_default(), |(_, function)| function);
+    [file.to_owned(), format!("{file} {function}"), format!("{file} {words}")]
 }
 
 #[cfg(test)]
@@ -150,7 +191,7 @@ mod tests {
     use serde_json::json;
 
     fn fault(function: &str) -> serde_json::Value {
-        json!({ "name": function, "file": "a.rs", "package": "octopus-a", "genre": "FnValue", "replacement": "0",
+        json!({ "name": format!("a.rs:1:1: replace + with - in {function}"), "file": "a.rs", "package": "octopus-a", "genre": "FnValue", "replacement": "0",
             "function": { "function_name": function }, "span": { "start": { "line": 1, "column": 1 } } })
     }
 
@@ -173,8 +214,8 @@ mod tests {
         let mut kills = Kills::default();
         assert_eq!(trial.order(0, &kills), [2, 1, 0]);
         // One that has noticed a fault in the function is worth waiting for.
-        kills.add(&faults[0], 0);
-        kills.add(&faults[0], 0);
+        kills.add(&faults[0].name, 0);
+        kills.add("a.rs:7:1: replace f -> u8 with 1", 0);
         assert_eq!(trial.order(0, &kills), [0, 2, 1]);
         assert_eq!(trial.order(1, &kills), [2, 1, 0]);
     }

@@ -27,7 +27,6 @@ fn fault(source: &str, (genre, begin, replacement): (Genre, &str, &str)) -> List
         package: String::new(),
         genre,
         replacement: replacement.to_owned(),
-        function: None,
         span: Span { start },
     }
 }

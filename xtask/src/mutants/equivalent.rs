@@ -1,0 +1,154 @@
+//! Faults of cargo-mutants that mean the same as what they replace, or change only what no test should hold: the
+//! committed list, each with its reason.
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+/// The list, from the repository's root.
+const LIST: &str = "xtask/equivalent-faults.toml";
+
+/// The list as it is read.
+#[derive(Debug, Default)]
+pub(super) struct Equivalents {
+    /// Each as [`entry`] writes it.
+    entries: HashSet<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listing {
+    equivalent: Vec<Entry>,
+}
+
+/// Faults that one reason is true of.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    reason: String,
+    /// `FILE: WORDS: SOURCE LINE`, as [`entry`] writes them.
+    faults: Vec<String>,
+}
+
+impl Equivalents {
+    /// Reads the list of the repository at `root`.
+    ///
+    /// # Errors
+    /// When it cannot be read, a fault stands in it twice or has no source line, or a reason is missing.
+    pub(super) fn read(root: &Path) -> Result<Self> {
+        let path = root.join(LIST);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).with_context(|| LIST.to_owned())
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let listing: Listing = toml::from_str(text).context("it is no list of faults")?;
+        let mut found = Self::default();
+        for Entry { reason, faults } in listing.equivalent {
+            if reason.trim().is_empty() || faults.is_empty() {
+                bail!("an entry needs a reason and faults: {reason:?} {faults:?}");
+            }
+            for fault in faults {
+                if fault.splitn(3, ": ").filter(|part| !part.is_empty()).count() < 3 {
+                    bail!("{fault:?} is not FILE: WORDS: SOURCE LINE");
+                }
+                if let Some(twice) = found.entries.replace(fault) {
+                    bail!("{twice:?} stands there twice");
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns whether the list has a fault. `name` is cargo-mutants' name for it, and `line` the line of the sources
+    /// that it is in.
+    pub(super) fn has(&self, name: &str, line: &str) -> bool {
+        self.entries.contains(&entry(name, line))
+    }
+
+    /// Returns whether the list has the fault of this name in the sources below `root`.
+    ///
+    /// # Errors
+    /// When the name is none, or its file cannot be read.
+    pub(super) fn has_named(&self, root: &Path, name: &str) -> Result<bool> {
+        let mut place = name.splitn(3, ':');
+        let (file, line) = (place.next().unwrap_or_default(), place.next().and_then(|line| line.parse::<usize>().ok()));
+        let line = line.with_context(|| format!("{name:?} is no fault of cargo-mutants"))?;
+        let text = fs::read_to_string(root.join(file)).with_context(|| format!("cannot read {file}"))?;
+        Ok(self.has(name, text.lines().nth(line.saturating_sub(1)).unwrap_or_default()))
+    }
+}
+
+/// Returns a fault as the list has it.
+pub(super) fn entry(name: &str, line: &str) -> String {
+    let (file, words) = place_and_words(name).unwrap_or((name, ""));
+    format!("{file}: {words}: {}", line.trim())
+}
+
+/// Splits `crates/a/src/b.rs:12:5: replace + with - in f` into its file and its words.
+pub(super) fn place_and_words(name: &str) -> Option<(&str, &str)> {
+    let (place, words) = name.split_once(": ")?;
+    Some((place.split_once(':')?.0, words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    const NAME: &str = "crates/a/src/b.rs:12:5: replace A::f -> Option<B> with None";
+
+    fn list(faults: &[&str]) -> Result<Equivalents> {
+        Equivalents::parse(&format!("[[equivalent]]\nreason = \"why\"\nfaults = {faults:?}\n"))
+    }
+
+    #[test]
+    fn a_fault_is_found_wherever_its_line_has_moved() {
+        let line = "    fn f(x: u8) -> Option<B> {";
+        let text = entry(NAME, line);
+        assert_eq!(text, "crates/a/src/b.rs: replace A::f -> Option<B> with None: fn f(x: u8) -> Option<B> {");
+        let found = list(&[&text]).unwrap();
+        assert!(found.has(&NAME.replace("12:5", "40:1"), line));
+        assert!(!found.has(NAME, "fn g() {"));
+        assert!(!found.has(&NAME.replace("None", "Some(B)"), line));
+        assert!(!found.has(&NAME.replace("b.rs", "c.rs"), line));
+    }
+
+    #[test]
+    fn a_name_is_looked_up_in_its_file() {
+        let folder = std::env::temp_dir().join(format!("octopus-equivalent-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.rs"), "one\n  two\n").unwrap();
+        let found = list(&["a.rs: replace + with - in f: two"]).unwrap();
+        assert!(found.has_named(&folder, "a.rs:2:3: replace + with - in f").unwrap());
+        assert!(!found.has_named(&folder, "a.rs:1:3: replace + with - in f").unwrap());
+        assert!(found.has_named(&folder, "b.rs:1:3: replace + with - in f").is_err());
+        assert!(found.has_named(&folder, "no fault").is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn entries_say_all_and_once() {
+        let said = |faults: &[&str]| format!("{:#}", list(faults).unwrap_err());
+        assert!(said(&["a.rs: words: x", "a.rs: words: x"]).contains("stands there twice"));
+        assert!(said(&["a.rs: words"]).contains("is not FILE: WORDS: SOURCE LINE"));
+        assert!(said(&[]).contains("needs a reason and faults"));
+        assert!(Equivalents::parse("[[equivalent]]\nreason = \" \"\nfaults = [\"a: b: c\"]\n").is_err());
+    }
+
+    #[test]
+    fn the_committed_list_is_about_lines_that_are_there() {
+        let root = crate::root();
+        let found = Equivalents::read(&root).unwrap();
+        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+        for fault in &found.entries {
+            let (file, rest) = fault.split_once(": ").unwrap();
+            let text = texts.entry(file).or_insert_with(|| fs::read_to_string(root.join(file)).expect(file));
+            let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let there = lines.any(|line| rest.strip_suffix(line).is_some_and(|words| words.ends_with(": ")));
+            assert!(there, "{LIST}: the line of {fault:?} is not there any more: remove it");
+        }
+    }
+}
