@@ -3,8 +3,10 @@
 use crate::run::{self, TaskOutcome, cargo, cargo_has};
 use crate::{chromium, skipped, venv};
 use anyhow::Result;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::thread;
 
 /// What the user asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -38,17 +40,7 @@ impl TestOptions {
 /// # Errors
 /// When cargo cannot be started.
 pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
-    let pythons = if options.no_python {
-        eprintln!("xtask: --no-python: tests that need ArviZ will be SKIPPED");
-        Vec::new()
-    } else {
-        venv::pythons(root)
-    };
-    if options.filters.is_empty() {
-        chromium::ensure();
-    }
     let nextest = cargo_has(root, "nextest");
-    let mut outcomes = Vec::new();
     let (name, mut tests) = if nextest {
         let mut tests = cargo(root, &["nextest", "run", "--workspace", "--release", "--no-fail-fast"]);
         tests.args(&options.filters);
@@ -59,6 +51,17 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
         tests.args(&options.filters);
         ("tests and doctests", tests)
     };
+    // Environments wait for the network, and the compiler does not.
+    let (built, pythons) = thread::scope(|scope| {
+        let environments = scope.spawn(|| prepare(root, options));
+        let mut build = cargo(root, &["test", "--workspace", "--release", "--no-run"]);
+        let built = run::step("building the tests", &mut build, |_| NOT_BUILT);
+        (built, environments.join().unwrap_or_default())
+    });
+    let mut outcomes = vec![built?];
+    if outcomes != [TaskOutcome::Passed] {
+        return Ok(TaskOutcome::Failed(NOT_BUILT));
+    }
     tests.envs(pythons);
     skipped::forget(root);
     outcomes.push(run::step(name, &mut tests, test_code)?);
@@ -73,11 +76,26 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))
 }
 
-/// 1 when tests failed, 3 when they could not be built or found. `cargo test` gives 101 for either.
+/// Makes what tests use if it is there; returns the environment variables that tell them of it.
+fn prepare(root: &Path, options: &TestOptions) -> Vec<(&'static str, OsString)> {
+    if options.filters.is_empty() {
+        chromium::ensure();
+    }
+    if options.no_python {
+        eprintln!("xtask: --no-python: tests that need ArviZ will be SKIPPED");
+        return Vec::new();
+    }
+    venv::pythons(root)
+}
+
+/// The exit code when tests could not be built or found.
+const NOT_BUILT: u8 = 3;
+
+/// 1 when tests failed.
 fn test_code(status: ExitStatus) -> u8 {
     match status.code() {
         Some(100 | 101) => 1,
-        _ => 3,
+        _ => NOT_BUILT,
     }
 }
 

@@ -42,6 +42,14 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
+    /// Philox written anew in Python, at counters (0, part, number, 8): 3 is the seed's part, and step 5 is part 21.
+    #[test]
+    fn numbers_are_those_of_their_address() {
+        let seed = 0x0123_4567_89ab_cdef;
+        assert_eq!(sampler_seed(seed, 7), 0xe1a8_90f9_a1b5_3120);
+        assert_eq!(step_stream(seed, 7, 5).uniform(), 0.49468310502026946);
+    }
+
     #[test]
     fn data_sets_share_no_numbers() {
         let mut seen = HashSet::new();

@@ -64,6 +64,11 @@ impl Tally {
     }
 }
 
+/// Returns whether a log density differs from the one expected by rounding only.
+fn is_close(reported: f64, expected: f64) -> bool {
+    (reported - expected).abs() <= 1e-9 * (1.0 + expected.abs())
+}
+
 /// Runs the sampler on one data set of the model with the given metric, parameterization and target, and compares
 ///
 /// - each transition of some with a recursive NUTS written from the papers, in the coordinates and metric that warm-up has
@@ -105,7 +110,7 @@ pub fn self_check(
         for chain in &block.chains {
             for (position, stats) in chain.positions.chunks_exact(density.dim()).zip(&chain.stats) {
                 let expected = density.logp_grad(position, &mut gradient)?;
-                let close = (stats.lp - expected).abs() <= 1e-9 * (1.0 + expected.abs());
+                let close = is_close(stats.lp, expected);
                 reported.case((!close).then(|| format!("{} was reported, it is {expected}", stats.lp)));
             }
         }
@@ -119,4 +124,130 @@ pub fn self_check(
     let mut closed = Tally::new("transitions on closed orbits", "transitions");
     iid_normal::compare(run.config(), &mut closed)?;
     Ok([transitions, closed, warm_up.tally, reported].map(Tally::done).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::{DensityError, Hierarchy, Layout, LogDensity};
+    use octopus_models::{HierarchicalPrior, HierarchicalSimulator, Likelihood, ModelError};
+    use octopus_random::{Purpose, Stream};
+    use octopus_sampler::{MetricKind, Parameterization};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn cases_are_counted_and_the_first_that_disagrees_is_told() {
+        let done = |cases: &[Option<&str>]| {
+            let mut tally = Tally::new("name", "things");
+            cases.iter().for_each(|case| tally.case(case.map(str::to_owned)));
+            let SelfCheck { name, passed, detail } = tally.done();
+            assert_eq!(name, "name");
+            (passed, detail)
+        };
+        let of = |passed, detail: &str| (passed, detail.to_owned());
+        assert_eq!(done(&[]), of(false, "0 things agree"));
+        assert_eq!(done(&[None, None]), of(true, "2 things agree"));
+        assert_eq!(done(&[None, Some("a"), Some("b")]), of(false, "2 of 3 things differ; the first: a"));
+    }
+
+    #[test]
+    fn log_densities_are_close_absolutely_near_zero_and_relatively_elsewhere() {
+        assert!(is_close(1e-10, 0.0) && !is_close(2e-9, 0.0));
+        assert!(is_close(1e6 + 5e-4, 1e6) && !is_close(1e6 + 2e-3, 1e6));
+        assert!(!is_close(f64::NAN, 1.0));
+    }
+
+    /// A simulator of always the same data, which adds up where its density is evaluated.
+    struct Watched {
+        simulator: HierarchicalSimulator,
+        places: Arc<AtomicU64>,
+    }
+
+    struct WatchedDensity {
+        density: Box<dyn LogDensity>,
+        places: Arc<AtomicU64>,
+    }
+
+    impl Simulator for Watched {
+        fn layout(&self) -> &Layout {
+            self.simulator.layout()
+        }
+
+        fn draw_parameters(&self, _: &mut Stream) -> Vec<f64> {
+            self.simulator.draw_parameters(&mut Stream::new(1, 0, 0, Purpose::User))
+        }
+
+        fn simulate(&self, position: &[f64], _: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError> {
+            let density = self.simulator.simulate(position, &mut Stream::new(1, 1, 0, Purpose::User))?;
+            Ok(Box::new(WatchedDensity { density, places: Arc::clone(&self.places) }))
+        }
+    }
+
+    impl LogDensity for WatchedDensity {
+        fn dim(&self) -> usize {
+            self.density.dim()
+        }
+
+        fn layout(&self) -> &Layout {
+            self.density.layout()
+        }
+
+        fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            let place = position.iter().fold(0u64, |sum, x| sum.wrapping_add(x.to_bits()));
+            self.places.fetch_add(place, Ordering::Relaxed);
+            self.density.logp_grad(position, gradient)
+        }
+
+        fn expand(&self, position: &[f64], out: &mut [f64]) {
+            self.density.expand(position, out);
+        }
+
+        fn name(&self) -> &str {
+            self.density.name()
+        }
+
+        fn center(&self) -> Option<Vec<f64>> {
+            self.density.center()
+        }
+
+        fn init_scale(&self) -> Option<Vec<f64>> {
+            self.density.init_scale()
+        }
+
+        fn hierarchies(&self) -> &[Hierarchy] {
+            self.density.hierarchies()
+        }
+    }
+
+    /// Returns the sum of all places where the density was evaluated, and the checks.
+    fn checked(seed: u64, sampler: &SamplerConfig) -> (u64, Vec<SelfCheck>) {
+        let prior = HierarchicalPrior { mu_mean: 3.0, mu_sd: 2.0, sigma_pop_scale: 1.5, sigma_obs_scale: 1.0 };
+        let simulator = HierarchicalSimulator::new(vec![3, 4, 5], prior, Likelihood::Collapsed).unwrap();
+        let places = Arc::new(AtomicU64::new(0));
+        let checks = self_check(&Watched { simulator, places: Arc::clone(&places) }, seed, sampler).unwrap();
+        (places.load(Ordering::Relaxed), checks)
+    }
+
+    /// Four chains of 220 iterations are looked at, and 24 transitions of four chains and of nine step sizes. Whatever
+    /// a setting changes, the chains go to other places.
+    #[test]
+    fn the_sampler_is_checked_with_the_settings_that_are_asked_for() {
+        let base = SamplerConfig::default();
+        let (places, checks) = checked(1, &base);
+        let details: Vec<&str> = checks.iter().map(|check| check.detail.as_str()).collect();
+        assert_eq!(details, ["96 transitions agree", "216 transitions agree", "3 windows agree", "880 draws agree"]);
+        assert_eq!(checked(1, &base).0, places, "the same again");
+        assert_ne!(checked(2, &base).0, places, "another seed");
+        for other in [
+            SamplerConfig { target_accept: 0.95, ..base.clone() },
+            SamplerConfig { max_depth: 2, ..base.clone() },
+            SamplerConfig { parameterization: Parameterization::Centered, ..base.clone() },
+            SamplerConfig { metric: MetricKind::DiagDraws, ..base.clone() },
+            SamplerConfig { init_radius: 0.5, ..base.clone() },
+        ] {
+            let (found, checks) = checked(1, &other);
+            assert!(found != places && checks.iter().all(|check| check.passed), "{other:?}: {checks:#?}");
+        }
+    }
 }

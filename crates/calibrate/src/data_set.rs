@@ -185,6 +185,122 @@ fn convergence(chains: &[Vec<f64>], superchains: Option<usize>) -> Result<(f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_density::{Layout, Role, Transform, Variable};
+    use octopus_sampler::{ChainBlock, DrawStats};
+
+    /// A density whose quantities are x, the log likelihood -x and the log density x.
+    struct Line {
+        layout: Layout,
+    }
+
+    impl LogDensity for Line {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            gradient[0] = 1.0;
+            Ok(x[0])
+        }
+
+        fn expand(&self, x: &[f64], out: &mut [f64]) {
+            out[0] = x[0];
+        }
+
+        fn name(&self) -> &str {
+            "line"
+        }
+
+        fn observations(&self) -> usize {
+            1
+        }
+
+        fn log_likelihood(&self, x: &[f64], out: &mut [f64]) {
+            out[0] = -x[0];
+        }
+    }
+
+    /// Returns what is found when `chains` are drawn after as many iterations of warm-up. Transitions take five
+    /// leapfrog steps in warm-up, then two, and the first of each phase diverges.
+    fn found(sampler: SamplerConfig, kept: usize, truth: f64, chains: &[Vec<f64>]) -> Found {
+        let role = Role::Parameter { offset: 0, transform: Transform::Identity };
+        let layout = Layout { variables: vec![Variable { name: "x".into(), dims: Vec::new(), role }] };
+        let quantities = Quantities::of(&layout);
+        let settings = CalibrationSettings { seed: 0, kept, sampler: sampler.clone() };
+        let density = Box::new(Line { layout });
+        let posed = Posed { number: 3, density, config: sampler, truth: vec![truth, -truth, truth] };
+        let mut drawn = Drawn::new(&posed, &quantities);
+        for (phase, n_steps) in [(Phase::Warmup, 5), (Phase::Sampling, 2)] {
+            let stats = |draw: usize| DrawStats {
+                lp: 0.0,
+                acceptance_rate: 1.0,
+                step_size: 1.0,
+                energy: 0.0,
+                energy_error: 0.0,
+                max_energy_error: 0.0,
+                tree_depth: 1,
+                n_steps,
+                index_in_trajectory: 1,
+                diverging: draw == 0,
+                reached_max_treedepth: false,
+            };
+            let chain = |x: &Vec<f64>| ChainBlock { positions: x.clone(), stats: (0..x.len()).map(stats).collect() };
+            let chains: Vec<ChainBlock> = chains.iter().map(chain).collect();
+            drawn.take(&Block { phase, first: 0, draws: chains[0].stats.len(), chains }).unwrap();
+        }
+        drawn.found(&settings).unwrap()
+    }
+
+    /// The worst R-hat and effective sample size of x and -x.
+    fn worst(chains: &[Vec<f64>], of: impl Fn(&[f64]) -> (f64, f64)) -> (f64, f64) {
+        let all = chains.concat();
+        let negative: Vec<f64> = all.iter().map(|x| -x).collect();
+        let (a, b) = (of(&all), of(&negative));
+        (a.0.max(b.0), a.1.min(b.1))
+    }
+
+    /// Neighbours are swapped from chain to chain: their correlation is 1 - 6 (1 + ... + 1) / (8 (64 - 1)) = 19 / 21.
+    /// Below 2.5 are two draws of each chain, above it 12 of both.
+    #[test]
+    fn long_chains_are_ranked_and_compared() {
+        let chains =
+            [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], [2.25, 1.25, 4.25, 3.25, 6.25, 5.25, 8.25, 7.25]].map(Vec::from);
+        let sampler = SamplerConfig { chains: 2, draws: 8, ..SamplerConfig::default() };
+        let found = found(sampler, 16, 2.5, &chains);
+        assert_eq!(found.ranks, [4, 12, 4]);
+        assert_eq!((found.divergences, found.leapfrogs, found.together), (2, 2 * 8 * (5 + 2), None));
+        assert!((found.correlation - 19.0 / 21.0).abs() < 1e-12, "{found:?}");
+        let (expected_rhat, expected_ess) = worst(&chains, |all| {
+            let view = Chains::new(all, 2, 8).unwrap();
+            (rhat(&view), ess_bulk(&view).min(ess_tail(&view)))
+        });
+        assert_eq!((found.rhat, found.ess), (expected_rhat, expected_ess));
+    }
+
+    /// At each iteration the chains of two superchains are 1, 2 and 4, 7, times a number: the intraclass correlation is
+    /// that of the test in `likeness.rs`, and chains of different superchains are multiples of each other. One draw of
+    /// each chain is kept: 1, 4, 12 and 28.
+    #[test]
+    fn short_chains_are_compared_by_superchains() {
+        let chains = [1.0, 2.0, 4.0, 7.0].map(|x| (1..=6).map(|draw| x * f64::from(draw)).collect::<Vec<f64>>());
+        let sampler =
+            SamplerConfig { strategy: Strategy::ManyShort, chains: 4, superchains: 2, draws: 6, ..Default::default() };
+        let found = found(sampler, 4, 2.0, &chains);
+        assert_eq!(found.ranks, [1, 3, 1]);
+        assert_eq!((found.divergences, found.leapfrogs), (4, 4 * 6 * (5 + 2)));
+        assert!((found.correlation - 1.0).abs() < 1e-12, "{found:?}");
+        assert!((found.together.unwrap() - (2.75 / 5.25 + 1.0 / 3.0)).abs() < 1e-12, "{found:?}");
+        let (expected_rhat, expected_ess) = worst(&chains, |all| {
+            let superchains = Chains::new(all, 2, 12).unwrap();
+            let rhat = rhat_nested(&Chains::new(all, 4, 6).unwrap(), &[0, 0, 1, 1]).unwrap();
+            (rhat, ess_bulk_of_chains(&superchains).min(ess_tail_of_chains(&superchains)))
+        });
+        assert_eq!((found.rhat, found.ess), (expected_rhat, expected_ess));
+    }
 
     #[test]
     fn settings_are_checked() {

@@ -278,3 +278,144 @@ fn compare(
         divergences: sequences.iter().map(|sequence| sequence.divergences).sum(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::{DensityError, Layout, Role, Transform, Variable};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Two independent standard normals that count their evaluations.
+    struct Counted {
+        layout: Layout,
+        evaluations: AtomicUsize,
+    }
+
+    impl LogDensity for Counted {
+        fn dim(&self) -> usize {
+            2
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            self.evaluations.fetch_add(1, Ordering::Relaxed);
+            gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -x);
+            Ok(-0.5 * (x[0] * x[0] + x[1] * x[1]))
+        }
+
+        fn expand(&self, x: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(x);
+        }
+
+        fn name(&self) -> &str {
+            "two normals"
+        }
+    }
+
+    /// The sum of all learners' steps is far beyond 2, where a leapfrog step is no longer stable and no transition
+    /// leaves its place.
+    #[test]
+    fn a_position_moves_by_the_mean_step_of_its_learners() {
+        let (start, learners, tune) = ([0.5, -0.5], 16, 200);
+        let moved = |own: u64, seed: u64| {
+            let variable = |name: &str, offset| {
+                let role = Role::Parameter { offset, transform: Transform::Identity };
+                Variable { name: name.into(), dims: Vec::new(), role }
+            };
+            let layout = Layout { variables: vec![variable("x", 0), variable("y", 1)] };
+            let density = Counted { layout, evaluations: AtomicUsize::new(0) };
+            let config = SamplerConfig {
+                chains: learners,
+                tune,
+                draws: 1,
+                target_accept: 0.98,
+                seed: own,
+                ..SamplerConfig::default()
+            };
+            let mut position = start.to_vec();
+            assert_eq!(move_on(&density, &config, seed, &mut position).unwrap(), 0);
+            let evaluations = density.evaluations.into_inner();
+            assert!(evaluations > learners * tune, "{evaluations}: they learn for all iterations of warm-up");
+            position
+        };
+        let positions: Vec<Vec<f64>> = (0..10).map(|seed| moved(1, seed)).collect();
+        assert!(positions.iter().filter(|position| **position != start).count() >= 7, "{positions:?}");
+        assert_eq!(moved(2, 3), positions[3], "the seed of the settings does not count");
+    }
+
+    /// Places and scales of the moments of made-up sequences. In the third, differences of squares lose all digits.
+    const MOMENTS: [(f64, f64); 4] = [(0.0, 1.0), (3.0, 1.0), (1e9, 1e-5), (-1.0, 0.5)];
+
+    /// Compares eight sequences of four values. In units of the scale and from the place on, the means of sequences are
+    /// 1 and -1 in turn, and their values `within` above and below. Means of the prior are at the place, but that of the
+    /// second moment is `shift` higher.
+    fn compared(false_alarm: f64, within: f64, shift: f64) -> Geweke {
+        let sampler = SamplerConfig::default();
+        let settings = GewekeSettings { seed: 0, sequences: 8, steps: 4, sampler, false_alarm };
+        let sequence = |number: u64| {
+            let own = if number.is_multiple_of(2) { 1.0 } else { -1.0 };
+            let values = |&(place, scale): &(f64, f64)| {
+                [within, within, -within, -within].map(|x| place + scale * (own + x)).to_vec()
+            };
+            Sequence { values: MOMENTS.iter().map(values).collect(), divergences: number }
+        };
+        let sequences: Vec<Sequence> = (0..8).map(sequence).collect();
+        let mut prior = MOMENTS.map(|(place, _)| place).to_vec();
+        prior[1] += shift;
+        compare(&settings, &Coordinates::of(&Layout { variables: Vec::new() }), &vec![prior; 8], &sequences)
+    }
+
+    /// The variance of a draw is 1 + 4, and that of the mean of eight sequences (8 / 7) / 8: 35 effective draws.
+    #[test]
+    fn simulators_that_agree_are_calibrated_when_there_are_draws_enough() {
+        let found = compared(1e-3, 2.0, 0.0);
+        let names: Vec<&str> = found.moments.iter().map(|moment| moment.name.as_str()).collect();
+        assert_eq!(names, ["log likelihood", "log density", "(log likelihood)^2", "(log density)^2"]);
+        assert!(found.calibrated && found.decided, "{found:#?}");
+        assert_eq!((found.sequences, found.steps, found.independent_draws, found.divergences), (8, 4, 32, 28));
+        assert_eq!((found.false_alarm, found.wanted_ess), (1e-3, 16.0));
+        // From the distribution function in closed form: P(|t| > limit) = 0.001 / 4 with 7 degrees of freedom.
+        assert!((found.limit - 6.814_035_479).abs() < 1e-6, "{}", found.limit);
+        assert!((found.least_ess - 35.0).abs() < 0.1, "{}", found.least_ess);
+        for (moment, (place, scale)) in found.moments.iter().zip(MOMENTS) {
+            assert_eq!(moment.prior, place);
+            assert!((moment.sampler - place).abs() < 0.1 * scale && moment.z.abs() < 0.1, "{moment:?}");
+            assert!((moment.error / scale * 7f64.sqrt() - 1.0).abs() < 0.05, "{moment:?}");
+            assert!((moment.ess - 35.0).abs() < 0.1 && moment.agrees && moment.adjusted_p == 1.0, "{moment:?}");
+        }
+        // Without differences inside sequences, eight of them are seven effective draws.
+        let few = compared(1e-3, 0.0, 0.0);
+        assert!((few.least_ess - 7.0).abs() < 0.1, "{}", few.least_ess);
+        assert!(!few.decided && !few.calibrated && few.moments.iter().all(|moment| moment.agrees), "{few:#?}");
+    }
+
+    /// A shift of 1 is the root of 7 in standard errors, and 4 times its p-value of 0.033 (in closed form, 7 degrees of
+    /// freedom) is the adjusted one.
+    #[test]
+    fn a_moment_agrees_while_its_adjusted_p_value_is_above_the_rate_of_false_alarms() {
+        let found = compared(1e-3, 2.0, 1.0);
+        let shifted = &found.moments[1];
+        assert!((shifted.z + 7f64.sqrt()).abs() < 1e-12 && (shifted.prior - 4.0).abs() < 1e-12, "{shifted:?}");
+        assert!((shifted.p - 0.033_145_500_263_773).abs() < 1e-8, "{shifted:?}");
+        assert!((shifted.adjusted_p - 4.0 * shifted.p).abs() < 1e-15 && found.calibrated, "{found:#?}");
+        for (rate, agrees) in [(0.999 * shifted.adjusted_p, true), (shifted.adjusted_p, false)] {
+            let found = compared(rate, 2.0, 1.0);
+            assert_eq!((found.moments[1].agrees, found.calibrated), (agrees, agrees));
+            assert!([0, 2, 3].iter().all(|&m| found.moments[m].agrees), "{found:#?}");
+        }
+    }
+
+    #[test]
+    fn moments_without_variance_decide_nothing() {
+        let sampler = SamplerConfig::default();
+        let settings = GewekeSettings { seed: 0, sequences: 8, steps: 4, sampler, false_alarm: 1e-3 };
+        let sequences: Vec<Sequence> =
+            (0..8).map(|_| Sequence { values: vec![vec![1.0; 4]; 4], divergences: 0 }).collect();
+        let coordinates = Coordinates::of(&Layout { variables: Vec::new() });
+        let found = compare(&settings, &coordinates, &vec![vec![1.0; 4]; 8], &sequences);
+        assert!(found.least_ess == 0.0 && !found.decided && !found.calibrated, "{found:#?}");
+    }
+}

@@ -316,7 +316,38 @@ mod tests {
         assert!(with_bad(2, 1.51).calibrated && !with_bad(3, 1.51).calibrated && with_bad(3, 1.49).calibrated);
         let judgement = with_bad(3, 1.51);
         assert_eq!((judgement.high_rhat, judgement.far_apart, judgement.far_apart_allowed), (3, 3, 2));
-        assert_eq!(with_bad(3, 1.04).high_rhat, 0);
+        assert_eq!((with_bad(3, 1.04).high_rhat, with_bad(3, RHAT).high_rhat), (0, 0));
+        // Just at the limit they are not beyond it.
+        assert_eq!(with_bad(3, 1.0 + 10.0 * (RHAT - 1.0)).far_apart, 0);
+    }
+
+    #[test]
+    fn what_is_at_the_rate_of_false_alarms_fails() {
+        let mut data_sets = uniform(4, 100);
+        let judgement = judged(&mut data_sets, 1e-3);
+        let uniform = |alarm, data_sets: &mut [CalibratedSet]| judged(data_sets, alarm).quantities[0].uniform;
+        let p = judgement.quantities[0].adjusted_p;
+        assert!(!uniform(p, &mut data_sets) && uniform(0.999 * p, &mut data_sets), "{p}");
+        let independent = |alarm, data_sets: &mut [CalibratedSet]| {
+            let independence = judged(data_sets, alarm).independence.unwrap();
+            independence.independent
+        };
+        let p = judgement.independence.unwrap().adjusted_p;
+        assert!(!independent(p, &mut data_sets) && independent(0.999 * p, &mut data_sets), "{p}");
+    }
+
+    #[test]
+    fn one_data_set_says_nothing_of_its_chains() {
+        let mut one = uniform(1, 1);
+        one[0].outcome.as_mut().unwrap().together = Some(0.1);
+        let judgement = judged(&mut one, 1e-3);
+        assert!(judgement.independence.is_none() && judgement.together.is_none(), "{judgement:?}");
+    }
+
+    #[test]
+    fn medians_by_hand() {
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 8.0]), 3.0);
+        assert_eq!(median(vec![5.0, 1.0, 2.0]), 2.0);
     }
 
     #[test]
@@ -325,6 +356,8 @@ mod tests {
         data_sets[7].outcome = Err("no start".to_owned());
         let (found, low) = (data_sets[9].outcome.as_mut().unwrap(), 5.0);
         (found.ess, found.rhat, found.divergences) = (low, 2.0, 3);
+        // As many as are kept are enough.
+        data_sets[10].outcome.as_mut().unwrap().ess = KEPT as f64;
         data_sets.reverse();
         let judgement = judged(&mut data_sets, 1e-3);
         assert!(!judgement.calibrated && judgement.failed == 1 && judgement.data_sets == 50);

@@ -55,7 +55,7 @@ mod tests {
     fn correlations_by_hand() {
         assert!((correlation(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]) - 1.0).abs() < 1e-15);
         assert!((correlation(&[1.0, 2.0, 3.0], &[1.0, 3.0, 2.0]) - 0.5).abs() < 1e-15);
-        assert_eq!(correlation(&[1.0, 1.0], &[1.0, 2.0]), 0.0);
+        assert_eq!((correlation(&[1.0, 1.0], &[1.0, 2.0]), correlation(&[1.0, 2.0], &[1.0, 1.0])), (0.0, 0.0));
         let (up, turn) = (vec![1.0, 2.0, 3.0], vec![1.0, 3.0, 2.0]);
         assert!((neighbours(&[up.clone(), up.clone(), up.clone()], 1) - 1.0).abs() < 1e-15);
         let four = [up.clone(), turn.clone(), up.clone(), turn];
@@ -67,7 +67,8 @@ mod tests {
     /// 5.25, and a third.
     #[test]
     fn intraclass_correlation_by_hand() {
-        let chains = [1.0, 2.0, 4.0, 7.0].map(|x| vec![x]);
+        // The second draws are the first in other units, and so far from 0 that differences of squares would lose them.
+        let chains = [1.0, 2.0, 4.0, 7.0].map(|x| vec![x, 2f64.powi(53) + 4.0 * x]);
         assert!((together(&chains, 2) - (2.75 / 5.25 + 1.0 / 3.0)).abs() < 1e-15);
     }
 

@@ -237,7 +237,9 @@ fn chance_above(sampler: &SamplerConfig, quantities: usize, limit: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_models::EightSchools;
     use octopus_random::{Purpose, Stream};
+    use std::convert::Infallible;
 
     /// Independent draws, split and nested R-hat: as many are above the limit as is said, within four standard deviations.
     #[test]
@@ -245,7 +247,8 @@ mod tests {
         let sets = 4000;
         let long = SamplerConfig { chains: 4, draws: 100, ..SamplerConfig::default() };
         let many = SamplerConfig { draws: 2, superchains: 8, ..SamplerConfig::many_short(32) };
-        for (sampler, limit) in [(long, 1.01), (many, 1.11)] {
+        let one = SamplerConfig { draws: 1, ..many.clone() };
+        for (sampler, limit) in [(long, 1.01), (many, 1.11), (one, 1.25)] {
             let above = (0..sets).filter(|&set| {
                 let mut random = Stream::new(3, set, 0, Purpose::User);
                 let all: Vec<f64> = (0..sampler.chains * sampler.draws).map(|_| random.normal()).collect();
@@ -259,6 +262,119 @@ mod tests {
             let found = above.count() as f64;
             assert!(expected > 50.0 && (found - expected).abs() < 4.0 * expected.sqrt(), "{found}, not {expected}");
         }
+    }
+
+    /// Upper tails in closed form: (1 + 2 f / d)^(-d / 2) of F(2, d), and 1 - sqrt(f / (2 + f)) of F(1, 2). With a limit
+    /// of 1.25 the excess of its square above 1 is 9 / 16.
+    #[test]
+    fn chance_in_closed_form() {
+        let many = |draws| {
+            let strategy = Strategy::ManyShort;
+            SamplerConfig { strategy, chains: 6, superchains: 3, draws, ..SamplerConfig::default() }
+        };
+        let long = |draws| SamplerConfig { chains: 1, draws, ..SamplerConfig::default() };
+        for (sampler, quantities, expected) in [
+            (many(1), 1, (1.0 + 2.0 * (2.0 * 9.0 / 16.0) / 3.0f64).powf(-1.5)),
+            (many(2), 2, 2.0 * (1.0 + 2.0 * (4.0 * 1.5 * 9.0 / 16.0) / 9.0f64).powf(-4.5)),
+            (long(4), 1, 2.0 * (1.0 - (2.125f64 / 4.125).sqrt())),
+            (long(4), 3, 1.0),
+            // One draw in each half has no variance.
+            (long(2), 1, 1.0),
+        ] {
+            let found = chance_above(&sampler, quantities, 1.25);
+            assert!((found - expected).abs() < 1e-9, "{sampler:?}: {found}, not {expected}");
+        }
+    }
+
+    /// The run itself, with the R-hat of each quantity computed from all its draws at once.
+    fn expected(sampler: &SamplerConfig, seed: u64) -> SeedRun {
+        let model = EightSchools::rubin();
+        let config = SamplerConfig { seed, ..sampler.clone() };
+        let mut run = SeedRun { rhat: 0.0, warm_up_leapfrogs: 0, leapfrogs: 0, divergences: 0, ..run(seed, 0.0) };
+        let mut sampling = Sampler::new(&model, config).unwrap();
+        let width = model.layout().width();
+        let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); sampler.chains];
+        while let Some(block) = sampling.advance(usize::MAX).unwrap() {
+            if block.phase == Phase::Warmup {
+                run.warm_up_leapfrogs += block.leapfrogs();
+                continue;
+            }
+            run.leapfrogs += block.leapfrogs();
+            for (chain, rows) in block.chains.iter().zip(&mut rows) {
+                for (position, stats) in chain.positions.chunks_exact(model.dim()).zip(&chain.stats) {
+                    let mut row = vec![stats.lp; width + 1];
+                    model.expand(position, &mut row[..width]);
+                    rows.push(row);
+                    run.divergences += u64::from(stats.diverging);
+                    run.saturated += u64::from(stats.reached_max_treedepth);
+                }
+            }
+        }
+        run.step_size = sampling.step_sizes().into_iter().fold(f64::INFINITY, f64::min);
+        run.warm_up = sampling.warm_up().unwrap();
+        let nested = sampler.strategy == Strategy::ManyShort;
+        let size = (sampler.chains / sampler.superchains).max(1);
+        let ids: Vec<usize> = (0..sampler.chains).map(|chain| chain / size).collect();
+        let variables = model.layout().variables.iter();
+        let mut quantities: Vec<(String, bool)> = variables
+            .flat_map(|variable| (0..variable.len()).map(move |i| (variable.element_name(i), variable.len() == 1)))
+            .collect();
+        quantities.push(("log density".to_owned(), true));
+        for (q, (name, is_scalar)) in quantities.into_iter().enumerate() {
+            let all: Vec<f64> = rows.iter().flatten().map(|row| row[q]).collect();
+            let chains = Chains::new(&all, sampler.chains, sampler.draws).unwrap();
+            let rhat = match (nested, is_scalar) {
+                (true, _) => rhat_nested(&chains, &ids).unwrap(),
+                (false, true) => rhat(&chains),
+                (false, false) => rhat_split(&chains),
+            };
+            if rhat > run.rhat {
+                (run.rhat, run.quantity) = (rhat, name);
+            }
+        }
+        run
+    }
+
+    /// Small limits of depth and energy error let transitions be cut and diverge. Blocks of 100 draws are put together.
+    #[test]
+    fn a_seed_is_what_its_run_shows() {
+        let model = EightSchools::rubin();
+        let long = SamplerConfig {
+            chains: 2,
+            draws: 150,
+            tune: 120,
+            max_depth: 2,
+            max_energy_error: 0.2,
+            ..SamplerConfig::default()
+        };
+        let many = SamplerConfig { draws: 5, tune: 60, superchains: 4, ..SamplerConfig::many_short(16) };
+        let many = SamplerConfig { max_depth: 2, max_energy_error: 0.2, ..many };
+        for sampler in [long, many] {
+            let mut found: Vec<SeedRun> = Vec::new();
+            sweep_seeds(&model, &sampler, [11, 12, 13], 1, &|| false, &mut |run| {
+                found.push(run);
+                Ok::<(), Infallible>(())
+            })
+            .unwrap();
+            for (found, seed) in found.iter().zip(11..) {
+                assert_eq!(*found, expected(&sampler, seed));
+            }
+            assert_eq!(found.len(), 3);
+            assert!(found.iter().any(|run| run.divergences > 0) && found.iter().any(|run| run.saturated > 0));
+        }
+    }
+
+    #[test]
+    fn a_sweep_needs_two_chains_of_four_draws() {
+        let model = EightSchools::rubin();
+        let swept = |chains: usize, draws: usize| {
+            let sampler = SamplerConfig { chains, draws, tune: 20, ..SamplerConfig::default() };
+            let swept = sweep_seeds(&model, &sampler, [1], 1, &|| false, &mut |_| Ok::<(), Infallible>(()));
+            swept.map_err(|error| error.to_string())
+        };
+        assert_eq!(swept(2, 4), Ok(()));
+        assert!(swept(1, 4).unwrap_err().starts_with("chains = 1: "));
+        assert!(swept(2, 3).unwrap_err().starts_with("draws = 3: "));
     }
 
     fn run(seed: u64, rhat: f64) -> SeedRun {
@@ -286,6 +402,7 @@ mod tests {
         assert_eq!((sweep.runs, sweep.unfit, sweep.lost, sweep.good()), (5, 4, 2, false));
         assert_eq!((sweep.diverging, sweep.divergences, sweep.leapfrogs_a_draw), (4, 10, 2.0));
         assert_eq!(sweep.worst.iter().map(|run| run.seed).collect::<Vec<_>>(), [4, 3]);
+        assert_eq!((sweep.median_rhat, sweep.largest_rhat, sweep.warm_up_leapfrogs), (1.05, f64::INFINITY, 300.0));
         assert!(SeedSweep::count(&runs[..3], &sampler, 2).good());
     }
 
@@ -296,5 +413,8 @@ mod tests {
         of.see(f64::NAN, || "sigma".to_owned());
         of.see(3.0, || "mu".to_owned());
         assert_eq!((of.rhat, of.quantity.as_str()), (f64::INFINITY, "sigma"));
+        // Of equal ones the first is told.
+        of.see(f64::INFINITY, || "tau".to_owned());
+        assert_eq!(of.quantity, "sigma");
     }
 }

@@ -1,7 +1,8 @@
 //! The command line: one definition drives parsing, help and completions.
 //!
 //! Here are the list of commands, the help with the exit codes, options of every command, and the arguments of
-//! `verify`, `resume`, `diagnose`, `compare`, `loo`, `plot`, `export`, `validate`, `man` and `completions`.
+//! `verify`, `resume`, `diagnose`, `compare`, `loo`, `plot`, `export`, `validate`, `man` and `completions`. What clap says
+//! of a mistyped command or option (usage, did you mean) comes from the definition here.
 
 mod calibrate;
 mod device;
@@ -410,6 +411,7 @@ pub(crate) struct CompletionsArgs {
 mod tests {
     use super::*;
     use crate::config::RunConfig;
+    use octopus_sampler::{MetricKind, Parameterization};
 
     fn parse(words: &[&str]) -> Result<Cli, clap::Error> {
         Cli::read(Registry::shipped(), words)
@@ -432,6 +434,102 @@ mod tests {
             assert!(parse(&["octopus", "validate", "--metric", word]).is_ok(), "{word}");
         }
         assert!(parse(&["octopus", "validate", "--metric", "dense"]).is_err());
+    }
+
+    /// A command line, as words between spaces.
+    fn command(words: &str) -> Command {
+        parse(&words.split_whitespace().collect::<Vec<_>>()).unwrap().command
+    }
+
+    /// The settings that options of the model have given.
+    fn given(settings: &ModelArgs, name: &str) -> Vec<&'static str> {
+        let models = Registry::shipped();
+        let model = models.find("hierarchical-normal").unwrap();
+        let given = settings.given_for(model, models, options_of(name)).unwrap();
+        given.iter().map(|given| given.option.setting).collect()
+    }
+
+    #[test]
+    fn a_sweep_is_of_runs_on_the_cpu() {
+        let words = "octopus sweep hierarchical-normal --config c.toml --data d.csv --group g --value y --mu-sd 2 \
+                     --draws 7 --threads 3 --seeds 5 --out o.json";
+        let Command::Sweep(args) = command(words) else { panic!("another command") };
+        let run = args.into_sample();
+        assert_eq!((run.model.as_str(), run.config), ("hierarchical-normal", Some("c.toml".into())));
+        assert_eq!(
+            (run.data.data, run.data.group, run.data.value),
+            (Some("d.csv".into()), Some("g".into()), Some("y".into()))
+        );
+        assert_eq!((given(&run.model_settings, "sweep"), run.sampler.draws), (vec!["prior.mu_sd"], Some(7)));
+        assert_eq!((run.machine.device, run.machine.threads), (Some(DeviceChoice::Cpu), Some(3)));
+        // The file that the result is written to is no run folder.
+        assert_eq!(run.out, None);
+    }
+
+    #[test]
+    fn a_validation_is_of_a_run() {
+        let words = "octopus validate hierarchical-normal --quick --out o --config c.toml --data d.csv --group g \
+                     --value y --mu-sd 2 --seed 5 --parameterization centered --metric diag --device cpu --threads 3";
+        let Command::Validate(args) = command(words) else { panic!("another command") };
+        let run = args.into_sample();
+        let folder = ("hierarchical-normal", Some("o".into()), Some("c.toml".into()));
+        assert_eq!((run.model.as_str(), run.out, run.config), folder);
+        assert_eq!(
+            (run.data.data, run.data.group, run.data.value),
+            (Some("d.csv".into()), Some("g".into()), Some("y".into()))
+        );
+        assert_eq!((given(&run.model_settings, "validate"), run.sampler.seed), (vec!["prior.mu_sd"], Some(5)));
+        assert_eq!((run.sampler.draws, run.sampler.tune), (Some(1000), Some(500)), "so many as help says of --quick");
+        let (coordinates, metric) = (run.sampler.parameterization, run.sampler.metric);
+        assert_eq!((coordinates, metric), (Some(Parameterization::Centered), Some(MetricKind::Diag)));
+        assert_eq!((run.machine.device, run.machine.threads), (Some(DeviceChoice::Cpu), Some(3)));
+        let Command::Validate(args) = command("octopus validate") else { panic!("another command") };
+        let run = args.into_sample();
+        assert_eq!((run.model.as_str(), run.sampler.draws, run.sampler.tune), ("hierarchical-normal", None, None));
+    }
+
+    #[test]
+    fn models_have_settings_for_runs_and_others_for_calibrations() {
+        let Command::Sample(args) = command("octopus sample hierarchical-normal --out o --mu-sd 2") else {
+            panic!("another command")
+        };
+        assert_eq!(given(&args.model_settings, "sample"), ["prior.mu_sd"]);
+        let models = Registry::shipped();
+        let other = models.find("eight-schools").unwrap();
+        let error = args.model_settings.given_for(other, models, OF_A_POSTERIOR).unwrap_err().to_string();
+        assert_eq!(error, "--mu-sd: eight-schools has no such setting; it is one of hierarchical-normal");
+        let Command::Calibrate(args) = command("octopus calibrate hierarchical-normal --out o --group-sizes 3,4")
+        else {
+            panic!("another command")
+        };
+        assert_eq!(given(&args.model_settings, "calibrate").len(), 1);
+        assert!(parse(&["octopus", "sample", "hierarchical-normal", "--out", "o", "--group-sizes", "3,4"]).is_err());
+    }
+
+    #[test]
+    fn numbers_may_be_negative_and_other_values_may_not_be_options() {
+        let sample = ["octopus", "sample", "eight-schools", "--out"];
+        assert!(parse(&[&sample[..], &["o", "--target-accept", "-1"]].concat()).is_ok());
+        assert!(parse(&[&sample[..], &["--force"]].concat()).is_err(), "--force is no folder");
+    }
+
+    #[test]
+    fn every_format_that_can_be_written_is_exported_by_its_name() {
+        let written: Vec<&str> =
+            FORMATS.into_iter().filter(|format| format.writer().is_some()).map(|format| format.name()).collect();
+        assert!(written.len() > 1, "{written:?}");
+        for name in written {
+            let Command::Export(args) = command(&format!("octopus export run --out o --to {name}")) else {
+                panic!("another command")
+            };
+            assert_eq!(args.to.format.name(), name);
+        }
+    }
+
+    #[test]
+    fn threads_are_a_number_within_limits() {
+        assert_eq!(["1", "4096"].map(|text| thread_count(text).unwrap()), [1, 4096]);
+        assert!(["0", "4097", "-1", "x"].into_iter().all(|text| thread_count(text).is_err()));
     }
 
     #[test]

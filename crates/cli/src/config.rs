@@ -461,6 +461,45 @@ mod tests {
             assert!(message.contains(words), "{message}");
         }
     }
+
+    #[test]
+    fn settings_are_called_by_their_options() {
+        let names = ["mu_sd", "draws", "draws + tune"].map(option);
+        assert_eq!(names, ["--mu-sd", "--draws", "--draws + --tune"]);
+        let of = |field: &str| wrong_in_file(&"f.toml", field, "what").to_string();
+        for none in ["", "."] {
+            assert_eq!(of(none), "f.toml: what; correct the file (see `octopus help sample`)");
+        }
+        assert_eq!(of("a.b"), "f.toml: field `a.b`: what; correct the file (see `octopus help sample`)");
+    }
+
+    #[test]
+    fn goals_are_positive_and_an_rhat_is_above_1() {
+        let check = |target_ess, target_rhat, max_seconds| {
+            let goal = Goal { target_ess, target_rhat, max_seconds };
+            RunConfig { goal, ..RunConfig::default() }.validate().map_err(|error| error.to_string())
+        };
+        for x in [0.0, -0.1, -1.0, f64::INFINITY, f64::NAN] {
+            assert!(check(Some(x), None, None).unwrap_err().starts_with("--target-ess "), "{x}");
+            assert!(check(None, Some(1.0 + x), None).unwrap_err().starts_with("--target-rhat "), "{x}");
+            assert!(check(None, None, Some(x)).unwrap_err().starts_with("--max-seconds "), "{x}");
+        }
+        for x in [0.001, 400.0] {
+            assert_eq!(check(Some(x), Some(1.0 + x), Some(x)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn warm_up_is_kept_of_few_long_chains_only() {
+        let check = |keep_warmup, auto, strategy| {
+            let sampler = SamplerConfig { strategy, ..prd_sampler() };
+            RunConfig { keep_warmup, auto, sampler, ..RunConfig::default() }.validate().is_ok()
+        };
+        let (long, short) = (Strategy::FourLong, Strategy::ManyShort);
+        assert!(check(true, None, long) && check(false, Some(true), long) && check(false, None, short));
+        assert!(!check(true, Some(false), long) && !check(true, None, short));
+    }
+
     /// Each option has a value that is not its default. The settings are written out: a new one needs a line here, and
     /// its option on the command line.
     #[test]

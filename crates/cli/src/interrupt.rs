@@ -9,7 +9,7 @@ static INSTALLED: OnceLock<()> = OnceLock::new();
 
 /// A handle that tells whether the user wants to stop.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Interrupt(());
+pub(crate) struct Interrupt(&'static AtomicBool);
 
 impl Interrupt {
     /// Installs the handler. From then on Ctrl-C (SIGINT, and SIGTERM and SIGHUP of batch systems) sets a flag instead
@@ -26,11 +26,17 @@ impl Interrupt {
             })
             .context("cannot listen for Ctrl-C")?;
         }
-        Ok(Self(()))
+        Ok(Self(&ASKED))
+    }
+
+    /// Returns a handle that tells what a test has put into `asked`; nothing listens for Ctrl-C.
+    #[cfg(test)]
+    pub(crate) fn by_flag(asked: &'static AtomicBool) -> Self {
+        Self(asked)
     }
 
     /// Returns whether the user wants to stop.
     pub(crate) fn asked(self) -> bool {
-        ASKED.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed)
     }
 }

@@ -24,15 +24,7 @@ const VARIABLE: &str = "RUST_LOG";
 /// # Errors
 /// When the file cannot be made, or the environment's filter is not valid.
 pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
-    let level = match verbose {
-        0 => LevelFilter::WARN,
-        1 => LevelFilter::INFO,
-        _ => LevelFilter::DEBUG,
-    };
-    let filter = match std::env::var(VARIABLE) {
-        Ok(text) if !text.is_empty() => filter(&text)?,
-        _ => EnvFilter::default().add_directive(level.into()),
-    };
+    let filter = chosen(verbose, &std::env::var(VARIABLE).unwrap_or_default())?;
     let to_file = match file {
         Some(path) => {
             let file = File::create(path).with_context(|| format!("cannot write the log to {}", path.display()))?;
@@ -43,6 +35,16 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
     // In a process that calls the program twice, such as a test, logging has been started already.
     let _ = tracing_subscriber::registry().with(ToStderr.with_filter(filter)).with(to_file).try_init();
     Ok(())
+}
+
+/// Returns the filter for stderr: that of the environment, or else, where its text is empty, that of `-v`.
+fn chosen(verbose: u8, text: &str) -> Result<EnvFilter, UsageError> {
+    let level = match verbose {
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
+    };
+    if text.is_empty() { Ok(EnvFilter::default().add_directive(level.into())) } else { filter(text) }
 }
 
 /// Reads the environment's filter.
@@ -60,11 +62,16 @@ impl<S: Subscriber> Layer<S> for ToStderr {
         let mut words = Words::default();
         event.record(&mut words);
         let text = format!("{}{}", words.message, words.fields);
-        match *event.metadata().level() {
-            Level::ERROR | Level::WARN => output::warn(text),
-            Level::INFO => output::note(format!("info: {text}")),
-            _ => output::note(format!("debug: {}: {text}", event.metadata().target())),
-        }
+        output::note(note(*event.metadata().level(), event.metadata().target(), &text));
+    }
+}
+
+/// Returns the note on an event of this level and origin.
+fn note(level: Level, target: &str, text: &str) -> String {
+    match level {
+        Level::ERROR | Level::WARN => output::warning(text),
+        Level::INFO => format!("info: {text}"),
+        _ => format!("debug: {target}: {text}"),
     }
 }
 
@@ -97,5 +104,19 @@ mod tests {
         assert!(!level("info").contains("warn") && level("info").contains("info"), "{}", level("info"));
         assert!(!level("off").contains("warn"), "who says off gets it: {}", level("off"));
         assert!(filter("a=b=c").unwrap_err().to_string().contains("RUST_LOG=a=b=c"));
+    }
+
+    #[test]
+    fn the_environment_comes_before_the_command_line_unless_it_says_nothing() {
+        let level = |verbose, text: &str| chosen(verbose, text).unwrap().to_string();
+        assert_eq!([0, 1, 2, 3].map(|verbose| level(verbose, "")), ["warn", "info", "debug", "debug"]);
+        assert!(level(2, "info").contains("info") && !level(2, "info").contains("debug"), "{}", level(2, "info"));
+    }
+
+    #[test]
+    fn an_event_is_told_by_its_level() {
+        let told = [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG].map(|level| note(level, "runs", "a disk"));
+        let warning = "\x1b[1;33mwarning:\x1b[0m a disk";
+        assert_eq!(told, [warning, warning, "info: a disk", "debug: runs: a disk"]);
     }
 }

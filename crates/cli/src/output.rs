@@ -32,9 +32,19 @@ pub(crate) fn note(text: impl AsRef<str>) {
     let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
 }
 
+/// Returns the notes that are to be printed: none with `quiet`.
+pub(crate) fn unless_quiet(quiet: bool, notes: &[String]) -> &[String] {
+    if quiet { &[] } else { notes }
+}
+
+/// Returns the note that is a warning.
+pub(crate) fn warning(text: impl AsRef<str>) -> String {
+    format!("\x1b[1;33mwarning:\x1b[0m {}", text.as_ref())
+}
+
 /// Prints a warning on stderr.
 pub(crate) fn warn(text: impl AsRef<str>) {
-    note(format!("\x1b[1;33mwarning:\x1b[0m {}", text.as_ref()));
+    note(warning(text));
 }
 
 /// Prints an error on stderr, with its causes.
@@ -51,6 +61,13 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
 mod tests {
     use super::*;
     use anyhow::anyhow;
+
+    #[test]
+    fn notes_are_told_but_with_quiet() {
+        let notes = ["one".to_owned(), "two".to_owned()];
+        assert_eq!(unless_quiet(false, &notes), notes);
+        assert!(unless_quiet(true, &notes).is_empty());
+    }
 
     #[test]
     fn no_cause_is_told_twice() {

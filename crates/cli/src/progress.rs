@@ -1,4 +1,5 @@
-//! The progress of a run: a bar on a terminal, or one plain line each ten seconds elsewhere.
+//! The progress of a run: a bar on a terminal, or one plain line each ten seconds elsewhere. Work that is done piece by
+//! piece has plain lines everywhere.
 
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -13,7 +14,58 @@ const INTERVAL: Duration = Duration::from_secs(10);
 enum Display {
     Silent,
     Bar(ProgressBar),
-    Lines { last: Instant },
+    Lines(Timer),
+}
+
+/// A timer of what is done again and again.
+pub(crate) struct Timer {
+    every: Duration,
+    last: Instant,
+}
+
+impl Timer {
+    /// Starts a timer that is due when `every` has passed.
+    pub(crate) fn start(every: Duration, now: Instant) -> Self {
+        Self { every, last: now }
+    }
+
+    /// Starts the timer of the next plain line of progress; with `quiet` it is never due.
+    pub(crate) fn of_line(quiet: bool, now: Instant) -> Self {
+        Self::start(if quiet { Duration::MAX } else { INTERVAL }, now)
+    }
+
+    /// Returns whether the time has passed.
+    pub(crate) fn due(&self, now: Instant) -> bool {
+        now.duration_since(self.last) >= self.every
+    }
+}
+
+/// The plain lines on work that is done piece by piece, e.g. `3/20 runs, 57 s left`.
+pub(crate) struct Countdown {
+    all: usize,
+    done: usize,
+    /// What the pieces are called.
+    pieces: &'static str,
+    begin: Instant,
+    line: Timer,
+}
+
+impl Countdown {
+    /// Begins to count `all` pieces; with `quiet` there are no lines.
+    pub(crate) fn begin(all: usize, pieces: &'static str, quiet: bool, now: Instant) -> Self {
+        Self { all, done: 0, pieces, begin: now, line: Timer::of_line(quiet, now) }
+    }
+
+    /// Counts one more piece that is done, and returns a line if one is due.
+    pub(crate) fn one_more(&mut self, now: Instant) -> Option<String> {
+        self.done += 1;
+        if !self.line.due(now) {
+            return None;
+        }
+        self.line = Timer::of_line(false, now);
+        let left = seconds_left(now.duration_since(self.begin).as_secs_f64(), self.done, self.all - self.done);
+        Some(format!("{}/{} {}, {left:.0} s left", self.done, self.all, self.pieces))
+    }
 }
 
 /// An observer that shows the progress of one session of a run, and lets Ctrl-C stop it.
@@ -35,15 +87,20 @@ impl Watcher {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
             Display::Bar(bar)
         } else {
-            Display::Lines { last: now }
+            Display::Lines(Timer::of_line(quiet, now))
         };
         Self { display, begin: now, interrupt }
     }
 }
 
 /// Returns the seconds that are left at the pace so far, of `elapsed` seconds for `done` of what is to be done.
-pub(crate) fn seconds_left(elapsed: f64, done: usize, left: usize) -> f64 {
+fn seconds_left(elapsed: f64, done: usize, left: usize) -> f64 {
     elapsed / done.max(1) as f64 * left as f64
+}
+
+/// Returns the number of iterations of the whole run, as far as it is known.
+fn iterations(progress: &Progress<'_>) -> usize {
+    progress.warm_up.unwrap_or(progress.config.tune) + progress.config.draws
 }
 
 /// Describes a session that has taken `elapsed` seconds so far.
@@ -68,13 +125,13 @@ impl Observer for Watcher {
         let due = match &self.display {
             Display::Silent => false,
             Display::Bar(_) => true,
-            Display::Lines { last } => last.elapsed() >= INTERVAL,
+            Display::Lines(timer) => timer.due(Instant::now()),
         };
         if !due {
             return;
         }
         let (done, phase) = (progress.done, if progress.warm_up.is_none() { "warm-up" } else { "sampling" });
-        let total = progress.warm_up.unwrap_or(progress.config.tune) + progress.config.draws;
+        let total = iterations(progress);
         let text = describe(progress, total, self.begin.elapsed().as_secs_f64());
         match &mut self.display {
             Display::Silent => {}
@@ -84,8 +141,8 @@ impl Observer for Watcher {
                 bar.set_length(total as u64);
                 bar.set_position(done as u64);
             }
-            Display::Lines { last } => {
-                *last = Instant::now();
+            Display::Lines(timer) => {
+                *timer = Timer::of_line(false, Instant::now());
                 output::note(format!("{phase} {done}/{total}: {text}"));
             }
         }
@@ -104,10 +161,11 @@ mod tests {
     use super::*;
     use octopus_runs::Tally;
     use octopus_sampler::SamplerConfig;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn a_line_tells_the_pace_and_what_is_left() {
-        let config = SamplerConfig { chains: 3, ..SamplerConfig::default() };
+        let config = SamplerConfig { chains: 3, tune: 400, draws: 200, ..SamplerConfig::default() };
         let tally = Tally { leapfrogs: 8000, sampling_leapfrogs: 0, divergences: 7 };
         // 200 of the 500 iterations that this session has to do, in 4 seconds.
         let progress = Progress {
@@ -122,5 +180,49 @@ mod tests {
         assert_eq!(text, "3 chains, 7 divergences, step size 0.500, 2.0e3 leapfrogs/s, 6 s left");
         let begun = Progress { done: 100, step_sizes: &|| vec![0.125], ..progress };
         assert!(describe(&begun, 600, 0.0).contains("step size 0.125, 8.0e12 leapfrogs/s, 0 s left"));
+        // Warm-up that has settled early leaves fewer iterations.
+        assert_eq!(iterations(&begun), 600);
+        assert_eq!(iterations(&Progress { warm_up: Some(150), ..begun }), 350);
+    }
+
+    #[test]
+    fn lines_come_when_their_time_has_passed_and_never_with_quiet() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut countdown = Countdown::begin(5, "runs", false, begin);
+        let lines: Vec<_> = [9, 10, 19, 20].into_iter().map(|seconds| countdown.one_more(at(seconds))).collect();
+        // Two of five have taken 10 seconds, and four of them 20.
+        let expected = [None, Some("2/5 runs, 15 s left"), None, Some("4/5 runs, 5 s left")];
+        assert_eq!(lines, expected.map(|line| line.map(str::to_owned)));
+        assert_eq!(Countdown::begin(5, "runs", true, begin).one_more(at(86400)), None);
+    }
+
+    #[test]
+    fn a_bar_shows_what_is_done_and_is_removed_and_lines_wait() {
+        static ASKED: AtomicBool = AtomicBool::new(false);
+        let (begin, interrupt) = (Instant::now(), Interrupt::by_flag(&ASKED));
+        let config = SamplerConfig { chains: 3, tune: 400, draws: 200, ..SamplerConfig::default() };
+        let tally = Tally { leapfrogs: 8000, sampling_leapfrogs: 0, divergences: 7 };
+        let step_sizes = || vec![0.25];
+        let progress =
+            Progress { config: &config, first: 0, done: 300, warm_up: None, tally: &tally, step_sizes: &step_sizes };
+        let bar = ProgressBar::hidden();
+        let mut watcher = Watcher { display: Display::Bar(bar.clone()), begin, interrupt };
+        watcher.advanced(&progress);
+        assert_eq!((bar.prefix().as_str(), bar.position(), bar.length()), ("warm-up", 300, Some(600)));
+        assert!(bar.message().starts_with("3 chains, 7 divergences") && !bar.is_finished(), "{}", bar.message());
+        watcher.advanced(&Progress { done: 450, warm_up: Some(350), ..progress });
+        assert_eq!((bar.prefix().as_str(), bar.position(), bar.length()), ("sampling", 450, Some(550)));
+        watcher.ended();
+        assert!(bar.is_finished());
+
+        let mut watcher = Watcher { display: Display::Lines(Timer::of_line(false, begin)), begin, interrupt };
+        watcher.advanced(&progress);
+        let Display::Lines(timer) = &watcher.display else { panic!("another display") };
+        assert_eq!(timer.last, begin, "no line was due");
+
+        assert!(!watcher.stops());
+        ASKED.store(true, Ordering::Relaxed);
+        assert!(watcher.stops());
     }
 }

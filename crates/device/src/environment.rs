@@ -160,6 +160,14 @@ mod tests {
     }
 
     #[test]
+    fn variables_are_those_of_this_process() {
+        // A test knows of one variable for sure: the shell's, the harness's or the system's own.
+        let (name, value) = std::env::vars_os().find(|(name, _)| name.to_str().is_some()).unwrap();
+        assert_eq!(process_variable(name.to_str().unwrap()), Some(value.to_string_lossy().into_owned()));
+        assert_eq!(process_variable("OCTOPUS_TEST_VARIABLE_THAT_NOBODY_SETS"), None);
+    }
+
+    #[test]
     fn an_empty_machine_shows_nothing() {
         let root = tree(&[]);
         assert_eq!(Environment::read_from(root.path(), &unset), Environment::default());

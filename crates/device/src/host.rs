@@ -37,11 +37,11 @@ impl HostInfo {
     /// Reads this machine's.
     pub fn read() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads, ..Self::read_from(Path::new("/")) }
+        Self::read_from(Path::new("/"), threads)
     }
 
-    /// Reads the files of a Linux system under `root`; `threads` counts the processors listed.
-    fn read_from(root: &Path) -> Self {
+    /// Reads the files of a Linux system under `root`.
+    fn read_from(root: &Path, threads: usize) -> Self {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let (cpuinfo, meminfo, release) = (read("proc/cpuinfo"), read("proc/meminfo"), read("etc/os-release"));
         let kernel = read("proc/sys/kernel/osrelease").trim().to_owned();
@@ -49,7 +49,7 @@ impl HostInfo {
             cpu: field(&cpuinfo, "model name").map(str::to_owned),
             architecture: std::env::consts::ARCH.to_owned(),
             cores: cores(&cpuinfo),
-            threads: fields(&cpuinfo, "processor").count().max(1),
+            threads,
             memory_total: field(&meminfo, "MemTotal").and_then(kibibytes),
             memory_available: field(&meminfo, "MemAvailable").and_then(kibibytes),
             os: release
@@ -133,7 +133,7 @@ mod tests {
         fs::write(root.path().join("proc/meminfo"), "MemTotal:  2097152 kB\nMemAvailable:  1048576 kB\n").unwrap();
         fs::write(root.path().join("proc/sys/kernel/osrelease"), "6.1.0-18-amd64\n").unwrap();
         fs::write(root.path().join("etc/os-release"), "ID=x\nPRETTY_NAME=\"Example Linux 1\"\n").unwrap();
-        let host = HostInfo::read_from(root.path());
+        let host = HostInfo::read_from(root.path(), 8);
         assert_eq!((host.cores, host.threads), (Some(4), 8));
         assert_eq!((host.memory_total, host.memory_available), (Some(2 << 30), Some(1 << 30)));
         assert_eq!(host.simd, ["sse2", "avx", "fma", "avx2", "avx512f"]);
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_system_without_these_files_still_has_a_line() {
         let root = tempfile::tempdir().unwrap();
-        let host = HostInfo::read_from(root.path());
+        let host = HostInfo::read_from(root.path(), 1);
         assert_eq!(host.cpu, None);
         assert_eq!(host.memory_total, None);
         assert_eq!(host.to_string(), format!("{}, 1 thread; {}", std::env::consts::ARCH, std::env::consts::OS));

@@ -1,6 +1,6 @@
 //! The needs of a program (CUDA version, compute capability, free memory), against which devices are checked.
 //!
-//! Octopus's own kernels have their needs as constants of `lib.rs`.
+//! Octopus's own kernels have their needs (`MINIMUM_FREE_MEMORY`, ...) as constants of `lib.rs`.
 
 use crate::{MINIMUM_COMPUTE_CAPABILITY, MINIMUM_CUDA, MINIMUM_FREE_MEMORY, Version};
 

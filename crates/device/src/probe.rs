@@ -154,7 +154,7 @@ fn is_absence(library: &str, detail: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ScriptedProvider;
+    use crate::{Access, DeviceFile, DriverCode, PciDevice, ScriptedProvider};
 
     #[test]
     fn the_driver_completes_nvmls_devices_and_stands_in_for_them() {
@@ -181,9 +181,59 @@ mod tests {
         machine.environment.cuda_visible_devices = Some("3".into());
         assert_eq!(Probe::new(&machine).visible(), Some(Visible::Unknown));
         assert_eq!(Probe::new(&machine).candidates().len(), 1);
-        // A driver that did not start is not asked.
-        machine.driver.as_mut().unwrap().failure = Some(crate::DriverCode::NO_DEVICE);
-        assert!(Probe::new(&machine).devices().is_empty());
+        // A driver that did not start is not asked, and neither is one that counts no device.
+        for (devices, failure) in [(1, Some(crate::DriverCode::NO_DEVICE)), (0, None)] {
+            machine.driver = Ok(DriverFacts { cuda_version: None, devices, failure });
+            assert!(Probe::new(&machine).devices().is_empty());
+        }
+    }
+
+    fn refused(failure: Option<DriverCode>) -> Result<DriverFacts, DriverFailure> {
+        Ok(DriverFacts { cuda_version: None, devices: 0, failure })
+    }
+
+    fn file(path: &str) -> Vec<DeviceFile> {
+        vec![DeviceFile { path: path.into(), access: Access::Granted }]
+    }
+
+    fn card() -> Vec<PciDevice> {
+        vec![PciDevice { slot: "0000:01:00.0".into(), device: "0x2230".into() }]
+    }
+
+    /// What one machine has that an empty one has not.
+    type Change = fn(&mut ScriptedProvider);
+
+    #[test]
+    fn any_sign_but_a_card_without_software_is_a_device() {
+        let signs: [(Presence, Change); 17] = [
+            // Software alone is no device, and neither is the file of the driver's control.
+            (Presence::NoDevice, |_| ()),
+            (Presence::NoDevice, |m| m.nvml = Ok(NvmlFacts::default())),
+            (Presence::NoDevice, |m| m.driver = refused(None)),
+            (Presence::NoDevice, |m| m.driver = refused(Some(DriverCode::NO_DEVICE))),
+            (Presence::NoDevice, |m| m.environment.device_files = file("/dev/nvidiactl")),
+            // Either library lists or counts devices.
+            (Presence::Device, |m| m.nvml = ScriptedProvider::healthy().nvml),
+            (Presence::Device, |m| m.driver = ScriptedProvider::healthy().driver),
+            (Presence::Device, |m| m.driver = Ok(DriverFacts { cuda_version: None, devices: 2, failure: None })),
+            // The user names a library, or there is a device's file.
+            (Presence::Device, |m| m.environment.octopus_libcuda = Some("/mine/libcuda.so".into())),
+            (Presence::Device, |m| m.environment.octopus_libnvml = Some("/mine/libnvml.so".into())),
+            (Presence::Device, |m| m.environment.device_files = file("/dev/nvidia0")),
+            (Presence::Device, |m| m.environment.device_files = file("/dev/dxg")),
+            // A library is of another version than the kernel's module.
+            (Presence::Device, |m| m.nvml = Err(NvmlFailure::VersionMismatch)),
+            (Presence::Device, |m| m.driver = refused(Some(DriverCode::SYSTEM_DRIVER_MISMATCH))),
+            // A card has none of its software, or a part of it.
+            (Presence::NoDriver, |m| m.environment.pci_devices = card()),
+            (Presence::Device, |m| (m.environment.pci_devices, m.nvml) = (card(), Err(NvmlFailure::DriverNotLoaded))),
+            (Presence::Device, |m| (m.environment.pci_devices, m.driver) = (card(), refused(None))),
+        ];
+        for (presence, sign) in signs {
+            let mut machine = ScriptedProvider::empty();
+            sign(&mut machine);
+            assert_eq!(Probe::new(&machine).presence(), presence, "{machine:?}");
+        }
     }
 
     #[test]

@@ -127,11 +127,7 @@ fn sampled<E>(
     mut time: impl FnMut(u32) -> Result<Duration, E>,
 ) -> Result<CallTiming, E> {
     time(config.warm_up.max(1))?;
-    let mut calls = 1;
-    // Bounded, for a clock that stands still must not keep us here.
-    while calls < MOST_CALLS && time(calls)? < config.sample_time {
-        calls *= 2;
-    }
+    let calls = enough_calls(MOST_CALLS, config.sample_time, &mut time)?;
     let mut samples = Vec::with_capacity(config.samples as usize);
     for _ in 0..config.samples.max(1) {
         samples.push(time(calls)?.as_secs_f64() / f64::from(calls));
@@ -141,6 +137,20 @@ fn sampled<E>(
     let fastest_seconds = samples.iter().copied().fold(f64::INFINITY, f64::min);
     let bytes_per_second = config.bytes.map(|bytes| bytes as f64 / median_seconds);
     Ok(CallTiming { device, clock, median_seconds, mad_seconds, fastest_seconds, samples, calls, bytes_per_second })
+}
+
+/// Returns the number of calls that fill a sample's time, doubled from one; bounded, for a clock that stands still must
+/// not keep us here.
+pub(crate) fn enough_calls<E>(
+    most: u32,
+    sample_time: Duration,
+    mut time: impl FnMut(u32) -> Result<Duration, E>,
+) -> Result<u32, E> {
+    let mut calls = 1;
+    while calls < most && time(calls)? < sample_time {
+        calls *= 2;
+    }
+    Ok(calls)
 }
 
 /// Returns the middle value, or the mean of the two in the middle; 0 of none.
@@ -184,6 +194,23 @@ mod tests {
         assert!((benchmark.median_seconds - 1e-5).abs() < 1e-12 && benchmark.spread() < 1e-6, "{benchmark:?}");
         assert!((benchmark.bytes_per_second.unwrap() / 1e11 - 1.0).abs() < 1e-6);
         assert!((benchmark.samples[1] - 5e-4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_spread_is_that_of_the_middle_half() {
+        let config = BenchmarkConfig { samples: 3, sample_time: Duration::from_micros(10), ..Default::default() };
+        let mut times = [10, 10, 20, 10, 12].into_iter().map(Duration::from_micros);
+        let benchmark = sampled(Device::Cpu, &config, BenchmarkClock::Host, |calls| {
+            // The first call that is timed lasts just long enough.
+            assert!(calls == 1 || calls == config.warm_up);
+            Ok::<_, ArrayError>(times.next().unwrap())
+        })
+        .unwrap();
+        // Of 20, 10 and 12 us the median is 12; of the distances from it, 8, 2 and 0 us, it is 2.
+        let shown = [benchmark.median_seconds, benchmark.mad_seconds, benchmark.fastest_seconds];
+        let near = |(found, known): (&f64, f64)| (found - known).abs() < 1e-15;
+        assert!(shown.iter().zip([12e-6, 2e-6, 10e-6]).all(near), "{shown:?}");
+        assert!((benchmark.spread() - 0.2471).abs() < 1e-9, "{}", benchmark.spread());
     }
 
     #[test]

@@ -103,8 +103,9 @@ fn a_driver_describes_its_devices() {
         assert_eq!((device.sm_clock_max_mhz, device.memory_clock_max_mhz), (Some(1_410), Some(8_001)));
         assert_eq!((device.ecc, device.compute_mode), (Some(true), Some(expected)), "{mode}");
     }
-    let none = ask_gpu(&gpu, &Settings::new().clock(0).fail("cuDeviceGetName", 999)).driver_devices;
+    let none = ask_gpu(&gpu, &Settings::new().devices(2).clock(0).fail("cuDeviceGetName", 999)).driver_devices;
     assert_eq!((none[0].sm_clock_max_mhz, none[0].name.as_deref()), (None, None));
+    assert_eq!(none.iter().map(|device| device.index).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
@@ -178,6 +179,18 @@ fn nvml_describes_its_devices_and_leaves_out_what_they_refuse() {
 }
 
 #[test]
+fn nvml_tells_what_is_split_and_what_is_lost() {
+    let Some(gpu) = SoftwareGpu::for_test() else { return };
+    let device = |settings: Settings| ask_gpu(&gpu, &settings).nvml.unwrap().devices.swap_remove(0);
+    assert_eq!([true, false].map(|on| device(Settings::new().mig(on)).mig), [Some(true), Some(false)]);
+    // A device that is lost (15) has a problem; one that does not support the question (3) has none.
+    let lost = device(Settings::new().fail("nvmlDeviceGetMemoryInfo_v2", 15));
+    assert!(lost.problem.as_deref().is_some_and(|words| words.contains("fell off the bus")), "{lost:?}");
+    let silent = device(Settings::new().fail("nvmlDeviceGetMemoryInfo_v2", 3));
+    assert_eq!((silent.problem, silent.memory_total, silent.memory_free), (None, None, None));
+}
+
+#[test]
 fn nvml_that_does_not_start_says_why() {
     let Some(gpu) = SoftwareGpu::for_test() else { return };
     for (code, expected) in [
@@ -215,6 +228,8 @@ fn a_sound_device_passes_all_that_runs_on_it() {
     assert_eq!(ids(&findings, FindingStatus::Pass), FITNESS_IDS, "{findings:#?}");
     for finding in findings.iter().filter(|finding| ["context", "bandwidth"].contains(&finding.id.as_str())) {
         assert!(finding.observed.contains("(a test double: no measurement of a GPU)"), "{finding:?}");
+        // Copies of a few MiB take no tenth of a second.
+        assert!(!finding.observed.contains(" 0.0 GB/s"), "{finding:?}");
     }
 }
 

@@ -50,6 +50,14 @@ fn a_twentieth_of_a_large_device_is_left_alone() {
 }
 
 #[test]
+fn a_plan_may_take_the_last_byte_that_is_usable() {
+    let memory = |bytes: u64| DeviceMemory { free: (256 << 20) + bytes, total: 4 << 30 };
+    let at_once = |bytes| MemoryPlan::new(4, memory(bytes), halves(4)).unwrap().chains_at_once;
+    let whole = attempt(4).bytes();
+    assert_eq!([at_once(whole - 1), at_once(whole), at_once(whole + 1)], [2, 4, 4]);
+}
+
+#[test]
 fn nothing_overflows_and_nothing_is_planned_of_nothing() {
     let memory = DeviceMemory { free: 47 << 30, total: 48 << 30 };
     let plan = MemoryPlan::new(u64::MAX, memory, halves(u64::MAX)).unwrap();

@@ -1,4 +1,5 @@
-//! The guides against the program: an entry for each check, and outputs that the program still prints.
+//! The guides against the program: an entry for each check, links to pages and headings (anchors) that are there, and
+//! outputs that the program still prints.
 
 use octopus_device::{CHECK_IDS, FITNESS_IDS, ScriptedProvider, VerifyReport, Version, verify};
 use std::collections::BTreeSet;

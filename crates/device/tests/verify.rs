@@ -232,6 +232,15 @@ fn a_library_that_is_named_and_does_not_load_is_a_fault() {
 }
 
 #[test]
+fn the_real_provider_loads_the_library_it_is_given() {
+    let failure = SystemProvider::new().with_nvml("/none/mine.so").nvml().unwrap_err();
+    assert!(
+        matches!(&failure, NvmlFailure::LibraryMissing { library, .. } if library == "/none/mine.so"),
+        "{failure:?}"
+    );
+}
+
+#[test]
 fn the_real_provider_reads_below_the_root_it_is_given() {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in [

@@ -180,6 +180,10 @@ mod tests {
         let mut buffer = Vec::new();
         assert_eq!(Chains::gather(&source, 2, 2, 3, 3, &mut buffer), Err(DiagError::Element { element: 3, width: 3 }));
         assert!(matches!(Chains::gather(&source, 2, 3, 3, 0, &mut buffer), Err(DiagError::Shape { .. })));
+        for (chains, draws) in [(0, 2), (2, 0)] {
+            let found = Chains::gather(&source, chains, draws, 3, 0, &mut buffer);
+            assert_eq!(found, Err(DiagError::Empty { chains, draws }));
+        }
     }
 
     #[test]
@@ -198,10 +202,19 @@ mod tests {
 
     #[test]
     fn odd_chains_lose_the_middle() {
-        let values: Vec<f64> = (0..10).map(f64::from).collect();
+        let values: Vec<f64> = (0..15).map(f64::from).collect();
         let mut buffer = Vec::new();
-        let split = Chains::new(&values, 2, 5).unwrap().split(&mut buffer);
-        assert_eq!(split.values(), [0.0, 1.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0]);
-        assert_eq!((split.chains(), split.draws()), (4, 2));
+        let split = Chains::new(&values, 3, 5).unwrap().split(&mut buffer);
+        assert_eq!(split.values(), [0.0, 1.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 10.0, 11.0, 13.0, 14.0]);
+        assert_eq!((split.chains(), split.draws()), (6, 2));
+        let split = Chains::new(&values[..12], 3, 4).unwrap().split(&mut buffer);
+        assert_eq!((split.values(), split.chains(), split.draws()), (&values[..12], 6, 2));
+    }
+
+    #[test]
+    fn nan_is_found_however_often_it_stands() {
+        let nan = f64::NAN;
+        assert!(has_nan(&[nan]) && has_nan(&[nan, 1.0, nan]) && has_nan(&[nan; 512]));
+        assert!(!has_nan(&[]) && !has_nan(&[1.0, f64::INFINITY]));
     }
 }

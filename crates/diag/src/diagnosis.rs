@@ -1,6 +1,7 @@
 //! The whole diagnosis of a trace: summary, checks, verdict.
 //!
-//! The list of checks is here, and the names that other samplers give to divergences, energy, tree depth and step size.
+//! The list of checks is here. The names that other samplers give to divergences, energy, tree depth and step size are
+//! in `octopus_trace`'s `model.rs`.
 
 pub(crate) mod check;
 mod json;
@@ -128,13 +129,6 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-/// Names that samplers give to a statistic, ArviZ's first.
-const DIVERGING: &[&str] = &["diverging", "divergent__", "divergent"];
-const ENERGY: &[&str] = &["energy", "energy__"];
-const TREE_DEPTH: &[&str] = &["tree_depth", "treedepth__", "depth"];
-const STEP_SIZE: &[&str] = &["step_size", "stepsize__", "step_size_bar"];
-const SATURATED: &[&str] = &["reached_max_treedepth", "maxdepth_reached"];
-
 /// Summarises `posterior` and checks it together with the statistics of its transitions. Checks whose
 /// statistics are absent are skipped, so that any trace can be diagnosed, also those of other samplers.
 ///
@@ -147,9 +141,9 @@ pub fn diagnose(
     options: &DiagnoseOptions,
 ) -> Result<Diagnosis, DiagError> {
     let summary = summarise(posterior, options.prob, options.superchains)?;
-    let find = |names: &[&str]| statistic(sample_stats, names, &summary);
-    let divergences = find(DIVERGING)?.map(|array| count(&array.values, |v| v != 0.0));
-    let energies = find(ENERGY)?.map(|array| array.values.to_f64());
+    let find = |name: &str| statistic(sample_stats, name, &summary);
+    let divergences = find("diverging")?.map(|array| count(&array.values, |v| v != 0.0));
+    let energies = find("energy")?.map(|array| array.values.to_f64());
     let bfmi = match &energies {
         Some(values) => {
             let energy = Chains::new(values, summary.chains, summary.draws)?;
@@ -157,7 +151,7 @@ pub fn diagnose(
         }
         None => None,
     };
-    let reached_max_treedepth = match (find(SATURATED)?, find(TREE_DEPTH)?, options.max_tree_depth) {
+    let reached_max_treedepth = match (find("reached_max_treedepth")?, find("tree_depth")?, options.max_tree_depth) {
         (Some(array), _, _) => Some(count(&array.values, |v| v != 0.0)),
         (None, Some(array), Some(limit)) => Some(count(&array.values, |v| v >= f64::from(limit))),
         _ => None,
@@ -166,7 +160,7 @@ pub fn diagnose(
         if options.superchains.is_some() { limits::ESS } else { limits::ESS_PER_CHAIN * summary.chains as f64 };
     let min_ess = options.min_ess.unwrap_or(by_chains);
     let total = summary.chains * summary.draws;
-    let steps = find(STEP_SIZE)?.map(|array| last_of_each_chain(&array.values, summary.draws));
+    let steps = find("step_size")?.map(|array| last_of_each_chain(&array.values, summary.draws));
     let settings = options.settings.as_ref();
     let checks = vec![
         check::finite_draws(&summary),
@@ -183,15 +177,13 @@ pub fn diagnose(
     Ok(Diagnosis { summary, divergences, reached_max_treedepth, bfmi: bfmi.unwrap_or_default(), checks })
 }
 
-/// Returns the first statistic of those `names`; it has one value for each draw of the posterior.
+/// Returns the statistic that ArviZ calls `name`; it has one value for each draw of the posterior.
 fn statistic<'a>(
     sample_stats: Option<&'a Dataset>,
-    names: &[&str],
+    name: &str,
     summary: &Summary,
 ) -> Result<Option<&'a Array>, DiagError> {
-    let Some((name, array)) = names.iter().find_map(|&name| Some((name, sample_stats?.variables.get(name)?))) else {
-        return Ok(None);
-    };
+    let Some((name, array)) = sample_stats.and_then(|stats| stats.statistic(name)) else { return Ok(None) };
     let (found, expected) = (sampled_shape(name, array)?, (summary.chains, summary.draws));
     if array.dims.len() != 2 {
         return Err(DiagError::Dimensions { variable: name.to_owned(), dims: array.dims.clone() });

@@ -218,3 +218,19 @@ pub(crate) fn interval_probability(name: &'static str, value: f64) -> Result<(),
         Err(DiagError::Probability { name, value, expected: "above 0 and at most 1" })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_lie_between_0_and_1_in_order() {
+        for (low, high) in [(0.0, 1.0), (0.2, 0.3), (0.9, 1.0 + f64::EPSILON)] {
+            assert_eq!(interval("here", low, high), Ok(()));
+        }
+        let nan = f64::NAN;
+        for (low, high) in [(-0.1, 0.5), (0.5, 0.5), (0.6, 0.5), (0.5, 1.1), (nan, 0.5), (0.5, nan)] {
+            assert!(matches!(interval("here", low, high), Err(DiagError::Interval { .. })), "{low} {high}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The summary of a posterior: one row for each number of it, computed in parallel.
 //!
-//! The share of the draws inside intervals (89%) stands here; columns are in `parameter.rs`, statistics in
-//! `element.rs`.
+//! The default share of the draws inside intervals (HDI and ETI, 89%; `--prob`) stands here; columns are in
+//! `parameter.rs`, statistics in `element.rs`.
 
 pub(crate) mod element;
 mod json;

@@ -176,6 +176,7 @@ pub(crate) fn files_ending(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_trace::{Array, Dataset, Values};
     use std::fs;
 
     #[test]
@@ -230,5 +231,29 @@ mod tests {
                 "csv | csv | One line for each draw | draws",
             ]
         );
+    }
+
+    #[test]
+    fn what_a_format_writes_is_known_and_read_again() {
+        let mut posterior = Dataset::default();
+        posterior.insert("mu", Array::new([("chain", 1), ("draw", 2)], Values::F64(vec![0.5, -1.0])));
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let readers = ["netcdf", "zarr", "zarr", "parquet", "stan-csv", "none"];
+        for (format, reader) in FORMATS.into_iter().zip(readers) {
+            let path = dir.path().join(format.name());
+            let write = format.writer().unwrap();
+            write(&path, &data, false).unwrap();
+            let found = detect_format(&path).map_or("none", |format| format.name());
+            assert_eq!(found, reader, "{}", format.name());
+            match format.read(&path) {
+                Ok(read) => assert_eq!(read.groups["posterior"].variables, data.groups["posterior"].variables),
+                Err(error) => {
+                    let message = error.to_string();
+                    assert!(format.name() != reader && message.contains("only written"), "{message}");
+                }
+            }
+        }
     }
 }

@@ -208,7 +208,7 @@ impl Picture {
             Self::Parallel => Figure::new(ParallelPlot::from_posterior(posterior, stats, rows)),
             Self::Energy => {
                 let stats = stats.ok_or_else(|| TraceError::lacks("the trace has no group `sample_stats`"))?;
-                stats.get("energy").ok_or_else(|| TraceError::lacks("`sample_stats` has no `energy`"))?;
+                stats.statistic("energy").ok_or_else(|| TraceError::lacks("`sample_stats` has no `energy`"))?;
                 Figure::new(EnergyPlot::from_sample_stats(stats))
             }
             Self::Autocorr => Figure::new(AutocorrPlot::from_posterior(posterior, rows)),

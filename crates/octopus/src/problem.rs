@@ -1,4 +1,5 @@
-//! The problem of a run: built again from its record, and written into one.
+//! The problem of a run: built again from its record, and written into one. Data that changed since the run began are
+//! refused here (`resume`).
 
 use crate::TraceError;
 use octopus_models::{BuildError, Problem, Registry};

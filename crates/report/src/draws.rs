@@ -99,10 +99,15 @@ pub(crate) fn number(values: &Values, at: usize) -> f64 {
     }
 }
 
+/// Returns the statistic that ArviZ calls `name`, which has one value for each draw.
+pub(crate) fn statistic<'a>(sample_stats: &'a Dataset, name: &str) -> Option<ElementDraws<'a>> {
+    let (known, _) = sample_stats.statistic(name)?;
+    elements(sample_stats).find(|element| element.scalar && element.variable == known)
+}
+
 /// Returns the draws of each chain whose transition diverged, from `sample_stats`; empty without that statistic.
 pub(crate) fn divergences(sample_stats: &Dataset) -> Vec<Vec<usize>> {
-    elements(sample_stats)
-        .find(|element| element.scalar && element.variable == "diverging")
+    statistic(sample_stats, "diverging")
         .map(|element| {
             let marked =
                 |chain: Vec<f64>| chain.iter().enumerate().filter(|&(_, &v)| v != 0.0).map(|(draw, _)| draw).collect();
@@ -113,8 +118,7 @@ pub(crate) fn divergences(sample_stats: &Dataset) -> Vec<Vec<usize>> {
 
 /// Returns for each draw, chain after chain, whether its transition diverged; empty where the statistic is missing.
 pub(crate) fn diverging(sample_stats: &Dataset) -> Vec<bool> {
-    elements(sample_stats)
-        .find(|element| element.scalar && element.variable == "diverging")
+    statistic(sample_stats, "diverging")
         .map(|element| element.pooled().iter().map(|&v| v != 0.0).collect())
         .unwrap_or_default()
 }
@@ -146,10 +150,13 @@ mod tests {
         assert_eq!(first_draws(&posterior, 9).get("x"), posterior.get("x"));
 
         let flags = Values::Bool(vec![false, true, false, true, false, true]);
-        let mut stats = Dataset::default();
-        stats.variables.insert("diverging".into(), array(&["chain", "draw"], &[2, 3], flags));
-        assert_eq!(divergences(&stats), [vec![1], vec![0, 2]]);
-        assert_eq!(diverging(&stats), [false, true, false, true, false, true]);
+        // ArviZ's name, CmdStan's, and BlackJAX's: pictures mark what the diagnosis counts.
+        for name in ["diverging", "divergent__", "divergent"] {
+            let mut stats = Dataset::default();
+            stats.variables.insert(name.into(), array(&["chain", "draw"], &[2, 3], flags.clone()));
+            assert_eq!(divergences(&stats), [vec![1], vec![0, 2]], "{name}");
+            assert_eq!(diverging(&stats), [false, true, false, true, false, true], "{name}");
+        }
         assert!(divergences(&posterior).is_empty());
     }
 }

@@ -120,6 +120,7 @@ mod tests {
             (3e12, 3, "3e12"),
             (0.0, 3, "0"),
             (f64::NAN, 3, "NaN"),
+            (f64::INFINITY, 3, "inf"),
             (f64::NEG_INFINITY, 3, "-inf"),
         ] {
             assert_eq!(significant(value, digits), expected, "{value}");
@@ -130,11 +131,14 @@ mod tests {
     fn durations() {
         for (value, expected) in [
             (0.00085, "850 us"),
+            (0.9995e-3, "0.999 ms"),
             (0.062, "62.0 ms"),
             (4.1, "4.10 s"),
             (60.0, "60.0 s"),
             (120.0, "2 min"),
             (320.2, "5 min 20 s"),
+            (7169.0, "119 min 29 s"),
+            (7170.0, "2 h 0 min"),
             (7500.0, "2 h 5 min"),
             (0.0, "0 s"),
         ] {

@@ -174,6 +174,15 @@ mod tests {
     }
 
     #[test]
+    fn rows_differ_by_name_truth_or_a_number_of_the_report() {
+        let row = SummaryRow::with_rhat("z[0]", 1.0);
+        assert_eq!(row, row.clone());
+        assert_ne!(row, SummaryRow::with_rhat("z[1]", 1.0));
+        assert_ne!(row, SummaryRow::with_rhat("z[0]", 1.1));
+        assert_ne!(row, SummaryRow { truth: Some(0.5), ..row.clone() });
+    }
+
+    #[test]
     fn nan_is_the_worst_rhat() {
         let row = |rhat: f64| {
             let mut row = SummaryRow { truth: Some(1.0), ..SummaryRow::with_rhat(&format!("{rhat}"), rhat) };

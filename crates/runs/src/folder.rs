@@ -1,4 +1,5 @@
-//! The names of files inside a run folder, its lock, and what may be removed from it.
+//! The names of files inside a run folder, what may be removed from it, and its lock: one process at a time writes a
+//! run.
 
 use crate::RunError;
 use crate::{PartRecord, RunRecord};
@@ -155,6 +156,16 @@ mod tests {
         for other in ["part-7.parquet", "part-0000x.parquet", ".part-00001.parquet.tmp", "part-00001.parquet.bak"] {
             assert_eq!(part_number(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn an_absent_folder_is_empty_and_a_file_is_no_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(names(&dir.path().join("none")).unwrap().is_empty());
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        let message = names(&file).unwrap_err().to_string();
+        assert!(message.contains("cannot list") && message.contains("file"), "{message}");
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl ConvergenceMonitor {
         if self.end_look(self.drawn == self.next, writer, density)? == Step::Met {
             return Ok(Step::Met);
         }
-        if self.drawn == self.next && self.pending.is_none() {
+        if self.drawn == self.next {
             writer.flush()?;
             (self.pending, self.looked_at) = (Some(self.check.begin(self.goal)), self.drawn);
             self.next = self.look_after(self.drawn);
@@ -268,6 +268,8 @@ impl Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CreateOptions;
+    use crate::tests::{CHAINS, Toy, block, record};
     use octopus_trace::{Array, Dataset, Values};
 
     fn posterior(stuck: bool) -> Summary {
@@ -296,13 +298,21 @@ mod tests {
             Shortfall::worst(&found, Goal { target_rhat: Some(1.05), ..Goal::default() })
         };
         assert!(with(1.049).is_none() && with(1.051).is_some() && with(f64::NAN).is_some());
+        // A target is met below it.
+        assert_eq!(with(1.05).unwrap().to_string(), "R-hat of a: 1.0500 with 200 draws, 1.05 wanted");
+        let mut found = posterior(false);
+        (found.parameters[0].ess_bulk, found.parameters[1].ess_bulk) = (50.0, 100.0);
+        let goal = Goal { target_ess: Some(150.0), ..Goal::default() };
+        (found.parameters[0].ess_tail, found.parameters[1].ess_tail) = (150.0, 1000.0);
+        let worst = Shortfall::worst(&found, goal).unwrap().to_string();
+        assert_eq!(worst, "bulk-ESS of a: 50 with 200 draws, 150 wanted");
         let much = Goal { target_ess: Some(1e6), target_rhat: None, max_seconds: None };
         assert!(Shortfall::worst(&posterior(false), much).unwrap().what.ends_with("-ESS"));
     }
 
     #[test]
     fn looks_are_fixed_and_end_with_the_run() {
-        let record = |draws: usize, many: bool| {
+        let of = |draws: usize, many: bool| {
             let sampler = octopus_sampler::SamplerConfig {
                 draws,
                 strategy: if many { octopus_sampler::Strategy::ManyShort } else { Default::default() },
@@ -313,13 +323,62 @@ mod tests {
             record
         };
         let looks = |draws, many| {
-            let monitor = ConvergenceMonitor::new(&record(draws, many), Path::new("."), 0);
+            let monitor = ConvergenceMonitor::new(&of(draws, many), Path::new("."), 0);
             let looks = std::iter::successors(Some(monitor.next), move |&look| Some(monitor.look_after(look)));
             looks.take_while(|&look| look < draws).collect::<Vec<_>>()
         };
         assert_eq!(looks(200, false), [50, 63, 79, 99, 124, 155, 194]);
         assert_eq!(looks(20, true), [1, 2, 3, 4, 5, 7, 9, 12, 15, 19]);
         assert_eq!(looks(40, false), [0; 0], "a look at the end only");
-        assert_eq!(ConvergenceMonitor::new(&record(200, false), Path::new("."), 63).next, 79);
+        let mut monitor = ConvergenceMonitor::new(&of(200, false), Path::new("."), 63);
+        assert_eq!((monitor.next, monitor.limit()), (79, 16));
+        monitor.goal = Goal { max_seconds: Some(2.0), ..Goal::default() };
+        assert_eq!(monitor.limit(), usize::MAX, "there is nothing to look for");
+        assert!(monitor.is_late(2.0) && !monitor.is_late(1.99));
+        monitor.drawn = 0;
+        assert!(!monitor.is_late(3.0), "there is no draw yet");
+    }
+
+    /// The look at two draws lasts until the test lets it end.
+    #[test]
+    fn sampling_goes_on_during_a_look_and_what_it_draws_is_dropped_where_targets_are_met() {
+        let toy = Toy::new(2);
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = RunWriter::create(dir.path(), record(&toy), CreateOptions::default()).unwrap();
+        let goal = Some(Goal { target_ess: Some(1.0), ..Goal::default() });
+        let mut monitor = ConvergenceMonitor::new(&RunRecord { goal, ..record(&toy) }, dir.path(), 2);
+        let (answer, pending) = channel();
+        let (go, wait) = channel();
+        let look = std::thread::spawn(move || {
+            // Where sampling wrongly waits for the look, it waits for this.
+            let _ = wait.recv_timeout(Duration::from_secs(5));
+            answer.send(Ok(None)).unwrap();
+        });
+        (monitor.pending, monitor.looked_at) = (Some(pending), 2);
+        let drawn = block(Phase::Sampling, 2, 3, CHAINS, toy.dim());
+        assert_eq!(monitor.take(drawn, &mut writer, &toy).unwrap(), Step::GoOn);
+        assert_eq!((monitor.drawn, monitor.held.len(), monitor.is_clear()), (5, 1, false));
+        go.send(()).unwrap();
+        assert_eq!(monitor.settle(&mut writer, &toy).unwrap(), Step::Met);
+        assert_eq!((monitor.drawn, monitor.held.len(), monitor.is_clear()), (2, 0, true));
+        assert_eq!(writer.draws(Phase::Sampling), 0, "what was held is not written");
+        look.join().unwrap();
+    }
+
+    #[test]
+    fn an_ending_says_why_and_what_was_last() {
+        let of = |by, last: Option<&str>| {
+            let ending = Ending { by, draws: 63, last: last.map(str::to_owned) };
+            ending.describe(Duration::from_millis(1250))
+        };
+        let begin = "ended after 63 draws of each chain and 1.25 s: ";
+        for (by, last, end) in [
+            (EndedBy::Target, None, "all targets are met"),
+            (EndedBy::Target, Some("x"), "all targets are met; last to arrive: x"),
+            (EndedBy::Draws, Some("x"), "no more draws were allowed (--draws); farthest from its target: x"),
+            (EndedBy::Time, None, "the time was over (--max-seconds)"),
+        ] {
+            assert_eq!(of(by, last), format!("{begin}{end}"));
+        }
     }
 }

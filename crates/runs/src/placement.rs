@@ -96,3 +96,16 @@ pub fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfi
 fn context_on(device: Device) -> Result<Option<octopus_device::CudaContext>, RunError> {
     device.context().map_err(|error: CudaError| RunError::NoDevice(format!("{device}: {error}; see `octopus verify`")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_are_where_the_place_is() {
+        let cpu = Placement::open(&[Device::Cpu]).unwrap();
+        assert!(cpu.is_cpu() && matches!(cpu.backend(), Backend::Cpu));
+        let gpus = Placement::Gpus(Vec::new(), GpuConfig::default());
+        assert!(!gpus.is_cpu() && matches!(gpus.backend(), Backend::Gpus([], _)));
+    }
+}

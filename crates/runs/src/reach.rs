@@ -54,3 +54,33 @@ pub fn reach<D: LogDensity + ?Sized, E: From<RunError>>(
     }
     Ok(Reach { met, warm_up: sampler.warm_up().unwrap_or(0), draws, warmup_s, sampling_s: sampling.as_secs_f64() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_models::EightSchools;
+    use octopus_sampler::SamplerConfig;
+
+    /// Looks are at 50, 63, 79, ... draws, and at the last.
+    #[test]
+    fn draws_are_shown_at_each_look_until_they_suffice() {
+        let model = EightSchools::rubin();
+        for (most, suffice, expected) in
+            [(70, 60, &[50, 63][..]), (70, 1000, &[50, 63, 70]), (50, 1000, &[50]), (40, 1000, &[40])]
+        {
+            let config = SamplerConfig { chains: 2, tune: 20, draws: most, ..SamplerConfig::default() };
+            let mut sampler = Sampler::new(&model, config).unwrap();
+            let mut seen: Vec<usize> = Vec::new();
+            let found = reach(&mut sampler, |blocks| {
+                let draws = blocks.iter().map(|block| block.draws).sum();
+                seen.push(draws);
+                Ok::<bool, RunError>(draws >= suffice)
+            })
+            .unwrap();
+            assert_eq!(seen, expected, "{most} draws at most, {suffice} suffice");
+            let last = *expected.last().unwrap();
+            assert_eq!((found.met, found.warm_up, found.draws), (last >= suffice, 20, last));
+            assert!(found.warmup_s > 0.0 && found.sampling_s > 0.0, "{} s, {} s", found.warmup_s, found.sampling_s);
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Reads a run folder: finished, interrupted, or still growing.
 //!
-//! A part that is missing or damaged is told here, with what to do.
+//! A part that is missing or damaged is told here, with what to do. The attributes that ArviZ gives a group (version,
+//! created_at, the model's name) are made here, for every export.
 
 use crate::RunError;
 use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};

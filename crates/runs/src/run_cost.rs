@@ -141,6 +141,29 @@ mod tests {
         }
     }
 
+    /// Four chains make 150 transitions of 15 leapfrog steps, in 13 coordinates of 8 bytes.
+    #[test]
+    fn work_is_counted_in_steps_and_bytes() {
+        let (small, large) = (model(9, Likelihood::Collapsed), model(10, Likelihood::Collapsed));
+        let config = SamplerConfig { chains: 4, tune: 50, draws: 100, ..SamplerConfig::default() };
+        for (count, cost) in [(1, RunCost::of_run(&large, &config)), (2, RunCost::of_batch(&[&small, &large], &config))]
+        {
+            let Work { name, steps, downloads, uploads, .. } = cost.work;
+            assert_eq!(name, format!("{} chains x 150 iterations", 4 * count));
+            assert_eq!((uploads, downloads), ((0, 0), (3, count * 4 * 150 * 13 * 8)));
+            assert_eq!(steps.len(), 1);
+            assert_eq!((steps[0].launches, steps[0].units), (150 * 15, (count * 4 * 150 * 15) as f64));
+            assert_eq!(u64::from(steps[0].cpu_parts), 4 * count);
+            assert_eq!(steps[0].kernel, kernel_name(&large, Precision::F64));
+        }
+        assert!(RunCost::of_batch(&[], &config).work.steps.is_empty());
+        // Superchains warm up, then each becomes several chains: both copy their draws.
+        let many = SamplerConfig { tune: 300, draws: 16, ..SamplerConfig::many_short(64) };
+        let stages = stages(&many, large.dim());
+        let bytes: usize = stages.iter().map(|stage| stage.chains * stage.transitions * 13 * 8).sum();
+        assert_eq!((stages.len(), RunCost::of_run(&large, &many).work.downloads.1), (2, bytes as u64));
+    }
+
     #[test]
     fn what_a_device_cannot_do_is_refused_with_what_to_do() {
         let config = SamplerConfig { precision: Precision::Mixed, ..SamplerConfig::default() };

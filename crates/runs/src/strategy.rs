@@ -309,12 +309,22 @@ mod tests {
         assert!(plan.considered.iter().all(|run| run.config.draws >= least_draws(&run.config, 103, limits::RHAT)));
     }
 
+    /// A hundred numbers are added in a step, and no more.
+    #[test]
+    fn a_step_of_a_small_model_takes_well_below_a_tenth_of_a_second() {
+        let seconds = of_a_step(&model()).unwrap();
+        assert!(seconds > 0.0 && seconds < 0.1, "{seconds} s");
+    }
+
     #[test]
     fn a_gpu_has_many_chains_where_it_pays() {
         let fast = || gpu(&model(), 1e-6);
         let large = planned(1_000_000, "auto", vec![(0, fast())]);
         assert!(large.config.chains >= 1024 && large.reason.contains("on cuda:0 after"), "{large:?}");
         assert!(large.reason.contains("on cpu after"), "{}", large.reason);
+        // The last clause is on what users may expect: few chains on the same device.
+        let long = large.reason.split(", ").last().unwrap();
+        assert!(long.starts_with("four-long with 4 chains") && long.contains(" on cuda:0 after "), "{}", large.reason);
         let slow = gpu(&model(), 1e-4);
         let small = planned(1000, "auto", vec![(0, slow.clone())]);
         assert!(small.reason.contains("predicted to be done first: on cpu"), "{}", small.reason);

@@ -6,7 +6,7 @@ use octopus_density::{DensityError, Dim, Labels, Layout, LogDensity, Role, Trans
 use octopus_files::{Disk, Storage};
 use octopus_formats::FormatError;
 use octopus_sampler::{Block, ChainBlock, DrawStats, Phase, SamplerConfig};
-use octopus_trace::{InferenceData, Values};
+use octopus_trace::{Attribute, InferenceData, Values};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use std::time::Instant;
 mod folder;
 
 /// `a`, `s > 0`, `z[g]` (sampled) and `m[g, k]` (derived).
-struct Toy(Layout);
+pub(crate) struct Toy(Layout);
 
 impl Toy {
-    fn new(groups: usize) -> Self {
+    pub(crate) fn new(groups: usize) -> Self {
         let g =
             Dim { name: "g".into(), labels: Labels::Strings((0..groups).map(|j| format!("grüppe {j}")).collect()) };
         let k = Dim { name: "k".into(), labels: Labels::Integers(vec![7, -3]) };
@@ -64,14 +64,14 @@ impl LogDensity for Toy {
     }
 }
 
-const CHAINS: usize = 3;
+pub(crate) const CHAINS: usize = 3;
 
 fn value(phase: Phase, chain: usize, draw: usize, coordinate: usize) -> f64 {
     let sign = if phase == Phase::Warmup { -1.0 } else { 1.0 };
     sign * ((chain * 1000 + draw) as f64 + coordinate as f64 / 16.0).sin()
 }
 
-fn block(phase: Phase, first: usize, draws: usize, chains: usize, dim: usize) -> Block {
+pub(crate) fn block(phase: Phase, first: usize, draws: usize, chains: usize, dim: usize) -> Block {
     let chain = |chain: usize| ChainBlock {
         positions: (first..first + draws).flat_map(|d| (0..dim).map(move |i| value(phase, chain, d, i))).collect(),
         stats: (first..first + draws)
@@ -93,7 +93,7 @@ fn block(phase: Phase, first: usize, draws: usize, chains: usize, dim: usize) ->
     Block { phase, first, draws, chains: (0..chains).map(chain).collect() }
 }
 
-fn record(toy: &Toy) -> RunRecord {
+pub(crate) fn record(toy: &Toy) -> RunRecord {
     let config = SamplerConfig { chains: CHAINS, draws: 9, tune: 4, seed: 42, ..Default::default() };
     RunRecord::new(ModelRecord { name: "toy".into(), settings: toml::Table::new() }, config, toy.0.clone())
 }
@@ -206,8 +206,106 @@ fn what_is_written_is_read() {
         let Values::Bool(diverging) = &stats.variables["diverging"].values else { panic!() };
         assert_eq!(diverging[..2], [true, false]);
     }
+    for (name, group) in &data.groups {
+        assert_eq!(group.attrs["model_name"], Attribute::from("toy"), "{name}");
+        assert_eq!(group.attrs["tuning_steps"], Attribute::I64(4), "{name}");
+    }
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.contains(&"state".into()), "{left:?}");
+}
+
+#[test]
+fn coordinates_are_read_for_any_number_of_groups() {
+    for groups in [1, 3] {
+        let toy = Toy::new(groups);
+        let dir = tempfile::tempdir().unwrap();
+        session(Arc::new(Disk), dir.path(), &toy, false).unwrap();
+        let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
+        let free = &data.groups["unconstrained_posterior"].variables;
+        assert_eq!(free.keys().collect::<Vec<_>>(), ["a", "s", "z"]);
+        assert_eq!(free["z"].shape, [CHAINS, 9, groups]);
+        let first: Vec<f64> = (0..groups).map(|group| value(Phase::Sampling, 0, 0, 2 + group)).collect();
+        assert_eq!(free["z"].values.to_f64()[..groups], first);
+    }
+}
+
+/// A draw has eight elements of variables, four coordinates and its statistics.
+#[test]
+fn pending_draws_are_counted_in_bytes() {
+    let toy = Toy::new(2);
+    let mut buffer = crate::part::PartBuffer::new(&toy.0);
+    assert_eq!(buffer.bytes(), 0);
+    buffer.extend(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy);
+    assert_eq!(buffer.bytes(), 9 * CHAINS * (8 * (8 + 4) + size_of::<DrawStats>()));
+    buffer.clear();
+    assert_eq!((buffer.bytes(), buffer.rows()), (0, 0));
+}
+
+/// Some coordinates, and one derived variable whose elements are all a half.
+struct Wide {
+    dim: usize,
+    layout: Layout,
+}
+
+impl Wide {
+    fn new(dim: usize, elements: usize) -> Self {
+        let dims = vec![Dim { name: "i".into(), labels: Labels::Range(elements) }];
+        Self { dim, layout: Layout { variables: vec![Variable { name: "w".into(), dims, role: Role::Derived }] } }
+    }
+
+    /// Returns the record of a run of one chain.
+    fn record(&self) -> RunRecord {
+        let config = SamplerConfig { chains: 1, draws: 3, ..Default::default() };
+        RunRecord::new(ModelRecord::default(), config, self.layout.clone())
+    }
+}
+
+impl LogDensity for Wide {
+    fn dim(&self) -> usize {
+        self.dim
+    }
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    fn logp_grad(&self, _: &[f64], _: &mut [f64]) -> Result<f64, DensityError> {
+        unreachable!("the draws of these tests are made up")
+    }
+    fn expand(&self, _: &[f64], out: &mut [f64]) {
+        out.fill(0.5);
+    }
+    fn name(&self) -> &str {
+        "wide"
+    }
+}
+
+/// A draw of 64 MiB waits, and one of eight bytes more is written; that it is, the disk shows by refusing it.
+#[test]
+fn more_than_64_mib_of_draws_are_written_unasked() {
+    for (more, written) in [(0, false), (1, true)] {
+        let elements = ((64 << 20) - size_of::<DrawStats>()) / 8 - 1 + more;
+        let wide = Wide::new(1, elements);
+        let create = |storage: Arc<dyn Storage>, dir: &Path| {
+            RunWriter::create_in(storage, dir, wide.record(), CreateOptions::default())
+        };
+        let counter = Arc::new(Faulty::new(Fault::Kill, usize::MAX));
+        create(counter.clone(), tempfile::tempdir().unwrap().path()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let storage = Arc::new(Faulty::new(Fault::Denied, counter.operations()));
+        let mut writer = create(storage, dir.path()).unwrap();
+        let appended = writer.append(&block(Phase::Sampling, 0, 1, 1, 1), &wide);
+        assert_eq!(appended.is_err(), written, "{appended:?}");
+    }
+}
+
+#[test]
+fn a_run_without_coordinates_is_read() {
+    let wide = Wide::new(0, 2);
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = RunWriter::create(dir.path(), wide.record(), CreateOptions::default()).unwrap();
+    writer.append(&block(Phase::Sampling, 0, 3, 1, 0), &wide).unwrap();
+    writer.finish(|_| ()).unwrap();
+    let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
+    assert_eq!(data.posterior().unwrap().variables["w"].values.to_f64(), [0.5; 6]);
 }
 
 /// `kill -9` before every single operation, and halfway through every write.
@@ -454,6 +552,60 @@ fn damaged_missing_and_unequal_parts_are_named() {
     }
 }
 
+/// Makes a run of which only a first part, of draws `first` to `first + 2`, was written before it was killed.
+fn killed(density: &dyn LogDensity, record: RunRecord, first: usize) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let chains = record.sampler.chains;
+    let mut writer = RunWriter::create(dir.path(), record, CreateOptions::default()).unwrap();
+    for begin in (0..=first).step_by(3) {
+        writer.append(&block(Phase::Sampling, begin, 3, chains, density.dim()), density).unwrap();
+        writer.flush().unwrap();
+    }
+    let part = |number: usize| dir.path().join(crate::folder::part_file(Phase::Sampling, number));
+    fs::rename(part(first / 3), part(0)).unwrap();
+    dir
+}
+
+#[test]
+fn a_part_that_does_not_hold_its_draws_is_told() {
+    let toy = Toy::new(2);
+    let told = |dir: &tempfile::TempDir| RunFolder::open(dir.path()).unwrap().read().unwrap_err().to_string();
+    let part = |dir: &tempfile::TempDir| dir.path().join("draws/part-00000.parquet");
+
+    // The footer of nine rows announces eight, or ten. It is thrift in the compact form: field 3 is an i64 in zigzag,
+    // and field 4, a list, follows.
+    let dir = killed(&toy, record(&toy), 0);
+    let good = fs::read(part(&dir)).unwrap();
+    let end = good.len() - 8;
+    let footer = end - u32::from_le_bytes(good[end..end + 4].try_into().unwrap()) as usize;
+    let at = footer + good[footer..].windows(3).position(|bytes| bytes == [0x16, 2 * 9, 0x19]).unwrap() + 1;
+    for rows in [8u8, 10] {
+        let mut bad = good.clone();
+        bad[at] = 2 * rows;
+        fs::write(part(&dir), bad).unwrap();
+        let message = told(&dir);
+        assert!(message.contains(&format!("it has not the {rows} rows that it announces")), "{message}");
+    }
+
+    let message = told(&killed(&toy, record(&toy), 3));
+    assert!(message.contains("draw 3 of chain 0 is out of order"), "{message}");
+
+    let wide = Wide::new(1, 2);
+    let sampler = SamplerConfig { chains: 1, ..record(&toy).sampler };
+    let other = killed(&toy, RunRecord { sampler, ..record(&toy) }, 0);
+    fs::copy(part(&killed(&wide, wide.record(), 0)), part(&other)).unwrap();
+    let message = told(&other);
+    assert!(message.contains("its column `a` is absent"), "{message}");
+
+    // A part that is there and cannot be read is not missing.
+    let complete = tempfile::tempdir().unwrap();
+    session(Arc::new(Disk), complete.path(), &toy, false).unwrap();
+    fs::remove_file(part(&complete)).unwrap();
+    fs::create_dir(part(&complete)).unwrap();
+    let message = told(&complete);
+    assert!(message.contains("cannot read") && message.contains("part-00000.parquet"), "{message}");
+}
+
 #[test]
 fn a_damaged_checkpoint_stops_resume_but_not_reading() {
     let toy = Toy::new(2);
@@ -469,6 +621,11 @@ fn a_damaged_checkpoint_stops_resume_but_not_reading() {
     fs::write(dir.path().join("warmup/part-00000.parquet"), "short").unwrap();
     let message = RunWriter::resume(dir.path()).unwrap_err().to_string();
     assert!(message.contains("part-00000.parquet") && message.contains("--force"), "{message}");
+    // A checkpoint that is there and cannot be read is not one that was never made.
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let message = RunWriter::resume(dir.path()).unwrap_err().to_string();
+    assert!(message.contains("checkpoint.bin"), "{message}");
 }
 
 #[cfg(unix)]

@@ -28,6 +28,14 @@ fn format_utc(seconds: u64) -> String {
 mod tests {
     use super::*;
 
+    /// Such texts are in the order of their times.
+    #[test]
+    fn now_is_between_before_and_after() {
+        let clock = || format_utc(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs());
+        let (before, now, after) = (clock(), now_utc(), clock());
+        assert!(before <= now && now <= after, "{before}, {now}, {after}");
+    }
+
     #[test]
     fn known_instants() {
         // From `date -u -d @N +%FT%TZ`.

@@ -1,6 +1,7 @@
 //! Predicts what a run will take, before it begins, and lists other runs that draw as much.
 //!
-//! Predicted are leapfrog steps, warm-up and draws for an effective sample size; the figures stand here.
+//! Predicted are leapfrog steps, warm-up and draws for an effective sample size; the figures stand here. Which of the
+//! predicted runs `--strategy auto` takes on one device is decided here (`best`).
 //!
 //! The figures were measured with well-adapted chains on hierarchical models: they rank strategies, and predict the
 //! times of runs that nobody has seen yet to within a factor of two.

@@ -1,6 +1,6 @@
 //! Named groups of arrays with dimensions, coordinates and attributes, as in ArviZ's InferenceData.
 //!
-//! ArviZ's names of the sampler's statistics (`sample_stats`) stand here.
+//! ArviZ's names of the sampler's statistics (`sample_stats`), and those that other samplers give to them, stand here.
 
 use crate::Labels;
 use indexmap::IndexMap;
@@ -18,6 +18,16 @@ pub const SAMPLE_STATS: [&str; 11] = [
     "index_in_trajectory",
     "diverging",
     "reached_max_treedepth",
+];
+
+/// ArviZ's names of statistics with the names that other samplers give to them.
+const OTHER_NAMES: [(&str, &[&str]); 6] = [
+    ("diverging", &["divergent__", "divergent"]),
+    ("energy", &["energy__"]),
+    ("tree_depth", &["treedepth__", "depth"]),
+    ("step_size", &["stepsize__", "step_size_bar"]),
+    ("n_steps", &["n_leapfrog__", "num_steps"]),
+    ("reached_max_treedepth", &["maxdepth_reached"]),
 ];
 
 /// The values of an array, row-major.
@@ -158,6 +168,14 @@ impl Dataset {
         self.variables.get(name)
     }
 
+    /// Returns the statistic that ArviZ calls `name`, under that name or another sampler's, with the name that it has
+    /// here.
+    pub fn statistic(&self, name: &str) -> Option<(&str, &Array)> {
+        let others = OTHER_NAMES.iter().find(|(arviz, _)| *arviz == name).map_or(&[][..], |(_, others)| others);
+        let mut names = [name].into_iter().chain(others.iter().copied());
+        names.find_map(|name| self.variables.get_key_value(name)).map(|(name, array)| (name.as_str(), array))
+    }
+
     /// Adds or replaces a variable; its axes `chain` and `draw` get the labels 0, 1, ... unless they
     /// have some.
     pub fn insert(&mut self, name: impl Into<String>, array: Array) {
@@ -260,6 +278,34 @@ mod tests {
         assert_eq!(data.element_name("b", 2, 5), "b[y, 2]");
         assert_eq!(data.element_name("absent", 2, 5), "absent");
         assert_eq!(data.coords["draw"], Labels::Range(2));
+    }
+
+    #[test]
+    fn statistics_are_found_under_the_names_of_each_sampler() {
+        let array = |value: f64| Array::new([("chain", 1), ("draw", 1)], Values::F64(vec![value]));
+        for (arviz, name) in [
+            ("diverging", "divergent__"),
+            ("diverging", "divergent"),
+            ("energy", "energy__"),
+            ("tree_depth", "treedepth__"),
+            ("tree_depth", "depth"),
+            ("step_size", "stepsize__"),
+            ("step_size", "step_size_bar"),
+            ("n_steps", "n_leapfrog__"),
+            ("n_steps", "num_steps"),
+            ("reached_max_treedepth", "maxdepth_reached"),
+        ] {
+            let mut stats = Dataset::default();
+            stats.insert(name, array(1.0));
+            assert_eq!(stats.statistic(arviz), Some((name, &array(1.0))));
+            // ArviZ's own name comes first.
+            stats.insert(arviz, array(2.0));
+            assert_eq!(stats.statistic(arviz), Some((arviz, &array(2.0))));
+        }
+        let mut stats = Dataset::default();
+        stats.insert("lp", array(3.0));
+        assert_eq!(stats.statistic("lp"), Some(("lp", &array(3.0))));
+        assert_eq!(stats.statistic("energy"), None);
     }
 
     #[test]

@@ -28,7 +28,7 @@ struct Listing {
 #[serde(deny_unknown_fields)]
 struct Entry {
     reason: String,
-    /// `FILE: WORDS: SOURCE LINE`, as [`entry`] writes them.
+    /// `FILE: WORDS: SOURCE LINE`, as [`entry`] writes them; with ` (2)` the second of a line's faults with these words.
     faults: Vec<String>,
 }
 
@@ -63,21 +63,9 @@ impl Equivalents {
     }
 
     /// Returns whether the list has a fault. `name` is cargo-mutants' name for it, and `line` the line of the sources
-    /// that it is in.
+    /// that it is in, numbered where it has several faults of the same words.
     pub(super) fn has(&self, name: &str, line: &str) -> bool {
         self.entries.contains(&entry(name, line))
-    }
-
-    /// Returns whether the list has the fault of this name in the sources below `root`.
-    ///
-    /// # Errors
-    /// When the name is none, or its file cannot be read.
-    pub(super) fn has_named(&self, root: &Path, name: &str) -> Result<bool> {
-        let mut place = name.splitn(3, ':');
-        let (file, line) = (place.next().unwrap_or_default(), place.next().and_then(|line| line.parse::<usize>().ok()));
-        let line = line.with_context(|| format!("{name:?} is no fault of cargo-mutants"))?;
-        let text = fs::read_to_string(root.join(file)).with_context(|| format!("cannot read {file}"))?;
-        Ok(self.has(name, text.lines().nth(line.saturating_sub(1)).unwrap_or_default()))
     }
 }
 
@@ -117,19 +105,6 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_looked_up_in_its_file() {
-        let folder = std::env::temp_dir().join(format!("octopus-equivalent-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("a.rs"), "one\n  two\n").unwrap();
-        let found = list(&["a.rs: replace + with - in f: two"]).unwrap();
-        assert!(found.has_named(&folder, "a.rs:2:3: replace + with - in f").unwrap());
-        assert!(!found.has_named(&folder, "a.rs:1:3: replace + with - in f").unwrap());
-        assert!(found.has_named(&folder, "b.rs:1:3: replace + with - in f").is_err());
-        assert!(found.has_named(&folder, "no fault").is_err());
-        fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
     fn entries_say_all_and_once() {
         let said = |faults: &[&str]| format!("{:#}", list(faults).unwrap_err());
         assert!(said(&["a.rs: words: x", "a.rs: words: x"]).contains("stands there twice"));
@@ -146,6 +121,8 @@ mod tests {
         for fault in &found.entries {
             let (file, rest) = fault.split_once(": ").unwrap();
             let text = texts.entry(file).or_insert_with(|| fs::read_to_string(root.join(file)).expect(file));
+            let unnumbered = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+            let rest = unnumbered.filter(|(_, n)| n.parse::<u32>().is_ok()).map_or(rest, |(line, _)| line);
             let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             let there = lines.any(|line| rest.strip_suffix(line).is_some_and(|words| words.ends_with(": ")));
             assert!(there, "{LIST}: the line of {fault:?} is not there any more: remove it");

@@ -4,7 +4,6 @@
 //! cargo-mutants itself puts in the faults of a change, with a build for each. All faults would take days that way, so
 //! they are tried in one build. Survivors that mean the same as what they replace stand in a list, each with its reason.
 
-use super::equivalent::Equivalents;
 use super::one_build::{self, TrialOptions};
 use super::workshop::Workshop;
 use crate::run::{self, TaskOutcome, cargo, cargo_has, git};
@@ -121,6 +120,7 @@ pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
 }
 
 /// cargo-mutants, and the copy of the sources for it.
+#[derive(Clone)]
 pub(super) struct CargoMutants {
     workshop: Workshop,
     /// The lines that the faults are limited to.
@@ -163,12 +163,13 @@ impl CargoMutants {
         Ok(listed.lines().filter(|line| line.starts_with("crates/")).count())
     }
 
-    /// Returns all faults of the seven crates as JSON.
+    /// Returns all faults of the seven crates as JSON, also those outside the changed lines.
     ///
     /// # Errors
     /// When cargo-mutants fails.
     pub(super) fn list(&self) -> Result<String> {
-        run::output(self.command(&CRATES).args(["--list", "--json"]))
+        let all = Self { diff: None, ..self.clone() };
+        run::output(all.command(&CRATES).args(["--list", "--json"]))
     }
 
     fn put_in(&self, part: Option<(usize, usize)>) -> Result<TaskOutcome> {
@@ -213,11 +214,8 @@ impl CargoMutants {
 
     /// Returns whether all that was missed stands in the list of equivalent faults.
     fn only_equivalent_missed(&self) -> Result<bool> {
-        let source = self.workshop.source();
-        let equivalents = Equivalents::read(source)?;
         let missed = self.outcomes("missed.txt")?;
-        let listed: Result<Vec<bool>> = missed.iter().map(|name| equivalents.has_named(source, name)).collect();
-        Ok(listed?.into_iter().all(|listed| listed))
+        one_build::all_are_equivalent(self, &missed)
     }
 
     fn outcomes_folder(&self) -> PathBuf {

@@ -28,7 +28,7 @@ use folder::Folder;
 use list::ListedFault;
 use placed::Placed;
 use record::{Outcome, Record, Tried};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use summary::Summary;
 use trial::Trial;
@@ -95,6 +95,20 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
     }
     one_by_one?;
     Ok(if summary.any_survived() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
+}
+
+/// Returns whether all faults of these `names` stand in the list of equivalent ones.
+///
+/// # Errors
+/// When the faults cannot be listed, or the list cannot be read.
+pub(super) fn all_are_equivalent(cargo_mutants: &CargoMutants, names: &[String]) -> Result<bool> {
+    let root = cargo_mutants.workshop().source();
+    let faults = list::read(&cargo_mutants.list()?)?;
+    let lines = list::source_lines(root, &faults)?;
+    let equivalents = Equivalents::read(root)?;
+    let listed = faults.iter().zip(&lines).filter(|(fault, line)| equivalents.has(&fault.name, line));
+    let listed: HashSet<&str> = listed.map(|(fault, _)| &*fault.name).collect();
+    Ok(names.iter().all(|name| listed.contains(&**name)))
 }
 
 /// Returns the numbers of the faults that are asked for.

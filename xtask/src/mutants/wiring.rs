@@ -224,8 +224,8 @@ pub(super) const WIRING: [Fault; 92] = [
     Fault {
         name: "wiring: a goal that was missed ends with 0",
         file: SAMPLE,
-        old: "if reached { checked } else { Exit::Bad }",
-        new: "if reached { checked } else { Exit::Fine }",
+        old: "if reached(ending.by, record.goal) { checked } else { Exit::Bad }",
+        new: "if reached(ending.by, record.goal) { checked } else { Exit::Fine }",
     },
     Fault {
         name: "wiring: an interrupted batch ends with 0",

@@ -106,6 +106,7 @@ pub(super) enum Verdict {
     Survived,
 }
 
+#[derive(Clone)]
 pub(super) struct Workshop {
     source: PathBuf,
     build: PathBuf,

@@ -237,3 +237,82 @@ fn join(a: Branch, b: Branch) -> Option<Branch> {
     let chosen = if b.chosen.index == 0 { a.chosen } else { b.chosen };
     straight.then_some(Branch { begin: a.begin, end: b.end, rho, weight: a.weight + b.weight, chosen })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::iid_normal::{IidNormal, plain};
+    use super::*;
+
+    #[test]
+    fn every_difference_is_told() {
+        let stats = DrawStats {
+            lp: -1.0,
+            acceptance_rate: 0.9,
+            step_size: 0.5,
+            energy: 1.0,
+            energy_error: 0.0,
+            max_energy_error: 0.1,
+            tree_depth: 2,
+            n_steps: 3,
+            index_in_trajectory: -1,
+            diverging: false,
+            reached_max_treedepth: false,
+        };
+        let same = || ReplayedTransition { x: vec![0.0, 0.0], steps: 3, depth: 2, index: -1, diverging: false };
+        for other in [
+            ReplayedTransition { steps: 4, ..same() },
+            ReplayedTransition { depth: 3, ..same() },
+            ReplayedTransition { index: 1, ..same() },
+            ReplayedTransition { diverging: true, ..same() },
+        ] {
+            let told = difference(&stats, &[0.0, 0.0], &other, &[1.0, 4.0]).unwrap();
+            assert!(told.contains("(3, 2, -1, false)"), "{told}");
+        }
+        // One in a million is close, in units of the standard deviations 1 and 2.
+        for (x, far) in [
+            ([0.0, 0.0], None),
+            ([1e-6, -2e-6], None),
+            ([1.1e-6, 0.0], Some("coordinate 0 is")),
+            ([0.0, -2.2e-6], Some("coordinate 1 is")),
+            ([0.0, 1.5e-6], None),
+            ([0.0, f64::NAN], Some("coordinate 1 is NaN")),
+        ] {
+            let told = difference(&stats, &x, &same(), &[1.0, 4.0]);
+            assert_eq!(told.is_some(), far.is_some(), "{x:?}: {told:?}");
+            assert!(told.unwrap_or_default().starts_with(far.unwrap_or_default()));
+        }
+    }
+
+    /// At a right angle a stretch has turned.
+    #[test]
+    fn a_stretch_goes_on_while_both_ends_go_its_way() {
+        let (along, across, back) = ([1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]);
+        assert!(goes_on(&along, &along, &along));
+        for end in [across, back] {
+            assert!(!goes_on(&along, &end, &along) && !goes_on(&end, &along, &along));
+        }
+    }
+
+    /// The step goes outward, where the energy of a leapfrog step grows.
+    #[test]
+    fn a_step_diverges_beyond_the_limit_and_not_at_it() {
+        let (density, adaptation, step) = (IidNormal::new(), plain(), 0.5);
+        let config = |max_energy_error| SamplerConfig { max_energy_error, ..SamplerConfig::default() };
+        let random = || Stream::new(1, 0, 1, Purpose::Tree);
+        let mut start =
+            State { x: vec![0.5; density.dim()], r: vec![1.0; density.dim()], force: Vec::new(), logp: 0.0, index: 0 };
+        let energy = |state: &State| 0.5 * dot(&state.r, &state.r) - state.logp;
+        let own = config(1000.0);
+        let replay = Replay::new(&density, &adaptation, &own, step, random());
+        replay.evaluate(&mut start);
+        let (h0, error) = (energy(&start), energy(&replay.leapfrog(&start, step)) - energy(&start));
+        assert!(error > 0.0, "{error}");
+        for (limit, diverging) in [(error, false), (0.999 * error, true)] {
+            let own = config(limit);
+            let mut replay = Replay::new(&density, &adaptation, &own, step, random());
+            replay.h0 = h0;
+            let branch = replay.build(&mut start.clone(), step, 0, &mut 0.0);
+            assert_eq!((replay.diverging, branch.is_none(), replay.steps), (diverging, diverging, 1));
+        }
+    }
+}

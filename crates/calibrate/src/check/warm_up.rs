@@ -91,12 +91,17 @@ impl<'a> WarmUp<'a> {
                 MetricKind::Diag | MetricKind::LowRank | MetricKind::Auto => (spread[i] / steepness[i]).sqrt(),
             };
             let found = learned.metric.diagonal[i];
-            if (found - expected).abs() > CLOSE * expected {
+            if differs(found, expected) {
                 return Ok(Some(format!("the metric of coordinate {i} is {found}, its draws say {expected}")));
             }
         }
         Ok(None)
     }
+}
+
+/// Returns whether a variance differs from the one expected by more than rounding.
+fn differs(found: f64, expected: f64) -> bool {
+    (found - expected).abs() > CLOSE * expected
 }
 
 /// Variance of each column, divisor n - 1.
@@ -114,17 +119,93 @@ fn variances(rows: &[Vec<f64>]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_sampler::WindowConfig;
+    use octopus_density::{DensityError, Layout, Role, Transform, Variable};
+    use octopus_sampler::{ChainBlock, MetricEstimate, Phase, WindowConfig};
 
     /// What Stan prints for 1000 iterations.
     #[test]
     fn windows_of_stan() {
         let config = SamplerConfig { tune: 1000, windows: WindowConfig::STAN, ..Default::default() };
         assert_eq!(windows(&config), [75..100, 100..150, 150..250, 250..450, 450..950]);
+        // Another window of 30 iterations just fits, and then one fewer.
+        let tune = |tune| windows(&SamplerConfig { tune, ..Default::default() });
+        assert_eq!(tune(105), [10..25, 25..55]);
+        assert_eq!((tune(104).len(), tune(104)[0].clone()), (1, 10..54));
+    }
+
+    #[test]
+    fn variances_differ_from_the_billionth_on() {
+        assert!(!differs(4.0, 4.0) && differs(4.0 + 1e-8, 4.0) && differs(4.0 - 1e-8, 4.0));
+        // A billionth of the larger is one, exactly.
+        assert!(!differs(1e9 + 1.0, 1e9) && differs(1e9 + 2.0, 1e9));
+    }
+
+    /// A normal with standard deviation 2.
+    struct Normal {
+        layout: Layout,
+    }
+
+    impl LogDensity for Normal {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            gradient[0] = -0.25 * x[0];
+            Ok(-0.125 * x[0] * x[0])
+        }
+
+        fn expand(&self, x: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(x);
+        }
+
+        fn name(&self) -> &str {
+            "normal"
+        }
+    }
+
+    /// One window, of iterations 3 to 6: its draws 1 to 4 and 5 to 8 have variance 6. The gradient is a quarter of a
+    /// draw, so that the root of the variances' ratio is 4; the shrunken variance is (8 * 6 + 5 / 1000) / 13.
+    #[test]
+    fn a_metric_is_held_against_its_draws() {
+        let role = Role::Parameter { offset: 0, transform: Transform::Identity };
+        let variables = vec![Variable { name: "x".into(), dims: Vec::new(), role }];
+        let density = Normal { layout: Layout { variables } };
+        let checked = |metric, draws: usize, diagonal: f64| {
+            let windows = WindowConfig { init_buffer: 2, base_window: 4, term_buffer: 2 };
+            let config = SamplerConfig { chains: 2, tune: 8, metric, windows, ..Default::default() };
+            let mut warm_up = WarmUp::new(&density, &config);
+            let chain = |first: f64| {
+                let positions = (0..draws).map(|draw| if draw < 2 { 100.0 } else { first + (draw - 2) as f64 });
+                ChainBlock { positions: positions.collect(), stats: Vec::new() }
+            };
+            let block = Block { phase: Phase::Warmup, first: 0, draws, chains: vec![chain(1.0), chain(5.0)] };
+            let metric = MetricEstimate { diagonal: vec![diagonal], ..MetricEstimate::default() };
+            warm_up.window(&block, &Adaptation { centerings: Vec::new(), metric }).unwrap();
+            let done = warm_up.tally.done();
+            (done.passed, done.detail)
+        };
+        let agrees = (true, "1 windows agree".to_owned());
+        for metric in [MetricKind::Diag, MetricKind::LowRank, MetricKind::Auto] {
+            assert_eq!(checked(metric, 6, 4.0), agrees, "{metric:?}");
+            assert!(!checked(metric, 6, 48.005 / 13.0).0);
+        }
+        assert_eq!(checked(MetricKind::DiagDraws, 6, 48.005 / 13.0), agrees);
+        let (passed, detail) = checked(MetricKind::Diag, 6, 4.001);
+        assert!(!passed && detail.contains("iterations 3 to 6: the metric of coordinate 0 is 4.001"), "{detail}");
+        let (passed, detail) = checked(MetricKind::Diag, 7, 4.0);
+        assert!(!passed && detail.contains("should end after 6 iterations, not 7"), "{detail}");
+        assert_eq!(checked(MetricKind::Diag, 5, 4.0), (false, "0 windows agree".to_owned()), "it is still open");
     }
 
     #[test]
     fn variances_by_hand() {
         assert_eq!(variances(&[vec![1.0, 5.0], vec![3.0, 5.0]]), [2.0, 0.0]);
+        // A mean far from 0 costs no digits, as differences of squares would.
+        assert_eq!(variances(&[vec![8e15 + 1.0], vec![8e15 + 3.0]]), [2.0]);
     }
 }

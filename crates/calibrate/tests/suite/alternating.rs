@@ -3,6 +3,7 @@
 use crate::{PRIOR, Wrong, of_sizes, small};
 use octopus_calibrate::{Geweke, GewekeSettings, geweke};
 use octopus_models::Simulator;
+use octopus_random::{Purpose, Stream};
 use octopus_sampler::SamplerConfig;
 
 fn settings() -> GewekeSettings {
@@ -37,6 +38,30 @@ fn threads_change_nothing() {
     let one = of(1).expect("not stopped");
     assert_eq!(of(3).expect("not stopped"), one);
     assert!(!one.decided && !one.calibrated, "so few draws decide nothing");
+}
+
+/// The first simulator's draws are numbered from 2^31 on, and the steps of each from 16 on.
+#[test]
+fn the_prior_is_drawn_from_streams_of_its_own() {
+    let (simulator, settings) = (small(PRIOR), GewekeSettings { sequences: 8, steps: 4, ..settings() });
+    let found = geweke(&simulator, &settings, 1, &|| false).expect("runs").expect("not stopped");
+    assert_eq!((found.independent_draws, found.moments.len()), (32, 16), "8 quantities and their squares");
+    // After the effects of three groups.
+    let mu = |number: u32, step: u32| {
+        let mut random = Stream::new(settings.seed, (1 << 31) + number, 16 + step, Purpose::Calibration);
+        simulator.draw_parameters(&mut random)[3]
+    };
+    let mean = (0..32).map(|draw| mu(draw / 4, draw % 4)).sum::<f64>() / 32.0;
+    let moment = found.moments.iter().find(|moment| moment.name == "mu_pop").expect("there");
+    assert!((moment.prior - mean).abs() < 1e-12, "{moment:?}, not {mean}");
+}
+
+#[test]
+fn divergences_are_counted() {
+    let sampler = SamplerConfig { max_energy_error: 0.05, ..settings().sampler };
+    let settings = GewekeSettings { sequences: 8, steps: 4, sampler, ..settings() };
+    let found = geweke(&small(PRIOR), &settings, 1, &|| false).expect("runs").expect("not stopped");
+    assert!((1..=8 * 4 * 4).contains(&found.divergences), "{} of 128 transitions", found.divergences);
 }
 
 #[test]

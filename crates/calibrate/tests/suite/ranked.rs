@@ -4,7 +4,9 @@ use crate::{PRIOR, Wrong, small};
 use octopus_calibrate::{CalibratedSet, CalibrationSettings, Judgement, Mover, judge, run};
 use octopus_density::LogDensity;
 use octopus_models::{SchoolsSimulator, Simulator};
-use octopus_sampler::{Backend, BatchSampler, DataSet as Run, Parameterization, SamplerConfig, SamplerError};
+use octopus_sampler::{
+    Backend, BatchSampler, DataSet as Run, Parameterization, Precision, SamplerConfig, SamplerError,
+};
 use std::convert::Infallible;
 
 fn settings(seed: u64) -> CalibrationSettings {
@@ -111,6 +113,14 @@ fn batches_have_the_ranks_of_threads() {
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{at_once} at once");
         }
     }
+}
+
+#[test]
+fn threads_refuse_what_only_a_gpu_computes() {
+    let mut settings = settings(1);
+    settings.sampler.precision = Precision::F32;
+    let done = run(&small(PRIOR), &settings, 0..1, Mover::Threads(1), &|| false, &mut |_| Ok::<(), Infallible>(()));
+    assert_eq!(done.unwrap_err().to_string(), "precision = f32: the CPU computes in f64");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The arguments of `octopus calibrate`, with their help and defaults.
+//! The arguments of `octopus calibrate`, with their help and defaults: the level of the tests (`--false-alarm`), the
+//! numbers of data sets and of sequences.
 
 use super::{MachineArgs, ModelArgs, PictureFormat, SamplerArgs};
 use clap::{Arg, Args};

@@ -202,4 +202,25 @@ mod tests {
         let error = folder.data_sets().unwrap_err().to_string();
         assert!(error.contains("part-00001.csv") && error.contains("remove"), "{error}");
     }
+
+    #[test]
+    fn what_cannot_be_read_or_removed_is_an_error_and_what_is_absent_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let with = |kind: std::io::ErrorKind| remove(&path, |_| Err(kind.into()));
+        assert!(with(std::io::ErrorKind::NotFound).is_ok());
+        assert!(with(std::io::ErrorKind::PermissionDenied).unwrap_err().to_string().starts_with("cannot remove "));
+
+        // A folder in the place of a file cannot be read; other files beside the parts are nobody's.
+        let mut folder = open(dir.path(), "a", false).unwrap();
+        folder.add(&some(0..2)).unwrap();
+        fs::write(dir.path().join("ranks/part-00007.csv.tmp"), "half").unwrap();
+        assert_eq!(folder.data_sets().unwrap().len(), 2);
+        fs::create_dir(dir.path().join("ranks.csv")).unwrap();
+        let error = folder.data_sets().unwrap_err().to_string();
+        assert!(error.starts_with("cannot read ") && error.ends_with("ranks.csv"), "{error}");
+        fs::create_dir_all(dir.path().join("other/settings.json")).unwrap();
+        let error = open(&dir.path().join("other"), "a", false).err().unwrap().to_string();
+        assert!(error.starts_with("cannot read ") && error.ends_with("settings.json"), "{error}");
+    }
 }

@@ -42,9 +42,7 @@ impl CalibrationMachine {
     /// When the device cannot be opened, or cannot do the work.
     pub(crate) fn open(args: &MachineArgs, cost: &RunCost, quiet: bool) -> Result<Self> {
         let device = octopus_runs::DeviceInventory::look(chosen(args)?).choose(cost, args.no_fallback)?;
-        if !quiet {
-            device.notes.iter().for_each(output::note);
-        }
+        output::unless_quiet(quiet, &device.notes).iter().for_each(output::note);
         Ok(Self { place: device.open()?, threads: threads(args) })
     }
 
@@ -64,10 +62,15 @@ impl CalibrationMachine {
         if place.is_cpu() {
             return run(simulator, settings, numbers, Mover::Threads(*threads), stop, keep);
         }
-        let at_once = (CHAINS_AT_ONCE / settings.sampler.chains).max(1);
+        let at_once = at_once(settings.sampler.chains);
         let mover = Mover::Batches { at_once, threads: *threads, begin: &mut |sets| place.batch(sets, at_once) };
         run(simulator, settings, numbers, mover, stop, keep)
     }
+}
+
+/// Returns the number of data sets of `chains` chains each that a device moves at once.
+fn at_once(chains: usize) -> usize {
+    (CHAINS_AT_ONCE / chains).max(1)
 }
 
 /// Returns the number of threads that is asked for, or else that of all threads.
@@ -84,5 +87,25 @@ pub(crate) fn only_cpu(args: &MachineArgs) -> Result<()> {
             Err(UsageError(what.to_owned()).into())
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_moves_so_many_data_sets_that_chains_are_not_too_many() {
+        assert_eq!([1, 8, 3000, 4096, 5000].map(at_once), [4096, 512, 1, 1, 1]);
+    }
+
+    #[test]
+    fn threads_are_those_asked_for_and_geweke_takes_no_gpu() {
+        let all = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(threads(&MachineArgs::default()), all);
+        assert_eq!(threads(&MachineArgs { threads: Some(all + 3), ..MachineArgs::default() }), all + 3);
+        let on = |device| only_cpu(&MachineArgs { device: Some(device), ..MachineArgs::default() });
+        assert!(on(DeviceChoice::Cpu).is_ok() && on(DeviceChoice::Auto).is_ok());
+        assert!(on(DeviceChoice::Cuda(Some(1))).unwrap_err().is::<UsageError>());
     }
 }

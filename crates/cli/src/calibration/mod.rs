@@ -112,6 +112,84 @@ pub(crate) fn default_kept(sampler: &SamplerConfig) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Cli, Command};
+    use octopus_calibrate::{Judgement, RankedQuantity};
+
+    /// A judgement with nothing to warn of.
+    pub(super) fn judged() -> Judgement {
+        let quantity = RankedQuantity {
+            name: "mu".to_owned(),
+            counts: vec![25, 25],
+            ecdf_p: 0.5,
+            ecdf_at: 0,
+            bins: 1,
+            chi_square: 0.0,
+            chi_square_p: 1.0,
+            adjusted_p: 1.0,
+            uniform: true,
+        };
+        Judgement {
+            calibrated: true,
+            false_alarm: 0.001,
+            data_sets: 50,
+            failed: 0,
+            first_failure: None,
+            kept: 99,
+            quantities: vec![quantity],
+            independence: None,
+            together: None,
+            low_ess: 0,
+            median_ess: 150.0,
+            high_rhat: 0,
+            rhat_limit: 1.05,
+            far_apart: 2,
+            far_apart_allowed: 2,
+            diverging: 0,
+            divergences: 0,
+            leapfrogs: 1000,
+        }
+    }
+
+    /// The sampler of `octopus calibrate` with these options.
+    fn given(options: &str) -> Result<SamplerConfig> {
+        let words = format!("octopus calibrate eight-schools --out x {options}");
+        let cli = Cli::read(Registry::shipped(), words.split_whitespace()).unwrap();
+        let Command::Calibrate(args) = cli.command else { panic!("another command") };
+        sampler(&args)
+    }
+
+    #[test]
+    fn a_calibration_has_a_sampler_of_its_own() {
+        let base = SamplerConfig { target_accept: 0.9, seed: 42, ..SamplerConfig::default() };
+        let ranks = SamplerConfig { chains: 8, tune: 300, draws: 200, ..base };
+        let many = |chains| SamplerConfig {
+            strategy: Strategy::ManyShort,
+            chains,
+            superchains: SamplerConfig::many_short(chains).superchains,
+            draws: 8,
+            ..ranks.clone()
+        };
+        assert_eq!(given("--geweke").unwrap(), SamplerConfig { chains: 1, tune: 50, draws: 5, ..ranks.clone() });
+        assert_eq!(given("--strategy many-short").unwrap(), many(64));
+        assert_eq!(given("--strategy many-short --chains 96").unwrap(), many(96));
+        let own = SamplerConfig { superchains: 6, draws: 3, ..many(12) };
+        assert_eq!(given("--strategy many-short --chains 12 --superchains 6 --draws 3").unwrap(), own);
+        assert_eq!(given("").unwrap(), ranks);
+    }
+
+    #[test]
+    fn options_without_sense_are_refused() {
+        for options in ["--strategy auto", "--strategy many-short --geweke", "--draws 0"] {
+            assert!(given(options).unwrap_err().is::<UsageError>(), "{options}");
+        }
+        for wrong in ["0", "1", "-0.5", "2", "nan"] {
+            let error = given(&format!("--false-alarm {wrong}")).unwrap_err().to_string();
+            assert!(error.starts_with("--false-alarm ") && error.ends_with("must lie between 0 and 1"), "{error}");
+        }
+        for right in ["1e-9", "0.5", "0.999"] {
+            assert!(given(&format!("--false-alarm {right}")).is_ok(), "{right}");
+        }
+    }
 
     #[test]
     fn kept_draws_are_few_of_all() {

@@ -12,9 +12,7 @@ const BIN_COVERAGE: f64 = 0.99;
 /// # Errors
 /// Never for ranks that have been judged.
 pub(crate) fn of_ranks(judgement: &Judgement) -> Result<[Figure; 2], DiagError> {
-    // Leaving the shade is an alarm, so its level is that of a single test when the false alarm is shared by all tests.
-    let tests = 2 * judgement.quantities.len() + usize::from(judgement.independence.is_some());
-    let coverage = 1.0 - judgement.false_alarm / tests as f64;
+    let coverage = coverage(judgement);
     let (mut functions, mut histograms) = (Vec::new(), Vec::new());
     for quantity in &judgement.quantities {
         let ranks = RankCounts::from_counts(quantity.counts.clone())?;
@@ -29,6 +27,13 @@ pub(crate) fn of_ranks(judgement: &Judgement) -> Result<[Figure; 2], DiagError> 
         Figure::new(EcdfPlot { coverage, panels: functions }),
         Figure::new(RankPlot { coverage: BIN_COVERAGE, panels: histograms }),
     ])
+}
+
+/// Returns the probability that a uniform quantity stays in its shade. Leaving it is an alarm, so its level is that of
+/// a single test when the false alarm is shared by all tests.
+fn coverage(judgement: &Judgement) -> f64 {
+    let tests = 2 * judgement.quantities.len() + usize::from(judgement.independence.is_some());
+    1.0 - judgement.false_alarm / tests as f64
 }
 
 fn heading(quantity: &RankedQuantity, p_value: f64) -> RankHeading {
@@ -58,4 +63,44 @@ pub(crate) fn of_moments(geweke: &Geweke) -> Figure {
         .map(|moment| MomentRow { name: moment.name.clone(), z: moment.z, agrees: moment.agrees })
         .collect();
     Figure::new(MomentsPlot { limit: geweke.limit, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::tests::judged;
+    use octopus_calibrate::Independence;
+
+    fn close(found: &[f64], expected: &[f64]) -> bool {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12)
+    }
+
+    /// Three quantities have two tests each, and chains one.
+    #[test]
+    fn the_shade_shares_the_false_alarm_among_all_tests() {
+        let mut judgement = Judgement { false_alarm: 0.06, ..judged() };
+        judgement.quantities = vec![judgement.quantities[0].clone(); 3];
+        let alone = coverage(&judgement);
+        judgement.independence =
+            Some(Independence { correlation: 0.0, t: 0.0, p: 1.0, adjusted_p: 1.0, independent: true });
+        judgement.false_alarm = 0.07;
+        assert!(close(&[alone, coverage(&judgement)], &[0.99, 0.99]));
+    }
+
+    /// Of four ranks one, three and all are at or below the outcomes, where a third, two thirds and all are expected.
+    #[test]
+    fn a_function_is_the_difference_from_uniform_ranks_in_its_shade() {
+        let quantity = RankedQuantity { counts: vec![1, 2, 1], ..judged().quantities[0].clone() };
+        let ranks = RankCounts::from_counts(quantity.counts.clone()).unwrap();
+        let panel = function(&quantity, &ranks, 0.99).unwrap();
+        assert!(close(&panel.difference, &[-1.0 / 12.0, 1.0 / 12.0, 0.0]), "{:?}", panel.difference);
+        let band = EcdfBand::new(4, 3, 0.99).unwrap();
+        for (found, counts) in [(&panel.lower, &band.lower), (&panel.upper, &band.upper)] {
+            let expected: Vec<f64> =
+                counts.iter().zip([1.0, 2.0, 3.0]).map(|(&count, k)| count as f64 / 4.0 - k / 3.0).collect();
+            assert!(close(found, &expected), "{found:?}");
+        }
+        let heading = of_ranks(&Judgement { quantities: vec![quantity], ..judged() });
+        assert_eq!(heading.unwrap().map(|figure| figure.stem), ["rank_ecdf", "rank_histogram"]);
+    }
 }

@@ -119,3 +119,103 @@ fn verdict(calibrated: bool, checks: &[SelfCheck], false_alarm: f64) -> String {
 fn p(value: f64) -> String {
     if value >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::tests::judged;
+    use octopus_calibrate::Independence;
+
+    fn checked(passed: bool) -> [SelfCheck; 1] {
+        [SelfCheck { name: "orbits", passed, detail: "8 cases".to_owned() }]
+    }
+
+    #[test]
+    fn each_finding_of_ranks_is_told_and_no_other() {
+        const CALIBRATED: &str = "\ncalibrated (false alarms over all tests together: 0.001 at most)";
+        let text = |judgement: &Judgement| ranks_text(judgement, &checked(true), "eight-schools");
+        let plain = text(&judged());
+        assert!(plain.ends_with(CALIBRATED), "{plain}");
+        assert!(
+            plain.contains("self-check, orbits: passed (8 cases)\n50 data sets of eight-schools: 99 draws"),
+            "{plain}"
+        );
+        let dependent = Independence { correlation: 0.5, t: 9.0, p: 1e-9, adjusted_p: 1e-8, independent: false };
+        let other = |change: &dyn Fn(&mut Judgement), words: &str| {
+            let mut judgement = judged();
+            change(&mut judgement);
+            let found = text(&judgement);
+            assert!(found.contains(words) && !plain.contains(words), "{words}: {found}");
+        };
+        other(&|of| of.far_apart = 3, "FAIL: chains did not arrive on 3 data sets, at most 2");
+        other(&|of| of.high_rhat = 1, "WARN: chains disagree on 1 data sets, far apart on 2");
+        other(&|of| of.diverging = 1, "WARN: runs diverged on 1 data sets");
+        other(&|of| of.low_ess = 1, "1 data sets have fewer effective draws than the 99");
+        other(
+            &|of| (of.failed, of.first_failure) = (4, Some("torn".to_owned())),
+            "4 data sets FAILED, the first: torn",
+        );
+        other(&|of| of.quantities[0].uniform = false, "NOT UNIFORM");
+        other(&|of| of.independence = Some(dependent), "NOT INDEPENDENT");
+        other(&|of| of.calibrated = false, "\nMISCALIBRATED (false alarms");
+        // Where nothing was found, no word warns.
+        for words in ["FAIL", "WARN", "fewer effective", "NOT ", "chains: "] {
+            assert!(!plain.contains(words), "{words}: {plain}");
+        }
+    }
+
+    #[test]
+    fn ranks_or_moments_with_a_failed_check_are_miscalibrated() {
+        assert!(ranks_text(&judged(), &checked(false), "m").contains("self-check, orbits: FAILED (8 cases)\n"));
+        for (calibrated, passed, word) in
+            [(true, true, "calibrated ("), (true, false, "MISCALIBRATED ("), (false, true, "MISCALIBRATED (")]
+        {
+            assert!(verdict(calibrated, &checked(passed), 0.25).starts_with(word), "{calibrated} {passed}");
+        }
+        let moment = Moment {
+            name: "mu^2".to_owned(),
+            prior: 25.0,
+            sampler: 24.5,
+            error: 1.0,
+            z: -0.5,
+            p: 0.625,
+            adjusted_p: 1.0,
+            ess: 30.0,
+            agrees: true,
+        };
+        let text = |agrees, passed, decided| {
+            let geweke = Geweke {
+                calibrated: agrees && decided,
+                decided,
+                false_alarm: 0.001,
+                sequences: 8,
+                steps: 40,
+                independent_draws: 1000,
+                limit: 5.0,
+                moments: vec![Moment { agrees, ..moment.clone() }],
+                least_ess: 30.0,
+                wanted_ess: 400.0,
+                divergences: 2,
+            };
+            geweke_text(&geweke, &checked(passed), "m")
+        };
+        for (agrees, passed, decided, words) in [
+            (true, true, true, "\ncalibrated ("),
+            (true, true, false, "\nNOT DECIDED: 30 effective draws are too few for a fault to show, 400 are wanted"),
+            (true, false, true, "\nMISCALIBRATED ("),
+            (true, false, false, "\nMISCALIBRATED ("),
+            (false, true, true, "\nMISCALIBRATED ("),
+            (false, true, false, "\nMISCALIBRATED ("),
+        ] {
+            let found = text(agrees, passed, decided);
+            assert!(found.contains(words), "{words}: {found}");
+            assert!(found.contains("\nm: 8 sequences of 40 steps, 2 divergences\n"), "{found}");
+            assert_eq!(found.contains("DIFFERS"), !agrees, "{found}");
+        }
+    }
+
+    #[test]
+    fn small_probabilities_have_their_digits() {
+        assert_eq!([0.5, 0.001, 0.0009, 2e-17].map(p), ["0.500", "0.001", "9.0e-4", "2.0e-17"]);
+    }
+}

@@ -46,15 +46,12 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let place = device.open()?;
     sets::take_up(&mut sets, args.force)?;
     let complete = sets.iter().filter(|set| matches!(set.state, State::Complete(_))).count();
-    if !global.quiet {
-        plan.iter().for_each(|plan| output::note(format!("strategy: {}", plan.reason)));
-        device.notes.iter().for_each(output::note);
-        output::note(format!("data: {} data sets ({})", sets.len(), source.display()));
-        output::note(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));
-        if complete > 0 {
-            output::note(format!("{complete} data sets are complete: they are not drawn again"));
-        }
-    }
+    let mut notes: Vec<String> = plan.iter().map(|plan| format!("strategy: {}", plan.reason)).collect();
+    notes.extend_from_slice(&device.notes);
+    notes.push(format!("data: {} data sets ({})", sets.len(), source.display()));
+    notes.push(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));
+    notes.extend(already(complete));
+    output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
     let session = draw::BatchSession { pool: &pool, place: &place, device: &device, interrupt, quiet: global.quiet };
     let interrupted = session.draw(&mut sets, config.keep_warmup)?;
     let rows = pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
@@ -71,4 +68,20 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         return Ok(Exit::Interrupted);
     }
     Ok(if summary.all_fit() { Exit::Fine } else { Exit::Bad })
+}
+
+/// Returns the note on data sets that are complete before the batch begins, if there are any.
+fn already(complete: usize) -> Option<String> {
+    (complete > 0).then(|| format!("{complete} data sets are complete: they are not drawn again"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_sets_that_are_complete_are_told_if_there_are_any() {
+        assert_eq!(already(0), None);
+        assert_eq!(already(2).as_deref(), Some("2 data sets are complete: they are not drawn again"));
+    }
 }

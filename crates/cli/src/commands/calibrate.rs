@@ -1,6 +1,6 @@
 //! `octopus calibrate MODEL --out DIR` tests the sampler with a model.
 //!
-//! How often parts of ranks are written and lines of progress are printed stands here.
+//! How often parts of ranks are written stands here.
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
@@ -10,7 +10,7 @@ use crate::calibration::{
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::progress::seconds_left;
+use crate::progress::{Countdown, Timer};
 use anyhow::Result;
 use octopus_calibrate::{
     CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, geweke, judge, self_check,
@@ -20,12 +20,11 @@ use octopus_report::{Figure, Format, write_figures};
 use octopus_runs::RunCost;
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// The time between two parts of ranks, which is what a power cut costs at most.
 const PART: Duration = Duration::from_secs(2);
-/// The time between two lines of progress.
-const LINE: Duration = Duration::from_secs(10);
 
 /// The message that says how to go on when a calibration has ended before its last data set.
 const STOPPED: &str =
@@ -92,41 +91,37 @@ impl Work<'_> {
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
         let mut done = folder.data_sets()?;
         let missing: Vec<u32> = (0..args.datasets).filter(|number| !done.contains_key(number)).collect();
-        if !self.global.quiet {
-            let (all, there) = (args.datasets, args.datasets as usize - missing.len());
-            output::note(format!("{all} data sets of {}, {there} of them are there", simulated.description));
-        }
+        let there =
+            |done: &BTreeMap<u32, CalibratedSet>| (0..args.datasets).filter(|number| done.contains_key(number)).count();
+        let (all, model) = (args.datasets, &simulated.description);
+        let note = format!("{all} data sets of {model}, {} of them are there", there(&done));
+        output::unless_quiet(self.global.quiet, &[note]).iter().for_each(output::note);
         let mut new: Vec<CalibratedSet> = Vec::new();
-        let (mut written, mut said, begin) = (Instant::now(), Instant::now(), Instant::now());
-        let (all, mut finished) = (missing.len(), 0);
+        let mut part = Timer::start(PART, Instant::now());
+        let mut countdown = Countdown::begin(missing.len(), "data sets", self.global.quiet, Instant::now());
         let run = machine.run(simulator, &settings, missing, &|| interrupt.asked(), &mut |data_set| {
             new.push(data_set);
-            finished += 1;
-            if written.elapsed() >= PART {
+            if part.due(Instant::now()) {
                 folder.add(&new)?;
                 done.extend(new.drain(..).map(|data_set| (data_set.number, data_set)));
-                written = Instant::now();
+                part = Timer::start(PART, Instant::now());
             }
-            if said.elapsed() >= LINE && !self.global.quiet {
-                let left = seconds_left(begin.elapsed().as_secs_f64(), finished, all - finished);
-                output::note(format!("{finished}/{all} data sets, {left:.0} s left"));
-                said = Instant::now();
-            }
+            countdown.one_more(Instant::now()).iter().for_each(output::note);
             Ok(())
         });
         // The data sets that are done are kept even when the device was lost.
         folder.add(&new)?;
         run.map_err(in_options)?;
         done.extend(new.into_iter().map(|data_set| (data_set.number, data_set)));
-        let there = (0..args.datasets).filter(|number| done.contains_key(number)).count();
+        let there = there(&done);
         if there < args.datasets as usize {
             let kept = format!("{there} of {} data sets are kept, the same command goes on", args.datasets);
             return self.interrupted(&kept);
         }
         folder.finish(&done.values().cloned().collect::<Vec<_>>())?;
         // An earlier session that was asked for more data sets may have left more of them.
-        let mut judged: Vec<CalibratedSet> =
-            done.into_values().filter(|data_set| data_set.number < args.datasets).collect();
+        drop(done.split_off(&args.datasets));
+        let mut judged: Vec<CalibratedSet> = done.into_values().collect();
         let judgement = judge(simulator, &settings, &mut judged, args.false_alarm)?;
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = ranks_text(&judgement, &checks, &simulated.description);
@@ -213,5 +208,18 @@ impl PictureFormat {
             (false, true) => Format::Svg,
             _ => Format::Png,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_formats_is_one_format() {
+        let (png, svg) = (PictureFormat::Png, PictureFormat::Svg);
+        assert!(matches!(PictureFormat::all(&[png, svg]), Format::PngAndSvg));
+        assert!(matches!(PictureFormat::all(&[svg]), Format::Svg));
+        assert!(matches!(PictureFormat::all(&[png]), Format::Png));
     }
 }

@@ -101,3 +101,19 @@ fn draws_bytes(config: &RunConfig, problem: &dyn Problem) -> u64 {
 fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_models::Registry;
+
+    #[test]
+    fn draws_take_eight_bytes_for_each_number_of_each_draw() {
+        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
+        let mut config = RunConfig::default();
+        (config.sampler.chains, config.sampler.draws) = (3, 7);
+        // The numbers are mu, tau, and theta and theta_trans of eight schools.
+        assert_eq!(draws_bytes(&config, &*problem), 3 * 7 * 18 * 8);
+        assert_eq!([0, 1, 1 << 20, (1 << 20) + 1].map(mebibytes), ["0 MiB", "1 MiB", "1 MiB", "2 MiB"]);
+    }
+}

@@ -46,9 +46,8 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
             args.run.join("run.toml").display()
         );
     }
-    if !global.quiet {
-        output::note(format!("run: {}; going on at iteration {}", octopus_runs::describe(config), sampler.done()));
-    }
+    let note = format!("run: {}; going on at iteration {}", octopus_runs::describe(config), sampler.done());
+    output::unless_quiet(global.quiet, &[note]).iter().for_each(output::note);
     if sampling.name() != resumed.record.device {
         let reason = format!("{}; begun on {}", sampling.reason, resumed.record.device);
         resumed.writer.update(|record| (record.device, record.device_reason) = (sampling.name(), reason))?;

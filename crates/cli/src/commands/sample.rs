@@ -14,7 +14,7 @@ use anyhow::Result;
 use octopus::model_record;
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_runs::{
-    CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunFolder, RunRecord, RunWriter, Session,
+    CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunFolder, RunRecord, RunWriter, Session, Timing,
     diagnose_options, drive,
 };
 use octopus_sampler::{Begin, SamplerConfig, SamplerError};
@@ -100,7 +100,7 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, global: Global) -> Result<E
     } else {
         let timing = &record.timing;
         let (warmup, sampling) = (timing.warmup_s, timing.sampling_s);
-        let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", warmup + sampling);
+        let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", seconds_of(timing));
         output::print(&format!("{}\n{seconds}\nrun folder: {shown}", diagnosis.to_text(Rows::AtMost(ROWS))))?;
     }
     if !diagnosis.good() {
@@ -108,11 +108,19 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, global: Global) -> Result<E
     }
     let checked = if diagnosis.good() { Exit::Fine } else { Exit::Bad };
     let Some(ending) = &record.ending else { return Ok(checked) };
-    let seconds = Duration::from_secs_f64(record.timing.warmup_s + record.timing.sampling_s);
-    output::note(ending.describe(seconds));
-    let reached = ending.by == EndedBy::Target
-        || record.goal.is_none_or(|goal| goal == Goal { max_seconds: goal.max_seconds, ..Goal::default() });
-    Ok(if reached { checked } else { Exit::Bad })
+    output::note(ending.describe(Duration::from_secs_f64(seconds_of(&record.timing))));
+    Ok(if reached(ending.by, record.goal) { checked } else { Exit::Bad })
+}
+
+/// Returns the seconds of warm-up and sampling together.
+fn seconds_of(timing: &Timing) -> f64 {
+    timing.warmup_s + timing.sampling_s
+}
+
+/// Returns whether a run has reached its targets, or has none.
+fn reached(by: EndedBy, goal: Option<Goal>) -> bool {
+    let targets = goal.map(|goal| (goal.target_ess, goal.target_rhat)).unwrap_or_default();
+    by == EndedBy::Target || targets == (None, None)
 }
 
 /// Reads the draws of a run and diagnoses them.
@@ -142,4 +150,28 @@ fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Driven) ->
         "leapfrogs": outcome.tally.leapfrogs,
         "diagnosis": diagnosis,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_takes_warm_up_and_sampling() {
+        assert_eq!(seconds_of(&Timing { warmup_s: 1.5, sampling_s: 4.25 }), 5.75);
+    }
+
+    #[test]
+    fn a_run_that_ends_before_its_targets_has_not_reached_its_goal() {
+        let time = Goal { max_seconds: Some(5.0), ..Goal::default() };
+        let ess = Goal { target_ess: Some(100.0), ..time };
+        let rhat = Goal { target_rhat: Some(1.01), ..Goal::default() };
+        for by in [EndedBy::Draws, EndedBy::Time] {
+            assert_eq!(
+                [None, Some(time), Some(ess), Some(rhat)].map(|goal| reached(by, goal)),
+                [true, true, false, false]
+            );
+        }
+        assert!([time, ess, rhat].into_iter().all(|goal| reached(EndedBy::Target, Some(goal))));
+    }
 }

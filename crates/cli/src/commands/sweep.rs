@@ -1,6 +1,6 @@
 //! `octopus sweep MODEL` runs one data set under many seeds.
 //!
-//! How many lost runs are named, and how often progress is printed, stands here.
+//! How many lost runs are named stands here.
 
 use crate::args::{Global, SweepArgs};
 use crate::calibration::setting_in_options;
@@ -8,7 +8,7 @@ use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::progress::seconds_left;
+use crate::progress::Countdown;
 use anyhow::{Result, bail};
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::LogDensity;
@@ -18,10 +18,8 @@ use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The time between two lines of progress.
-const LINE: Duration = Duration::from_secs(10);
 /// The most lost runs that are named.
 const NAMED: usize = 10;
 
@@ -89,15 +87,11 @@ impl Sweep {
             bail!(UsageError(format!("--seeds {}: there are not so many from --seed {} on", self.seeds, sampler.seed)));
         };
         let all = usize::try_from(self.seeds).unwrap_or(usize::MAX);
-        let (begin, mut said) = (Instant::now(), Instant::now());
+        let mut countdown = Countdown::begin(all, "runs", self.quiet, Instant::now());
         let mut runs: Vec<SeedRun> = Vec::new();
         let mut keep = |run| {
             runs.push(run);
-            if said.elapsed() >= LINE && !self.quiet {
-                let left = seconds_left(begin.elapsed().as_secs_f64(), runs.len(), all - runs.len());
-                output::note(format!("{}/{} runs, {left:.0} s left", runs.len(), self.seeds));
-                said = Instant::now();
-            }
+            countdown.one_more(Instant::now()).iter().for_each(output::note);
             Ok::<(), std::convert::Infallible>(())
         };
         sweep_seeds(density, sampler, sampler.seed..end, self.threads, &|| self.interrupt.asked(), &mut keep)
@@ -135,4 +129,34 @@ fn text(found: &SeedSweep, sampler: &SamplerConfig, data: &str) -> String {
     }
     text += if found.good() { "good: every chain of every run arrived" } else { "BAD: chains were lost" };
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_models::Registry;
+    use std::sync::atomic::AtomicBool;
+
+    fn swept(sampler: &SamplerConfig, asked: &'static AtomicBool) -> Option<SeedSweep> {
+        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
+        let sweep = Sweep { seeds: 3, threads: 1, quiet: true, interrupt: Interrupt::by_flag(asked) };
+        sweep.run(problem.density(), sampler).unwrap()
+    }
+
+    /// The quantities of eight schools: mu, tau, theta and theta_trans of eight each, and the log density.
+    #[test]
+    fn chance_is_that_of_all_quantities_and_a_stopped_sweep_is_none() {
+        static GOES_ON: AtomicBool = AtomicBool::new(false);
+        static STOPS: AtomicBool = AtomicBool::new(true);
+        let sampler = SamplerConfig { draws: 200, tune: 100, ..SamplerConfig::default() };
+        let found = swept(&sampler, &GOES_ON).unwrap();
+        let of_one = SeedSweep::count(&[], &sampler, 1).chance;
+        assert_eq!(found.runs, 3);
+        assert!((found.chance / of_one - 19.0).abs() < 1e-9 && found.chance < 1.0, "{} {of_one}", found.chance);
+        assert_eq!(swept(&sampler, &STOPS), None);
+        for (strategy, name) in [(Strategy::FourLong, "R-hat: median"), (Strategy::ManyShort, "nested R-hat: median")] {
+            let shown = text(&found, &SamplerConfig { strategy, ..sampler.clone() }, "these data");
+            assert!(shown.lines().nth(2).is_some_and(|line| line.starts_with(name)), "{shown}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::output;
 use crate::progress::Watcher;
 use anyhow::Result;
 use octopus_phase0::Phase0Options;
-use octopus_report::{Charset, Outcome as Overall, Status};
+use octopus_report::{Charset, Outcome as Overall, Status, VerdictRow};
 use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::{Precision, Strategy};
 
@@ -32,9 +32,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());
     }
-    if !global.quiet {
-        device.notes.iter().for_each(output::note);
-    }
+    output::unless_quiet(global.quiet, &device.notes).iter().for_each(output::note);
     let out = args.out.unwrap_or_else(|| octopus_phase0::default_folder(&*problem));
     let options = Phase0Options {
         problem: &*problem,
@@ -65,17 +63,20 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
         output::print(&format!("{}report: {}", verdict.text(Charset::from_environment()), page.display()))?;
     }
     if !global.quiet {
-        let skipped = verdict.rows.iter().filter(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
-        let ids: Vec<&str> = skipped.map(|row| row.id.as_str()).collect();
-        if !ids.is_empty() {
-            output::note(format!("no GPU took part: {} skipped", ids.join(", ")));
-        }
+        without_gpu(&verdict.rows).iter().for_each(output::note);
     }
     Ok(match verdict.outcome {
         Overall::Passed => Exit::Fine,
         Overall::Failed => Exit::Bad,
         Overall::GpuMissing => Exit::NoHardware,
     })
+}
+
+/// Returns the note that names the criteria that were skipped because there is no GPU, if there are any.
+fn without_gpu(rows: &[VerdictRow]) -> Option<String> {
+    let skipped = rows.iter().filter(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
+    let ids: Vec<&str> = skipped.map(|row| row.id.as_str()).collect();
+    (!ids.is_empty()).then(|| format!("no GPU took part: {} skipped", ids.join(", ")))
 }
 
 /// Checks that the run is one that can be compared: of few long chains, in the precision in which CPU and GPU have the
@@ -90,4 +91,45 @@ fn check(config: &RunConfig) -> Result<(), UsageError> {
         return Err(UsageError("sampler.precision: validate samples in f64, and measures the others itself".into()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn criteria_are_named_that_were_skipped_for_want_of_a_gpu() {
+        let row = |id: &str, status, wants_gpu| VerdictRow {
+            id: id.to_owned(),
+            priority: String::new(),
+            criterion: String::new(),
+            threshold: String::new(),
+            value: String::new(),
+            status,
+            advice: None,
+            wants_gpu,
+        };
+        let skipped = || Status::Skipped { reason: "none here".to_owned() };
+        let rows = [
+            row("P0.1", skipped(), true),
+            row("P0.2", Status::Fail, true),
+            row("P0.3", skipped(), false),
+            row("P0.4", skipped(), true),
+        ];
+        assert_eq!(without_gpu(&rows).as_deref(), Some("no GPU took part: P0.1, P0.4 skipped"));
+        assert_eq!(without_gpu(&rows[1..3]), None);
+    }
+
+    #[test]
+    fn only_few_long_chains_in_f64_are_validated() {
+        assert!(check(&RunConfig::default()).is_ok());
+        let refused = |change: &dyn Fn(&mut RunConfig), field: &str| {
+            let mut config = RunConfig::default();
+            change(&mut config);
+            assert!(check(&config).unwrap_err().to_string().starts_with(field), "{config:?}");
+        };
+        refused(&|config| config.auto = Some(false), "sampler.strategy");
+        refused(&|config| config.sampler.strategy = Strategy::ManyShort, "sampler.strategy");
+        refused(&|config| config.sampler.precision = Precision::F32, "sampler.precision");
+    }
 }

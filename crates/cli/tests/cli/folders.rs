@@ -208,12 +208,18 @@ fn a_run_of_a_model_that_nobody_knows() {
         let table = run(dir.path(), &format!("export {{}}/run --to csv --out {{}}/more.csv {option}"));
         table.fails(2, &[option, "csv holds draws alone", "netcdf"]);
     }
+    // A table of draws has no room for observations, so that none are missed.
+    let table = run(dir.path(), "export {}/run --to csv --out {}/draws.csv");
+    assert!(!table.succeeds().stderr.contains("no observations"), "{}", table.stderr);
     // Pictures: what needs the model says why it is not there, and only where a run has lost its model.
     let all = run(dir.path(), "plot {}/run --format svg --out {}/all");
     assert!(all.succeeds().stderr.contains("the run's model cannot be made again: "), "{}", all.stderr);
     run(dir.path(), "plot {}/run --kind ppc --format svg --out {}/ppc").fails(3, &["no model is called `mine`"]);
     let of_file = run(dir.path(), "plot {}/plain.nc --format svg --out {}/file");
     assert!(!of_file.succeeds().stderr.contains("cannot be made again"), "{}", of_file.stderr);
+    let of_file = run(dir.path(), "plot {}/plain.nc --kind ppc --format svg --out {}/file");
+    of_file.fails(3, &["the trace has no group"]);
+    assert!(!of_file.stderr.contains("does not tell its model"), "{}", of_file.stderr);
 }
 
 #[test]

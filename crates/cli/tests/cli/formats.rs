@@ -30,7 +30,11 @@ fn every_format_is_diagnosed_alike() {
     // From one format to another, without the run.
     run(dir.path(), "export {}/parquet --to zarr --out {}/again").succeeds();
     assert_eq!(rows(&diagnose("again")), rows(&own));
-    run(dir.path(), "export {}/parquet --to netcdf --out {}/x.nc --prior 5").fails(3, &["model"]);
+    for option in ["--prior 5", "--predictive 5"] {
+        let words = format!("export {{}}/parquet --to netcdf --out {{}}/x.nc {option}");
+        run(dir.path(), &words).fails(3, &["a file does not tell its model"]);
+        assert!(!dir.path().join("x.nc").exists(), "{option}");
+    }
     run(dir.path(), "diagnose {}/netcdf {}/parquet").fails(3, &["netcdf"]);
 }
 

@@ -132,6 +132,28 @@ mod tests {
     }
 
     #[test]
+    fn what_a_driver_that_does_not_start_lacks_is_named() {
+        let all = ["/dev/nvidia-uvm", "/dev/nvidia0", "/dev/nvidiactl"];
+        for (files, wsl, status, observed) in [
+            (&all[..], false, FindingStatus::Pass, "/dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl"),
+            (&all[1..], false, FindingStatus::Fail, "no /dev/nvidia-uvm"),
+            (&all[..2], false, FindingStatus::Fail, "no /dev/nvidiactl"),
+            (&["/dev/dxg"][..], true, FindingStatus::Pass, "/dev/dxg"),
+            (&["/dev/dxg"][..], false, FindingStatus::Fail, "no /dev/nvidiactl, no /dev/nvidia-uvm"),
+            (&all[2..], false, FindingStatus::Fail, "no file of a device in /dev"),
+            (&all[..0], false, FindingStatus::Fail, "no file of a device in /dev"),
+        ] {
+            let mut machine = ScriptedProvider::healthy();
+            machine.driver.as_mut().unwrap().failure = Some(crate::DriverCode::UNKNOWN);
+            machine.environment.wsl = wsl;
+            let file = |path: &&str| DeviceFile { path: (*path).into(), access: Access::Granted };
+            machine.environment.device_files = files.iter().map(file).collect();
+            let finding = check(&Probe::new(&machine));
+            assert_eq!((finding.status, finding.observed.as_str()), (status, observed));
+        }
+    }
+
+    #[test]
     fn wsl_has_one_file() {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.device_files = vec![DeviceFile { path: "/dev/dxg".into(), access: Access::Granted }];

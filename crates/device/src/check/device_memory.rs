@@ -85,6 +85,8 @@ mod tests {
     fn a_small_device_is_told_apart_from_a_full_one() {
         let finding = with(500 << 20, 512 << 20, None);
         assert_eq!((finding.status, finding.cause.as_deref()), (FindingStatus::Fail, Some("the device is too small")));
+        let full = with(0, MINIMUM_FREE_MEMORY, None);
+        assert_eq!(full.cause.as_deref(), Some("other processes hold the memory"));
     }
 
     #[test]

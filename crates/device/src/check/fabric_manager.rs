@@ -59,6 +59,7 @@ mod tests {
     fn most_machines_need_none() {
         assert_eq!(with(0, None, None).observed, "no NVSwitch");
         assert_eq!(with(4, Some(true), None).observed, "4 NVSwitches, the fabric manager runs");
+        assert_eq!(with(4, None, None).observed, "4 NVSwitches, the host's processes are not visible from here");
         assert_eq!(with(4, None, None).status, FindingStatus::Pass);
         // Others have set up the switches: the driver's start is the proof.
         assert_eq!(with(4, Some(false), None).status, FindingStatus::Pass);

@@ -32,7 +32,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
     };
     let versions: BTreeSet<&str> = copies.iter().filter_map(|copy| copy.version.as_deref()).collect();
     // A newer libcuda of the compatibility package is meant to differ, and says itself when it does not work.
-    if copies.len() > 1 && differs(first) && copies.iter().any(|copy| !differs(copy)) {
+    if differs(first) && copies.iter().any(|copy| !differs(copy)) {
         return QUESTION.fail(
             observed,
             format!(
@@ -85,6 +85,12 @@ mod tests {
         assert_eq!(finding.observed, "/usr/lib/libcuda.so.470.82.01, /usr/lib64/libcuda.so.550.54.15");
         assert!(finding.cause.unwrap().ends_with("driver 550.54.15"));
         assert!(finding.fix.unwrap().contains("ldconfig"));
+        // Where no copy is of the module's driver, none of them is in the way of a better one.
+        let machine = with(vec![
+            copy("/usr/lib/libcuda.so.470.82.01", "470.82.01", FoundBy::LoaderCache),
+            copy("/usr/lib64/libcuda.so.470.82.01", "470.82.01", FoundBy::DefaultFolder),
+        ]);
+        assert_eq!(check(&Probe::new(&machine)).status, FindingStatus::Pass);
     }
 
     #[test]

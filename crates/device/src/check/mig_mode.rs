@@ -68,6 +68,21 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_device_beside_a_split_one_is_enough() {
+        let mut machine = ScriptedProvider::healthy();
+        let devices = &mut machine.nvml.as_mut().unwrap().devices;
+        let mut split = devices[0].clone();
+        (split.index, split.mig) = (1, Some(true));
+        devices.push(split);
+        machine.driver.as_mut().unwrap().failure = Some(DriverCode::NO_DEVICE);
+        let finding = check(&Probe::new(&machine));
+        assert_eq!(
+            (finding.status, finding.observed.as_str()),
+            (FindingStatus::Pass, "on; a process sees one instance at a time")
+        );
+    }
+
+    #[test]
     fn without_devices_it_is_skipped() {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml = ScriptedProvider::empty().nvml;

@@ -78,8 +78,16 @@ mod tests {
         let mut machine = ScriptedProvider::healthy();
         machine.environment.kernel_module = None;
         assert_eq!(outcome(&machine), (FindingStatus::Pass, "the driver reports no mismatch".into()));
+        // Either library's word is enough.
+        let (nvml, driver) = (machine.nvml.clone(), machine.driver.clone());
         machine.nvml = Err(NvmlFailure::DriverNotLoaded);
+        assert_eq!(outcome(&machine).0, FindingStatus::Pass);
         machine.driver = ScriptedProvider::empty().driver;
+        assert_eq!(outcome(&machine).0, FindingStatus::Skip);
+        machine.nvml = nvml;
+        assert_eq!(outcome(&machine).0, FindingStatus::Pass);
+        (machine.nvml, machine.driver) = (Err(NvmlFailure::DriverNotLoaded), driver);
+        machine.driver.as_mut().unwrap().failure = Some(DriverCode::UNKNOWN);
         assert_eq!(outcome(&machine).0, FindingStatus::Skip);
     }
 }

@@ -192,5 +192,6 @@ mod tests {
         let shown = |seconds| Seconds(seconds).to_string();
         assert_eq!([shown(0.0), shown(3.21e-6), shown(0.0456)], ["0.00 us", "3.21 us", "45.6 ms"]);
         assert_eq!([shown(1.0), shown(99.94), shown(1234.0)], ["1.00 s", "99.9 s", "1234 s"]);
+        assert_eq!([shown(1e-3), shown(10.0), shown(100.0)], ["1.00 ms", "10.0 s", "100 s"]);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{CostsKey, DeviceCosts, KernelCost, LinearCost, TransferCost};
 use crate::array::{Scalar, cpu};
-use crate::timing::median;
+use crate::timing::{enough_calls, median};
 use crate::{ArrayError, Engine};
 use octopus_cuda::{CudaError, DeviceBuffer, Kernels, MatrixShape, Stream};
 use std::collections::BTreeMap;
@@ -64,6 +64,9 @@ pub fn measure_costs(ordinal: u32, key: CostsKey, config: &CostsConfig) -> Resul
     })
 }
 
+/// The most calls of a sample.
+const MOST_CALLS: u32 = 1 << 16;
+
 /// The settings of a measurement: what is measured, and how.
 struct Bench<'a> {
     engine: &'a Engine,
@@ -87,39 +90,41 @@ impl KernelCost {
     }
 }
 
-impl Bench<'_> {
-    /// Seconds a call: the median over samples of as many calls as fill the sample's time. `finish` ends a sample.
-    fn seconds(
-        &self,
-        mut call: impl FnMut() -> Result<(), ArrayError>,
-        finish: impl Fn() -> Result<(), ArrayError>,
-    ) -> Result<f64, ArrayError> {
-        let mut time = |calls: u32| {
-            let clock = Instant::now();
-            for _ in 0..calls {
-                call()?;
-            }
-            finish()?;
-            Ok::<_, ArrayError>(clock.elapsed())
-        };
-        // Once to warm up: the driver compiles or loads on first use.
-        time(1)?;
-        let mut calls = 1;
-        while calls < 1 << 16 && time(calls)? < self.config.sample_time {
-            calls *= 2;
+/// Seconds a call: the median over samples of as many calls as fill the sample's time. `finish` ends a sample.
+fn seconds(
+    config: &CostsConfig,
+    mut call: impl FnMut() -> Result<(), ArrayError>,
+    finish: impl Fn() -> Result<(), ArrayError>,
+) -> Result<f64, ArrayError> {
+    let mut time = |calls: u32| {
+        let clock = Instant::now();
+        for _ in 0..calls {
+            call()?;
         }
-        let samples: Result<Vec<_>, _> = (0..self.config.samples.max(1)).map(|_| time(calls)).collect();
-        Ok(median(samples?.into_iter().map(|sample| sample.as_secs_f64() / f64::from(calls))))
-    }
+        finish()?;
+        Ok::<_, ArrayError>(clock.elapsed())
+    };
+    // Once to warm up: the driver compiles or loads on first use.
+    time(1)?;
+    let calls = enough_calls(MOST_CALLS, config.sample_time, &mut time)?;
+    let samples: Result<Vec<_>, _> = (0..config.samples.max(1)).map(|_| time(calls)).collect();
+    Ok(median(samples?.into_iter().map(|sample| sample.as_secs_f64() / f64::from(calls))))
+}
 
+/// Bytes a second of copies of so many bytes: each is read and written.
+fn copied_each_second(bytes: usize, seconds: f64) -> f64 {
+    2.0 * bytes as f64 / seconds
+}
+
+impl Bench<'_> {
     fn on_cpu(&self, call: impl FnMut() -> Result<(), ArrayError>) -> Result<f64, ArrayError> {
-        self.seconds(call, || Ok(()))
+        seconds(self.config, call, || Ok(()))
     }
 
     fn on_device(&self, mut call: impl FnMut(&Kernels, &Stream) -> Result<(), CudaError>) -> Result<f64, ArrayError> {
         let (kernels, stream) = (self.engine.kernels(), self.engine.stream());
         let failed = |error| self.engine.failed(error);
-        self.seconds(|| call(kernels, stream).map_err(failed), || stream.synchronize().map_err(failed))
+        seconds(self.config, || call(kernels, stream).map_err(failed), || stream.synchronize().map_err(failed))
     }
 
     fn buffer<T: Scalar>(&self, elements: &[T]) -> Result<DeviceBuffer<T>, ArrayError> {
@@ -206,12 +211,52 @@ impl Bench<'_> {
             Ok::<_, ArrayError>((size_of_val(&host[..elements]) as f64, seconds))
         };
         let download = LinearCost::through(down(small)?, down(large)?);
-        // Each byte is read and written.
-        Ok((TransferCost { upload, download }, 2.0 * size_of_val(&host[..]) as f64 / copying))
+        Ok((TransferCost { upload, download }, copied_each_second(size_of_val(&host[..]), copying)))
     }
 }
 
 /// Numbers without zeros and denormals, which some operations do faster or slower than others.
 fn ordinary<T: Scalar>(length: usize) -> Vec<T> {
     (0..length).map(|i| T::from_f64(0.5 + (i % 1000) as f64 / 1000.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_numbers_are_a_thousand_between_a_half_and_one_and_a_half() {
+        let numbers = ordinary::<f64>(2001);
+        assert_eq!((numbers.len(), numbers[0], numbers[500], numbers[1000]), (2001, 0.5, 1.0, 0.5));
+        assert!(numbers.iter().all(|number| (0.5..1.5).contains(number)));
+        assert!(numbers[..1000].is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn a_sample_has_as_many_calls_as_fill_its_time() {
+        // One call warms up; then come one, twice as many until the time is filled or there are 2^16, and the samples.
+        for (sample_time, samples, expected) in [
+            (Duration::ZERO, 3, 1 + 1 + 3),
+            (Duration::ZERO, 0, 1 + 1 + 1),
+            (Duration::from_secs(3600), 2, 1 + (65_536 - 1) + 2 * 65_536),
+        ] {
+            let config = CostsConfig { samples, sample_time, ..CostsConfig::default() };
+            let (mut called, clock) = (0, Instant::now());
+            let count = || {
+                called = black_box(called + 1);
+                Ok(())
+            };
+            let found = seconds(&config, count, || Ok(())).unwrap();
+            assert_eq!(called, expected);
+            // No sample lasts longer than all of them, and one of many calls takes time.
+            let calls = if sample_time.is_zero() { 1.0 } else { 65_536.0 };
+            assert!(found * calls <= clock.elapsed().as_secs_f64(), "{found}");
+            assert!(found > 0.0 || sample_time.is_zero());
+        }
+    }
+
+    #[test]
+    fn a_copied_byte_is_read_and_written() {
+        assert_eq!(copied_each_second(500, 0.25), 4000.0);
+    }
 }

@@ -121,4 +121,41 @@ mod tests {
         assert_eq!(line, LinearCost { fixed_seconds: 5.0, unit_seconds: 0.0 });
         assert!(LinearCost::through((10.0, 5.0), (10.0, 6.0)).is_valid());
     }
+    #[test]
+    fn what_is_no_cost_is_named() {
+        let line = |fixed_seconds, unit_seconds| LinearCost { fixed_seconds, unit_seconds };
+        let free = KernelCost { cpu: line(0.0, 0.0), device: line(0.0, 0.0) };
+        let good = DeviceCosts {
+            key: CostsKey::new("GPU-0", "550.54.15"),
+            device_name: String::new(),
+            measured_at: 0,
+            cpu_threads: 1,
+            startup_seconds: 0.0,
+            launch_seconds: 0.0,
+            transfer: TransferCost { upload: line(0.0, 0.0), download: line(0.0, 0.0) },
+            device_bytes_per_second: 1.0,
+            kernels: [("k".to_owned(), free)].into(),
+        };
+        assert_eq!(good.fault(), None);
+        let named = |name: &str, wrong: DeviceCosts| {
+            let fault = wrong.fault();
+            assert!(fault.as_deref().is_some_and(|words| words.contains(name)), "{name}: {fault:?}");
+        };
+        for value in [-1e-300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            named("startup_seconds is", DeviceCosts { startup_seconds: value, ..good.clone() });
+            named("launch_seconds is", DeviceCosts { launch_seconds: value, ..good.clone() });
+            named("device_bytes_per_second is", DeviceCosts { device_bytes_per_second: value, ..good.clone() });
+            for cost in [line(value, 0.0), line(0.0, value)] {
+                let transfer = good.transfer;
+                named("of upload", DeviceCosts { transfer: TransferCost { upload: cost, ..transfer }, ..good.clone() });
+                let transfer = TransferCost { download: cost, ..transfer };
+                named("of download", DeviceCosts { transfer, ..good.clone() });
+                for kernel in [KernelCost { cpu: cost, ..free }, KernelCost { device: cost, ..free }] {
+                    named("of k is", DeviceCosts { kernels: [("k".to_owned(), kernel)].into(), ..good.clone() });
+                }
+            }
+        }
+        named("device_bytes_per_second is 0", DeviceCosts { device_bytes_per_second: 0.0, ..good.clone() });
+        named("cpu_threads is 0", DeviceCosts { cpu_threads: 0, ..good });
+    }
 }

@@ -3,7 +3,7 @@
 use super::root::Root;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// NVIDIA's vendor number on the PCI bus.
@@ -67,9 +67,12 @@ pub(super) fn device_files(root: Root<'_>) -> Vec<DeviceFile> {
 fn access(path: &Path) -> Access {
     match OpenOptions::new().read(true).write(true).open(path) {
         Ok(_) => Access::Granted,
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Access::Denied,
-        Err(error) => Access::Failed(error.to_string()),
+        Err(error) => refused(&error),
     }
+}
+
+fn refused(error: &io::Error) -> Access {
+    if error.kind() == ErrorKind::PermissionDenied { Access::Denied } else { Access::Failed(error.to_string()) }
 }
 
 /// NVIDIA's devices of a class.
@@ -108,9 +111,7 @@ pub(super) fn kernel_module(root: Root<'_>) -> Option<String> {
         // `NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 ...`; the open modules say
         // `... Open Kernel Module for x86_64  550.54.15  Release Build ...`.
         let line = root.line("/proc/driver/nvidia/version")?;
-        let version = |word: &&str| {
-            word.contains('.') && word.split('.').all(is_number) && word.starts_with(|c: char| c.is_ascii_digit())
-        };
+        let version = |word: &&str| word.contains('.') && word.split('.').all(is_number);
         line.split_whitespace().find(version).map(str::to_owned)
     })
 }
@@ -136,8 +137,14 @@ mod tests {
             let folder = tree(&[(path, text)]);
             assert_eq!(kernel_module(Root(folder.path())).as_deref(), Some("550.54.15"), "{text}");
         }
-        let folder = tree(&[("proc/driver/nvidia/version", "something else\n")]);
+        let folder = tree(&[("proc/driver/nvidia/version", "something else 7 .5 5. v1.2 1..2\n")]);
         assert_eq!(kernel_module(Root(folder.path())), None);
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_opened_is_told_apart_from_one_that_fails() {
+        assert_eq!(refused(&ErrorKind::PermissionDenied.into()), Access::Denied);
+        assert_eq!(refused(&io::Error::other("no such device")), Access::Failed("no such device".into()));
     }
 
     #[test]

@@ -151,12 +151,16 @@ fn foreign(file: &Path) -> bool {
     }
     let class = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
     let machine = u16::from_ne_bytes([head[18], head[19]]);
-    let ours = match std::env::consts::ARCH {
-        "x86_64" => machine == 62,
-        "aarch64" => machine == 183,
-        _ => true,
-    };
-    head[4] != class || !ours
+    head[4] != class || machine_of(std::env::consts::ARCH).is_some_and(|ours| ours != machine)
+}
+
+/// Returns the number by which ELF files name an architecture, of those for which NVIDIA makes drivers.
+fn machine_of(architecture: &str) -> Option<u16> {
+    match architecture {
+        "x86_64" => Some(62),
+        "aarch64" => Some(183),
+        _ => None,
+    }
 }
 
 /// `550.54.15` of `libcuda.so.550.54.15`. The `1` and `1.1` that other names end with count interfaces.
@@ -244,10 +248,23 @@ mod tests {
         (head[4], head[18]) = (2, 8);
         fs::write(root.at("/usr/lib/libcuda.so.1"), &head).unwrap();
         assert_eq!(search(root, None, &[]).copies(SONAME, None), []);
+        // What is no library, or the beginning of one, is of no architecture: the loader stumbles over it.
+        for (text, version) in [(&b"a text of more than 20 bytes"[..], "1.1"), (&b"\x7fELF\x01"[..], "1.2")] {
+            let path = format!("/usr/lib/libcuda.so.{version}");
+            fs::write(root.at(&path), text).unwrap();
+            assert!(!foreign(&root.at(&path)), "{path}");
+        }
         // This test itself is of the right architecture.
         fs::copy(std::env::current_exe().unwrap(), root.at("/usr/lib64/libcuda.so.1")).unwrap();
         let copies = search(root, None, &[]).copies(SONAME, None);
         assert_eq!(brief(&copies), [("/usr/lib64/libcuda.so.1", None, FoundBy::DefaultFolder)]);
+    }
+
+    #[test]
+    fn architectures_have_the_numbers_of_the_elf_standard() {
+        // EM_X86_64 and EM_AARCH64 of elf.h; EM_MIPS (8) is there too, but has no driver.
+        let numbers = ["x86_64", "aarch64", "mips"].map(machine_of);
+        assert_eq!(numbers, [Some(62), Some(183), None]);
     }
 
     #[test]
@@ -261,6 +278,11 @@ mod tests {
         assert!(copy("/usr/local/cuda/lib64/stubs/libcuda.so").is_stub());
         assert!(!copy("/opt/mystubs/libcuda.so").is_stub());
         assert!(copy("/usr/lib/wsl/lib/libcuda.so.1.1").is_of_wsl());
+        let (linked, wsl) = (copy("/usr/lib64/libcuda.so.1"), "/usr/lib/wsl/lib/libcuda.so.1");
+        assert!(LibraryCopy { file: wsl.into(), ..linked.clone() }.is_of_wsl());
+        assert!(LibraryCopy { path: wsl.into(), ..linked.clone() }.is_of_wsl() && !linked.is_of_wsl());
+        let told = LibraryCopy { version: Some("550.54.15".into()), ..copy("/x/libcuda.so.1") };
+        assert_eq!(told.describe(), "/x/libcuda.so.1 (550.54.15)");
         for (path, version) in [
             ("/x/libcuda.so.1", None),
             ("/x/libcuda.so.1.1", None),

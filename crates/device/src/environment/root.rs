@@ -91,6 +91,13 @@ mod tests {
         }
         assert_eq!(root.resolve(Path::new("/ring")), None);
         assert_eq!(root.resolve(Path::new("/usr/none")), None);
+        // A chain as long as Linux follows, and one longer (`man 7 path_resolution`: 40).
+        fs::write(root.at("/chain0"), "").unwrap();
+        for link in 1..=41 {
+            symlink(format!("chain{}", link - 1), root.at(format!("/chain{link}"))).unwrap();
+        }
+        assert_eq!(root.resolve(Path::new("/chain40")).as_deref(), Some(Path::new("/chain0")));
+        assert_eq!(root.resolve(Path::new("/chain41")), None);
         // Upwards from the top is the top, as in any root.
         assert_eq!(root.resolve(Path::new("/../usr/lib")).as_deref(), Some(Path::new("/usr/lib")));
     }

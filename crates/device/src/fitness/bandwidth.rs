@@ -2,7 +2,7 @@
 //!
 //! The bytes that are copied, and the speeds below which a check fails or remarks, stand here.
 
-use super::live::Live;
+use super::live::{Live, remark};
 use crate::Finding;
 use crate::finding::Question;
 use octopus_cuda::{CudaError, DeviceBuffer, PinnedBuffer};
@@ -47,29 +47,28 @@ pub(super) fn check(live: &mut Live) -> Result<Finding, CudaError> {
     }
     let (copied, on_device) = on_device(live, &device)?;
     let speeds = [median(&mut up), median(&mut down)].map(|time| gigabytes(bytes, time));
-    // Each copy on the device reads and writes.
-    let device_speed = gigabytes(2 * bytes, on_device);
-    if host[..] != source[..] || copied != source {
+    let device_speed = gigabytes_on_device(bytes, ON_DEVICE, on_device);
+    if [&host[..], &copied[..]] != [&source[..], &source[..]] {
         return Ok(QUESTION.fail(
             format!("{} copied to the device and back came back changed", crate::nvml::memory(bytes as u64)),
             "the bus or the device's memory is faulty",
             "do not trust results of this device: see memory-errors, and reseat the card",
         ));
     }
-    Ok(judge(live, speeds, device_speed))
+    Ok(judge(live.test_double, speeds, device_speed))
 }
 
-fn judge(live: &Live, [up, down]: [f64; 2], device: f64) -> Finding {
+fn judge(test_double: bool, [up, down]: [f64; 2], device: f64) -> Finding {
     let speeds = format!("host to device {up:.1} GB/s, back {down:.1} GB/s, on the device {device:.1} GB/s");
     match speed(up.min(down), device) {
         // The software GPU is as fast as the machine has time for it, which is no fault of a device.
-        Speed::Useless if !live.test_double => QUESTION.fail(
+        Speed::Useless if !test_double => QUESTION.fail(
             speeds,
             "the bus hardly works: too few lanes, a bad riser, or another process that copies all the time",
             "look at `nvidia-smi -q -d PCI` (link width and generation) under load, and at other-processes",
         ),
-        Speed::Slow(why) => QUESTION.pass(format!("{speeds}{}", live.remark(Some(why)))),
-        Speed::Useless | Speed::Usual => QUESTION.pass(format!("{speeds}{}", live.remark(None))),
+        Speed::Slow(why) => QUESTION.pass(format!("{speeds}{}", remark(test_double, Some(why)))),
+        Speed::Useless | Speed::Usual => QUESTION.pass(format!("{speeds}{}", remark(test_double, None))),
     }
 }
 
@@ -95,7 +94,7 @@ fn speed(bus: f64, device: f64) -> Speed {
     }
 }
 
-/// Copies on the device, by the clock of the host: what arrived, and the time of one.
+/// Copies on the device, by the clock of the host: what arrived, and the time of all.
 fn on_device(live: &Live, source: &DeviceBuffer<u32>) -> Result<(Vec<u32>, Duration), CudaError> {
     let mut target = DeviceBuffer::zeroed(&live.context, source.len())?;
     target.copy_from_device(source)?;
@@ -105,7 +104,7 @@ fn on_device(live: &Live, source: &DeviceBuffer<u32>) -> Result<(Vec<u32>, Durat
         target.copy_from_device(source)?;
     }
     live.context.synchronize()?;
-    let time = clock.elapsed() / ON_DEVICE;
+    let time = clock.elapsed();
     Ok((target.to_vec()?, time))
 }
 
@@ -120,9 +119,32 @@ fn gigabytes(bytes: usize, time: Duration) -> f64 {
     if seconds > 0.0 { bytes as f64 / seconds / 1e9 } else { 0.0 }
 }
 
+/// [`gigabytes`] of several copies on the device, each of which reads and writes.
+fn gigabytes_on_device(bytes: usize, copies: u32, time: Duration) -> f64 {
+    gigabytes(2 * bytes, time / copies)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FindingStatus::{Fail, Pass};
+
+    #[test]
+    fn the_slower_direction_is_judged_and_the_software_gpu_never() {
+        for (test_double, speeds, device, status, end) in [
+            (false, [25.0, 24.0], 1500.0, Pass, "host to device 25.0 GB/s, back 24.0 GB/s, on the device 1500.0 GB/s"),
+            (false, [25.0, 1.5], 1500.0, Pass, "`nvidia-smi -q -d PCI`)"),
+            (false, [1.5, 25.0], 1500.0, Pass, "`nvidia-smi -q -d PCI`)"),
+            (false, [25.0, 0.05], 1500.0, Fail, "on the device 1500.0 GB/s"),
+            (false, [0.05, 25.0], 1500.0, Fail, "on the device 1500.0 GB/s"),
+            (true, [0.05, 25.0], 1500.0, Pass, "1500.0 GB/s (a test double: no measurement of a GPU)"),
+            (true, [1.5, 1.5], 1.0, Pass, "1.0 GB/s (a test double: no measurement of a GPU)"),
+        ] {
+            let finding = judge(test_double, speeds, device);
+            assert_eq!(finding.status, status, "{finding:?}");
+            assert!(finding.observed.ends_with(end), "{finding:?}");
+        }
+    }
 
     #[test]
     fn only_absurd_speeds_are_failures() {
@@ -140,6 +162,7 @@ mod tests {
         let mut times = [5, 1, 900, 2, 3].map(Duration::from_millis);
         assert_eq!(median(&mut times), Duration::from_millis(3));
         assert!((gigabytes(3_000_000, Duration::from_millis(3)) - 1.0).abs() < 1e-12);
+        assert!((gigabytes_on_device(3_000_000, 20, Duration::from_millis(60)) - 2.0).abs() < 1e-12);
         assert_eq!(gigabytes(1, Duration::ZERO), 0.0);
     }
 }

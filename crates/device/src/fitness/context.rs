@@ -1,6 +1,6 @@
 //! Does the device take this process, and how long does that take?
 
-use super::live::Live;
+use super::live::{Live, if_slow};
 use super::{FitnessConfig, remedy};
 use crate::Finding;
 use crate::finding::Question;
@@ -17,7 +17,7 @@ const USUAL: Duration = Duration::from_secs(3);
 pub(super) fn check(config: FitnessConfig) -> (Finding, Option<Live>) {
     match open(config) {
         Ok((live, took)) => {
-            let slow = (took > USUAL).then_some("is persistence on? `sudo nvidia-smi -pm 1`");
+            let slow = if_slow(took, USUAL, "is persistence on? `sudo nvidia-smi -pm 1`");
             let seconds = took.as_secs_f64();
             (QUESTION.pass(format!("made in {seconds:.3} s{}", live.remark(slow))), Some(live))
         }

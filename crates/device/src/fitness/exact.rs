@@ -152,7 +152,7 @@ impl<'a> Exactness<'a> {
     }
 
     fn matmul<T: Scalar>(&mut self, k: usize) -> Result<(), CudaError> {
-        let shape = MatrixShape { m: k + 5, k, n: k.saturating_sub(3).max(1) };
+        let shape = shape_around(k);
         let (a, b) = (numbers::<T>(shape.m * k, 0), numbers::<T>(k * shape.n, 1));
         let (on_a, on_b) =
             (DeviceBuffer::from_slice(self.context(), &a)?, DeviceBuffer::from_slice(self.context(), &b)?);
@@ -172,6 +172,11 @@ impl<'a> Exactness<'a> {
         self.array(("random_uniform", n), |k, s, out| k.random_uniform(s, address, out), written(&uniform))?;
         self.array(("random_normal", n), |k, s, out| k.random_normal(s, address, out), written(&normal))
     }
+}
+
+/// Returns the shape of the matrix product of middle side `k`, as [`ExactRow::n`] says.
+fn shape_around(k: usize) -> MatrixShape {
+    MatrixShape { m: k + 5, k, n: k.saturating_sub(3).max(1) }
 }
 
 /// Returns the twin of a kernel whose result is known.
@@ -206,6 +211,12 @@ fn hash<T: Scalar>(values: &[T]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_are_of_three_different_sides() {
+        let sides = [1, 4, 37].map(shape_around).map(|shape| (shape.m, shape.k, shape.n));
+        assert_eq!(sides, [(6, 1, 1), (9, 4, 1), (42, 37, 34)]);
+    }
 
     #[test]
     fn the_hash_sees_every_bit_but_those_of_a_nan() {

@@ -56,5 +56,6 @@ mod tests {
             wrong.observed,
             "4 of 5 results of 1 kernels differ: array_sum_f64 of 1, array_sum_f64 of 2, array_sum_f64 of 3, ..."
         );
+        assert!(judge(&rows[..4]).observed.ends_with(": array_sum_f64 of 1, array_sum_f64 of 2, array_sum_f64 of 3"));
     }
 }

@@ -74,8 +74,22 @@ mod tests {
     }
 
     #[test]
+    fn powers_of_two_are_taken_eight_at_a_time_around_21() {
+        let stream = Stream::new(SEED, 2, 0, Purpose::User);
+        let x: Vec<f64> = numbers(21, 2);
+        // 8 i modulo 21 comes upon each of 0 to 20 once.
+        let powers = [0, 8, 16, 3, 11, 19, 6, 14, 1, 9, 17, 4, 12, 20, 7, 15, 2, 10, 18, 5, 13];
+        for (i, power) in powers.into_iter().enumerate() {
+            assert_eq!(x[i], normal_quantile(stream.uniform_at(i as u64)) * 2_f64.powi(power - 12), "{i}");
+        }
+    }
+
+    #[test]
     fn corners_come_only_where_there_is_room() {
         assert!(numbers_with_corners::<f32>(100, 0)[6].is_nan());
         assert_eq!(numbers_with_corners::<f32>(5, 0), numbers::<f32>(5, 0));
+        assert_eq!(numbers_with_corners::<f64>(31, 0), numbers::<f64>(31, 0));
+        let (with, without) = (numbers_with_corners::<f64>(32, 0), numbers::<f64>(32, 0));
+        assert_eq!((with[15], &with[16..]), (709.0, &without[16..]));
     }
 }

@@ -1,6 +1,6 @@
 //! Does the driver take this program's kernels, and how long does its compiler work on them?
 
-use super::live::Live;
+use super::live::{Live, if_slow};
 use crate::Finding;
 use crate::finding::Question;
 use octopus_cuda::Kernels;
@@ -17,7 +17,7 @@ pub(super) fn check(live: &mut Live) -> Finding {
         let kernels = Kernels::load(&live.context)?;
         let took = kernels.load_time();
         live.kernels = Some(kernels);
-        let slow = (took > USUAL).then_some("the driver keeps what it compiled unless CUDA_CACHE_DISABLE is set");
+        let slow = if_slow(took, USUAL, "the driver keeps what it compiled unless CUDA_CACHE_DISABLE is set");
         Ok(QUESTION.pass(format!("loaded in {:.3} s{}", took.as_secs_f64(), live.remark(slow))))
     })
 }

@@ -4,6 +4,7 @@ use super::{FitnessConfig, remedy};
 use crate::Finding;
 use crate::finding::Question;
 use octopus_cuda::{Context, CudaError, Kernels, Stream};
+use std::time::Duration;
 
 /// The device that the checks run on.
 pub(super) struct Live {
@@ -57,7 +58,13 @@ impl Live {
     }
 }
 
-fn remark(test_double: bool, slow: Option<&str>) -> String {
+/// Returns the remark `why` of what took longer than is usual.
+pub(super) fn if_slow(took: Duration, usual: Duration, why: &'static str) -> Option<&'static str> {
+    (took > usual).then_some(why)
+}
+
+/// [`Live::remark`] without the device.
+pub(super) fn remark(test_double: bool, slow: Option<&str>) -> String {
     match slow {
         _ if test_double => " (a test double: no measurement of a GPU)".to_owned(),
         Some(why) => format!(" (slow: {why})"),
@@ -74,5 +81,12 @@ mod tests {
         assert_eq!(remark(false, None), "");
         assert_eq!(remark(false, Some("why")), " (slow: why)");
         assert_eq!(remark(true, Some("why")), remark(true, None));
+    }
+
+    #[test]
+    fn what_takes_the_usual_time_is_not_slow() {
+        let times = [2_999, 3_000, 3_001].map(Duration::from_millis);
+        let slow = times.map(|took| if_slow(took, Duration::from_secs(3), "why"));
+        assert_eq!(slow, [None, None, Some("why")]);
     }
 }

@@ -5,7 +5,7 @@ use super::live::Live;
 use crate::finding::Question;
 use crate::{Finding, Scalar, cpu};
 use octopus_cuda::{CudaError, DeviceBuffer, Kernels, MatrixShape};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(super) const QUESTION_F32: Question =
     Question { id: "matmul-f32", title: "Matrix product in f32", expected: "the CPU's result, bit for bit" };
@@ -32,8 +32,7 @@ pub(super) fn check<T: Scalar>(live: &Live, kernels: &Kernels) -> Result<Finding
     let mut expected = vec![T::ZERO; side * side];
     let clock = Instant::now();
     super::exact::of_twin(cpu::matmul(shape, &a, &b, &mut expected))?;
-    let gigaflops = |seconds: f64| 2e-9 * (side as f64).powi(3) / seconds.max(1e-9);
-    let (device, processor) = (gigaflops(time.as_secs_f64()), gigaflops(clock.elapsed().as_secs_f64()));
+    let (device, processor) = (gigaflops(side, time), gigaflops(side, clock.elapsed()));
     let equal = |(found, expected): (&T, &T)| found.to_f64().to_bits() == expected.to_f64().to_bits();
     let wrong: Vec<usize> = found.iter().zip(&expected).map(equal).enumerate().filter_map(unequal).collect();
     let Some(&first) = wrong.first() else {
@@ -55,6 +54,11 @@ pub(super) fn check<T: Scalar>(live: &Live, kernels: &Kernels) -> Result<Finding
     ))
 }
 
+/// 10^9 products and sums a second; a clock that did not move counts as a nanosecond.
+fn gigaflops(side: usize, time: Duration) -> f64 {
+    2e-9 * (side as f64).powi(3) / time.as_secs_f64().max(1e-9)
+}
+
 fn unequal((place, equal): (usize, bool)) -> Option<usize> {
     (!equal).then_some(place)
 }
@@ -65,3 +69,16 @@ pub(super) const WRONG: (&str, &str) = (
     "trust no result of this device; see memory-errors, set the usual clocks, try another driver, and report it with \
      `octopus device exact --json`",
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_product_and_each_sum_counts() {
+        // 2 * 1000^3 operations in a quarter of a second.
+        assert!((gigaflops(1000, Duration::from_millis(250)) - 8.0).abs() < 1e-12);
+        assert!((gigaflops(10, Duration::ZERO) - 2000.0).abs() < 1e-9);
+        assert_eq!([(3, true), (4, false)].map(unequal), [None, Some(4)]);
+    }
+}

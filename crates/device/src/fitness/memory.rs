@@ -23,19 +23,25 @@ pub(super) fn check(live: &mut Live) -> Result<Finding, CudaError> {
     let pattern: Vec<u64> = (0..words as u64).map(scatter).collect();
     let inverse: Vec<u64> = pattern.iter().map(|word| !word).collect();
     let mut buffer = DeviceBuffer::from_slice(&live.context, &pattern)?;
-    let mut wrong = differing(&buffer.to_vec()?, &pattern);
+    let plain = differing(&buffer.to_vec()?, &pattern);
     buffer.copy_from(&inverse)?;
-    wrong += differing(&buffer.to_vec()?, &inverse);
+    let inverted = differing(&buffer.to_vec()?, &inverse);
     let room = format!("{} of {} free", memory(found.free), memory(found.total));
-    let bytes = memory(buffer.bytes() as u64);
-    if wrong == 0 {
-        return Ok(QUESTION.pass(format!("{room}; {bytes} written and read back")));
+    Ok(judge(&room, words, [plain, inverted]))
+}
+
+/// Judges by the words that came back changed, of as many words written twice.
+fn judge(room: &str, words: usize, changed: [usize; 2]) -> Finding {
+    let changed: usize = changed.into_iter().sum();
+    if changed == 0 {
+        let bytes = memory(size_of::<u64>() as u64 * words as u64);
+        return QUESTION.pass(format!("{room}; {bytes} written and read back"));
     }
-    Ok(QUESTION.fail(
-        format!("{room}; {wrong} of {} words came back changed", 2 * words),
+    QUESTION.fail(
+        format!("{room}; {changed} of {} words came back changed", 2 * words),
         "the device's memory or the bus to it is faulty",
         "do not trust results of this device: see memory-errors, `nvidia-smi -q -d ECC,PAGE_RETIREMENT`, reseat the card",
-    ))
+    )
 }
 
 /// Neighbouring numbers to unlike words: Fibonacci hashing, which loses none.
@@ -56,6 +62,16 @@ mod tests {
     fn every_word_of_the_pattern_tells_its_place() {
         let words: BTreeSet<u64> = (0..100_000).map(scatter).collect();
         assert_eq!(words.len(), 100_000);
+    }
+
+    #[test]
+    fn one_changed_word_is_a_fault() {
+        let observed = |changed| judge("1.0 GiB of 2.0 GiB free", SMALL_WORDS, changed).observed;
+        assert_eq!(observed([0, 0]), "1.0 GiB of 2.0 GiB free; 4 MiB written and read back");
+        for (changed, count) in [([1, 0], 1), ([0, 1], 1), ([2, 3], 5)] {
+            let words = format!("1.0 GiB of 2.0 GiB free; {count} of 1048576 words came back changed");
+            assert_eq!(observed(changed), words);
+        }
     }
 
     #[test]

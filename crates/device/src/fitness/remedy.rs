@@ -147,6 +147,47 @@ mod tests {
     }
 
     #[test]
+    fn kinds_of_errors_have_their_own_causes() {
+        let x = || String::from("x");
+        let ptx = |log: &str| CudaError::Ptx { code: DriverCode(218), log: log.into() };
+        for (error, cause) in [
+            (CudaError::OutOfMemory { requested: 2, free: 3, total: 4 }, "what is free is not given"),
+            (CudaError::OutOfMemory { requested: 3, free: 3, total: 4 }, "what is free is not given"),
+            (CudaError::OutOfMemory { requested: 4, free: 3, total: 4 }, "other processes hold"),
+            (CudaError::OutOfPinnedMemory { requested: 1 }, "the host's memory is used up"),
+            (ptx("requires SM version 8.0 or higher"), "the kernels are made for newer devices"),
+            (ptx("directive '.target sm_80' is unknown"), "the kernels are made for newer devices"),
+            (ptx("fatal: no"), "the kernels' text is damaged"),
+            (CudaError::KernelMissing { kernel: x() }, "this program and its kernels are of different versions"),
+            (
+                CudaError::KernelSignature { kernel: x(), expected: x(), found: x() },
+                "this program and its kernels are of different versions",
+            ),
+            (
+                CudaError::LaunchShape { kernel: x(), detail: x() },
+                "this program and its kernels are of different versions",
+            ),
+            (CudaError::DeviceMissing { ordinal: 3, count: 1 }, "CUDA_VISIBLE_DEVICES hides the device"),
+            (CudaError::LibraryMissing { library: x(), detail: x() }, "there is no CUDA driver"),
+            (CudaError::SymbolMissing { library: x(), symbol: x() }, "there is no CUDA driver"),
+            (CudaError::NotBuilt, "there is no CUDA driver"),
+            (CudaError::Driver { operation: x(), code: DriverCode(101) }, "compute mode prohibited"),
+            (CudaError::ItemTwice { item: 1 }, "this program made a mistake"),
+        ] {
+            let (found, _) = remedy(&error);
+            assert!(found.starts_with(cause), "{error:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_compiler_without_words_adds_none() {
+        for log in ["", " \n"] {
+            let finding = failed(QUESTION, &CudaError::Ptx { code: DriverCode(218), log: log.into() });
+            assert_eq!(finding.observed, "the driver refused the kernels with 218 (CUDA_ERROR_INVALID_PTX)");
+        }
+    }
+
+    #[test]
     fn codes_have_their_own_words() {
         let (usual, _) = of_code(DriverCode(12345));
         let words = (1..1000).filter_map(|code| {

@@ -118,20 +118,23 @@ fn throttle(reasons: ThrottleReasons) -> Vec<Throttle> {
     THROTTLES.iter().filter(|(flag, _)| reasons.contains(*flag)).map(|(_, reason)| *reason).collect()
 }
 
-/// Lists all processes but this one. A process that computes and draws is listed once, as computing.
+/// Asks for the other processes; `None` when neither list is told.
 fn processes(device: &Device<'_>, names: Names<'_>) -> Option<Vec<DeviceProcess>> {
     let compute = device.running_compute_processes();
     let graphics = device.running_graphics_processes();
     if compute.is_err() && graphics.is_err() {
         return None;
     }
-    let of = |kind, list: Result<Vec<ProcessInfo>, NvmlError>| {
-        list.unwrap_or_default().into_iter().zip([kind].into_iter().cycle())
-    };
+    Some(all_but(std::process::id(), compute.unwrap_or_default(), graphics.unwrap_or_default(), names))
+}
+
+/// Lists all processes but `own`. A process that computes and draws is listed once, as computing.
+fn all_but(own: u32, compute: Vec<ProcessInfo>, graphics: Vec<ProcessInfo>, names: Names<'_>) -> Vec<DeviceProcess> {
+    let of = |kind, list: Vec<ProcessInfo>| list.into_iter().zip([kind].into_iter().cycle());
     let mut processes: Vec<DeviceProcess> = Vec::new();
     for (info, kind) in of(ProcessKind::Compute, compute).chain(of(ProcessKind::Graphics, graphics)) {
         let known = processes.iter().any(|process| process.pid == info.pid);
-        if known || info.pid == std::process::id() {
+        if known || info.pid == own {
             continue;
         }
         processes.push(DeviceProcess {
@@ -144,12 +147,31 @@ fn processes(device: &Device<'_>, names: Names<'_>) -> Option<Vec<DeviceProcess>
             kind,
         });
     }
-    Some(processes)
+    processes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_other_process_is_listed_once() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc/7")).unwrap();
+        std::fs::write(root.path().join("proc/7/comm"), "python3\n").unwrap();
+        let told = |pid, used_gpu_memory| ProcessInfo {
+            pid,
+            used_gpu_memory,
+            gpu_instance_id: None,
+            compute_instance_id: None,
+        };
+        let (some, none) = (UsedGpuMemory::Used(3), UsedGpuMemory::Unavailable);
+        let compute = vec![told(7, some.clone()), told(99, some.clone())];
+        let graphics = vec![told(99, some.clone()), told(7, none.clone()), told(8, none)];
+        let listed = all_but(99, compute, graphics, Some(Root(root.path())));
+        let seven = DeviceProcess { pid: 7, name: Some("python3".into()), memory: Some(3), kind: ProcessKind::Compute };
+        assert_eq!(listed, [seven, DeviceProcess { pid: 8, name: None, memory: None, kind: ProcessKind::Graphics }]);
+    }
 
     #[test]
     fn states_and_reasons_keep_their_meaning() {

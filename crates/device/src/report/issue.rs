@@ -180,6 +180,7 @@ fn is_of_system(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::scrub;
     use crate::{DeviceProcess, DriverCode, FoundBy, LibraryCopy, NvmlFailure, ProcessKind, ScriptedProvider, verify};
 
     #[test]
@@ -265,6 +266,25 @@ mod tests {
     }
 
     #[test]
+    fn lines_keep_all_but_secrets_identifiers_and_users_folders() {
+        let secrets = [("7 alice".to_owned(), "7".to_owned())];
+        for (line, clean) in [
+            ("open /scratch/alice/data failed", "open .../data failed"),
+            ("(/scratch/alice/x), \"/scratch/alice/y\"", "(.../x), \".../y\""),
+            ("bob/nvml.so: no, a/b: yes", ".../nvml.so: no, a/b: yes"),
+            ("host / device", "host / device"),
+            ("/x", ".../x"),
+            ("/dev/nvidia0 /opt/cuda/lib/x.so .../y/x.so", "/dev/nvidia0 /opt/cuda/lib/x.so .../y/x.so"),
+            ("GPU-5c1f-7ed0, MIG-12 GPU-x", "GPU-..., MIG-... GPU-x"),
+            ("pid 7 alice", "pid 7"),
+            // Spaces and letters of several bytes.
+            ("\u{2003}zwölf\u{2003}/ärger/größe", "\u{2003}zwölf\u{2003}.../größe"),
+        ] {
+            assert_eq!(scrub(line, &secrets), clean);
+        }
+    }
+
+    #[test]
     fn the_fence_is_longer_than_any_inside() {
         let mut machine = ScriptedProvider::healthy();
         machine.nvml.as_mut().unwrap().devices[0].name = Some("a ```` b".into());
@@ -282,5 +302,14 @@ mod tests {
         assert!(seen("0,7").contains("CUDA_VISIBLE_DEVICES=\"0,7\""));
         assert!(seen("GPU-5c1f7ed0").contains("CUDA_VISIBLE_DEVICES=\"GPU-...\""));
         assert!(seen("GPU-alice").contains("CUDA_VISIBLE_DEVICES=(not shown)"));
+        let capabilities = |value: &str| {
+            let mut machine = ScriptedProvider::healthy();
+            machine.environment.container = Some("docker".into());
+            machine.environment.nvidia_driver_capabilities = Some(value.into());
+            machine.driver.as_mut().unwrap().failure = Some(DriverCode::UNKNOWN);
+            verify(&machine).to_issue_block()
+        };
+        assert!(capabilities("utility,").contains("NVIDIA_DRIVER_CAPABILITIES=\"utility,\""));
+        assert!(capabilities("utility,bob").contains("NVIDIA_DRIVER_CAPABILITIES=(not shown)"));
     }
 }

@@ -175,6 +175,8 @@ mod tests {
     fn the_flag_wins_over_the_variable_and_says_so_only_when_they_differ() {
         let chosen = |flag, variable| DeviceChoice::from_flag_or_env(flag, variable).unwrap();
         assert_eq!(chosen(None, None).source, Source::Default);
+        let sources = [Source::Flag, Source::Variable, Source::Default].map(|source| source.to_string());
+        assert_eq!(sources, ["--device", "OCTOPUS_DEVICE", "the default"]);
         assert_eq!(chosen(None, Some("")).choice, DeviceChoice::Auto);
         let by_variable = chosen(None, Some(" cuda:2 "));
         assert_eq!((by_variable.choice, by_variable.source), (DeviceChoice::Cuda(Some(2)), Source::Variable));

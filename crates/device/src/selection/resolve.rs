@@ -172,6 +172,12 @@ mod tests {
         let message = |devices| refuse("cuda:7", &Accelerators { devices, unusable: None });
         assert!(message(2).starts_with("--device cuda:7: this process may use 2 CUDA devices, the last is cuda:1;"));
         assert!(message(1).starts_with("--device cuda:7: this process may use 1 CUDA device, the last is cuda:0;"));
+        // The last number and the one after it.
+        let used = |devices| {
+            let accelerators = Accelerators { devices, unusable: None };
+            resolve(DeviceChoice::Cuda(Some(7)), &accelerators, &Work::new("work"), &mut missing).is_ok()
+        };
+        assert_eq!([7, 8].map(used), [false, true]);
     }
 
     #[test]

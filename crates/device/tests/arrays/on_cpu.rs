@@ -211,6 +211,57 @@ fn what_does_not_fit_together_is_an_error_that_says_so() {
 }
 
 #[test]
+fn slices_of_other_lengths_are_refused() {
+    type Unary = fn(&[f64], &mut [f64]) -> Result<(), ArrayError>;
+    type Binary = fn(&[f64], &[f64], &mut [f64]) -> Result<(), ArrayError>;
+    let unary: [(&str, Unary); 4] =
+        [("exp", cpu::exp), ("ln", cpu::ln), ("sqrt", cpu::sqrt), ("scale", |x, out| cpu::scale(1.0, x, out))];
+    let binary: [(&str, Binary); 5] = [
+        ("add", cpu::add),
+        ("sub", cpu::sub),
+        ("mul", cpu::mul),
+        ("div", cpu::div),
+        ("axpy", |x, y, out| cpu::axpy(1.0, x, y, out)),
+    ];
+    let lengths = "one array has 2 elements and the other 3; they must have the same number";
+    for (name, operation) in unary {
+        let error = operation(&[1.0; 2], &mut [0.0; 3]).unwrap_err();
+        assert_eq!(error.to_string(), format!("{name}: {lengths}"));
+    }
+    for (name, operation) in binary {
+        for (second, out) in [(3, 2), (2, 3)] {
+            let error = operation(&[1.0; 2], &vec![1.0; second], &mut vec![0.0; out]).unwrap_err();
+            assert_eq!(error.to_string(), format!("{name}: {lengths}"));
+        }
+    }
+    assert_eq!(cpu::dot(&[1.0; 2], &[1.0; 3]).unwrap_err().to_string(), format!("dot: {lengths}"));
+    // Of 2 x 3 times 3 x 2, each matrix in turn lacks an element.
+    let shape = MatrixShape { m: 2, k: 3, n: 2 };
+    for (a, b, c) in [(5, 6, 4), (6, 5, 4), (6, 6, 3)] {
+        let error = cpu::matmul(shape, &vec![1.0; a], &vec![1.0; b], &mut vec![0.0; c]).unwrap_err();
+        assert!(matches!(error, ArrayError::Length { operation: "matmul", .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_matrix_keeps_its_elements_and_their_shape() {
+    let a = Matrix::from_slice(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    let b = Matrix::from_array(3, 1, Array::from(vec![1.0, 0.0, -1.0])).unwrap();
+    let c = a.to_device(Device::Cpu).unwrap().matmul(&b).unwrap();
+    assert_eq!((c.rows(), c.columns(), c.device(), c.to_host().unwrap()), (2, 1, Device::Cpu, vec![-2.0, -2.0]));
+    assert_eq!(c.as_array().to_host().unwrap(), [-2.0, -2.0]);
+    assert_eq!(c.into_array().to_host().unwrap(), [-2.0, -2.0]);
+}
+
+#[test]
+fn an_array_is_shown_by_its_kind_length_and_device() {
+    let array = Array::from(vec![1.0_f32, 2.0]);
+    array.synchronize().unwrap();
+    assert_eq!(format!("{array:?}"), "Array<f32>(2 elements on cpu)");
+    assert!(Array::<f32>::from(vec![]).is_empty() && !array.is_empty());
+}
+
+#[test]
 fn more_than_memory_holds_is_an_error() {
     let error = Array::<f64>::filled(usize::MAX, 1.0).unwrap_err();
     assert!(matches!(error, ArrayError::HostMemory { .. }), "{error}");

@@ -154,6 +154,7 @@ fn every_kernel_is_run_in_every_precision() {
                 assert_eq!(count(&format!("{stem}_{suffix}")), sizes, "{stem}_{suffix}: {rows:?}");
             }
         }
+        assert_eq!((count("random_uniform_f64"), count("random_normal_f64")), (2, 2), "{rows:?}");
     });
 }
 
@@ -176,6 +177,8 @@ fn arrays_come_and_go_between_devices() {
         let beyond = Array::on(Device::Cuda(2), &[1.0]).unwrap_err().to_string();
         assert!(beyond.contains("no CUDA device 2") && beyond.contains("shows 2"), "{beyond}");
         assert!(Engine::is_ready(0) && Engine::is_ready(1) && !Engine::is_ready(2));
+        let engine = format!("{:?}", Engine::of(1).unwrap());
+        assert!(engine.starts_with("Engine { device: Cuda(1), startup: "), "{engine}");
     });
 }
 
@@ -209,6 +212,7 @@ fn a_lost_device_says_so_again_and_the_cpu_goes_on() {
         assert_eq!(lost(first), Some(700));
         assert_eq!(lost(x.sum().unwrap_err()), Some(700));
         assert_eq!(lost(Array::on(GPU, &[1.0]).unwrap_err()), Some(700));
+        assert_eq!(lost(x.synchronize().unwrap_err()), Some(700));
         assert_eq!(Array::from(vec![1.0, 2.0]).sum().unwrap(), 3.0);
     });
 }
@@ -243,9 +247,11 @@ fn a_monitor_counts_memory_and_copies() {
         let x = Array::on(GPU, &vec![1.0_f64; 50_000]).unwrap();
         let y = x.scale(2.0).unwrap();
         assert_eq!(y.to_host().unwrap(), vec![2.0; 50_000]);
-        drop((x, y));
+        // A copy on the same device stays there.
+        let z = y.to_device(GPU).unwrap();
+        drop((x, y, z));
         let usage = monitor.usage();
-        assert_eq!(usage.peak_bytes, 8 * (1000 + 2 * 50_000));
+        assert_eq!(usage.peak_bytes, 8 * (1000 + 3 * 50_000));
         assert_eq!(usage.transferred_bytes, 2 * 8 * 50_000);
         assert_eq!(usage.total_bytes, 8192 << 20);
         assert!(usage.launches >= 1 && usage.transfer_seconds > 0.0 && usage.memory_share().unwrap() > 0.0);

@@ -313,3 +313,46 @@ pub(crate) fn tree_depth(count: Option<u64>, total: usize, settings: Option<&Set
         },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two chains of so many draws of `a`, `b` and `c`, some of which are not finite.
+    fn summary(draws: usize) -> Summary {
+        let parameter = |(name, not_finite): (&str, usize)| ParameterSummary {
+            name: name.to_owned(),
+            rhat: 1.25,
+            ess_bulk: 40.0,
+            not_finite,
+            ..ParameterSummary::default()
+        };
+        let parameters = [("a", 0), ("b", 2), ("c", 1)].map(parameter).into();
+        Summary { prob: 0.89, chains: 2, draws, superchains: None, parameters }
+    }
+
+    #[test]
+    fn messages_tell_numbers_and_names() {
+        for (found, message) in [
+            (finite_draws(&summary(500)), "3 draws of 2 parameters are NaN or infinite, the first parameter is b"),
+            (ess_bulk(&summary(500), 100.0, None), "smallest bulk-ESS 40 of 1000 draws (a), at least 100 wanted"),
+            (bfmi(Some(&[0.5, 0.4]), 2, 0.3), "smallest E-BFMI 0.400 (chain 1), at least 0.3 wanted"),
+            (bfmi(Some(&[0.5]), 2, 0.3), "E-BFMI 0.500 of all chains together, at least 0.3 wanted"),
+            (stuck(&[], None, 1), "one chain cannot be compared with another"),
+            (stuck(&[], None, 2), "every chain moves"),
+        ] {
+            assert_eq!(found.message, message);
+        }
+    }
+
+    #[test]
+    fn rhat_is_judged_from_four_draws_on_and_is_below_its_limit() {
+        let of = |draws: usize, limit: f64| {
+            let found = rhat(&summary(draws), limit, None);
+            (found.status, found.observed)
+        };
+        assert_eq!(of(4, 1.26), (CheckStatus::Pass, Some(1.25)));
+        assert_eq!(of(4, 1.25), (CheckStatus::Fail, Some(1.25)));
+        assert_eq!(of(3, 1.26), (CheckStatus::Fail, None));
+    }
+}

@@ -87,9 +87,13 @@ mod tests {
     use crate::summary::summary;
     use octopus_trace::Array;
 
+    /// Numbers from 0 to 4.
+    fn moving(k: usize) -> f64 {
+        4.0 * f64::from((k * 7919 % 1009) as u32) / 1009.0
+    }
+
     /// Four chains of 100 draws, from 0 to 4, of `mu` and of `theta[0], theta[1]`; `theta[1]` of chain 2 as given.
     fn posterior(of_chain_2: impl Fn(usize) -> f64) -> Dataset {
-        let moving = |k: usize| 4.0 * f64::from((k * 7919 % 1009) as u32) / 1009.0;
         let mut theta: Vec<f64> = (0..800).map(moving).collect();
         (0..100).for_each(|draw| theta[(200 + draw) * 2 + 1] = of_chain_2(draw));
         let array = |dims: &[&str], shape: &[usize], values| Array {
@@ -104,16 +108,29 @@ mod tests {
     }
 
     fn found(of_chain_2: impl Fn(usize) -> f64) -> Vec<(usize, String, usize, bool)> {
-        let posterior = posterior(of_chain_2);
-        let summary = summary(&posterior, 0.89).unwrap();
+        found_in(&posterior(of_chain_2))
+    }
+
+    fn found_in(posterior: &Dataset) -> Vec<(usize, String, usize, bool)> {
+        let summary = summary(posterior, 0.89).unwrap();
         let name = |stuck: StuckChain| (stuck.chain, stuck.name, stuck.since, stuck.constant);
-        stuck_chains(&posterior, &summary).into_iter().map(name).collect()
+        stuck_chains(posterior, &summary).into_iter().map(name).collect()
+    }
+
+    /// Chains of `x`, of which all draws are numbered.
+    fn scalar(chains: usize, draws: usize, value: impl Fn(usize) -> f64) -> Dataset {
+        let mut posterior = Dataset::default();
+        let values = Values::F64((0..chains * draws).map(value).collect());
+        posterior.insert("x", Array::new([("chain", chains), ("draw", draws)], values));
+        posterior
     }
 
     #[test]
     fn a_chain_that_stops_is_named_with_quantity_and_draw() {
         let stops = |draw: usize| if draw < 30 { f64::from(draw as u32) / 30.0 } else { 5.0 };
         assert_eq!(found(stops), [(2, "theta[1]".to_owned(), 30, true)]);
+        let stops_among_others = |draw: usize| if draw < 30 { f64::from(draw as u32) / 30.0 } else { 3.9 };
+        assert_eq!(found(stops_among_others), [(2, "theta[1]".to_owned(), 30, true)]);
         let creeps = |draw: usize| 5.0 + 1e-8 * f64::from(draw as u32);
         assert_eq!(found(creeps), [(2, "theta[1]".to_owned(), 0, false)]);
     }
@@ -124,5 +141,52 @@ mod tests {
         let of_range = |range: f64| found(move |draw| 5.0 + range * f64::from((draw % 2) as u32));
         assert!(of_range(0.0044).is_empty() && of_range(0.8).is_empty());
         assert_eq!(of_range(0.0036), [(2, "theta[1]".to_owned(), 0, false)]);
+    }
+
+    /// The last chain rests from its first draw on.
+    #[test]
+    fn two_chains_of_16_draws_can_be_compared() {
+        for (chains, draws, expected) in [(1, 100, vec![]), (2, 100, vec![1]), (4, 15, vec![]), (4, 16, vec![3])] {
+            let value = |k: usize| if k / draws + 1 == chains { 5.0 } else { moving(k) };
+            let found: Vec<usize> = found_in(&scalar(chains, draws, value)).iter().map(|stuck| stuck.0).collect();
+            assert_eq!(found, expected, "{chains} {draws}");
+        }
+    }
+
+    /// The later draws of chain 2 are equal by chance, which R-hat tells.
+    #[test]
+    fn an_indicator_may_rest_where_chains_agree() {
+        let rare = |k: usize| f64::from(u8::from(k % 100 == 10 || (k % 100 == 70 && k / 100 != 2)));
+        let posterior = scalar(4, 100, rare);
+        let mut rows = summary(&posterior, 0.89).unwrap();
+        assert!(rows.parameters[0].rhat < RHAT && stuck_chains(&posterior, &rows).is_empty());
+        rows.parameters[0].rhat = RHAT;
+        let found: Vec<usize> = stuck_chains(&posterior, &rows).iter().map(|stuck| stuck.chain).collect();
+        assert_eq!(found, [2]);
+    }
+
+    #[test]
+    fn a_quantity_with_nan_is_not_looked_at() {
+        assert!(found(|draw| if draw == 0 { f64::NAN } else { 5.0 }).is_empty());
+    }
+
+    /// In chain 2 one number of `theta` rests and the other creeps.
+    #[test]
+    fn the_quantity_that_moves_least_is_named() {
+        for rests in [0, 1] {
+            let mut posterior = posterior(|_| 0.0);
+            if let Values::F64(theta) = &mut posterior.variables["theta"].values {
+                for draw in 0..100 {
+                    theta[(200 + draw) * 2 + rests] = 5.0;
+                    theta[(200 + draw) * 2 + 1 - rests] = 5.0 + 1e-8 * draw as f64;
+                }
+            }
+            assert_eq!(found_in(&posterior), [(2, format!("theta[{rests}]"), 0, true)]);
+        }
+    }
+
+    #[test]
+    fn draws_as_far_apart_as_the_limit_are_within_it() {
+        assert_eq!(since(4, 1.0, |draw| [0.0, 1.0, 2.0, 2.0][draw]), 1);
     }
 }

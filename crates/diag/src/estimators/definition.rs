@@ -4,7 +4,7 @@ mod posterior;
 
 use crate::chains::Chains;
 use crate::error::DiagError;
-use crate::estimators::ess::{ess_below, lesser};
+use crate::estimators::ess::{ess_below, indicate, lesser};
 use crate::estimators::mcse::{quantile_error_with, sd_error};
 use crate::estimators::rhat::rank_normalized;
 use crate::numbers::moments::{mean, sum_by};
@@ -82,7 +82,7 @@ impl Definition {
 
     /// Computes [`mcse_mean`](crate::mcse_mean) by this definition.
     pub fn mcse_mean(self, chains: &Chains) -> f64 {
-        if self != Self::Posterior || !chains.valid(1) {
+        if self != Self::Posterior {
             return crate::mcse_mean(chains);
         }
         let squares = crate::estimators::ess::squared_deviations(chains.values());
@@ -124,7 +124,11 @@ impl Definition {
         if self != Self::Posterior {
             return ess_below(chains, bound);
         }
-        posterior::ess_of(chains, |split| split.values().iter().map(|&v| f64::from(u8::from(v <= bound))).collect())
+        posterior::ess_of(chains, |split| {
+            let mut below = Vec::new();
+            indicate(split.values(), bound, &mut below);
+            below
+        })
     }
 }
 
@@ -143,6 +147,7 @@ mod tests {
         let even = Chains::new(&values, 4, 100).unwrap();
         assert_eq!(Definition::Posterior.rhat(&even), crate::rhat(&even));
         assert_eq!(Definition::Posterior.mcse_sd(&even), crate::mcse_sd(&even));
+        assert_eq!(Definition::Arviz.mcse_sd(&even), crate::mcse_sd(&even));
         assert_ne!(Definition::ArvizStats.mcse_sd(&even), crate::mcse_sd(&even));
 
         let constant = Chains::new(&[1.5; 40], 2, 20).unwrap();
@@ -153,5 +158,18 @@ mod tests {
         assert_eq!(Definition::ArvizStats.ess_tail(&constant), 40.0);
         let infinite = Chains::new(&[1.0, 2.0, f64::INFINITY, 3.0, 4.0, 5.0, 6.0, 7.0], 2, 4).unwrap();
         assert!(p.ess_mean(&infinite).is_nan() && p.ess_tail(&infinite).is_nan() && p.rhat(&infinite).is_finite());
+    }
+
+    /// The halves of an odd chain leave its middle draw out, and a NaN there counts all the same.
+    #[test]
+    fn a_nan_in_the_middle_draw_makes_all_nan() {
+        let mut values: Vec<f64> = (0..22).map(|i| f64::from(i * 7 % 23)).collect();
+        values[5] = f64::NAN;
+        let chains = Chains::new(&values, 2, 11).unwrap();
+        for definition in [Definition::Arviz, Definition::ArvizStats, Definition::Posterior] {
+            let sizes = [definition.ess_bulk(&chains), definition.ess_mean(&chains), definition.ess_tail(&chains)];
+            let others = [definition.rhat(&chains), definition.mcse_mean(&chains), definition.mcse_sd(&chains)];
+            assert!(sizes.iter().chain(&others).all(|v| v.is_nan()), "{definition:?}: {sizes:?} {others:?}");
+        }
     }
 }

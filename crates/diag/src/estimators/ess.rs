@@ -104,7 +104,9 @@ pub fn ess_mad(chains: &Chains) -> f64 {
     let width = if fold(&mut sorted, center, &mut folded) { median(&folded.values) } else { f64::NAN };
     let mut buffer = Vec::new();
     let split = chains.split(&mut buffer);
-    let within: Vec<f64> = split.values().iter().map(|v| f64::from(u8::from((v - center).abs() <= width))).collect();
+    let distances: Vec<f64> = split.values().iter().map(|v| (v - center).abs()).collect();
+    let mut within = Vec::new();
+    indicate(&distances, width, &mut within);
     Ess::new(split.draws()).estimate(&rank_normalized(split.with_values(&within)))
 }
 
@@ -285,7 +287,8 @@ fn sum_of_correlations(draws: usize, rho: &mut Vec<f64>, correlation: &mut dyn F
         rho.extend(if even + odd >= 0.0 { [even, odd] } else { [0.0, 0.0] });
         t += 2;
     }
-    if rho.iter().any(|r| r.is_nan()) || (even + odd).is_nan() {
+    // The first pair without a sum is the last one.
+    if (even + odd).is_nan() {
         return f64::NAN;
     }
     // The correlations up to lag t - 2 enter twice, the last even one once.
@@ -321,6 +324,37 @@ mod tests {
         // Too short for any pair beyond the first.
         assert_eq!(sum_of_correlations(4, &mut buffer, &mut rho(&[1.0, 0.9])), 0.0);
         assert!(sum_of_correlations(100, &mut buffer, &mut |_| f64::NAN).is_nan());
+        // The pair .25 - .25 is not positive: it is the last one, and its even member counts once.
+        let tau = sum_of_correlations(100, &mut buffer, &mut rho(&[1.0, 0.5, 0.25, -0.25, 0.1, 0.1, -0.1, -0.1]));
+        assert!((tau - (-1.0 + 2.0 * (1.0 + 0.5) + 0.25)).abs() < 1e-15, "{tau}");
+        // A later pair has no sum.
+        for broken in [&[1.0, 0.5, f64::NAN, 0.1], &[1.0, 0.5, f64::INFINITY, f64::NEG_INFINITY]] {
+            assert!(sum_of_correlations(100, &mut buffer, &mut rho(broken)).is_nan(), "{broken:?}");
+        }
+    }
+
+    /// Of n alternating draws no correlation is added, tau is 0, and its bound `1 / log10(n)` holds.
+    #[test]
+    fn antithetic_draws_are_credited_up_to_a_limit() {
+        let alternating: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
+        assert_eq!(Ess::new(100).estimate(&alternating), 200.0);
+    }
+
+    #[test]
+    fn a_range_of_1e_15_is_not_constant() {
+        let slow: Vec<f64> = (0..40).map(|i| f64::from(i / 5 % 2)).collect();
+        let tiny: Vec<f64> = slow.iter().map(|v| 1e-15 * v).collect();
+        let (expected, found) = (Ess::new(40).estimate(&slow), Ess::new(40).estimate(&tiny));
+        assert!(expected < 30.0 && (found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn what_is_at_most_the_bound_is_indicated() {
+        let mut found = vec![9.0];
+        indicate(&[1.0, 2.0, 3.0, f64::NAN, -1.0], 2.0, &mut found);
+        assert_eq!(found, [1.0, 1.0, 0.0, 0.0, 1.0]);
+        indicate(&[1.0, 2.0], f64::NAN, &mut found);
+        assert_eq!(found, [0.0, 0.0]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn evolution(chains: &Chains, points: usize) -> Result<Evolution, DiagError>
         .map(|i| {
             // As np.linspace(first, draws, points, dtype=int): rounded down.
             let step = if points == 1 { 0.0 } else { (draws - first) as f64 / (points - 1) as f64 };
-            let upto = if i + 1 == points && points > 1 { draws } else { (first as f64 + i as f64 * step) as usize };
+            let upto = (first as f64 + i as f64 * step) as usize;
             (upto + 1).min(draws)
         })
         .collect();
@@ -96,7 +96,21 @@ mod tests {
         assert_eq!(evolution(&chains, 1).unwrap().draws, [101]);
         assert!(evolution(&chains, 0).is_err() && evolution(&chains, 102).is_err());
         assert!(ess_quantile_curve(&chains, 1).is_err() && ess_local_curve(&chains, 0).is_err());
+        let only = DiagError::Points { points: 1, draws: 101 };
+        assert_eq!(ess_quantile_curve(&chains, 1).unwrap_err(), only);
         let found = evolution(&chains, 101).unwrap();
         assert!(found.draws[0] == 2 && found.ess_bulk[0].is_nan() && found.ess_bulk[50].is_finite());
+    }
+
+    /// Steps of an uneven width end with all draws, and curves with the very probability `1 - 1 / points`.
+    #[test]
+    fn the_last_of_any_number_of_points_is_exact() {
+        let values: Vec<f64> = (0..61).map(|i| f64::from(i * 37 % 61)).collect();
+        let chains = Chains::new(&values, 1, 61).unwrap();
+        for points in [2, 7, 27, 60, 61] {
+            assert_eq!(evolution(&chains, points).unwrap().draws[points - 1], 61);
+            let curve = ess_quantile_curve(&chains, points).unwrap();
+            assert_eq!((curve.len(), curve[points - 1].0), (points, 1.0 - 1.0 / points as f64));
+        }
     }
 }

@@ -201,4 +201,15 @@ mod tests {
         let one = Chains::new(&[1.0, 2.0, 3.0], 1, 3).unwrap();
         assert!(ess_mean_of_chains(&one).is_nan());
     }
+
+    #[test]
+    fn two_chains_are_enough() {
+        let chains = Chains::new(&[1.0, 2.0, 5.0, 8.0], 2, 2).unwrap();
+        // Means 1.5 and 6.5: variance 12.5; that of all values is 10.
+        assert!((ess_mean_of_chains(&chains) - 1.6).abs() < 1e-14);
+        // Normal scores -a, -b, b, a of the ranks: a = 1.049131, b = 0.299307 (Python's statistics.NormalDist).
+        assert!((ess_bulk_of_chains(&chains) - 1.745_616_697).abs() < 1e-8, "{}", ess_bulk_of_chains(&chains));
+        // One draw stands apart: 2 * 0.25 / 0.125 = 4 draws, more than the limit n log10(n).
+        assert!((ess_tail_of_chains(&chains) - 4.0 * 4f64.log10()).abs() < 1e-14);
+    }
 }

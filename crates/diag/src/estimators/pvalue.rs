@@ -165,5 +165,16 @@ mod tests {
         assert!(bayesian_p_value(&[1.0], &[1.0], Statistic::Quantile(1.5)).is_err());
         let nan = bayesian_p_value(&[f64::NAN, 0.5], &[1.0], Statistic::Mean).unwrap();
         assert_eq!(nan.p_value, 0.5);
+        let all = [Statistic::Mean, Statistic::Sd, Statistic::Min, Statistic::Max, Statistic::Median];
+        for statistic in all.into_iter().chain([Statistic::Quantile(0.1)]) {
+            assert!(statistic.of(&[]).is_nan() && statistic.of(&[1.0, f64::NAN, 2.0]).is_nan(), "{statistic:?}");
+        }
+    }
+
+    /// The deviations are -2/3, 1/3 and 1/3, whose squares have the mean 2/9.
+    #[test]
+    fn values_far_from_zero_keep_their_standard_deviation() {
+        let found = Statistic::Sd.of(&[1e8, 1e8 + 1.0, 1e8 + 1.0]);
+        assert!((found - 2f64.sqrt() / 3.0).abs() < 1e-7, "{found}");
     }
 }

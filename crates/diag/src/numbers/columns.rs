@@ -98,4 +98,11 @@ mod tests {
         assert_eq!((block(100, 1 << 20), block(8000, 1 << 20), block(4_000_000, 1 << 20)), (32, 32, 1));
         assert_eq!((block(100, 0), block(100, 1)), (1, 1));
     }
+
+    /// Each of four threads has a share of 63 columns; 64 and more are divided into whole cache lines, 16 parts for each.
+    #[test]
+    fn few_columns_are_shared_among_threads() {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        assert_eq!(threads.install(|| [63, 64, 1024].map(|width| block(100, width))), [16, 8, 16]);
+    }
 }

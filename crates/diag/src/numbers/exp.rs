@@ -146,6 +146,9 @@ mod tests {
         assert!(worst < 5e-16, "{worst:e}");
         assert_eq!((exp(0.0), exp(-800.0), exp(f64::NEG_INFINITY), exp(800.0)), (1.0, 0.0, 0.0, f64::INFINITY));
         assert!(exp(f64::NAN).is_nan());
+        for last in [709.0, -708.5f64] {
+            assert!((exp(last) / last.exp() - 1.0).abs() < 1e-15, "{last}");
+        }
     }
 
     #[test]

@@ -69,6 +69,7 @@ mod tests {
         let worst = values.iter().zip(&expected).map(off).fold(0.0, f64::max);
         assert!(worst < 3e-16, "{worst:e}");
         assert_eq!((ln(1.0), ln(0.0), ln(f64::INFINITY)), (0.0, f64::NEG_INFINITY, f64::INFINITY));
+        assert!((ln(f64::MIN_POSITIVE) + 1022.0 * std::f64::consts::LN_2).abs() < 1e-12);
         assert!(ln(f64::NAN).is_nan() && ln(-1.0).is_nan() && ln(f64::NEG_INFINITY).is_nan());
     }
 

@@ -114,6 +114,7 @@ mod tests {
     fn deviations_far_from_zero_keep_their_digits() {
         let values: Vec<f64> = (0..1000).map(|i| 1e8 + f64::from(i % 2)).collect();
         assert_eq!((squares_about_mean(&values), variance(&values)), (250.0, 250.0 / 999.0));
+        assert_eq!(squares_about_mean(&[3e15, 3e15 + 1.0, 3e15 + 5.0]), 14.0);
     }
 
     /// NumPy's own recursion.
@@ -140,6 +141,8 @@ mod tests {
             let sum = sum_by(&vec![0.1; n], |v| v);
             assert!((sum - expected).abs() <= 2e-14, "{n}: {sum} {expected}");
         }
+        // One after the other they give 0.7999999999999999.
+        assert_eq!(sum_by(&[0.1; 8], |v| v), 0.8);
         assert_eq!(mean(&[1.0, 2.0, 4.0, 9.0]), 4.0);
         assert_eq!(variance(&[1.0, 2.0, 4.0, 9.0]), 38.0 / 3.0);
         assert!(variance(&[1.0]).is_nan());

@@ -82,7 +82,10 @@ impl Sorter {
             return false;
         }
         // Monotone in the value, as the cells are.
-        let bin = |v: f64| (((v - min) * scale) as usize).min(BINS - 1);
+        let bin = |v: f64| {
+            let place = (v - min) * scale;
+            (place as usize).min(BINS - 1)
+        };
         let mut spread = Spread::new(out, BINS, values.iter().enumerate().map(|(place, &v)| (bin(v), v, place as u32)));
         if spread.largest() > values.len() / 8 {
             return false;
@@ -152,7 +155,7 @@ impl Sorter {
             }
             for k in block {
                 let mut hole = k;
-                while hole > 0 && sorted[hole - 1] > sorted[hole] {
+                while hole != 0 && sorted[hole - 1] > sorted[hole] {
                     sorted.swap(hole - 1, hole);
                     places.swap(hole - 1, hole);
                     hole -= 1;
@@ -286,7 +289,8 @@ pub(crate) fn quantile(sorted: &[f64], prob: f64) -> f64 {
 }
 
 /// Returns the quantile of ascending values at `prob` in [0, 1], by linear interpolation between neighbours (Hyndman
-/// and Fan 1996, type 7), with the operations of `np.quantile`. NaN when there is no value.
+/// and Fan 1996, type 7), with the operations of `np.quantile`; the largest value at a larger one. NaN when there is no
+/// value.
 pub fn quantile_of_sorted(sorted: &[f64], prob: f64) -> f64 {
     if sorted.is_empty() {
         return f64::NAN;
@@ -302,7 +306,8 @@ pub fn quantile_of_sorted(sorted: &[f64], prob: f64) -> f64 {
 pub(crate) fn quantile_index_bounds(low: f64, high: f64, size: usize) -> (usize, usize) {
     let n = size as f64;
     let low = (low * n - 1.0).max(0.0).floor();
-    let high = (high * n - 1.0).min(n - 1.0).ceil();
+    let last = n - 1.0;
+    let high = (high * n - 1.0).min(last).ceil();
     (low as usize, high as usize)
 }
 
@@ -350,7 +355,8 @@ mod tests {
         let even: Vec<f64> = (0..MANY + 37).map(hash).collect();
         let tied: Vec<f64> = even.iter().map(|v| (v * 1000.0).round()).collect();
         let crowded: Vec<f64> = even.iter().map(|v| v.powi(-9)).collect();
-        for values in [even, tied, crowded] {
+        let below_zero: Vec<f64> = even.iter().map(|v| v - 1.5).collect();
+        for values in [even, tied, crowded, below_zero] {
             let sorted = Sorted::of(&values);
             let mut expected = values.clone();
             expected.sort_by(f64::total_cmp);
@@ -365,6 +371,22 @@ mod tests {
         }
     }
 
+    /// Of 600 ascending values a run, so near to each other that they share a cell, descends.
+    #[test]
+    fn a_run_in_one_cell_is_turned_round_wherever_it_stands() {
+        for (start, length) in [(600usize, 0), (10, 2), (64, 67), (590, 10)] {
+            let run = start..start + length;
+            let value = |k: usize| if run.contains(&k) { start as f64 - 1e-9 * (k - start) as f64 } else { k as f64 };
+            let values: Vec<f64> = (0..600).map(value).collect();
+            let sorted = Sorted::of(&values);
+            let mut expected = values.clone();
+            expected.sort_by(f64::total_cmp);
+            assert_eq!(sorted.values, expected, "{start}");
+            let places = sorted.places.iter().map(|&place| values[place as usize]);
+            assert!(places.eq(expected), "{start}");
+        }
+    }
+
     #[test]
     fn quantiles_of_ten() {
         let sorted: Vec<f64> = (0..10).map(f64::from).collect();
@@ -373,6 +395,7 @@ mod tests {
         assert_eq!(quantile(&sorted, 0.0), 0.0);
         assert_eq!(quantile(&sorted, 1.0), 9.0);
         assert_eq!(median(&sorted[..3]), 1.0);
+        assert_eq!([0.25, 1.0, 1.5].map(|prob| quantile_of_sorted(&sorted, prob)), [2.25, 9.0, 9.0]);
     }
 
     #[test]

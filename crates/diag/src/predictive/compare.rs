@@ -217,6 +217,20 @@ mod tests {
         assert!((found[0].weight - 1.0 / (1.0 + (-0.4f64).exp())).abs() < 1e-12, "{found:?}");
     }
 
+    /// One bootstrap of two observations: the shares are exponential quantiles at the generator's published numbers.
+    #[test]
+    fn shares_are_exponential() {
+        let (one, other) = (elpd(vec![-1.0, -2.0]), elpd(vec![-2.0, -1.5]));
+        let found = compare(&[("a", &one), ("b", &other)], WeightMethod::BbPseudoBma { samples: 1, seed: 0 }).unwrap();
+        let [first, second] = [0xe220_a839_7b1d_cdaf_u64, 0x6e78_9e6a_a1b9_65f4].map(|bits| {
+            let uniform = (bits >> 11) as f64 * 2f64.powi(-53);
+            -(1.0 - uniform).ln()
+        });
+        // The second model is ahead by -1 at the first observation and by 0.5 at the second.
+        let ahead = 2.0 * (0.5 * second - first) / (first + second);
+        assert!((found[0].weight - 1.0 / (1.0 + ahead.exp())).abs() < 1e-12, "{found:?}");
+    }
+
     #[test]
     fn what_cannot_be_compared() {
         let (model, short, broken) = (elpd(vec![-1.0, -2.0]), elpd(vec![-1.0]), elpd(vec![-1.0, f64::NAN]));

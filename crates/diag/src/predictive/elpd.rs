@@ -178,6 +178,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_at_the_limit_is_reliable() {
+        let calm = waic(&LogLikelihood::new(&[-1.0, -2.0, -1.1, -2.1], 2, 2).unwrap());
+        let at = |reliability: [f64; 2]| Elpd { reliability: reliability.to_vec(), ..calm.clone() };
+        assert_eq!((calm.good, at([0.4, 0.41]).unreliable().collect::<Vec<_>>()), (0.4, vec![1]));
+        assert!(!at([0.4, 0.4]).warning());
+    }
+
+    #[test]
     fn odd_likelihoods() {
         let inf = f64::INFINITY;
         for broken in [f64::NAN, inf, -inf] {

@@ -194,6 +194,12 @@ mod tests {
         assert!(matches!(error(&["z"]), DiagError::Variable { variable, .. } if variable == "z"));
         assert!(error(&[]).to_string().contains("y, n, short"), "{}", error(&[]));
         assert!(matches!(error(&["y", "short"]), DiagError::Disagree { .. }));
+        let mut empty = Dataset::default();
+        empty.insert("draws", Array::new([("chain", 2), ("draw", 0), ("i", 3)], Values::F64(Vec::new())));
+        empty.insert("width", Array::new([("chain", 2), ("draw", 3), ("i", 0)], Values::F64(Vec::new())));
+        for (name, chains, draws) in [("draws", 0, 3), ("width", 6, 0)] {
+            assert_eq!(LogLikelihood::read(&empty, &[name]).unwrap_err(), DiagError::Empty { chains, draws }, "{name}");
+        }
         assert!(LogLikelihood::new(&[], 0, 1).is_err() && LogLikelihood::new(&[1.0], 1, 2).is_err());
     }
 }

@@ -225,6 +225,17 @@ mod tests {
         }
     }
 
+    /// Finite draws are so, also where their sum is not.
+    #[test]
+    fn draws_that_are_not_finite_are_counted() {
+        let (nan, inf) = (f64::NAN, f64::INFINITY);
+        for (mut values, count) in
+            [([1.0, 2.0, 4.0, 3.0], 0), ([nan, inf, 1.0, -inf], 3), ([inf, 1.0, 2.0, inf], 2), ([f64::MAX; 4], 0)]
+        {
+            assert_eq!(ElementWorkspace::new(2, 2, None).statistics(&mut values, 0.89).not_finite, count);
+        }
+    }
+
     #[test]
     fn odd_chains_lose_their_middle_place() {
         let places = vec![5, 0, 2, 9, 7, 1, 3, 4, 6, 8];

@@ -51,7 +51,7 @@ struct Row<'a> {
 
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1 + JSON.len()))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.parameter.name)?;
         for (column, name) in JSON.iter().zip(self.names) {
             map.serialize_entry(name, &column.cell(self.parameter))?;

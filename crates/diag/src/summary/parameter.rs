@@ -248,4 +248,12 @@ mod tests {
     fn percentages() {
         assert_eq!([percent(0.89), percent(0.955), percent(1.0), percent(0.94)], ["89", "95.5", "100", "94"]);
     }
+
+    #[test]
+    fn a_limit_is_not_met_by_itself() {
+        for (limit, met) in [(Limit::Below(400.0), [true, false, false]), (Limit::Above(400.0), [false, false, true])] {
+            assert_eq!([399.0, 400.0, 401.0].map(|value| limit.is_met(value)), met, "{limit}");
+            assert!(!limit.is_met(f64::NAN), "{limit}");
+        }
+    }
 }

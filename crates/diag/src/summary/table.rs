@@ -172,6 +172,50 @@ mod tests {
     }
 
     #[test]
+    fn nested_r_hat_is_called_so() {
+        let text = Summary { superchains: Some(2), ..table(&["mu"]) }.to_string();
+        let names: Vec<&str> = text.lines().next().unwrap_or_default().split_whitespace().collect();
+        let numbers = ["mean", "sd", "hdi_5.5%", "hdi_94.5%", "mcse_mean", "mcse_sd", "ess_bulk", "ess_tail"];
+        assert_eq!((&names[..8], &names[8..]), (&numbers[..], &["nested_r_hat"][..]));
+    }
+
+    #[test]
+    fn three_decimals_unless_they_hide_the_number() {
+        for (value, text) in [
+            (0.0, "0.000"),
+            (0.01, "0.010"),
+            (-0.0099, "-9.900e-3"),
+            (9_999_999.0, "9999999.000"),
+            (1e7, "1.000e7"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    /// One row is not left out: the line that says so would take its place.
+    #[test]
+    fn two_rows_are_left_out_at_least() {
+        let lines = |count| {
+            let mut lines = Vec::new();
+            shorten(0, count, 3, 2, &mut lines);
+            lines
+        };
+        assert_eq!(lines(6), [0, 1, 2, 3, 4, 5].map(Shown::Row));
+        let [first, second, third, last_but_one, last] = [0, 1, 2, 5, 6].map(Shown::Row);
+        assert_eq!(lines(7), [first, second, third, Shown::Gap(2), last_but_one, last]);
+    }
+
+    #[test]
+    fn as_many_rows_as_the_limit_are_shown() {
+        let names = std::iter::once("mu".to_owned()).chain((0..100).map(|i| format!("z[{i}]")));
+        let rows: Vec<ParameterSummary> = names.map(|name| parameter(&name)).collect();
+        let [mu, z0, z1, z2, z98, z99] = [0, 1, 2, 3, 99, 100].map(Shown::Row);
+        assert_eq!(shown(&rows, Rows::AtMost(6)), [mu, z0, z1, z2, Shown::Gap(95), z98, z99]);
+    }
+
+    #[test]
     fn long_variables_are_shortened_and_counted() {
         let names: Vec<String> =
             std::iter::once("mu".to_owned()).chain((0..100).map(|i| format!("z[{i}]"))).chain(["sd".into()]).collect();

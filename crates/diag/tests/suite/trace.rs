@@ -2,7 +2,10 @@
 
 use crate::support::SplitMix;
 use octopus_density::Labels;
-use octopus_diag::{CheckStatus, DiagError, DiagnoseOptions, Rows, SettingsInUse, diagnose, summary};
+use octopus_diag::{
+    Chains, CheckStatus, DiagError, DiagnoseOptions, Rows, SettingsInUse, diagnose, ess_tail, ess_tail_of_chains,
+    summary, summary_of_many,
+};
 use octopus_trace::{Array, Dataset, Values};
 use serde_json::Value;
 use std::path::Path;
@@ -111,6 +114,39 @@ fn a_sound_trace_is_good() {
     let text = diagnosis.to_text(Rows::All);
     assert_eq!(text.lines().filter(|line| line.starts_with("PASS")).count(), 10, "{text}");
     assert!(text.contains("theta[deerfield]") && text.contains("hdi_5.5%"), "{text}");
+    assert!(text.contains("0 of 2000 transitions") && text.contains("0 of 2000 trajectories"), "{text}");
+    assert_eq!(diagnosis.to_string(), diagnosis.to_text(Rows::default()).trim_end());
+}
+
+/// A constant warns, a divergence fails, and a check that is skipped for want of a statistic has advice, too.
+#[test]
+fn advice_begins_with_what_failed() {
+    let (mut posterior, mut stats) = (posterior(4, 500), stats(4, 500));
+    edit(&mut posterior, "mu", |_, _| 1.5);
+    edit(&mut stats, "diverging", |i, _| f64::from(u8::from(i == 9)));
+    edit(&mut stats, "energy", |_, _| 0.0);
+    let diagnosis = diagnose(&posterior, Some(&stats), &DiagnoseOptions::default()).unwrap();
+    let check = |id: &str| diagnosis.checks.iter().find(|check| check.id == id).unwrap();
+    assert_eq!(check("bfmi").status, CheckStatus::Skipped);
+    let expected = ["divergences", "constant"].map(|id| check(id).advice.as_deref().unwrap());
+    assert_eq!(diagnosis.advice(), expected);
+}
+
+/// Chains of 99 draws are judged by the spread of their means, those of 100 by their draws' correlations: with the very
+/// operations of the estimators, which have tests of their own.
+#[test]
+fn superchains_of_100_draws_tell_correlations() {
+    for draws in [99, 100] {
+        for seed in 1..7 {
+            let values = crate::support::matrix(8, draws, seed);
+            let mut group = Dataset::default();
+            group.insert("x", sampled(&[("chain", 8), ("draw", draws)], Values::F64(values.clone())));
+            let found = summary_of_many(&group, 0.89, 2).unwrap().min_ess_tail();
+            let chains = Chains::new(&values, 8, draws).unwrap();
+            let expected = if draws < 100 { ess_tail_of_chains(&chains) } else { ess_tail(&chains) };
+            assert_eq!(found, expected, "{draws} {seed}");
+        }
+    }
 }
 
 fn status(posterior: &Dataset, stats: Option<&Dataset>, options: &DiagnoseOptions, id: &str) -> CheckStatus {
@@ -234,6 +270,8 @@ fn one_chain_and_few_draws() {
     assert_eq!(status(&posterior(1, 500), None, &options, "rhat"), CheckStatus::Skipped);
     assert_eq!(status(&posterior(4, 3), None, &options, "rhat"), CheckStatus::Fail);
     assert_eq!(status(&posterior(4, 3), None, &options, "ess_bulk"), CheckStatus::Fail);
+    let least = summary(&posterior(4, 4), 0.89).unwrap();
+    assert!(least.parameters.iter().all(|p| p.rhat.is_finite() && p.ess_bulk.is_finite()), "{least}");
     assert_eq!(status(&posterior(1, 1), Some(&stats(1, 1)), &options, "bfmi"), CheckStatus::Skipped);
 }
 
@@ -287,6 +325,11 @@ fn what_cannot_be_summarised_is_named() {
     let error = |group: &Dataset, prob: f64| summary(group, prob).unwrap_err();
     assert_eq!(error(&Dataset::default(), 0.89), DiagError::NoVariables);
     assert!(matches!(error(&posterior(2, 10), 1.5), DiagError::Probability { .. }));
+    for (superchains, fits) in [(0, false), (1, false), (2, true), (3, false), (4, true)] {
+        let found = summary_of_many(&posterior(4, 10), 0.89, superchains);
+        let refused = matches!(found, Err(DiagError::Superchains { .. }));
+        assert_eq!((found.is_ok(), refused), (fits, !fits), "{superchains}");
+    }
 
     let mut group = posterior(2, 10);
     group.variables.get_mut("theta").unwrap().dims.swap(0, 1);

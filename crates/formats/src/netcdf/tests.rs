@@ -129,3 +129,66 @@ fn groups_that_hold_each_other_are_told() {
     let message = read_netcdf(path.as_ref()).unwrap_err().to_string();
     assert!(message.contains("hold each other"), "{message}");
 }
+
+fn read_built(file: &netcdf_writer::NcFileBuilder) -> Result<InferenceData, FormatError> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let options = netcdf_writer::NcWriteOptions { format: netcdf_writer::NcWriteFormat::Nc4 };
+    fs::write(&path, file.to_vec(options).unwrap().1).unwrap();
+    read_netcdf(&path)
+}
+
+#[test]
+fn enumerations_are_flags_or_refused() {
+    use netcdf_writer::{NcEnumMember, NcIntegerValue, NcType};
+    let read = |names: [&str; 2]| {
+        let member = |(name, value): (&str, i8)| NcEnumMember { name: name.into(), value: NcIntegerValue::I8(value) };
+        let members = names.into_iter().zip([0, 1]).map(member).collect();
+        let mut file = netcdf_writer::NcFileBuilder::new();
+        let x = file.add_dimension_path("posterior/x", 3).unwrap();
+        let flags = NcType::Enum { base: Box::new(NcType::Byte), members };
+        let variable = file.add_user_defined_variable_path("posterior/v", &[x], flags).unwrap();
+        file.write_enum_variable(variable, &[0, 1, 1].map(NcIntegerValue::I8)).unwrap();
+        read_built(&file)
+    };
+    // h5py's flags.
+    let data = read(["FALSE", "TRUE"]).unwrap();
+    assert_eq!(data.posterior().unwrap().get("v").unwrap().values, Values::Bool(vec![false, true, true]));
+    let message = read(["RED", "BLUE"]).unwrap_err().to_string();
+    assert!(message.contains("variable v: its type is an enumeration of"), "{message}");
+}
+
+/// As xarray understands the attributes, for which `valid_min` says nothing.
+#[test]
+fn attributes_tell_what_stored_numbers_stand_for() {
+    type Case = (&'static [(&'static str, f64)], &'static str, &'static str);
+    let cases: [Case; 7] = [
+        (&[], "F64([-9.0, 4.0])", "I64([-9, 4])"),
+        (&[("valid_min", 0.0)], "F64([-9.0, 4.0])", "I64([-9, 4])"),
+        (&[("missing_value", f64::NAN)], "F64([-9.0, 4.0])", "I64([-9, 4])"),
+        (&[("missing_value", -9.0)], "F64([NaN, 4.0])", "F64([NaN, 4.0])"),
+        (&[("scale_factor", 0.5)], "F64([-4.5, 2.0])", "F64([-4.5, 2.0])"),
+        (&[("add_offset", 1.0)], "F64([-8.0, 5.0])", "F64([-8.0, 5.0])"),
+        (&[("missing_value", 4.0), ("scale_factor", 0.5)], "F64([-4.5, NaN])", "F64([-4.5, NaN])"),
+    ];
+    let mut file = netcdf_writer::NcFileBuilder::new();
+    let x = file.add_dimension_path("posterior/x", 2).unwrap();
+    for (at, (attributes, _, _)) in cases.iter().enumerate() {
+        let real = file.add_variable_path::<f64>(format!("posterior/real_{at}"), &[x]).unwrap();
+        let count = file.add_variable_path::<i16>(format!("posterior/count_{at}"), &[x]).unwrap();
+        for &(name, value) in *attributes {
+            for variable in [real, count] {
+                let value = netcdf_writer::NcAttrValue::Doubles(vec![value]);
+                file.add_variable_attribute(variable, name, value).unwrap();
+            }
+        }
+        file.write_variable(real, &[-9.0, 4.0]).unwrap();
+        file.write_variable(count, &[-9i16, 4]).unwrap();
+    }
+    let data = read_built(&file).unwrap();
+    let shown = |name: String| format!("{:?}", data.posterior().unwrap().get(&name).unwrap().values);
+    for (at, (attributes, real, count)) in cases.iter().enumerate() {
+        assert_eq!(shown(format!("real_{at}")), *real, "{attributes:?}");
+        assert_eq!(shown(format!("count_{at}")), *count, "{attributes:?}");
+    }
+}

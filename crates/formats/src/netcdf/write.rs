@@ -143,3 +143,50 @@ fn attribute_text(attribute: &Attribute) -> String {
         Attribute::List(items) => items.iter().map(attribute_text).collect::<Vec<_>>().join(" "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdf5_reader::filters::{FILTER_SHUFFLE, FilterRegistry};
+    use hdf5_reader::{Hdf5File, OpenOptions};
+
+    #[test]
+    fn words_of_plain_characters_are_text_everywhere() {
+        assert_eq!(attribute_value(&"oslo".into()), NcAttrValue::Chars("oslo".into()));
+        assert_eq!(attribute_value(&"são".into()), NcAttrValue::Strings(vec!["são".into()]));
+    }
+
+    /// A reader that cannot undo the shuffle reads flags, and nothing else.
+    #[test]
+    fn bytes_are_shuffled_where_a_value_has_several() {
+        let mut posterior = Dataset::default();
+        posterior.insert("real", Array::new([("x", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.insert("count", Array::new([("x", 2)], Values::I64(vec![1, 2])));
+        posterior.insert("flag", Array::new([("x", 2)], Values::Bool(vec![true, false])));
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.nc");
+        write_netcdf(&path, &data, false).unwrap();
+        let mut filters = FilterRegistry::new();
+        let refuse = |id: u16| hdf5_reader::error::Error::UnsupportedFilter(format!("filter {id}"));
+        filters.register(FILTER_SHUFFLE, Box::new(move |filter, _, _| Err(refuse(filter.id))));
+        let options = OpenOptions::default().with_filter_registry(filters);
+        let file = Hdf5File::from_vec_with_options(std::fs::read(&path).unwrap(), options).unwrap();
+        for (name, is_shuffled) in [("real", true), ("count", true), ("flag", false)] {
+            let read = file.dataset(&format!("posterior/{name}")).unwrap().read_raw_bytes();
+            assert_eq!(read.is_err(), is_shuffled, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_the_type_that_holds_all_its_items() {
+        let written = |items: &[Attribute]| attribute_value(&Attribute::List(items.to_vec()));
+        let (one, half, word) = (Attribute::I64(1), Attribute::F64(0.5), Attribute::from("a"));
+        assert_eq!(written(&[one.clone(), one.clone()]), NcAttrValue::Int64s(vec![1, 1]));
+        assert_eq!(written(&[one.clone(), half.clone()]), NcAttrValue::Doubles(vec![1.0, 0.5]));
+        let list = Attribute::List(vec![one.clone(), half.clone()]);
+        let texts = ["1", "0.5", "a", "1 0.5"].map(str::to_owned).to_vec();
+        assert_eq!(written(&[one, half, word, list]), NcAttrValue::Strings(texts));
+    }
+}

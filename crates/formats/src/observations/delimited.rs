@@ -87,3 +87,27 @@ fn csv_error(path: &Path, error: csv::Error) -> ObservationsError {
         _ => ObservationsError::NotATable { path, what: error.to_string() },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_separator_is_the_one_that_gives_both_columns() {
+        for (name, header, separator) in [
+            ("a.csv", "city,y", b','),
+            ("a.csv", "city;y", b';'),
+            ("a.csv", "city\ty", b'\t'),
+            ("a.tsv", "city\ty", b'\t'),
+            ("a.TSV", "city,y", b','),
+            // A comma gives one of the columns, too.
+            ("a.csv", "city;y;x,y", b';'),
+            ("a.csv", "y;city;x,city", b';'),
+            // No separator gives both.
+            ("a.csv", "city;x", b','),
+            ("a.TSV", "city;x", b'\t'),
+        ] {
+            assert_eq!(delimiter(Path::new(name), header.as_bytes(), "city", "y"), separator, "{name}: {header}");
+        }
+    }
+}

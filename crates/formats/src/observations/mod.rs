@@ -5,6 +5,7 @@
 //! | CSV, TSV | everything that is not Parquet | a header line; comma, semicolon or tab |
 //! | Parquet | its first bytes `PAR1`, or `.parquet` | any number type, any string type |
 //!
+//! Columns are found by their names here, in either kind of file: one that is missing, or a duplicate, is refused.
 //! Labels keep the order of their first appearance. When all are whole numbers they are kept as integers.
 
 mod delimited;

@@ -94,7 +94,8 @@ fn append(path: &Path, batch: &RecordBatch, wanted: Columns<'_>, rows: &mut Rows
 }
 
 fn is_label(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) || data_type.is_integer()
+    // Without the writer's Arrow schema, text of every kind comes as this type.
+    *data_type == DataType::Utf8 || data_type.is_integer()
 }
 
 fn is_number(data_type: &DataType) -> bool {
@@ -103,11 +104,8 @@ fn is_number(data_type: &DataType) -> bool {
 
 /// Returns the cells of a column as text; `None` where a cell is null.
 fn labels(column: &dyn Array) -> Vec<Option<String>> {
-    let owned = |text: Option<&str>| text.map(str::to_owned);
     match column.data_type() {
-        DataType::Utf8 => column.as_string::<i32>().iter().map(owned).collect(),
-        DataType::LargeUtf8 => column.as_string::<i64>().iter().map(owned).collect(),
-        DataType::Utf8View => column.as_string_view().iter().map(owned).collect(),
+        DataType::Utf8 => column.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect(),
         _ => integers(column).into_iter().map(|value| value.map(|value| value.to_string())).collect(),
     }
 }

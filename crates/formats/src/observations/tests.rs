@@ -3,7 +3,10 @@
 use super::*;
 use ::parquet::arrow::ArrowWriter;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int16Array, RecordBatch, StringArray};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array,
+    LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
 use octopus_trace::Labels;
 use std::fs;
 use std::path::PathBuf;
@@ -84,6 +87,8 @@ fn a_column_tells_the_data_sets() {
 fn bad_csv_is_told_by_row_column_and_value() {
     refuses("a.csv", "city,y\na,1\nb,two\n", &["row 3", "`y`", "`two`", "not a number"]);
     refuses("a.csv", "city;y\na;1,5\n", &["row 2", "`1,5`", "decimals with a point"]);
+    refuses("a.csv", "city;y\na;1,x\n", &["row 2", "`1,x`", "correct it"]);
+    refuses("a.csv", "city;y\na;1,234,567\n", &["row 2", "`1,234,567`", "correct it"]);
     refuses("a.csv", "city,y\na,\n", &["row 2", "`y`", "empty"]);
     refuses("a.csv", "city,y\n\"\",1\n", &["row 2", "`city`", "empty"]);
     refuses("a.csv", "city,y\na,1\na,NaN\n", &["row 3", "`y`", "NaN", "finite"]);
@@ -101,6 +106,15 @@ fn bad_csv_is_told_by_row_column_and_value() {
     let missing = Path::new("no/such/file.csv");
     let message = read_grouped(missing, "city", "y").unwrap_err().to_string();
     assert!(message.contains("no/such/file.csv") && message.contains("--data"), "{message}");
+}
+
+#[test]
+fn twenty_columns_are_named() {
+    for (columns, told) in [(20, "`c18`, `c19`"), (22, "`c18`, `c19` and 2 more")] {
+        let header: Vec<String> = (0..columns).map(|at| format!("c{at}")).collect();
+        let message = read_text("a.csv", &format!("{}\n", header.join(","))).unwrap_err().to_string();
+        assert!(message.ends_with(told), "{message}");
+    }
 }
 
 fn strings(values: &[Option<&str>]) -> ArrayRef {
@@ -131,6 +145,41 @@ fn parquet_of_many_types() {
                 assert_eq!(data.values(), [1.0, 4.0, 2.0]);
             }
         }
+    }
+}
+
+#[test]
+fn integers_of_every_width_are_labels_and_values() {
+    let columns: [ArrayRef; 8] = [
+        Arc::new(Int8Array::from(vec![9, 1, 9])),
+        Arc::new(Int16Array::from(vec![9, 1, 9])),
+        Arc::new(Int32Array::from(vec![9, 1, 9])),
+        Arc::new(Int64Array::from(vec![9, 1, 9])),
+        Arc::new(UInt8Array::from(vec![9, 1, 9])),
+        Arc::new(UInt16Array::from(vec![9, 1, 9])),
+        Arc::new(UInt32Array::from(vec![9, 1, 9])),
+        Arc::new(UInt64Array::from(vec![9, 1, 9])),
+    ];
+    for column in columns {
+        let (_dir, path) = file("a.parquet", parquet_bytes(vec![("city", column.clone()), ("y", column.clone())]));
+        let data = read_grouped(&path, "city", "y").unwrap();
+        assert_eq!(data.labels(), &Labels::Integers(vec![9, 1]), "{column:?}");
+        assert_eq!(data.values(), [9.0, 9.0, 1.0], "{column:?}");
+    }
+}
+
+#[test]
+fn text_of_every_kind_is_a_label() {
+    let columns: [ArrayRef; 3] = [
+        Arc::new(StringArray::from(vec!["b", "a"])),
+        Arc::new(LargeStringArray::from(vec!["b", "a"])),
+        Arc::new(StringViewArray::from(vec!["b", "a"])),
+    ];
+    for column in columns {
+        let values: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
+        let (_dir, path) = file("a.parquet", parquet_bytes(vec![("city", column.clone()), ("y", values)]));
+        let data = read_grouped(&path, "city", "y").unwrap();
+        assert_eq!(data.labels(), &Labels::Strings(vec!["b".into(), "a".into()]), "{column:?}");
     }
 }
 

@@ -133,3 +133,24 @@ fn scattered(values: Values, width: usize, places: &[usize]) -> Result<Values, S
         Values::Strings(values) => Values::Strings(scatter(&values, width, places)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn axes_are_those_of_the_metadata_where_they_fit() {
+        let fits = json!({ "dims": ["a", "b"], "shape": [2, 3] });
+        assert_eq!(axes("v", 6, &fits), (vec!["a".into(), "b".into()], vec![2, 3]));
+        for described in [
+            json!({ "dims": ["a", "b"], "shape": [2, 2] }),
+            json!({ "dims": ["a"], "shape": [2, 3] }),
+            json!({ "dims": ["a", "b"], "shape": [usize::MAX, 2] }),
+            json!({ "dims": ["a", "b"] }),
+            Value::Null,
+        ] {
+            assert_eq!(axes("v", 6, &described), (vec!["v_dim_0".into()], vec![6]), "{described}");
+        }
+    }
+}

@@ -102,13 +102,10 @@ fn read_groups(bytes: Vec<u8>) -> Result<Vec<(String, Dataset)>, String> {
         for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
             let name = field.name();
             let named = |what: String| format!("column {name}: {what}");
-            let (values, width) = from_arrow(column.as_ref()).map_err(named)?;
+            let column = from_arrow(column.as_ref()).map_err(named)?;
             match columns.get_mut(name) {
-                None => _ = columns.insert(name.clone(), (values, width)),
-                Some((_, before)) if *before != width => {
-                    return Err(named("its lists are not all of one length".into()));
-                }
-                Some((before, _)) => append(before, values).map_err(named)?,
+                None => _ = columns.insert(name.clone(), column),
+                Some(before) => append(before, column).map_err(named)?,
             }
         }
     }

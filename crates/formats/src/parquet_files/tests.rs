@@ -75,6 +75,7 @@ fn tables_that_are_no_traces_are_told() {
     refuse(vec![("chain", reals()), ("draw", integers(&[0, 1]))], &["column chain", "whole numbers"]);
     refuse(vec![("chain", integers(&[0, 1])), ("draw", integers(&[0, 1]))], &["2 rows", "[1, 1]"]);
     refuse(vec![("chain", integers(&[0, 0])), ("draw", integers(&[0, 0]))], &["2 rows"]);
+    refuse(vec![("chain", integers(&[0, 0, 1])), ("draw", integers(&[0, 1, 0]))], &["3 rows", "[2, 1]"]);
     let ragged =
         ListArray::from_iter_primitive::<arrow_array::types::Int32Type, _, _>([Some(vec![Some(1)]), Some(vec![])]);
     refuse(
@@ -118,10 +119,67 @@ fn rows_are_the_dimensions_that_all_share() {
     assert_eq!(rows("constant_data"), (1, "n w".into()));
     // Only a folder of ours is replaced.
     write_parquet(&path, &data, true).unwrap();
+    table(&path.join("theirs.parquet"), vec![("x", integers(&[1]))]);
+    assert!(matches!(write_parquet(&path, &data, true), Err(FormatError::FileExists { .. })));
+    fs::remove_file(path.join("theirs.parquet")).unwrap();
     fs::write(path.join("notes.txt"), "mine").unwrap();
     assert!(matches!(write_parquet(&path, &data, true), Err(FormatError::FileExists { .. })));
     data.groups["observed_data"].coords.shift_remove("obs");
     data.groups["observed_data"].insert("obs", Array::new([("obs", 3)], Values::F64(vec![0.0; 3])));
     let message = write_parquet(&dir.path().join("b"), &data, false).unwrap_err().to_string();
     assert!(message.contains("`obs` is both"), "{message}");
+}
+
+#[test]
+fn what_lies_beside_parquet_files_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for (name, contents) in [("a.parquet", "PAR1"), (".b.parquet", "PAR1"), ("short", "PAR"), ("other", "PAR2")] {
+        fs::write(path(name), contents).unwrap();
+    }
+    fs::create_dir(path("c.parquet")).unwrap();
+    assert_eq!(parquet_files(dir.path()).unwrap(), [path("a.parquet")]);
+    assert!(is_parquet(&path("a.parquet")));
+    for name in ["short", "other", "none"] {
+        assert!(!is_parquet(&path(name)), "{name}");
+    }
+}
+
+/// Files whose entry `octopus` says what their columns are not.
+#[test]
+fn metadata_that_do_not_fit_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let described = |dims: &[&str], shape: &[usize]| {
+        let variables = serde_json::json!({ "v": { "dims": dims, "shape": shape, "type": "i64" } });
+        let nothing = serde_json::json!({});
+        serde_json::json!({
+            "schema": 1, "rows": dims, "group": "g", "variables": variables, "attrs": nothing, "coords": nothing,
+        })
+    };
+    let read = |column: &str, metadata: &serde_json::Value| {
+        let batch = RecordBatch::try_from_iter([(column, integers(&[7, 8]))]).unwrap();
+        let properties = Some(writer_properties(metadata));
+        let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), properties).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        read_parquet(&path).map_err(|error| error.to_string())
+    };
+    let good = described(&["x"], &[2]);
+    assert_eq!(read("v", &good).unwrap().groups["g"].variables["v"].values, Values::I64(vec![7, 8]));
+    let newer = |schema: serde_json::Value| {
+        let mut metadata = good.clone();
+        metadata["schema"] = schema;
+        metadata
+    };
+    for (column, metadata, words) in [
+        ("v", newer(2.into()), "its schema 2 is of a newer octopus"),
+        ("v", newer(serde_json::Value::Null), "its schema null is of a newer octopus"),
+        ("u", good.clone(), "variable v: its column is absent"),
+        ("v", described(&["x"], &[3]), "variable v: it has 2 values for the shape [3]"),
+        ("v", described(&["x", "y"], &[2]), "variable v: it has 2 values for the shape [2]"),
+    ] {
+        let message = read(column, &metadata).unwrap_err();
+        assert!(message.contains("a.parquet") && message.contains(words), "{message}");
+    }
 }

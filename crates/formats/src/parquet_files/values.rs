@@ -1,5 +1,6 @@
 //! Values as Arrow's columns, and back: the types of Parquet, nulls and lists.
 
+use super::read::Column;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -21,7 +22,7 @@ pub(super) fn to_arrow(values: &Values) -> ArrayRef {
 
 /// Returns the values of a column and how many each row has: `None` of a plain one. A real number that is null is NaN
 /// (as pandas means it), and integers among which one is null become real.
-pub(super) fn from_arrow(column: &dyn Array) -> Result<(Values, Option<usize>), String> {
+pub(super) fn from_arrow(column: &dyn Array) -> Result<Column, String> {
     match column.data_type() {
         DataType::FixedSizeList(_, width) => {
             let lists = column.as_fixed_size_list();
@@ -44,7 +45,7 @@ pub(super) fn from_arrow(column: &dyn Array) -> Result<(Values, Option<usize>), 
 }
 
 /// Lists that are all of one length.
-fn from_lists(column: &dyn Array, values: &ArrayRef, ends: &[i64]) -> Result<(Values, Option<usize>), String> {
+fn from_lists(column: &dyn Array, values: &ArrayRef, ends: &[i64]) -> Result<Column, String> {
     no_nulls(column)?;
     let (Some(&first), Some(&last)) = (ends.first(), ends.last()) else {
         return Ok((plain(values.as_ref())?, Some(0)));
@@ -97,7 +98,10 @@ fn plain(column: &dyn Array) -> Result<Values, String> {
 }
 
 /// Puts the values of a later batch after those of an earlier one.
-pub(super) fn append(target: &mut Values, more: Values) -> Result<(), String> {
+pub(super) fn append((target, width): &mut Column, (more, more_width): Column) -> Result<(), String> {
+    if *width != more_width {
+        return Err("its lists are not all of one length".into());
+    }
     match (target, more) {
         (Values::F64(target), Values::F64(more)) => target.extend(more),
         (Values::I64(target), Values::I64(more)) => target.extend(more),
@@ -117,15 +121,88 @@ pub(super) fn append(target: &mut Values, more: Values) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_array::{
+        Float32Array, Int8Array, Int16Array, Int32Array, LargeListArray, LargeStringArray, ListArray, NullArray,
+        StringViewArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    };
 
     #[test]
     fn later_batches_come_after_earlier_ones() {
         let (words, reals) = (|word: &str| Values::Strings(vec![word.into()]), |value| Values::F64(vec![value]));
-        let joined = |mut target: Values, more| append(&mut target, more).map(|()| target);
+        let joined = |target: Values, more: Values| {
+            let mut column = (target, None);
+            append(&mut column, (more, None)).map(|()| column.0)
+        };
         assert_eq!(joined(Values::I64(vec![1]), Values::I64(vec![2])), Ok(Values::I64(vec![1, 2])));
         assert_eq!(joined(reals(1.5), reals(2.5)), Ok(Values::F64(vec![1.5, 2.5])));
         assert_eq!(joined(Values::I64(vec![1]), reals(0.5)), Ok(Values::F64(vec![1.0, 0.5])));
         assert_eq!(joined(words("a"), words("b")), Ok(Values::Strings(vec!["a".into(), "b".into()])));
+        let flags = (Values::Bool(vec![true]), Values::Bool(vec![false]));
+        assert_eq!(joined(flags.0, flags.1), Ok(Values::Bool(vec![true, false])));
         assert!(joined(words("a"), reals(1.0)).is_err() && joined(reals(1.0), words("a")).is_err());
+        let mut lists = (reals(1.0), Some(1));
+        assert_eq!(append(&mut lists, (reals(2.0), Some(1))), Ok(()));
+        assert_eq!(lists, (Values::F64(vec![1.0, 2.0]), Some(1)));
+        for width in [None, Some(2)] {
+            assert!(append(&mut lists, (reals(2.0), width)).unwrap_err().contains("one length"));
+        }
+    }
+
+    #[test]
+    fn columns_of_every_type() {
+        let whole: [ArrayRef; 8] = [
+            Arc::new(Int8Array::from(vec![1, 2])),
+            Arc::new(Int16Array::from(vec![1, 2])),
+            Arc::new(Int32Array::from(vec![1, 2])),
+            Arc::new(Int64Array::from(vec![1, 2])),
+            Arc::new(UInt8Array::from(vec![1, 2])),
+            Arc::new(UInt16Array::from(vec![1, 2])),
+            Arc::new(UInt32Array::from(vec![1, 2])),
+            Arc::new(UInt64Array::from(vec![1, 2])),
+        ];
+        for column in whole {
+            assert_eq!(from_arrow(column.as_ref()), Ok((Values::I64(vec![1, 2]), None)), "{column:?}");
+        }
+        let reals: [ArrayRef; 3] = [
+            Arc::new(Float32Array::from(vec![0.5, 2f32.powi(63)])),
+            Arc::new(Float64Array::from(vec![0.5, 2f64.powi(63)])),
+            // Beyond the integers of a trace.
+            Arc::new(UInt64Array::from(vec![0, 1u64 << 63])),
+        ];
+        for (column, first) in reals.iter().zip([0.5, 0.5, 0.0]) {
+            assert_eq!(from_arrow(column.as_ref()), Ok((Values::F64(vec![first, 2f64.powi(63)]), None)), "{column:?}");
+        }
+        let words: [ArrayRef; 3] = [
+            Arc::new(StringArray::from(vec![Some("a"), None])),
+            Arc::new(LargeStringArray::from(vec![Some("a"), None])),
+            Arc::new(StringViewArray::from(vec![Some("a"), None])),
+        ];
+        for column in words {
+            let expected = Values::Strings(vec!["a".into(), String::new()]);
+            assert_eq!(from_arrow(column.as_ref()), Ok((expected, None)), "{column:?}");
+        }
+        let (flags, none) = (BooleanArray::from(vec![Some(true), None]), NullArray::new(1));
+        assert!(from_arrow(&flags).unwrap_err().contains("1 of its values are null"));
+        assert!(from_arrow(&none).unwrap_err().contains("no place in a trace"));
+        assert_eq!(format!("{:?}", from_arrow(&Int8Array::from(vec![Some(1), None]))), "Ok((F64([1.0, NaN]), None))");
+    }
+
+    #[test]
+    fn lists_are_all_of_one_length() {
+        let rows = [Some([Some(1), Some(2)]), Some([Some(3), Some(4)])];
+        let short = ListArray::from_iter_primitive::<Int16Type, _, _>(rows);
+        let long = LargeListArray::from_iter_primitive::<Int16Type, _, _>(rows);
+        let columns: [ArrayRef; 2] = [Arc::new(short), Arc::new(long)];
+        for column in columns {
+            for (first, len, values) in [(0, 2, vec![1, 2, 3, 4]), (1, 1, vec![3, 4])] {
+                let found = from_arrow(column.slice(first, len).as_ref());
+                assert_eq!(found, Ok((Values::I64(values), Some(2))), "{column:?}");
+            }
+            assert_eq!(from_arrow(column.slice(1, 0).as_ref()), Ok((Values::I64(vec![]), Some(0))), "{column:?}");
+        }
+        for (last, told) in [(Some(vec![Some(2), Some(3)]), "one length"), (None, "1 of its values are null")] {
+            let column = LargeListArray::from_iter_primitive::<Int16Type, _, _>([Some(vec![Some(1)]), last]);
+            assert!(from_arrow(&column).unwrap_err().contains(told), "{column:?}");
+        }
     }
 }

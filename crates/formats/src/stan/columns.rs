@@ -143,7 +143,7 @@ mod tests {
         for bad in ["", "lp__", "a.1", "a,b", "a.real ", "#a"] {
             assert!(!keeps_its_name(bad), "{bad}");
         }
-        for good in ["mu", "mu_group", "θ", "a.b", "t:1", "z.real"] {
+        for good in ["mu", "mu_group", "θ", "a.b", ".1", "t:1", "z.real"] {
             assert!(keeps_its_name(good), "{good}");
         }
     }

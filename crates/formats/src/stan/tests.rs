@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::FormatError;
-use octopus_trace::{Array, Dataset, InferenceData, Values};
+use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 use std::fs;
 use std::path::PathBuf;
 
@@ -59,6 +59,7 @@ fn chains_that_do_not_fit_are_named() {
     assert!(matches!(&error, FormatError::UnequalChains { counts, .. } if counts == &[2, 1]));
     let message = error.to_string();
     assert!(message.contains("b.csv has 1 draws of 2") && message.contains("name the other files"), "{message}");
+    assert!(!message.contains("a.csv has"), "{message}");
     let other = files.put("b.csv", "lp__,divergent__,nu\n-1,0,1\n");
     let message = read_stan_csv(&[long, other]).unwrap_err().to_string();
     assert!(message.contains("b.csv") && message.contains("columns are not those of"), "{message}");
@@ -132,6 +133,12 @@ fn what_a_stan_csv_cannot_hold_is_refused() {
     let mut loose = trace("mu");
     loose.groups["posterior"].insert("x", Array::new([("chain", 2)], Values::F64(vec![0.0; 2])));
     refuse(&loose, &[], &["variable x"]);
+    for (name, chains) in [("nu", 2), ("mu", 1)] {
+        let (mut data, mut warmup) = (trace("mu"), Dataset::default());
+        warmup.insert(name, Array::new([("chain", chains), ("draw", 1)], Values::I64(vec![1; chains])));
+        data.insert("warmup_posterior", warmup);
+        refuse(&data, &[], &["of warm-up are not those of the draws"]);
+    }
 
     write_stan_csv(&path, &trace("mu"), &[], false).unwrap();
     write_stan_csv(&path, &trace("nu"), &[metric(vec![1.0]), metric(vec![2.0])], true).unwrap();
@@ -147,7 +154,10 @@ fn metrics_as_json() {
     assert_eq!(json, serde_json::json!({ "inv_metric": [[1.0, 0.5], [0.5, 1.0 / 3.0]], "stepsize": 0.1 }));
     let ragged = StanMetric { step_size: None, inverse: InverseMetric::Dense(vec![1.0, 0.5, 0.5]) };
     assert!(metric::to_json(&ragged).unwrap_err().to_string().contains("square"));
-    assert_eq!(InverseMetric::Dense(vec![0.0; 9]).dim(), 3);
+    let square = StanMetric { step_size: None, inverse: InverseMetric::Dense(vec![0.0; 9]) };
+    assert_eq!(square.inverse.dim(), 3);
+    let json: serde_json::Value = serde_json::from_str(&metric::to_json(&square).unwrap()).unwrap();
+    assert_eq!(json, serde_json::json!({ "inv_metric": vec![vec![0.0; 3]; 3] }));
 }
 
 /// The whole text of a chain: settings, warm-up, the last step size after it, and numbers in the form of C++.
@@ -196,5 +206,108 @@ fn a_written_chain_line_by_line() {
         fs::write(path.join(stranger), "").unwrap();
         assert!(write_stan_csv(&path, &data, &[], true).is_err(), "{stranger}");
         fs::remove_file(path.join(stranger)).unwrap();
+    }
+}
+
+#[test]
+fn a_chain_is_known_by_its_first_lines() {
+    for (is_stan, beginning) in [
+        (true, "# stan_version_major = 2\n"),
+        (true, "# id = 1\n\n# method = sample\nmu, lp__ \n"),
+        (false, "# lp__\nmu,nu\nlp__,mu\n"),
+        (false, "\n# only = comments\n"),
+    ] {
+        assert_eq!(looks_like_stan(beginning), is_stan, "{beginning}");
+    }
+}
+
+#[test]
+fn attributes_are_the_settings_on_which_chains_agree() {
+    let files = files();
+    let settings = "# model = m\n# init =\n# num_samples = 1\n# delta = 0.8\n# stepsize = inf\n";
+    let chain = |id: u32| files.put(&format!("{id}.csv"), &format!("{settings}# id = {id}\nlp__,mu\n-1,{id}\n"));
+    let data = read_stan_csv(&[chain(1), chain(2)]).unwrap().data;
+    let attributes: Vec<_> =
+        data.groups["posterior"].attrs.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    let expected = [
+        ("inference_library", Attribute::from("Stan")),
+        ("model", Attribute::from("m")),
+        ("num_samples", Attribute::I64(1)),
+        ("delta", Attribute::F64(0.8)),
+        ("stepsize", Attribute::from("inf")),
+    ];
+    assert_eq!(attributes, expected);
+}
+
+#[test]
+fn counts_are_integers_where_they_are_whole() {
+    let files = files();
+    for (text, expected) in [
+        ("3", Values::I64(vec![3])),
+        ("-8.9e15", Values::I64(vec![-8_900_000_000_000_000])),
+        ("9e15", Values::F64(vec![9e15])),
+        ("1.5", Values::F64(vec![1.5])),
+    ] {
+        let chain = format!("treedepth__,n_leapfrog__,energy__,mu\n{text},{text},2,0\n");
+        let data = read_stan_csv(&[files.put("a.csv", &chain)]).unwrap().data;
+        let stats = &data.groups["sample_stats"].variables;
+        assert_eq!([&stats["tree_depth"].values, &stats["n_steps"].values], [&expected, &expected]);
+        assert_eq!(stats["energy"].values, Values::F64(vec![2.0]));
+    }
+}
+
+/// The settings and the step size of what is written where one phase has no draws.
+#[test]
+fn a_phase_without_draws_is_not_written() {
+    let files = files();
+    for (warmup, draws) in [(0, 2), (2, 0)] {
+        let mut data = InferenceData::default();
+        for (prefix, draws) in [("warmup_", warmup), ("", draws)] {
+            let axes = [("chain", 1), ("draw", draws)];
+            let (mut posterior, mut stats) = (Dataset::default(), Dataset::default());
+            posterior.insert("mu", Array::new(axes, Values::F64(vec![1.0; draws])));
+            posterior.attrs.insert("model_name".into(), "eight  schools".into());
+            stats.insert("step_size", Array::new(axes, Values::F64(vec![0.5; draws])));
+            data.insert(format!("{prefix}posterior"), posterior);
+            data.insert(format!("{prefix}sample_stats"), stats);
+        }
+        let path = files.0.path().join(warmup.to_string());
+        write_stan_csv(&path, &data, &[], false).unwrap();
+        let text = fs::read_to_string(path.join("chain-1.csv")).unwrap();
+        let (num_samples, num_warmup) = (format!("num_samples = {draws}\n"), format!("num_warmup = {warmup}\n"));
+        let save_warmup = format!("save_warmup = {}\n", warmup > 0);
+        for line in ["# model = eight_schools\n", &num_samples, &num_warmup, &save_warmup] {
+            assert!(text.contains(line), "{line} is not in {text}");
+        }
+        assert_eq!(text.contains("# Step size = 0.5\n"), draws > 0, "{text}");
+        assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 3, "{text}");
+    }
+}
+
+#[test]
+fn settings_tell_what_is_of_warmup() {
+    let files = files();
+    for (saved, first) in [("1", 3.0), ("true", 3.0), ("0", 1.0), ("false", 1.0)] {
+        let head = HEAD.replace("save_warmup = 1", &format!("save_warmup = {saved}"));
+        let chain = files.put("a.csv", &format!("{head}-1,0,1\n-2,1,2\n-3,0,3\n-4,0,4\n"));
+        assert_eq!(mu(&read_stan_csv(&[chain]).unwrap().data, "posterior")[0], first, "{saved}");
+    }
+}
+
+#[test]
+fn a_metric_ends_with_its_last_row_or_is_none() {
+    let files = files();
+    let (diagonal, dense) = ("# Diagonal elements of inverse mass matrix:\n", "# Elements of inverse mass matrix:\n");
+    for (kind, rows, expected) in [
+        (diagonal, "# 1, 2\n# 3, 4\n", Some(InverseMetric::Diagonal(vec![1.0, 2.0]))),
+        (dense, "# 1, 0.5\n# 0.5, 3\n", Some(InverseMetric::Dense(vec![1.0, 0.5, 0.5, 3.0]))),
+        (dense, "# 1, 0.5\n", None),
+        (dense, "# 1, 0.5\n# 0.5\n", None),
+        (diagonal, "", None),
+    ] {
+        let text = format!("lp__,mu\n# Adaptation terminated\n# Step size = 0.5\n{kind}{rows}-1,2\n# \n# 5, 6\n");
+        let metrics = read_stan_csv(&[files.put("a.csv", &text)]).unwrap().metrics;
+        let expected = expected.map(|inverse| StanMetric { step_size: Some(0.5), inverse });
+        assert_eq!(metrics, [expected], "{text}");
     }
 }

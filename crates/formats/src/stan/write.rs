@@ -135,8 +135,9 @@ impl<'a> Table<'a> {
     }
 
     fn step_size(&self, chain: usize) -> Option<f64> {
-        let sizes = self.stats?.get("step_size").filter(|array| array.is_sampled() && self.draws > 0)?;
-        sizes.values.to_f64().get((chain + 1) * self.draws - 1).copied()
+        let sizes = self.stats?.get("step_size").filter(|array| array.is_sampled())?;
+        let last = ((chain + 1) * self.draws).checked_sub(1)?;
+        sizes.values.to_f64().get(last).copied()
     }
 
     fn write(&self, chain: usize, out: &mut dyn Write) -> io::Result<()> {

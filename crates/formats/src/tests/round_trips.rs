@@ -174,12 +174,21 @@ fn groups_of_unusual_shapes() {
     data.insert("sample_stats", Dataset::default());
     data.insert("prior", Dataset::default());
     data.groups["prior"].insert("c", Array::new([("chain", 2), ("draw", 0), ("g", 2)], Values::I64(vec![])));
-    data.groups["prior"].insert("d", Array::new([("chain", 2), ("draw", 0), ("none", 0)], Values::Strings(vec![])));
+    let empty = [Values::Strings(vec![]), Values::F64(vec![]), Values::I64(vec![]), Values::Bool(vec![])];
+    for (name, values) in ["d", "e", "f", "h"].into_iter().zip(empty) {
+        data.groups["prior"].insert(name, Array::new([("chain", 2), ("draw", 0), ("none", 0)], values));
+    }
+    data.insert("predictions", Dataset::default());
+    let axes = [("chain", 2), ("draw", 1), ("none", 0)];
+    data.groups["predictions"].insert("c", Array::new([axes[0], axes[1]], Values::F64(vec![0.5, 1.5])));
+    data.groups["predictions"].insert("d", Array::new(axes, Values::F64(vec![])));
     for (name, write, _) in FORMATS.into_iter().skip(1) {
         let path = dir.path().join(name);
         write(&path, &data, true).unwrap();
         let read = read_trace(&[path]).unwrap();
         assert_eq!(read.groups.len(), data.groups.len(), "{name}");
-        assert_eq!(read.groups["prior"].variables, data.groups["prior"].variables, "{name}");
+        for group in ["prior", "predictions"] {
+            assert_eq!(read.groups[group].variables, data.groups[group].variables, "{name}: {group}");
+        }
     }
 }

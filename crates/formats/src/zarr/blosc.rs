@@ -95,3 +95,60 @@ fn unshuffle_bits(bytes: &[u8], width: usize) -> Vec<u8> {
     out.extend(&bytes[whole..]);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a container: the header of README_CHUNK_FORMAT.rst, and what follows it.
+    fn container(flags: u8, width: u8, [len, block]: [u32; 2], rest: &[u8]) -> Vec<u8> {
+        let words = [len, block, (HEADER + rest.len()) as u32];
+        let mut bytes = vec![2, 1, flags, width];
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.extend(rest);
+        bytes
+    }
+
+    #[test]
+    fn a_header_that_contradicts_itself_is_told() {
+        let stored = |len| container(STORED, 1, [len, len], b"four");
+        assert_eq!(decode(&stored(4), 4), Ok(b"four".to_vec()));
+        assert!(decode(&stored(4), 3).unwrap_err().contains("announce 4 bytes where at most 3 fit"));
+        assert!(decode(&stored(5), 5).unwrap_err().contains("cut short"));
+        let empty = container(0, 1, [0, 0], b"");
+        assert_eq!(decode(&empty, 0), Ok(vec![]));
+        assert!(decode(&empty[..HEADER - 5], 0).unwrap_err().contains("cut short"));
+        for block in [0, 5] {
+            let message = decode(&container(NOT_SPLIT, 1, [4, block], b"\x14\0\0\0\x04\0\0\0four"), 4).unwrap_err();
+            assert!(message.contains(&format!("blocks of {block} bytes")), "{message}");
+        }
+        let mut newer = stored(4);
+        newer[0] = 3;
+        assert!(decode(&newer, 4).unwrap_err().contains("format 3, not 2"));
+    }
+
+    /// One block that begins after the header and its own place in the container.
+    #[test]
+    fn streams_are_stored_or_packed() {
+        let read = |flags: u8, width: u8, streams: &[u8]| {
+            let rest = [&b"\x14\0\0\0"[..], streams].concat();
+            decode(&container(flags, width, [4, 4], &rest), 4)
+        };
+        // A stream as long as its part of the block is stored as it is.
+        assert_eq!(read(NOT_SPLIT, 2, b"\x04\0\0\0four"), Ok(b"four".to_vec()));
+        assert_eq!(read(0, 2, b"\x02\0\0\0fo\x02\0\0\0ur"), Ok(b"four".to_vec()));
+        // By method 1, LZ4: a token of four literals.
+        assert_eq!(read(1u8 << 5 | NOT_SPLIT, 1, b"\x05\0\0\0\x40four"), Ok(b"four".to_vec()));
+        for (flags, width, streams, words) in [
+            (0, 1, &b"\x04\0\0\0fou"[..], "cut short"),
+            (0, 1, b"\x04\0\0", "cut short"),
+            (0, 3, b"\x01\0\0\0f\x01\0\0\0o\x01\0\0\0u", "3 bytes, not 4"),
+            (0, 1, b"\x01\0\0\0f", "BloscLZ"),
+            (2u8 << 5, 1, b"\x01\0\0\0f", "Snappy"),
+            (5u8 << 5, 1, b"\x01\0\0\0f", "unknown method 5"),
+        ] {
+            let message = read(flags, width, streams).unwrap_err();
+            assert!(message.contains(words), "{message}");
+        }
+    }
+}

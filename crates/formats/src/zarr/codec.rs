@@ -291,6 +291,45 @@ fn crc32c(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression;
+    use flate2::write::{GzEncoder, ZlibEncoder};
+    use serde_json::json;
+    use std::io::Write;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn four_bytes_fit_where_four_bytes_fit() {
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+        zlib.write_all(b"four").unwrap();
+        for (codec, packed) in [
+            (Codec::Gzip, gzip(b"four")),
+            (Codec::Zlib, zlib.finish().unwrap()),
+            // RFC 8878: the magic number, a frame of one segment of four bytes, its last block as it is.
+            (Codec::Zstandard, b"\x28\xb5\x2f\xfd\x20\x04\x21\0\0four".to_vec()),
+            (Codec::Blosc, b"\x02\x01\x02\x01\x04\0\0\0\x04\0\0\0\x14\0\0\0four".to_vec()),
+            // The length, then a token of four literals.
+            (Codec::Lz4, b"\x04\0\0\0\x40four".to_vec()),
+        ] {
+            assert_eq!(codec.decode(&packed, 4), Ok(b"four".to_vec()), "{codec:?}");
+            assert!(codec.decode(&packed, 3).is_err(), "{codec:?}");
+        }
+    }
+
+    #[test]
+    fn a_chunk_unpacks_to_its_values_and_little_more() {
+        let mut data_type = DataType::of_version_3(&json!("float64")).unwrap();
+        let codecs = json!([{ "name": "bytes" }, { "name": "gzip" }]);
+        let pipeline = Pipeline::of_version_3(&codecs, 1, &mut data_type).unwrap();
+        let read = |len: usize| pipeline.decode(&gzip(&vec![0; len]), &[1], data_type, &Value::Null);
+        assert_eq!(read(8), Ok(Values::F64(vec![0.0])));
+        assert_eq!(read(72).unwrap_err(), "it has 72 bytes for 1 values of 8");
+        assert_eq!(read(73).unwrap_err(), "it unpacks to more than the 72 bytes that fit");
+    }
 
     #[test]
     fn checksum_of_the_standard() {
@@ -305,5 +344,21 @@ mod tests {
         let values = Values::I64((0..6).collect());
         assert_eq!(transposed(&values, &[2, 3], &[1, 0]), Values::I64(vec![0, 3, 1, 4, 2, 5]));
         assert_eq!(transposed(&values, &[1, 2, 3], &[1, 2, 0]), values);
+    }
+
+    /// The index of a shard has an axis more than its array.
+    #[test]
+    fn the_axes_of_a_shards_index_may_be_transposed() {
+        let read = |order: &[usize]| {
+            let mut data_type = DataType::of_version_3(&json!("float64")).unwrap();
+            let index = json!([{ "name": "transpose", "configuration": { "order": order } }, "bytes"]);
+            let shards = json!({ "chunk_shape": [1], "codecs": ["bytes"], "index_codecs": index });
+            let codecs = json!([{ "name": "sharding_indexed", "configuration": shards }]);
+            Pipeline::of_version_3(&codecs, 1, &mut data_type).map(|_| ())
+        };
+        assert_eq!(read(&[1, 0]), Ok(()));
+        for order in [&[0][..], &[], &[0, 1, 2], &[1, 1]] {
+            assert!(read(order).unwrap_err().contains("transpose has the order"), "{order:?}");
+        }
     }
 }

@@ -159,3 +159,77 @@ pub(super) fn real(value: &Value) -> Option<f64> {
         None => ["NaN", "Infinity", "-Infinity"].contains(&text).then(|| text.parse().ok()).flatten(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_of_the_metadata() {
+        for (value, expected) in [
+            (json!(2.5), Some(2.5)),
+            (json!("-Infinity"), Some(f64::NEG_INFINITY)),
+            // IEEE 754: pi in half, single and double precision.
+            (json!("0x4248"), Some(3.140625)),
+            (json!("0x40490fdb"), Some(std::f32::consts::PI.into())),
+            (json!("0x400921fb54442d18"), Some(std::f64::consts::PI)),
+            (json!("0x"), None),
+            (json!("inf"), None),
+            (json!("2.5"), None),
+            (json!(true), None),
+        ] {
+            assert_eq!(real(&value), expected, "{value}");
+        }
+        assert!(real(&json!("NaN")).unwrap().is_nan());
+    }
+
+    #[test]
+    fn words_of_one_length_end_with_their_last_letter() {
+        let fixed = |name: &str, bytes: usize| json!({ "name": name, "configuration": { "length_bytes": bytes } });
+        let (points, bytes) = (b"a\0\0\0\xdf\0\0\0b\0\0\0\0\0\0\0", b"ab\0\0a\0b\0\0\0\0\0");
+        let points_of = ["aß", "b"].map(str::to_owned).to_vec();
+        let bytes_of = ["ab", "a\0b", ""].map(str::to_owned).to_vec();
+        for (data_type, stored, expected) in [
+            (DataType::of_numpy(&json!("<U2")), &points[..], &points_of),
+            (DataType::of_version_3(&fixed("fixed_length_utf32", 8)), points, &points_of),
+            (DataType::of_numpy(&json!("|S4")), bytes, &bytes_of),
+            (DataType::of_version_3(&fixed("null_terminated_bytes", 4)), bytes, &bytes_of),
+        ] {
+            assert_eq!(data_type.unwrap().decode(stored), Ok(Values::Strings(expected.clone())));
+        }
+        for name in ["<f3", "<i3", "<u16", "|b2", "<c16", "<M8", "<", "", "é"] {
+            assert!(DataType::of_numpy(&json!(name)).unwrap_err().contains("no place in a trace"), "{name}");
+        }
+        for name in [json!("complex64"), json!(8), fixed("null_terminated_bytes", 4_000_000)] {
+            assert!(DataType::of_version_3(&name).unwrap_err().contains("no place in a trace"), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_no_chunk_is_the_fill_value() {
+        let filled = |name: &str, fill: Value| {
+            let found = DataType::of_version_3(&json!(name)).unwrap().filled(&fill, 1);
+            found.map_or_else(|message| message, |values| format!("{values:?}"))
+        };
+        for (name, fill, expected) in [
+            ("float64", Value::Null, "F64([0.0])"),
+            ("float64", json!("NaN"), "F64([NaN])"),
+            ("float64", json!("word"), r#"its fill value "word" does not fit its type"#),
+            ("int8", Value::Null, "I64([0])"),
+            ("int8", json!(-3), "I64([-3])"),
+            ("int8", json!(0.5), "its fill value 0.5 does not fit its type"),
+            ("uint64", Value::Null, "I64([0])"),
+            ("uint64", json!(u64::MAX), "I64([-1])"),
+            ("uint64", json!(-1), "its fill value -1 does not fit its type"),
+            ("bool", json!(true), "Bool([true])"),
+            ("bool", json!(0), "Bool([false])"),
+            ("bool", json!(2), "Bool([true])"),
+            ("bool", Value::Null, "Bool([false])"),
+            ("string", json!("a"), r#"Strings(["a"])"#),
+            ("string", Value::Null, r#"Strings([""])"#),
+        ] {
+            assert_eq!(filled(name, fill), expected, "{name}");
+        }
+    }
+}

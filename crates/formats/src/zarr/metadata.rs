@@ -211,6 +211,20 @@ mod tests {
         assert_eq!(encoded(&json!("AAAAAAAA8D8=")), Some(1.0));
         assert!(encoded(&json!("AAAAAAAA+H8=")).unwrap().is_nan());
         assert_eq!(encoded(&json!("GC1EVPshCcA=")), Some(-std::f64::consts::PI));
+        assert_eq!(encoded(&json!("////////7/8=")), Some(f64::MIN));
         assert_eq!(encoded(&json!("NaN")), None);
+        assert_eq!(encoded(&json!("AAAA!AAA8D8=")), None);
+    }
+
+    #[test]
+    fn attributes_of_xarray() {
+        let packed = Unpacking::of(&json!({
+            "dtype": "bool", "_FillValue": "AAAAAAAA8D8=", "missing_value": "NaN",
+            "scale_factor": 0.5, "add_offset": -2,
+        }));
+        assert!(packed.is_bool);
+        assert_eq!((packed.missing, packed.scale, packed.offset), (vec![1.0], Some(0.5), Some(-2.0)));
+        let plain = Unpacking::of(&json!({ "dtype": "int8", "_FillValue": "AAAAAAAA+H8=" }));
+        assert!(!plain.is_bool && plain.missing.is_empty() && plain.scale.is_none() && plain.offset.is_none());
     }
 }

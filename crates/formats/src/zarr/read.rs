@@ -185,3 +185,104 @@ fn unpacked(values: Values, data_type: DataType, unpacking: &Unpacking) -> Value
     let unpack = |value: f64| if is_missing(value) { f64::NAN } else { value * scale + offset };
     Values::F64(values.to_f64().into_iter().map(unpack).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{WriteTrace, write_zarr, write_zarr_v2};
+    use serde_json::json;
+
+    fn data_type(name: &str) -> DataType {
+        DataType::of_version_3(&json!(name)).unwrap()
+    }
+
+    #[test]
+    fn what_is_no_store_of_groups_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = |path: &Path| read_zarr(path).unwrap_err().to_string();
+        assert!(told(dir.path()).contains("it has neither zarr.json nor .zgroup"));
+        let store = dir.path().join("a.zarr");
+        write_zarr(&store, &InferenceData::default(), false).unwrap();
+        assert!(told(&store).contains("it has no groups such as `posterior`"));
+        assert!(told(&store.join("zarr.json")).contains("it is no Zarr store but a file of"));
+    }
+
+    /// Groups in groups, chunks beyond the array, other files, and links that lead back are left alone.
+    #[test]
+    fn what_else_lies_in_a_store_is_no_value() {
+        let mut posterior = Dataset::default();
+        posterior.insert("mu", Array::new([("chain", 1), ("draw", 2)], Values::F64(vec![0.5, 1.5])));
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let stores: [(&str, WriteTrace, &str); 2] = [("2", write_zarr_v2, "1.0"), ("3", write_zarr, "c/1/0")];
+        for (version, write, beyond) in stores {
+            let store = dir.path().join(version);
+            write(&store, &data, false).unwrap();
+            let group = store.join("posterior/inner");
+            fs::create_dir(&group).unwrap();
+            fs::write(group.join(v3::FILE), v3::group(json!({})).to_string()).unwrap();
+            let array = store.join("posterior/mu");
+            for name in [beyond, "notes.txt"] {
+                fs::create_dir_all(array.join(name).parent().unwrap()).unwrap();
+                fs::write(array.join(name), "no chunk").unwrap();
+            }
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(".", array.join("loop")).unwrap();
+            assert_eq!(read_zarr(&store).unwrap(), data, "{version}");
+        }
+        // Metadata that cannot be read are no metadata that are not there.
+        let store = dir.path().join("3");
+        fs::create_dir(store.join("posterior/mu").join(v2::ARRAY_FILE)).unwrap();
+        assert!(matches!(read_zarr(&store), Err(FormatError::File(_))));
+    }
+
+    /// 64 MiB, and 16 KiB for each byte of the chunks.
+    #[test]
+    fn a_shape_is_believed_as_far_as_its_bytes_can_fill_it() {
+        let (real, flag, word) = (data_type("float64"), data_type("bool"), data_type("string"));
+        let bytes = 64 * 1024 * 1024;
+        let (most, words) = (bytes / 8, bytes / (size_of::<String>() + 4));
+        assert_eq!(checked_count(&[2, most / 2], &[1, most], real, 0), Ok(most));
+        assert_eq!(checked_count(&[most + 2048], &[1], real, 1), Ok(most + 2048));
+        assert_eq!(checked_count(&[bytes], &[1], flag, 0), Ok(bytes));
+        assert_eq!(checked_count(&[words], &[1], word, 0), Ok(words));
+        assert_eq!(checked_count(&[0, most], &[1, 1], real, 0), Ok(0));
+        let told = |shape: &[usize], chunk: &[usize], of: DataType, stored: u64| {
+            checked_count(shape, chunk, of, stored).unwrap_err()
+        };
+        assert!(told(&[most + 1], &[1], real, 0).starts_with("it claims the shape"));
+        assert!(told(&[1], &[most + 1], real, 0).starts_with("each of its chunks claims the shape"));
+        assert!(told(&[most + 2049], &[1], real, 1).starts_with("it claims"));
+        assert!(told(&[words + 1], &[1], word, 0).starts_with("it claims"));
+        assert!(told(&[MAX_VARIABLE_BYTES / 8 + 1], &[1], real, u64::MAX).starts_with("it claims"));
+        assert!(told(&[usize::MAX, 2], &[1, 1], real, u64::MAX).starts_with("it claims"));
+    }
+
+    #[test]
+    fn stored_numbers_stand_for_values() {
+        let plain = Unpacking::default;
+        let integers = |values: &[i64]| Values::I64(values.to_vec());
+        for (stored, kind, unpacking, expected) in [
+            (integers(&[0, 1]), "uint64", plain(), "I64([0, 1])"),
+            (integers(&[i64::MIN, 1]), "uint64", plain(), "F64([9.223372036854776e18, 1.0])"),
+            (integers(&[-1, 0]), "int64", plain(), "I64([-1, 0])"),
+            (integers(&[0, 2]), "int8", Unpacking { is_bool: true, ..plain() }, "Bool([false, true])"),
+            (Values::F64(vec![0.0]), "float64", Unpacking { is_bool: true, ..plain() }, "F64([0.0])"),
+            (integers(&[-9, 3]), "int8", Unpacking { missing: vec![-9.0], ..plain() }, "F64([NaN, 3.0])"),
+            (integers(&[1, 3]), "int8", Unpacking { missing: vec![-9.0], ..plain() }, "I64([1, 3])"),
+            (integers(&[4]), "int8", Unpacking { scale: Some(0.5), ..plain() }, "F64([2.0])"),
+            (integers(&[4]), "int8", Unpacking { offset: Some(1.0), ..plain() }, "F64([5.0])"),
+            (
+                Values::F64(vec![4.0, -9.0]),
+                "float64",
+                Unpacking { scale: Some(0.5), offset: Some(1.0), missing: vec![-9.0], ..plain() },
+                "F64([3.0, NaN])",
+            ),
+            (Values::Bool(vec![true]), "bool", Unpacking { scale: Some(0.5), ..plain() }, "Bool([true])"),
+        ] {
+            let shown = format!("{stored:?} as {unpacking:?}");
+            assert_eq!(format!("{:?}", unpacked(stored, data_type(kind), &unpacking)), expected, "{shown}");
+        }
+    }
+}

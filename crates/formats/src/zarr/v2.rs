@@ -111,4 +111,21 @@ mod tests {
     fn shuffling_gathers_bytes_of_equal_weight() {
         assert_eq!(shuffle(&[1, 2, 3, 4, 5, 6], 2), [1, 3, 5, 2, 4, 6]);
     }
+
+    #[test]
+    fn the_last_chunk_is_as_long_as_the_others() {
+        use std::io::Read;
+        let gathered = |value: [u8; 8]| value.iter().flat_map(|&byte| [byte, 0, 0]).collect::<Vec<u8>>();
+        let words = Values::Strings(["ab", "", "ß"].map(str::to_owned).to_vec());
+        for (values, expected) in [
+            (Values::F64(vec![1.0, 2.0, 3.5]), gathered(3.5f64.to_le_bytes())),
+            (Values::I64(vec![1, 2, -3]), gathered((-3i64).to_le_bytes())),
+            (Values::Bool(vec![false, false, true]), vec![1, 0, 0]),
+            (words, [[0xdf_u8, 0, 0, 0, 0, 0, 0, 0], [0; 8], [0; 8]].concat()),
+        ] {
+            let (packed, mut bytes) = (encode(&values, 2..3, 3).unwrap(), Vec::new());
+            flate2::read::ZlibDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+            assert_eq!(bytes, expected, "{values:?}");
+        }
+    }
 }

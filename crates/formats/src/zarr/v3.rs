@@ -82,3 +82,25 @@ fn vlen(words: &[String], len: usize) -> io::Result<Vec<u8>> {
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn the_last_chunk_is_as_long_as_the_others() {
+        let padded = |value: [u8; 8]| [value, [0; 8], [0; 8]].concat();
+        let words = Values::Strings(["ab", "", "ß"].map(str::to_owned).to_vec());
+        for (values, expected) in [
+            (Values::F64(vec![1.0, 2.0, 3.5]), padded(3.5f64.to_le_bytes())),
+            (Values::I64(vec![1, 2, -3]), padded((-3i64).to_le_bytes())),
+            (Values::Bool(vec![false, false, true]), vec![1, 0, 0]),
+            (words, b"\x03\0\0\0\x02\0\0\0\xc3\x9f\0\0\0\0\0\0\0\0".to_vec()),
+        ] {
+            let (packed, mut bytes) = (encode(&values, 2..3, 3).unwrap(), Vec::new());
+            flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+            assert_eq!(bytes, expected, "{values:?}");
+        }
+    }
+}

@@ -157,6 +157,7 @@ fn chunk_ranges(shape: &[usize], chunk: &[usize]) -> Vec<(Vec<usize>, Range<usiz
 mod tests {
     use super::*;
     use octopus_trace::Values;
+    use serde_json::json;
 
     #[test]
     fn every_value_is_in_one_chunk() {
@@ -190,5 +191,75 @@ mod tests {
         data.groups["posterior"].insert("a/b", Array::new([], Values::F64(vec![1.0])));
         assert!(write_zarr(&dir.path().join("b.zarr"), &data, false).is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    /// As the specifications of both versions and xarray want them.
+    #[test]
+    fn the_metadata_of_a_small_store() {
+        let mut posterior = Dataset::default();
+        posterior.insert("v", Array::new([("x", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.insert("n", Array::new([("x", 2)], Values::I64(vec![1, 2])));
+        posterior.insert("ok", Array::new([("x", 2)], Values::Bool(vec![true, false])));
+        posterior.insert("w", Array::new([], Values::Strings(vec!["ab".into()])));
+        posterior.attrs.insert("note".into(), "a trace".into());
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let read = |name: &str| -> Value { serde_json::from_slice(&fs::read(dir.path().join(name)).unwrap()).unwrap() };
+        let none = Value::Null;
+
+        write_zarr_v2(&dir.path().join("2"), &data, false).unwrap();
+        let array = |shape: &[usize], dtype: &str, fill: Value, filters: &Value| {
+            json!({
+                "zarr_format": 2, "shape": shape, "chunks": shape, "dtype": dtype, "order": "C", "fill_value": fill,
+                "compressor": { "id": "zlib", "level": 1 }, "filters": filters,
+            })
+        };
+        let shuffle = json!([{ "id": "shuffle", "elementsize": 8 }]);
+        let files = json!({
+            ".zgroup": { "zarr_format": 2 },
+            ".zattrs": {},
+            "posterior/.zgroup": { "zarr_format": 2 },
+            "posterior/.zattrs": { "note": "a trace" },
+            "posterior/v/.zarray": array(&[2], "<f8", json!("NaN"), &shuffle),
+            "posterior/v/.zattrs": { "_ARRAY_DIMENSIONS": ["x"] },
+            "posterior/n/.zarray": array(&[2], "<i8", Value::Null, &shuffle),
+            "posterior/n/.zattrs": { "_ARRAY_DIMENSIONS": ["x"] },
+            "posterior/ok/.zarray": array(&[2], "|b1", Value::Null, &none),
+            "posterior/ok/.zattrs": { "_ARRAY_DIMENSIONS": ["x"] },
+            "posterior/w/.zarray": array(&[], "<U2", Value::Null, &none),
+            "posterior/w/.zattrs": { "_ARRAY_DIMENSIONS": [] },
+        });
+        for (name, content) in files.as_object().unwrap() {
+            assert_eq!(read(&format!("2/{name}")), *content, "{name}");
+        }
+        assert_eq!(read("2/.zmetadata"), json!({ "metadata": files, "zarr_consolidated_format": 1 }));
+
+        write_zarr(&dir.path().join("3"), &data, false).unwrap();
+        let array = |dims: &[&str], data_type: &str, fill: Value, codec: &Value| {
+            let shape = vec![2; dims.len()];
+            json!({
+                "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type, "fill_value": fill,
+                "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": shape } },
+                "chunk_key_encoding": { "name": "default", "configuration": { "separator": "/" } },
+                "codecs": [codec, { "name": "gzip", "configuration": { "level": 1 } }],
+                "attributes": {}, "dimension_names": dims, "storage_transformers": [],
+            })
+        };
+        let little = json!({ "name": "bytes", "configuration": { "endian": "little" } });
+        let nodes = json!({
+            "posterior": { "zarr_format": 3, "node_type": "group", "attributes": { "note": "a trace" } },
+            "posterior/v": array(&["x"], "float64", json!("NaN"), &little),
+            "posterior/n": array(&["x"], "int64", json!(0), &little),
+            "posterior/ok": array(&["x"], "bool", json!(false), &json!({ "name": "bytes" })),
+            "posterior/w": array(&[], "string", json!(""), &json!({ "name": "vlen-utf8" })),
+        });
+        for (name, node) in nodes.as_object().unwrap() {
+            assert_eq!(read(&format!("3/{name}/zarr.json")), *node, "{name}");
+        }
+        let consolidated = json!({ "kind": "inline", "must_understand": false, "metadata": nodes });
+        let root =
+            json!({ "zarr_format": 3, "node_type": "group", "attributes": {}, "consolidated_metadata": consolidated });
+        assert_eq!(read("3/zarr.json"), root);
     }
 }

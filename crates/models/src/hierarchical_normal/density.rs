@@ -1,4 +1,5 @@
-//! The density of the hierarchical normal model of phase 0: its variables, its priors and their defaults.
+//! The density of the hierarchical normal model of phase 0: its variables, the constants of its priors and their
+//! defaults. The values and gradients of the priors are in `density/kernel.rs`.
 //!
 //! Predictions, log likelihoods, starting points and the form of the likelihood (collapsed, pointwise) are here, too.
 

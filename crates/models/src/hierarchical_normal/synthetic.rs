@@ -1,4 +1,5 @@
-//! Made-up data with a known truth, bit for bit as a NumPy script makes it.
+//! Made-up data with a known truth, bit for bit as a NumPy script makes it. The defaults of its shape (groups,
+//! observations in each, true values, seed) stand here.
 //!
 //! ```
 //! use octopus_models::synthetic::HierarchicalSpec;

@@ -5,9 +5,6 @@ use crate::Trace;
 use octopus_trace::{Attribute, InferenceData};
 use serde::Serialize;
 
-/// The names that samplers give to the number of leapfrog steps of a draw; ArviZ's name comes first.
-const STEPS: [&str; 3] = ["n_steps", "n_leapfrog__", "num_steps"];
-
 /// The speed of sampling; each number is `None` where the trace does not tell it.
 #[derive(Clone, Debug, Serialize)]
 pub struct TraceSpeed {
@@ -51,7 +48,7 @@ fn told(data: &InferenceData) -> Option<f64> {
 
 fn gradients(data: &InferenceData) -> Option<u64> {
     let stats = data.group("sample_stats")?;
-    let steps = STEPS.iter().find_map(|name| stats.get(name)).filter(|array| array.is_sampled())?;
+    let (_, steps) = stats.statistic("n_steps").filter(|(_, array)| array.is_sampled())?;
     let total: f64 = steps.values.to_f64().iter().sum();
     (total.is_finite() && total >= 0.0).then_some(total as u64)
 }

@@ -1,4 +1,5 @@
-//! Times of engines and settings, what follows from them, and what the PRD expects.
+//! Times of engines and settings, what follows from them (median of the repeats, variation, speed-up), and what the PRD
+//! expects.
 
 mod text;
 
@@ -239,6 +240,8 @@ mod tests {
         assert_eq!(found.wall_s(), 2.0);
         assert_eq!(found.variation(), Some(0.5), "sd 1, mean 2");
         assert_eq!(found.min_ess_per_s(), 300.0);
+        let two = times(&[1.0, 3.0]).variation().unwrap();
+        assert!((two - 0.5f64.sqrt()).abs() < 1e-12, "sd √2, mean 2: {two}");
         assert_eq!(times(&[1.0]).variation(), None);
         assert!(times(&[]).wall_s().is_nan());
     }
@@ -265,6 +268,7 @@ mod tests {
         assert_eq!(benchmark.best_wall(70, false), None);
         let other = Benchmark { other_model: true, ..benchmark.clone() };
         assert_eq!(other.plot().rows.len(), 2, "the PRD expects nothing of another model");
+        assert_eq!((other.definitions().len(), benchmark.definitions().len()), (2, 3), "no baselines of another model");
         let with_many = Benchmark { runs: [benchmark.runs, vec![many]].concat(), ..Benchmark::default() };
         assert_eq!(with_many.best_wall(100, false), Some(1.0), "many chains are another run");
     }

@@ -90,6 +90,7 @@ mod tests {
         };
         let (first, last, peak) = ends(&even(-1.0, 1.0));
         assert!(first.0 < -1.1 && first.1 < 0.01 * peak && last.0 > 1.1 && last.1 < 0.01 * peak);
+        assert!(ends(&even(0.0, 1.0)).0.0 > -1e-9, "0 may be reached, and is a bound all the same");
         // Exponential(1) has density 1 at 0, and no value is below.
         let exponential: Vec<f64> = (0..20_000).map(|i| -(1.0 - (i as f64 + 0.5) / 20_000.0).ln()).collect();
         let (first, _, _) = ends(&exponential);

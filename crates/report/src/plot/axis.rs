@@ -199,6 +199,8 @@ mod tests {
         assert_eq!(labels(&Axis::linear((48.7, 51.2), 0.0, 1.0).ticks(4)), ["49", "50", "51"]);
         assert_eq!(labels(&Axis::linear((1.57, 2.45), 0.0, 1.0).ticks(4)), ["1.6", "2.0", "2.4"]);
         assert!(labels(&Axis::linear((1e8, 3e8), 0.0, 1.0).ticks(4)).contains(&"2.00e8"));
+        assert!(labels(&Axis::linear((0.0, 4e-8), 0.0, 1.0).ticks(6)).contains(&"1.00e−8"));
+        assert!(labels(&Axis::linear((0.0, 4e-6), 0.0, 1.0).ticks(6)).contains(&"0.000001"));
         for wanted in 2..12 {
             for (low, high) in [(0.0, 1.0), (-3.0, 17.0), (1e-5, 9e-5), (0.95, 1.0500001), (-1e6, 1.0)] {
                 let ticks = Axis::linear((low, high), 0.0, 1.0).ticks(wanted);
@@ -211,6 +213,7 @@ mod tests {
     #[test]
     fn log_ticks_thin_out() {
         assert_eq!(labels(&Axis::log((0.05, 3.0), 0.0, 1.0).ticks(8)), ["0.05", "0.1", "0.2", "0.5", "1", "2"]);
+        assert_eq!(labels(&Axis::log((1.0, 100.0), 0.0, 1.0).ticks(8)), ["1", "2", "5", "10", "20", "50", "100"]);
         assert_eq!(labels(&Axis::log((0.01, 2e6), 0.0, 1.0).ticks(5)), ["0.01", "1", "100", "10k", "1M"]);
     }
 

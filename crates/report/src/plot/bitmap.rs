@@ -68,7 +68,8 @@ fn draw(backend: &mut BitMapBackend<'_>, shape: &Shape) -> Result<(), ReportErro
                 && (a.1, b.0, c.1, d.0) == (b.1, c.0, d.1, a.0)
             {
                 let (a, c) = (scaled(a), scaled(c));
-                let (low, high) = ((a.0.min(c.0), a.1.min(c.1)), (a.0.max(c.0) - 1, a.1.max(c.1) - 1));
+                // The far corner is beyond the last pixel.
+                let (low, high) = ((a.0.min(c.0), a.1.min(c.1)), (a.0.max(c.0), a.1.max(c.1)));
                 return backend.draw_rect(low, high, &style, true).map_err(|e| failed("a rectangle", e));
             }
             backend.fill_polygon(points.iter().copied().map(scaled), &style).map_err(|e| failed("an area", e))
@@ -96,16 +97,15 @@ fn stroke(
     }
     let (first, second) = (f64::from(style.stroke_width / 2), f64::from(style.stroke_width.div_ceil(2)));
     if from.0 == to.0 || from.1 == to.1 {
-        // Upright and level strokes are rectangles, exactly as wide as asked.
+        // Upright and level strokes are rectangles, exactly as wide as asked: their far corner is beyond the last pixel.
         let (low, high) = ((from.0.min(to.0), from.1.min(to.1)), (from.0.max(to.0), from.1.max(to.1)));
-        let (before, after) = (first as i32, second as i32 - 1);
+        let (before, after) = (first as i32, second as i32);
         let (low, high) = if from.0 == to.0 {
             ((low.0 - before, low.1), (high.0 + after, high.1))
         } else {
             ((low.0, low.1 - before), (high.0, high.1 + after))
         };
-        let style = ShapeStyle { filled: true, stroke_width: 1, ..*style };
-        return backend.draw_rect(low, high, &style, true).map_err(|e| failed("a line", e));
+        return backend.draw_rect(low, high, style, true).map_err(|e| failed("a line", e));
     }
     let half = 0.5 * f64::from(style.stroke_width);
     let (nx, ny) = (-dy / length * half, dx / length * half);
@@ -113,8 +113,7 @@ fn stroke(
         ((f64::from(x) + side * nx).round() as i32, (f64::from(y) + side * ny).round() as i32)
     };
     let corners = [corner(from, 1.0), corner(from, -1.0), corner(to, -1.0), corner(to, 1.0)];
-    let style = ShapeStyle { stroke_width: 1, ..*style };
-    backend.fill_polygon(corners, &style).map_err(|e| failed("a line", e))
+    backend.fill_polygon(corners, style).map_err(|e| failed("a line", e))
 }
 
 fn draw_text(backend: &mut BitMapBackend<'_>, text: &Text) -> Result<(), ReportError> {
@@ -175,4 +174,78 @@ fn encode(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, ReportError
     writer.write_image_data(pixels).map_err(|e| failed("a PNG", e))?;
     writer.finish().map_err(|e| failed("a PNG", e))?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INK: Colour = Colour(10, 120, 200);
+
+    fn pixels(scene: &Scene) -> Vec<u8> {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(png(scene).unwrap())).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        pixels
+    }
+
+    fn line(from: Point, to: Point, width: f64) -> Shape {
+        Shape::Line { points: vec![from, to], colour: INK, width, opacity: 1.0 }
+    }
+
+    fn area(points: &[Point]) -> Shape {
+        Shape::Area { points: points.to_vec(), colour: INK, opacity: 1.0 }
+    }
+
+    /// A distance is below 0 inside the shape and above 0 outside. Pixels nearer to the edge than a margin are not
+    /// looked at: a straight edge between two pixels has a margin of half a pixel, so that every pixel counts, the others
+    /// have more.
+    #[test]
+    fn ink_lies_inside_a_shape_and_nowhere_else() {
+        const SIZE: usize = 40;
+        type Distance = fn(f64, f64) -> f64;
+        let shapes: [(Shape, Distance, f64); 6] = [
+            (line((12.0, 20.0), (24.0, 20.0), 6.0), |x, y| ((x - 18.0).abs() - 6.0).max((y - 20.0).abs() - 3.0), 0.5),
+            (line((20.0, 24.0), (20.0, 12.0), 6.0), |x, y| ((x - 20.0).abs() - 3.0).max((y - 18.0).abs() - 6.0), 0.5),
+            // As wide as it is long, towards (3, 4).
+            (
+                line((15.0, 12.0), (27.0, 28.0), 20.0),
+                |x, y| {
+                    let (dx, dy) = (x - 21.0, y - 20.0);
+                    ((0.6 * dx + 0.8 * dy).abs() - 10.0).max((0.8 * dx - 0.6 * dy).abs() - 10.0)
+                },
+                1.5,
+            ),
+            (
+                area(&[(2.0, 3.0), (9.0, 3.0), (9.0, 27.0), (2.0, 27.0)]),
+                |x, y| (2.0 - x).max(x - 9.0).max(3.0 - y).max(y - 27.0),
+                0.5,
+            ),
+            (
+                area(&[(10.0, 10.0), (30.0, 10.0), (10.0, 30.0)]),
+                |x, y| (10.0 - x).max(10.0 - y).max((x + y - 40.0) / 2f64.sqrt()),
+                1.5,
+            ),
+            (
+                Shape::Disc { at: (20.0, 20.0), radius: 6.0, colour: INK },
+                |x, y| ((x - 20.0).powi(2) + (y - 20.0).powi(2)).sqrt() - 6.0,
+                1.5,
+            ),
+        ];
+        for (shape, distance, margin) in shapes {
+            let mut scene = Scene::new(SIZE as f64, SIZE as f64, "");
+            scene.shapes.push(shape.clone());
+            let pixels = pixels(&scene);
+            assert_eq!(pixels.len(), 3 * SIZE * SIZE);
+            for (i, pixel) in pixels.chunks(3).enumerate() {
+                let at = ((i % SIZE) as f64 + 0.5, (i / SIZE) as f64 + 0.5);
+                let away = distance(at.0, at.1);
+                if away <= -margin {
+                    assert_eq!(pixel, [INK.0, INK.1, INK.2], "{shape:?} {at:?}");
+                } else if away >= margin {
+                    assert_eq!(pixel, [PAPER.0, PAPER.1, PAPER.2], "{shape:?} {at:?}");
+                }
+            }
+        }
+    }
 }

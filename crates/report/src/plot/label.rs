@@ -300,7 +300,18 @@ mod tests {
     fn lines_and_rectangles() {
         let line = ((0.0, 0.0), (10.0, 10.0));
         assert!(cross(line, ((0.0, 10.0), (10.0, 0.0))) && !cross(line, ((0.0, 1.0), (8.0, 9.0))));
+        let touching = ((0.0, 10.0), (5.0, 5.0));
+        assert!(cross(line, touching) && cross(touching, line), "an end on the other line is a point in common");
         assert!(enters(line, ((4.0, 4.0), (5.0, 5.0))) && enters(line, ((4.0, 0.0), (5.0, 20.0))));
+        let square = ((0.0, 0.0), (10.0, 10.0));
+        for outside in [
+            ((-5.0, 5.0), (0.0, 5.0)),
+            ((10.0, 5.0), (15.0, 5.0)),
+            ((5.0, -5.0), (5.0, 0.0)),
+            ((5.0, 10.0), (5.0, 15.0)),
+        ] {
+            assert!(!enters(outside, square), "a point of the edge is not inside: {outside:?}");
+        }
         assert!(enters(line, ((-5.0, -5.0), (1.0, 1.0))) && !enters(line, ((5.0, 0.0), (9.0, 4.0))));
         // It ends, or begins, just inside.
         let corner = ((9.0, 2.0), (90.0, 12.0));

@@ -68,7 +68,23 @@ pub(super) fn spread_key(scene: &mut Scene, (x, y): Point, what: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scene::Shape;
     use super::*;
+
+    #[test]
+    fn a_place_alone_has_bands_that_are_upright_lines_and_a_dot() {
+        let y = Axis::linear((0.0, 10.0), 100.0, 0.0);
+        let mut scene = Scene::new(100.0, 100.0, "");
+        Spread(vec![[1.0, 2.0, 3.0, 4.0, 5.0]]).draw(&mut scene, &[50.0], &y);
+        let band = |high: f64, low: f64, colour| Shape::Line {
+            points: vec![(50.0, high), (50.0, low)],
+            colour,
+            width: 6.0,
+            opacity: 1.0,
+        };
+        let median = Shape::Disc { at: (50.0, 70.0), radius: 4.0, colour: BLUE };
+        assert_eq!(scene.shapes, [band(50.0, 90.0, PALE), band(60.0, 80.0, SKY), median]);
+    }
 
     #[test]
     fn quantiles_at_each_place_leave_nan_out() {

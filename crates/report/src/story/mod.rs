@@ -174,6 +174,7 @@ mod tests {
             (123_456.7, 1e6, 123_457.0),
             (1.0 / 3.0, 0.0, 1.0 / 3.0),
             (1.0 / 3.0, 1e-20, 1.0 / 3.0),
+            (1.234_567_890_123_456_8e-5, 5e-13, 1.234_567_890_123e-5),
         ] {
             assert_eq!(rounded_by(value, sd), expected, "{value} {sd}");
         }
@@ -193,6 +194,7 @@ mod tests {
             (20, Some(7), 2),
             (64, Some(7), 4),
             (64, Some(0), 4),
+            (0, Some(0), 1),
         ] {
             assert_eq!(together(chains, superchains), each, "{chains} {superchains:?}");
         }

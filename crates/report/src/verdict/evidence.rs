@@ -441,11 +441,17 @@ mod tests {
         check(&without_gpu(&parameters), "Q.1", "PASS", "all 1 inside");
         parameters[0].truth = Some(47.0);
         check(&without_gpu(&parameters), "Q.1", "FAIL", "0 of 1 inside");
-        let exact = [("mu_pop".to_owned(), (48.1, 52.1))];
-        let excused = Evidence { exact_hdi89: &exact, ..without_gpu(&parameters) };
-        check(&excused, "Q.1", "SKIPPED", "leaves out the truth of mu_pop");
-        let exact = [("mu_pop".to_owned(), (46.0, 52.1))];
-        check(&Evidence { exact_hdi89: &exact, ..without_gpu(&parameters) }, "Q.1", "FAIL", "mu_pop");
+        // The bounds belong to the exact interval.
+        for (interval, word, says) in [
+            ((48.1, 52.1), "SKIPPED", "leaves out the truth of mu_pop"),
+            ((40.0, 46.9), "SKIPPED", "leaves out the truth of mu_pop"),
+            ((46.0, 52.1), "FAIL", "mu_pop"),
+            ((47.0, 52.1), "FAIL", "mu_pop"),
+            ((40.0, 47.0), "FAIL", "mu_pop"),
+        ] {
+            let exact = [("mu_pop".to_owned(), interval)];
+            check(&Evidence { exact_hdi89: &exact, ..without_gpu(&parameters) }, "Q.1", word, says);
+        }
         parameters.iter_mut().for_each(|row| row.truth = None);
         check(&without_gpu(&parameters), "Q.1", "SKIPPED", "not known");
     }

@@ -171,6 +171,24 @@ mod tests {
     }
 
     #[test]
+    fn the_sentence_says_why_rows_were_skipped() {
+        let skipped = |wants_gpu| row(Status::Skipped { reason: "none here".to_owned() }, wants_gpu);
+        let (pass, fail) = (|| row(Status::Pass, false), || row(Status::Fail, false));
+        for (rows, require_gpu, sentence) in [
+            (vec![pass(), pass()], false, "PASSED: 2 passed, 0 failed"),
+            (vec![pass(), fail(), skipped(false)], false, "FAILED: 1 passed, 1 failed, 1 skipped"),
+            (
+                vec![pass(), skipped(false), skipped(true)],
+                false,
+                "PASSED: 1 passed, 0 failed, 2 skipped (1 for want of a GPU)",
+            ),
+            (vec![skipped(true)], true, "NO GPU, and one is required: 0 passed, 0 failed, 1 skipped for want of a GPU"),
+        ] {
+            assert_eq!(Verdict::new(rows, require_gpu).sentence(), sentence);
+        }
+    }
+
+    #[test]
     fn json_names_the_status_in_capitals_and_comes_back() {
         let verdict = Verdict::new(
             vec![row(Status::Pass, false), row(Status::Skipped { reason: "no GPU".to_owned() }, true)],

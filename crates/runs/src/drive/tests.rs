@@ -1,7 +1,7 @@
 //! Sessions of a small run: their pace, and the times that they record and are limited by.
 
 use super::*;
-use crate::{CreateOptions, Goal, ModelRecord, Placement, RunFolder};
+use crate::{CreateOptions, Goal, ModelRecord, Placement, RunFolder, seconds_a_step};
 use octopus_density::{DensityError, Layout, Role, Transform, Variable};
 use octopus_sampler::Begin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,38 +115,73 @@ impl Observer for Checkpointed<'_> {
     }
 }
 
-/// By count the run is slow, so that a step is a few iterations; by time it is over long before a second is.
+/// Carries a new run in the folder `dir` to its end.
+fn whole_run(
+    density: &Normal,
+    goal: Option<Goal>,
+    dir: &Path,
+    checkpoints: Checkpoints,
+    observer: &mut dyn Observer,
+) -> Driven {
+    let writer = RunWriter::create(dir, record(density, goal), CreateOptions::default()).unwrap();
+    let density: &dyn LogDensity = density;
+    let pool = pool(Some(1)).unwrap();
+    let sampler = Placement::Cpu.begin(density, Begin::Anew(writer.record().sampler.clone())).unwrap();
+    drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer }).unwrap()
+}
+
+/// Returns the iterations of a run after which there was a new checkpoint.
+fn checkpointed(checkpoints: Checkpoints, slow: bool) -> Vec<usize> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = crate::folder::checkpoint_path(dir.path());
+    let mut observer = Checkpointed { file: &file, last: Vec::new(), seen: Vec::new() };
+    whole_run(&Normal::new(slow), None, dir.path(), checkpoints, &mut observer);
+    observer.seen
+}
+
+/// The run is slow, so that a step is a few iterations.
 #[test]
 fn checkpoints_come_when_they_are_due() {
-    let pool = pool(Some(1)).unwrap();
-    for (checkpoints, slow, expected) in [
-        (Checkpoints::Every(10), true, &[10, 20, 30, 40][..]),
-        (Checkpoints::from(Some(25)), true, &[25]),
-        (None.into(), false, &[]),
-    ] {
-        let density = Normal::new(slow);
-        let whole: &dyn LogDensity = &density;
+    assert_eq!(checkpointed(Checkpoints::Every(10), true), [10, 20, 30, 40]);
+    assert_eq!(checkpointed(Checkpoints::from(Some(25)), true), [25]);
+}
+
+/// By time the run is over long before a second is; by count its first steps are still short.
+#[test]
+fn a_quick_run_has_the_same_checkpoints_by_count_and_none_by_time() {
+    assert_eq!(checkpointed(None.into(), false), [0; 0]);
+    assert_eq!(checkpointed(Checkpoints::Every(10), false), [10, 20, 30, 40]);
+    assert_eq!(checkpointed(Checkpoints::from(Some(25)), false), [25]);
+}
+
+/// The only look is at the last draw, when there is nothing more to draw.
+#[test]
+fn a_look_at_the_last_draw_still_decides_how_the_run_has_ended() {
+    for (target, by) in [(1.0, EndedBy::Target), (1e9, EndedBy::Draws)] {
+        let goal = Some(Goal { target_ess: Some(target), ..Goal::default() });
         let dir = tempfile::tempdir().unwrap();
-        let writer = RunWriter::create(dir.path(), record(&density, None), CreateOptions::default()).unwrap();
-        let file = crate::folder::checkpoint_path(dir.path());
-        let sampler = Placement::Cpu.begin(whole, Begin::Anew(writer.record().sampler.clone())).unwrap();
-        let observer = &mut Checkpointed { file: &file, last: Vec::new(), seen: Vec::new() };
-        drive(sampler, whole, writer, Session { pool: &pool, checkpoints, observer }).unwrap();
-        assert_eq!(observer.seen, expected, "{checkpoints:?}");
+        let driven = whole_run(&Normal::new(false), goal, dir.path(), None.into(), &mut ());
+        let ending = driven.record.ending.unwrap();
+        assert_eq!((ending.by, ending.draws, ending.last.is_some()), (by, DRAWS, by == EndedBy::Draws), "{target}");
     }
+}
+
+/// With one doubling a transition is one leapfrog step, whose gradient takes two milliseconds.
+#[test]
+fn a_step_takes_as_long_as_its_gradient() {
+    let (steps, density) = (20, Normal::new(true));
+    let config = SamplerConfig { chains: 1, tune: 0, draws: steps, max_depth: 1, ..SamplerConfig::default() };
+    let begin = Instant::now();
+    let found = seconds_a_step(&density, &config, &Placement::Cpu, &pool(Some(1)).unwrap()).unwrap();
+    let most = begin.elapsed().as_secs_f64() / steps as f64;
+    assert!(found >= 0.002 && found <= most, "{found} s, at most {most} s");
 }
 
 #[test]
 fn a_run_that_nobody_observes_is_recorded_whole() {
-    let density = Normal::new(false);
-    let whole: &dyn LogDensity = &density;
     let dir = tempfile::tempdir().unwrap();
-    let writer = RunWriter::create(dir.path(), record(&density, None), CreateOptions::default()).unwrap();
-    let sampler = Placement::Cpu.begin(whole, Begin::Anew(writer.record().sampler.clone())).unwrap();
-    let pool = pool(Some(1)).unwrap();
-    let session = Session { pool: &pool, checkpoints: None.into(), observer: &mut () };
-    let Driven { record, interrupted, tally } = drive(sampler, whole, writer, session).unwrap();
-    assert!(!interrupted && record == *RunFolder::open(dir.path()).unwrap().record());
+    let Driven { record, interrupted, tally } = whole_run(&Normal::new(false), None, dir.path(), None.into(), &mut ());
+    assert!(!interrupted && record.ending.is_none() && record == *RunFolder::open(dir.path()).unwrap().record());
     assert_eq!(record.status, crate::RunStatus::Complete);
     assert!(record.timing.warmup_s > 0.0 && record.timing.sampling_s > 0.0, "{:?}", record.timing);
     assert_eq!(record.usage["device_name"].as_str(), Some("cpu"));
@@ -184,12 +219,14 @@ fn a_resumed_run_adds_to_the_recorded_times() {
     let writer = RunWriter::create(dir.path(), record(&density, None), CreateOptions::default()).unwrap();
     let first = session(&density, writer, None, 5);
     assert!(first.interrupted && first.record.timing.warmup_s > 0.0 && first.record.timing.sampling_s == 0.0);
+    assert!(first.record.adaptation.is_empty(), "warm-up has not ended: {:?}", first.record.adaptation);
 
     let mut resumed = RunWriter::resume(dir.path()).unwrap();
     resumed.writer.update(|record| record.timing = Timing { warmup_s: 1000.0, sampling_s: 2000.0 }).unwrap();
     let second = session(&density, resumed.writer, resumed.state, TUNE + 5);
     let before = second.record.timing;
     assert!(second.interrupted && before.warmup_s > 1000.0 && before.sampling_s > 2000.0, "{before:?}");
+    assert_eq!(second.record.adaptation["iterations"].as_integer(), Some(TUNE as i64));
     assert_eq!(RunFolder::open(dir.path()).unwrap().record().timing, before);
 
     let resumed = RunWriter::resume(dir.path()).unwrap();
@@ -213,4 +250,16 @@ fn a_warm_up_longer_than_the_limit_of_time_ends_at_the_first_draw() {
     assert!(timing.warmup_s > limit, "each of {TUNE} iterations takes 2 ms at the least: {timing:?}");
     let ending = ending.unwrap();
     assert_eq!((ending.by, ending.draws), (EndedBy::Time, 1), "{timing:?}");
+}
+
+/// Earlier sessions took so much that this session's own time does not count.
+#[test]
+fn the_limit_of_time_is_for_warm_up_and_draws_of_all_sessions_together() {
+    let density = Normal::new(false);
+    let dir = tempfile::tempdir().unwrap();
+    let goal = Goal { max_seconds: Some(2500.0), ..Goal::default() };
+    let mut writer = RunWriter::create(dir.path(), record(&density, Some(goal)), CreateOptions::default()).unwrap();
+    writer.update(|record| record.timing = Timing { warmup_s: 1000.0, sampling_s: 2000.0 }).unwrap();
+    let ending = session(&density, writer, None, usize::MAX).record.ending.unwrap();
+    assert_eq!((ending.by, ending.draws), (EndedBy::Time, 1));
 }

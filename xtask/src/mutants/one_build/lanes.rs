@@ -110,7 +110,8 @@ pub(super) fn share_out<T: Sync>(
 ) -> Result<bool> {
     let folder = std::env::temp_dir().join(format!("octopus-faults-{}", std::process::id()));
     let in_time = AtomicBool::new(true);
-    let outcome = items.par_iter().try_for_each(|item| {
+    // One at a time: a lane that has nothing to do must not wait for a share of another.
+    let outcome = items.par_iter().with_max_len(1).try_for_each(|item| {
         if until.is_some_and(|until| Instant::now() >= until) {
             in_time.store(false, Ordering::Relaxed);
             return Ok(());

@@ -1,5 +1,6 @@
 //! The faults that cargo-mutants would make, as `cargo mutants --list --json` has them.
 
+use crate::mutants::equivalent;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -62,13 +63,15 @@ pub(super) fn read(json: &str) -> Result<Vec<ListedFault>> {
     serde_json::from_str(json).context("cargo-mutants' list of faults is not of the form that is known here")
 }
 
-/// Returns the line of the sources, below `root`, that each fault is in.
+/// Returns the line of the sources, below `root`, that each fault is in. Where a line has several faults with the same
+/// words, the second ends with ` (2)`, and so on.
 ///
 /// # Errors
 /// When a file cannot be read.
 pub(super) fn source_lines(root: &Path, faults: &[ListedFault]) -> Result<Vec<String>> {
     let mut texts: HashMap<&str, String> = HashMap::new();
     let mut lines = Vec::with_capacity(faults.len());
+    let mut times: HashMap<String, usize> = HashMap::new();
     for fault in faults {
         if !texts.contains_key(&*fault.file) {
             let text =
@@ -76,7 +79,10 @@ pub(super) fn source_lines(root: &Path, faults: &[ListedFault]) -> Result<Vec<St
             texts.insert(&fault.file, text);
         }
         let line = texts[&*fault.file].lines().nth(fault.span.start.line.saturating_sub(1));
-        lines.push(line.unwrap_or_default().trim().to_owned());
+        let line = line.unwrap_or_default().trim().to_owned();
+        let time = times.entry(equivalent::entry(&fault.name, &line)).or_default();
+        *time += 1;
+        lines.push(if *time > 1 { format!("{line} ({time})") } else { line });
     }
     Ok(lines)
 }
@@ -92,12 +98,14 @@ mod tests {
         fs::write(folder.join("a.rs"), "one\n  two\n").unwrap();
         let fault = |line: usize| {
             let json = format!(
-                r#"[{{"name": "", "file": "a.rs", "package": "", "genre": "FnValue", "replacement": "",
+                r#"[{{"name": "a.rs:{line}:1: words", "file": "a.rs", "package": "", "genre": "FnValue", "replacement": "",
                 "span": {{"start": {{"line": {line}, "column": 1}}}}}}]"#
             );
             read(&json).unwrap().remove(0)
         };
-        assert_eq!(source_lines(&folder, &[fault(2), fault(1)]).unwrap(), ["two", "one"]);
+        // Two of the same words in one line are told apart.
+        let lines = source_lines(&folder, &[fault(2), fault(1), fault(2)]).unwrap();
+        assert_eq!(lines, ["two", "one", "two (2)"]);
         fs::remove_dir_all(folder).unwrap();
     }
 

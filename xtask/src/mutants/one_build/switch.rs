@@ -55,7 +55,9 @@ fn at_first(fault: u32) -> bool {
         CHOSEN.store(from_environment(), Relaxed);
     }
     let chosen = CHOSEN.load(Relaxed);
-    if chosen == NOTED && !SEEN[fault as usize].swap(true, Relaxed) {
+    let seen = &SEEN[fault as usize];
+    // Looked at before it is changed: threads that only look do not wait for each other.
+    if chosen == NOTED && !seen.load(Relaxed) && !seen.swap(true, Relaxed) {
         // At once: the process may be killed.
         if let Some(file) = NOTES.get().and_then(Option::as_ref) {
             let _ = file.write_at(&[1], u64::from(fault));

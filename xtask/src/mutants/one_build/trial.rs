@@ -8,7 +8,7 @@ use super::suite::Test;
 use super::switch;
 use crate::mutants::equivalent;
 use anyhow::Result;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -69,10 +69,11 @@ impl Trial<'_> {
         budget: f64,
         until: Option<Instant>,
     ) -> Result<bool> {
-        let known = |tried: &Tried| tried.outcome != Outcome::OutOfTime || tried.budget >= budget;
         let mut todo: Vec<usize> =
-            chosen.iter().copied().filter(|&fault| !record.get(fault).is_some_and(known)).collect();
-        todo.sort_by_key(|&fault| scattered(fault));
+            chosen.iter().copied().filter(|&fault| !is_known(record.get(fault), budget)).collect();
+        // Those first that no test noticed when it was asked last: somebody may wait for them.
+        let noticed: HashSet<String> = earlier.iter().map(|tried| keys(&tried.name)[2].clone()).collect();
+        todo.sort_by_key(|&fault| (noticed.contains(&keys(&self.faults[fault].name)[2]), scattered(fault)));
         eprintln!("xtask: {} faults to try, with at most {budget} s of tests each", todo.len());
         let kills = Kills::of(earlier.iter().chain(record.all()), self.tests);
         let progress = Mutex::new(Progress { record, kills, done: 0, survived: 0 });
@@ -128,6 +129,11 @@ impl Trial<'_> {
         priced.sort_by(|a, b| a.0.total_cmp(&b.0));
         priced.into_iter().map(|(_, test)| test).collect()
     }
+}
+
+/// Returns whether nothing more would be known of a fault by trying it with tests of `budget` seconds.
+fn is_known(tried: Option<&Tried>, budget: f64) -> bool {
+    tried.is_some_and(|tried| tried.outcome != Outcome::OutOfTime || tried.budget >= budget)
 }
 
 /// Returns where a fault stands among the others: far from its neighbours, so that a trial that ends early has seen a
@@ -193,6 +199,51 @@ mod tests {
     fn fault(function: &str) -> serde_json::Value {
         json!({ "name": format!("a.rs:1:1: replace + with - in {function}"), "file": "a.rs", "package": "octopus-a", "genre": "FnValue", "replacement": "0",
             "function": { "function_name": function }, "span": { "start": { "line": 1, "column": 1 } } })
+    }
+
+    #[test]
+    fn those_out_of_time_are_tried_again_with_more() {
+        let tried = |outcome| Tried {
+            fault: 0,
+            name: String::new(),
+            outcome,
+            noticed_by: None,
+            tests: 1,
+            reached_by: 2,
+            budget: BUDGETS[0],
+        };
+        assert!(!is_known(None, BUDGETS[0]));
+        assert!(is_known(Some(&tried(Outcome::OutOfTime)), BUDGETS[0]));
+        assert!(!is_known(Some(&tried(Outcome::OutOfTime)), BUDGETS[1]));
+        assert!(is_known(Some(&tried(Outcome::Missed)), BUDGETS[1]));
+    }
+
+    #[test]
+    fn what_noticed_a_fault_before_is_asked_first() {
+        let tried = |name: &str, by: &str| Tried {
+            fault: 0,
+            name: name.to_owned(),
+            outcome: Outcome::Caught,
+            noticed_by: Some(by.to_owned()),
+            tests: 1,
+            reached_by: 2,
+            budget: 2.0,
+        };
+        let test = |name: &str| Test {
+            program: "".into(),
+            folder: "".into(),
+            package: String::new(),
+            name: name.to_owned(),
+            within: String::new(),
+        };
+        let known = [tried("a.rs:9:9: replace + with - in f", "b"), tried("a.rs:1:1: replace f -> u8 with 0", "gone")];
+        let kills = Kills::of(known.iter(), &[test("a"), test("b")]);
+        // Its line has moved. Others of the function, and of the file, are less like it.
+        let promises = ["replace + with - in f", "replace - with + in f", "replace + with - in g"]
+            .map(|words| kills.promise(&format!("a.rs:1:2: {words}"), 1));
+        assert_eq!(promises, [123.0, 23.0, 3.0]);
+        assert_eq!(kills.promise("a.rs:1:2: replace + with - in f", 0), 1.0);
+        assert_eq!(keys("a.rs:1:1: replace f -> u8 with 0")[1], keys("a.rs:2:2: delete ! in f")[1]);
     }
 
     #[test]

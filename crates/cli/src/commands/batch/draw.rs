@@ -1,12 +1,12 @@
 //! The loop of `octopus sample --batch`, in which all data sets move on together.
 //!
 //! Each turn moves all data sets on by a few iterations, writes their draws to their folders, and looks after Ctrl-C
-//! and checkpoints. How often a checkpoint is written and progress told, and how many data sets the CPU has at once,
-//! stand here.
+//! and checkpoints. How often a checkpoint is written, and how many data sets the CPU has at once, stand here.
 
 use super::sets::{Set, State};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::progress::Timer;
 use anyhow::{Context, Result};
 use octopus::model_record;
 use octopus_density::LogDensity;
@@ -22,8 +22,6 @@ use std::time::{Duration, Instant};
 /// The least time between checkpoints, and its least multiple of the time that the last checkpoints took.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
-/// The time between lines of progress.
-const PROGRESS: Duration = Duration::from_secs(10);
 /// The number of data sets on the CPU at once for each thread: enough that no thread is idle while a long run ends.
 const SETS_OF_A_THREAD: usize = 4;
 
@@ -79,8 +77,9 @@ impl BatchSession<'_> {
         tracing::info!(threads, data_sets = runs.len(), "sampling begins");
         let at_once = SETS_OF_A_THREAD * threads;
         let mut batch = self.pool.install(|| self.place.batch(&runs, at_once))?;
-        let (mut pace, mut ended) = (Pace { limit: 1 }, 0);
-        let (mut kept, mut due, mut said) = (Instant::now(), CHECKPOINT, Instant::now());
+        let mut pace = Pace { limit: 1 };
+        let mut kept = Timer::start(CHECKPOINT, Instant::now());
+        let mut line = Timer::of_line(self.quiet, Instant::now());
         loop {
             if self.interrupt.asked() {
                 checkpoint(&mut open, &batch)?;
@@ -109,17 +108,16 @@ impl BatchSession<'_> {
                         open[set].set.state = State::Failed(error.to_string());
                     }
                 }
-                ended += usize::from(!matches!(open[set].set.state, State::Open(..)));
             }
-            if kept.elapsed() >= due {
+            if kept.due(Instant::now()) {
                 let begin = Instant::now();
                 checkpoint(&mut open, &batch)?;
-                due = CHECKPOINT.max(SHARE * begin.elapsed());
-                kept = Instant::now();
+                kept = Timer::start(CHECKPOINT.max(SHARE * begin.elapsed()), Instant::now());
             }
-            if !self.quiet && said.elapsed() >= PROGRESS {
+            if line.due(Instant::now()) {
+                let ended = open.iter().filter(|one| one.set.state.has_ended()).count();
                 output::note(format!("{ended} of {} data sets have ended", open.len()));
-                said = Instant::now();
+                line = Timer::of_line(self.quiet, Instant::now());
             }
         }
     }
@@ -167,4 +165,48 @@ fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_, dyn LogDensity>) -
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_device::Device;
+    use octopus_models::Registry;
+    use octopus_runs::{RunFolder, RunStatus};
+    use octopus_sampler::{Begin, SamplerConfig};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// So many draws that the run is not at its end when the user stops it, which is when its folder is there.
+    #[test]
+    fn a_batch_that_is_stopped_goes_on_from_its_last_draw() {
+        static STOPS: AtomicBool = AtomicBool::new(false);
+        let dir = tempfile::tempdir().unwrap();
+        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
+        let config = SamplerConfig { chains: 2, draws: 100_000_000, tune: 50, ..SamplerConfig::default() };
+        let state = State::Open(Begin::Anew(config.clone()), None);
+        let (name, run) = ("schools".to_owned(), dir.path().join("schools"));
+        let mut sets = [Set { name, dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
+        let device = DeviceDecision { device: Device::Cpu, others: vec![], reason: String::new(), notes: vec![] };
+        let place = device.open().unwrap();
+        let pool = octopus_runs::pool(Some(1)).unwrap();
+        let interrupt = Interrupt::by_flag(&STOPS);
+        let session = BatchSession { pool: &pool, place: &place, device: &device, interrupt, quiet: true };
+        let stopped = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..10_000 {
+                    if run.join("run.toml").exists() {
+                        break;
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                STOPS.store(true, Ordering::Relaxed);
+            });
+            session.draw(&mut sets, false).unwrap()
+        });
+        assert!(stopped && !sets[0].state.has_ended());
+        assert_eq!(RunFolder::open(&run).unwrap().record().status, RunStatus::Interrupted);
+        let state = RunWriter::resume(&run).unwrap().state.expect("a checkpoint");
+        let again = place.begin(problem.density(), Begin::GoOn(state)).unwrap();
+        assert!(again.done() > 0);
+    }
 }

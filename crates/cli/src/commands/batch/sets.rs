@@ -1,6 +1,6 @@
 //! The data sets of a batch: their names, seeds and folders, and how far their runs are.
 //!
-//! Their order, and which of them belong to a part (`--batch-part`), are decided here.
+//! Their order, and which of them belong to a part (`--batch-part`), are decided here; `BatchPart` (`args/sample.rs`) counts.
 
 use crate::args::SampleArgs;
 use crate::config::RunConfig;
@@ -39,6 +39,13 @@ pub(super) enum State {
     Complete(Box<RunRecord>),
     /// The run has failed, with this error.
     Failed(String),
+}
+
+impl State {
+    /// Returns whether nothing is left to be drawn.
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self, Self::Open(..))
+    }
 }
 
 impl Set {
@@ -192,6 +199,47 @@ pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Cli, Command};
+    use octopus_models::Registry;
+    use std::ffi::OsString;
+    use std::fs;
+
+    /// The data sets of a batch of this folder, with further options.
+    fn sets_of(source: &Path, options: &[&str]) -> Result<Vec<Set>> {
+        let words = ["octopus", "sample", "hierarchical-normal", "--group", "g", "--value", "y", "--out", "out"];
+        let words = words.iter().chain(options).map(OsString::from).chain(["--batch".into(), source.into()]);
+        let models = Registry::shipped();
+        let Command::Sample(args) = Cli::read(models, words).unwrap().command else { panic!("another command") };
+        let model = models.find("hierarchical-normal").unwrap();
+        read(source, &args, &RunConfig::from_args(&args, model, models)?, model, Path::new("out"))
+    }
+
+    #[test]
+    fn each_file_of_a_folder_is_a_data_set_with_a_seed_and_a_folder_of_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        assert!(tables(dir.path()).unwrap_err().to_string().contains("holds no files"));
+        for name in ["9.csv", "10.csv", "b.csv", ".hidden.csv"] {
+            fs::write(at(name), "g,y\na,1\na,2\nb,4\nb,7\nc,3\nc,5\n").unwrap();
+        }
+        fs::write(at("torn.csv"), "g,y\na,one\n").unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        let facts = |sets: &[Set]| -> Vec<(String, PathBuf, u64, bool)> {
+            let of = |set: &Set| (set.name.clone(), set.dir.clone(), set.config.seed, set.density().is_some());
+            sets.iter().map(of).collect()
+        };
+        let expected = |number: usize, name: &str| {
+            (name.to_owned(), Path::new("out/sets").join(name), seed(42, number), name != "torn")
+        };
+        let all = sets_of(dir.path(), &[]).unwrap();
+        assert_eq!(facts(&all), [expected(0, "9"), expected(1, "10"), expected(2, "b"), expected(3, "torn")]);
+        assert!(all.iter().all(|set| set.state.has_ended() == (set.name == "torn")));
+        let part = sets_of(dir.path(), &["--batch-part", "2/2"]).unwrap();
+        assert_eq!(facts(&part), [expected(1, "10"), expected(3, "torn")]);
+        assert!(sets_of(dir.path(), &["--batch-part", "5/5"]).err().unwrap().is::<UsageError>());
+        fs::write(at("b.parquet"), "").unwrap();
+        assert!(tables(dir.path()).unwrap_err().to_string().contains("both called `b`"));
+    }
 
     #[test]
     fn folders_have_names_of_their_own() {
@@ -216,5 +264,17 @@ mod tests {
         let seeds: std::collections::BTreeSet<u64> = (0..1000).flat_map(|k| [seed(42, k), seed(43, k)]).collect();
         assert_eq!(seeds.len(), 2000);
         assert!(seeds.iter().all(|&seed| seed < 1 << 53));
+        // Batch and number have 64 bits each, the low ones first.
+        let of = |number: [u32; 2], batch: [u32; 2]| {
+            let [low, high, ..] = philox4x32_10([number[0], number[1], 0, 0], batch);
+            (u64::from(high) * (1 << 32) + u64::from(low)) / 2048
+        };
+        assert_eq!(seed(7 << 32 | 5, 3 << 32 | 2), of([2, 3], [5, 7]));
+    }
+
+    #[test]
+    fn runs_have_ended_when_they_are_complete_or_have_failed() {
+        assert!(State::Failed("no data".to_owned()).has_ended());
+        assert!(!State::Open(Begin::Anew(SamplerConfig::default()), None).has_ended());
     }
 }

@@ -229,3 +229,69 @@ impl<'a> Summary<'a> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of a run that can be used, with a parameter; of another one without.
+    fn made(number: usize, status: Ended) -> Row {
+        let parameter = Parameter { name: "mu".to_owned(), mean: 2.5, sd: 0.5, rhat: 1.001 };
+        Row {
+            name: format!("set {number}"),
+            status,
+            run: PathBuf::new(),
+            seed: 3,
+            observations: Some(20),
+            groups: None,
+            max_rhat: Some(1.25),
+            min_ess_bulk: Some(f64::NAN),
+            min_ess_tail: None,
+            divergences: Some(4),
+            parameters: if status == Ended::Fit { vec![parameter] } else { Vec::new() },
+            error: (status == Ended::Failed).then(|| "torn".to_owned()),
+        }
+    }
+
+    fn with_summary<T>(status: &[Ended], look: impl Fn(&Summary<'_>) -> T) -> T {
+        let config = RunConfig::default();
+        let device = DeviceDecision {
+            device: octopus_device::Device::Cpu,
+            others: vec![],
+            reason: String::new(),
+            notes: vec![],
+        };
+        let rows = status.iter().enumerate().map(|(number, &status)| made(number, status)).collect();
+        look(&Summary::new(Path::new("in"), &config, &device, rows))
+    }
+
+    #[test]
+    fn a_table_has_the_columns_of_the_first_run_with_parameters() {
+        let csv = with_summary(&[Ended::Failed, Ended::Fit], |summary| summary.to_csv().unwrap());
+        let expected = "name,status,seed,observations,groups,max_rhat,min_ess_bulk,min_ess_tail,divergences,mu_mean,\
+                        mu_sd,error\nset 0,failed,3,20,,1.25,,,4,,,torn\nset 1,fit,3,20,,1.25,,,4,2.5,0.5,\n";
+        assert_eq!(String::from_utf8(csv).unwrap(), expected);
+    }
+
+    #[test]
+    fn people_see_what_needs_a_look_first_and_how_much_is_left_out() {
+        let text = |status: &[Ended]| with_summary(status, |summary| summary.to_text(Path::new("out"), ""));
+        let few = text(&[Ended::Fit, Ended::Open, Ended::Failed]);
+        let names: Vec<&str> = few.lines().filter_map(|line| line.trim_start().get(..5)).collect();
+        let of_sets: Vec<&&str> = names.iter().filter(|name| name.starts_with("set ")).collect();
+        assert_eq!(of_sets, [&"set 2", &"set 1", &"set 0"], "{few}");
+        assert!(few.contains("3 data sets: 1 fit for use, 0 not, 1 failed, 1 not complete\n"), "{few}");
+        assert!(!text(&[Ended::Fit; ROWS]).contains("more"));
+        let many = text(&[Ended::Fit; ROWS + 2]);
+        assert!(many.contains("... and 2 more\n") && !many.contains("not complete"), "{many}");
+    }
+
+    #[test]
+    fn a_batch_is_fit_when_every_data_set_is() {
+        let fit = |status: &[Ended]| with_summary(status, |summary| summary.all_fit());
+        assert!(fit(&[Ended::Fit, Ended::Fit]));
+        for other in [Ended::Failed, Ended::Unfit, Ended::Open] {
+            assert!(!fit(&[Ended::Fit, other]));
+        }
+    }
+}

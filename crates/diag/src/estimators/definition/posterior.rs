@@ -78,3 +78,22 @@ pub(super) fn defined(chains: &Chains) -> bool {
     let (low, high) = range(chains.values());
     low.is_finite() && high.is_finite() && high - low >= EQUAL
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_geyers_sequence_by_hand() {
+        let rho = |values: &'static [f64]| move |lag: usize| values[lag];
+        let mut buffer = Vec::new();
+        // The pair .25 - .25 is not positive: it is the last one, and its even member counts once.
+        let tau = sum_of_correlations(100, &mut buffer, &mut rho(&[1.0, 0.5, 0.25, -0.25, 0.1, 0.1, -0.1, -0.1]));
+        assert!((tau - (-1.0 + 2.0 * (1.0 + 0.5) + 0.25)).abs() < 1e-15, "{tau}");
+        // The second pair exceeds the first and is lowered to it.
+        let tau = sum_of_correlations(100, &mut buffer, &mut rho(&[1.0, -0.4, 0.9, 0.0, 0.1, 0.1, -0.1, -0.1]));
+        assert!((tau - (-1.0 + 2.0 * (0.6 + 0.6 + 0.2))).abs() < 1e-15, "{tau}");
+        // With fewer than six draws no pair is added.
+        assert_eq!(sum_of_correlations(5, &mut buffer, &mut rho(&[1.0, 0.9])), 2.0);
+    }
+}

@@ -45,7 +45,7 @@ impl FixedPoint {
         let mut f = self.norm(STAGES, t);
         for stage in (2..STAGES).rev() {
             let s = f64::from(stage);
-            let odds: f64 = (1..2 * stage + 1).step_by(2).map(f64::from).product();
+            let odds: f64 = (1..2 * stage).step_by(2).map(f64::from).product();
             let (c1, c2) = ((1.0 + 0.5f64.powf(s + 0.5)) / 3.0, odds / (PI / 2.0).sqrt());
             let time = (c1 * (c2 / (self.n * f))).powf(2.0 / (3.0 + 2.0 * s));
             f = self.norm(stage, time);
@@ -64,6 +64,11 @@ impl FixedPoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_solution_the_other_bandwidth_is_taken() {
+        assert_eq!(bandwidth(&[0.0; 8], 8, 4.0, || 0.5), 0.5);
+    }
 
     #[test]
     fn the_transform_by_hand() {

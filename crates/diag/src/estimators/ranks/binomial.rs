@@ -5,19 +5,18 @@ use statrs::function::gamma::ln_gamma;
 
 /// P(X <= x) of X ~ Bin(n, p), 0 below 0.
 pub(super) fn at_most(x: i64, n: u64, p: f64) -> f64 {
-    tail(x, n, p, |distribution, x| distribution.cdf(x), (0.0, 1.0))
+    tail(x, n, p, |distribution, x| distribution.cdf(x), 0.0)
 }
 
 /// P(X >= x) of X ~ Bin(n, p), 1 for x <= 0.
 pub(super) fn at_least(x: i64, n: u64, p: f64) -> f64 {
-    tail(x - 1, n, p, |distribution, x| distribution.sf(x), (1.0, 0.0))
+    tail(x - 1, n, p, |distribution, x| distribution.sf(x), 1.0)
 }
 
-/// A function of X that is `ends` where x is below 0, and n or above.
-fn tail(x: i64, n: u64, p: f64, of: impl Fn(&Binomial, u64) -> f64, ends: (f64, f64)) -> f64 {
+/// A function of X that is `below` where x is below 0.
+fn tail(x: i64, n: u64, p: f64, of: impl Fn(&Binomial, u64) -> f64, below: f64) -> f64 {
     match (u64::try_from(x), Binomial::new(p, n)) {
-        (Err(_), _) => ends.0,
-        (Ok(x), _) if x >= n => ends.1,
+        (Err(_), _) => below,
         (Ok(x), Ok(distribution)) => of(&distribution, x),
         (Ok(_), Err(_)) => f64::NAN,
     }

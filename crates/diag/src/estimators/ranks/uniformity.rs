@@ -202,6 +202,8 @@ mod tests {
         let slope: Vec<u64> = (0..20).map(|i| 12 + 4 * i).collect();
         let tilted = of_counts(&slope).ecdf_test();
         assert!(tilted.p_value < 1e-9 && tilted.p_value >= tilted.gamma, "{tilted:?}");
+        // The bound is that of any of 19 places.
+        assert!((tilted.p_value / tilted.gamma - 19.0).abs() < 1e-12, "{tilted:?}");
         let mut spike = vec![50; 20];
         spike[10] = 100;
         let spiked = of_counts(&spike).chi_square(20).unwrap();

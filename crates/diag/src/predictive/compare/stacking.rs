@@ -61,10 +61,11 @@ fn newton_step(density: &[f64], weights: &[f64], barrier: f64) -> Vec<f64> {
         system[j][n + 1] += barrier;
         system[n][j] = weights[j];
     }
+    // The last unknown is the constraint's, and of no weight.
     solve(&mut system).iter().zip(weights).map(|(s, w)| s * w).collect()
 }
 
-/// Gaussian elimination with pivots; the unknowns of the rows but the last.
+/// Gaussian elimination with pivots: the unknowns.
 fn solve(system: &mut [Vec<f64>]) -> Vec<f64> {
     let n = system.len();
     for column in 0..n {
@@ -82,7 +83,6 @@ fn solve(system: &mut [Vec<f64>]) -> Vec<f64> {
         let known: f64 = (row + 1..n).map(|k| system[row][k] * found[k]).sum();
         found[row] = (system[row][n] - known) / system[row][row];
     }
-    found.truncate(n - 1);
     found
 }
 
@@ -101,8 +101,12 @@ mod tests {
     fn disjoint_models_get_their_shares() {
         let one: Vec<f64> = (0..100).map(|i| if i < 30 { -1.0 } else { -40.0 }).collect();
         let other: Vec<f64> = (0..100).map(|i| if i < 30 { -40.0 } else { -1.0 }).collect();
-        let found = weights(&[&one, &other]);
-        assert!((found[0] - 0.3).abs() < 1e-9, "{found:?}");
+        // What all models have in common does not count.
+        for common in [0.0, 1000.0, -1000.0] {
+            let [one, other] = [&one, &other].map(|model| model.iter().map(|v| v + common).collect::<Vec<_>>());
+            let found = weights(&[&one, &other]);
+            assert!((found[0] - 0.3).abs() < 1e-9, "{common}: {found:?}");
+        }
     }
 
     /// One model far ahead, one far behind, and observations that disagree by hundreds.

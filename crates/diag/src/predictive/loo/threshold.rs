@@ -84,6 +84,23 @@ mod tests {
     use octopus_random::{Purpose, Stream};
 
     #[test]
+    fn a_column_has_its_own_threshold_wherever_it_stands() {
+        let (rows, blocks) = (40, GROUP + 1);
+        let width = (blocks + 1) * LANES;
+        let value = |i: usize, k: usize| ((i * 37 + k * k * 11) % 101) as f64 * (k + 1) as f64;
+        let values: Vec<f64> = (0..rows * width).map(|at| value(at / width, at % width)).collect();
+        let columns = Columns { values: &values, width, first: LANES, count: blocks * LANES };
+        let found = thresholds(&columns, blocks, 1, 4);
+        for (block, found) in found.into_iter().enumerate() {
+            let first = (block + 1) * LANES;
+            let own: Vec<f64> = (0..rows * LANES).map(|at| value(at / LANES, first + at % LANES)).collect();
+            let alone = Columns { values: &own, width: LANES, first: 0, count: LANES };
+            assert_eq!(found, thresholds(&alone, 1, 1, 4)[0], "{block}");
+            assert!(found.iter().all(|threshold| threshold.is_finite()), "{block}: {found:?}");
+        }
+    }
+
+    #[test]
     fn a_few_more_than_wanted_pass() {
         let (rows, width, stride, place) = (900, 17, 3, 20);
         let mut random = Stream::new(3, 0, 0, Purpose::User);

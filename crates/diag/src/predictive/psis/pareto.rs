@@ -260,6 +260,27 @@ mod tests {
         }
     }
 
+    /// The mean is small and one term is not: the series for terms near 0 does not reach so far.
+    #[test]
+    fn one_large_term_among_small_ones_keeps_its_digits() {
+        for (largest, b) in [(10.0, 0.09), (2.0, -2.2_f64)] {
+            let mut sample = vec![1e-6; 299];
+            sample.push(largest);
+            let expected = sample.iter().map(|x| (-b * x).ln_1p()).sum::<f64>() / 300.0;
+            let found = LogMeans::default().compute(&sample, &[b])[0];
+            assert!((found - expected).abs() <= 1e-14 * expected.abs(), "{largest} {b}: {found} {expected}");
+        }
+    }
+
+    /// A thousand equal factors, whose product is far beyond the range of numbers.
+    #[test]
+    fn long_products_neither_overflow_nor_vanish() {
+        for factor in [2f64.powi(-40), 2.5, 7.0] {
+            let found = LogMeans::default().compute(&[1.0; 1000], &[1.0 - factor; POINTS]).to_vec();
+            assert!(found.iter().all(|mean| (mean / factor.ln() - 1.0).abs() < 1e-13), "{factor}: {found:?}");
+        }
+    }
+
     #[test]
     fn many_points_at_once_are_as_one() {
         for n in [5, 30, 270, 3000] {

@@ -119,6 +119,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// One number far from the rest puts these, in no order, into one cell.
+    #[test]
+    fn numbers_that_share_a_cell_are_sorted() {
+        let mut values: Vec<f64> = (0..300).map(|i| f64::from(i * 7919 % 300) * 1e-12).collect();
+        values.push(1.0);
+        let expected: Vec<f64> = (0..200).map(|i| f64::from(i) * 1e-12).collect();
+        TailSorter::default().sort_smallest(&mut values, 200);
+        assert_eq!(values[..200], expected);
+    }
+
     proptest! {
         #[test]
         fn sorts_as_the_standard_library(

@@ -48,7 +48,7 @@ pub(crate) fn tail_length(samples: usize, reff: f64) -> usize {
 
 /// The weights to look at: the tail, and the largest one outside it.
 pub(crate) fn nearest(samples: usize, reff: f64) -> usize {
-    tail_length(samples, reff).min(samples - 1) + 1
+    tail_length(samples, reff) + 1
 }
 
 /// Every so many-th of the draws will tell which ones are likely to be among the `count` nearest: those up to this place in
@@ -211,6 +211,25 @@ mod tests {
                 assert!(tail.smoothed.windows(2).all(|pair| pair[0] <= pair[1]) && tail.smoothed.len() == length);
             }
         }
+    }
+
+    /// Every fourth weight, of which the sample is, is large: it tells of fewer large ones than are needed.
+    #[test]
+    fn a_sample_that_misleads_costs_time_alone() {
+        let near = |i: usize| if i.is_multiple_of(4) { 0.0 } else { -5.0 };
+        let values: Vec<f64> = (0..2048).map(|i| near(i) - i as f64 / 2048.0).collect();
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let mut tail = Tail::default();
+        assert!(tail.fit(&values, 1.0, 1.0));
+        // 3 sqrt(2048), rounded up.
+        assert_eq!((tail.max, tail.raw.len(), tail.cutoff), (0.0, 136, sorted[2048 - 137]));
+    }
+
+    /// Half of 1024 draws are taken; of them `count / 2`, and three times its root more, stand before the place.
+    #[test]
+    fn where_all_would_pass_there_is_no_sample() {
+        assert_eq!((sample(1024, 895), sample(1024, 896), sample(1023, 100)), (Some((2, 511)), None, None));
     }
 
     #[test]

@@ -60,3 +60,36 @@ fn draw(scene: &mut Scene, panel: &EcdfPanel, index: usize, top: f64, range: (f6
     }
     inside.name_x(scene, "rank, as a share of the draws kept");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::super::RankHeading;
+    use super::*;
+
+    /// The panel goes from 90 to 90 + 1450 / 3 and from 222 down to 468; the range has 6% of room at either end.
+    #[test]
+    fn places_outside_the_band_have_dots_and_its_edge_is_inside() {
+        let heading = RankHeading { name: "mu".to_owned(), p_value: 0.5, uniform: true };
+        let difference = vec![0.1, -0.3, 0.2, -0.2, 0.4];
+        let panel = EcdfPanel { heading, difference: difference.clone(), lower: vec![-0.2; 5], upper: vec![0.2; 5] };
+        let scene = EcdfPlot { coverage: 0.99, panels: vec![panel] }.scene().unwrap();
+        assert_eq!(scene.height, 580.0);
+        let place = |rank: f64, v: f64| (90.0 + 1450.0 / 3.0 * rank / 5.0, 468.0 - 246.0 * (v + 0.342) / 0.784);
+        let same = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < 1e-9 && (a.1 - b.1).abs() < 1e-9;
+        let dots: Vec<(f64, f64)> = (scene.shapes.iter())
+            .filter_map(|shape| if let Shape::Disc { at, .. } = shape { Some(*at) } else { None })
+            .collect();
+        assert_eq!(dots.len(), 2);
+        assert!(same(dots[0], place(2.0, -0.3)) && same(dots[1], place(5.0, 0.4)), "{dots:?}");
+        let line = scene.shapes.iter().find_map(|shape| match shape {
+            Shape::Line { points, width, .. } if *width == 3.5 => Some(points),
+            _ => None,
+        });
+        let values = std::iter::once(0.0).chain(difference);
+        for (i, (&point, v)) in line.unwrap().iter().zip(values).enumerate() {
+            assert!(same(point, place(i as f64, v)), "{i}: {point:?}");
+        }
+        assert_eq!(line.unwrap().len(), 6);
+    }
+}

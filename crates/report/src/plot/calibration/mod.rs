@@ -119,7 +119,24 @@ fn place(scene: &mut Scene, heading: &RankHeading, index: usize, top: f64) -> Pa
 
 #[cfg(test)]
 mod tests {
-    use super::near_one;
+    use super::super::scene::Shape;
+    use super::*;
+
+    /// A width of 1800 less two margins of 40, 50 for numbers and two gaps of 110 leaves three panels 1450.
+    #[test]
+    fn panels_stand_in_rows_of_three() {
+        assert_eq!([1, 3, 4].map(|panels| height(130.0, panels)), [600.0, 600.0, 1030.0]);
+        let heading = RankHeading { name: "mu".to_owned(), p_value: 0.5, uniform: true };
+        let mut scene = Scene::new(WIDTH, 1100.0, "");
+        let panel = place(&mut scene, &heading, 4, 130.0);
+        let left = 90.0 + 1450.0 / 3.0 + 110.0;
+        let expected = [left, 652.0, left + 1450.0 / 3.0, 898.0];
+        for (side, expected) in [panel.left, panel.top, panel.right, panel.bottom].into_iter().zip(expected) {
+            assert!((side - expected).abs() < 1e-9, "{panel:?}");
+        }
+        let [Shape::Text(name), Shape::Text(p)] = &scene.shapes[..] else { panic!("{:?}", scene.shapes) };
+        assert_eq!((name.text.as_str(), name.at.1, p.text.as_str(), p.at.1), ("mu", 586.0, "p = 0.50", 622.0));
+    }
 
     #[test]
     fn probabilities_near_one_are_told_from_it() {

@@ -61,3 +61,44 @@ fn draw(scene: &mut Scene, row: &MomentRow, inside: &Panel, at: f64, zero: f64, 
         .align(Align::Right);
     scene.text(if row.agrees { number } else { number.bold() });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    /// From -3 to the limit of 2, with 5% of room at either end.
+    #[test]
+    fn each_moment_has_a_row_with_a_dot_at_its_number() {
+        let row = |name: &str, z: f64, agrees| MomentRow { name: name.to_owned(), z, agrees };
+        let plot = MomentsPlot { limit: 2.0, rows: vec![row("a", -3.0, false), row("b", 1.0, true)] };
+        let scene = plot.scene().unwrap();
+        let bottom = 130.0 + 2.0 * ROW + 10.0;
+        assert_eq!(scene.height, bottom + 90.0);
+        let (left, right) = (40.0 + NAMES, 1760.0 - NUMBERS);
+        let x = |z: f64| left + (right - left) * (z + 3.25) / 5.5;
+        let mut found: Vec<(f64, f64)> = Vec::new();
+        for shape in &scene.shapes {
+            match shape {
+                Shape::Area { points, .. } => found.extend([points[0], points[2]]),
+                Shape::Disc { at, .. } => found.push(*at),
+                Shape::Text(text) if text.text == "a" || text.text == "1.00" => found.push(text.at),
+                _ => {}
+            }
+        }
+        let rows = [130.0 + 0.5 * ROW, 130.0 + 1.5 * ROW];
+        let expected = [
+            (x(-2.0), 130.0),
+            (x(2.0), bottom),
+            (left - 20.0, rows[0]),
+            (x(-3.0), rows[0]),
+            (x(1.0), rows[1]),
+            (1760.0, rows[1]),
+        ];
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            let (dx, dy) = (found.0 - expected.0, found.1 - expected.1);
+            assert!(dx.abs() < 1e-9 && dy.abs() < 1e-9, "{found:?} {expected:?}");
+        }
+    }
+}

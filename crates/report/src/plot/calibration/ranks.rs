@@ -53,3 +53,41 @@ fn draw(scene: &mut Scene, panel: &RankPanel, index: usize, top: f64, highest: f
     inside.draw_x(scene, &x);
     inside.name_x(scene, "rank, as a share of the draws kept");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::super::RankHeading;
+    use super::*;
+
+    /// The panel goes from 90 to 90 + 1450 / 3 and from 222 down to 468; the highest bar leaves 6% above it.
+    #[test]
+    fn bars_stand_a_pixel_apart_on_their_bins() {
+        let heading = RankHeading { name: "mu".to_owned(), p_value: 0.001, uniform: false };
+        let panel = RankPanel { heading, counts: vec![4, 0, 2], expected: (1, 3) };
+        let scene = RankPlot { coverage: 0.99, panels: vec![panel] }.scene().unwrap();
+        assert_eq!(scene.height, 580.0);
+        let y = |count: f64| 468.0 - 246.0 * count / 4.24;
+        let (right, third) = (90.0 + 1450.0 / 3.0, 1450.0 / 9.0);
+        let corners: Vec<[f64; 4]> = (scene.shapes.iter())
+            .filter_map(|shape| match shape {
+                Shape::Area { points, .. } => Some([points[0].0, points[0].1, points[2].0, points[2].1]),
+                _ => None,
+            })
+            .collect();
+        let expected = [
+            [90.0, y(3.0), right, y(1.0)],
+            [91.0, y(4.0), 89.0 + third, 468.0],
+            [91.0 + 2.0 * third, y(2.0), right - 1.0, 468.0],
+        ];
+        assert_eq!(corners.len(), expected.len());
+        for (corner, expected) in corners.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((corner - expected).abs() < 1e-9, "{corners:?}");
+        }
+        let mean = scene.shapes.iter().find_map(|shape| match shape {
+            Shape::Line { points, width, .. } if *width == 2.0 => Some(points[0].1),
+            _ => None,
+        });
+        assert!((mean.unwrap() - y(2.0)).abs() < 1e-9, "{mean:?}");
+    }
+}

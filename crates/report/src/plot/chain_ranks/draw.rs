@@ -74,3 +74,20 @@ fn draw_key(scene: &mut Scene, y: f64, chains: usize) {
         scene.text(Text::new((x, y), words, SMALL, INK));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn the_parts_of_the_key_stand_beside_each_other() {
+        let mut scene = Scene::new(WIDTH, 100.0, "");
+        draw_key(&mut scene, 50.0, MOST_KEYS + 1);
+        let [Shape::Text(chains), Shape::Line { points, .. }, ..] = &scene.shapes[..] else {
+            panic!("{:?}", scene.shapes)
+        };
+        assert_eq!(chains.text, "9 chains, the first at the top");
+        assert!((points[0].0 - (chains.bounds().1.0 + 28.0)).abs() < 1e-9, "{points:?}");
+    }
+}

@@ -61,6 +61,8 @@ fn every_shape_is_drawn_without_flaws() {
     sound("odd values of few", odd.scene());
     odd.parameters.iter_mut().for_each(|one| one.rhat.fill(f64::NAN));
     sound("not defined", odd.scene());
+    let drawn = format!("{:?}", odd.scene().unwrap().shapes);
+    assert!(drawn.contains("\"not defined\"") && !drawn.contains("one chain has none"), "there are two chains");
 }
 
 #[test]

@@ -19,9 +19,9 @@ pub struct EnergyPlot {
 }
 
 impl EnergyPlot {
-    /// Reads the statistic `energy` of `sample_stats`, `chain x draw`; without it there is nothing to draw.
+    /// Reads the statistic `energy` of `sample_stats` (or what another sampler calls it), `chain x draw`; without it there is nothing to draw.
     pub fn from_sample_stats(sample_stats: &Dataset) -> Self {
-        let energy = draws::elements(sample_stats).find(|element| element.scalar && element.variable == "energy");
+        let energy = draws::statistic(sample_stats, "energy");
         let chains = energy.map(|energy| energy.chains()).unwrap_or_default();
         let values = chains.concat();
         let (bfmi, bfmi_of_all) = match Chains::new(&values, chains.len(), chains.first().map_or(0, Vec::len)) {

@@ -169,3 +169,29 @@ fn rhat_text(rhat: f64) -> Text {
     let text = Text::new((0.0, 0.0), significant(rhat, 4), SMALL, MUTED);
     if rhat < limits::RHAT { text } else { Text { colour: VERMILLION, ..text.bold() } }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn a_run_for_whose_name_the_key_has_no_room_begins_a_row() {
+        let mut rows = Vec::new();
+        for letters in (1..100).step_by(3) {
+            let runs = vec!["m".repeat(16), "m".repeat(16), "m".repeat(16), "i".repeat(letters)];
+            let mut scene = Scene::new(WIDTH, 200.0, "");
+            let y = ForestComparisonPlot { runs, sections: vec![] }.draw_key(&mut scene, 10.0);
+            let texts: Vec<&Text> = (scene.shapes.iter())
+                .filter_map(|shape| if let Shape::Text(text) = shape { Some(text) } else { None })
+                .collect();
+            // A gap of 32, the line's 46, and the name.
+            let beside = texts[2].bounds().1.0 + 32.0 + 46.0;
+            let place = if beside + texts[3].width() > WIDTH - MARGIN { (MARGIN + 46.0, 44.0) } else { (beside, 10.0) };
+            assert!((texts[3].at.0 - place.0).abs() < 1e-9, "{:?} {place:?}", texts[3]);
+            assert_eq!((texts[3].at.1, y), (place.1, place.1));
+            rows.push(y);
+        }
+        assert_eq!((rows[0], rows[rows.len() - 1]), (10.0, 44.0), "both happen");
+    }
+}

@@ -148,6 +148,22 @@ mod tests {
     }
 
     #[test]
+    fn a_difference_is_counted_in_mean_lengths_of_the_intervals() {
+        let run = |mean: f64, length: f64| ForestRow {
+            label: String::new(),
+            mean,
+            hdi89: (mean - 0.5 * length, mean + 0.5 * length),
+            hdi50: (mean, mean),
+            rhat: 1.0,
+            truth: None,
+        };
+        let row = |runs| ComparedRow { label: String::new(), runs };
+        assert_eq!(row(vec![Some(run(0.0, 2.0)), None, Some(run(6.0, 4.0))]).difference(), 2.0);
+        assert_eq!(row(vec![Some(run(1.0, 2.0))]).difference(), 0.0);
+        assert_eq!(row(vec![None]).difference(), 0.0);
+    }
+
+    #[test]
     fn any_number_of_runs_and_groups() {
         for groups in [1, 3, 41, 1000] {
             let one = sample(groups);

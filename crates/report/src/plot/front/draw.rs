@@ -139,3 +139,32 @@ impl FrontPoint {
         format!("{}, {}\nerror {error}\n{speed} effective draws / s", self.sampler, self.label)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn a_sampler_for_whose_name_the_key_has_no_room_begins_a_row() {
+        let mut rows = Vec::new();
+        for letters in (1..100).step_by(3) {
+            let long = "m".repeat(15);
+            let samplers = [format!("{long}1"), format!("{long}2"), format!("{long}3"), "i".repeat(letters)];
+            let point = |sampler| FrontPoint { label: String::new(), sampler, error: 1.0, ess_per_s: 1.0 };
+            let plot = ParetoFrontPlot { error: String::new(), points: samplers.map(point).into() };
+            let mut scene = Scene::new(WIDTH, 200.0, "");
+            let y = plot.draw_key(&mut scene, 10.0);
+            let texts: Vec<&Text> = (scene.shapes.iter())
+                .filter_map(|shape| if let Shape::Text(text) = shape { Some(text) } else { None })
+                .collect();
+            // A gap of 34, the disc's 26, and the name.
+            let beside = texts[2].bounds().1.0 + 34.0 + 26.0;
+            let place = if beside + texts[3].width() > WIDTH - MARGIN { (MARGIN + 26.0, 44.0) } else { (beside, 10.0) };
+            assert!((texts[3].at.0 - place.0).abs() < 1e-9, "{:?} {place:?}", texts[3]);
+            assert_eq!((texts[3].at.1, y), (place.1, place.1));
+            rows.push(y);
+        }
+        assert_eq!((rows[0], rows[rows.len() - 1]), (10.0, 44.0), "both happen");
+    }
+}

@@ -83,7 +83,7 @@ fn in_bins(values: &[f64], bins: usize) -> Vec<u64> {
     let mut counts = vec![0; bins];
     for value in values {
         let bin = (value * bins as f64).ceil() as usize;
-        counts[bin.saturating_sub(1).min(bins - 1)] += 1;
+        counts[bin.saturating_sub(1)] += 1;
     }
     counts
 }

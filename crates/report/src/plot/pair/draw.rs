@@ -1,6 +1,6 @@
 //! Drawing of the pair plot: densities on the diagonal, pairs below it.
 //!
-//! How many dots and divergent draws are drawn stands here, with title, caption and key.
+//! How many dots and divergent draws are drawn, and in which colour, stands here, with title, caption and key.
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::grid::say;
@@ -223,6 +223,29 @@ fn draw_numbers(scene: &mut Scene, panel: &Panel, x: &Axis) {
         if at - half >= panel.left - room && at + half <= panel.right + room {
             scene.line(vec![(at, panel.bottom), (at, panel.bottom + 7.0)], MUTED, 1.5);
             scene.text(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn the_key_tells_how_many_divergent_draws_there_are_and_are_shown() {
+        for (divergent, words) in [
+            (0, "no transition diverged"),
+            (100, "100 divergent transitions"),
+            (101, "100 of 101 divergent transitions"),
+        ] {
+            let variable = PairVariable { name: "mu".to_owned(), draws: vec![0.5; 200], truth: None };
+            let plot = PairPlot { variables: vec![variable], divergent: (0..divergent).collect(), parameters: 1 };
+            let mut scene = Scene::new(WIDTH, 100.0, "");
+            plot.draw_key(&mut scene, 50.0);
+            // One variable has no pair, whose dots would be told about.
+            let [Shape::Disc { .. }, Shape::Text(text)] = &scene.shapes[..] else { panic!("{:?}", scene.shapes) };
+            assert_eq!(text.text, words);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Drawing of parallel coordinates, with its title, caption and key.
+//! Drawing of parallel coordinates, with its title, caption, key and colours.
 //!
 //! Rows run down the picture, so that names stand upright beside them.
 
@@ -117,5 +117,24 @@ fn draw_line(scene: &mut Scene, points: Vec<Point>, colour: super::super::palett
         [] => {}
         [at] => scene.disc(at, 3.0, colour),
         _ => scene.faint_line(points, colour, width, opacity),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn a_line_without_a_point_is_none_and_one_of_a_point_is_a_dot() {
+        let drawn = |points: &[Point]| {
+            let mut scene = Scene::new(WIDTH, 100.0, "");
+            draw_line(&mut scene, points.to_vec(), MUTED, 1.2, 0.22);
+            scene.shapes
+        };
+        assert!(drawn(&[]).is_empty());
+        assert_eq!(drawn(&[(1.0, 2.0)]), [Shape::Disc { at: (1.0, 2.0), radius: 3.0, colour: MUTED }]);
+        let points = vec![(1.0, 2.0), (3.0, 4.0)];
+        assert_eq!(drawn(&points), [Shape::Line { points, colour: MUTED, width: 1.2, opacity: 0.22 }]);
     }
 }

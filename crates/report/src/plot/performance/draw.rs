@@ -159,3 +159,45 @@ fn hatched(scene: &mut Scene, from: f64, to: f64, y: f64) {
         start += PITCH;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn words_about_a_range_stand_on_the_side_with_room() {
+        let axis = Axis::log((3600.0, 36_000.0), 700.0, 900.0);
+        for (wall_s, words, at, align) in [
+            ((7800.0, 36_000.0), "2 h 10 min to 10 h 0 min", axis.px(7800.0) - 12.0, Align::Right),
+            ((3600.0, 7200.0), "60 min to 2 h 0 min", axis.px(7200.0) + 12.0, Align::Left),
+        ] {
+            let result = PerformanceResult::Expected { wall_s };
+            let row = PerformanceRow { problem: String::new(), label: String::new(), result };
+            let mut scene = Scene::new(WIDTH, 100.0, "");
+            draw_row(&mut scene, &row, 50.0, 700.0, Some(&axis), None);
+            let expected = Text::new((at, 50.0), words, SMALL, MUTED).align(align);
+            assert_eq!(scene.shapes.last(), Some(&Shape::Text(expected)));
+        }
+    }
+
+    #[test]
+    fn a_bar_has_a_length_or_there_are_words_alone() {
+        let axis = Axis::log((1.0, 10.0), 100.0, 500.0);
+        let drawn = |value: f64| {
+            let mut scene = Scene::new(WIDTH, 100.0, "");
+            bar(&mut scene, Some(&axis), value, 50.0, 100.0, BLUE, "words".to_owned());
+            scene.shapes
+        };
+        let alone = [Shape::Text(Text::new((110.0, 50.0), "words", SMALL, MUTED))];
+        for value in [f64::NAN, 0.0, -1.0] {
+            assert_eq!(drawn(value), alone, "{value}");
+        }
+        for (value, end) in [(1.0, 102.0), (10.0, 500.0)] {
+            let points = vec![(100.0, 37.0), (end, 37.0), (end, 63.0), (100.0, 63.0)];
+            let words = Text::new((end + 12.0, 50.0), "words", SMALL, INK);
+            let expected = [Shape::Area { points, colour: BLUE, opacity: 1.0 }, Shape::Text(words)];
+            assert_eq!(drawn(value), expected, "{value}");
+        }
+    }
+}

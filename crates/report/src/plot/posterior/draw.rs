@@ -122,7 +122,7 @@ fn draw_interval(scene: &mut Scene, panel: &PosteriorPanel, x: &Axis, place: &Pa
     let y = base + 18.0;
     scene.rect((x.px(low), y - 5.0), (x.px(high).max(x.px(low) + 2.0), y + 5.0), INK, 1.0);
     let label = format!("89% HDI: {} to {}", significant(low, 4), significant(high, 4));
-    let text = Text::new((0.0, y + 28.0), label, SMALL, INK).align(Align::Center);
+    let text = Text::new((0.0, 0.0), label, SMALL, INK).align(Align::Center);
     let half = 0.5 * text.width();
     let centre = 0.5 * (x.px(low) + x.px(high));
     let centre = centre.clamp(place.left + half, (place.right - half).max(place.left + half));
@@ -143,4 +143,47 @@ fn draw_truth(scene: &mut Scene, truth: f64, x: &Axis, place: &Panel, base: f64)
     scene.line(vec![(at + inwards * 16.0, y - 10.0), (at, y), (at + inwards * 16.0, y + 10.0)], VERMILLION, 3.5);
     let label = format!("truth {}", significant(truth, 4));
     scene.text(Text::new((at + inwards * 70.0, y), label, SMALL, VERMILLION).align(align));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    fn place(right: f64) -> Panel {
+        Panel { left: 100.0, top: 50.0, right, bottom: 150.0 }
+    }
+
+    #[test]
+    fn an_arrow_points_to_a_truth_beyond_the_panel() {
+        let x = Axis::linear((0.0, 1.0), 100.0, 300.0);
+        for (truth, at, inwards, align) in [(9.0, 300.0, -1.0, Align::Right), (-9.0, 100.0, 1.0, Align::Left)] {
+            let mut scene = Scene::new(WIDTH, 200.0, "");
+            draw_truth(&mut scene, truth, &x, &place(300.0), 150.0);
+            let along = |pixels: f64| at + inwards * pixels;
+            let line = |points| Shape::Line { points, colour: VERMILLION, width: 3.5, opacity: 1.0 };
+            let words = if truth > 0.0 { "truth 9.000" } else { "truth -9.000" };
+            let expected = [
+                line(vec![(along(60.0), 74.0), (at, 74.0)]),
+                line(vec![(along(16.0), 64.0), (at, 74.0), (along(16.0), 84.0)]),
+                Shape::Text(Text::new((along(70.0), 74.0), words, SMALL, VERMILLION).align(align)),
+            ];
+            assert_eq!(scene.shapes, expected);
+        }
+    }
+
+    #[test]
+    fn the_words_of_an_interval_stand_below_it_and_inside_the_panel() {
+        let place = place(900.0);
+        let x = Axis::linear((0.0, 1.0), 100.0, 900.0);
+        for (hdi89, side) in [((0.0, 0.01), -1.0), ((0.4, 0.6), 0.0), ((0.99, 1.0), 1.0)] {
+            let draws = vec![0.5; 4];
+            let panel = PosteriorPanel { name: "p".to_owned(), draws, mean: 0.5, sd: 0.1, hdi89, truth: None };
+            let mut scene = Scene::new(WIDTH, 300.0, "");
+            draw_interval(&mut scene, &panel, &x, &place, 150.0);
+            let Some(Shape::Text(text)) = scene.shapes.last() else { panic!("{:?}", scene.shapes) };
+            let expected = 500.0 + side * (400.0 - 0.5 * text.width());
+            assert!((text.at.0 - expected).abs() < 1e-9 && text.at.1 == 196.0, "{text:?} {expected}");
+        }
+    }
 }

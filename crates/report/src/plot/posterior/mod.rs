@@ -96,6 +96,11 @@ mod tests {
         assert!(low < 0.0 && high > 1.5);
         let (_, high) = panel(Some(100.0)).range();
         assert!(high < 1.2, "a truth far out does not squeeze the density: {high}");
+        // The draws are nearly 1 from end to end: near is within one and a half of that.
+        for (truth, near) in [(-1.4, true), (-1.6, false), (2.4, true), (2.6, false)] {
+            let (low, high) = panel(Some(truth)).range();
+            assert_eq!(low < truth && truth < high, near, "{truth}");
+        }
         assert_eq!(PosteriorPanel { draws: vec![], hdi89: (f64::NAN, f64::NAN), ..panel(None) }.range(), (0.0, 1.0));
     }
 }

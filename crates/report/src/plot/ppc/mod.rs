@@ -84,7 +84,18 @@ mod tests {
         let step = mean[1].0 - mean[0].0;
         let mass: f64 = mean.iter().map(|point| point.1 * step).sum();
         assert!((mass - 1.0).abs() < 0.01, "{mass}");
+        assert_eq!((mean[0].0, mean[mean.len() - 1].0), (-5.0, 110.0));
         assert!(mean_curve(&[], (0.0, 1.0)).is_empty());
+    }
+
+    #[test]
+    fn a_density_has_no_bound_at_0_where_any_value_of_the_data_is_below() {
+        let positive = [0.1, 0.4, 0.7, 1.1, 1.3, 1.6, 2.0, 2.4];
+        for (observed, replicated, bounded) in [(1.0, 0.0, true), (-1.0, 2.0, false), (1.0, -2.0, false)] {
+            let plot = PpcPlot { observed: vec![observed], replicates: vec![vec![replicated]], statistics: vec![] };
+            let density = plot.density(&positive).unwrap();
+            assert_eq!(density.points().all(|(x, _)| x >= 0.0), bounded, "{observed} {replicated}");
+        }
     }
 
     #[test]

@@ -124,6 +124,8 @@ mod tests {
         odd.replicates[1] = vec![f64::NAN; 5];
         odd.replicates[2][0] = f64::INFINITY;
         let constant = PpcEcdfPlot { observed: vec![2.0], replicates: vec![vec![2.0]] };
+        let x = constant.functions().unwrap().x;
+        assert_eq!((x[0], x[POINTS - 1]), (1.0, 3.0), "around the only value");
         for (what, plot) in [("odd", odd), ("constant", constant), ("many", plot(2000, 700))] {
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{what}");
         }

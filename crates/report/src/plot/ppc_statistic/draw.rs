@@ -99,3 +99,27 @@ fn bars(scene: &mut Scene, statistic: &PredictiveStatistic, panel: &Panel, x: &A
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn up_to_three_statistics_fill_the_width_and_one_without_a_value_says_so_in_its_middle() {
+        for (number, left) in [(1, 40.0), (2, 930.0), (3, 40.0 + 2.0 * (1600.0 / 3.0 + 60.0))] {
+            let statistic = PredictiveStatistic {
+                name: "max".to_owned(),
+                observed: f64::NAN,
+                replicated: vec![],
+                p_value: f64::NAN,
+            };
+            let scene = PpcStatisticPlot { statistics: vec![statistic; number] }.scene().unwrap();
+            let Some(Shape::Text(text)) = scene.shapes.last() else { panic!("{:?}", scene.shapes) };
+            // The last panel goes to the margin; above it is the room of words, 92 pixels, and below it 76.
+            let middle = (0.5 * (left + 1760.0), scene.height - ROW + 0.5 * (92.0 + ROW - 76.0));
+            assert_eq!(text.text, "no finite value");
+            assert!((text.at.0 - middle.0).abs() < 1e-9 && (text.at.1 - middle.1).abs() < 1e-9, "{text:?} {middle:?}");
+        }
+    }
+}

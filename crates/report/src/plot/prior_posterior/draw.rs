@@ -179,11 +179,38 @@ fn draw_narrowing(scene: &mut Scene, narrowing: &Narrowing, place: &Panel) {
 
 #[cfg(test)]
 mod tests {
-    use super::magnification;
+    use super::super::super::scene::Shape;
+    use super::*;
 
     #[test]
     fn a_flat_prior_is_drawn_higher_by_a_round_number() {
-        let shown = [0.5, 0.05, 0.01, 0.001, 0.0, f64::NAN].map(|prior| magnification(prior, 1.0));
-        assert_eq!(shown, [1.0, 5.0, 20.0, 200.0, 1.0, 1.0]);
+        let shown = [0.5, 0.08, 0.05, 0.01, 0.001, 0.0, f64::NAN].map(|prior| magnification(prior, 1.0));
+        assert_eq!(shown, [1.0, 1.0, 5.0, 20.0, 200.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn draws_that_are_all_equal_are_an_upright_line() {
+        let place = Panel { left: 100.0, top: 110.0, right: 500.0, bottom: 410.0 };
+        let mut scene = Scene::new(WIDTH, 500.0, "");
+        spike(&mut scene, &[f64::NAN, 2.0, 2.0], &place, &place.x((0.0, 4.0)), BLUE);
+        spike(&mut scene, &[f64::NAN], &place, &place.x((0.0, 4.0)), ORANGE);
+        let points = vec![(300.0, 410.0), (300.0, 110.0)];
+        assert_eq!(scene.shapes, [Shape::Line { points, colour: BLUE, width: 4.0, opacity: 1.0 }]);
+    }
+
+    #[test]
+    fn a_panel_without_a_finite_draw_says_so_in_its_middle() {
+        let panel = PriorPosteriorPanel {
+            name: "mu".to_owned(),
+            prior: vec![f64::NAN; 4],
+            posterior: vec![f64::INFINITY; 4],
+            prior_sd: f64::NAN,
+            posterior_sd: f64::NAN,
+            truth: None,
+        };
+        let mut scene = Scene::new(WIDTH, 500.0, "");
+        draw_panel(&mut scene, &panel, &Panel { left: 100.0, top: 110.0, right: 500.0, bottom: 410.0 });
+        let expected = Text::new((300.0, 260.0), "no finite draw", SMALL, VERMILLION).align(Align::Center);
+        assert!(scene.shapes.contains(&Shape::Text(expected)), "{:?}", scene.shapes);
     }
 }

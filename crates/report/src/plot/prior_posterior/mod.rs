@@ -287,6 +287,11 @@ mod tests {
         let (low, high) = cauchy.range();
         assert!(low > -7.5 && high < 7.5, "{low} {high}");
         assert_eq!(panel(1.0, 0.5).width(), WidthMeasure::Sd);
+        // A normal distribution with these quartiles has this sd (scipy.stats.norm.ppf).
+        let draws = panel(1.0, 0.5).prior;
+        let normal = iqr(&draws) / 1.348_979_5;
+        assert_eq!(WidthMeasure::of_prior(&draws, 0.99 * HEAVY * normal), WidthMeasure::Sd);
+        assert_eq!(WidthMeasure::of_prior(&draws, 1.01 * HEAVY * normal), WidthMeasure::Iqr);
 
         // One such element of an array: all are compared by quartiles.
         let normal = panel(1.0, 0.5);

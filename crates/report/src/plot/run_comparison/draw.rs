@@ -223,11 +223,53 @@ fn share(fraction: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn a_ratio_that_has_no_bar_is_told_in_words() {
+        let x = Axis::log((0.5, 2.0), 100.0, 300.0);
+        for (ratio, words) in [(0.0, "0 ×"), (f64::NAN, "not measured")] {
+            let mut scene = Scene::new(WIDTH, 100.0, "");
+            draw_ratio(&mut scene, &RunRatio { name: "speed".to_owned(), ratio }, &x, 50.0);
+            assert_eq!(scene.shapes, [Shape::Text(Text::new((212.0, 50.0), words, SMALL, MUTED))]);
+        }
+    }
+
+    #[test]
+    fn differences_beyond_the_axis_are_tips_at_its_ends_with_their_numbers_beside_them() {
+        let panel = Panel { left: 100.0, top: 0.0, right: 300.0, bottom: 100.0 };
+        let row = RunDifference {
+            name: "mu".to_owned(),
+            z_mean: 20.0,
+            z_sd: -30.0,
+            relative_mean: 0.1,
+            relative_sd: 0.1,
+            wasserstein: 0.1,
+        };
+        let mut scene = Scene::new(WIDTH, 100.0, "");
+        draw_row(&mut scene, &row, &panel, &panel.x((-5.0, 5.0)), 50.0);
+        let tip = |at: f64, base: f64, colour| Shape::Area {
+            points: vec![(at, 50.0), (base, 41.0), (base, 59.0)],
+            colour,
+            opacity: 1.0,
+        };
+        let words = |at: f64, words: &str, align| {
+            Shape::Text(Text::new((at, 50.0), words, SMALL, VERMILLION).bold().align(align))
+        };
+        let expected = [
+            tip(100.0, 114.0, SD),
+            tip(300.0, 286.0, MEAN),
+            words(122.0, "sd −30.0", Align::Left),
+            words(278.0, "mean 20.0", Align::Right),
+        ];
+        assert_eq!(scene.shapes, expected);
+    }
 
     #[test]
     fn shares_have_a_sign_and_few_digits() {
         let shown = [0.0123, -0.5, 0.00001, 25.0, -4.2e7, f64::NAN].map(share);
         assert_eq!(shown, ["+1.23 %", "−50.0 %", "0.00 %", "+2,500 %", "−4e9 %", "NaN"]);
+        assert_eq!([0.0999, 0.09995].map(share), ["+9.99 %", "+10.0 %"]);
     }
 }

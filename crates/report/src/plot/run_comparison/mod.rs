@@ -117,6 +117,7 @@ mod tests {
         let mut many = plot(1003);
         many.rows[700].z_sd = -9.0;
         many.rows[3].z_mean = f64::NAN;
+        many.rows[5].z_sd = 4.0;
         assert_eq!(many.named().len(), 20);
         assert_eq!(many.named()[0].name, "mu_group[700]");
         assert_eq!(many.beyond(|row| row.z_sd, 4.0), (1, 1003));

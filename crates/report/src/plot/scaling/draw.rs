@@ -117,3 +117,69 @@ fn draw_line(scene: &mut Scene, one: &ScalingSeries, index: usize, x: &Axis, y: 
     }
     medians.iter().for_each(|point| scene.disc(place(point), 8.0, colour));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    fn one(points: &[(f64, f64)]) -> ScalingSeries {
+        ScalingSeries { name: "engine".to_owned(), points: points.to_vec() }
+    }
+
+    fn axes() -> (Axis, Axis) {
+        (Axis::log((1.0, 100.0), 100.0, 500.0), Axis::log((1.0, 100.0), 500.0, 100.0))
+    }
+
+    #[test]
+    fn names_of_lines_that_end_at_the_edges_stand_inside() {
+        let (x, y) = axes();
+        let panel = Panel { left: 100.0, top: 100.0, right: 500.0, bottom: 500.0 };
+        let (high, low) = (one(&[(1.0, 1.0), (100.0, 100.0)]), one(&[(1.0, 1.0), (100.0, 1.0)]));
+        let mut scene = Scene::new(WIDTH, 600.0, "");
+        draw_names(&mut scene, &[(0, &high), (1, &low)], &panel, &x, &y);
+        let places: Vec<_> = (scene.shapes.iter())
+            .filter_map(|shape| if let Shape::Text(text) = shape { Some((text.text.as_str(), text.at)) } else { None })
+            .collect();
+        // Two rows of words: room for half a name above, and for the slope and half a line below.
+        let expected = [
+            ("engine", (544.0, 114.0)),
+            ("slope 1.00", (544.0, 141.0)),
+            ("engine", (544.0, 469.0)),
+            ("slope 0.00", (544.0, 496.0)),
+        ];
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn the_guide_rises_for_times_and_falls_for_speeds() {
+        let (x, y) = axes();
+        for (measured, rises) in [(ScalingMeasure::Seconds, true), (ScalingMeasure::EssPerSecond, false)] {
+            let mut scene = Scene::new(WIDTH, 600.0, "");
+            guide(&mut scene, &x, &y, measured);
+            let (Some(Shape::Line { points: first, .. }), Some(Shape::Line { points: last, .. })) =
+                (scene.shapes.first(), scene.shapes.last())
+            else {
+                panic!("{:?}", scene.shapes)
+            };
+            assert!(first[0].0 < last[1].0);
+            assert_eq!(last[1].1 < first[0].1, rises, "pixels count from above");
+        }
+    }
+
+    #[test]
+    fn single_measurements_have_small_dots_only_beside_a_median() {
+        let (x, y) = axes();
+        for (series, expected) in [
+            (one(&[(1.0, 1.0), (10.0, 10.0)]), vec![8.0, 8.0]),
+            (one(&[(1.0, 1.0), (1.0, 2.0), (10.0, 10.0)]), vec![4.0, 4.0, 4.0, 8.0, 8.0]),
+        ] {
+            let mut scene = Scene::new(WIDTH, 600.0, "");
+            draw_line(&mut scene, &series, 0, &x, &y);
+            let dots: Vec<f64> = (scene.shapes.iter())
+                .filter_map(|shape| if let Shape::Disc { radius, .. } = shape { Some(*radius) } else { None })
+                .collect();
+            assert_eq!(dots, expected);
+        }
+    }
+}

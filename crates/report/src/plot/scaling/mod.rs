@@ -134,6 +134,13 @@ mod tests {
         assert_eq!(ScalingSeries { name: String::new(), points: vec![(2.0, 1.0), (2.0, 3.0)] }.slope(), None);
     }
 
+    /// A name and a slope take 62 pixels; up to eleven lines have the height of one.
+    #[test]
+    fn the_picture_grows_with_the_names_beside_it() {
+        let height = |lines: usize| plot(vec![series("a", 1.0, 1.0); lines]).scene().unwrap().height;
+        assert_eq!([11, 12, 20].map(|lines| height(lines) - height(1)), [0.0, 44.0, 540.0]);
+    }
+
     #[test]
     fn lines_that_end_together_and_odd_values() {
         let same: Vec<_> =

@@ -220,8 +220,39 @@ fn furthest<'a>(shown: &[&'a ShrunkGroup]) -> Vec<&'a ShrunkGroup> {
 
 fn size_colour(classes: &[usize], size: usize) -> Colour {
     match classes.iter().position(|&end| size <= end) {
-        _ if classes.len() < 2 => BLUE,
         Some(class) if class + 1 < classes.len() => SIZES[class],
         _ => SIZES[2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn classes_of_sizes_have_colours_from_the_smallest_to_the_largest() {
+        assert_eq!([1, 2, 9].map(|size| size_colour(&[9], size)), [BLUE; 3]);
+        assert_eq!([1, 2, 3, 9].map(|size| size_colour(&[2, 9], size)), [ORANGE, ORANGE, BLUE, BLUE]);
+        assert_eq!([2, 4, 5, 9].map(|size| size_colour(&[2, 4, 9], size)), [ORANGE, GREEN, BLUE, BLUE]);
+    }
+
+    #[test]
+    fn the_key_tells_the_sizes_of_groups_or_of_too_many_their_number() {
+        let group = |size| ShrunkGroup { label: String::new(), raw: 1.0, mean: 1.0, hdi89: (0.0, 2.0), size };
+        for (sizes, shown, words) in [
+            (&[1][..], 1, "a group of 1 observation"),
+            (&[7, 7][..], 2, "a group of 7 observations"),
+            (&[2, 3][..], 2, "3 observations"),
+            (&[2, 9][..], 1500, "3 to 9 observations"),
+            (&[2, 9][..], 1501, "1,501 groups: the darker a square, the more of them"),
+        ] {
+            let groups = sizes.iter().map(|&size| group(size)).collect();
+            let plot = ShrinkagePlot { name: "mu".to_owned(), groups, grand_mean: None };
+            let mut scene = Scene::new(WIDTH, 100.0, "");
+            plot.draw_key(&mut scene, 50.0, shown);
+            let Some(Shape::Text(text)) = scene.shapes.last() else { panic!("{:?}", scene.shapes) };
+            assert_eq!(text.text, words);
+        }
     }
 }

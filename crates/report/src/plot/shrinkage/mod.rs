@@ -140,6 +140,7 @@ mod tests {
         odd.grand_mean = Some(1e9);
         odd.groups[0].raw = f64::NAN;
         odd.groups[1].hdi89 = (f64::NAN, f64::INFINITY);
+        odd.groups[3].hdi89 = (f64::NAN, 50.0);
         odd.groups[2].label = "a very long name of a group ".repeat(9);
         let constant = ShrunkGroup { raw: 5.0, mean: 5.0, hdi89: (5.0, 5.0), ..plot(1).groups[0].clone() };
         let constant = ShrinkagePlot { groups: vec![constant; 7], grand_mean: None, ..plot(1) };

@@ -122,6 +122,20 @@ mod tests {
         assert!(arc.iter().all(|place| off(place) <= TOLERANCE));
         assert_eq!(data(&[(1, 1), (5, 1), (5, 3), (1, 3)], true), "M1 1h4v2h-4z");
         assert_eq!(data(&[(-1, -1)], false), "M-1-1");
+        assert_eq!(data(&[(1, 1), (1, 1)], false), "M1 1");
         assert_eq!(data(&[], false), "");
+        // Three on a line that is parallel to the first step of the search, which rounding keeps all.
+        assert_eq!(data(&[(0, 0), (9, 2), (16, 11), (23, 20), (35, 45)], false), "M0 0l9 2 14 18 12 25");
+        assert_eq!(visible(&[(0, 0), (50, 0), (100, 1)]), [(0, 0), (100, 1)], "half a unit off the line");
+    }
+
+    #[test]
+    fn steps_have_one_direction_where_one_is_a_positive_multiple_of_the_other() {
+        for (a, b) in [((1, 2), (2, 4)), ((1, -5), (2, -10)), ((3, 0), (1, 0)), ((0, -2), (0, -7))] {
+            assert!(same_direction(a, b), "{a:?} {b:?}");
+        }
+        for (a, b) in [((1, 2), (-2, -4)), ((1, 2), (2, 1)), ((2, 0), (0, 3)), ((1, 2), (1, 3)), ((1, 1), (0, 0))] {
+            assert!(!same_direction(a, b), "{a:?} {b:?}");
+        }
     }
 }

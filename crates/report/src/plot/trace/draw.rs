@@ -178,3 +178,41 @@ fn draw_densities(scene: &mut Scene, row: &TraceRow, panel: &Panel, x: &Axis) {
         scene.dashed((x.px(truth), panel.top), (x.px(truth), panel.bottom), INK, 2.5);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene;
+    use super::*;
+    use crate::sample::{Sample, Shape};
+
+    #[test]
+    fn a_row_without_a_finite_draw_says_so_in_its_middle() {
+        let shape = Shape { groups: 1, chains: 2, draws: 10, truth: false, divergences: false };
+        let mut row = Sample::new(shape).trace().rows.remove(0);
+        row.chains = vec![vec![f64::NAN; 10]; 2];
+        let panel = Panel { left: 100.0, top: 110.0, right: 300.0, bottom: 210.0 };
+        let mut scene = Scene::new(WIDTH, 300.0, "");
+        draw_densities(&mut scene, &row, &panel, &panel.x((0.0, 1.0)));
+        let expected = Text::new((200.0, 160.0), "no finite draw", SMALL, VERMILLION).align(Align::Center);
+        assert_eq!(scene.shapes.last(), Some(&scene::Shape::Text(expected)));
+    }
+
+    #[test]
+    fn small_ordinals_are_words() {
+        assert_eq!([2, 3, 4, 11].map(ordinal), ["second", "third", "4th", "11th"]);
+    }
+
+    #[test]
+    fn lines_are_thin_where_more_chains_than_the_key_names_lie_on_each_other() {
+        for (chains, trace, density) in [(8, 1.2, 2.5), (9, 0.7, 1.2)] {
+            let shape = Shape { groups: 1, chains, draws: 40, truth: false, divergences: false };
+            let scene = Sample::new(shape).trace().scene().unwrap();
+            let lines = |of: f64| {
+                let wide = |shape: &&scene::Shape| matches!(shape, scene::Shape::Line { width, .. } if *width == of);
+                scene.shapes.iter().filter(wide).count()
+            };
+            assert!(lines(trace) >= chains && lines(density) >= chains, "{chains}");
+            assert_eq!(lines(0.7) > 0, chains > MOST_KEYS);
+        }
+    }
+}

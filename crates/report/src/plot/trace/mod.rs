@@ -110,5 +110,6 @@ mod tests {
         let highest = points.iter().map(|p| p.1).fold(0.0, f64::max);
         assert_eq!(highest, chain.iter().copied().fold(0.0, f64::max));
         assert_eq!(thinned(&[1.0, f64::NAN, 3.0], 100), [(0, 1.0), (2, 3.0)]);
+        assert_eq!(thinned(&[1.0, 3.0, 2.0], 1), [(0, 1.0), (1, 3.0)]);
     }
 }
