@@ -82,11 +82,11 @@ pub(crate) fn threads(args: &MachineArgs) -> usize {
 /// When a GPU is asked for, although the work is done on the CPU only.
 pub(crate) fn only_cpu(args: &MachineArgs) -> Result<()> {
     match chosen(args)?.choice {
-        DeviceChoice::Cuda(_) => {
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
+        DeviceChoice::Cuda(_) | DeviceChoice::Several(_) | DeviceChoice::All => {
             let what = "--geweke: its chains move one by one, on the CPU: `--device cpu`";
             Err(UsageError(what.to_owned()).into())
         }
-        _ => Ok(()),
     }
 }
 
@@ -106,6 +106,8 @@ mod tests {
         assert_eq!(threads(&MachineArgs { threads: Some(all + 3), ..MachineArgs::default() }), all + 3);
         let on = |device| only_cpu(&MachineArgs { device: Some(device), ..MachineArgs::default() });
         assert!(on(DeviceChoice::Cpu).is_ok() && on(DeviceChoice::Auto).is_ok());
-        assert!(on(DeviceChoice::Cuda(Some(1))).unwrap_err().is::<UsageError>());
+        for device in ["cuda", "cuda:1", "cuda:0,1", "cuda:all"] {
+            assert!(on(device.parse().unwrap()).unwrap_err().is::<UsageError>(), "{device}");
+        }
     }
 }
