@@ -23,6 +23,8 @@ const MOST_IN_CI: usize = 5;
 pub(super) struct GeneratedOptions {
     /// Only those of these crates.
     crates: Vec<&'static str>,
+    /// Only those of files whose paths contain one of these.
+    files: Vec<String>,
     /// Only those in lines that have changed since this revision, with a build each.
     since: Option<String>,
     /// Only every n-th, from the k-th on: `K/N`.
@@ -33,7 +35,7 @@ pub(super) struct GeneratedOptions {
 
 impl Default for GeneratedOptions {
     fn default() -> Self {
-        Self { crates: CRATES.to_vec(), since: None, part: None, minutes: None }
+        Self { crates: CRATES.to_vec(), files: Vec::new(), since: None, part: None, minutes: None }
     }
 }
 
@@ -49,14 +51,20 @@ impl GeneratedOptions {
             let mut value = || rest.next().with_context(|| format!("{argument} needs a value"));
             match argument.as_str() {
                 "--crates" => options.crates = crates(value()?)?,
+                "--files" => options.files = value()?.split(',').map(str::to_owned).collect(),
                 "--since" => options.since = Some(value()?.clone()),
                 "--part" => options.part = Some(part(value()?)?),
                 "--minutes" => options.minutes = Some(minutes(value()?)?),
-                other => bail!("mutants --wiring takes --crates, --since, --part and --minutes, not {other:?}"),
+                other => {
+                    bail!("mutants --wiring takes --crates, --files, --since, --part and --minutes, not {other:?}")
+                }
             }
         }
         if options.since.is_some() && options.minutes.is_some() {
             bail!("--minutes goes without --since only: cargo-mutants ends when it has put in all");
+        }
+        if options.since.is_some() && !options.files.is_empty() {
+            bail!("--files goes without --since only: the lines of the change are what is put in");
         }
         Ok(options)
     }
@@ -95,7 +103,8 @@ pub(super) fn run(root: &Path, options: &GeneratedOptions) -> Result<TaskOutcome
         Some(_) => cargo_mutants.put_in(options.part),
         None => {
             let limit = options.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
-            one_build::run(&cargo_mutants, TrialOptions { crates: &options.crates, part: options.part, limit })
+            let GeneratedOptions { crates, files, part, .. } = options;
+            one_build::run(&cargo_mutants, TrialOptions { crates, files, part: *part, limit })
         }
     })
 }
@@ -249,11 +258,14 @@ mod tests {
             found,
             GeneratedOptions { since: Some("main".into()), part: Some((2, 9)), ..GeneratedOptions::default() }
         );
-        let found = parse(&["--crates", "runs,cli", "--minutes", "90"]).unwrap();
-        assert_eq!(
-            found,
-            GeneratedOptions { crates: vec!["runs", "cli"], minutes: Some(90), ..GeneratedOptions::default() }
-        );
+        let found = parse(&["--crates", "runs,cli", "--minutes", "90", "--files", "a.rs,plot/"]).unwrap();
+        let expected = GeneratedOptions {
+            crates: vec!["runs", "cli"],
+            files: vec!["a.rs".to_owned(), "plot/".to_owned()],
+            minutes: Some(90),
+            ..GeneratedOptions::default()
+        };
+        assert_eq!(found, expected);
         for (words, said) in [
             (&["--part", "0/3"][..], "--part 0/3"),
             (&["--part", "4/3"], "--part 4/3"),
@@ -262,6 +274,7 @@ mod tests {
             (&["--crates", "runs,cuda"], "--crates cuda: the crates are cli, report, diag"),
             (&["--minutes", "soon"], "--minutes soon"),
             (&["--minutes", "5", "--since", "main"], "without --since"),
+            (&["--files", "a.rs", "--since", "main"], "--files goes without --since"),
         ] {
             assert!(parse(words).unwrap_err().contains(said), "{words:?}");
         }

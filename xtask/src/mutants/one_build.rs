@@ -41,6 +41,8 @@ const TRIED: &str = "tried.jsonl";
 pub(super) struct TrialOptions<'a> {
     /// The trial is limited to the faults of these crates.
     pub(super) crates: &'a [&'static str],
+    /// The trial is limited to files whose paths contain one of these; all when empty.
+    pub(super) files: &'a [String],
     /// The trial is limited to every n-th of them, from the k-th on.
     pub(super) part: Option<(usize, usize)>,
     /// The trial ends after this long. Building, and running the tests once without a fault, are not counted.
@@ -115,8 +117,11 @@ pub(super) fn all_are_equivalent(cargo_mutants: &CargoMutants, names: &[String])
 fn chosen(faults: &[ListedFault], options: TrialOptions<'_>) -> Vec<usize> {
     let of_crate =
         |fault: &ListedFault| options.crates.iter().any(|name| fault.package.strip_prefix("octopus-") == Some(*name));
+    let of_file = |fault: &ListedFault| {
+        options.files.is_empty() || options.files.iter().any(|part| fault.file.contains(part.as_str()))
+    };
     let (k, n) = options.part.unwrap_or((1, 1));
-    let asked = |(_, fault): &(usize, &ListedFault)| of_crate(fault);
+    let asked = |(_, fault): &(usize, &ListedFault)| of_crate(fault) && of_file(fault);
     faults.iter().enumerate().filter(asked).map(|(number, _)| number).skip(k - 1).step_by(n).collect()
 }
 
@@ -154,17 +159,22 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn crates_and_parts_limit_the_faults() {
+    fn crates_files_and_parts_limit_the_faults() {
         let fault = |number: usize| {
-            json!({ "name": number.to_string(), "file": "a.rs", "genre": "FnValue", "replacement": "0",
+            let file = if number == 7 { "plot/b.rs" } else { "a.rs" };
+            json!({ "name": number.to_string(), "file": file, "genre": "FnValue", "replacement": "0",
                 "package": if number < 6 { "octopus-runs" } else { "octopus-cli" }, "function": null,
                 "span": { "start": { "line": 1, "column": 1 } } })
         };
         let faults = list::read(&json!((0..9).map(fault).collect::<Vec<_>>()).to_string()).unwrap();
-        let numbers =
-            |crates: &'static [&'static str], part| chosen(&faults, TrialOptions { crates, part, limit: None });
+        let numbers = |crates: &'static [&'static str], part| {
+            chosen(&faults, TrialOptions { crates, files: &[], part, limit: None })
+        };
         assert_eq!(numbers(&["cli"], None), [6, 7, 8]);
         assert_eq!(numbers(&["cli", "runs"], Some((2, 3))), [1, 4, 7]);
+        let files = ["plot/".to_owned()];
+        let options = TrialOptions { crates: &["cli", "runs"], files: &files, part: None, limit: None };
+        assert_eq!(chosen(&faults, options), [7]);
     }
 
     #[test]

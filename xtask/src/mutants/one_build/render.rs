@@ -68,6 +68,7 @@ impl Renderer<'_> {
                 format!("{}: ({chosen})", field.name)
             }
             SiteKind::Entry => entry(&on),
+            SiteKind::IteratorBody => iterator(&on, &part(&site.range)),
         };
         marks::site(on.iter().map(|alternative| alternative.fault), &written)
     }
@@ -119,6 +120,23 @@ fn entry(on: &[&Alternative]) -> String {
         format!(" if {} {{{}}}", asked(*fault), marks::branch(*fault, &format!("return {text};")))
     };
     on.iter().map(leave).collect()
+}
+
+/// Returns what is in a block that returns one of several iterators: those of the faults, or that of `body`.
+fn iterator(on: &[&Alternative], body: &str) -> String {
+    // The one after `others` that it is not.
+    let last = |others: usize, value: &str| {
+        format!("{}{value}{}", "::fault_switch::Either::Other(".repeat(others), ")".repeat(others))
+    };
+    let mut written = String::new();
+    for (others, Alternative { fault, text }) in on.iter().enumerate() {
+        let value = last(others, &format!("::fault_switch::Either::One({text})"));
+        let leave = marks::branch(*fault, &format!("return {value};"));
+        // Writing into a string does not fail.
+        let _ = write!(written, " if {} {{{leave}}}", asked(*fault));
+    }
+    // A closure: the body may leave at once, too.
+    written + " " + &last(on.len(), &format!("(move || {{{body}}})()")) + " "
 }
 
 #[cfg(test)]

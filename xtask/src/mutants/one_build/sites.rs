@@ -1,7 +1,7 @@
 //! The places of a file that faults change, found by reading it as the compiler does.
 //!
 //! Not found are places where nothing can be asked when the program runs: constants, types, and functions that return
-//! `impl Trait`, where a value of another type would be a second one.
+//! an `impl Trait` other than an iterator, where a value of another type would be a second one.
 
 use super::list::{Genre, ListedFault, Position};
 use anyhow::{Context, Result};
@@ -44,6 +44,8 @@ pub(super) enum SiteKind {
     Field(FieldSite),
     /// The begin of a function's block.
     Entry,
+    /// What is in the block of a function that returns `impl Iterator`: its value and that of a fault are of two types.
+    IteratorBody,
 }
 
 /// A field of a struct with a `..base`.
@@ -166,15 +168,23 @@ impl Finder<'_> {
     }
 
     fn function(&mut self, signature: &Signature, block: &syn::Block) {
-        if let ReturnType::Type(_, returned) = &signature.output
-            && self.text[range(returned)].contains("impl ")
-        {
+        let returned = match &signature.output {
+            ReturnType::Type(_, returned) => &self.text[range(returned)],
+            ReturnType::Default => "",
+        };
+        let iterator = returned.starts_with("impl ") && returned.contains("Iterator<");
+        if returned.contains("impl ") && !iterator {
             return;
         }
         let Some(first) = block.stmts.first() else { return };
         let Some(alternatives) = self.faults_at(first, Genre::FnValue) else { return };
         let begin = block.brace_token.span.open().byte_range().end;
-        self.add(begin..begin, SiteKind::Entry, alternatives);
+        if iterator {
+            let end = block.brace_token.span.close().byte_range().start;
+            self.add(begin..end, SiteKind::IteratorBody, alternatives);
+        } else {
+            self.add(begin..begin, SiteKind::Entry, alternatives);
+        }
     }
 }
 

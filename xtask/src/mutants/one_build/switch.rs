@@ -66,6 +66,40 @@ fn at_first(fault: u32) -> bool {
     chosen == fault
 }
 
+/// An iterator of one of two types.
+#[derive(Clone)]
+pub enum Either<A, B> {
+    One(A),
+    Other(B),
+}
+
+macro_rules! whichever {
+    ($either:expr, $iterator:ident => $value:expr) => {
+        match $either {
+            Either::One($iterator) => $value,
+            Either::Other($iterator) => $value,
+        }
+    };
+}
+
+impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for Either<A, B> {
+    type Item = A::Item;
+    fn next(&mut self) -> Option<A::Item> {
+        whichever!(self, iterator => iterator.next())
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        whichever!(self, iterator => iterator.size_hint())
+    }
+}
+
+impl<A: DoubleEndedIterator, B: DoubleEndedIterator<Item = A::Item>> DoubleEndedIterator for Either<A, B> {
+    fn next_back(&mut self) -> Option<A::Item> {
+        whichever!(self, iterator => iterator.next_back())
+    }
+}
+
+impl<A: ExactSizeIterator, B: ExactSizeIterator<Item = A::Item>> ExactSizeIterator for Either<A, B> {}
+
 fn from_environment() -> u32 {
     if let Some(path) = variable(REACHED) {
         NOTES.get_or_init(|| OpenOptions::new().create(true).truncate(false).write(true).open(path).ok());

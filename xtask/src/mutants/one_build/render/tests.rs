@@ -147,6 +147,26 @@ fn functions_return_at_once() {
 }
 
 #[test]
+fn iterators_of_another_type_are_returned_as_one_of_several() {
+    let source = "fn f() -> impl Iterator<Item = u8> { if a + b == 0 { return g(); } h() }";
+    let rows = [
+        (FnValue, "if a", "::std::iter::empty()"),
+        (FnValue, "if a", "::std::iter::once(1)"),
+        (BinaryOperator, "+", "-"),
+    ];
+    let text = plain(&rendered(source, &rows, &[2]));
+    assert_eq!(
+        text,
+        "fn f() -> impl Iterator<Item = u8> {if on(0) {return Either::One(::std::iter::empty());} if on(1) {return \
+         Either::Other(Either::One(::std::iter::once(1)));} Either::Other(Either::Other((move || {if a + b == 0 {return \
+         g();} h()})()))}"
+    );
+    assert!(plain(&rendered(source, &rows, &[])).contains("(move || {if (match (a, b)"), "places in it are found");
+    let listed = fault("fn f() -> impl Copy { 1 }", (FnValue, "1", "2"));
+    assert_eq!(sites::find("fn f() -> impl Copy { 1 }", &[(0, &listed)]).unwrap(), []);
+}
+
+#[test]
 fn sites_stand_in_each_other() {
     let source = "fn f() -> f64 {\n    // Größe\n    a * (b + -c) > d\n}";
     let rows = [
