@@ -356,6 +356,7 @@ mod tests {
         data_sets[7].outcome = Err("no start".to_owned());
         let (found, low) = (data_sets[9].outcome.as_mut().unwrap(), 5.0);
         (found.ess, found.rhat, found.divergences) = (low, 2.0, 3);
+        data_sets[11].outcome.as_mut().unwrap().ess = KEPT as f64 - 0.5;
         // As many as are kept are enough.
         data_sets[10].outcome.as_mut().unwrap().ess = KEPT as f64;
         data_sets.reverse();
@@ -363,7 +364,7 @@ mod tests {
         assert!(!judgement.calibrated && judgement.failed == 1 && judgement.data_sets == 50);
         assert_eq!(judgement.first_failure.as_deref(), Some("data set 7: no start"));
         let counted = (judgement.low_ess, judgement.high_rhat, judgement.diverging, judgement.divergences);
-        assert_eq!((counted, judgement.median_ess), ((1, 1, 1, 3), 100.0));
+        assert_eq!((counted, judgement.median_ess), ((2, 1, 1, 3), 100.0));
         let mut none = vec![CalibratedSet { number: 0, outcome: Err("why".to_owned()) }];
         let settings = CalibrationSettings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
         assert!(judge(&SchoolsSimulator::rubin(), &settings, &mut none, 1e-3).unwrap_err().to_string().contains("why"));

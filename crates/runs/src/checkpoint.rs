@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 
 const MAGIC: &[u8; 8] = b"OCTOCKPT";
 const VERSION: u32 = 1;
-const HEADER: usize = 8 + 4 + 4 + 8 + 32;
 
 /// The parts on disk when the checkpoint was taken; other parts in the folder were written later and are void.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,8 +20,7 @@ pub(crate) struct Manifest {
 pub(crate) fn encode(manifest: &Manifest, state: &[u8]) -> Result<Vec<u8>, String> {
     let manifest = serde_json::to_vec(manifest).map_err(|error| error.to_string())?;
     let manifest_len = u32::try_from(manifest.len()).map_err(|_| "the list of parts is too long".to_owned())?;
-    let mut bytes = Vec::with_capacity(HEADER + manifest.len() + state.len());
-    bytes.extend_from_slice(MAGIC);
+    let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&manifest_len.to_le_bytes());
     bytes.extend_from_slice(&(state.len() as u64).to_le_bytes());

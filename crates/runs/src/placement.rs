@@ -102,6 +102,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn turns_begin_with_all_chains_and_are_halved() {
+        let config = GpuConfig { slot_bytes: 1000, ..GpuConfig::default() };
+        let tried: Vec<_> = turns(&config, 5).map(|turn| (turn.chains_at_once, turn.slot_bytes)).collect();
+        assert_eq!(tried, [(5, 1000), (2, 500), (1, 250)]);
+    }
+
+    #[test]
     fn chains_are_where_the_place_is() {
         let cpu = Placement::open(&[Device::Cpu]).unwrap();
         assert!(cpu.is_cpu() && matches!(cpu.backend(), Backend::Cpu));

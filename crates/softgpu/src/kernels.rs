@@ -97,13 +97,8 @@ impl KernelSources {
         library: &Path,
     ) -> Result<(), Unavailable> {
         let header = doubles.join("src/kernel_host.hpp");
-        let mut arguments: Vec<OsString> = vec![
-            "-include".into(),
-            header.into(),
-            compiler.variant.optimisation().into(),
-            "-Wno-unknown-pragmas".into(),
-        ];
-        arguments.extend(flags.iter().map(OsString::from));
+        let mut arguments: Vec<OsString> = vec!["-include".into(), header.into(), "-Wno-unknown-pragmas".into()];
+        arguments.extend(compiler.variant.optimisation().iter().chain(flags).map(OsString::from));
         arguments.extend(self.include.iter().flat_map(|folder| ["-I".into(), folder.into()]));
         let search = [arguments.as_slice(), &["-DOCTOPUS_SOFTGPU_SEARCH".into()]].concat();
 

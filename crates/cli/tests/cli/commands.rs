@@ -53,7 +53,9 @@ fn sample_diagnose_plot_and_export() {
     assert!(plots.stderr.contains("no shrinkage: "), "{}", plots.stderr);
     run(dir.path(), "plot {}/run.nc --out {}/no --kind shrinkage").fails(3, &["which group"]);
     let json = run(dir.path(), "export {}/run --to zarr --out {}/run.zarr --json").succeeds().json();
-    assert!(json["groups"].as_array().unwrap().iter().any(|group| group == "observed_data"));
+    let has = |name: &str| json["groups"].as_array().unwrap().iter().any(|group| group == name);
+    assert!(has("observed_data"));
+    assert!(!["prior", "posterior_predictive", "log_likelihood"].into_iter().any(has), "nobody has asked for them");
 }
 
 #[test]

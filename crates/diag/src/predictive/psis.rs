@@ -101,9 +101,7 @@ pub fn pareto_convergence_rate(k: f64, samples: usize) -> f64 {
     }
     let power = s.powf(2.0 * k);
     let numerator = 2.0 * (k - 1.0) * s * power + (1.0 - 2.0 * k) * power + s * s;
-    let rate = numerator / ((s - 1.0) * (s - power));
-    // Not f64::max: it would hide NaN.
-    if rate < 0.0 { 0.0 } else { rate }
+    numerator / ((s - 1.0) * (s - power))
 }
 
 #[cfg(test)]
@@ -117,6 +115,9 @@ mod tests {
         assert_eq!((pareto_min_ss(-1.0), pareto_min_ss(0.5), pareto_min_ss(1.0)), (10.0, 100.0, f64::INFINITY));
         assert!(pareto_min_ss(f64::NAN).is_nan() && pareto_convergence_rate(f64::NAN, 100).is_nan());
         assert_eq!((pareto_convergence_rate(-0.1, 1000), pareto_convergence_rate(1.0, 1000)), (1.0, 0.0));
+        let rates =
+            (0..1000).flat_map(|i| [2, 3, 10, 1000, 100_000].map(|n| pareto_convergence_rate(f64::from(i) / 1e3, n)));
+        assert!(rates.into_iter().all(|rate| (0.0..=1.0).contains(&rate)));
         // Both limits are continuous, and the rate falls with k.
         let rate = |k| pareto_convergence_rate(k, 1000);
         assert!((rate(0.5 + 1e-6) - rate(0.5)).abs() < 1e-4 && (rate(1e-9) - 1.0).abs() < 1e-6);

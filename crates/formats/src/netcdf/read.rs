@@ -28,9 +28,13 @@ pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     // Into memory first: a file cut short while it is mapped would kill the process.
     let bytes = std::fs::read(path).map_err(FormatError::io("read", path))?;
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
-    let options = NcOpenOptions { max_read_bytes: MAX_VARIABLE_BYTES, ..NcOpenOptions::default() };
     let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
-    octopus_files::decode(|| decode(&storage, options, &unreadable), unreadable)
+    octopus_files::decode(|| decode(&storage, options(), &unreadable), unreadable)
+}
+
+/// How files are opened: no variable may take more memory than a trace's may.
+fn options() -> NcOpenOptions {
+    NcOpenOptions { max_read_bytes: MAX_VARIABLE_BYTES, ..NcOpenOptions::default() }
 }
 
 fn decode(
@@ -192,5 +196,30 @@ fn attribute_of(value: &NcAttrValue) -> Attribute {
         NcAttrValue::Floats(values) => list(values, |value| Attribute::F64(value.into())),
         NcAttrValue::Doubles(values) => list(values, Attribute::F64),
         NcAttrValue::UserDefined { values, .. } => Attribute::Text(format!("{values:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netcdf_writer::{NcFileBuilder, NcWriteFormat, NcWriteOptions};
+
+    #[test]
+    fn a_variable_above_the_limit_is_refused() {
+        let mut file = NcFileBuilder::new();
+        let draw = file.add_dimension("draw", 4).unwrap();
+        let variable = file.add_variable_path::<f64>("posterior/mu", &[draw]).unwrap();
+        file.write_variable(variable, &[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let bytes = file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 }).unwrap().1;
+        let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
+        let read = |most| {
+            let options = NcOpenOptions { max_read_bytes: most, ..options() };
+            let unreadable = |what: String| FormatError::Unreadable { path: "a.nc".into(), what };
+            decode(&storage, options, &unreadable).map_err(|error| error.to_string())
+        };
+        assert!(read(32).is_ok());
+        let told = read(31).unwrap_err();
+        assert!(told.contains("variable mu"), "{told}");
+        assert_eq!(options().max_read_bytes, MAX_VARIABLE_BYTES);
     }
 }

@@ -2,13 +2,14 @@
 
 mod checks;
 mod convergence;
+mod edges;
 mod reports;
 mod sample;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use octopus_report::{Charset, Figure, Format, ReportError, write_figures, write_report};
+use octopus_report::{Charset, Figure, Format, ReportError, render, write_figures, write_report};
 
 fn main() -> Result<(), ReportError> {
     let out = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
@@ -27,6 +28,12 @@ fn main() -> Result<(), ReportError> {
     draw("checks-100000-observations", &checks::of_many_observations)?;
     for (name, run) in convergence::RUNS {
         draw(&format!("convergence-{name}"), &|| convergence::of_run(run()))?;
+    }
+    for (kind, plots) in edges::all() {
+        for (name, plot) in plots {
+            render(&*plot, &out.join("edges").join(kind).join(name), Format::PngAndSvg)?;
+        }
+        println!("edges: {kind}");
     }
     for (name, shape) in reports::SHAPES {
         let (report, figures) = reports::of_run(shape);

@@ -9,6 +9,8 @@
 mod checks;
 #[path = "../../examples/gallery/convergence.rs"]
 mod convergence;
+#[path = "../../examples/gallery/edges.rs"]
+mod edges;
 #[path = "../../examples/gallery/reports.rs"]
 mod reports;
 #[path = "../../examples/gallery/sample.rs"]
@@ -25,13 +27,17 @@ use sha2::{Digest, Sha256};
 fn files(folder: &Path) -> String {
     let line = |entry: fs::DirEntry| {
         let bytes = fs::read(entry.path()).unwrap();
-        let hash: String = Sha256::digest(&bytes)[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{} {} {hash}", entry.file_name().display(), bytes.len())
+        format!("{} {} {}", entry.file_name().display(), bytes.len(), hash(&bytes))
     };
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let mut lines: Vec<String> = entries.filter(|entry| entry.file_name() != "report.json").map(line).collect();
     lines.sort();
     lines.join("\n")
+}
+
+/// The begin of the SHA-256 of `bytes`.
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..6].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn drawn(figures: &[Figure]) -> String {
@@ -67,6 +73,21 @@ on_record! {
     report_of_100_groups: report(1);
     report_of_1000_groups: report(2);
     report_of_many_chains: report(3);
+    forests: edges(0);
+    forests_of_runs: edges(1);
+    pairs: edges(2);
+    pareto_ks: edges(3);
+    energies: edges(4);
+    priors_and_posteriors: edges(5);
+}
+
+/// The pictures of one kind at the edges: a line for each.
+fn edges(kind: usize) -> String {
+    let line = |(name, plot): &edges::Named| {
+        let svg = plot.svg().unwrap();
+        format!("{name}: {} {}", svg.len(), hash(svg.as_bytes()))
+    };
+    edges::all()[kind].1.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn convergence(run: usize) -> String {

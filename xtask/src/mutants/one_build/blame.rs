@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
+use syn::Pat;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
@@ -86,6 +87,10 @@ impl<G: Fn(usize) -> Genre> Rendered<G> {
             let mut sites: Vec<usize> = message.spans.iter().find_map(|span| self.sites(span)).unwrap_or_default();
             if sites.is_empty() && message.code.as_ref().is_some_and(|code| code.code == NOT_EXHAUSTIVE) {
                 sites = message.spans.iter().find_map(|span| self.arms(span)).unwrap_or_default();
+            } else if sites.iter().all(|&fault| (self.genre)(fault) == Genre::FnValue) {
+                // Of several values of a function, which are types of their own, those before the last may compile.
+                sites.sort_unstable();
+                sites = sites.split_off(sites.len().saturating_sub(1));
             }
             if sites.is_empty() && blame.unexplained.len() < MOST_UNEXPLAINED {
                 blame.unexplained.extend(message.rendered);
@@ -124,16 +129,23 @@ impl<G: Fn(usize) -> Genre> Rendered<G> {
         (!faults.is_empty()).then_some(faults)
     }
 
-    /// The faults that leave out arms of the match over the value at the place.
+    /// The faults that leave out arms of the match over the value at the place: of one whose last arm takes all that
+    /// the others leave only that arm's, without which those before it may compile.
     fn arms(&mut self, span: &CompilerSpan) -> Option<Vec<usize>> {
         let (text, marks) = self.file(&span.file_name)?;
         let mut finder = MatchFinder { value: span.byte_start..span.byte_end, found: None };
         finder.visit_file(&syn::parse_file(text).ok()?);
-        let whole = finder.found?;
-        let inside =
-            marks.sites.iter().filter(|marked| whole.start <= marked.range.start && marked.range.end <= whole.end);
-        let faults: Vec<usize> = inside.flat_map(|marked| marked.faults.clone()).collect();
-        Some(faults.into_iter().filter(|&fault| (self.genre)(fault) == Genre::MatchArm).collect())
+        let (whole, rest) = finder.found?;
+        let inside = |range: &Range<usize>| {
+            let within = |marked: &&Marked| range.start <= marked.range.start && marked.range.end <= range.end;
+            marks.sites.iter().filter(within).flat_map(|marked| marked.faults.clone()).collect::<Vec<usize>>()
+        };
+        let (all, of_rest) = (inside(&whole), rest.map(|rest| inside(&rest)).unwrap_or_default());
+        let arms = |faults: Vec<usize>| -> Vec<usize> {
+            faults.into_iter().filter(|&fault| (self.genre)(fault) == Genre::MatchArm).collect()
+        };
+        let (all, of_rest) = (arms(all), arms(of_rest));
+        Some(if of_rest.is_empty() { all } else { of_rest })
     }
 }
 
@@ -144,13 +156,16 @@ fn contains(range: &Range<usize>, span: &CompilerSpan) -> bool {
 /// Looks for the match over the value at a place.
 struct MatchFinder {
     value: Range<usize>,
-    found: Option<Range<usize>>,
+    /// The match, and its last arm if that takes whatever is left.
+    found: Option<(Range<usize>, Option<Range<usize>>)>,
 }
 
 impl<'ast> Visit<'ast> for MatchFinder {
     fn visit_expr_match(&mut self, found: &'ast syn::ExprMatch) {
         if found.expr.span().byte_range() == self.value {
-            self.found = Some(found.span().byte_range());
+            let takes_all = |arm: &&syn::Arm| matches!(arm.pat, Pat::Wild(_) | Pat::Ident(_));
+            let rest = found.arms.last().filter(takes_all).map(|arm| arm.span().byte_range());
+            self.found = Some((found.span().byte_range(), rest));
         }
         visit::visit_expr_match(self, found);
     }
@@ -192,6 +207,8 @@ mod tests {
             assert_eq!(blamed(&text, place, "E2", Genre::MatchArm).left_over, BTreeSet::from([3, 4]), "{place}");
         }
         assert_eq!(blamed(&text, "fn", "E2", Genre::FnValue).unexplained, ["no"]);
+        // Values of a function are taken out one by one, from the last on.
+        assert_eq!(blamed(&text, "x", "E3", Genre::FnValue).left_over, BTreeSet::from([4]));
     }
 
     #[test]
@@ -202,5 +219,9 @@ mod tests {
         assert_eq!(blame.left_over, BTreeSet::new(), "the place is not the value's");
         let text = text.replace("match a ", "match value ");
         assert_eq!(blamed(&text, "value", "E0004", Genre::MatchArm).left_over, BTreeSet::from([5]));
+        // The one that takes all the rest goes first.
+        let rest = marks::site([6], " if !on(6)");
+        let text = text.replace("C => 2", &format!("rest{rest} => 2"));
+        assert_eq!(blamed(&text, "value", "E0004", Genre::MatchArm).left_over, BTreeSet::from([6]));
     }
 }

@@ -38,7 +38,7 @@ impl Placed {
 struct Source {
     path: PathBuf,
     text: String,
-    sites: Vec<sites::Site>,
+    found: sites::Found,
 }
 
 /// Puts `faults` into the folder's sources, unless they are there.
@@ -52,7 +52,10 @@ pub(super) fn place(workshop: &Workshop, folder: &Folder, faults: &[ListedFault]
     Folder::fetch(workshop)?;
     folder.write_switch(workshop, &CRATES, faults.len())?;
     let sources = read(workshop, folder, faults)?;
-    let mut placed = Placed { left_over: without_place(&sources, faults.len()), ..Placed::default() };
+    let not_compiling: BTreeSet<usize> = sources.iter().flat_map(|source| &source.found.no_program).copied().collect();
+    let mut left_over = without_place(&sources, faults.len());
+    left_over.retain(|fault| !not_compiling.contains(fault));
+    let mut placed = Placed { not_compiling, left_over };
     eprintln!("xtask: {} of {} faults cannot be asked about", placed.left_over.len(), faults.len());
     for round in 1..=MOST_ROUNDS {
         write(&sources, &placed)?;
@@ -81,15 +84,15 @@ fn read(workshop: &Workshop, folder: &Folder, faults: &[ListedFault]) -> Result<
     }
     let source = |(file, faults): (&str, Vec<(usize, &ListedFault)>)| {
         let text = fs::read_to_string(workshop.source().join(file)).with_context(|| format!("cannot read {file}"))?;
-        let sites = sites::find(&text, &faults).with_context(|| file.to_owned())?;
-        Ok(Source { path: folder.source().join(file), text, sites })
+        let found = sites::find(&text, &faults).with_context(|| file.to_owned())?;
+        Ok(Source { path: folder.source().join(file), text, found })
     };
     of_file.into_iter().map(source).collect()
 }
 
 /// Returns the faults that are at none of the places.
 fn without_place(sources: &[Source], faults: usize) -> BTreeSet<usize> {
-    let sites = sources.iter().flat_map(|source| &source.sites);
+    let sites = sources.iter().flat_map(|source| &source.found.sites);
     let placed: BTreeSet<usize> = sites.flat_map(|site| &site.alternatives).map(|one| one.fault).collect();
     (0..faults).filter(|fault| !placed.contains(fault)).collect()
 }
@@ -97,7 +100,7 @@ fn without_place(sources: &[Source], faults: usize) -> BTreeSet<usize> {
 fn write(sources: &[Source], placed: &Placed) -> Result<()> {
     let without: BTreeSet<usize> = placed.not_compiling.union(&placed.left_over).copied().collect();
     for source in sources {
-        let text = render::render(&source.text, &source.sites, &without);
+        let text = render::render(&source.text, &source.found.sites, &without);
         // Files that stay as they are need not be compiled again.
         if fs::read_to_string(&source.path).is_ok_and(|known| known == text) {
             continue;

@@ -1,7 +1,7 @@
 //! The text of a file with all of its faults in it, each behind the question whether it is on.
 
 use super::marks;
-use super::sites::{Alternative, FieldSite, Site, SiteKind};
+use super::sites::{Alternative, Field, FieldSite, Site, SiteKind};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -35,7 +35,8 @@ impl Renderer<'_> {
         let on: Vec<&Alternative> =
             site.alternatives.iter().filter(|alternative| !self.without.contains(&alternative.fault)).collect();
         let Some(first) = on.first() else { return self.range(site.range.clone(), inner) };
-        let part = |range| self.part(range, inner);
+        let part = |range: &Range<usize>| self.part(range, inner);
+        let value = |field: &Field| field.value.as_ref().map_or_else(|| field.name.clone(), part);
         // Operands are evaluated before the question, once; their names have a number that no other site has.
         let name = format!("__{}", site.alternatives[0].fault);
         let written = match &site.kind {
@@ -61,11 +62,19 @@ impl Renderer<'_> {
             SiteKind::Guard => format!("({})", choice_of(&on, str::to_owned, &part(&site.range))),
             SiteKind::ArmWithoutGuard => format!(" if !{}", asked(first.fault)),
             SiteKind::ArmWithGuard => format!("!{} && ({})", asked(first.fault), part(&site.range)),
-            SiteKind::Field(field) => {
-                let value = field.value.as_ref().map_or_else(|| field.name.clone(), part);
-                let of_base = of_base(field);
-                let chosen = choice_of(&on, |_| of_base.clone(), &value);
-                format!("{}: ({chosen})", field.name)
+            SiteKind::Field(FieldSite { field, base }) => {
+                let of_base = format!("({base}).{}", field.name);
+                format!("{}: ({})", field.name, choice_of(&on, |_| of_base.clone(), &value(field)))
+            }
+            SiteKind::Struct(made) => {
+                let fields = made.fields.iter().map(|field| {
+                    let of_field: Vec<&Alternative> = on.iter().copied().filter(|one| one.text == field.name).collect();
+                    let chosen = choice_of(&of_field, |of_base| format!("{name}.{of_base}"), &value(field));
+                    format!("{}: ({chosen}), ", field.name)
+                });
+                // The base is made before the fields, once.
+                let fields: String = fields.collect();
+                format!("(match ({}) {{ {name} => {} {{ {fields}..{name} }} }})", part(&made.base), made.path)
             }
             SiteKind::Entry => entry(&on),
             SiteKind::IteratorBody => iterator(&on, &part(&site.range)),
@@ -107,11 +116,6 @@ fn choice_of(on: &[&Alternative], with: impl Fn(&str) -> String, without: &str) 
 fn logic(fault: usize, and: bool, left: &str, right: &str) -> String {
     let (unlike, on) = (if and { "!=" } else { "==" }, asked(fault));
     format!("({{ let __{fault} = {left}; if __{fault} {unlike} {on} {{ {right} }} else {{ __{fault} }} }})")
-}
-
-/// Returns the value that a field has without one of its own.
-fn of_base(FieldSite { name, path, base, base_is_place, .. }: &FieldSite) -> String {
-    if *base_is_place { format!("({base}).{name}") } else { format!("{{ let base: {path} = {base}; base.{name} }}") }
 }
 
 /// Returns the statements that leave a function at once.

@@ -40,25 +40,39 @@ pub(super) enum SiteKind {
     ArmWithoutGuard,
     /// The guard of an arm that faults leave out.
     ArmWithGuard,
-    /// A field of a struct with a `..base`.
+    /// A field of a struct whose `..base` is a place.
     Field(FieldSite),
+    /// A struct whose `..base` is a value that is made; the text of each fault is the name of the field that it leaves
+    /// to the base.
+    Struct(StructSite),
     /// The begin of a function's block.
     Entry,
     /// What is in the block of a function that returns `impl Iterator`: its value and that of a fault are of two types.
     IteratorBody,
 }
 
-/// A field of a struct with a `..base`.
+/// A field of a struct whose `..base` is a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FieldSite {
+    pub(super) field: Field,
+    pub(super) base: String,
+}
+
+/// A struct whose `..base` is made there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StructSite {
+    /// The struct's path.
+    pub(super) path: String,
+    pub(super) fields: Vec<Field>,
+    pub(super) base: Range<usize>,
+}
+
+/// A field of a struct that is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
     pub(super) name: String,
     /// Where its value is; none where a variable of its name is meant.
     pub(super) value: Option<Range<usize>>,
-    /// The struct's path.
-    pub(super) path: String,
-    pub(super) base: String,
-    /// Whether the base is a place rather than a value that is made.
-    pub(super) base_is_place: bool,
 }
 
 /// One place of a file and the faults there.
@@ -71,31 +85,41 @@ pub(super) struct Site {
     pub(super) alternatives: Vec<Alternative>,
 }
 
-/// Returns the places of the faults in `text`, each before those inside it. Faults without a place are in none.
+/// What was found of the faults of a file. Faults without a place are in neither list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Each before those inside it.
+    pub(super) sites: Vec<Site>,
+    /// Faults that are no program: `||` beside a `let`.
+    pub(super) no_program: Vec<usize>,
+}
+
+/// Returns the places of the faults in `text`.
 ///
 /// # Errors
 /// When the text is no Rust.
-pub(super) fn find(text: &str, faults: &[(usize, &ListedFault)]) -> Result<Vec<Site>> {
+pub(super) fn find(text: &str, faults: &[(usize, &ListedFault)]) -> Result<Found> {
     let file = syn::parse_file(text).context("the file cannot be read as Rust")?;
     let mut known: HashMap<(Position, Genre), Vec<Alternative>> = HashMap::new();
     for &(fault, listed) in faults {
         let alternative = Alternative { fault, text: listed.replacement.clone() };
         known.entry((listed.span.start, listed.genre)).or_default().push(alternative);
     }
-    let mut finder = Finder { text, known, sites: Vec::new() };
+    let mut finder = Finder { text, known, sites: Vec::new(), no_program: Vec::new() };
     finder.visit_file(&file);
     let mut sites: Vec<(usize, Site)> = finder.sites.into_iter().enumerate().collect();
     // Of sites with one range the later was found around the earlier: pieces are visited first.
     sites.sort_by_key(|(order, site)| {
         (site.range.start, !site.range.is_empty(), Reverse(site.range.end), Reverse(*order))
     });
-    Ok(sites.into_iter().map(|(_, site)| site).collect())
+    Ok(Found { sites: sites.into_iter().map(|(_, site)| site).collect(), no_program: finder.no_program })
 }
 
 struct Finder<'a> {
     text: &'a str,
     known: HashMap<(Position, Genre), Vec<Alternative>>,
     sites: Vec<Site>,
+    no_program: Vec<usize>,
 }
 
 impl Finder<'_> {
@@ -117,6 +141,8 @@ impl Finder<'_> {
     fn binary(&mut self, binary: &syn::ExprBinary) {
         let logic = matches!(binary.op, BinOp::And(_) | BinOp::Or(_));
         if logic && (has_let(&binary.left) || has_let(&binary.right)) {
+            let faults = self.faults_at(&binary.op, Genre::BinaryOperator).unwrap_or_default();
+            self.no_program.extend(faults.iter().filter(|other| other.text == "||").map(|other| other.fault));
             return;
         }
         let Some(alternatives) = self.faults_at(&binary.op, Genre::BinaryOperator) else { return };
@@ -150,20 +176,27 @@ impl Finder<'_> {
 
     fn fields(&mut self, made: &syn::ExprStruct) {
         let Some(base) = &made.rest else { return };
-        for field in &made.fields {
-            let Some(alternatives) = self.faults_at(field, Genre::StructField) else { continue };
-            let name = match &field.member {
+        let base_is_place = matches!(**base, Expr::Path(_) | Expr::Field(_));
+        let (mut fields, mut left_to_base) = (Vec::new(), Vec::new());
+        for written in &made.fields {
+            let name = match &written.member {
                 Member::Named(name) => name.to_string(),
                 Member::Unnamed(index) => index.index.to_string(),
             };
-            let site = FieldSite {
-                name,
-                value: field.colon_token.as_ref().map(|_| range(&field.expr)),
-                path: self.text_of(&made.path),
-                base: self.text_of(base),
-                base_is_place: matches!(**base, Expr::Path(_) | Expr::Field(_)),
-            };
-            self.add(range(field), SiteKind::Field(site), alternatives);
+            let alternatives = self.faults_at(written, Genre::StructField).unwrap_or_default();
+            let field = Field { name, value: written.colon_token.as_ref().map(|_| range(&written.expr)) };
+            if base_is_place && !alternatives.is_empty() {
+                let site = FieldSite { field, base: self.text_of(base) };
+                self.add(range(written), SiteKind::Field(site), alternatives);
+                continue;
+            }
+            left_to_base
+                .extend(alternatives.into_iter().map(|other| Alternative { text: field.name.clone(), ..other }));
+            fields.push(field);
+        }
+        if !left_to_base.is_empty() {
+            let site = StructSite { path: self.text_of(&made.path), fields, base: range(base) };
+            self.add(range(made), SiteKind::Struct(site), left_to_base);
         }
     }
 

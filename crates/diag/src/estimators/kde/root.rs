@@ -77,23 +77,41 @@ mod tests {
         assert_eq!(brentq(|x| if x == 0.0 { f64::NAN } else { -1.0 }, 0.0, 1.0), None);
     }
 
-    /// `scipy.optimize.brentq` 1.17.1, `full_output=True`: the root to the last bit, and how often `f` was called.
+    /// Kind of function, its two parameters, the bracket, the bits of the root, and how often `f` was called.
+    type Row = (String, f64, f64, f64, f64, Option<u64>, u32);
+
+    /// `tests/brentq/expected.py`: the same steps to the same bits, and to no root where SciPy finds none.
     #[test]
     fn steps_are_those_of_scipy() {
-        type Case = (fn(f64) -> f64, f64, f64, f64, u32);
-        let cases: [Case; 4] = [
-            (|x| x * x * x - x - 1.0, -3.0, 2.0, 1.324_717_957_244_745_8, 10),
-            (|x| x / (1.0 + x * x) - 0.1, -4.0, 2.0, 0.101_020_514_433_642_75, 10),
-            (|x| x * x - 2e10, 0.0, 1e6, 141_421.356_237_309_52, 14),
-            (|x| if x < 123_456.7 { -1.0 } else { 1.0 }, 1e5, 1e6, 123_456.700_000_000_06, 55),
-        ];
-        for (f, low, high, root, calls) in cases {
+        let rows: Vec<Row> = serde_json::from_str(include_str!("../../../tests/brentq/expected.json")).unwrap();
+        assert!(rows.len() > 200);
+        for (kind, a, b, low, high, root, calls) in rows {
             let called = std::cell::Cell::new(0);
-            let counted = |x| {
+            let f = |x: f64| {
                 called.set(called.get() + 1);
-                f(x)
+                match &*kind {
+                    "cubic" => x * x * x - a * x - b,
+                    "rational" => (x - a) / (1.0 + (x - a) * (x - a)) - b,
+                    "flat" => (x - a) * (x - a) * (x - a) * (x - a) * (x - a) + b * (x - a),
+                    "step" => {
+                        if x < a {
+                            -b
+                        } else {
+                            1.0
+                        }
+                    }
+                    "kink" => {
+                        if x < a {
+                            (x - a) * b
+                        } else {
+                            x - a
+                        }
+                    }
+                    other => panic!("{other}"),
+                }
             };
-            assert_eq!((brentq(counted, low, high), called.get()), (Some(root), calls));
+            let found = brentq(f, low, high).map(f64::to_bits);
+            assert_eq!((found, called.get()), (root, calls), "{kind} {a} {b} {low} {high}");
         }
     }
 }

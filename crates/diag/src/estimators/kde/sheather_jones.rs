@@ -16,7 +16,8 @@ pub(super) fn bandwidth(counts: &[f64], size: usize, range: f64, otherwise: impl
     // One term fewer than there are: so does ArviZ.
     let terms: Vec<(f64, f64)> = (1..counts.len() - 1).map(|k| ((k * k) as f64, cosine[k] * cosine[k])).collect();
     let equation = FixedPoint { terms, n };
-    let time = brentq(|t| equation.at(t), 0.0, 0.01).filter(|&t| t > 0.0);
+    // At 0 the equation has no root: the estimated norm is finite.
+    let time = brentq(|t| equation.at(t), 0.0, 0.01);
     time.unwrap_or_else(|| (otherwise() / range).powi(2)).sqrt() * range
 }
 

@@ -107,8 +107,8 @@ impl EnergyPlot {
         let chains = self.bfmi.len().max(1);
         let x = panel.x((-0.5, chains as f64 - 0.5));
         let pitch = (panel.right - panel.left) / chains as f64;
-        // Chains are counted: no tick between two.
-        let every = chains.div_ceil(8);
+        // Chains are counted: no tick between two. Of long numbers fewer fit.
+        let every = chains.div_ceil(if chains < 1000 { 8 } else { 5 });
         for chain in (0..chains).step_by(every) {
             let at = (x.px(chain as f64), panel.bottom + 24.0);
             scene.text(Text::new(at, chain.to_string(), SMALL, MUTED).align(Align::Center));

@@ -101,7 +101,8 @@ impl ForestRow {
     }
 }
 
-fn rhat_text(rhat: f64) -> Text {
+/// R-hat, marked unless it is below its limit.
+pub(in crate::plot) fn rhat_text(rhat: f64) -> Text {
     let text = Text::new((0.0, 0.0), significant(rhat, 4), SMALL, MUTED);
     if rhat < limits::RHAT { text } else { Text { colour: VERMILLION, ..text.bold() } }
 }

@@ -5,6 +5,8 @@
 mod draw;
 mod many;
 
+pub(super) use draw::rhat_text;
+
 use octopus_trace::Dataset;
 
 use crate::draws;

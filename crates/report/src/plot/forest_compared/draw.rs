@@ -1,14 +1,14 @@
 //! Drawing of a forest of several runs, with its title, caption and key.
 
 use super::super::axis::Axis;
+use super::super::forest::rhat_text;
 use super::super::palette::{GRID, INK, MUTED, VERMILLION, series};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ComparedRow, ComparedSection, ForestComparisonPlot};
 use crate::error::ReportError;
-use crate::format::{count, significant};
-use octopus_diag::limits;
+use crate::format::count;
 
 /// Scalars side by side.
 const COLUMNS: usize = 3;
@@ -71,7 +71,8 @@ impl ForestComparisonPlot {
         let truth = truth.then(|| (VERMILLION, "the value that made the data".to_owned()));
         for (i, (colour, name)) in runs.chain(truth).enumerate() {
             let text = Text::new((0.0, 0.0), font::fit(&name, SMALL, Weight::Regular, 700.0), SMALL, INK);
-            if x > MARGIN && x + 46.0 + text.width() > WIDTH - MARGIN {
+            // The first one fits: names have 700 pixels at most.
+            if x + 46.0 + text.width() > WIDTH - MARGIN {
                 (x, y) = (MARGIN, y + 34.0);
             }
             if i < self.runs.len() {
@@ -163,11 +164,6 @@ impl ForestComparisonPlot {
             }
         }
     }
-}
-
-fn rhat_text(rhat: f64) -> Text {
-    let text = Text::new((0.0, 0.0), significant(rhat, 4), SMALL, MUTED);
-    if rhat < limits::RHAT { text } else { Text { colour: VERMILLION, ..text.bold() } }
 }
 
 #[cfg(test)]

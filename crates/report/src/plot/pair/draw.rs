@@ -101,6 +101,7 @@ impl PairPlot {
         let all = count(self.divergent.len() as u64);
         let words = match self.divergent.len() {
             0 => "no transition diverged".to_owned(),
+            1 => "1 divergent transition".to_owned(),
             n if n > shown => format!("{shown} of {all} divergent transitions"),
             _ => format!("{all} divergent transitions"),
         };
@@ -236,6 +237,7 @@ mod tests {
     fn the_key_tells_how_many_divergent_draws_there_are_and_are_shown() {
         for (divergent, words) in [
             (0, "no transition diverged"),
+            (1, "1 divergent transition"),
             (100, "100 divergent transitions"),
             (101, "100 of 101 divergent transitions"),
         ] {

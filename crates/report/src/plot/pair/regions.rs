@@ -213,5 +213,14 @@ mod tests {
         let two = Plane::of(&[(0.1, 0.5), (0.9, 0.5)]).unwrap();
         assert_eq!(two.outlines(two.level(0.9)).len(), 2);
         assert!(Plane::of(&[]).is_none());
+        let corner = Plane::of(&[(1.0, 1.0)]).unwrap();
+        assert!(corner.outlines(corner.level(0.9))[0].contains(&(1.0, 1.0)));
+    }
+
+    /// Cells have their middles at 0.5, 1.5, ... of 48.
+    #[test]
+    fn densities_are_read_between_the_middles_of_cells() {
+        let places = [0.0, 0.5 / 48.0, 0.5, 47.5 / 48.0, 1.0].map(neighbours);
+        assert_eq!(places, [(0, 1, 0.0), (0, 1, 0.0), (23, 24, 0.5), (47, 47, 0.0), (47, 47, 0.0)]);
     }
 }

@@ -83,7 +83,7 @@ fn draw_panel(scene: &mut Scene, panel: &PriorPosteriorPanel, place: &Panel) {
     let [prior, posterior] = [0, 1].map(|i: usize| densities[i].1.as_ref().map_or(0.0, Density::peak));
     let times = magnification(prior, posterior);
     let peak = posterior.max(times * prior);
-    let height = if peak > 0.0 { 1.06 * peak } else { 1.0 };
+    let height = 1.06 * peak;
     if times > 1.0 {
         // At the side where the posterior is not.
         let mode = densities[1].1.as_ref().and_then(|d| d.points().max_by(|a, b| a.1.total_cmp(&b.1)));
@@ -186,6 +186,8 @@ mod tests {
     fn a_flat_prior_is_drawn_higher_by_a_round_number() {
         let shown = [0.5, 0.08, 0.05, 0.01, 0.001, 0.0, f64::NAN].map(|prior| magnification(prior, 1.0));
         assert_eq!(shown, [1.0, 1.0, 5.0, 20.0, 200.0, 1.0, 1.0]);
+        // A posterior of one value is a spike, beside which no height would be enough.
+        assert_eq!([magnification(1.0, f64::INFINITY), magnification(-1.0, 1.0)], [1.0, 1.0]);
     }
 
     #[test]

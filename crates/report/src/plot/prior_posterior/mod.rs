@@ -265,6 +265,14 @@ mod tests {
     }
 
     #[test]
+    fn six_elements_have_a_panel_each() {
+        let groups = group(&[("six", 6)]);
+        let rows: Vec<SummaryRow> = (0..6).map(|i| row(&format!("six[{i}]"), 1.0)).collect();
+        let plot = PriorPosteriorPlot::from_groups(&groups, &rows, &groups, &rows);
+        assert_eq!((plot.panels.len(), plot.narrowings.len()), (6, 0));
+    }
+
+    #[test]
     fn a_posterior_a_thousand_times_narrower_can_still_be_seen() {
         let (low, high) = panel(1000.0, 1.0).range();
         let width = 2.0 * 3f64.sqrt();
@@ -272,6 +280,12 @@ mod tests {
         let (low, high) = panel(2.0, 1.0).range();
         assert!(low < -3.4 && high < 3.8, "the prior is whole: {low} {high}");
         assert_eq!(panel(1.0, 2.0).change(), "2.00 times wider");
+        let changes = [0.994, 0.995, 1.0, 1.0049, 1.005].map(|prior| panel(prior, 1.0).change());
+        let [wider, narrower] = ["1.01 times wider", "1.00 times narrower"];
+        assert_eq!(changes, [wider, "as wide as before", "as wide as before", "as wide as before", narrower]);
+        // A posterior of one value has no width that the prior could be shown in units of: it is shown whole.
+        let one = PriorPosteriorPanel { posterior: vec![0.0; 9], ..panel(1.0, 0.0) };
+        assert_eq!(one.range(), widened(bulk(&one.prior, 0.005), 0.04));
         assert_eq!(panel(1.0, 0.0).change(), "change of width not defined");
     }
 
@@ -292,6 +306,9 @@ mod tests {
         let normal = iqr(&draws) / 1.348_979_5;
         assert_eq!(WidthMeasure::of_prior(&draws, 0.99 * HEAVY * normal), WidthMeasure::Sd);
         assert_eq!(WidthMeasure::of_prior(&draws, 1.01 * HEAVY * normal), WidthMeasure::Iqr);
+        assert_eq!(WidthMeasure::of_prior(&draws, HEAVY * iqr(&draws) / NORMAL_IQR), WidthMeasure::Sd);
+        // Draws that are nearly all equal have no quartiles to compare.
+        assert_eq!(WidthMeasure::of_prior(&[1.0, 1.0, 1.0, 1.0, 1.0, 9.0], 3.3), WidthMeasure::Sd);
 
         // One such element of an array: all are compared by quartiles.
         let normal = panel(1.0, 0.5);

@@ -6,7 +6,7 @@ use super::*;
 fn rendered(source: &str, rows: &[(Genre, &str, &str)], without: &[usize]) -> String {
     let listed: Vec<ListedFault> = rows.iter().map(|row| fault(source, *row)).collect();
     let numbered: Vec<(usize, &ListedFault)> = listed.iter().enumerate().collect();
-    let sites = sites::find(source, &numbered).unwrap();
+    let sites = sites::find(source, &numbered).unwrap().sites;
     let placed: usize = sites.iter().map(|site| site.alternatives.len()).sum();
     assert_eq!(placed, rows.len(), "some faults have no place: {sites:?}");
     // Without faults the sources are as they were.
@@ -83,7 +83,8 @@ fn logic_stays_short() {
 fn conditions_that_take_apart_are_left_alone() {
     let source = "fn f() { if a && let Some(b) = c {} }";
     let listed = fault(source, (BinaryOperator, "&&", "||"));
-    assert_eq!(sites::find(source, &[(0, &listed)]).unwrap(), []);
+    let found = sites::find(source, &[(0, &listed)]).unwrap();
+    assert_eq!((found.sites, found.no_program), (Vec::new(), vec![0]), "that is no program");
 }
 
 #[test]
@@ -128,13 +129,13 @@ fn arms_are_left_out_by_a_guard() {
 
 #[test]
 fn fields_are_left_to_the_base() {
-    let source = "fn f() -> S { S { a: 1 + g(), b, ..T::new() }; S { c: 2, ..self.base } }";
+    let source = "fn f() -> S { S { a: 1 + g(), b, d: 3, ..T::new() }; S { c: 2, ..self.base } }";
     let rows = [(StructField, "a: 1", ""), (StructField, "b, ", ""), (StructField, "c: 2", "")];
     let text = plain(&rendered(source, &rows, &[]));
     assert_eq!(
         text,
-        "fn f() -> S {S {a: (if on(0) {{let base: S = T::new(); base.a}} else {1 + g()}), b: (if on(1) {{let base: S = \
-         T::new(); base.b}} else {b}), ..T::new()}; S {c: (if on(2) {(self.base).c} else {2}), ..self.base}}"
+        "fn f() -> S {(match (T::new()) {__0 => S {a: (if on(0) {__0.a} else {1 + g()}), b: (if on(1) {__0.b} else \
+         {b}), d: ({3}), ..__0}}); S {c: (if on(2) {(self.base).c} else {2}), ..self.base}}"
     );
 }
 
@@ -163,7 +164,8 @@ fn iterators_of_another_type_are_returned_as_one_of_several() {
     );
     assert!(plain(&rendered(source, &rows, &[])).contains("(move || {if (match (a, b)"), "places in it are found");
     let listed = fault("fn f() -> impl Copy { 1 }", (FnValue, "1", "2"));
-    assert_eq!(sites::find("fn f() -> impl Copy { 1 }", &[(0, &listed)]).unwrap(), []);
+    let none = sites::Found::default();
+    assert_eq!(sites::find("fn f() -> impl Copy { 1 }", &[(0, &listed)]).unwrap(), none);
 }
 
 #[test]
@@ -191,8 +193,8 @@ fn what_the_compiler_evaluates_has_no_place() {
         "const A: u8 = 1 << 2; const fn f() -> u8 { 1 - 1 } fn g(a: [u8; 1 * 2]) -> impl Fn() { [0; 3 + 4]; h }";
     for begin in ["<<", "- 1", "* 2", "+ 4"] {
         let listed = fault(source, (BinaryOperator, begin, "/"));
-        assert_eq!(sites::find(source, &[(0, &listed)]).unwrap(), [], "{begin}");
+        assert_eq!(sites::find(source, &[(0, &listed)]).unwrap(), sites::Found::default(), "{begin}");
     }
     let listed = fault(source, (FnValue, "[0; 3", "Default::default()"));
-    assert_eq!(sites::find(source, &[(0, &listed)]).unwrap(), []);
+    assert_eq!(sites::find(source, &[(0, &listed)]).unwrap(), sites::Found::default());
 }
