@@ -237,7 +237,8 @@ fn own(dir: &Path, words: &str) -> Answer {
 #[test]
 fn it_is_sampled_to_its_exact_posterior() {
     let dir = tempfile::tempdir().unwrap();
-    own(dir.path(), "sample --help").succeeds();
+    let help = own(dir.path(), "sample --help");
+    assert!(help.succeeds().stdout.contains("(one-mean)"), "an option says whose it is: {}", help.stdout);
     let found = own(dir.path(), "sample one-mean --prior-sd 0.5 --draws 4000 --device cpu --json --out {}/run");
     let found = found.succeeds().json();
     // 8 / (4 + 4) and 8^-1/2; four standard errors of some 5000 effective draws.

@@ -153,16 +153,13 @@ fn draw_list(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
     panel.bottom - top + BELOW
 }
 
-/// The key of a block without labels: what each colour is. Returns where it ends.
-pub(super) fn draw_key(scene: &mut Scene, (x, y): Point, (thick, thin): (Colour, Colour), truth: bool) -> f64 {
+/// The key of a block without labels: what each colour is.
+pub(super) fn draw_key(scene: &mut Scene, (x, y): Point, (thick, thin): (Colour, Colour), truth: bool) {
     let mut end = key(scene, (x, y), INK, false, "mean");
     end = key(scene, (end + 28.0, y), thick, false, "50% HDI");
     end = key(scene, (end + 28.0, y), thin, false, "89% HDI");
     if truth {
         scene.disc((end + 40.0, y), 6.0, VERMILLION);
-        let text = Text::new((end + 54.0, y), "truth", SMALL, INK);
-        end += 54.0 + text.width();
-        scene.text(text);
+        scene.text(Text::new((end + 54.0, y), "truth", SMALL, INK));
     }
-    end
 }

@@ -150,6 +150,23 @@ mod tests {
     }
 
     #[test]
+    fn four_arrays_and_every_scalar_are_shown() {
+        let mut posterior = Dataset::default();
+        let mut rows = Vec::new();
+        for (name, elements) in [("a", 2), ("b", 3), ("mu", 1), ("c", 2), ("d", 2), ("e", 2), ("nu", 1)] {
+            let axes = [("chain", 1), ("draw", 4), ("j", elements)];
+            let axes = if elements == 1 { &axes[..2] } else { &axes[..] };
+            let values = Values::F64((0..4 * elements).map(|i| i as f64).collect());
+            posterior.insert(name, Array::new(axes.iter().copied(), values));
+            rows.extend((0..elements).map(|j| summary(&format!("{name}[{j}]"), 1.0)));
+            rows.push(summary(name, 1.0));
+        }
+        let plot = ForestPlot::from_posterior(&posterior, &rows);
+        let names: Vec<&str> = plot.sections.iter().map(|section| section.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "mu", "c", "d", "nu"]);
+    }
+
+    #[test]
     fn coverage_and_rows_about_their_means() {
         let row = |mean: f64, truth| ForestRow {
             label: String::new(),

@@ -124,7 +124,6 @@ impl ParetoKPlot {
         for (((_, colour, words), at), place) in lines.into_iter().zip(heights).zip(places) {
             scene.dashed((panel.left, at), (panel.right + SIDE, at), colour, 2.0);
             labels.keep_free((panel.left, at - 2.0), (panel.right, at + 2.0));
-            let words = font::fit(&words, SMALL, Weight::Regular, NAMES - 12.0);
             scene.text(Text::new((panel.right + SIDE + 12.0, place), words, SMALL, INK));
         }
     }
