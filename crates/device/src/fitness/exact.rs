@@ -213,6 +213,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_factor_turns_signs() {
+        assert_eq!(FACTOR.signum(), -1.0);
+    }
+
+    #[test]
     fn products_are_of_three_different_sides() {
         let sides = [1, 4, 37].map(shape_around).map(|shape| (shape.m, shape.k, shape.n));
         assert_eq!(sides, [(6, 1, 1), (9, 4, 1), (42, 37, 34)]);

@@ -85,6 +85,13 @@ mod tests {
     }
 
     #[test]
+    fn corners_have_both_signs() {
+        let corners = CORNERS.map(f64::to_bits);
+        let has = |x: f64| corners.contains(&x.to_bits());
+        assert!([0.0, 1.0, f64::INFINITY].into_iter().all(|x| has(x) && has(-x)) && has(-87.0));
+    }
+
+    #[test]
     fn corners_come_only_where_there_is_room() {
         assert!(numbers_with_corners::<f32>(100, 0)[6].is_nan());
         assert_eq!(numbers_with_corners::<f32>(5, 0), numbers::<f32>(5, 0));
