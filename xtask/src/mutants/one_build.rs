@@ -23,7 +23,7 @@ mod trial;
 use super::equivalent::Equivalents;
 use super::generated::CargoMutants;
 use crate::run::TaskOutcome;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use folder::Folder;
 use list::ListedFault;
 use placed::Placed;
@@ -58,6 +58,9 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
     let faults = list::read(&cargo_mutants.list()?)?;
     let lines = list::source_lines(workshop.source(), &faults)?;
     let chosen = chosen(&faults, options);
+    if chosen.is_empty() {
+        bail!("no fault is in the files, crates and part that are asked for");
+    }
     let folder = Folder::open(workshop, &faults)?;
     let placed = placed::place(workshop, &folder, &faults)?;
     let tests = suite::list(&folder)?;

@@ -249,6 +249,21 @@ mod tests {
         assert_eq!([percent(0.89), percent(0.955), percent(1.0), percent(0.94)], ["89", "95.5", "100", "94"]);
     }
 
+    /// The names are read by other programs and by scripts of the page.
+    #[test]
+    fn columns_have_their_names_and_limits() {
+        let names = |columns: &[Column]| columns.iter().map(|column| (column.name, column.key)).collect::<Vec<_>>();
+        let mcse = [("mcse_mean", "mcse"), ("mcse_sd", "mcse_sd")];
+        let rest = [("ess_bulk", "bulk"), ("ess_tail", "tail"), ("r_hat", "rhat")];
+        assert_eq!(names(&TEXT[3..]), [mcse.as_slice(), &rest].concat());
+        let limits = TEXT[5..].iter().map(|column| column.limit).collect::<Vec<_>>();
+        let ess = Some(Limit::Above(400.0));
+        assert_eq!(
+            (&limits, TEXT[..5].iter().any(|column| column.limit.is_some())),
+            (&vec![ess, ess, Some(Limit::Below(1.01))], false)
+        );
+    }
+
     #[test]
     fn a_limit_is_not_met_by_itself() {
         for (limit, met) in [(Limit::Below(400.0), [true, false, false]), (Limit::Above(400.0), [false, false, true])] {

@@ -16,19 +16,31 @@ FUNCTIONS = {
     "flat": lambda x, a, b: (x - a) * (x - a) * (x - a) * (x - a) * (x - a) + b * (x - a),
     "step": lambda x, a, b: -b if x < a else 1.0,
     "kink": lambda x, a, b: (x - a) * b if x < a else x - a,
+    "square": lambda x, a, b: a * x * x - b,
 }
 
-rows = []
-for name, function in FUNCTIONS.items():
+# The last two have roots so large that the tolerance is that of their size.
+CASES = [
+    ("cubic", 1.0, 1.0, -3.0, 2.0),
+    ("rational", 0.0, 0.1, -4.0, 2.0),
+    ("square", 1.0, 2e10, 0.0, 1e6),
+    ("step", 123_456.7, 1.0, 1e5, 1e6),
+]
+
+for name in ["cubic", "rational", "flat", "step", "kink"]:
     for k in range(24):
         a = 0.3 + 0.41 * k
         b = {"cubic": 1.7 + k, "rational": 0.4 - 0.03 * k, "flat": 1e-9 * k, "step": 0.5**k, "kink": 3.0**(k - 12)}[name]
         for low, high in [(-2.0 - k, 11.0 + 0.7 * k), (a - 5e-3 * (k + 1), a + 1.0 / (k + 1)), (1e4 + k, -1e3 * k - 7.0)]:
-            values = function(low, a, b), function(high, a, b)
-            if values[0] * values[1] > 0.0 or name == "rational" and abs(high - low) > 100.0:
-                continue
-            root, report = brentq(function, low, high, args=(a, b), xtol=2e-12, full_output=True, disp=False)
-            found = struct.unpack("<Q", struct.pack("<d", root))[0] if report.converged else None
-            rows.append([name, a, b, low, high, found, report.function_calls])
+            CASES.append((name, a, b, low, high))
+
+rows = []
+for name, a, b, low, high in CASES:
+    function = FUNCTIONS[name]
+    if function(low, a, b) * function(high, a, b) > 0.0 or name == "rational" and abs(high - low) > 100.0:
+        continue
+    root, report = brentq(function, low, high, args=(a, b), xtol=2e-12, full_output=True, disp=False)
+    found = struct.unpack("<Q", struct.pack("<d", root))[0] if report.converged else None
+    rows.append([name, a, b, low, high, found, report.function_calls])
 
 print("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]")

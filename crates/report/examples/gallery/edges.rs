@@ -9,17 +9,15 @@ use octopus_report::{
 /// A picture and its name.
 pub(crate) type Named = (String, Box<dyn Plot>);
 
-/// All of these pictures, by kind.
-pub(crate) fn all() -> [(&'static str, Vec<Named>); 6] {
-    [
-        ("forests", boxed(forests())),
-        ("forests of runs", boxed(forests_of_runs())),
-        ("pairs", boxed(pairs())),
-        ("Pareto k", boxed(pareto_ks())),
-        ("energies", boxed(energies())),
-        ("priors and posteriors", boxed(priors_and_posteriors())),
-    ]
-}
+/// The kinds of these pictures, by name.
+pub(crate) const KINDS: [(&str, fn() -> Vec<Named>); 6] = [
+    ("forests", || boxed(forests())),
+    ("forests of runs", || boxed(forests_of_runs())),
+    ("pairs", || boxed(pairs())),
+    ("Pareto k", || boxed(pareto_ks())),
+    ("energies", || boxed(energies())),
+    ("priors and posteriors", || boxed(priors_and_posteriors())),
+];
 
 fn boxed<P: Plot + 'static>(plots: Vec<(String, P)>) -> Vec<Named> {
     plots.into_iter().map(|(name, plot)| (name, Box::new(plot) as Box<dyn Plot>)).collect()

@@ -29,8 +29,8 @@ fn main() -> Result<(), ReportError> {
     for (name, run) in convergence::RUNS {
         draw(&format!("convergence-{name}"), &|| convergence::of_run(run()))?;
     }
-    for (kind, plots) in edges::all() {
-        for (name, plot) in plots {
+    for (kind, plots) in edges::KINDS {
+        for (name, plot) in plots() {
             render(&*plot, &out.join("edges").join(kind).join(name), Format::PngAndSvg)?;
         }
         println!("edges: {kind}");

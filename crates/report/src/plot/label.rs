@@ -239,6 +239,19 @@ mod tests {
     use super::super::scene::flaws;
     use super::*;
 
+    /// Each direction and, for each, those with the other signs.
+    #[test]
+    fn sixteen_ways_are_tried() {
+        let all: Vec<(u64, u64)> = WAYS.iter().map(|way| (way.0.to_bits(), way.1.to_bits())).collect();
+        for (x, y) in WAYS {
+            for mirrored in [(x, y), (-x, y), (x, -y)] {
+                // 0 and -0 are one.
+                let (x, y) = (mirrored.0 + 0.0, mirrored.1 + 0.0);
+                assert_eq!(all.iter().filter(|way| **way == (x.to_bits(), y.to_bits())).count(), 1, "{x} {y}");
+            }
+        }
+    }
+
     #[test]
     fn labels_of_near_points_lie_apart_or_are_left_out() {
         let mut scene = Scene::new(300.0, 200.0, "");

@@ -87,7 +87,7 @@ fn edges(kind: usize) -> String {
         let svg = plot.svg().unwrap();
         format!("{name}: {} {}", svg.len(), hash(svg.as_bytes()))
     };
-    edges::all()[kind].1.iter().map(line).collect::<Vec<_>>().join("\n")
+    edges::KINDS[kind].1().iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn convergence(run: usize) -> String {

@@ -130,11 +130,11 @@ fn entry(on: &[&Alternative]) -> String {
 fn iterator(on: &[&Alternative], body: &str) -> String {
     // The one after `others` that it is not.
     let last = |others: usize, value: &str| {
-        format!("{}{value}{}", "::fault_switch::Either::Other(".repeat(others), ")".repeat(others))
+        format!("{}{value}{}", "::fault_switch::Either::Right(".repeat(others), ")".repeat(others))
     };
     let mut written = String::new();
     for (others, Alternative { fault, text }) in on.iter().enumerate() {
-        let value = last(others, &format!("::fault_switch::Either::One({text})"));
+        let value = last(others, &format!("::fault_switch::Either::Left({text})"));
         let leave = marks::branch(*fault, &format!("return {value};"));
         // Writing into a string does not fail.
         let _ = write!(written, " if {} {{{leave}}}", asked(*fault));

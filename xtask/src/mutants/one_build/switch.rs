@@ -11,11 +11,15 @@ pub(super) const FAULT: &str = "FAULT_SWITCH_ON";
 /// The variable with the file that notes which faults are reached: a byte each, 1 once it is.
 pub(super) const REACHED: &str = "FAULT_SWITCH_REACHED";
 
+// `either` is in the workspace's lock file, through rayon: no network is needed.
 const MANIFEST: &str = r#"[package]
 name = "fault-switch"
 version = "0.0.0"
 edition = "2024"
 publish = false
+
+[dependencies]
+either = "1"
 
 [workspace]
 "#;
@@ -23,6 +27,9 @@ publish = false
 /// `FAULTS` is put before it.
 const SOURCE: &str = r#"
 //! Says whether a fault is on: no fault, the one of the environment, or none with a note of which were asked for.
+
+/// An iterator of one of two types.
+pub use either::Either;
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -65,40 +72,6 @@ fn at_first(fault: u32) -> bool {
     }
     chosen == fault
 }
-
-/// An iterator of one of two types.
-#[derive(Clone)]
-pub enum Either<A, B> {
-    One(A),
-    Other(B),
-}
-
-macro_rules! whichever {
-    ($either:expr, $iterator:ident => $value:expr) => {
-        match $either {
-            Either::One($iterator) => $value,
-            Either::Other($iterator) => $value,
-        }
-    };
-}
-
-impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for Either<A, B> {
-    type Item = A::Item;
-    fn next(&mut self) -> Option<A::Item> {
-        whichever!(self, iterator => iterator.next())
-    }
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        whichever!(self, iterator => iterator.size_hint())
-    }
-}
-
-impl<A: DoubleEndedIterator, B: DoubleEndedIterator<Item = A::Item>> DoubleEndedIterator for Either<A, B> {
-    fn next_back(&mut self) -> Option<A::Item> {
-        whichever!(self, iterator => iterator.next_back())
-    }
-}
-
-impl<A: ExactSizeIterator, B: ExactSizeIterator<Item = A::Item>> ExactSizeIterator for Either<A, B> {}
 
 fn from_environment() -> u32 {
     if let Some(path) = variable(REACHED) {

@@ -107,6 +107,7 @@ mod tests {
                             x - a
                         }
                     }
+                    "square" => a * x * x - b,
                     other => panic!("{other}"),
                 }
             };

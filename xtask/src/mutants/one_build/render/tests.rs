@@ -158,8 +158,8 @@ fn iterators_of_another_type_are_returned_as_one_of_several() {
     let text = plain(&rendered(source, &rows, &[2]));
     assert_eq!(
         text,
-        "fn f() -> impl Iterator<Item = u8> {if on(0) {return Either::One(::std::iter::empty());} if on(1) {return \
-         Either::Other(Either::One(::std::iter::once(1)));} Either::Other(Either::Other((move || {if a + b == 0 {return \
+        "fn f() -> impl Iterator<Item = u8> {if on(0) {return Either::Left(::std::iter::empty());} if on(1) {return \
+         Either::Right(Either::Left(::std::iter::once(1)));} Either::Right(Either::Right((move || {if a + b == 0 {return \
          g();} h()})()))}"
     );
     assert!(plain(&rendered(source, &rows, &[])).contains("(move || {if (match (a, b)"), "places in it are found");
