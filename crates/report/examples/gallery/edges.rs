@@ -9,8 +9,11 @@ use octopus_report::{
 /// A picture and its name.
 pub(crate) type Named = (String, Box<dyn Plot>);
 
-/// The kinds of these pictures, by name.
-pub(crate) const KINDS: [(&str, fn() -> Vec<Named>); 6] = [
+/// A kind of these pictures: its name, and what makes them.
+type Kind = (&'static str, fn() -> Vec<Named>);
+
+/// The kinds of these pictures.
+pub(crate) const KINDS: [Kind; 6] = [
     ("forests", || boxed(forests())),
     ("forests of runs", || boxed(forests_of_runs())),
     ("pairs", || boxed(pairs())),
