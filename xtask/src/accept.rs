@@ -4,7 +4,6 @@
 //! have to build most of the workspace to know them, too.
 
 use crate::run::{self, TaskOutcome};
-use crate::target;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,16 +17,16 @@ pub(crate) fn run(root: &Path, folder: &Path) -> Result<TaskOutcome> {
     if !run::build_octopus(root)? {
         return Ok(TaskOutcome::Failed(3));
     }
-    judge(root, folder, Some(&root.join("reports")))
+    judge(&run::released(root), folder, Some(&root.join("reports")))
 }
 
-/// Lets the release binary that is there judge the results in `folder`. Without a folder for `reports` it makes none:
+/// Lets `octopus` judge the results in `folder`. Without a folder for `reports` it makes none:
 /// the results are of the software GPU, or are only looked at.
 ///
 /// # Errors
 /// When the binary cannot be started.
-pub(crate) fn judge(root: &Path, folder: &Path, reports: Option<&Path>) -> Result<TaskOutcome> {
-    let mut octopus = Command::new(target(root).join("release/octopus"));
+pub(crate) fn judge(octopus: &Path, folder: &Path, reports: Option<&Path>) -> Result<TaskOutcome> {
+    let mut octopus = Command::new(octopus);
     octopus.args(["device", "accept"]).arg(folder);
     if let Some(reports) = reports {
         octopus.arg("--reports").arg(reports);

@@ -51,16 +51,16 @@ pub(crate) fn run(root: &Path, folder: Option<&str>) -> Result<TaskOutcome> {
         return Ok(TaskOutcome::Failed(3));
     }
     let folder = folder.map_or_else(|| target(root).join("bundle"), |folder| root.join(folder));
-    make(root, &folder)?;
+    make(root, &run::released(root), &folder)?;
     println!("{}", folder.display());
     Ok(TaskOutcome::Passed)
 }
 
-/// Makes the bundle of the release binary that is there.
+/// Makes the bundle of a binary that is there.
 ///
 /// # Errors
 /// As [`run()`].
-pub(crate) fn make(root: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn make(root: &Path, octopus: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         // Only what this task made is thrown away.
         if !folder.join("manifest.json").is_file() {
@@ -74,7 +74,7 @@ pub(crate) fn make(root: &Path, folder: &Path) -> Result<()> {
         fs::create_dir_all(to.parent().unwrap_or(folder))?;
         fs::copy(root.join(from), &to).with_context(|| format!("cannot copy {from}"))?;
     }
-    let binary = binary(root, folder)?;
+    let binary = binary(octopus, folder)?;
     let glibc = newest_glibc(&fs::read(&binary)?);
     if glibc.is_some_and(|version| version > GLIBC) {
         let (major, minor) = glibc.unwrap_or_default();
@@ -98,11 +98,10 @@ pub(crate) fn make(root: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The release binary without its debug information, which is most of it.
-fn binary(root: &Path, folder: &Path) -> Result<PathBuf> {
-    let built = target(root).join("release/octopus");
+/// The binary without its debug information, which is most of it.
+fn binary(built: &Path, folder: &Path) -> Result<PathBuf> {
     let to = folder.join("octopus");
-    fs::copy(&built, &to).with_context(|| format!("cannot copy {}: build it first", built.display()))?;
+    fs::copy(built, &to).with_context(|| format!("cannot copy {}: build it first", built.display()))?;
     if !run::status(Command::new("strip").arg("--strip-debug").arg(&to))?.success() {
         bail!("strip failed: it comes with the linker (Debian: binutils)");
     }
@@ -167,7 +166,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("octopus-bundle-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("mine.txt"), "keep").unwrap();
-        let error = make(&crate::root(), &folder).unwrap_err().to_string();
+        let error = make(&crate::root(), &crate::run::released(&crate::root()), &folder).unwrap_err().to_string();
         assert!(error.contains("is no bundle"), "{error}");
         assert!(folder.join("mine.txt").is_file());
         fs::remove_dir_all(folder).unwrap();

@@ -3,7 +3,7 @@
 //! The list of steps stands here.
 
 use crate::aligned::aligned;
-use crate::run::{self, TaskOutcome, cargo, cargo_has};
+use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has};
 use crate::{mutants, outside, ptx, rehearse, target, test, tidy, validate};
 use anyhow::{Context, Result};
 use std::fs;
@@ -65,13 +65,13 @@ fn format(root: &Path) -> Result<TaskOutcome> {
 }
 
 fn clippy(root: &Path) -> Result<TaskOutcome> {
-    // In release, so that build scripts and macros are built once for this, the tests and the binary.
-    let words = ["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
+    // In the profile of the tests, so that build scripts and macros are built once for both.
+    let words = ["clippy", "--workspace", "--all-targets", "--profile", PROFILE, "--", "-D", "warnings"];
     run::step("clippy", &mut cargo(root, &words), run::check_failed)
 }
 
 fn docs(root: &Path) -> Result<TaskOutcome> {
-    let mut docs = cargo(root, &["doc", "--workspace", "--no-deps", "--release"]);
+    let mut docs = cargo(root, &["doc", "--workspace", "--no-deps", "--profile", PROFILE]);
     run::step("docs", docs.env("RUSTDOCFLAGS", "-D warnings"), run::check_failed)
 }
 

@@ -5,7 +5,7 @@
 //! test is known here is checked by `cargo xtask tidy`.
 
 use crate::mutants;
-use crate::run::{self, TaskOutcome, cargo, cargo_has, check_failed};
+use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, check_failed};
 use anyhow::Result;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(crate) const LONG: [&str; 2] = ["every_seed", "many_chains_of_many_groups"];
 /// When cargo cannot be started, or the faults cannot be put in.
 pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     let filter = LONG.map(|name| format!("test(/{name}$/)")).join(" + ");
-    let mut tests = cargo(root, &["nextest", "run", "--workspace", "--release", "--no-fail-fast"]);
+    let mut tests = cargo(root, &["nextest", "run", "--workspace", "--cargo-profile", PROFILE, "--no-fail-fast"]);
     tests.args(["--run-ignored", "only", "--filterset", &filter]);
     let generated = || {
         if cargo_has(root, "mutants") {

@@ -5,7 +5,6 @@
 
 use crate::rehearse::software_gpu;
 use crate::run::{self, TaskOutcome};
-use crate::target;
 use anyhow::Result;
 use octopus_softgpu::Settings;
 use std::path::Path;
@@ -21,7 +20,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     }
     let gpu = software_gpu()?;
     for (words, file) in [(&[][..], "kernels/expected.json"), (&["--runs"], "kernels/expected-runs.json")] {
-        let mut octopus = Command::new(target(root).join("release/octopus"));
+        let mut octopus = Command::new(run::released(root));
         octopus.args(["device", "exact", "--quiet"]).args(words).arg("--record").arg(root.join(file));
         gpu.command(&mut octopus, Settings::default());
         if !run::status(&mut octopus)?.success() {

@@ -14,7 +14,7 @@ const UNITS: [&str; 2] = ["nuts_hierarchical_normal_", "nuts_expand_"];
 /// Of the kernels for batches of data sets those that the bundle's batches take, by beginning and end.
 const BATCHES: (&str, [&str; 2]) = ("nuts_batch_hierarchical_normal_", ["_32x1", "_128x8"]);
 
-/// Makes the bundle of the release binary that is there, runs both parts on the software GPU and judges the results.
+/// Makes the bundle of the binary that the tests have built, runs both parts on the software GPU and judges the results.
 ///
 /// # Errors
 /// When the bundle cannot be made or started.
@@ -28,7 +28,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
             }
         };
         let folder = target(root).join("rehearsal");
-        bundle::make(root, &folder)?;
+        bundle::make(root, &run::tested(root), &folder)?;
         let results = target(root).join("rehearsal-results");
         if results.exists() {
             fs::remove_dir_all(&results).with_context(|| format!("cannot replace {}", results.display()))?;
@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
             // A failed step is for the judge: it says which, and why.
             run::status(&mut script)?;
         }
-        accept::judge(root, &results, None)
+        accept::judge(&run::tested(root), &results, None)
     })
 }
 

@@ -1,7 +1,8 @@
 //! Running other programs, with what is run and how long it took said on standard error.
 
+use crate::target;
 use anyhow::{Context, Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -21,6 +22,19 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     // Set for this program by the cargo that runs it; cargo-machete takes it for a sign of how it was started.
     command.env_remove("CARGO_PKG_NAME");
     command
+}
+
+/// The profile in which everything is built that is tested.
+pub(crate) const PROFILE: &str = "tests";
+
+/// The binary `octopus` that [`build_octopus`] has built.
+pub(crate) fn released(root: &Path) -> PathBuf {
+    target(root).join("release").join(format!("octopus{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The binary `octopus` that the tests have built and used.
+pub(crate) fn tested(root: &Path) -> PathBuf {
+    target(root).join(PROFILE).join(format!("octopus{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// Builds the release binary `octopus`; whether that went well.

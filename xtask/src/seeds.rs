@@ -145,7 +145,7 @@ pub(crate) fn run(root: &Path, options: &SeedsOptions) -> Result<TaskOutcome> {
     }
     // A copy, so that builds made meanwhile leave it alone.
     let program = target(root).join("seeds-octopus");
-    std::fs::copy(target(root).join("release/octopus"), &program).context("cannot copy the program")?;
+    std::fs::copy(run::released(root), &program).context("cannot copy the program")?;
     let commit = commit(root)?;
     let mut found = Found::read(root, &planned)?;
     found.write(root, &planned)?;

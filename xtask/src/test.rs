@@ -1,6 +1,6 @@
-//! `cargo xtask test`: every test of the workspace, in release.
+//! `cargo xtask test`: every test of the workspace, in the profile `tests`.
 
-use crate::run::{self, TaskOutcome, cargo, cargo_has};
+use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has};
 use crate::{chromium, skipped, venv};
 use anyhow::Result;
 use std::ffi::OsString;
@@ -42,19 +42,20 @@ impl TestOptions {
 pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
     let nextest = cargo_has(root, "nextest");
     let (name, mut tests) = if nextest {
-        let mut tests = cargo(root, &["nextest", "run", "--workspace", "--release", "--no-fail-fast"]);
+        let mut tests = cargo(root, &["nextest", "run", "--workspace", "--cargo-profile", PROFILE, "--no-fail-fast"]);
         tests.args(&options.filters);
         ("tests", tests)
     } else {
         eprintln!("xtask: cargo-nextest is not installed (`cargo install cargo-nextest --locked`): using `cargo test`");
-        let mut tests = cargo(root, &["test", "--workspace", "--release", "--no-fail-fast", "--", "--show-output"]);
+        let mut tests =
+            cargo(root, &["test", "--workspace", "--profile", PROFILE, "--no-fail-fast", "--", "--show-output"]);
         tests.args(&options.filters);
         ("tests and doctests", tests)
     };
     // Environments wait for the network, and the compiler does not.
     let (built, pythons) = thread::scope(|scope| {
         let environments = scope.spawn(|| prepare(root, options));
-        let mut build = cargo(root, &["test", "--workspace", "--release", "--no-run"]);
+        let mut build = cargo(root, &["test", "--workspace", "--profile", PROFILE, "--no-run"]);
         let built = run::step("building the tests", &mut build, |_| NOT_BUILT);
         (built, environments.join().unwrap_or_default())
     });
@@ -70,7 +71,7 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
     }
     // `cargo test` has run the doctests already; a filter names tests, not doctests.
     if nextest && options.filters.is_empty() {
-        let mut doctests = cargo(root, &["test", "--doc", "--workspace", "--release", "--no-fail-fast"]);
+        let mut doctests = cargo(root, &["test", "--doc", "--workspace", "--profile", PROFILE, "--no-fail-fast"]);
         outcomes.push(run::step("doctests", &mut doctests, test_code)?);
     }
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))

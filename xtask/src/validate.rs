@@ -1,7 +1,6 @@
 //! `cargo xtask validate`: the pipeline of the `octopus` binary, built first.
 
 use crate::run::{self, TaskOutcome, cargo};
-use crate::target;
 use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
@@ -16,6 +15,7 @@ pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<TaskOutcome
         return Ok(TaskOutcome::Failed(3));
     }
     let mut command = command(root, arguments);
+    command.envs(commit(root));
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
@@ -34,9 +34,14 @@ pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<TaskOutcome
 /// # Errors
 /// When the binary cannot be started: the tests come first.
 pub(crate) fn step(root: &Path, arguments: &[String]) -> Result<TaskOutcome> {
-    let binary = target(root).join("release").join(format!("octopus{}", std::env::consts::EXE_SUFFIX));
-    let mut command = Command::new(binary);
-    run::step("validate", command.arg("validate").args(arguments).current_dir(root), run::own_code)
+    let mut command = Command::new(run::tested(root));
+    run::step("validate", command.arg("validate").args(arguments).envs(commit(root)).current_dir(root), run::own_code)
+}
+
+/// The commit of these sources, for the report; with `-dirty` where files differ from it. Without git there is none.
+fn commit(root: &Path) -> Option<(&'static str, String)> {
+    let commit = run::git(root, &["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]);
+    Some(("OCTOPUS_COMMIT", commit.ok()?))
 }
 
 fn command(root: &Path, arguments: &[String]) -> Command {

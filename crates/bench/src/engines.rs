@@ -1,7 +1,7 @@
 //! A model timed on engines with repeats, by strategies, by sizes, and to a quality target, side by side: the benchmark
 //! of phase 0.
 //!
-//! The numbers of repeats, their least seconds and the limit of the variation over repeats stand here.
+//! The number of repeats of a strategy and the length of the CPU's long run stand here.
 
 mod case;
 mod gpu;
@@ -21,7 +21,7 @@ use gpu::GpuBenchmarks;
 use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
 use octopus_models::exact::Exact;
 use octopus_models::{NamedLikelihood, Problem};
-use octopus_report::{Benchmark, EngineRun, Measured};
+use octopus_report::{Benchmark, EngineRun, Measured, WorstVariation};
 use octopus_runs::{DeviceInventory, Observer, Placement, StepCosts, StrategyPlan};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -29,19 +29,10 @@ use std::sync::Arc;
 use strategies::strategies;
 use target::{Reached, TimedEngine};
 
-/// The number of repeats of each engine; [`QUICK_REPEATS`] with --quick.
-const REPEATS: usize = 5;
-const QUICK_REPEATS: usize = 2;
 /// The number of repeats of each strategy; with --quick there is one.
 const STRATEGY_REPEATS: usize = 3;
-/// The least work in one repeat, in seconds: shorter runs are batched. Where the times vary too much, most likely
-/// because of a neighbour on the machine, all repeats are timed again with the next, longer value, and the new times
-/// count.
-const REPEAT_SECONDS: [f64; 3] = [0.25, 0.5, 1.0];
 /// The draws of the CPU's long run, as a multiple of the run's own. The long run is compared with a GPU's many chains.
 const LONG: usize = 10;
-/// The PRD's limit of the variation over repeats.
-const MAX_VARIATION: f64 = 0.1;
 
 /// What is measured.
 #[derive(Clone, Copy)]
@@ -111,7 +102,6 @@ pub fn run(
     pool: &ThreadPool,
     observer: &dyn Observer,
 ) -> Result<Option<Benchmarks>, BenchError> {
-    let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
     let reason = gpu.as_ref().err().cloned().unwrap_or_default();
     let own = Timed::of(problem.own);
     let (likelihood, prds) = (own.likelihood, problem.prds);
@@ -128,14 +118,7 @@ pub fn run(
             }
             let setting = setting(pool, model);
             let case = Case { setting, model, config: options.sampler, place: &Placement::Cpu, pool };
-            let mut measured = case.measure(repeats, REPEAT_SECONDS[0], &mut quality)?;
-            for (again, seconds) in REPEAT_SECONDS.into_iter().enumerate().skip(1) {
-                if options.quick || measured.variation().is_none_or(|variation| variation < MAX_VARIATION) {
-                    break;
-                }
-                measured = Measurement { again, ..case.measure(repeats, seconds, &mut quality)? };
-            }
-            found.engines.push(measured);
+            found.engines.push(case.measure_until_steady(options.quick, &mut quality)?);
         }
     }
     let machine = DeviceInventory::look(DeviceRequest { choice: options.asked, source: Source::Flag, note: None });
@@ -243,9 +226,22 @@ impl Benchmarks {
         }
     }
 
-    /// Returns the largest variation over the repeats of an engine; `None` where each engine has a single repeat.
-    pub fn worst_variation(&self) -> Option<f64> {
-        self.engines.iter().filter_map(Measurement::variation).max_by(f64::total_cmp)
+    /// Returns the engine whose repeats vary most, on the CPU or on a real GPU; `None` where each has a single repeat.
+    pub fn worst_variation(&self) -> Option<WorstVariation> {
+        let of = |m: &Measurement| {
+            Some(WorstVariation { variation: m.variation()?, engine: format!("{}, {}", m.run.engine, m.run.setting) })
+        };
+        self.repeated().filter_map(of).max_by(|a, b| a.variation.total_cmp(&b.variation))
+    }
+
+    /// Returns the engines that were timed with repeats, those of a real GPU included.
+    fn repeated(&self) -> impl Iterator<Item = &Measurement> {
+        self.engines.iter().chain(self.gpu_figures().into_iter().flat_map(|gpu| &gpu.engines))
+    }
+
+    /// Returns the run with the configuration of the PRD's words: non-centered, with a diagonal metric.
+    pub fn literal(&self) -> Option<&Measurement> {
+        self.strategies.iter().find(|m| m.run.setting == strategies::LITERAL)
     }
 }
 

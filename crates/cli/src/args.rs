@@ -259,13 +259,13 @@ pub(crate) struct DiagnoseArgs {
 /// `octopus compare`
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// A run folder, or a trace of another program: what the second is compared with
+    /// A run folder, a trace of another program, or a report.json: what the second is compared with
     #[arg(value_name = "A")]
     pub(crate) first: PathBuf,
     /// Another one
     #[arg(value_name = "B")]
     pub(crate) second: PathBuf,
-    /// Also write comparison.json and a picture into this folder
+    /// Also write comparison.json into this folder, and of traces a picture
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Show every parameter
@@ -277,7 +277,7 @@ pub(crate) struct CompareArgs {
     /// The relative difference allowed of a standard deviation
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub(crate) max_sd: f64,
-    /// How often two runs of one posterior may be called different by chance
+    /// How often two runs of one posterior may be called different by chance; not of reports
     #[arg(long, value_name = "P", default_value_t = 0.001)]
     pub(crate) alpha: f64,
 }

@@ -33,7 +33,7 @@ mod work;
 
 pub use cache::{CostsCache, CostsCacheError, CostsMiss};
 pub use choice::{Choice, Prediction, Seconds, choose};
-pub use key::CostsKey;
+pub use key::{CostsKey, kernels_fingerprint};
 pub use measure::{CostsConfig, measure_costs};
 pub use model::{DeviceCosts, KernelCost, LinearCost, TransferCost};
 pub use work::{Work, WorkStep};

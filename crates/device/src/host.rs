@@ -40,6 +40,11 @@ impl HostInfo {
         Self::read_from(Path::new("/"), threads)
     }
 
+    /// Returns the most memory that this process has held so far, in bytes, where the system tells it.
+    pub fn peak_memory() -> Option<u64> {
+        field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM").and_then(kibibytes)
+    }
+
     /// Reads the files of a Linux system under `root`.
     fn read_from(root: &Path, threads: usize) -> Self {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();

@@ -44,7 +44,10 @@ mod pictures;
 mod predictive;
 mod problem;
 
-pub use comparison::{ComparedTrace, ComparisonLimits, DifferingSetting, TraceComparison, TraceSpeed};
+pub use comparison::{
+    ComparedCriterion, ComparedParameter, ComparedTimes, ComparedTrace, ComparisonLimits, DifferingSetting,
+    ReportComparison, TraceComparison, TraceSpeed,
+};
 pub use error::{TraceError, with_causes};
 pub use likelihood::{PointwiseLikelihood, complete};
 pub use loaded::{Trace, rows};

@@ -1,14 +1,15 @@
 //! The verdict of phase 0 on what the stages found.
 //!
-//! Its own rows are made here: the exact posterior (Q.3) and NumPy's data (Q.4).
+//! Its own rows are made here: the exact posterior (Q.3), NumPy's data (Q.4) and the PRD's own configuration (Q.5).
 
 use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;
 use super::plots::summary_rows;
 use super::prd::Prd;
-use super::{Phase0Options, Stages};
-use octopus_diag::DEFAULT_PROB;
-use octopus_report::{Deliverable, Evidence, Measured, Status, SummaryRow, Verdict, VerdictRow};
+use super::{Phase0Options, Stage, Stages};
+use octopus_bench::engines::Benchmarks;
+use octopus_diag::{DEFAULT_PROB, limits};
+use octopus_report::{Deliverable, Evidence, Measured, Status, SummaryRow, Verdict, VerdictRow, WorstVariation};
 use octopus_trace::Variable;
 
 /// Judges every criterion.
@@ -29,7 +30,11 @@ pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables
         Ok(predicted) => Measured::Value(predicted.statistics.as_slice()),
         Err(reason) => Measured::missing(reason.clone()),
     };
-    let strategies: Vec<String> = stages.benchmark.strategies.iter().take(3).map(|m| m.run.setting.clone()).collect();
+    let benchmark = stages.benchmark.as_ref();
+    let compared = benchmark.iter().flat_map(|benchmark| benchmark.strategies.iter().take(3));
+    let strategies: Vec<String> = compared.map(|m| m.run.setting.clone()).collect();
+    let left_out: Vec<&str> =
+        Stage::ALL.into_iter().filter(|stage| !options.stages.contains(stage)).map(Stage::name).collect();
     let evidence = Evidence {
         require_gpu: options.require_gpu,
         gpu: stages.machine.gpu(),
@@ -37,8 +42,12 @@ pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables
         gpu_run: of_gpu(stages, |gpu| Measured::Value(gpu.run.clone())),
         parameters: &parameters,
         divergences: stages.diagnosis.divergences.unwrap_or(0),
-        speedup: stages.benchmark.whole_device(),
-        deliverables,
+        speedup: benchmark.map_or_else(|reason| Measured::missing(reason.clone()), Benchmarks::whole_device),
+        deliverables: if left_out.is_empty() {
+            Measured::Value(deliverables)
+        } else {
+            Measured::missing(format!("`--stages` leaves out {}", left_out.join(", ")))
+        },
         gpu_memory: of_gpu(stages, |gpu| gpu.memory.clone()),
         posterior_match: of_gpu(stages, |gpu| gpu.posterior.clone()),
         timing_variation: timing_variation(options, stages),
@@ -51,7 +60,10 @@ pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables
     };
     let mut rows = evidence.verdict().rows;
     rows.push(exact_row(stages));
-    rows.extend(stages.prd.as_ref().map(|prd| data_row(prd, stages)));
+    if let Some(prd) = &stages.prd {
+        rows.push(data_row(prd, stages));
+        rows.extend(literal_row(stages));
+    }
     Verdict::new(rows, options.require_gpu)
 }
 
@@ -63,12 +75,16 @@ fn of_gpu<T>(stages: &Stages, found: impl FnOnce(&OnGpu) -> Measured<T>) -> Meas
     }
 }
 
-fn timing_variation(options: &Phase0Options<'_>, stages: &Stages) -> Measured<f64> {
+fn timing_variation(options: &Phase0Options<'_>, stages: &Stages) -> Measured<WorstVariation> {
     if options.quick {
         return Measured::missing("two short repeats tell nothing: run without --quick");
     }
-    match stages.benchmark.worst_variation() {
-        Some(variation) => Measured::Value(variation),
+    let benchmark = match &stages.benchmark {
+        Ok(benchmark) => benchmark,
+        Err(reason) => return Measured::missing(reason.clone()),
+    };
+    match benchmark.worst_variation() {
+        Some(worst) => Measured::Value(worst),
         None => Measured::missing("nothing was timed twice"),
     }
 }
@@ -110,6 +126,26 @@ fn data_row(prd: &Prd, stages: &Stages) -> VerdictRow {
         row.status = Status::Skipped { reason: "NumPy's hash is known for 100, 500 and 1000 groups only".into() };
     }
     row
+}
+
+/// Returns the row of the configuration that the PRD's words ask for. Where it does not converge, that is a warning: the
+/// run of the report has another.
+fn literal_row(stages: &Stages) -> Option<VerdictRow> {
+    let run = stages.benchmark.as_ref().ok()?.literal()?;
+    let quality = &run.quality;
+    let value = format!(
+        "{} chains: max R-hat {:.4}, min bulk ESS {:.0}, min tail ESS {:.0}",
+        run.run.chains, quality.max_rhat, quality.min_ess_bulk, quality.min_ess_tail
+    );
+    let threshold = format!("R-hat < {}, bulk and tail ESS > {}", limits::RHAT, limits::ESS);
+    let why = "the default differs because of this: with ten observations in each group, mu_pop and all z are strongly \
+               correlated, which a diagonal metric cannot see; docs/decisions/01-centering.md says what is done instead";
+    let mut row = row("Q.5", "The PRD's words: non-centered, diagonal metric", threshold, value, None);
+    if !quality.converged() {
+        row.status = Status::Warn;
+        row.advice = Some(why.into());
+    }
+    Some(row)
 }
 
 /// Returns a row of a criterion that is not the PRD's; the row fails when there is advice.

@@ -1,19 +1,19 @@
 //! The pictures of speed in phase 0: over the sizes of the problem, and against the error of the draws.
 
-use super::{Phase0Options, Stages};
-use octopus_bench::engines::Measurement;
+use super::Phase0Options;
+use octopus_bench::engines::{Benchmarks, Measurement};
 use octopus_report::{Figure, FrontPoint, Measured, ParetoFrontPlot, ScalingMeasure, ScalingPlot, ScalingSeries};
 
-/// Returns the pictures: effective draws a second against the error of the means, and against the number of groups.
-pub(super) fn figures(stages: &Stages, options: &Phase0Options<'_>) -> Vec<Figure> {
-    let mut figures = vec![front(&stages.benchmark.strategies)];
-    figures.extend(scaling(stages, options));
+/// Returns the pictures: engines side by side, and effective draws a second against the error of the means, and against the number of groups.
+pub(super) fn figures(benchmark: &Benchmarks, options: &Phase0Options<'_>) -> Vec<Figure> {
+    let mut figures = vec![Figure::new(benchmark.summary().plot()), front(&benchmark.strategies)];
+    figures.extend(scaling(benchmark, options));
     figures
 }
 
 /// Returns the picture of speed against the number of groups; `None` where only one size was measured.
-fn scaling(stages: &Stages, options: &Phase0Options<'_>) -> Option<Figure> {
-    let (benchmark, sampler) = (&stages.benchmark, &options.sampler);
+fn scaling(benchmark: &Benchmarks, options: &Phase0Options<'_>) -> Option<Figure> {
+    let sampler = &options.sampler;
     if benchmark.sizes.is_empty() {
         return None;
     }

@@ -37,6 +37,9 @@ pub enum Phase0Error {
     /// The trace cannot be written.
     #[error("{0}")]
     Format(#[from] FormatError),
+    /// A document cannot be written.
+    #[error("{0}")]
+    File(#[from] octopus_files::FileError),
     /// A picture or the page cannot be made.
     #[error("{0}")]
     Report(#[from] ReportError),

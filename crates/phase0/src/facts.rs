@@ -4,8 +4,12 @@
 
 use super::{Phase0Options, Stages};
 use crate::error::Phase0Error;
+use octopus_device::{HostInfo, kernels_fingerprint};
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
 use octopus_trace::Dataset;
+
+/// The environment's variable with the commit that the program was built from.
+const COMMIT: &str = "OCTOPUS_COMMIT";
 
 /// Returns the facts about the data.
 pub(super) fn data(stages: &Stages) -> DataFacts {
@@ -53,8 +57,21 @@ pub(super) fn machine(stages: &Stages) -> Machine {
         cores: host.threads,
         memory_bytes: host.memory_total.unwrap_or(0),
         os: format!("{}, {}{kernel}", host.os, host.architecture),
+        host_peak_bytes: HostInfo::peak_memory(),
         gpu: stages.machine.gpu(),
+        gpu_facts: stages.machine.gpu_facts(),
     }
+}
+
+/// Returns the versions of what made the report: this program, its source, its compiler and its kernels.
+pub(super) fn versions() -> Vec<(String, String)> {
+    // `cargo xtask` names the commit that it has built; a build elsewhere may name it when it compiles.
+    let commit = std::env::var(COMMIT).ok().or(option_env!("OCTOPUS_COMMIT").map(str::to_owned));
+    let mut versions = vec![("octopus", env!("CARGO_PKG_VERSION").to_owned())];
+    versions.push(("commit", commit.unwrap_or_else(|| format!("not told: {COMMIT} is not set"))));
+    versions.push(("rustc", env!("OCTOPUS_RUSTC").to_owned()));
+    versions.push(("kernels", kernels_fingerprint()));
+    versions.into_iter().map(|(name, version)| (name.to_owned(), version)).collect()
 }
 
 /// Returns the facts about the chains: their settings, divergences, step sizes and acceptance rates.

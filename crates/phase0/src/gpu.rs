@@ -10,8 +10,8 @@ use octopus_bench::engines::Gpu;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
-use octopus_diag::{ParameterDifference, posterior_difference};
-use octopus_report::{Comparison, Measured, MemoryUse, PosteriorMatch};
+use octopus_diag::{ParameterDifference, PosteriorDifference, posterior_difference};
+use octopus_report::{Comparison, Measured, MemoryUse, PosteriorMatch, significant};
 use octopus_runs::{MemoryRun, Placement, RunCost, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -36,6 +36,8 @@ pub(super) struct OnGpu {
     pub(super) memory: Measured<MemoryUse>,
     /// How close the posterior of mixed precision on the GPU is to that of f64 on the CPU.
     pub(super) posterior: Measured<PosteriorMatch>,
+    /// The same for each parameter; empty where there is no posterior to compare.
+    parameters: Vec<ParameterDifference>,
     usage: Option<DeviceUsage>,
 }
 
@@ -76,6 +78,7 @@ pub(super) fn run(
         run: Err(String::new()),
         memory: Measured::missing("the run on the GPU failed"),
         posterior: Measured::missing("the run on the GPU failed"),
+        parameters: Vec::new(),
         usage: None,
     };
     match sample_in_memory(model, config, &found.place, pool) {
@@ -85,7 +88,10 @@ pub(super) fn run(
             found.run = same_run(&on_cpu, &on_gpu, config);
             found.memory = memory(model, config, &usage);
             found.usage = Some(usage);
-            found.posterior = posterior(model, config, &found.place, pool)?;
+            (found.posterior, found.parameters) = match posterior(model, config, &found.place, pool)? {
+                Ok(difference) => (Measured::Value(overall(&difference)), difference.parameters),
+                Err(reason) => (Measured::missing(reason), Vec::new()),
+            };
         }
     }
     Ok(Ok(found))
@@ -129,6 +135,7 @@ fn memory(model: &dyn LogDensity, config: &SamplerConfig, usage: &DeviceUsage) -
     match (foretold, usage.memory_share()) {
         (Ok(foretold), Some(share)) => Measured::Value(MemoryUse {
             peak_bytes: usage.peak_bytes,
+            foretold_bytes: foretold.total(),
             per_chain_bytes: foretold.chains / config.chains as u64,
             share,
         }),
@@ -144,31 +151,60 @@ fn posterior(
     config: &SamplerConfig,
     gpu: &Placement,
     pool: &ThreadPool,
-) -> Result<Measured<PosteriorMatch>, Phase0Error> {
+) -> Result<Result<PosteriorDifference, String>, Phase0Error> {
     let config = SamplerConfig { chains: MORE_CHAINS * config.chains, ..config.clone() };
     let mixed = SamplerConfig { precision: Precision::Mixed, ..config.clone() };
     let on_gpu = match sample_in_memory(model, &mixed, gpu, pool) {
         Ok(run) => run,
         Err(error) => {
-            return Ok(Measured::missing(format!("mixed precision: {}", octopus::with_causes(&error))));
+            return Ok(Err(format!("mixed precision: {}", octopus::with_causes(&error))));
         }
     };
     let on_cpu = sample_in_memory(model, &config, &Placement::Cpu, pool)?;
     let of = |run: &MemoryRun| posterior_of(model, &run.blocks);
-    let found = posterior_difference(&of(&on_cpu), &of(&on_gpu), [None; 2])?;
+    Ok(Ok(posterior_difference(&of(&on_cpu), &of(&on_gpu), [None; 2])?))
+}
+
+/// Returns the differences of all parameters together.
+fn overall(found: &PosteriorDifference) -> PosteriorMatch {
     let worst = |size: fn(&ParameterDifference) -> f64| {
         // NaN must not pass.
         let sizes = found.parameters.iter().map(|p| if size(p).is_nan() { f64::INFINITY } else { size(p).abs() });
         sizes.fold(0.0, f64::max)
     };
     let (means, sds) = (worst(|p| p.relative_mean), worst(|p| p.relative_sd));
-    Ok(Measured::Value(PosteriorMatch { rmse: found.rmse, means, sds }))
+    PosteriorMatch { rmse: found.rmse, means, sds }
 }
 
 impl OnGpu {
     /// Returns the GPU as the benchmark takes it.
     pub(super) fn to_time(&self) -> Gpu<'_> {
         Gpu { device: self.device, place: &self.place, test_double: self.test_double, works: self.run.is_ok() }
+    }
+
+    /// Returns the table of the parameters' posteriors on CPU and GPU, where they were compared.
+    pub(super) fn parameter_table(&self) -> Option<Comparison> {
+        let number = |value: f64| significant(value, 5);
+        let row = |p: &ParameterDifference| {
+            let same = p.relative_mean.abs() <= PosteriorMatch::MEANS && p.relative_sd.abs() <= PosteriorMatch::SDS;
+            let numbers = [p.mean[0], p.sd[0], p.mean[1], p.sd[1]].map(number);
+            let differences = [p.relative_mean, p.relative_sd].map(|share| format!("{:+.2} %", 100.0 * share));
+            let words = std::iter::once(p.name.clone()).chain(numbers).chain(differences);
+            words.chain([if same { "MATCH" } else { "DIFFER" }.to_owned()]).collect()
+        };
+        let note = format!(
+            "Means within {:.0} % and standard deviations within {:.0} % match. The differences are those of P1.3.",
+            100.0 * PosteriorMatch::MEANS,
+            100.0 * PosteriorMatch::SDS
+        );
+        (!self.parameters.is_empty()).then(|| {
+            Comparison::new(
+                "Posteriors of CPU and GPU",
+                note,
+                "parameter | CPU mean | CPU sd | GPU mean | GPU sd | means differ by | sds differ by | result",
+                self.parameters.iter().map(row),
+            )
+        })
     }
 
     /// Returns the table for the report.

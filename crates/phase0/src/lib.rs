@@ -10,6 +10,7 @@ mod compare;
 mod criteria;
 mod dashboard;
 mod diagnose;
+mod documents;
 mod error;
 mod facts;
 mod gpu;
@@ -18,14 +19,17 @@ mod prd;
 mod predict;
 mod report;
 mod sample;
+mod stage;
 mod tables;
 mod verify;
 
 pub use error::Phase0Error;
+pub use stage::Stage;
 
 use octopus_bench::engines;
 use octopus_device::DeviceChoice;
 use octopus_models::Problem;
+use octopus_models::exact::Exact;
 use octopus_report::{Report, Stories};
 use octopus_runs::{DeviceDecision, Observer};
 use octopus_sampler::SamplerConfig;
@@ -44,6 +48,8 @@ pub struct Phase0Options<'a> {
     pub sampler: SamplerConfig,
     /// Whether benchmarks are kept small.
     pub quick: bool,
+    /// The stages that are done, of those that may be left out.
+    pub stages: Vec<Stage>,
     /// The device that was asked for.
     pub asked: DeviceChoice,
     /// The device that samples, and the reason for it.
@@ -54,6 +60,13 @@ pub struct Phase0Options<'a> {
     pub say: &'a (dyn Fn(String) + Sync),
     /// The command line.
     pub command: Vec<String>,
+}
+
+impl Phase0Options<'_> {
+    /// Returns whether a stage is done, as an error with the reason where it is not.
+    fn does(&self, stage: Stage) -> Result<(), String> {
+        if self.stages.contains(&stage) { Ok(()) } else { Err(format!("`--stages` leaves {stage} out")) }
+    }
 }
 
 /// The results of all stages.
@@ -70,7 +83,8 @@ struct Stages<'a> {
     predicted: Result<predict::Predicted, String>,
     /// The results of the run on the GPU, or the reason why there was none.
     gpu: Result<gpu::OnGpu, String>,
-    benchmark: engines::Benchmarks,
+    /// The measurements of speed, or the reason why there are none.
+    benchmark: Result<engines::Benchmarks, String>,
     /// The story of how each parameter converged, made while the draws are still in memory.
     stories: Stories,
     /// The statistics of the transitions, kept after the draws have gone into the file.
@@ -116,22 +130,28 @@ pub fn run(
     plots::clear(&options.out)?;
     stage("diagnose: R-hat and effective sample sizes of every parameter");
     let diagnosis = diagnose::run(&sampled)?;
-    stage("compare: with the exact posterior");
-    let comparison = compare::run(problem, &diagnosis);
-    stage("predict: replicated observations against the observed ones");
-    let predicted = predict::run(problem, &sampled, options.sampler.seed)?;
-    let gpu = gpu::run(options, &machine, pool, &stage)?;
-    stage("benchmark: engines, strategies, sizes");
-    let timed = engines::EngineOptions { sampler: &options.sampler, quick: options.quick, asked: options.asked };
-    let on_gpu = gpu.as_ref().map(gpu::OnGpu::to_time).map_err(String::clone);
-    let sizes = match &prd {
-        Some(prd) if !options.quick => prd.other_sizes()?,
-        _ => Vec::new(),
+    let comparison = options.does(Stage::Compare).and_then(|()| {
+        stage("compare: with the exact posterior");
+        compare::run(problem, &diagnosis)
+    });
+    let predicted = match options.does(Stage::Predict) {
+        Ok(()) => {
+            stage("predict: replicated observations against the observed ones");
+            predict::run(problem, &sampled, options.sampler.seed)?
+        }
+        Err(reason) => Err(reason),
+    };
+    let gpu = match options.does(Stage::Gpu) {
+        Ok(()) => gpu::run(options, &machine, pool, &stage)?,
+        Err(reason) => Err(reason),
     };
     let exact = comparison.as_ref().ok().map(|comparison| &*comparison.exact);
-    let measured = engines::TimedProblem { own: problem, exact, sizes: &sizes, prds: prd.is_some() };
-    let Some(benchmark) = engines::run(timed, measured, &on_gpu, pool, observer)? else {
-        return Ok(None);
+    let benchmark = match options.does(Stage::Benchmark) {
+        Ok(()) => match benchmark(options, prd.as_ref(), exact, &gpu, pool, observer, &stage)? {
+            Some(benchmark) => Ok(benchmark),
+            None => return Ok(None),
+        },
+        Err(reason) => Err(reason),
     };
     let (stories, stats) = (Stories::default(), None);
     let mut stages =
@@ -139,7 +159,29 @@ pub fn run(
     stage("plot: pictures, and the trace for ArviZ");
     let figures = plots::run(options, &mut stages)?;
     stage("report: criteria, page, tables");
+    documents::write(options, &stages)?;
     let report = report::run(options, &stages, &figures)?;
     stage("done");
     Ok(Some(report))
+}
+
+/// Times engines, strategies and sizes; returns `None` when the observer stopped it.
+fn benchmark(
+    options: &Phase0Options<'_>,
+    prd: Option<&Prd>,
+    exact: Option<&dyn Exact>,
+    gpu: &Result<gpu::OnGpu, String>,
+    pool: &ThreadPool,
+    observer: &dyn Observer,
+    stage: &dyn Fn(&str),
+) -> Result<Option<engines::Benchmarks>, Phase0Error> {
+    stage("benchmark: engines, strategies, sizes");
+    let timed = engines::EngineOptions { sampler: &options.sampler, quick: options.quick, asked: options.asked };
+    let on_gpu = gpu.as_ref().map(gpu::OnGpu::to_time).map_err(String::clone);
+    let sizes = match prd {
+        Some(prd) if !options.quick => prd.other_sizes()?,
+        _ => Vec::new(),
+    };
+    let measured = engines::TimedProblem { own: options.problem, exact, sizes: &sizes, prds: prd.is_some() };
+    Ok(engines::run(timed, measured, &on_gpu, pool, observer)?)
 }

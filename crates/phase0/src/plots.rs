@@ -2,7 +2,7 @@
 //!
 //! The list of deliverables (the files that phase 0 must leave) and the number of draws from the prior are here.
 
-use super::{Phase0Options, Stages, dashboard};
+use super::{Phase0Options, Stage, Stages, dashboard, documents};
 use crate::error::Phase0Error;
 use octopus::{Material, Picture, PriorDraws, Trace, TraceError, rows};
 use octopus_formats::write_netcdf;
@@ -21,7 +21,7 @@ const PRDS_TRACE: &str = "traces/phase0_test_trace.nc";
 const OTHER_TRACE: &str = "traces/trace.nc";
 /// The picture of the predictive check.
 const PREDICTIVE: &str = "ppc_plot.png";
-/// The files that phase 0 must leave behind, beside the run folder and the trace.
+/// The files that phase 0 must leave behind, beside the run folder, the documents and the trace.
 const DELIVERABLES: [&str; 9] = [
     "trace_plot.png",
     "posterior_plot.png",
@@ -46,7 +46,7 @@ pub(super) fn trace_file(stages: &Stages) -> &'static str {
 /// Returns the files that must be left behind, beside the run folder: all where the model predicts its observations.
 pub(super) fn deliverables(stages: &Stages) -> Vec<&'static str> {
     let asked = |name: &&str| *name != PREDICTIVE || stages.predicted.is_ok();
-    DELIVERABLES.into_iter().filter(asked).chain([trace_file(stages)]).collect()
+    DELIVERABLES.into_iter().filter(asked).chain(documents::names()).chain([trace_file(stages)]).collect()
 }
 
 /// Removes the files of an earlier validation.
@@ -55,8 +55,13 @@ pub(super) fn deliverables(stages: &Stages) -> Vec<&'static str> {
 /// When a file cannot be removed.
 pub(super) fn clear(out: &Path) -> Result<(), Phase0Error> {
     let of_trace = Picture::all().map(|picture| format!("{}.png", picture.stem()));
-    for name in
-        DELIVERABLES.into_iter().chain([PRDS_TRACE, OTHER_TRACE]).chain(SPEED).map(str::to_owned).chain(of_trace)
+    for name in DELIVERABLES
+        .into_iter()
+        .chain(documents::names())
+        .chain([PRDS_TRACE, OTHER_TRACE])
+        .chain(SPEED)
+        .map(str::to_owned)
+        .chain(of_trace)
     {
         let path = out.join(name);
         match fs::remove_file(&path) {
@@ -86,7 +91,18 @@ pub(super) fn run(options: &Phase0Options<'_>, stages: &mut Stages) -> Result<Ve
     stages.stats = data.group("sample_stats").cloned();
     let name = options.out.join("run").display().to_string();
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
-    let material = Material::with_rows(&trace, problem, summary_rows(stages))?;
+    let figures = if options.does(Stage::Plot).is_ok() { draw(options, stages, &trace)? } else { Vec::new() };
+    stages.stories = Stories::from_posterior(trace.posterior()?, stages.diagnosis.summary.superchains)?;
+    write_figures(&options.out, &figures, Format::Png)?;
+    // This group would be half of the file, and everything in it follows from the posterior.
+    trace.data.groups.shift_remove("unconstrained_posterior");
+    write_trace(&options.out.join(trace_file(stages)), &trace.data)?;
+    Ok(figures)
+}
+
+/// Makes all pictures of the trace and of speed.
+fn draw(options: &Phase0Options<'_>, stages: &Stages, trace: &Trace) -> Result<Vec<Figure>, Phase0Error> {
+    let material = Material::with_rows(trace, stages.problem, summary_rows(stages))?;
     let mut figures = Vec::new();
     for kind in Picture::all() {
         match kind.figure(&material) {
@@ -95,15 +111,9 @@ pub(super) fn run(options: &Phase0Options<'_>, stages: &mut Stages) -> Result<Ve
             Err(other) => return Err(other.into()),
         }
     }
-    figures.push(Figure::new(stages.benchmark.summary().plot()));
-    figures.extend(dashboard::figures(stages, options));
+    figures.extend(stages.benchmark.iter().flat_map(|benchmark| dashboard::figures(benchmark, options)));
     // A picture may have nothing to draw, for example a picture of divergences where there are none.
     figures.retain(|figure| figure.plot.check().is_ok());
-    stages.stories = Stories::from_posterior(trace.posterior()?, stages.diagnosis.summary.superchains)?;
-    write_figures(&options.out, &figures, Format::Png)?;
-    // This group would be half of the file, and everything in it follows from the posterior.
-    trace.data.groups.shift_remove("unconstrained_posterior");
-    write_trace(&options.out.join(trace_file(stages)), &trace.data)?;
     Ok(figures)
 }
 

@@ -3,6 +3,7 @@
 use super::plots::{summary_rows, trace_file};
 use super::{Phase0Options, Stages, criteria, facts, plots, tables};
 use crate::error::Phase0Error;
+use octopus_bench::engines::Benchmarks;
 use octopus_report::{Deliverable, Figure, Report, SCHEMA, deliverables, write_report};
 use octopus_runs::now_utc;
 
@@ -42,12 +43,12 @@ fn compose(options: &Phase0Options<'_>, stages: &Stages, made: &[Deliverable]) -
         model: facts::model(stages),
         settings: facts::settings(options)?.into_iter().collect(),
         machine: facts::machine(stages),
-        versions: [("octopus".to_owned(), version.to_owned())].into_iter().collect(),
+        versions: facts::versions().into_iter().collect(),
         convergence: facts::convergence(stages, stages.stats.as_ref()),
         parameters: summary_rows(stages),
         stories: stages.stories.clone(),
         predictive: stages.predicted.as_ref().map(|found| found.statistics.clone()).unwrap_or_default(),
-        benchmark: Some(stages.benchmark.summary()),
+        benchmark: stages.benchmark.as_ref().ok().map(Benchmarks::summary),
         comparisons: tables::all(stages),
     })
 }

@@ -1,18 +1,20 @@
 //! The further tables of phase 0's report: draws against the exact posterior, and those of the benchmark.
 
 use super::Stages;
+use octopus_bench::engines::Benchmarks;
 use octopus_report::Comparison;
 
 /// Returns all tables.
 pub(super) fn all(stages: &Stages) -> Vec<Comparison> {
-    let benchmark = &stages.benchmark;
     let mut tables: Vec<Comparison> = exact(stages).into_iter().collect();
-    tables.extend(benchmark.tables());
+    let benchmark = stages.benchmark.as_ref().ok();
+    tables.extend(benchmark.iter().flat_map(|benchmark| benchmark.tables()));
     if let Ok(gpu) = &stages.gpu {
         tables.push(gpu.table());
-        tables.extend(benchmark.gpu_table());
+        tables.extend(gpu.parameter_table());
+        tables.extend(benchmark.and_then(Benchmarks::gpu_table));
     }
-    tables.push(benchmark.repeats_table());
+    tables.extend(benchmark.map(Benchmarks::repeats_table));
     tables
 }
 

@@ -11,7 +11,7 @@ use crate::html::page;
 use crate::json;
 use crate::junit::junit;
 use crate::plot::{Figure, Format, render};
-use crate::report::Report;
+use crate::report::{Report, SCHEMA};
 use crate::text::Charset;
 use crate::verdict::Deliverable;
 use octopus_files::write_file;
@@ -62,6 +62,20 @@ pub fn write_report(folder: &Path, report: &Report, figures: &[Figure]) -> Resul
     Ok(written)
 }
 
+/// Reads a `report.json`.
+///
+/// # Errors
+/// When the file cannot be read, or is no report of this version's schema.
+pub fn read_report(path: &Path) -> Result<Report, ReportError> {
+    let text = std::fs::read_to_string(path).map_err(octopus_files::FileError::io("read", path))?;
+    let no_report = |message: String| ReportError::NoReport { path: path.to_owned(), message };
+    let report: Report = serde_json::from_str(&text).map_err(|error| no_report(error.to_string()))?;
+    if report.schema == SCHEMA {
+        return Ok(report);
+    }
+    Err(no_report(format!("schema = {}: this program reads {SCHEMA}; use the version that wrote it", report.schema)))
+}
+
 /// Returns which of the named files are in `folder` with any content: the evidence for "all deliverables made".
 pub fn deliverables(folder: &Path, names: &[&str]) -> Vec<Deliverable> {
     let made = |name: &str| std::fs::metadata(folder.join(name)).is_ok_and(|file| file.is_file() && file.len() > 0);
@@ -81,7 +95,7 @@ mod tests {
             Figure::new(sample.posterior_plot()),
             Figure::new(sample.forest()),
             Figure::new(sample.ppc()),
-            Figure::new(benchmark().plot()),
+            Figure::new(benchmark(false).plot()),
         ]
         .into()
     }

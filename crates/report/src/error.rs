@@ -35,6 +35,14 @@ pub enum ReportError {
     /// The draws of a posterior could not be diagnosed.
     #[error("cannot tell how the parameters converged: {0}")]
     Diagnose(#[from] octopus_diag::DiagError),
+    /// A file is no `report.json` of this version.
+    #[error("{}: no report of `octopus validate`: {message}", path.display())]
+    NoReport {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A report could not be turned into JSON.
     #[error("cannot write the report as JSON: {0}")]
     Json(#[from] serde_json::Error),

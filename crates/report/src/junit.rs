@@ -1,10 +1,10 @@
 //! `junit.xml`, as CI servers read it: one test case for each criterion.
 
-use crate::verdict::{Status, Verdict};
+use crate::verdict::{Status, StatusCounts, Verdict};
 
 /// Returns the verdict as a JUnit document; `suite` names it, `created` is RFC 3339.
 pub(crate) fn junit(verdict: &Verdict, suite: &str, created: &str) -> String {
-    let (_, failures, skipped) = verdict.counts();
+    let StatusCounts { failed: failures, skipped, .. } = verdict.counts();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", verdict.rows.len());
     xml += &format!("<testsuites name=\"{}\" {counts}>\n", escaped(suite));
@@ -18,6 +18,11 @@ pub(crate) fn junit(verdict: &Verdict, suite: &str, created: &str) -> String {
         let value = escaped(&row.value);
         match &row.status {
             Status::Pass => xml += &format!("><system-out>{value}</system-out></testcase>\n"),
+            // JUnit knows no warning.
+            Status::Warn => {
+                let advice = escaped(row.advice.as_deref().unwrap_or(""));
+                xml += &format!("><system-out>WARN: {value}. {advice}</system-out></testcase>\n");
+            }
             Status::Skipped { reason } => {
                 xml += &format!("><skipped message=\"{}\"/></testcase>\n", escaped(reason));
             }

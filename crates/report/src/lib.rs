@@ -108,7 +108,9 @@
 //!         cores: 2,
 //!         memory_bytes: 8 << 30,
 //!         os: "linux x86_64".to_owned(),
+//!         host_peak_bytes: None,
 //!         gpu: Measured::missing(none()),
+//!         gpu_facts: None,
 //!     },
 //!     versions: Default::default(),
 //!     convergence: Convergence { chains: 2, draws: 200, ..Default::default() },
@@ -147,17 +149,20 @@ mod verdict;
 pub use benchmark::{
     Benchmark, EXPECTATIONS, EngineRun, EngineTimes, Expectation, Repeat, Speedup, SpeedupDefinition, size_name,
 };
-pub use bundle::{deliverables, write_figures, write_report};
+pub use bundle::{deliverables, read_report, write_figures, write_report};
 pub use error::ReportError;
 pub use format::{count, percent, rate, seconds, significant};
 pub use measured::Measured;
 pub use plot::*;
 pub use predictive::Predictions;
-pub use report::{Comparison, Convergence, DataFacts, Machine, ModelFacts, Report, SCHEMA};
+pub use report::{Comparison, Convergence, DataFacts, GpuFacts, Machine, ModelFacts, Report, SCHEMA};
 pub use story::{ParameterStory, Stories};
 pub use summary::{PredictiveStatistic, SummaryRow};
 pub use text::Charset;
-pub use verdict::{Criterion, Deliverable, Evidence, MemoryUse, Outcome, PosteriorMatch, Status, Verdict, VerdictRow};
+pub use verdict::{
+    Criterion, Deliverable, Evidence, MemoryUse, Outcome, PosteriorMatch, Status, StatusCounts, Verdict, VerdictRow,
+    WorstVariation,
+};
 
 // The gallery's synthetic results also serve the tests.
 #[cfg(test)]

@@ -10,6 +10,11 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
+/// What stands for a number that a file does not have.
+pub(crate) fn nan() -> f64 {
+    f64::NAN
+}
+
 /// JSON of a list: a number that is not finite is `null`, and is read back as NaN.
 pub(crate) mod list {
     use super::{Deserialize, Deserializer, Serializer};

@@ -101,8 +101,36 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Operating system and architecture.
     pub os: String,
+    /// The most memory that the program held, in bytes, where the system tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_peak_bytes: Option<u64>,
     /// The GPU's name, or why there is none.
     pub gpu: Measured<String>,
+    /// What is known of the GPU beside its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_facts: Option<GpuFacts>,
+}
+
+/// A GPU and its driver; a field is `None` where the driver does not tell it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GpuFacts {
+    /// The driver's version, e.g. `550.54.15`.
+    pub driver: Option<String>,
+    /// The newest CUDA version that the driver supports, e.g. `12.4`.
+    pub cuda: Option<String>,
+    /// The compute capability, e.g. `8.6`.
+    pub compute_capability: Option<String>,
+    /// Installed memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The highest clock of the streaming multiprocessors in MHz.
+    pub sm_clock_max_mhz: Option<u32>,
+    /// Their clock in MHz when the machine was looked at, before anything ran.
+    pub sm_clock_mhz: Option<u32>,
+    /// The highest clock of the memory in MHz.
+    pub memory_clock_max_mhz: Option<u32>,
+    /// The limit of the power in watts.
+    pub power_limit_watts: Option<f64>,
 }
 
 /// The convergence of the chains of a run.

@@ -55,7 +55,10 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
     ),
     (
         "crates/phase0",
-        &["octopus", "bench", "models", "runs", "report", "diag", "device", "sampler", "density", "trace", "formats"],
+        &[
+            "octopus", "bench", "models", "runs", "report", "diag", "device", "sampler", "density", "trace", "formats",
+            "files",
+        ],
     ),
     (
         "crates/cli",

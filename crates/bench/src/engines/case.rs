@@ -1,4 +1,6 @@
 //! One configuration, timed: repeats, each a batch of runs. Nothing is written while the clock runs.
+//!
+//! The numbers of repeats, their least seconds and the limit of the variation over repeats stand here.
 
 use super::known::error_of_means;
 use crate::error::BenchError;
@@ -12,12 +14,20 @@ use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
 
+/// The number of repeats of an engine; [`QUICK_REPEATS`] with --quick.
+const REPEATS: usize = 5;
+const QUICK_REPEATS: usize = 2;
+/// The least work in one repeat, in seconds: shorter runs are batched. Where the times vary too much, most likely
+/// because of a neighbour on the machine, all repeats are timed again with the next, longer value, and the new times
+/// count.
+const REPEAT_SECONDS: [f64; 3] = [0.25, 0.5, 1.0];
+/// The PRD's limit of the variation over repeats.
+const MAX_VARIATION: f64 = 0.1;
+
 /// The measurement of one configuration.
 pub struct Measurement {
     /// The configuration and its times.
     pub run: EngineRun,
-    /// The form in which the likelihood was evaluated, where the model has several.
-    pub likelihood: Option<&'static str>,
     /// The quality of the draws.
     pub quality: Quality,
     /// The number of divergent transitions.
@@ -66,6 +76,27 @@ pub(super) struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// Times the case with the repeats of an engine, and again with longer ones while the times vary too much; with
+    /// --quick once.
+    ///
+    /// # Errors
+    /// When a run fails.
+    pub(super) fn measure_until_steady(
+        &self,
+        quick: bool,
+        quality: &mut Option<Quality>,
+    ) -> Result<Measurement, BenchError> {
+        let repeats = if quick { QUICK_REPEATS } else { REPEATS };
+        let mut measured = self.measure(repeats, REPEAT_SECONDS[0], quality)?;
+        for (again, seconds) in REPEAT_SECONDS.into_iter().enumerate().skip(1) {
+            if quick || measured.variation().is_none_or(|variation| variation < MAX_VARIATION) {
+                break;
+            }
+            measured = Measurement { again, ..self.measure(repeats, seconds, quality)? };
+        }
+        Ok(measured)
+    }
+
     /// Times the case, and computes the quality of its draws unless it is known.
     ///
     /// # Errors
@@ -119,12 +150,14 @@ impl Case<'_> {
             }
         };
         let (config, gpu) = (self.config, !self.place.is_cpu());
-        let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk: quality.min_ess_bulk };
+        let Quality { min_ess_bulk, max_rhat, .. } = quality;
+        let result = EngineTimes { repeats: times, leapfrogs: run.tally.leapfrogs, min_ess_bulk, max_rhat };
         Ok(Measurement {
             run: EngineRun {
                 engine: if gpu { "GPU" } else { "CPU" }.into(),
                 gpu,
                 setting: self.setting.clone(),
+                likelihood: self.model.likelihood.map(str::to_owned),
                 groups: self.model.groups,
                 observations: density.observations(),
                 chains: config.chains,
@@ -132,7 +165,6 @@ impl Case<'_> {
                 tune: config.tune,
                 result: Measured::Value(result),
             },
-            likelihood: self.model.likelihood,
             quality,
             divergences: run.tally.divergences,
             error,

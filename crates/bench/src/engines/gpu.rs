@@ -1,6 +1,6 @@
 //! Timings on the GPU: the run's chains in each precision, many chains, and other sizes.
 //!
-//! The numbers of chains and draws that are timed, and the number of repeats, stand here.
+//! The numbers of chains and draws that are timed stand here.
 
 use super::case::{Case, Measurement, Timed};
 use super::{EngineOptions, Gpu};
@@ -10,11 +10,6 @@ use octopus_runs::{Observer, Placement, RunCost};
 use octopus_sampler::{Precision, SamplerConfig};
 use rayon::ThreadPool;
 use std::sync::Arc;
-
-/// The number of repeats of the run's chains; then the number with --quick, and the least seconds of a repeat.
-const REPEATS: usize = 5;
-const QUICK_REPEATS: usize = 2;
-const REPEAT_SECONDS: f64 = 0.25;
 
 /// Numbers of short chains, from few to so many that they fill a device, each with the number of draws of a chain.
 const MANY: [(usize, usize); 6] = [(16, 1000), (32, 500), (64, 400), (1024, 64), (4096, 16), (16384, 8)];
@@ -82,8 +77,7 @@ impl GpuBenchmarks {
                 if !can_run(model, &config) {
                     continue;
                 }
-                let repeats = if options.quick { QUICK_REPEATS } else { REPEATS };
-                found.engines.push(bench.case(model, &config).measure(repeats, REPEAT_SECONDS, &mut None)?);
+                found.engines.push(bench.case(model, &config).measure_until_steady(options.quick, &mut None)?);
             }
         }
         for config in auto.cloned().into_iter().chain(many(options, &MANY)).filter(|config| can_run(own, config)) {

@@ -30,7 +30,7 @@ fn identical(found: &Benchmarks) -> Vec<Speedup> {
         }
     };
     // The last of the CPU's measurements that are alike has the most threads.
-    let on_cpu = |m: &Measurement| cpu(found).filter(|cpu| alike(cpu, m)).last();
+    let on_cpu = |m: &Measurement| cpu(found).filter(|cpu| cpu.run.alike(&m.run)).last();
     let pairs = gpu.all().filter_map(|m| Some((m, on_cpu(m)?)));
     pairs
         .map(|(m, cpu)| Speedup {
@@ -39,12 +39,6 @@ fn identical(found: &Benchmarks) -> Vec<Speedup> {
             ratio: Measured::Value(time(cpu, EngineTimes::wall_s) / time(m, EngineTimes::wall_s)),
         })
         .collect()
-}
-
-/// Returns whether two measurements are of the same run of the same model.
-fn alike(a: &Measurement, b: &Measurement) -> bool {
-    let of = |m: &Measurement| (m.run.groups, m.run.chains, m.run.tune, m.run.draws, m.likelihood);
-    of(a) == of(b)
 }
 
 /// Returns the speedup by definition (b): the best runs of both sides that meet the limits of R-hat and effective
@@ -124,12 +118,13 @@ mod tests {
 
     fn measured(gpu: bool, groups: usize, chains: usize, wall_s: f64, ess: f64, rhat: f64) -> Measurement {
         let repeat = Repeat { wall_s, warmup_s: 0.0, sampling_s: wall_s };
-        let result = EngineTimes { repeats: vec![repeat], leapfrogs: 1, min_ess_bulk: ess };
+        let result = EngineTimes { repeats: vec![repeat], leapfrogs: 1, min_ess_bulk: ess, max_rhat: rhat };
         Measurement {
             run: EngineRun {
                 engine: String::new(),
                 gpu,
                 setting: format!("{chains} chains"),
+                likelihood: Some("collapsed".to_owned()),
                 groups,
                 observations: 10 * groups,
                 chains,
@@ -137,7 +132,6 @@ mod tests {
                 tune: 100,
                 result: Measured::Value(result),
             },
-            likelihood: Some("collapsed"),
             quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, looked_at: 1, quantities: 1 },
             divergences: 0,
             error: None,
@@ -181,6 +175,33 @@ mod tests {
         assert_eq!(b[1], ("500 groups", None));
         assert_eq!(of(SpeedupDefinition::Baselines)[0].1, None);
         assert_eq!(found(false).whole_device(), Measured::Value(5.0));
+    }
+
+    /// A GPU's times count where they are figures.
+    #[test]
+    fn the_engine_that_varies_most_is_named() {
+        let repeated = |gpu: bool, walls: [f64; 2]| {
+            let mut m = measured(gpu, 100, 4, 1.0, 1000.0, 1.0);
+            m.run.engine = if gpu { "GPU" } else { "CPU" }.to_owned();
+            let repeats = walls.map(|wall_s| Repeat { wall_s, warmup_s: 0.0, sampling_s: wall_s });
+            let times = EngineTimes { repeats: repeats.into(), leapfrogs: 1, min_ess_bulk: 1000.0, max_rhat: 1.0 };
+            m.run.result = Measured::Value(times);
+            m
+        };
+        let worst = |test_double: bool| {
+            let gpu = GpuBenchmarks {
+                test_double,
+                engines: vec![repeated(true, [1.0, 3.0])],
+                many: Vec::new(),
+                sizes: Vec::new(),
+            };
+            let engines = vec![repeated(false, [1.0, 1.0]), repeated(false, [1.0, 1.1])];
+            Benchmarks { engines, gpu: Ok(gpu), ..Benchmarks::default() }.worst_variation().unwrap()
+        };
+        assert_eq!(worst(false).engine, "GPU, 4 chains");
+        assert_eq!(worst(true).engine, "CPU, 4 chains");
+        assert!((worst(false).variation - 0.5f64.sqrt()).abs() < 1e-12, "sd √2, mean 2");
+        assert!(found(false).worst_variation().is_none(), "nothing was timed twice");
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use super::planned::word;
 use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
 
+/// The configuration of the PRD's words.
+pub(super) const LITERAL: &str = "non-centered, diagonal metric";
+
 /// Returns configurations with their labels, all with the same number of draws: the run's own, more and shorter chains
 /// that warm up together, and the run's chains with other metrics and, for a model with hierarchies, other coordinates.
 pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(String, SamplerConfig)> {
@@ -30,7 +33,7 @@ pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(Strin
             with("standardised effects, diagonal metric", Parameterization::Adaptive, MetricKind::Diag),
             with("centered, diagonal metric", Parameterization::Centered, MetricKind::Diag),
             with("non-centered, low-rank metric", Parameterization::NonCentered, MetricKind::LowRank),
-            with("non-centered, diagonal metric", Parameterization::NonCentered, MetricKind::Diag),
+            with(LITERAL, Parameterization::NonCentered, MetricKind::Diag),
             with("non-centered, diagonal metric as Stan's", Parameterization::NonCentered, MetricKind::DiagDraws),
         ]);
     } else {

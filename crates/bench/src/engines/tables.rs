@@ -43,7 +43,12 @@ impl Benchmarks {
             let repeats = m.run.result.value().map(|times| times.repeats.as_slice()).unwrap_or_default();
             let shown: Vec<String> = repeats.iter().map(|repeat| format!("{:.4}", repeat.wall_s)).collect();
             vec![
-                format!("{}{}", m.run.setting, ["", " (timed again)", " (timed twice again)"][m.again.min(2)]),
+                format!(
+                    "{}, {}{}",
+                    m.run.engine,
+                    m.run.setting,
+                    ["", " (timed again)", " (timed twice again)"][m.again.min(2)]
+                ),
                 m.batch.to_string(),
                 shown.join("  "),
                 m.variation().map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", 100.0 * v)),
@@ -56,7 +61,7 @@ impl Benchmarks {
              times vary by 10% or more is timed again with repeats of twice the length, at most twice (not with \
              --quick), and the last count.",
             "engine | runs a repeat | wall s of each repeat | variation",
-            self.engines.iter().map(row),
+            self.repeated().map(row),
         )
     }
 }

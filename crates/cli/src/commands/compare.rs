@@ -1,13 +1,14 @@
-//! `octopus compare A B` compares two traces, and ends with 1 when they differ.
+//! `octopus compare A B` compares two traces or two reports, and ends with 1 when they differ.
 
 use crate::args::{CompareArgs, Global};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use anyhow::{Context, Result};
-use octopus::{ComparisonLimits, TraceComparison};
+use octopus::{ComparisonLimits, ReportComparison, TraceComparison};
 use octopus::{Trace, rows};
 use octopus_files::write_file;
-use octopus_report::{Figure, ForestPlot, Format, write_figures};
+use octopus_report::{Figure, ForestPlot, Format, read_report, write_figures};
+use serde::Serialize;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -25,6 +26,11 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
         if !(0.0..=most).contains(&value) {
             return Err(UsageError(format!("{option} {value}: must be {expected}")).into());
         }
+    }
+    match [&args.first, &args.second].map(|path| path.extension().is_some_and(|ending| ending == "json")) {
+        [false, false] => {}
+        [true, true] => return reports(args, limits, global),
+        _ => return Err(UsageError("A and B: name two traces, or two report.json of `octopus validate`".into()).into()),
     }
     let open = |path: &PathBuf| Trace::open(std::slice::from_ref(path));
     let traces = [open(&args.first)?, open(&args.second)?];
@@ -44,10 +50,27 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
         let figures = [Figure::new(comparison.plot()), Figure::new(forest)];
         write_figures(out, &figures, Format::Png)?;
     }
-    if global.json {
-        output::print_json(&comparison)?;
-    } else {
-        output::print(&comparison.to_text(args.all))?;
+    tell(&comparison, || comparison.to_text(args.all), comparison.same, global)
+}
+
+/// Compares two `report.json`.
+fn reports(args: &CompareArgs, limits: ComparisonLimits, global: Global) -> Result<Exit> {
+    let reports = [read_report(&args.first)?, read_report(&args.second)?];
+    let names = [&args.first, &args.second].map(|path| path.display().to_string());
+    let comparison = ReportComparison::new(names, &reports, limits);
+    if let Some(out) = &args.out {
+        let json = serde_json::to_vec_pretty(&comparison).context("cannot write the comparison as JSON")?;
+        write_file(&out.join("comparison.json"), &json)?;
     }
-    Ok(if comparison.same { Exit::Fine } else { Exit::Bad })
+    tell(&comparison, || comparison.to_text(args.all), comparison.same, global)
+}
+
+/// Prints a comparison, and returns how the command ends: well where both are the `same`.
+fn tell(comparison: &impl Serialize, text: impl FnOnce() -> String, same: bool, global: Global) -> Result<Exit> {
+    if global.json {
+        output::print_json(comparison)?;
+    } else {
+        output::print(&text())?;
+    }
+    Ok(if same { Exit::Fine } else { Exit::Bad })
 }

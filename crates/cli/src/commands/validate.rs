@@ -10,7 +10,7 @@ use crate::output;
 use crate::progress::Watcher;
 use anyhow::Result;
 use octopus_phase0::Phase0Options;
-use octopus_report::{Charset, Outcome as Overall, Status, VerdictRow};
+use octopus_report::{Benchmark, Charset, Outcome as Overall, VerdictRow};
 use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::{Precision, Strategy};
 
@@ -19,7 +19,7 @@ use octopus_sampler::{Precision, Strategy};
 /// # Errors
 /// When the data or settings cannot be used, a stage cannot run, or a GPU was asked for that cannot sample.
 pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
-    let (quick, require_gpu) = (args.quick, args.require_gpu);
+    let (quick, require_gpu, stages) = (args.quick, args.require_gpu, args.stages.clone());
     let args = args.into_sample();
     let model = global.models.find(&args.model)?;
     let config = RunConfig::from_args(&args, model, global.models)?;
@@ -39,6 +39,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
         out: out.clone(),
         sampler: config.sampler,
         quick,
+        stages,
         require_gpu,
         asked: asked.choice,
         device,
@@ -60,7 +61,9 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
         output::print_json(&report)?;
     } else {
         let page = out.join("index.html");
-        output::print(&format!("{}report: {}", verdict.text(Charset::from_environment()), page.display()))?;
+        let times = report.benchmark.as_ref().map(Benchmark::times_text).unwrap_or_default();
+        let verdict = verdict.text(Charset::from_environment());
+        output::print(&format!("{verdict}\n{times}report: {}", page.display()))?;
     }
     if !global.quiet {
         without_gpu(&verdict.rows).iter().for_each(output::note);
@@ -74,7 +77,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
 
 /// Returns the note that names the criteria that were skipped because there is no GPU, if there are any.
 fn without_gpu(rows: &[VerdictRow]) -> Option<String> {
-    let skipped = rows.iter().filter(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
+    let skipped = rows.iter().filter(|row| row.lacks_gpu());
     let ids: Vec<&str> = skipped.map(|row| row.id.as_str()).collect();
     (!ids.is_empty()).then(|| format!("no GPU took part: {} skipped", ids.join(", ")))
 }
@@ -96,6 +99,7 @@ fn check(config: &RunConfig) -> Result<(), UsageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_report::Status;
 
     #[test]
     fn criteria_are_named_that_were_skipped_for_want_of_a_gpu() {

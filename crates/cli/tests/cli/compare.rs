@@ -1,6 +1,7 @@
 //! `octopus compare`: two runs of one posterior, and two that differ.
 
 use crate::support::run;
+use std::fs;
 use std::path::Path;
 
 const COMMON: &str = "sample hierarchical-normal --groups 8 --draws 400 --tune 300 --device cpu --quiet";
@@ -30,7 +31,7 @@ fn runs_of_one_posterior_are_the_same() {
         assert!(!parameters[0][field].is_null(), "{field}");
     }
     assert!(json["runs"][1]["speed"]["min_ess_per_1000_gradients"].as_f64().unwrap() > 0.0);
-    let written = std::fs::read_to_string(dir.path().join("compared/comparison.json")).unwrap();
+    let written = fs::read_to_string(dir.path().join("compared/comparison.json")).unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), json);
 
     // A file holds the same draws: nothing differs, and what it does not tell is said.
@@ -58,4 +59,52 @@ fn what_cannot_be_compared_is_said() {
     sample(dir.path(), "a", "");
     run(dir.path(), "compare {}/a {}/a --max-sd -1").fails(2, &["--max-sd", "-1", "0 or more"]);
     run(dir.path(), "compare {}/a {}/absent").fails(3, &["absent"]);
+}
+
+/// Reports are compared criterion by criterion, engine by engine and parameter by parameter.
+#[test]
+fn two_reports() {
+    let dir = tempfile::tempdir().unwrap();
+    let validate = "validate --quick --groups 10 --stages benchmark --device cpu --quiet --out {}/first";
+    assert!(matches!(run(dir.path(), validate).code, Some(0 | 1)));
+    let first = dir.path().join("first/report.json");
+    let text = fs::read_to_string(&first).unwrap();
+    let with = |name: &str, change: &dyn Fn(&mut serde_json::Value)| {
+        let mut report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        change(&mut report);
+        fs::write(dir.path().join(name), report.to_string()).unwrap();
+        run(dir.path(), &format!("compare {{}}/first/report.json {{}}/{name}"))
+    };
+    let same = with("same.json", &|_| {});
+    same.succeeds();
+    for words in ["every criterion has the same status", "CPU, 2 threads", "within the limits", "B is as good as A"] {
+        assert!(same.stdout.contains(words), "{words} is not in {}", same.stdout);
+    }
+    let slower = with("slower.json", &|report| {
+        let run = &mut report["benchmark"]["runs"][0]["result"]["value"]["repeats"];
+        run.as_array_mut().unwrap().iter_mut().for_each(|repeat| repeat["wall_s"] = 1000.0.into());
+        report["versions"]["commit"] = "another".into();
+    });
+    assert!(
+        slower.succeeds().stdout.contains("16 min 40 s") && slower.stdout.contains("versions.commit"),
+        "{slower:#?}"
+    );
+    let worse = with("worse.json", &|report| {
+        let rows = report["verdict"]["rows"].as_array_mut().unwrap();
+        rows.iter_mut().find(|row| row["id"] == "P0.3").unwrap()["status"] = "FAIL".into();
+    });
+    assert_eq!(worse.code, Some(1), "{worse:#?}");
+    assert!(worse.stdout.contains("B is worse than A"), "{worse:#?}");
+    let moved = with("moved.json", &|report| {
+        let row = &mut report["parameters"][0];
+        row["sd"] = (row["sd"].as_f64().unwrap() * 1.2).into();
+    });
+    assert_eq!(moved.code, Some(1), "{moved:#?}");
+    assert!(moved.stdout.contains("+20.00 %"), "{moved:#?}");
+    let allowed = run(dir.path(), "compare {}/first/report.json {}/moved.json --max-sd 0.21 --json");
+    assert_eq!(allowed.succeeds().json()["parameters"].as_array().unwrap().len(), 23);
+    // What is no report of this version.
+    with("newer.json", &|report| report["schema"] = 99.into()).fails(3, &["newer.json", "schema = 99"]);
+    with("none.json", &|report| *report = 3.into()).fails(3, &["none.json", "no report of `octopus validate`"]);
+    run(dir.path(), "compare {}/first/report.json {}/first/run").fails(2, &["two report.json"]);
 }

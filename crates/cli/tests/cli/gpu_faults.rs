@@ -195,7 +195,7 @@ fn no_fallback_is_heard_by_each_command() {
         SAMPLE,
         "sample hierarchical-normal --batch {}/in --group g --value y --draws 20 --tune 20 --out {}/batch",
         "calibrate eight-schools --datasets 2 --chains 2 --draws 60 --tune 80 --out {}/ranks",
-        "validate eight-schools --quick --out {}/validation",
+        "validate eight-schools --quick --stages compare --out {}/validation",
     ] {
         let with = double.run(&mut double.octopus("mode=2"), &format!("{words} --no-fallback"));
         with.fails(4, &["--no-fallback: a GPU is there and cannot be used: ", "prohibited"]);

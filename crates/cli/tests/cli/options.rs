@@ -25,7 +25,7 @@ const SAMPLE: &str = "sample hierarchical-normal --groups 6 --draws 50 --tune 50
 const CALIBRATE: &str = "calibrate eight-schools --datasets 2 --chains 2 --draws 60 --tune 80 --device cpu --force \
                          --out {}/ranks -v";
 const SWEEP: &str = "sweep eight-schools --seeds 2 --draws 60 --tune 60 -v";
-const VALIDATE: &str = "validate eight-schools --quick --device cpu --quiet --out {}/x -v";
+const VALIDATE: &str = "validate eight-schools --quick --stages compare --device cpu --quiet --out {}/x -v";
 
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, Shown)] = &[
@@ -136,6 +136,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("validate", "--out", In("validate.rs", "a_quick_validation_passes_and_leaves_every_deliverable")),
     ("validate", "--require-gpu", In("validate.rs", "a_quick_validation_passes_and_leaves_every_deliverable")),
     ("validate", "--quick", In("settings.rs", "a_validation_samples_what_sample_samples")),
+    ("validate", "--stages", In("validate.rs", "stages_can_be_left_out")),
     ("validate", "--config", In("settings.rs", "a_validation_samples_what_sample_samples")),
     ("validate", "--data", In("validate.rs", "own_data_of_the_prds_model")),
     ("validate", "--group", In("validate.rs", "own_data_of_the_prds_model")),
@@ -236,7 +237,7 @@ fn every_option_has_its_row() {
 #[test]
 fn every_number_has_its_limits() {
     /// Values that are no numbers; every other has limits.
-    const WORDS: [&str; 17] = [
+    const WORDS: [&str; 18] = [
         "COL",
         "DEVICE",
         "DIR",
@@ -250,6 +251,7 @@ fn every_number_has_its_limits() {
         "PARAMETERIZATION",
         "PATH",
         "PRECISION",
+        "STAGES",
         "STRATEGY",
         "TO",
         "WEIGHTS",

@@ -302,7 +302,7 @@ fn a_validation_samples_what_sample_samples() {
     let all = [&options[..], &in_file[..], &quick[..]].concat();
     let whole = runs.sample("whole", &all);
     let given = format!("{} --config {{}}/settings.toml --quick --threads 1", words(&options));
-    let found = run(runs.dir(), &format!("validate --device cpu --out {{}}/validation -v{given}"));
+    let found = run(runs.dir(), &format!("validate --device cpu --stages compare --out {{}}/validation -v{given}"));
     assert!(matches!(found.code, Some(0 | 1)), "{found:?}");
     assert!(found.stderr.contains("threads 1"), "{found:?}");
     assert_eq!(runs.prints("validation/run"), whole);

@@ -10,8 +10,13 @@ fn a_quick_validation_passes_and_leaves_every_deliverable() {
     let dir = tempfile::tempdir().unwrap();
     let found = run(dir.path(), "validate --quick --out {}/phase0 --device cpu");
     found.succeeds();
-    assert!(found.stdout.contains("PASSED") && found.stdout.contains("P0.3"), "{}", found.stdout);
     let gpu = has_gpu("a validation where no GPU is");
+    let headline = if gpu { "PASSED: " } else { "\nCPU only: 8 passed, " };
+    for words in
+        [headline, "P0.3", "\nCPU time: ", "samples/s, max R-hat 1.0", "\nGPU time: not measured: ", "\nspeed-up: "]
+    {
+        assert!(found.stdout.contains(words), "{words} is not in {}", found.stdout);
+    }
     assert!(gpu || found.stderr.contains("no GPU took part"), "{}", found.stderr);
     let files = tree(&dir.path().join("phase0"));
     for name in [
@@ -36,6 +41,9 @@ fn a_quick_validation_passes_and_leaves_every_deliverable() {
         "report.json",
         "junit.xml",
         "index.html",
+        "verification.json",
+        "guide/setup.md",
+        "guide/troubleshooting.md",
         "traces/phase0_test_trace.nc",
         "run/run.toml",
     ] {
@@ -54,6 +62,22 @@ fn a_quick_validation_passes_and_leaves_every_deliverable() {
     for id in ["P0.2", "P0.4", "P1.1", "P1.2", "P1.3", "P1.4", "P2.1", "P2.3"] {
         assert_eq!(status(id), "SKIPPED", "{id}");
     }
+    // The PRD's own configuration has a row of its own, and does not fail the whole.
+    let literal = rows.iter().find(|row| row["id"] == "Q.5").unwrap();
+    assert_eq!(literal["status"], "WARN", "{literal:#}");
+    assert!(literal["value"].as_str().unwrap().starts_with("4 chains: max R-hat 1."), "{literal:#}");
+    assert!(literal["advice"].as_str().unwrap().contains("01-centering.md"), "{literal:#}");
+    let (versions, peak) = (&report["versions"], report["machine"]["host_peak_bytes"].as_u64().unwrap());
+    assert!(versions["rustc"].as_str().unwrap().starts_with("rustc 1."), "{versions:#}");
+    assert_eq!(versions["kernels"], octopus_device::kernels_fingerprint());
+    assert!(peak > 10_000_000, "{peak}");
+    let record = fs::read_to_string(dir.path().join("phase0/verification.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert_eq!((&record["provider"], record["findings"].is_array()), (&"system".into(), true), "{record:#}");
+    let text = fs::read_to_string(dir.path().join("phase0/benchmark_report.txt")).unwrap();
+    for words in ["max R-hat", "samples/s", "PASS", "WARN", "(a) the PRD's own: wall time of the same 4 chains"] {
+        assert!(text.contains(words), "{words} is not in {text}");
+    }
     let trace = run(dir.path(), "diagnose {}/phase0/traces/phase0_test_trace.nc --json");
     assert_eq!(trace.succeeds().json()["parameters"].as_array().unwrap().len(), 203);
     if gpu {
@@ -71,13 +95,44 @@ fn a_quick_validation_passes_and_leaves_every_deliverable() {
 #[test]
 fn the_plain_settings_fail_and_say_why() {
     let dir = tempfile::tempdir().unwrap();
-    let words = "validate --quick --out {}/phase0 --parameterization non-centered --metric diag --quiet --device cpu";
+    let words = "validate --quick --out {}/phase0 --stages compare --parameterization non-centered --metric diag \
+                 --quiet --device cpu";
     let found = run(dir.path(), words);
     assert_eq!(found.code, Some(1), "{found:#?}");
     let words = ["FAILED", "P0.3", "FAIL", "R-hat", "--parameterization adaptive"];
     assert!(words.iter().all(|word| found.stdout.contains(word)), "{}", found.stdout);
     let junit = fs::read_to_string(dir.path().join("phase0/junit.xml")).unwrap();
     assert!(junit.contains("<failure") && junit.contains("P0.3"), "{junit}");
+}
+
+/// What is left out is skipped with that reason, and nothing else changes.
+#[test]
+fn stages_can_be_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = |stages: &str| {
+        let words = format!("validate --quick --groups 10 --out {{}}/{stages} --device cpu --json --quiet");
+        let found = run(dir.path(), &format!("{words} --stages {stages}"));
+        found.succeeds().json()
+    };
+    let left = |report: &serde_json::Value| {
+        let rows = report["verdict"]["rows"].as_array().unwrap();
+        let of = |row: &&serde_json::Value| row["reason"].as_str().is_some_and(|why| why.contains("`--stages` leaves"));
+        rows.iter().filter(of).map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let predicted = report("predict");
+    assert_eq!(left(&predicted), ["P0.2", "P0.4", "P0.5", "P1.1", "P1.2", "P1.3", "P2.1", "Q.3"].map(str::to_owned));
+    assert!(predicted["benchmark"].is_null() && !predicted["predictive"].as_array().unwrap().is_empty());
+    let files = tree(&dir.path().join("predict"));
+    assert!(!files.iter().any(|file| file.ends_with(".png")), "{files:?}");
+    assert!(files.iter().any(|file| file == "traces/phase0_test_trace.nc"), "{files:?}");
+    let drawn = report("compare,plot");
+    assert!(
+        drawn["predictive"].as_array().unwrap().is_empty() && left(&drawn).contains(&"Q.2".to_owned()),
+        "{drawn:#}"
+    );
+    let files = tree(&dir.path().join("compare,plot"));
+    assert!(files.iter().any(|file| file == "trace_plot.png"), "{files:?}");
+    run(dir.path(), "validate --stages plots --out {}/x").fails(2, &["'plots'", "a similar value", "'plot'"]);
 }
 
 #[test]
@@ -186,6 +241,8 @@ fn a_validation_on_a_test_double_says_so_and_claims_no_speed() {
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     let rows = report["verdict"]["rows"].as_array().unwrap();
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
+    let peak = row("P1.2")["value"].as_str().unwrap();
+    assert!(peak.starts_with("peak ") && peak.contains(", foretold "), "{peak}");
     for id in ["P0.1", "P0.2", "P1.2", "P1.3"] {
         assert_eq!(row(id)["status"], "PASS", "{:#}", row(id));
         assert!(row(id)["value"].as_str().unwrap().contains("test double"), "{:#}", row(id));
@@ -204,6 +261,10 @@ fn a_validation_on_a_test_double_says_so_and_claims_no_speed() {
     let tables = report["comparisons"].as_array().unwrap();
     let table = |title: &str| tables.iter().find(|table| table["title"] == title).unwrap();
     assert!(table("On the GPU")["note"].as_str().unwrap().contains("A test double"));
+    let parameters = table("Posteriors of CPU and GPU")["rows"].as_array().unwrap();
+    assert_eq!(parameters.len(), 203);
+    assert!(parameters.iter().all(|row| row[7] == "MATCH"), "{parameters:#?}");
+    assert!(report["machine"]["gpu_facts"]["memory_bytes"].as_u64().unwrap() > 0);
     let benchmark = table("Runs on the GPU");
     assert!(benchmark["note"].as_str().unwrap().contains("says nothing"));
     assert!(benchmark["rows"].as_array().unwrap().iter().all(|row| row[2] == "-" && row[8] == "-"), "{benchmark:#}");
@@ -215,7 +276,7 @@ fn a_validation_on_a_test_double_says_so_and_claims_no_speed() {
 #[test]
 fn a_validation_can_run_on_the_gpu_itself() {
     let Some(double) = Double::with_sampler(&["f64_32x1", "mixed_32x1"]) else { return };
-    let words = "validate --quick --groups 10 --out {}/phase0 --device cuda --quiet --json";
+    let words = "validate --quick --groups 10 --stages gpu --out {}/phase0 --device cuda --quiet --json";
     let report = double.run(&mut double.octopus(""), words).json();
     let rows = report["verdict"]["rows"].as_array().unwrap();
     let ran = rows.iter().find(|row| row["id"] == "P0.2").unwrap();

@@ -15,13 +15,19 @@ pub struct CostsKey {
     pub binary: String,
 }
 
+/// Returns a fingerprint of all kernels in this program; another one means other kernels.
+#[must_use]
+pub fn kernels_fingerprint() -> String {
+    fingerprint(octopus_cuda::KERNELS_MANIFEST.as_bytes())
+}
+
 impl CostsKey {
     /// Makes the key of this program for a device and its driver.
     #[must_use]
     pub fn new(device_uuid: impl Into<String>, driver_version: impl Into<String>) -> Self {
         // A build with checks is several times slower on the processor.
         let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-        let kernels = fingerprint(octopus_cuda::KERNELS_MANIFEST.as_bytes());
+        let kernels = kernels_fingerprint();
         Self {
             device_uuid: device_uuid.into(),
             driver_version: driver_version.into(),

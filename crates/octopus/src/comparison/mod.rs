@@ -1,7 +1,8 @@
-//! Comparison of two traces: their posteriors, their speed and their settings.
+//! Comparison of two traces (their posteriors, their speed and their settings), and of two reports.
 //!
 //! The limits beyond which they count as different are here, and so are the checks and warnings.
 
+mod report;
 mod settings;
 mod speed;
 mod text;
@@ -13,6 +14,7 @@ use octopus_report::{RunComparisonPlot, RunDifference, RunRatio, percent, signif
 use octopus_runs::diagnose_options;
 use serde::{Serialize, Serializer};
 
+pub use report::{ComparedCriterion, ComparedParameter, ComparedTimes, ReportComparison};
 pub use settings::DifferingSetting;
 pub use speed::TraceSpeed;
 

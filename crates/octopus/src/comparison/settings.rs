@@ -33,7 +33,14 @@ pub struct DifferingSetting {
 
 /// Returns the settings in which two traces differ, ordered by name.
 pub(super) fn differing(traces: &[Trace; 2]) -> Vec<DifferingSetting> {
-    let [first, mut second] = [settings_of(&traces[0]), settings_of(&traces[1])];
+    difference(settings_of(&traces[0]), settings_of(&traces[1]))
+}
+
+/// Returns the settings in which two sides differ, ordered by name.
+pub(super) fn difference(
+    first: BTreeMap<String, String>,
+    mut second: BTreeMap<String, String>,
+) -> Vec<DifferingSetting> {
     let mut found: BTreeMap<String, [Option<String>; 2]> =
         first.into_iter().map(|(name, value)| (name.clone(), [Some(value), second.remove(&name)])).collect();
     found.extend(second.into_iter().map(|(name, value)| (name, [None, Some(value)])));
@@ -63,7 +70,8 @@ fn settings_of(trace: &Trace) -> BTreeMap<String, String> {
     found
 }
 
-fn flatten(place: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+/// Puts each value of a tree under its place, names joined by dots.
+pub(super) fn flatten(place: &str, value: &Value, found: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {

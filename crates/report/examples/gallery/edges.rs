@@ -6,6 +6,8 @@ use octopus_report::{
     PairPlot, PairVariable, ParetoKPlot, Plot, PriorPosteriorPanel, PriorPosteriorPlot, WidthMeasure,
 };
 
+use crate::sample::benchmark;
+
 /// A picture and its name.
 pub(crate) type Named = (String, Box<dyn Plot>);
 
@@ -13,13 +15,14 @@ pub(crate) type Named = (String, Box<dyn Plot>);
 type Kind = (&'static str, fn() -> Vec<Named>);
 
 /// The kinds of these pictures.
-pub(crate) const KINDS: [Kind; 6] = [
+pub(crate) const KINDS: [Kind; 7] = [
     ("forests", || boxed(forests())),
     ("forests of runs", || boxed(forests_of_runs())),
     ("pairs", || boxed(pairs())),
     ("Pareto k", || boxed(pareto_ks())),
     ("energies", || boxed(energies())),
     ("priors and posteriors", || boxed(priors_and_posteriors())),
+    ("speeds", || boxed(vec![("of a GPU".to_owned(), benchmark(true).plot())])),
 ];
 
 fn boxed<P: Plot + 'static>(plots: Vec<(String, P)>) -> Vec<Named> {

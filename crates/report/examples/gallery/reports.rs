@@ -22,7 +22,7 @@ pub(crate) fn of_run(shape: Shape) -> (Report, Vec<Figure>) {
         Figure::new(sample.posterior_plot()),
         Figure::new(sample.forest()),
         Figure::new(sample.ppc()),
-        Figure::new(sample::benchmark().plot()),
+        Figure::new(sample::benchmark(false).plot()),
     ];
     (sample::report(&sample, shape), figures)
 }

@@ -5,7 +5,7 @@ use octopus_diag::ParameterSummary;
 use octopus_report::{
     Benchmark, Comparison, Convergence, DataFacts, Deliverable, EngineRun, EngineTimes, Evidence, ForestPlot, Machine,
     Measured, ModelFacts, PosteriorPlot, PpcPlot, PredictiveStatistic, Repeat, Report, SCHEMA, Speedup,
-    SpeedupDefinition, Stories, SummaryRow, TracePlot,
+    SpeedupDefinition, Stories, SummaryRow, TracePlot, WorstVariation,
 };
 use octopus_trace::{Array, Dataset, Values};
 
@@ -198,7 +198,7 @@ fn replicate(normals: &mut Normals, observed: &[f64]) -> (Vec<Vec<f64>>, Vec<Pre
 /// A whole report on a sample, without a GPU.
 pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
     let no_gpu = || "no NVIDIA driver on this machine".to_owned();
-    let benchmark = benchmark();
+    let benchmark = benchmark(false);
     let made = ["trace_plot.png", "posterior_plot.png", "forest_plot.png", "traces/phase0_test_trace.nc"];
     let made = made.map(|name| Deliverable { name: name.to_owned(), made: true });
     let evidence = Evidence {
@@ -209,10 +209,13 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
         parameters: &sample.summary,
         divergences: 0,
         speedup: Measured::missing(no_gpu()),
-        deliverables: &made,
+        deliverables: Measured::Value(&made),
         gpu_memory: Measured::missing(no_gpu()),
         posterior_match: Measured::missing(no_gpu()),
-        timing_variation: Measured::Value(0.031),
+        timing_variation: Measured::Value(WorstVariation {
+            variation: 0.031,
+            engine: "CPU, 2 threads, collapsed".to_owned(),
+        }),
         strategies: &[],
         samplers: &["NUTS low-rank".to_owned(), "NUTS diagonal".to_owned()],
         dashboard: true,
@@ -265,7 +268,9 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
             cores: 2,
             memory_bytes: 16 << 30,
             os: "Linux 6.1 x86_64".to_owned(),
+            host_peak_bytes: Some(1 << 28),
             gpu: Measured::missing(no_gpu()),
+            gpu_facts: None,
         },
         versions: [("octopus", "0.1.0"), ("rustc", "1.95.0")].map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
         convergence: Convergence {
@@ -293,15 +298,16 @@ pub(crate) fn report(sample: &Sample, shape: Shape) -> Report {
     }
 }
 
-/// Times as a CPU run of the three sizes would leave them.
-pub(crate) fn benchmark() -> Benchmark {
+/// Times as a CPU run of the three sizes would leave them; with `gpu` also made-up times of a GPU, to see the picture.
+pub(crate) fn benchmark(gpu: bool) -> Benchmark {
     let mut runs = Vec::new();
     for (groups, wall, ess) in [(100, 0.11, 9_800.0), (500, 0.42, 11_200.0), (1000, 0.93, 10_900.0)] {
-        let mut run = |engine: &str, setting: &str, result| {
+        let mut run = |engine: &str, setting: &str, likelihood: &str, result| {
             runs.push(EngineRun {
                 engine: engine.to_owned(),
                 gpu: engine == "GPU",
                 setting: setting.to_owned(),
+                likelihood: Some(likelihood.to_owned()),
                 groups,
                 observations: 10 * groups,
                 chains: 4,
@@ -310,22 +316,29 @@ pub(crate) fn benchmark() -> Benchmark {
                 result,
             });
         };
-        for (setting, factor) in
-            [("1 thread, collapsed", 1.9), ("2 threads, collapsed", 1.0), ("2 threads, pointwise", 3.4)]
-        {
+        let times = |factor: f64| {
             let repeats = [1.0, 1.02, 0.97, 1.05, 1.01].map(|jitter: f64| {
                 let wall_s: f64 = wall * factor * jitter;
                 Repeat { wall_s, warmup_s: 0.4 * wall_s, sampling_s: 0.6 * wall_s }
             });
-            let times = EngineTimes { repeats: repeats.into(), leapfrogs: 182_400, min_ess_bulk: ess };
-            run("CPU", setting, Measured::Value(times));
+            EngineTimes { repeats: repeats.into(), leapfrogs: 182_400, min_ess_bulk: ess, max_rhat: 1.003 }
+        };
+        for (threads, likelihood, factor) in
+            [("1 thread", "collapsed", 1.9), ("2 threads", "collapsed", 1.0), ("2 threads", "pointwise", 3.4)]
+        {
+            run("CPU", &format!("{threads}, {likelihood}"), likelihood, Measured::Value(times(factor)));
         }
-        run("GPU", "", Measured::missing("no NVIDIA driver on this machine"));
+        if gpu {
+            for (likelihood, factor) in [("collapsed", 0.23), ("pointwise", 0.31)] {
+                let setting = format!("f64, {likelihood}, 4 chains x 2000 (made up)");
+                run("GPU", &setting, likelihood, Measured::Value(times(factor)));
+            }
+        } else {
+            run("GPU", "", "collapsed", Measured::missing("no NVIDIA driver on this machine"));
+        }
     }
-    let speedups = SpeedupDefinition::ALL.map(|definition| Speedup {
-        definition,
-        what: "100 groups".to_owned(),
-        ratio: Measured::missing("no NVIDIA driver on this machine"),
-    });
+    let ratio = if gpu { Measured::Value(4.35) } else { Measured::missing("no NVIDIA driver on this machine") };
+    let of = |definition| Speedup { definition, what: "100 groups".to_owned(), ratio: ratio.clone() };
+    let speedups = SpeedupDefinition::ALL.map(of);
     Benchmark { runs, speedups: speedups.into(), other_model: false }
 }

@@ -32,6 +32,9 @@ pub struct EngineRun {
     pub gpu: bool,
     /// The setting that tells this run from others of the engine: `2 threads, collapsed`.
     pub setting: String,
+    /// The form in which the likelihood was evaluated, where the model has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likelihood: Option<String>,
     /// The number of groups of the data.
     pub groups: usize,
     /// The number of observations of the data.
@@ -56,6 +59,9 @@ pub struct EngineTimes {
     /// The smallest bulk effective sample size of all parameters.
     #[serde(with = "nullable")]
     pub min_ess_bulk: f64,
+    /// The largest R-hat of all parameters; NaN in a report that is older than this field.
+    #[serde(with = "nullable", default = "nullable::nan")]
+    pub max_rhat: f64,
 }
 
 /// One timed run, in seconds.
@@ -73,7 +79,7 @@ pub struct Repeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedupDefinition {
-    /// (a) The PRD's 4 chains and the same algorithm on both devices.
+    /// (a) The PRD's own definition: wall time of the same 4 chains, by the same algorithm on both devices.
     IdenticalConfiguration,
     /// (b) All CPU cores against the whole GPU, each with its best chain strategy; this one decides.
     WholeDevice,
@@ -88,7 +94,7 @@ impl SpeedupDefinition {
     /// Describes in words what is compared.
     pub fn words(self) -> &'static str {
         match self {
-            Self::IdenticalConfiguration => "(a) identical configuration: 4 chains, same algorithm",
+            Self::IdenticalConfiguration => "(a) the PRD's own: wall time of the same 4 chains, same algorithm",
             Self::WholeDevice => {
                 "(b) whole device: min-ESS/s, all cores against the whole GPU (decides P0.4, P1.1, P2.1)"
             }
@@ -99,7 +105,7 @@ impl SpeedupDefinition {
     /// Describes in words what is compared for a model of which the PRD asks nothing; `None` where nothing is.
     fn words_of_other_model(self) -> Option<&'static str> {
         match self {
-            Self::IdenticalConfiguration => Some("(a) identical configuration: same chains, same algorithm"),
+            Self::IdenticalConfiguration => Some("(a) wall time of the same chains, same algorithm"),
             Self::WholeDevice => Some("(b) whole device: min-ESS/s, all cores against the whole GPU"),
             Self::Baselines => None,
         }
@@ -191,6 +197,12 @@ impl EngineRun {
         size_name(self.groups)
     }
 
+    /// Returns whether two runs are of the same chains of the same model, by whatever engine.
+    pub fn alike(&self, other: &Self) -> bool {
+        let of = |run: &Self| (run.groups, run.chains, run.tune, run.draws, run.likelihood.clone());
+        of(self) == of(other)
+    }
+
     pub(crate) fn problem(&self) -> String {
         let groups =
             if self.groups == 1 { "1 group".to_owned() } else { format!("{} groups", count(self.groups as u64)) };
@@ -231,7 +243,7 @@ mod tests {
 
     fn times(walls: &[f64]) -> EngineTimes {
         let repeats = walls.iter().map(|&wall_s| Repeat { wall_s, warmup_s: 0.4 * wall_s, sampling_s: 0.6 * wall_s });
-        EngineTimes { repeats: repeats.collect(), leapfrogs: 1000, min_ess_bulk: 600.0 }
+        EngineTimes { repeats: repeats.collect(), leapfrogs: 1000, min_ess_bulk: 600.0, max_rhat: 1.002 }
     }
 
     #[test]
@@ -252,6 +264,7 @@ mod tests {
             engine: "CPU".to_owned(),
             gpu: false,
             setting: "1 thread".to_owned(),
+            likelihood: None,
             groups,
             observations: 10 * groups,
             chains: 4,

@@ -1,4 +1,4 @@
-//! The text of `benchmark_report.txt`: facts, timings, speedups, and what the PRD expects.
+//! The text of `benchmark_report.txt`: facts, timings, speedups, what the PRD expects, and the verdict.
 
 use super::{Benchmark, EngineTimes, SpeedupDefinition};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
@@ -20,7 +20,7 @@ pub(crate) fn report_text(report: &Report, charset: Charset) -> String {
         Some(benchmark) => text += &benchmark.text(charset),
         None => text += "Nothing was timed.\n",
     }
-    text
+    text + "\n" + &heading("Verdict", charset) + &report.verdict.text(charset)
 }
 
 /// Names and values of the machine.
@@ -31,13 +31,27 @@ pub(crate) fn machine_facts(report: &Report) -> Vec<(String, String)> {
         Measured::NotMeasured(reason) => format!("none: {reason}"),
     };
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    vec![
+    let mut facts = vec![
         fact("CPU", machine.cpu.clone()),
         fact("logical cores", machine.cores.to_string()),
         fact("memory", bytes(machine.memory_bytes)),
-        fact("system", machine.os.clone()),
-        fact("GPU", gpu),
-    ]
+    ];
+    facts.extend(machine.host_peak_bytes.map(|peak| fact("memory at the most", bytes(peak))));
+    facts.extend([fact("system", machine.os.clone()), fact("GPU", gpu)]);
+    let of_gpu = machine.gpu_facts.clone().unwrap_or_default();
+    let mhz = |clock: Option<u32>| clock.map(|clock| format!("{clock} MHz"));
+    let told = [
+        ("GPU driver", of_gpu.driver),
+        ("CUDA", of_gpu.cuda.map(|version| format!("at most {version}"))),
+        ("compute capability", of_gpu.compute_capability),
+        ("GPU memory", of_gpu.memory_bytes.map(bytes)),
+        ("highest clock", mhz(of_gpu.sm_clock_max_mhz)),
+        ("clock before the run", mhz(of_gpu.sm_clock_mhz)),
+        ("highest memory clock", mhz(of_gpu.memory_clock_max_mhz)),
+        ("power limit", of_gpu.power_limit_watts.map(|watts| format!("{watts:.0} W"))),
+    ];
+    facts.extend(told.into_iter().filter_map(|(name, value)| Some(fact(name, value?))));
+    facts
 }
 
 /// Names and values of the settings; those of a table in the settings by its name, a dot and theirs.
@@ -79,7 +93,7 @@ fn facts(title: &str, facts: &[(String, String)], charset: Charset) -> String {
 }
 
 /// The columns of the table of timings.
-pub(crate) const TIMING_COLUMNS: [&str; 11] = [
+pub(crate) const TIMING_COLUMNS: [&str; 12] = [
     "engine",
     "groups",
     "obs.",
@@ -89,6 +103,7 @@ pub(crate) const TIMING_COLUMNS: [&str; 11] = [
     "samples/s",
     "time/1000",
     "leapfrogs",
+    "max R-hat",
     "min ESS/s",
     "variation",
 ];
@@ -127,6 +142,43 @@ impl Benchmark {
         text
     }
 
+    /// Returns three lines for the terminal: the best wall time of the run's chains on the CPU, that on the GPU, and their
+    /// ratio; nothing where nothing was timed.
+    pub fn times_text(&self) -> String {
+        let Some(own) = self.runs.first() else { return String::new() };
+        let best = |gpu: bool| {
+            let of = |run: &super::EngineRun| (run.gpu, run.groups, run.chains, run.tune, run.draws);
+            let same =
+                self.runs.iter().filter(move |run| of(run) == (gpu, own.groups, own.chains, own.tune, own.draws));
+            same.filter_map(|run| Some((run, run.result.value()?))).min_by(|a, b| a.1.wall_s().total_cmp(&b.1.wall_s()))
+        };
+        let reason = self.runs.iter().filter(|run| run.gpu).find_map(|run| match &run.result {
+            Measured::NotMeasured(reason) => Some(reason.as_str()),
+            Measured::Value(_) => None,
+        });
+        let missing = format!("not measured: {}", reason.unwrap_or("no run"));
+        let line = |found: Option<(&super::EngineRun, &EngineTimes)>| match found {
+            None => missing.clone(),
+            Some((run, times)) => format!(
+                "{}, {} samples/s, max R-hat {} ({})",
+                seconds(times.wall_s()),
+                rate(run.samples() as f64 / times.wall_s()),
+                significant(times.max_rhat, 4),
+                run.setting
+            ),
+        };
+        let (cpu, gpu) = (best(false), best(true));
+        let ratio =
+            cpu.zip(gpu).map(|((_, cpu), (_, gpu))| format!("{}x", significant(cpu.wall_s() / gpu.wall_s(), 3)));
+        format!(
+            "CPU time: {}\nGPU time: {}\nspeed-up: {} (wall time of the same {} chains)\n",
+            line(cpu),
+            line(gpu),
+            ratio.unwrap_or_else(|| missing.clone()),
+            own.chains
+        )
+    }
+
     /// Cells under [`TIMING_COLUMNS`].
     pub(crate) fn timing_rows(&self) -> Vec<Vec<String>> {
         let row = |run: &super::EngineRun| {
@@ -135,7 +187,7 @@ impl Benchmark {
                 vec![name.trim_end_matches(", ").to_owned(), count(run.groups as u64), count(run.observations as u64)];
             match &run.result {
                 Measured::Value(times) => cells.extend(timing_cells(times, run.samples() as f64)),
-                Measured::NotMeasured(_) => cells.extend(std::iter::repeat_n("-".to_owned(), 8)),
+                Measured::NotMeasured(_) => cells.extend(std::iter::repeat_n("-".to_owned(), 9)),
             }
             cells
         };
@@ -191,7 +243,7 @@ impl Benchmark {
 pub(crate) const EXPECTATION_COLUMNS: [&str; 7] =
     ["groups", "CPU expected", "CPU here", "GPU expected", "GPU here", "speed-up expected", "wall ratio here"];
 
-fn timing_cells(times: &EngineTimes, samples: f64) -> [String; 8] {
+fn timing_cells(times: &EngineTimes, samples: f64) -> [String; 9] {
     let wall = times.wall_s();
     let variation = match times.variation() {
         Some(variation) => format!("{} ({})", percent(variation), times.repeats.len()),
@@ -204,6 +256,7 @@ fn timing_cells(times: &EngineTimes, samples: f64) -> [String; 8] {
         rate(samples / wall),
         seconds(1000.0 * wall / samples),
         count(times.leapfrogs),
+        significant(times.max_rhat, 4),
         rate(times.min_ess_per_s()),
         variation,
     ]

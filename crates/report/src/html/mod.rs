@@ -48,11 +48,8 @@ struct Part {
 
 /// Returns the page as HTML.
 pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, ReportError> {
-    let (badge, word) = match report.verdict.outcome {
-        Outcome::Passed => ("pass", "PASSED"),
-        Outcome::Failed => ("fail", "FAILED"),
-        Outcome::GpuMissing => ("fail", "NO GPU"),
-    };
+    let word = report.verdict.headline();
+    let badge = if report.verdict.outcome == Outcome::Passed { "pass" } else { "fail" };
     let parts = parts(report, figures)?;
     let markup = html! {
         (DOCTYPE)

@@ -1,4 +1,4 @@
-//! The verdict: the numbers that matter, and each criterion, those that failed first.
+//! The verdict: the numbers that matter, and each criterion, those that failed or warn first.
 
 use maud::{Markup, html};
 
@@ -14,11 +14,18 @@ pub(super) fn content(report: &Report) -> Markup {
     // A stable sort: within a status the rows stay in the order of their ids.
     rows.sort_by_key(|row| match row.status {
         Status::Fail => 0,
-        Status::Pass => 1,
-        Status::Skipped { .. } => 2,
+        Status::Warn => 1,
+        Status::Pass => 2,
+        Status::Skipped { .. } => 3,
     });
     let body = html! { @for row in &rows { (line(row)) } };
-    let choices = [("all", ""), ("FAIL", ".badge.fail"), ("PASS", ".badge.pass"), ("SKIPPED", ".badge.skipped")];
+    let choices = [
+        ("all", ""),
+        ("FAIL", ".badge.fail"),
+        ("WARN", ".badge.warn"),
+        ("PASS", ".badge.pass"),
+        ("SKIPPED", ".badge.skipped"),
+    ];
     let table = Table {
         label: "criteria",
         id: Some("criteria"),

@@ -264,7 +264,8 @@ mod tests {
                 }
             }
         }
-        check("performance", &benchmark().plot());
+        check("performance", &benchmark(false).plot());
+        check("performance with a GPU", &benchmark(true).plot());
         for quantities in [1, 2, 3, 10, 31] {
             for plot in calibration_plots(quantities, "mu_group[50]") {
                 check(&format!("{quantities} quantities"), &*plot);
@@ -322,11 +323,16 @@ mod tests {
         let mut posterior = sample.posterior_plot();
         posterior.panels[0].name = "a very long name of a variable ".repeat(6);
         check("posterior", &posterior);
-        let mut performance = benchmark().plot();
+        let mut performance = benchmark(false).plot();
         performance.rows[0].label = "an engine with a very long description of its settings ".repeat(3);
         performance.rows[1].problem = "a very long problem ".repeat(9);
-        performance.rows[3].result =
-            PerformanceResult::Run { wall_s: Measured::missing("why ".repeat(90)), min_ess_per_s: None, gpu: true };
+        performance.rows[3].result = PerformanceResult::Run {
+            wall_s: Measured::missing("why ".repeat(90)),
+            samples_per_s: None,
+            min_ess_per_s: None,
+            gpu: true,
+            speedup: None,
+        };
         check("performance", &performance);
     }
 

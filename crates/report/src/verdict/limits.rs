@@ -1,7 +1,7 @@
 //! Each limit of the verdict: a number just inside passes its row, and a number just outside does not.
 
 use super::criteria::asked;
-use super::{Deliverable, Evidence, MemoryUse, PosteriorMatch};
+use super::{Deliverable, Evidence, MemoryUse, PosteriorMatch, WorstVariation};
 use crate::measured::Measured;
 use crate::summary::{PredictiveStatistic, SummaryRow};
 use octopus_diag::ParameterSummary;
@@ -16,6 +16,8 @@ struct Numbers {
     rmse: f64,
     means: f64,
     sds: f64,
+    /// The peak of the memory over what was foretold.
+    peak: f64,
     variation: f64,
     strategies: f64,
     samplers: f64,
@@ -33,6 +35,7 @@ const SOUND: Numbers = Numbers {
     rmse: 0.01,
     means: 0.01,
     sds: 0.01,
+    peak: 1.0,
     variation: 0.02,
     strategies: 3.0,
     samplers: 3.0,
@@ -67,13 +70,15 @@ const fn limit(
     Limit { id, stated, set, inside, outside, status }
 }
 
-const LIMITS: [Limit; 17] = [
+const LIMITS: [Limit; 19] = [
     limit("P0.3", "R-hat < 1.01", |n, x| n.rhat = x, 1.0099, 1.01, "FAIL"),
     limit("P0.3", "bulk and tail ESS > 400", |n, x| n.ess_bulk = x, 400.1, 400.0, "FAIL"),
     limit("P0.3", "bulk and tail ESS > 400", |n, x| n.ess_tail = x, 400.1, 400.0, "FAIL"),
-    limit("P0.4", ">= 3x", |n, x| n.speedup = x, 3.0, 2.999, "FAIL"),
-    limit("P1.1", ">= 5x", |n, x| n.speedup = x, 5.0, 4.999, "FAIL"),
-    limit("P2.1", ">= 8x", |n, x| n.speedup = x, 8.0, 7.999, "FAIL"),
+    limit("P0.4", ">= 3x", |n, x| n.speedup = x, 3.0, 2.999, "WARN"),
+    limit("P1.1", ">= 5x", |n, x| n.speedup = x, 5.0, 4.999, "WARN"),
+    limit("P2.1", ">= 8x", |n, x| n.speedup = x, 8.0, 7.999, "WARN"),
+    limit("P1.2", "within 10 % of what was foretold", |n, x| n.peak = x, 1.0999, 1.101, "FAIL"),
+    limit("P1.2", "within 10 % of what was foretold", |n, x| n.peak = x, 0.9001, 0.899, "FAIL"),
     limit("P1.3", "RMSE and means within 5 %", |n, x| n.rmse = x, 0.05, 0.0501, "FAIL"),
     limit("P1.3", "RMSE and means within 5 %", |n, x| n.means = x, 0.05, 0.0501, "FAIL"),
     limit("P1.3", "sds within 10 %", |n, x| n.sds = x, 0.10, 0.1001, "FAIL"),
@@ -111,10 +116,15 @@ fn statuses(numbers: &Numbers) -> Vec<&'static str> {
         parameters: &[SummaryRow { summary, truth: Some(numbers.truth) }],
         divergences: 0,
         speedup: Measured::Value(numbers.speedup),
-        deliverables: &[Deliverable { name: "trace_plot.png".to_owned(), made: true }],
-        gpu_memory: Measured::Value(MemoryUse { peak_bytes: 1 << 30, per_chain_bytes: 1 << 20, share: 0.1 }),
+        deliverables: Measured::Value(&[Deliverable { name: "trace_plot.png".to_owned(), made: true }]),
+        gpu_memory: Measured::Value(MemoryUse {
+            peak_bytes: (numbers.peak * 1e9) as u64,
+            foretold_bytes: 1_000_000_000,
+            per_chain_bytes: 1 << 20,
+            share: 0.1,
+        }),
         posterior_match: Measured::Value(PosteriorMatch { rmse: numbers.rmse, means: numbers.means, sds: numbers.sds }),
-        timing_variation: Measured::Value(numbers.variation),
+        timing_variation: Measured::Value(WorstVariation { variation: numbers.variation, engine: "CPU".to_owned() }),
         strategies: &names(numbers.strategies),
         samplers: &names(numbers.samplers),
         dashboard: true,

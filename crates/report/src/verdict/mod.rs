@@ -1,4 +1,4 @@
-//! The verdict: each criterion with its threshold, the measured value, and PASS, FAIL or SKIPPED.
+//! The verdict: each criterion with its threshold, the measured value, and PASS, WARN, FAIL or SKIPPED.
 //!
 //! The outcome of all rows, its sentence and its exit code are decided here.
 
@@ -11,7 +11,7 @@ mod text;
 use serde::{Deserialize, Serialize};
 
 pub use criteria::Criterion;
-pub use evidence::{Deliverable, Evidence, MemoryUse, PosteriorMatch};
+pub use evidence::{Deliverable, Evidence, MemoryUse, PosteriorMatch, WorstVariation};
 
 /// The outcome of a criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub use evidence::{Deliverable, Evidence, MemoryUse, PosteriorMatch};
 pub enum Status {
     /// The criterion is met.
     Pass,
+    /// The criterion is not met, and asks for information only: the whole does not fail for it.
+    Warn,
     /// The criterion is not met.
     Fail,
     /// The criterion could not be judged.
@@ -29,10 +31,11 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns `PASS`, `FAIL` or `SKIPPED`.
+    /// Returns `PASS`, `WARN`, `FAIL` or `SKIPPED`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pass => "PASS",
+            Self::Warn => "WARN",
             Self::Fail => "FAIL",
             Self::Skipped { .. } => "SKIPPED",
         }
@@ -62,6 +65,28 @@ pub struct VerdictRow {
     pub wants_gpu: bool,
 }
 
+impl VerdictRow {
+    /// Returns whether the criterion was skipped because there is no GPU.
+    pub fn lacks_gpu(&self) -> bool {
+        self.wants_gpu && matches!(self.status, Status::Skipped { .. })
+    }
+}
+
+/// How many rows of a verdict have each status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatusCounts {
+    /// The rows with PASS.
+    pub passed: usize,
+    /// The rows with WARN.
+    pub warned: usize,
+    /// The rows with FAIL.
+    pub failed: usize,
+    /// The rows with SKIPPED.
+    pub skipped: usize,
+    /// Those of `skipped` that only a GPU can decide.
+    pub without_gpu: usize,
+}
+
 /// The outcome of all criteria together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,10 +111,9 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Judges all rows: a GPU that is required and missing decides; otherwise any FAIL fails; SKIPPED never does.
+    /// Judges all rows: a GPU that is required and missing decides; otherwise any FAIL fails; WARN and SKIPPED never do.
     pub fn new(rows: Vec<VerdictRow>, require_gpu: bool) -> Self {
-        let missing = rows.iter().any(|row| row.wants_gpu && matches!(row.status, Status::Skipped { .. }));
-        let outcome = if require_gpu && missing {
+        let outcome = if require_gpu && rows.iter().any(VerdictRow::lacks_gpu) {
             Outcome::GpuMissing
         } else if rows.iter().any(|row| row.status == Status::Fail) {
             Outcome::Failed
@@ -108,30 +132,41 @@ impl Verdict {
         }
     }
 
-    /// Returns how many rows passed, failed and were skipped.
-    pub fn counts(&self) -> (usize, usize, usize) {
+    /// Returns how many rows have each status.
+    pub fn counts(&self) -> StatusCounts {
         let count = |word| self.rows.iter().filter(|row| row.status.word() == word).count();
-        (count("PASS"), count("FAIL"), count("SKIPPED"))
+        StatusCounts {
+            passed: count("PASS"),
+            warned: count("WARN"),
+            failed: count("FAIL"),
+            skipped: count("SKIPPED"),
+            without_gpu: self.rows.iter().filter(|row| row.lacks_gpu()).count(),
+        }
     }
 
-    /// Returns one line with the outcome.
-    pub fn sentence(&self) -> String {
-        let (passed, failed, skipped) = self.counts();
-        let wants_gpu = |row: &&VerdictRow| row.wants_gpu && matches!(row.status, Status::Skipped { .. });
-        let gpu = self.rows.iter().filter(wants_gpu).count();
-        let counts = match (skipped, gpu) {
-            (0, _) => format!("{passed} passed, {failed} failed"),
-            (_, 0) => format!("{passed} passed, {failed} failed, {skipped} skipped"),
-            (_, _) if gpu == skipped => {
-                format!("{passed} passed, {failed} failed, {skipped} skipped for want of a GPU")
-            }
-            _ => format!("{passed} passed, {failed} failed, {skipped} skipped ({gpu} for want of a GPU)"),
-        };
-        match self.outcome {
-            Outcome::Passed => format!("PASSED: {counts}"),
-            Outcome::Failed => format!("FAILED: {counts}"),
-            Outcome::GpuMissing => format!("NO GPU, and one is required: {counts}"),
+    /// Returns the outcome in a word or a few. It says so where no GPU took part.
+    pub fn headline(&self) -> &'static str {
+        match (self.outcome, self.rows.iter().any(VerdictRow::lacks_gpu)) {
+            (Outcome::Passed, false) => "PASSED",
+            (Outcome::Passed, true) => "CPU only",
+            (Outcome::Failed, false) => "FAILED",
+            (Outcome::Failed, true) => "FAILED, CPU only",
+            (Outcome::GpuMissing, _) => "NO GPU, and one is required",
         }
+    }
+
+    /// Returns one line with the outcome, e.g. `CPU only: 9 passed, 8 not measured`.
+    pub fn sentence(&self) -> String {
+        let counts = self.counts();
+        let mut words = vec![format!("{} passed", counts.passed)];
+        let others = [(counts.warned, "with a warning"), (counts.failed, "failed"), (counts.skipped, "not measured")];
+        words.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+        let without_gpu = match counts.without_gpu {
+            0 => String::new(),
+            all if all == counts.skipped => " for want of a GPU".to_owned(),
+            some => format!(" ({some} for want of a GPU)"),
+        };
+        format!("{}: {}{without_gpu}", self.headline(), words.join(", "))
     }
 }
 
@@ -164,6 +199,7 @@ mod tests {
             (vec![row(Status::Fail, false), row(Status::Pass, false)], false, Outcome::Failed, 1),
             (vec![row(Status::Fail, false), row(skipped(), true)], true, Outcome::GpuMissing, 4),
             (vec![row(Status::Fail, true)], true, Outcome::Failed, 1),
+            (vec![row(Status::Warn, true), row(Status::Pass, false)], true, Outcome::Passed, 0),
         ] {
             let verdict = Verdict::new(rows, require_gpu);
             assert_eq!((verdict.outcome, verdict.exit_code()), (outcome, code), "{verdict:?}");
@@ -175,14 +211,20 @@ mod tests {
         let skipped = |wants_gpu| row(Status::Skipped { reason: "none here".to_owned() }, wants_gpu);
         let (pass, fail) = (|| row(Status::Pass, false), || row(Status::Fail, false));
         for (rows, require_gpu, sentence) in [
-            (vec![pass(), pass()], false, "PASSED: 2 passed, 0 failed"),
-            (vec![pass(), fail(), skipped(false)], false, "FAILED: 1 passed, 1 failed, 1 skipped"),
+            (vec![pass(), pass()], false, "PASSED: 2 passed"),
+            (vec![pass(), row(Status::Warn, true)], false, "PASSED: 1 passed, 1 with a warning"),
+            (vec![pass(), fail(), skipped(false)], false, "FAILED: 1 passed, 1 failed, 1 not measured"),
             (
                 vec![pass(), skipped(false), skipped(true)],
                 false,
-                "PASSED: 1 passed, 0 failed, 2 skipped (1 for want of a GPU)",
+                "CPU only: 1 passed, 2 not measured (1 for want of a GPU)",
             ),
-            (vec![skipped(true)], true, "NO GPU, and one is required: 0 passed, 0 failed, 1 skipped for want of a GPU"),
+            (
+                vec![fail(), skipped(true)],
+                false,
+                "FAILED, CPU only: 0 passed, 1 failed, 1 not measured for want of a GPU",
+            ),
+            (vec![skipped(true)], true, "NO GPU, and one is required: 0 passed, 1 not measured for want of a GPU"),
         ] {
             assert_eq!(Verdict::new(rows, require_gpu).sentence(), sentence);
         }
@@ -199,6 +241,6 @@ mod tests {
         assert_eq!(json["rows"][1]["status"], "SKIPPED");
         assert_eq!(json["rows"][1]["reason"], "no GPU");
         assert_eq!(serde_json::from_value::<Verdict>(json).unwrap(), verdict);
-        assert_eq!(verdict.sentence(), "PASSED: 1 passed, 0 failed, 1 skipped for want of a GPU");
+        assert_eq!(verdict.sentence(), "CPU only: 1 passed, 1 not measured for want of a GPU");
     }
 }

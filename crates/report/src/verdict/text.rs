@@ -21,6 +21,7 @@ impl Verdict {
                 let mark = match (charset, &row.status) {
                     (Charset::Ascii, _) => "",
                     (_, Status::Pass) => "✓ ",
+                    (_, Status::Warn) => "! ",
                     (_, Status::Fail) => "✗ ",
                     (_, Status::Skipped { .. }) => "– ",
                 };

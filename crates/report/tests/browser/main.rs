@@ -83,7 +83,7 @@ fn write(folder: &Path) -> (Report, String) {
         Figure::new(sample.posterior_plot()),
         Figure::new(sample.forest()),
         Figure::new(sample.ppc()),
-        Figure::new(sample::benchmark().plot()),
+        Figure::new(sample::benchmark(false).plot()),
     ];
     write_report(folder, &report, &figures).unwrap();
     let page = std::fs::read_to_string(folder.join("index.html")).unwrap();

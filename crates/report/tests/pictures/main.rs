@@ -1,9 +1,9 @@
 //! What the gallery draws is on record, picture by picture: whoever changes a line of drawing sees which pictures
 //! change, looks at them, and accepts them.
 //!
-//! After a change that is meant: `cargo run --release -p octopus-report --example gallery -- gallery` draws the new
-//! pictures, to look at; `INSTA_UPDATE=always cargo nextest run --release -p octopus-report --test pictures` puts
-//! them on record.
+//! After a change that is meant: `cargo run --profile tests -p octopus-report --example gallery -- gallery` draws the
+//! new pictures, to look at; `INSTA_UPDATE=always cargo nextest run --cargo-profile tests -p octopus-report --test
+//! pictures` puts them on record.
 
 #[path = "../../examples/gallery/checks.rs"]
 mod checks;
@@ -79,6 +79,7 @@ on_record! {
     pareto_ks: edges(3);
     energies: edges(4);
     priors_and_posteriors: edges(5);
+    speeds: edges(6);
 }
 
 /// The pictures of one kind at the edges: a line for each.

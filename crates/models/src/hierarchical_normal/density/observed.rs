@@ -8,6 +8,9 @@ use octopus_density::warp::Buffer;
 /// Observations of small groups are kept for blocks of this many groups, one row for each observation.
 pub(super) const BLOCK: usize = 32;
 
+/// As many groups as the widest vector has lanes.
+pub(super) const OCTET: usize = 8;
+
 /// The most observations of a group that its lane sums in their order. The lanes of a block go as far as its longest
 /// group: beyond this, going through each group by itself is faster.
 pub(super) const IN_ORDER: usize = 256;
@@ -43,6 +46,8 @@ pub(super) struct Small {
     pub(super) transposed: Buffer,
     /// First row of each block of groups, and the end.
     pub(super) starts: Vec<usize>,
+    /// For each [`OCTET`] of groups, the number of rows in which all of them have an observation.
+    pub(super) full: Vec<usize>,
 }
 
 /// Observations of larger groups, in tiles.
@@ -100,7 +105,9 @@ impl Small {
                 transposed[(starts[j / BLOCK] + k) * BLOCK + j % BLOCK] = y - origin;
             }
         }
-        Self { members, transposed, starts }
+        let least = |octet: &[f64]| octet.iter().fold(f64::INFINITY, |least, &count| least.min(count)) as usize;
+        let full = members.chunks_exact(OCTET).take(groups.div_ceil(OCTET)).map(least).collect();
+        Self { members, transposed, starts, full }
     }
 
     /// Returns all rows, without the buffer's padding.

@@ -7,17 +7,23 @@ use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{PerformancePlot, PerformanceResult, PerformanceRow};
 use crate::error::ReportError;
-use crate::format::{rate, round_seconds, seconds};
+use crate::format::{rate, round_seconds, seconds, significant};
 use crate::measured::Measured;
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 26.0;
 const PROBLEM: f64 = 58.0;
 const WIDEST_LABEL: f64 = 520.0;
-/// Room right of a panel for the value beside its longest bar.
+/// Room right of a panel for the value beside its longest bar: of a time and of a rate.
 const VALUE: f64 = 190.0;
+const RATE: f64 = 114.0;
 
-const CAPTION: &str = "Wall time with warm-up, and effective draws for each second of it.";
+/// The parts of the width beside the labels: of wall time, and of each of the two rates.
+const TIMES: f64 = 0.42;
+const RATES: f64 = 0.29;
+
+const CAPTION: &str = "Wall time with warm-up, and samples and effective draws for each second of it. On the bar of a GPU: how \
+                       many times as fast it is as the CPU with the same chains.";
 
 impl Plot for PerformancePlot {
     fn about(&self) -> About {
@@ -28,23 +34,35 @@ impl Plot for PerformancePlot {
         if self.rows.is_empty() {
             return Err(ReportError::Empty { plot: "the performance comparison", missing: "a measurement" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Performance comparison: wall time and effective draws a second");
+        let mut scene =
+            Scene::new(WIDTH, 0.0, "Performance comparison: wall time, samples and effective draws a second");
         let top = head(
             &mut scene,
             "Performance",
-            "wall time with warm-up (less is better) and smallest bulk ESS for each second of it (more is better); logarithmic axes",
+            "wall time with warm-up (less is better); samples and smallest bulk ESS for each second of it (more is better); logarithmic axes",
         );
         let problems = self.problems();
         let labels = self.rows.iter().map(|row| font::width(&row.label, SMALL, Weight::Regular));
         let headings = problems.iter().map(|(problem, _)| font::width(problem, HEADING, Weight::Bold));
         let left = MARGIN + labels.chain(headings).fold(0.0, f64::max).min(WIDEST_LABEL) + 20.0;
         let height = PROBLEM * problems.len() as f64 + ROW * self.rows.len() as f64;
-        let middle = left + 0.55 * (WIDTH - MARGIN - left);
-        let times = Panel { left, top: top + 40.0, right: middle - VALUE, bottom: top + 40.0 + height };
-        let rates = Panel { left: middle, right: WIDTH - MARGIN - 0.6 * VALUE, ..times };
-        let time = self.wall_range().map(|range| Axis::log(range, times.left, times.right));
-        let ess = self.ess_range().map(|range| Axis::log(range, rates.left, rates.right));
-        for (panel, axis, name) in [(&times, &time, "wall time, s"), (&rates, &ess, "min ESS / s")] {
+        let at = |share: f64| left + share * (WIDTH - MARGIN - left);
+        let times = Panel { left, top: top + 40.0, right: at(TIMES) - VALUE, bottom: top + 40.0 + height };
+        let rate = |from: f64| Panel { left: at(from), right: at(from + RATES) - RATE, ..times };
+        let (samples, ess) = (rate(TIMES), rate(TIMES + RATES));
+        let axis =
+            |range: Option<(f64, f64)>, panel: &Panel| range.map(|range| Axis::log(range, panel.left, panel.right));
+        let axes = Axes {
+            time: axis(self.wall_range(), &times),
+            samples: axis(self.samples_range(), &samples),
+            ess: axis(self.ess_range(), &ess),
+        };
+        let panels = [
+            (&times, &axes.time, "wall time, s"),
+            (&samples, &axes.samples, "samples / s"),
+            (&ess, &axes.ess, "min ESS / s"),
+        ];
+        for (panel, axis, name) in panels {
             if let Some(axis) = axis {
                 panel.draw_x(&mut scene, axis);
                 scene.text(Text::new((panel.left, top + 12.0), name, SMALL, INK).bold());
@@ -63,7 +81,7 @@ impl Plot for PerformancePlot {
             );
             y += PROBLEM;
             for row in rows {
-                draw_row(&mut scene, row, y + 0.5 * ROW, left, time.as_ref(), ess.as_ref());
+                draw_row(&mut scene, row, y + 0.5 * ROW, left, &axes);
                 scene.tip((MARGIN, y), (WIDTH - MARGIN, y + ROW), row.tip());
                 y += ROW;
             }
@@ -78,9 +96,13 @@ impl PerformanceRow {
     fn tip(&self) -> String {
         let told = match &self.result {
             PerformanceResult::Run { wall_s: Measured::NotMeasured(reason), .. } => format!("not measured: {reason}"),
-            PerformanceResult::Run { wall_s: Measured::Value(wall), min_ess_per_s, .. } => {
-                let rate = min_ess_per_s.map_or(String::new(), |value| format!(", min ESS / s {}", rate(value)));
-                format!("wall time {}{rate}", seconds(*wall))
+            PerformanceResult::Run { wall_s: Measured::Value(wall), samples_per_s, min_ess_per_s, speedup, .. } => {
+                let told = |name: &str, value: Option<f64>| {
+                    value.map_or(String::new(), |value| format!(", {name} {}", rate(value)))
+                };
+                let speedup = speedup.map_or(String::new(), |ratio| format!(" ({}x)", significant(ratio, 3)));
+                let rates = told("samples / s", *samples_per_s) + &told("min ESS / s", *min_ess_per_s);
+                format!("wall time {}{speedup}{rates}", seconds(*wall))
             }
             PerformanceResult::Expected { wall_s: (low, high) } => {
                 format!("wall time {} to {}", round_seconds(*low), round_seconds(*high))
@@ -90,7 +112,15 @@ impl PerformanceRow {
     }
 }
 
-fn draw_row(scene: &mut Scene, row: &PerformanceRow, y: f64, left: f64, time: Option<&Axis>, ess: Option<&Axis>) {
+/// The axes of the three panels, where there is anything to span.
+#[derive(Default)]
+struct Axes {
+    time: Option<Axis>,
+    samples: Option<Axis>,
+    ess: Option<Axis>,
+}
+
+fn draw_row(scene: &mut Scene, row: &PerformanceRow, y: f64, left: f64, axes: &Axes) {
     let label = font::fit(&row.label, SMALL, Weight::Regular, WIDEST_LABEL);
     scene.text(Text::new((left - 14.0, y), label, SMALL, INK).align(Align::Right));
     match &row.result {
@@ -99,17 +129,18 @@ fn draw_row(scene: &mut Scene, row: &PerformanceRow, y: f64, left: f64, time: Op
             let words = font::fit(&words, SMALL, Weight::Regular, WIDTH - MARGIN - left - 10.0);
             scene.text(Text::new((left + 10.0, y), words, SMALL, MUTED));
         }
-        PerformanceResult::Run { wall_s: Measured::Value(wall), min_ess_per_s, gpu } => {
+        PerformanceResult::Run { wall_s: Measured::Value(wall), samples_per_s, min_ess_per_s, gpu, speedup } => {
             let colour = if *gpu { GREEN } else { BLUE };
-            let start = left;
-            bar(scene, time, *wall, y, start, colour, seconds(*wall));
-            if let Some(value) = min_ess_per_s {
-                let start = ess.map_or(left, |axis| axis.px(axis.range().0));
-                bar(scene, ess, *value, y, start, colour, rate(*value));
+            let speedup = speedup.map_or(String::new(), |ratio| format!(" ({}x)", significant(ratio, 3)));
+            bar(scene, axes.time.as_ref(), *wall, y, colour, seconds(*wall) + &speedup);
+            for (axis, value) in [(&axes.samples, samples_per_s), (&axes.ess, min_ess_per_s)] {
+                if let Some(value) = value {
+                    bar(scene, axis.as_ref(), *value, y, colour, rate(*value));
+                }
             }
         }
         PerformanceResult::Expected { wall_s: (low, high) } => {
-            let Some(axis) = time else { return };
+            let Some(axis) = &axes.time else { return };
             let (from, to) = (axis.px(*low), axis.px(*high));
             hatched(scene, from, to, y);
             let words = format!("{} to {}", round_seconds(*low), round_seconds(*high));
@@ -130,11 +161,11 @@ fn bar(
     axis: Option<&Axis>,
     value: f64,
     y: f64,
-    start: f64,
     colour: super::super::palette::Colour,
     words: String,
 ) {
     let Some(axis) = axis else { return };
+    let start = axis.px(axis.range().0);
     if value.is_nan() || value <= 0.0 {
         scene.text(Text::new((start + 10.0, y), words, SMALL, MUTED));
         return;
@@ -175,7 +206,7 @@ mod tests {
             let result = PerformanceResult::Expected { wall_s };
             let row = PerformanceRow { problem: String::new(), label: String::new(), result };
             let mut scene = Scene::new(WIDTH, 100.0, "");
-            draw_row(&mut scene, &row, 50.0, 700.0, Some(&axis), None);
+            draw_row(&mut scene, &row, 50.0, 700.0, &Axes { time: Some(axis.clone()), ..Axes::default() });
             let expected = Text::new((at, 50.0), words, SMALL, MUTED).align(align);
             assert_eq!(scene.shapes.last(), Some(&Shape::Text(expected)));
         }
@@ -186,7 +217,7 @@ mod tests {
         let axis = Axis::log((1.0, 10.0), 100.0, 500.0);
         let drawn = |value: f64| {
             let mut scene = Scene::new(WIDTH, 100.0, "");
-            bar(&mut scene, Some(&axis), value, 50.0, 100.0, BLUE, "words".to_owned());
+            bar(&mut scene, Some(&axis), value, 50.0, BLUE, "words".to_owned());
             scene.shapes
         };
         let alone = [Shape::Text(Text::new((110.0, 50.0), "words", SMALL, MUTED))];

@@ -1,8 +1,8 @@
-//! Performance comparison: wall time and effective draws a second of engines and settings.
+//! Performance comparison: wall time, samples a second and effective draws a second of engines and settings.
 
 mod draw;
 
-use crate::benchmark::{Benchmark, EngineTimes};
+use crate::benchmark::{Benchmark, EngineRun, EngineTimes};
 use crate::measured::Measured;
 
 /// The data of a performance comparison.
@@ -30,10 +30,14 @@ pub enum PerformanceResult {
     Run {
         /// Wall time with warm-up in seconds (the median of the repeats).
         wall_s: Measured<f64>,
+        /// Kept draws of all chains for each second of wall time.
+        samples_per_s: Option<f64>,
         /// The smallest bulk effective sample size of all parameters for each second of wall time.
         min_ess_per_s: Option<f64>,
         /// Whether it ran on a GPU.
         gpu: bool,
+        /// Of a run on a GPU, how many times as fast it is as the CPU with the same chains, by their wall times.
+        speedup: Option<f64>,
     },
     /// A range of wall times that somebody expects, drawn hatched.
     Expected {
@@ -63,7 +67,15 @@ impl PerformancePlot {
         }))
     }
 
-    /// Returns the rates to span.
+    /// Returns the samples a second to span.
+    fn samples_range(&self) -> Option<(f64, f64)> {
+        decades(self.rows.iter().filter_map(|row| match &row.result {
+            PerformanceResult::Run { samples_per_s, .. } => *samples_per_s,
+            PerformanceResult::Expected { .. } => None,
+        }))
+    }
+
+    /// Returns the effective draws a second to span.
     fn ess_range(&self) -> Option<(f64, f64)> {
         decades(self.rows.iter().filter_map(|row| match &row.result {
             PerformanceResult::Run { min_ess_per_s, .. } => *min_ess_per_s,
@@ -90,10 +102,15 @@ impl Benchmark {
             }
             let label = [run.engine.as_str(), run.setting.as_str()];
             let label: Vec<&str> = label.into_iter().filter(|part| !part.is_empty()).collect();
+            let wall = |run: &EngineRun| run.result.value().map(EngineTimes::wall_s);
+            // The last of the CPU's runs that are alike has the most threads.
+            let on_cpu = self.runs.iter().rfind(|cpu| run.gpu && !cpu.gpu && cpu.alike(run));
             let result = PerformanceResult::Run {
                 wall_s: run.result.clone().map(|times| times.wall_s()),
+                samples_per_s: wall(run).map(|wall| run.samples() as f64 / wall).filter(|rate| rate.is_finite()),
                 min_ess_per_s: run.result.value().map(EngineTimes::min_ess_per_s).filter(|rate| rate.is_finite()),
                 gpu: run.gpu,
+                speedup: on_cpu.and_then(wall).zip(wall(run)).map(|(cpu, gpu)| cpu / gpu),
             };
             rows.push(PerformanceRow { problem: run.problem(), label: label.join(", "), result });
         }

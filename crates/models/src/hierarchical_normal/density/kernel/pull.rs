@@ -1,7 +1,7 @@
 //! The likelihood's gradient: what the observations say about the groups' means, collapsed or pointwise.
 
 use crate::HierarchicalNormal;
-use crate::hierarchical_normal::density::observed::{BLOCK, Large, Small, TILE_LANES};
+use crate::hierarchical_normal::density::observed::{BLOCK, Large, OCTET, Small, TILE_LANES};
 use octopus_density::warp::{Terms, reduce_with_tail};
 use pulp::Simd;
 use std::slice;
@@ -48,15 +48,16 @@ pub(super) struct Pointwise<'a, S: Simd> {
     members: &'a [S::f64s],
     transposed: &'a [S::f64s],
     starts: &'a [usize],
+    full: &'a [usize],
     large: &'a Large,
 }
 
 impl<'a, S: Simd> Pointwise<'a, S> {
     #[inline(always)]
     pub(super) fn new(model: &'a HierarchicalNormal) -> Self {
-        let Small { members, transposed, starts } = &model.observed.small;
+        let Small { members, transposed, starts, full } = &model.observed.small;
         let (members, transposed) = (S::as_simd_f64s(members).0, S::as_simd_f64s(transposed).0);
-        Self { members, transposed, starts, large: &model.observed.large }
+        Self { members, transposed, starts, full, large: &model.observed.large }
     }
 }
 
@@ -68,10 +69,17 @@ impl<S: Simd> Data<S> for Pointwise<'_, S> {
         let per_row = BLOCK / S::F64_LANES;
         let (block, lane) = (at / per_row, at % per_row);
         let rows = &self.transposed[self.starts[block] * per_row..self.starts[block + 1] * per_row];
-        let members = self.members[at];
+        let full = self.full[at * S::F64_LANES / OCTET];
+        let (whole, ragged) = rows.split_at(full * per_row);
         let (mut residual, mut squares) = (zero, zero);
-        let mut k = 0.0;
-        for row in rows.chunks_exact(per_row) {
+        for row in whole.chunks_exact(per_row) {
+            let difference = simd.sub_f64s(row[lane], location);
+            residual = simd.add_f64s(residual, difference);
+            squares = simd.add_f64s(squares, simd.mul_f64s(difference, difference));
+        }
+        let members = self.members[at];
+        let mut k = full as f64;
+        for row in ragged.chunks_exact(per_row) {
             // Groups shorter than the block's longest end with zeros.
             let present = simd.less_than_f64s(simd.splat_f64s(k), members);
             let difference = simd.select_f64s(present, simd.sub_f64s(row[lane], location), zero);
