@@ -14,7 +14,7 @@ mod validate;
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
     DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
-    DeviceSamplerArgs,
+    DeviceSamplerArgs, DeviceWatchArgs,
 };
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, SampleArgs, SamplerArgs};

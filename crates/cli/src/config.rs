@@ -5,7 +5,7 @@
 
 use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use octopus_density::{GroupedData, LogDensity};
 use octopus_device::{DeviceChoice, DeviceRequest, Source};
 use octopus_models::{BuildError, Model, ModelError, OptionGroup, Problem, Registry, TableFile, settings::put};
@@ -14,6 +14,8 @@ use octopus_runs::{DeviceInventory, DrawsWanted, Goal, RunCost, StepCosts, Strat
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::{Table, Value};
@@ -42,6 +44,9 @@ pub(crate) struct RunConfig {
     /// The places where the model's settings were given.
     #[serde(skip)]
     pub(crate) given: Given,
+    /// What the user is warned of.
+    #[serde(skip)]
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The places where the model's settings were given.
@@ -79,6 +84,7 @@ impl Default for RunConfig {
             auto: None,
             settings: Table::new(),
             given: Given::default(),
+            warnings: Vec::new(),
         }
     }
 }
@@ -89,6 +95,12 @@ const OF_THE_RUN: [&str; 4] = ["device", "keep_warmup", "sampler", "goal"];
 /// The number of draws of many short chains together. They make about as many effective draws of every parameter as the
 /// PRD's chains.
 const MANY_SHORT_DRAWS: usize = 16384;
+
+/// The fields of the goal.
+const GOALS: [&str; 3] = ["target_ess", "target_rhat", "max_seconds"];
+
+/// The most bytes of a file of settings.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Returns the PRD's settings of the sampler.
 pub(crate) fn prd_sampler() -> SamplerConfig {
@@ -107,16 +119,25 @@ impl RunConfig {
             (Some(path), Some(file)) => Self::over_defaults(path, file.clone())?,
             _ => Self::default(),
         };
+        let in_file_alone = config.out_of_range();
         config.set_model(args, model, models)?;
         config.set_sampler(&args.sampler)?;
         let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
             config.auto = Some(given("draws", args.sampler.draws.is_some()));
         } else if config.sampler.strategy == Strategy::ManyShort {
-            config.fill_many_short(&args.sampler, &given);
+            config.fill_many_short(&args.sampler, &given)?;
         }
         config.set_goal(&args.goal);
         config.keep_warmup |= args.keep_warmup;
+        if let (Some(path), Some(error)) = (&args.config, config.out_of_range())
+            && in_file_alone.as_ref() == Some(&error)
+        {
+            // No option has changed it.
+            let ConfigError { field, value, expected } = error;
+            let table = if GOALS.contains(&field) { "goal" } else { "sampler" };
+            return Err(UsageError(format!("{}: {table}.{field} = {value}: {expected}", path.display())).into());
+        }
         config.validate()?;
         Ok(config)
     }
@@ -156,9 +177,16 @@ impl RunConfig {
             put(&mut self.settings, option.option.setting, option.value.clone());
         }
         if let (Some(path), Some(group), Some(value)) = (data, group, value) {
+            let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
+            if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+                self.warnings.push(format!(
+                    "{} is no file: what needs the data again (`resume`, `loo`, predictive pictures) will not find them",
+                    path.display()
+                ));
+            }
             put_table(
                 &mut self.settings,
-                &TableFile { path: path.clone(), group: group.clone(), value: value.clone(), only: None },
+                &TableFile { path: path.to_owned(), group: group.clone(), value: value.clone(), only: None },
             )?;
         }
         Ok(())
@@ -227,7 +255,10 @@ impl RunConfig {
 
     /// Fills in settings of many short chains that neither file nor options give, since the PRD's defaults are for four
     /// long chains.
-    fn fill_many_short(&mut self, args: &SamplerArgs, given: &dyn Fn(&str, bool) -> bool) {
+    ///
+    /// # Errors
+    /// When no usual number of superchains divides that of the chains.
+    fn fill_many_short(&mut self, args: &SamplerArgs, given: &dyn Fn(&str, bool) -> bool) -> Result<(), UsageError> {
         const CHAINS: usize = 1024;
         const LEAST_DRAWS: usize = 4;
         let sampler = &mut self.sampler;
@@ -235,11 +266,19 @@ impl RunConfig {
             sampler.chains = CHAINS;
         }
         if !given("superchains", args.superchains.is_some()) {
-            sampler.superchains = SamplerConfig::many_short(sampler.chains).superchains;
+            let (chains, most) = (sampler.chains, SamplerConfig::MOST_SUPERCHAINS);
+            sampler.superchains = SamplerConfig::many_short(chains).superchains;
+            if sampler.superchains > most {
+                let near = chains - chains % 4;
+                return Err(UsageError(format!(
+                    "--chains {chains}: no number of superchains up to {most} divides it; take {near}, or give --superchains"
+                )));
+            }
         }
         if !given("draws", args.draws.is_some()) {
             sampler.draws = MANY_SHORT_DRAWS.div_ceil(sampler.chains.max(1)).max(LEAST_DRAWS);
         }
+        Ok(())
     }
 
     fn set_goal(&mut self, args: &GoalArgs) {
@@ -285,30 +324,37 @@ impl RunConfig {
         Ok(Some(plan))
     }
 
-    /// Checks every value, whether it came from a file or the command line.
-    pub(crate) fn validate(&self) -> Result<()> {
-        self.sampler.validate().map_err(|error| config_error(&error))?;
+    /// Checks every value, which is called by its option's name, and what goes together.
+    pub(crate) fn validate(&self) -> Result<(), UsageError> {
+        if let Some(error) = self.out_of_range() {
+            return Err(config_error(&error));
+        }
         if self.keep_warmup && self.auto.is_some() {
             let why = "--keep-warmup: needs --strategy four-long, auto may choose another";
-            return Err(UsageError(why.into()).into());
+            return Err(UsageError(why.into()));
         }
         if self.keep_warmup && self.sampler.strategy == Strategy::ManyShort {
             let why = "--keep-warmup: warm-up of many short chains is that of a few, whose draws are not kept";
-            return Err(UsageError(why.into()).into());
+            return Err(UsageError(why.into()));
+        }
+        Ok(())
+    }
+
+    /// Returns the first setting of the sampler or the goal that is out of range.
+    fn out_of_range(&self) -> Option<ConfigError> {
+        if let Err(error) = self.sampler.validate() {
+            return Some(error);
         }
         let Goal { target_ess, target_rhat, max_seconds } = self.goal;
         let positive = |x: f64| x.is_finite() && x > 0.0;
-        for (field, value, good, expected) in [
-            ("target_ess", target_ess, target_ess.is_none_or(positive), "a positive number is needed"),
-            ("target_rhat", target_rhat, target_rhat.is_none_or(|x| positive(x - 1.0)), "a number above 1 is needed"),
-            ("max_seconds", max_seconds, max_seconds.is_none_or(positive), "a positive number is needed"),
-        ] {
-            if !good {
-                let value = value.map_or_else(String::new, |value| value.to_string());
-                return Err(config_error(&ConfigError { field, value, expected }).into());
-            }
-        }
-        Ok(())
+        let [of_ess, of_rhat, of_seconds] = GOALS;
+        let goals = [
+            (of_ess, target_ess, target_ess.is_none_or(positive), "a positive number is needed"),
+            (of_rhat, target_rhat, target_rhat.is_none_or(|x| positive(x - 1.0)), "a number above 1 is needed"),
+            (of_seconds, max_seconds, max_seconds.is_none_or(positive), "a positive number is needed"),
+        ];
+        let (field, value, _, expected) = goals.into_iter().find(|(_, _, good, _)| !good)?;
+        Some(ConfigError { field, value: value.map_or_else(String::new, |value| value.to_string()), expected })
     }
 }
 
@@ -325,13 +371,19 @@ fn put_table(settings: &mut Table, table: &TableFile) -> Result<(), UsageError> 
 
 fn wrong_in_file(shown: &dyn std::fmt::Display, field: &str, what: &str) -> anyhow::Error {
     let field = if field.is_empty() || field == "." { String::new() } else { format!(" field `{field}`:") };
-    anyhow!("{shown}:{field} {what}; correct the file (see `octopus help sample`)")
+    UsageError(format!("{shown}:{field} {what}; correct the file (see `octopus help sample`)")).into()
 }
 
 fn read_table(path: &Path) -> Result<Table> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings in {shown}"))?;
-    toml::from_str(&text).map_err(|error| anyhow!("{shown} is no TOML file: {}", error.to_string().trim()))
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+    let bytes = read.with_context(|| format!("cannot read the settings in {shown}"))?;
+    if bytes as u64 > MOST_BYTES {
+        return Err(UsageError(format!("{shown} is no file of settings: it has more than {MOST_BYTES} bytes")).into());
+    }
+    toml::from_str(&text)
+        .map_err(|error| UsageError(format!("{shown} is no TOML file: {}", error.to_string().trim())).into())
 }
 
 /// Takes the strategy `auto`, which the sampler's settings do not know, out of a file; returns whether it was there.

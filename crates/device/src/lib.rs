@@ -52,6 +52,7 @@ mod environment;
 mod finding;
 mod fitness;
 mod host;
+mod load;
 pub mod memory;
 mod monitor;
 mod needs;
@@ -80,6 +81,7 @@ pub use fitness::{
     fitness_skipped, fitness_without_device,
 };
 pub use host::HostInfo;
+pub use load::DeviceLoad;
 pub use memory::{DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart};
 pub use monitor::{DeviceUsage, Monitor};
 pub use needs::Needs;

@@ -42,6 +42,7 @@ mod loaded;
 mod observed;
 mod pictures;
 mod predictive;
+mod prior_conflict;
 mod problem;
 
 pub use comparison::{
@@ -64,4 +65,5 @@ pub use octopus_sampler as sampler;
 pub use octopus_trace as trace;
 pub use pictures::{Material, Picture};
 pub use predictive::check_predictive;
+pub use prior_conflict::{PriorConflict, prior_conflicts};
 pub use problem::{model_record, of_run};

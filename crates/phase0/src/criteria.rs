@@ -6,7 +6,7 @@ use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;
 use super::plots::summary_rows;
 use super::prd::Prd;
-use super::{Phase0Options, Stage, Stages};
+use super::{Phase0Options, Stages, ValidationStage};
 use octopus_bench::engines::Benchmarks;
 use octopus_diag::{DEFAULT_PROB, limits};
 use octopus_report::{Deliverable, Evidence, Measured, Status, SummaryRow, Verdict, VerdictRow, WorstVariation};
@@ -33,8 +33,11 @@ pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables
     let benchmark = stages.benchmark.as_ref();
     let compared = benchmark.iter().flat_map(|benchmark| benchmark.strategies.iter().take(3));
     let strategies: Vec<String> = compared.map(|m| m.run.setting.clone()).collect();
-    let left_out: Vec<&str> =
-        Stage::ALL.into_iter().filter(|stage| !options.stages.contains(stage)).map(Stage::name).collect();
+    let left_out: Vec<&str> = ValidationStage::ALL
+        .into_iter()
+        .filter(|stage| !options.stages.contains(stage))
+        .map(ValidationStage::name)
+        .collect();
     let evidence = Evidence {
         require_gpu: options.require_gpu,
         gpu: stages.machine.gpu(),

@@ -24,7 +24,7 @@ mod tables;
 mod verify;
 
 pub use error::Phase0Error;
-pub use stage::Stage;
+pub use stage::ValidationStage;
 
 use octopus_bench::engines;
 use octopus_device::DeviceChoice;
@@ -49,7 +49,7 @@ pub struct Phase0Options<'a> {
     /// Whether benchmarks are kept small.
     pub quick: bool,
     /// The stages that are done, of those that may be left out.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<ValidationStage>,
     /// The device that was asked for.
     pub asked: DeviceChoice,
     /// The device that samples, and the reason for it.
@@ -64,7 +64,7 @@ pub struct Phase0Options<'a> {
 
 impl Phase0Options<'_> {
     /// Returns whether a stage is done, as an error with the reason where it is not.
-    fn does(&self, stage: Stage) -> Result<(), String> {
+    fn does(&self, stage: ValidationStage) -> Result<(), String> {
         if self.stages.contains(&stage) { Ok(()) } else { Err(format!("`--stages` leaves {stage} out")) }
     }
 }
@@ -130,23 +130,23 @@ pub fn run(
     plots::clear(&options.out)?;
     stage("diagnose: R-hat and effective sample sizes of every parameter");
     let diagnosis = diagnose::run(&sampled)?;
-    let comparison = options.does(Stage::Compare).and_then(|()| {
+    let comparison = options.does(ValidationStage::Compare).and_then(|()| {
         stage("compare: with the exact posterior");
         compare::run(problem, &diagnosis)
     });
-    let predicted = match options.does(Stage::Predict) {
+    let predicted = match options.does(ValidationStage::Predict) {
         Ok(()) => {
             stage("predict: replicated observations against the observed ones");
             predict::run(problem, &sampled, options.sampler.seed)?
         }
         Err(reason) => Err(reason),
     };
-    let gpu = match options.does(Stage::Gpu) {
+    let gpu = match options.does(ValidationStage::Gpu) {
         Ok(()) => gpu::run(options, &machine, pool, &stage)?,
         Err(reason) => Err(reason),
     };
     let exact = comparison.as_ref().ok().map(|comparison| &*comparison.exact);
-    let benchmark = match options.does(Stage::Benchmark) {
+    let benchmark = match options.does(ValidationStage::Benchmark) {
         Ok(()) => match benchmark(options, prd.as_ref(), exact, &gpu, pool, observer, &stage)? {
             Some(benchmark) => Ok(benchmark),
             None => return Ok(None),

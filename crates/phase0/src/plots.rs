@@ -2,7 +2,7 @@
 //!
 //! The list of deliverables (the files that phase 0 must leave) and the number of draws from the prior are here.
 
-use super::{Phase0Options, Stage, Stages, dashboard, documents};
+use super::{Phase0Options, Stages, ValidationStage, dashboard, documents};
 use crate::error::Phase0Error;
 use octopus::{Material, Picture, PriorDraws, Trace, TraceError, rows};
 use octopus_formats::write_netcdf;
@@ -91,7 +91,7 @@ pub(super) fn run(options: &Phase0Options<'_>, stages: &mut Stages) -> Result<Ve
     stages.stats = data.group("sample_stats").cloned();
     let name = options.out.join("run").display().to_string();
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
-    let figures = if options.does(Stage::Plot).is_ok() { draw(options, stages, &trace)? } else { Vec::new() };
+    let figures = if options.does(ValidationStage::Plot).is_ok() { draw(options, stages, &trace)? } else { Vec::new() };
     stages.stories = Stories::from_posterior(trace.posterior()?, stages.diagnosis.summary.superchains)?;
     write_figures(&options.out, &figures, Format::Png)?;
     // This group would be half of the file, and everything in it follows from the posterior.

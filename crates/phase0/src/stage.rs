@@ -6,7 +6,7 @@ use std::fmt;
 /// A stage that may be left out. The machine is always verified, and the run sampled, diagnosed and reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub enum ValidationStage {
     /// The draws against the exact posterior.
     Compare,
     /// Replicated observations against the observed ones.
@@ -19,7 +19,7 @@ pub enum Stage {
     Plot,
 }
 
-impl Stage {
+impl ValidationStage {
     /// All stages, in order.
     pub const ALL: [Self; 5] = [Self::Compare, Self::Predict, Self::Gpu, Self::Benchmark, Self::Plot];
 
@@ -36,7 +36,7 @@ impl Stage {
     }
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for ValidationStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

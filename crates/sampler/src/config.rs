@@ -160,14 +160,16 @@ impl SamplerConfig {
         }
     }
 
+    /// The most superchains that [`many_short`](Self::many_short) chooses where their number divides that of the chains:
+    /// more chains than this hardly learn faster, and each must find its own way from where it begins.
+    pub const MOST_SUPERCHAINS: usize = 64;
+
     /// Returns the settings of `chains` chains that warm up together: as many superchains as suits their number, and
-    /// otherwise the defaults.
+    /// otherwise the defaults. Where no number from 4 to 64 suits, each chain is a superchain.
     pub fn many_short(chains: usize) -> Self {
-        /// More chains than this hardly learn faster, and each must find its own way from where it begins.
-        const MOST_SUPERCHAINS: usize = 64;
         /// A superchain of fewer chains says little about how its chains differ.
         const LEAST_CHAINS: usize = 4;
-        let most = MOST_SUPERCHAINS.min(chains / LEAST_CHAINS);
+        let most = Self::MOST_SUPERCHAINS.min(chains / LEAST_CHAINS);
         let superchains = (LEAST_CHAINS..=most).rev().find(|&groups| chains.is_multiple_of(groups)).unwrap_or(chains);
         Self { strategy: Strategy::ManyShort, chains, superchains, ..Self::default() }
     }

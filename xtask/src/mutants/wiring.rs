@@ -151,8 +151,8 @@ pub(super) const WIRING: [Fault; 96] = [
     Fault {
         name: "wiring: --stages does not leave the benchmark out",
         file: "crates/phase0/src/lib.rs",
-        old: "match options.does(Stage::Benchmark)",
-        new: "match options.does(Stage::Compare)",
+        old: "match options.does(ValidationStage::Benchmark)",
+        new: "match options.does(ValidationStage::Compare)",
     },
     Fault { name: "wiring: Q.2 has no upper limit", file: EVIDENCE, old: "(0.01..=0.99)", new: "(0.01..=1.0)" },
     Fault {

@@ -14,6 +14,10 @@ pub(crate) enum DeviceCommand {
     ///
     /// Exit codes: 0 there is one, 4 there is none.
     Info(DeviceInfoArgs),
+    /// What GPUs are doing, a line a second: how busy, memory, clocks, temperature, power
+    ///
+    /// Ends at Ctrl-C. With --json each line is an object. Exit codes: 0 there is one, 4 there is none.
+    Watch(DeviceWatchArgs),
     /// Time operations on the CPU and on the GPU, with and without copies between them
     Benchmark(DeviceBenchmarkArgs),
     /// Measure what work costs on CPU and GPU, for `--device auto`, and keep it in the cache
@@ -37,6 +41,20 @@ pub(crate) struct DeviceInfoArgs {
     /// Its number in `octopus device list`
     #[arg(value_name = "N")]
     pub(crate) device: Option<u32>,
+}
+
+/// `octopus device watch`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceWatchArgs {
+    /// Its number in `octopus device list` [default: all]
+    #[arg(value_name = "N")]
+    pub(crate) device: Option<u32>,
+    /// The seconds from one look to the next
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) every: f64,
+    /// End after so many looks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
 }
 
 /// `octopus device benchmark`

@@ -3,7 +3,7 @@
 use super::sample::words;
 use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
 use clap::Args;
-use octopus_phase0::Stage;
+use octopus_phase0::ValidationStage;
 use octopus_sampler::{MetricKind, Parameterization};
 use std::path::PathBuf;
 
@@ -22,9 +22,9 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     pub(crate) quick: bool,
     /// The stages to do beside verify, sample, diagnose and report, joined by commas [default: all]
-    #[arg(long, value_name = "STAGES", value_delimiter = ',', default_values_t = Stage::ALL, hide_default_value = true,
-        value_parser = words::<Stage>(&["compare", "predict", "gpu", "benchmark", "plot"]))]
-    pub(crate) stages: Vec<Stage>,
+    #[arg(long, value_name = "STAGES", value_delimiter = ',', default_values_t = ValidationStage::ALL, hide_default_value = true,
+        value_parser = words::<ValidationStage>(&["compare", "predict", "gpu", "benchmark", "plot"]))]
+    pub(crate) stages: Vec<ValidationStage>,
     /// Settings as TOML, as those of `octopus sample`; of the strategies only four-long
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,

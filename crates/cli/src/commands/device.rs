@@ -4,6 +4,7 @@ mod accept;
 mod info;
 mod list;
 mod measure;
+mod watch;
 
 use crate::args::{DeviceCommand, Global};
 use crate::exit::Exit;
@@ -17,6 +18,7 @@ pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
     match command {
         DeviceCommand::List => list::run(global),
         DeviceCommand::Info(args) => info::run(args, global),
+        DeviceCommand::Watch(args) => watch::run(args, global),
         DeviceCommand::Benchmark(args) => measure::benchmark(args, global),
         DeviceCommand::Measure(args) => measure::measure_costs(args, global),
         DeviceCommand::Exact(args) => measure::exact(args, global),

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let observer = &mut Watcher::new(interrupt, global.quiet);
     let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), observer };
     let outcome = octopus_runs::drive(sampler, density, resumed.writer, session)?;
-    conclude(&args.run, &outcome, global)
+    conclude(&args.run, &outcome, &*problem, global)
 }
 
 fn complete(args: &ResumeArgs, global: Global) -> Result<Exit> {

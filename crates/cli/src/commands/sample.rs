@@ -11,8 +11,9 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Watcher;
 use anyhow::Result;
-use octopus::model_record;
+use octopus::{model_record, prior_conflicts};
 use octopus_diag::{Diagnosis, Rows, diagnose};
+use octopus_models::Problem;
 use octopus_runs::{
     CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunFolder, RunRecord, RunWriter, Session, Timing,
     diagnose_options, drive,
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let mut config = RunConfig::from_args(args, model, global.models)?;
     let machine = DeviceInventory::look(config.device(&args.machine)?);
     let problem = config.problem(model)?;
+    config.warnings.iter().for_each(output::warn);
     let density = problem.density();
     let pool = octopus_runs::pool(args.machine.threads)?;
     let cost = |sampler: &SamplerConfig| RunCost::of_run(density, sampler);
@@ -65,12 +67,17 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
         device.notes.iter().for_each(output::note);
         let data = problem.data();
         output::note(format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source));
+        output::note(format!("model: {}", problem.statements().join(", ")));
         output::note(format!("run: {}", octopus_runs::describe(&config.sampler)));
+    }
+    // Values that made the data are known of made-up data alone.
+    if model.reads_table() && !problem.truth().is_empty() {
+        output::warn(format!("no --data: the data are made up ({})", problem.data().source));
     }
     let checkpoints = args.checkpoint_every.into();
     let observer = &mut Watcher::new(interrupt, global.quiet);
     let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer })?;
-    conclude(out, &outcome, global)
+    conclude(out, &outcome, &*problem, global)
 }
 
 /// Converts an error; a setting is called by its option's name.
@@ -85,7 +92,7 @@ fn in_options(error: SamplerError) -> anyhow::Error {
 ///
 /// # Errors
 /// When the run cannot be read back, or stdout cannot be written.
-pub(super) fn conclude(dir: &Path, outcome: &Driven, global: Global) -> Result<Exit> {
+pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, global: Global) -> Result<Exit> {
     let (shown, record) = (dir.display(), &outcome.record);
     if outcome.interrupted {
         output::note(format!("interrupted: what is drawn is kept; go on with `octopus resume {shown}`"));
@@ -103,6 +110,8 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, global: Global) -> Result<E
         let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", seconds_of(timing));
         output::print(&format!("{}\n{seconds}\nrun folder: {shown}", diagnosis.to_text(Rows::AtMost(ROWS))))?;
     }
+    let conflicts = prior_conflicts(problem, record.sampler.seed, &diagnosis.summary.parameters);
+    conflicts.iter().for_each(|conflict| output::warn(conflict.to_string()));
     if !diagnosis.good() {
         output::warn(format!("the draws should not be used as they are: see `octopus diagnose {shown}`"));
     }

@@ -25,6 +25,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     let config = RunConfig::from_args(&args, model, global.models)?;
     check(&config)?;
     let problem = config.problem(model)?;
+    config.warnings.iter().for_each(output::warn);
     let asked = config.device(&args.machine)?;
     let device = DeviceInventory::look(asked.clone())
         .choose(&RunCost::of_run(problem.density(), &config.sampler), args.machine.no_fallback)?;

@@ -136,10 +136,10 @@ fn a_settings_file_that_is_wrong() {
         run(dir.path(), words_of_command).fails(code, words);
         assert_eq!(tree(dir.path()), ["settings.toml"]);
     };
-    check("[sampler]\nchains = \"four\"\n", 3, &["settings.toml", "sampler.chains", "four"]);
-    check("[sampler]\nchain = 4\n", 3, &["settings.toml", "chain"]);
-    check("[sampler\n", 3, &["settings.toml", "line 1"]);
-    check("[sampler]\nchains = 0\n", 2, &["--chains 0"]);
+    check("[sampler]\nchains = \"four\"\n", 2, &["settings.toml", "sampler.chains", "four"]);
+    check("[sampler]\nchain = 4\n", 2, &["settings.toml", "chain"]);
+    check("[sampler\n", 2, &["settings.toml", "line 1"]);
+    check("[sampler]\nchains = 0\n", 2, &["settings.toml: sampler.chains = 0"]);
     let words = "sample hierarchical-normal --config {}/none.toml --out {}/run";
     run(dir.path(), words).fails(3, &["none.toml", "No such file"]);
 }

@@ -83,6 +83,8 @@ pub(crate) const LIMITS: &[Limits] = &[
     // Devices.
     of("verify device-benchmark device-measure device-exact device-sampler", "--device",
        &["0", "4294967295"], &["-1", "4294967296", "first"]),
+    of("device-watch", "--every", &["0.05", "86400"], &["0.0499", "86401", "nan"]),
+    of("device-watch", "--count", &["1"], &["0", "18446744073709551616"]),
     of("device-sampler", "--seconds", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]),
 ];
 
@@ -103,6 +105,7 @@ const LINES: &[(&str, &str)] = &[
     ("loo", "loo {}/run"),
     ("export", "export {}/run --to netcdf --force --out {}/run.nc"),
     ("verify", "verify --no-deep"),
+    ("device-watch", "device watch --count 1"),
     ("device-benchmark", "device benchmark --small"),
     ("device-measure", "device measure --cache {}/costs"),
     ("device-exact", "device exact --small"),

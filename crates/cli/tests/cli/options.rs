@@ -39,6 +39,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("verify", "--small", In("software_gpu.rs", "verify_as_json_has_every_check_once")),
     ("verify", "--report", In("software_gpu.rs", "the_report_tells_nobody_who_or_where")),
 
+    ("device-watch", "--every", In("software_gpu.rs", "a_device_is_watched")),
+    ("device-watch", "--count", In("software_gpu.rs", "a_device_is_watched")),
     ("device-benchmark", "--device", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
     ("device-benchmark", "--small", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
     ("device-measure", "--device", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),

@@ -121,6 +121,27 @@ fn devices_are_described() {
 }
 
 #[test]
+fn a_device_is_watched() {
+    let Some(double) = Double::new() else { return };
+    let settings = "clock_mhz=1455;power_mw=123000";
+    let clock = Instant::now();
+    let table = double.run(&mut double.octopus(settings), "device watch --every 0.3 --count 3");
+    assert!(clock.elapsed() >= Duration::from_millis(600), "three looks are two waits");
+    let lines: Vec<&str> = table.succeeds().stdout.lines().collect();
+    assert!(lines[0].starts_with("time ") && lines[0].contains("held down by"), "{lines:?}");
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for line in &lines[1..] {
+        assert!(line.contains(" 1455 ") && line.contains("123 of 300 W"), "{line}");
+    }
+    let json = double.run(&mut double.octopus(settings), "device watch 0 --every 0.05 --count 2 --json");
+    let looks: Vec<Value> = json.succeeds().stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(looks.len(), 2);
+    assert_eq!((&looks[1]["sm_clock_mhz"], &looks[1]["power_watts"]), (&1455.into(), &123.0.into()), "{looks:?}");
+    let time = looks[0]["time"].as_str().unwrap();
+    assert!(time.len() == 20 && time.ends_with('Z'), "{time}");
+}
+
+#[test]
 fn every_kernel_is_exact_and_as_recorded() {
     let Some(double) = Double::new() else { return };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/expected.json");

@@ -269,7 +269,8 @@ fn a_validation_on_a_test_double_says_so_and_claims_no_speed() {
     assert!(benchmark["note"].as_str().unwrap().contains("says nothing"));
     assert!(benchmark["rows"].as_array().unwrap().iter().all(|row| row[2] == "-" && row[8] == "-"), "{benchmark:#}");
     // A test double is no GPU where one is required.
-    let required = double.run(&mut double.octopus(""), "validate --quick --out {}/phase0 --require-gpu --quiet");
+    let required =
+        double.run(&mut double.octopus(""), "validate --quick --stages gpu --out {}/phase0 --require-gpu --quiet");
     assert_eq!(required.code, Some(4), "{required:#?}");
 }
 

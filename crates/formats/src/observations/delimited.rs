@@ -6,11 +6,10 @@ use super::{CellProblem, Columns, ObservationsError, Rows, find_column};
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
 
-pub(super) fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, ObservationsError> {
+pub(super) fn read(path: &Path, bytes: &[u8], columns: Columns<'_>) -> Result<Rows, ObservationsError> {
     let Columns { group: group_column, value: value_column, set: set_column } = columns;
-    let bytes = std::fs::read(path).map_err(|source| ObservationsError::Io { path: path.to_owned(), source })?;
     let not_a_table = |what: &str| ObservationsError::NotATable { path: path.to_owned(), what: what.to_owned() };
-    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if text.contains(&0) {
         return Err(not_a_table("it holds binary data"));
     }
@@ -62,7 +61,9 @@ fn number(cell: &str) -> Result<f64, CellProblem> {
 
 /// Returns the separator under which the header has both columns; the usual one of the extension when none does.
 fn delimiter(path: &Path, text: &[u8], group_column: &str, value_column: &str) -> u8 {
-    let tabs = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
+    // Of `y.tsv.gz` too.
+    let ends = |path: &Path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
+    let tabs = ends(path) || path.file_stem().is_some_and(|stem| ends(Path::new(stem)));
     let candidates = if tabs { [b'\t', b',', b';'] } else { [b',', b';', b'\t'] };
     let fits = |&delimiter: &u8| {
         let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(Trim::All).from_reader(text);
@@ -100,6 +101,8 @@ mod tests {
             ("a.csv", "city\ty", b'\t'),
             ("a.tsv", "city\ty", b'\t'),
             ("a.TSV", "city,y", b','),
+            ("a.tsv.gz", "city;x", b'\t'),
+            ("a.tsv.gz", "city,y", b','),
             // A comma gives one of the columns, too.
             ("a.csv", "city;y;x,y", b';'),
             ("a.csv", "y;city;x,city", b';'),

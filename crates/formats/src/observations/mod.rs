@@ -2,7 +2,7 @@
 //!
 //! | file | recognised by | notes |
 //! |--|--|--|
-//! | CSV, TSV | everything that is not Parquet | a header line; comma, semicolon or tab |
+//! | CSV, TSV | everything that is not Parquet | a header line; comma, semicolon or tab; gzip or Zstandard |
 //! | Parquet | its first bytes `PAR1`, or `.parquet` | any number type, any string type |
 //!
 //! Columns are found by their names here, in either kind of file: one that is missing, or a duplicate, is refused.
@@ -12,13 +12,13 @@ mod delimited;
 mod error;
 mod labels;
 mod parquet;
+mod source;
 
 pub use error::{CellProblem, ObservationsError};
 
 use labels::LabelIndex;
 use octopus_trace::GroupedData;
-use std::fs::File;
-use std::io::Read;
+use source::Source;
 use std::path::Path;
 
 /// The observations of a file: one for each row, in the order of the rows.
@@ -78,11 +78,11 @@ pub fn read_sets(
 }
 
 fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, ObservationsError> {
-    let rows = if is_parquet(path)? {
-        let damaged = |what| ObservationsError::Damaged { path: path.to_owned(), what };
-        octopus_files::decode(|| parquet::read(path, columns), damaged)?
-    } else {
-        delimited::read(path, columns)?
+    let damaged = |what| ObservationsError::Damaged { path: path.to_owned(), what };
+    let rows = match Source::read(path)? {
+        Source::ParquetFile(file) => octopus_files::decode(|| parquet::read(path, file, columns), damaged)?,
+        Source::ParquetBytes(bytes) => octopus_files::decode(|| parquet::read(path, bytes, columns), damaged)?,
+        Source::Text(text) => delimited::read(path, &text, columns)?,
     };
     if rows.values.is_empty() {
         return Err(ObservationsError::NoRows { path: path.to_owned() });
@@ -93,14 +93,6 @@ fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, ObservationsError> {
 fn grouped(path: &Path, labels: LabelIndex, group: &[usize], values: &[f64]) -> Result<GroupedData, ObservationsError> {
     GroupedData::new(labels.into_labels(), group, values)
         .map_err(|source| ObservationsError::Data { path: path.to_owned(), source })
-}
-
-fn is_parquet(path: &Path) -> Result<bool, ObservationsError> {
-    let fail = |source| ObservationsError::Io { path: path.to_owned(), source };
-    let mut start = Vec::new();
-    File::open(path).and_then(|file| file.take(4).read_to_end(&mut start)).map_err(fail)?;
-    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
-    Ok(start == b"PAR1" || extension.is_some_and(|extension| extension == "parquet"))
 }
 
 /// Returns the index of column `wanted` among `columns`.

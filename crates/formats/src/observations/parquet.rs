@@ -12,12 +12,15 @@ use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::ParquetMetaData;
-use std::fs::File;
+use parquet::file::reader::ChunkReader;
 use std::path::Path;
 
-pub(super) fn read(path: &Path, wanted: Columns<'_>) -> Result<Rows, ObservationsError> {
+pub(super) fn read<R: ChunkReader + 'static>(
+    path: &Path,
+    file: R,
+    wanted: Columns<'_>,
+) -> Result<Rows, ObservationsError> {
     let damaged = |error: &dyn ToString| ObservationsError::Damaged { path: path.to_owned(), what: error.to_string() };
-    let file = File::open(path).map_err(|source| ObservationsError::Io { path: path.to_owned(), source })?;
     // Without the writer's Arrow schema, dictionaries (pandas' categories) come as the words themselves.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(|e| damaged(&e))?;

@@ -9,6 +9,7 @@ use arrow_array::{
 };
 use octopus_trace::Labels;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -106,6 +107,62 @@ fn bad_csv_is_told_by_row_column_and_value() {
     let missing = Path::new("no/such/file.csv");
     let message = read_grouped(missing, "city", "y").unwrap_err().to_string();
     assert!(message.contains("no/such/file.csv") && message.contains("--data"), "{message}");
+}
+
+#[test]
+fn compressed_text_is_unpacked() {
+    let text = "city,y\na,1\nb,2.5\na,-3\n".to_owned();
+    let rows: String = (0..30_000).map(|k| format!("{},{}\n", k % 7, k)).collect();
+    let long = format!("city,y\n{rows}");
+    for text in [text, long] {
+        let (_dir, plain) = file("y.csv", text.as_bytes());
+        let expected = read_grouped(&plain, "city", "y").unwrap();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(text.as_bytes()).unwrap();
+        let mut gzip = gzip.finish().unwrap();
+        let level = ruzstd::encoding::CompressionLevel::Fastest;
+        let zstandard = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
+        for (name, bytes) in [("y.csv.gz", &gzip), ("y.csv.zst", &zstandard), ("any", &gzip)] {
+            let (_dir, path) = file(name, bytes);
+            assert_eq!(read_grouped(&path, "city", "y").unwrap(), expected, "{name}");
+            let (_dir, cut) = file(name, &bytes[..bytes.len() / 2]);
+            let message = read_grouped(&cut, "city", "y").unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains("is damaged"), "{message}");
+        }
+        // Files that were joined are one.
+        let mut more = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        more.write_all(b"c,7\n").unwrap();
+        gzip.extend(more.finish().unwrap());
+        let (_dir, path) = file("y.csv.gz", &gzip);
+        assert_eq!(read_grouped(&path, "city", "y").unwrap().values().len(), expected.values().len() + 1);
+    }
+}
+
+/// A pipe has its bytes once.
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_once() {
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("city", strings(&[Some("a"), Some("b"), Some("a")])),
+        ("y", Arc::new(Float64Array::from(vec![1.0, 2.5, -3.0]))),
+    ];
+    let long: String = (0..50_000).map(|k| format!("{},{}\n", k % 7, k)).collect();
+    for (bytes, rows) in [
+        (b"city,y\na,1\nb,2.5\na,-3\n".to_vec(), 3),
+        (format!("city,y\n{long}").into_bytes(), 50_000),
+        (parquet_bytes(columns), 3),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let data = std::thread::scope(|scope| {
+            scope.spawn(|| std::fs::write(&pipe, &bytes).unwrap());
+            read_grouped(&pipe, "city", "y").unwrap()
+        });
+        assert_eq!(data.values().len(), rows);
+    }
+    let message = read_grouped(Path::new("/dev/zero"), "city", "y").unwrap_err().to_string();
+    assert!(message.contains("/dev/zero is not a table: it holds binary data"), "{message}");
 }
 
 #[test]

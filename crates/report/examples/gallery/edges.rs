@@ -71,7 +71,7 @@ fn forests() -> Vec<(String, ForestPlot)> {
     let plain = |n: usize| (0..n).map(|i| forest_row("mu", i)).collect::<Vec<_>>();
     let scalars = |n: usize| odd_rows(n).into_iter().map(|row| section(&row.label.clone(), vec![row])).collect();
     let mut plots: Vec<(String, ForestPlot)> =
-        [1, 2, 3, 4, 7].map(|n| (format!("{n} scalars"), ForestPlot { sections: scalars(n) })).into();
+        [1, 2, 3, 4, 7, 30, 31].map(|n| (format!("{n} scalars"), ForestPlot { sections: scalars(n) })).into();
     // Labels fit 60 rows; 300 rows have tips; points, lines and bands take turns at 201 and 402; 1610 pixels are there.
     for n in [2, 59, 60, 61, 201, 202, 300, 301, 402, 403, 1610, 1611, 3300] {
         plots.push((format!("{n} rows"), ForestPlot { sections: vec![section("mu", plain(n))] }));

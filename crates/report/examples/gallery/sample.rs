@@ -330,7 +330,7 @@ pub(crate) fn benchmark(gpu: bool) -> Benchmark {
         }
         if gpu {
             for (likelihood, factor) in [("collapsed", 0.23), ("pointwise", 0.31)] {
-                let setting = format!("f64, {likelihood}, 4 chains x 2000 (made up)");
+                let setting = format!("f64, {likelihood}, made up");
                 run("GPU", &setting, likelihood, Measured::Value(times(factor)));
             }
         } else {

@@ -9,13 +9,15 @@ use super::super::scene::{Align, Point, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
 use super::{ForestPlot, ForestRow, ForestSection, many};
 use crate::error::ReportError;
-use crate::format::significant;
+use crate::format::{count, significant};
 use octopus_diag::limits;
 
 /// Arrays with more rows are drawn without a label for each.
 const MOST_LABELS: usize = 60;
 /// Scalars side by side.
 const COLUMNS: usize = 3;
+/// Of more scalars those with the largest R-hat are shown: a picture of thousands is a hundred metres tall.
+const MOST_SCALARS: usize = 30;
 const SCALAR: f64 = 220.0;
 const GAP: f64 = 60.0;
 const LIST_ROW: f64 = 36.0;
@@ -31,7 +33,7 @@ impl Plot for ForestPlot {
     }
 
     fn scene(&self) -> Result<Scene, ReportError> {
-        let (scalars, arrays): (Vec<&ForestSection>, Vec<&ForestSection>) =
+        let (mut scalars, arrays): (Vec<&ForestSection>, Vec<&ForestSection>) =
             self.sections.iter().filter(|section| !section.rows.is_empty()).partition(|s| s.rows.len() == 1);
         if scalars.is_empty() && arrays.is_empty() {
             return Err(ReportError::Empty { plot: "the forest plot", missing: "a variable with draws" });
@@ -45,6 +47,10 @@ impl Plot for ForestPlot {
         if self.sections.iter().flat_map(|section| &section.rows).any(|row| row.truth.is_some()) {
             truth_mark(&mut scene, MARGIN + 8.0, top + 8.0, 12.0);
             key_text(&mut scene, MARGIN + 26.0, top + 8.0);
+            top += 36.0;
+        }
+        if let Some(words) = keep_worst(&mut scalars) {
+            scene.text(Text::new((MARGIN, top + 8.0), words, SMALL, INK));
             top += 36.0;
         }
         let width = (WIDTH - 2.0 * MARGIN - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
@@ -63,6 +69,23 @@ impl Plot for ForestPlot {
         scene.height = top + 20.0;
         Ok(scene)
     }
+}
+
+/// Keeps the scalars with the largest R-hat, in their order, and returns words that say so; `None` where all are kept.
+fn keep_worst(scalars: &mut Vec<&ForestSection>) -> Option<String> {
+    let all = scalars.len();
+    if all <= MOST_SCALARS {
+        return None;
+    }
+    // An R-hat that is not defined is worse than any number.
+    let rhat =
+        |section: &ForestSection| if section.rows[0].rhat.is_nan() { f64::INFINITY } else { section.rows[0].rhat };
+    let mut ranked: Vec<usize> = (0..all).collect();
+    ranked.sort_by(|&a, &b| rhat(scalars[b]).total_cmp(&rhat(scalars[a])));
+    let mut kept = ranked[..MOST_SCALARS].to_vec();
+    kept.sort_unstable();
+    *scalars = kept.into_iter().map(|i| scalars[i]).collect();
+    Some(format!("{MOST_SCALARS} of {} scalars, those with the largest R-hat", count(all as u64)))
 }
 
 fn key_text(scene: &mut Scene, x: f64, y: f64) {

@@ -206,7 +206,7 @@ mod tests {
             let result = PerformanceResult::Expected { wall_s };
             let row = PerformanceRow { problem: String::new(), label: String::new(), result };
             let mut scene = Scene::new(WIDTH, 100.0, "");
-            draw_row(&mut scene, &row, 50.0, 700.0, &Axes { time: Some(axis.clone()), ..Axes::default() });
+            draw_row(&mut scene, &row, 50.0, 700.0, &Axes { time: Some(axis), ..Axes::default() });
             let expected = Text::new((at, 50.0), words, SMALL, MUTED).align(align);
             assert_eq!(scene.shapes.last(), Some(&Shape::Text(expected)));
         }

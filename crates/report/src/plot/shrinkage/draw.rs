@@ -65,7 +65,7 @@ impl ShrinkagePlot {
     fn draw_key(&self, scene: &mut Scene, y: f64, shown: usize) {
         let mut x = key(scene, (MARGIN, y), MUTED, true, "no pull") + 28.0;
         if let Some(mean) = self.grand_mean {
-            let words = format!("grand mean {}", significant(mean, 4));
+            let words = format!("pulled towards {}", significant(mean, 4));
             x = key(scene, (x, y), VERMILLION, true, &words) + 28.0;
         }
         let classes = self.classes();

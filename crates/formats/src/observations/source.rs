@@ -1,0 +1,81 @@
+//! The bytes of a file of observations, read once: a pipe has them only once. Text may be compressed with gzip or
+//! Zstandard.
+
+use super::ObservationsError;
+use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::Path;
+
+/// The bytes that each kind of file begins with.
+const PARQUET: &[u8] = b"PAR1";
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTANDARD: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// The bytes that are looked at before the rest is read.
+const START: usize = 1 << 16;
+
+/// What a file holds.
+pub(super) enum Source {
+    /// A Parquet file on disk.
+    ParquetFile(File),
+    /// A Parquet file that came through a pipe.
+    ParquetBytes(Bytes),
+    /// Text, unpacked.
+    Text(Vec<u8>),
+}
+
+impl Source {
+    /// Reads a file; one of `.parquet` is taken for Parquet whatever it begins with.
+    ///
+    /// # Errors
+    /// When it cannot be read or unpacked, or holds neither Parquet nor text.
+    pub(super) fn read(path: &Path) -> Result<Self, ObservationsError> {
+        let failed = |source| ObservationsError::Io { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(failed)?;
+        let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let mut start = Vec::new();
+        (&mut file).take(START as u64).read_to_end(&mut start).map_err(failed)?;
+        let named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
+        if start.starts_with(PARQUET) || named {
+            if regular {
+                file.rewind().map_err(failed)?;
+                return Ok(Self::ParquetFile(file));
+            }
+            return Ok(Self::ParquetBytes(all(start, file).map_err(failed)?.into()));
+        }
+        let cannot_unpack = |method: &str, error: &dyn ToString| ObservationsError::Damaged {
+            path: path.to_owned(),
+            what: format!("{method}: {}", error.to_string()),
+        };
+        if start.starts_with(GZIP) {
+            let unpacked = all(Vec::new(), MultiGzDecoder::new(Cursor::new(start).chain(file)));
+            return unpacked.map(Self::Text).map_err(|error| cannot_unpack("gzip", &error));
+        }
+        if start.starts_with(ZSTANDARD) {
+            let decoder = ruzstd::decoding::StreamingDecoder::new(Cursor::new(start).chain(file));
+            let decoder = decoder.map_err(|error| cannot_unpack("Zstandard", &error))?;
+            return all(Vec::new(), decoder).map(Self::Text).map_err(|error| cannot_unpack("Zstandard", &error));
+        }
+        // Found before the rest is read: of `/dev/zero` there is no end.
+        if start.contains(&0) {
+            return Err(ObservationsError::NotATable {
+                path: path.to_owned(),
+                what: "it holds binary data".to_owned(),
+            });
+        }
+        all(start, file).map(Self::Text).map_err(failed)
+    }
+}
+
+/// Returns what has been read, and the rest. Too much for the memory is an error.
+fn all(mut read: Vec<u8>, mut rest: impl Read) -> io::Result<Vec<u8>> {
+    loop {
+        let len = read.len();
+        read.try_reserve(START.max(len / 2)).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        if (&mut rest).take((read.capacity() - len) as u64).read_to_end(&mut read)? == 0 {
+            return Ok(read);
+        }
+    }
+}
