@@ -176,6 +176,31 @@ fn overall(found: &PosteriorDifference) -> PosteriorMatch {
     PosteriorMatch { rmse: found.rmse, means, sds }
 }
 
+/// Returns the table of the parameters' posteriors on CPU and GPU, where they were compared.
+fn parameter_table(parameters: &[ParameterDifference]) -> Option<Comparison> {
+    let number = |value: f64| significant(value, 5);
+    let row = |p: &ParameterDifference| {
+        let same = p.relative_mean.abs() <= PosteriorMatch::MEANS && p.relative_sd.abs() <= PosteriorMatch::SDS;
+        let numbers = [p.mean[0], p.sd[0], p.mean[1], p.sd[1]].map(number);
+        let differences = [p.relative_mean, p.relative_sd].map(|share| format!("{:+.2} %", 100.0 * share));
+        let words = std::iter::once(p.name.clone()).chain(numbers).chain(differences);
+        words.chain([if same { "MATCH" } else { "DIFFER" }.to_owned()]).collect()
+    };
+    let note = format!(
+        "Means within {:.0} % and standard deviations within {:.0} % match. The differences are those of P1.3.",
+        100.0 * PosteriorMatch::MEANS,
+        100.0 * PosteriorMatch::SDS
+    );
+    (!parameters.is_empty()).then(|| {
+        Comparison::new(
+            "Posteriors of CPU and GPU",
+            note,
+            "parameter | CPU mean | CPU sd | GPU mean | GPU sd | means differ by | sds differ by | result",
+            parameters.iter().map(row),
+        )
+    })
+}
+
 impl OnGpu {
     /// Returns the GPU as the benchmark takes it.
     pub(super) fn to_time(&self) -> Gpu<'_> {
@@ -184,27 +209,7 @@ impl OnGpu {
 
     /// Returns the table of the parameters' posteriors on CPU and GPU, where they were compared.
     pub(super) fn parameter_table(&self) -> Option<Comparison> {
-        let number = |value: f64| significant(value, 5);
-        let row = |p: &ParameterDifference| {
-            let same = p.relative_mean.abs() <= PosteriorMatch::MEANS && p.relative_sd.abs() <= PosteriorMatch::SDS;
-            let numbers = [p.mean[0], p.sd[0], p.mean[1], p.sd[1]].map(number);
-            let differences = [p.relative_mean, p.relative_sd].map(|share| format!("{:+.2} %", 100.0 * share));
-            let words = std::iter::once(p.name.clone()).chain(numbers).chain(differences);
-            words.chain([if same { "MATCH" } else { "DIFFER" }.to_owned()]).collect()
-        };
-        let note = format!(
-            "Means within {:.0} % and standard deviations within {:.0} % match. The differences are those of P1.3.",
-            100.0 * PosteriorMatch::MEANS,
-            100.0 * PosteriorMatch::SDS
-        );
-        (!self.parameters.is_empty()).then(|| {
-            Comparison::new(
-                "Posteriors of CPU and GPU",
-                note,
-                "parameter | CPU mean | CPU sd | GPU mean | GPU sd | means differ by | sds differ by | result",
-                self.parameters.iter().map(row),
-            )
-        })
+        parameter_table(&self.parameters)
     }
 
     /// Returns the table for the report.
@@ -246,6 +251,33 @@ mod tests {
             vec![octopus_sampler::ChainBlock { positions: vec![0.0; positions.len()], ..chain.clone() }, chain];
         let block = octopus_sampler::Block { phase: Phase::Sampling, first: 0, draws: 2, chains };
         MemoryRun { blocks: vec![block], warmup_s: 1.0, sampling_s: 0.5, tally: Default::default() }
+    }
+
+    #[test]
+    fn parameters_match_within_the_prds_limits() {
+        let of = |relative_mean: f64, relative_sd: f64| ParameterDifference {
+            name: "mu".to_owned(),
+            mean: [50.0, 50.0 + relative_mean],
+            sd: [1.0, 1.0 + relative_sd],
+            quantiles: [[0.0; 3]; 2],
+            relative_mean,
+            relative_sd,
+            z_mean: 0.0,
+            z_sd: 0.0,
+            z_quantiles: [0.0; 3],
+            wasserstein: 0.0,
+            p_value: 1.0,
+        };
+        let parameters =
+            [(0.05, -0.1), (-0.05, 0.1), (0.0501, 0.0), (-0.0501, 0.0), (0.0, 0.1001), (0.0, -0.1001), (f64::NAN, 0.0)];
+        let parameters = parameters.map(|(mean, sd)| of(mean, sd));
+        let table = parameter_table(&parameters).unwrap();
+        let found: Vec<&str> = table.rows.iter().map(|row| row[7].as_str()).collect();
+        assert_eq!(found, ["MATCH", "MATCH", "DIFFER", "DIFFER", "DIFFER", "DIFFER", "DIFFER"]);
+        assert_eq!(table.rows[0][1..7], ["50.000", "1.0000", "50.050", "0.90000", "+5.00 %", "-10.00 %"]);
+        assert_eq!(table.columns.len(), table.rows[0].len());
+        assert!(table.note.starts_with("Means within 5 % and standard deviations within 10 %"), "{}", table.note);
+        assert!(parameter_table(&[]).is_none());
     }
 
     #[test]

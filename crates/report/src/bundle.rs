@@ -147,6 +147,58 @@ mod tests {
         assert_eq!(serde_json::from_value::<Report>(json).unwrap(), report);
     }
 
+    /// Reports that were committed stay readable, and no report without a GPU has a figure of one.
+    #[test]
+    fn the_reports_of_machines_are_read() {
+        let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports");
+        let mut read = 0;
+        for folder in std::fs::read_dir(reports).unwrap() {
+            let path = folder.unwrap().path().join("report.json");
+            if !path.is_file() {
+                continue;
+            }
+            let report = read_report(&path).unwrap();
+            let again = crate::Verdict::new(report.verdict.rows.clone(), report.verdict.require_gpu);
+            assert_eq!(again, report.verdict, "{}", path.display());
+            assert!(!report.machine.cpu.is_empty() && report.parameters.len() == 203, "{}", path.display());
+            let commit = &report.versions["commit"];
+            assert!(
+                commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit()),
+                "{}: {commit}",
+                path.display()
+            );
+            let benchmark = report.benchmark.unwrap();
+            let of_gpu = benchmark.runs.iter().filter(|run| run.gpu && run.result.value().is_some()).count();
+            assert!(of_gpu == 0 || report.machine.gpu.value().is_some(), "{}", path.display());
+            read += 1;
+        }
+        assert!(read > 0, "no report is in reports/");
+    }
+
+    #[test]
+    fn what_is_no_report_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.json");
+        assert!(read_report(&path).unwrap_err().to_string().contains("cannot read"));
+        for (text, words) in [("{}", "missing field"), ("no", "expected")] {
+            std::fs::write(&path, text).unwrap();
+            let message = read_report(&path).unwrap_err().to_string();
+            assert!(
+                message.contains("report.json: no report of `octopus validate`") && message.contains(words),
+                "{message}"
+            );
+        }
+        let mut value = serde_json::to_value(report(&Sample::new(SMALL), SMALL)).unwrap();
+        std::fs::write(&path, value.to_string()).unwrap();
+        assert_eq!(read_report(&path).unwrap().schema, SCHEMA);
+        for schema in [SCHEMA - 1, SCHEMA + 1] {
+            value["schema"] = schema.into();
+            std::fs::write(&path, value.to_string()).unwrap();
+            let message = read_report(&path).unwrap_err().to_string();
+            assert!(message.contains(&format!("schema = {schema}: this program reads 1")), "{message}");
+        }
+    }
+
     /// Paths and types of all values, of a list those of its first element.
     fn fields(value: &serde_json::Value) -> Vec<String> {
         use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Phase 0 from end to end.
 
 use crate::double::Double;
-use crate::support::{has_gpu, run, tree};
+use crate::support::{answer, has_gpu, octopus, run, tree};
 use std::fs;
 use std::time::Instant;
 
@@ -110,9 +110,11 @@ fn the_plain_settings_fail_and_say_why() {
 fn stages_can_be_left_out() {
     let dir = tempfile::tempdir().unwrap();
     let report = |stages: &str| {
-        let words = format!("validate --quick --groups 10 --out {{}}/{stages} --device cpu --json --quiet");
-        let found = run(dir.path(), &format!("{words} --stages {stages}"));
-        found.succeeds().json()
+        let out = dir.path().join(stages);
+        let words = ["validate", "--quick", "--groups", "10", "--device", "cpu", "--json", "--quiet"];
+        let mut command = octopus();
+        command.args(words).args(["--stages", stages, "--out"]).arg(out).env("OCTOPUS_COMMIT", "cafe");
+        answer(&mut command).succeeds().json()
     };
     let left = |report: &serde_json::Value| {
         let rows = report["verdict"]["rows"].as_array().unwrap();
@@ -121,6 +123,7 @@ fn stages_can_be_left_out() {
     };
     let predicted = report("predict");
     assert_eq!(left(&predicted), ["P0.2", "P0.4", "P0.5", "P1.1", "P1.2", "P1.3", "P2.1", "Q.3"].map(str::to_owned));
+    assert_eq!(predicted["versions"]["commit"], "cafe");
     assert!(predicted["benchmark"].is_null() && !predicted["predictive"].as_array().unwrap().is_empty());
     let files = tree(&dir.path().join("predict"));
     assert!(!files.iter().any(|file| file.ends_with(".png")), "{files:?}");

@@ -258,6 +258,44 @@ mod tests {
         assert!(times(&[]).wall_s().is_nan());
     }
 
+    /// What is printed at the end: the fastest of the run's own chains on each side, and how they compare.
+    #[test]
+    fn the_terminal_has_the_best_times_of_the_same_chains() {
+        let run = |gpu: bool, setting: &str, chains: usize, walls: &[f64]| EngineRun {
+            engine: if gpu { "GPU" } else { "CPU" }.to_owned(),
+            gpu,
+            setting: setting.to_owned(),
+            likelihood: None,
+            groups: 100,
+            observations: 1000,
+            chains,
+            draws: 2000,
+            tune: 1000,
+            result: Measured::Value(times(walls)),
+        };
+        let cpu =
+            vec![run(false, "1 thread", 4, &[2.0]), run(false, "2 threads", 4, &[1.0]), run(false, "64", 64, &[0.1])];
+        let text = |runs: Vec<EngineRun>| Benchmark { runs, ..Benchmark::default() }.times_text();
+        let gpu = vec![run(true, "f64", 4, &[0.5]), run(true, "f32", 4, &[0.25]), run(true, "many", 1024, &[0.01])];
+        assert_eq!(
+            text([cpu.clone(), gpu].concat()),
+            "CPU time: 1.00 s, 8,000 samples/s, max R-hat 1.002 (2 threads)\n\
+             GPU time: 250 ms, 32,000 samples/s, max R-hat 1.002 (f32)\n\
+             speed-up: 4.00x (wall time of the same 4 chains)\n"
+        );
+        let none = EngineRun { result: Measured::missing("no driver"), ..run(true, "", 4, &[1.0]) };
+        let without = text([cpu.clone(), vec![none]].concat());
+        assert!(
+            without.contains("GPU time: not measured: no driver\nspeed-up: not measured: no driver ("),
+            "{without}"
+        );
+        assert!(text(cpu).contains("GPU time: not measured: no run\n"));
+        assert_eq!(text(vec![]), "");
+        let old: EngineTimes =
+            serde_json::from_str("{\"repeats\": [], \"leapfrogs\": 1, \"min_ess_bulk\": 3.0}").unwrap();
+        assert!(old.max_rhat.is_nan(), "a report from before there was this field");
+    }
+
     #[test]
     fn the_picture_has_the_prd_ranges_beside_our_rows() {
         let run = |groups, result| EngineRun {
