@@ -401,11 +401,14 @@ fn sets_sampler(file: &Table, name: &str) -> bool {
     file.get("sampler").and_then(Value::as_table).is_some_and(|sampler| sampler.contains_key(name))
 }
 
-/// Returns the device that the command line, else the environment asks for.
+/// Returns the device that the command line, else the environment asks for, and limits the memory of GPUs as asked.
 ///
 /// # Errors
 /// When the environment does not name a device.
 pub(crate) fn chosen(args: &MachineArgs) -> Result<DeviceRequest> {
+    if let Some(bytes) = args.gpu_memory {
+        octopus_device::limit_device_memory(bytes);
+    }
     let flag = args.device.map(|choice| choice.to_string());
     DeviceChoice::from_flag(flag.as_deref()).map_err(|error| UsageError(error.to_string()).into())
 }

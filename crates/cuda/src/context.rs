@@ -1,7 +1,7 @@
 //! Contexts: this process's place on a device, with its free and total memory.
 
 use crate::session::DeviceSession;
-use crate::{CudaError, Device, Usage};
+use crate::{CudaError, Device, Usage, limit};
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,12 +47,15 @@ impl Context {
         &self.device
     }
 
-    /// Returns the free and the total memory in bytes.
+    /// Returns the free and the total memory in bytes; of the free memory what [`limit_device_memory`] leaves.
+    ///
+    /// [`limit_device_memory`]: crate::limit_device_memory
     ///
     /// # Errors
     /// When the driver does not tell, and when the context is lost.
     pub fn memory_info(&self) -> Result<MemoryInfo, CudaError> {
-        self.session.memory_info().map(|(free, total)| MemoryInfo { free, total })
+        let (free, total) = self.session.memory_info()?;
+        Ok(MemoryInfo { free: free.min(limit::left(self.session.counters.device.now())), total })
     }
 
     /// Waits until the device has done all that this process asked of it.

@@ -67,6 +67,7 @@ mod error;
 #[cfg(feature = "cuda")]
 mod ffi;
 mod kernels;
+mod limit;
 mod nuts;
 mod pinned;
 mod ptx;
@@ -95,6 +96,7 @@ pub use driver::{CudaVersion, DriverStart, driver_start, driver_version, set_dri
 pub use element::{Element, Real};
 pub use error::CudaError;
 pub use kernels::{Kernels, MatrixShape, NumberStream};
+pub use limit::limit_device_memory;
 pub use nuts::{
     ExpansionShape, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering,
     NutsChain, NutsChains, NutsData, NutsExpansion, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch,

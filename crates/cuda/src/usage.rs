@@ -49,6 +49,11 @@ impl Held {
         self.peak.fetch_max(now, Relaxed);
     }
 
+    /// Returns what is held now.
+    pub(crate) fn now(&self) -> u64 {
+        self.now.load(Relaxed)
+    }
+
     pub(crate) fn give_back(&self, bytes: u64) {
         self.now.fetch_sub(bytes, Relaxed);
     }

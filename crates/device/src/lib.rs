@@ -86,7 +86,7 @@ pub use memory::{DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart};
 pub use monitor::{DeviceUsage, Monitor};
 pub use needs::Needs;
 pub use nvml::{ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, Throttle};
-pub use octopus_cuda::{Context as CudaContext, CudaError, PTX};
+pub use octopus_cuda::{Context as CudaContext, CudaError, PTX, limit_device_memory};
 pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
 pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};

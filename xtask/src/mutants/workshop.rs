@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a build of the tests needs of the workspace.
-const COPIED: [&str; 12] = [
+const COPIED: [&str; 13] = [
     ".config",
     "Cargo.toml",
     "Cargo.lock",
@@ -20,6 +20,7 @@ const COPIED: [&str; 12] = [
     "benchmarks",
     "fuzz",
     "docs",
+    "reports",
 ];
 
 /// Where the tests are that must notice a fault of numerics.

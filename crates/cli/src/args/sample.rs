@@ -1,10 +1,11 @@
 //! The arguments of `octopus sample`, with their help, and those that other commands take with it.
 //!
 //! They are about data, batches, the sampler (chains, draws, warm-up, target of acceptance, tree depth, metric), goals,
-//! and the machine (device, threads).
+//! and the machine (device, its memory, threads).
 
 use super::ModelArgs;
 use crate::config::StrategyChoice;
+use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use octopus_device::DeviceChoice;
@@ -196,6 +197,9 @@ pub(crate) struct MachineArgs {
     /// Fail where a GPU is there and cannot be used, instead of going on with the CPU
     #[arg(long)]
     pub(crate) no_fallback: bool,
+    /// The most memory to take of each GPU, e.g. 4GiB; chains that do not fit take turns, to the same draws [default: all]
+    #[arg(long, value_name = "SIZE", value_parser = gpu_memory)]
+    pub(crate) gpu_memory: Option<u64>,
     /// CPU threads; the draws do not depend on it [default: all]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub(crate) threads: Option<usize>,
@@ -208,6 +212,14 @@ where
 {
     PossibleValuesParser::new(names)
         .try_map(|word| T::deserialize(StrDeserializer::<ValueError>::new(&word)).map_err(|error| error.to_string()))
+}
+
+/// Returns a size in bytes, of at least 1 MiB.
+fn gpu_memory(text: &str) -> Result<u64, String> {
+    match text.parse::<ByteSize>() {
+        Ok(ByteSize(bytes)) if bytes >= bytesize::MIB => Ok(bytes),
+        _ => Err("a size of at least 1 MiB is needed, e.g. 4GiB, 512MiB or a number of bytes".into()),
+    }
 }
 
 pub(super) fn thread_count(text: &str) -> Result<usize, String> {

@@ -43,7 +43,12 @@ impl SweepArgs {
             data: self.data,
             model_settings: self.model_settings,
             sampler: self.sampler,
-            machine: MachineArgs { device: Some(DeviceChoice::Cpu), no_fallback: false, threads: self.threads },
+            machine: MachineArgs {
+                device: Some(DeviceChoice::Cpu),
+                no_fallback: false,
+                gpu_memory: None,
+                threads: self.threads,
+            },
             ..SampleArgs::default()
         }
     }

@@ -29,12 +29,18 @@ struct Place {
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub(super) fn run(config: &RunConfig, problem: &dyn Problem, device: &DeviceDecision, global: Global) -> Result<Exit> {
+pub(super) fn run(
+    config: &RunConfig,
+    problem: &dyn Problem,
+    device: &DeviceDecision,
+    gpu_memory: Option<u64>,
+    global: Global,
+) -> Result<Exit> {
     let report = verify(&SystemProvider::new());
     let mut places = Vec::new();
     for info in &report.devices {
         let (Some(total), Some(free)) = (info.memory_total, info.memory_free) else { continue };
-        let memory = DeviceMemory { free: free.min(total), total };
+        let memory = DeviceMemory { free: free.min(total).min(gpu_memory.unwrap_or(u64::MAX)), total };
         let (plan, refusal) = match plan(config, problem, memory) {
             Ok(plan) => (plan, None),
             Err(error) => (None, Some(error.to_string())),

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
         output::note(format!("strategy: {}", plan.reason));
     }
     if args.dry_run {
-        return dry_run::run(&config, &*problem, &device, global);
+        return dry_run::run(&config, &*problem, &device, args.machine.gpu_memory, global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let interrupt = Interrupt::install()?;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     // Values that made the data are known of made-up data alone.
     if model.reads_table() && !problem.truth().is_empty() {
-        output::warn(format!("no --data: the data are made up ({})", problem.data().source));
+        output::warn(format!("the observations are made up ({}): give yours with --data", problem.data().source));
     }
     let checkpoints = args.checkpoint_every.into();
     let observer = &mut Watcher::new(interrupt, global.quiet);

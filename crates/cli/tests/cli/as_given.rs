@@ -47,7 +47,7 @@ fn made_up_data_and_contradicted_priors_are_warned_of() {
     let dir = tempfile::tempdir().unwrap();
     let made_up =
         run(dir.path(), "sample hierarchical-normal --draws 20 --tune 20 --groups 3 --quiet --out {}/made-up");
-    assert!(made_up.sampled().stderr.contains("no --data: the data are made up (synthetic: 3 groups"), "{made_up:#?}");
+    assert!(made_up.sampled().stderr.contains("the observations are made up (synthetic: 3 groups"), "{made_up:#?}");
     // Of a model with data of its own nothing is made up.
     let schools = run(dir.path(), "sample eight-schools --draws 20 --tune 20 --out {}/schools");
     assert!(!schools.sampled().stderr.contains("made up"), "{schools:#?}");

@@ -229,6 +229,31 @@ fn a_dry_run_foretells_the_memory_of_the_run() {
     }
 }
 
+/// What does not fit takes turns, to the same draws; where not even one chain fits, each command says so.
+#[test]
+fn the_memory_taken_of_a_gpu_is_limited() {
+    let Some(double) = Double::with_sampler(&["f64_32x1", "f64_128x4"]) else { return };
+    let words = "sample hierarchical-normal --groups 10 --chains 600 --draws 4 --tune 20 --device cuda --force";
+    let most = planned(&double, words) * 2 / 3;
+    assert!(planned(&double, &format!("{words} --gpu-memory {most}")) <= most);
+    octopus(&double, "", &format!("{words} --quiet --out {{}}/whole")).sampled();
+    let file = double.scratch().join("usage");
+    let limited = format!("{words} --gpu-memory {most} --out {{}}/limited");
+    let limited = octopus(&double, &format!("report={}", file.display()), &limited);
+    assert!(limited.sampled().stderr.contains("at once"), "{limited:#?}");
+    let peak = DeviceReport::read(&file).unwrap()[0].peak_bytes;
+    assert!(peak <= most, "{peak} bytes of {most}");
+    assert_eq!(prints(&double, "limited"), prints(&double, "whole"));
+    for words in [
+        "sample hierarchical-normal --groups 400 --draws 20 --tune 20",
+        "validate --groups 400 --quick --stages compare",
+        "calibrate hierarchical-normal --groups 400 --datasets 2 --chains 2 --draws 20 --tune 20",
+    ] {
+        let words = format!("{words} --device cuda --gpu-memory 1MiB --quiet --out {{}}/none");
+        octopus(&double, "", &words).fails(3, &["out of memory"]);
+    }
+}
+
 fn stored(double: &Double) -> (CostsCache, DeviceCosts) {
     let json = octopus(double, "", "device measure --json --quiet --cache {}/costs").succeeds().json();
     let device_costs = serde_json::from_value(json["costs"].clone()).unwrap();

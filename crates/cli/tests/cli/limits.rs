@@ -55,6 +55,7 @@ pub(crate) const LIMITS: &[Limits] = &[
     limits("--target-rhat", &["1.0000000000000002", "1e308"], &["1", "inf", "nan"]),
     limits("--max-seconds", &["5e-324", "1e308"], &["0", "inf", "nan"]),
     limits("--threads", &["1", "64"], &["0", "4097"]),
+    limits("--gpu-memory", &["1MiB", "1048576", "1.5GB", "15EiB"], &["0", "1048575", "1", "1023KiB", "much"]),
     limits("--checkpoint-every", &["1", "18446744073709551615"], &["0", "18446744073709551616"]),
     // The model and its data.
     limits("--groups", &["1"], &["0", "500000001"]),

@@ -75,6 +75,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sample", "--target-rhat", In("strategies.rs", "a_run_ends_at_its_goal_and_always_there")),
     ("sample", "--max-seconds", In("strategies.rs", "a_goal_that_is_not_reached_is_said")),
     ("sample", "--device", In("gpu_sampling.rs", "a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used")),
+    ("sample", "--gpu-memory", In("gpu_sampling.rs", "the_memory_taken_of_a_gpu_is_limited")),
     ("sample", "--no-fallback", In("gpu_faults.rs", "no_fallback_is_heard_by_each_command")),
     ("sample", "--threads", Says(SAMPLE, "--threads 5", "threads 5")),
 
@@ -114,6 +115,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("calibrate", "--superchains", Setting),
     ("calibrate", "--precision", In("calibrate.rs", "options_without_sense_are_named")),
     ("calibrate", "--device", In("calibrate.rs", "a_gpu_gives_the_ranks_of_the_cpu")),
+    ("calibrate", "--gpu-memory", In("gpu_sampling.rs", "the_memory_taken_of_a_gpu_is_limited")),
     ("calibrate", "--no-fallback", In("gpu_faults.rs", "no_fallback_is_heard_by_each_command")),
     ("calibrate", "--threads", Says(CALIBRATE, "--threads 5", "threads 5")),
     ("calibrate", "--group-sizes", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
@@ -144,6 +146,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("validate", "--group", In("validate.rs", "own_data_of_the_prds_model")),
     ("validate", "--value", In("validate.rs", "own_data_of_the_prds_model")),
     ("validate", "--device", In("validate.rs", "a_validation_can_run_on_the_gpu_itself")),
+    ("validate", "--gpu-memory", In("gpu_sampling.rs", "the_memory_taken_of_a_gpu_is_limited")),
     ("validate", "--no-fallback", In("gpu_faults.rs", "no_fallback_is_heard_by_each_command")),
     ("validate", "--threads", Says(VALIDATE, "--threads 5", "threads 5")),
 

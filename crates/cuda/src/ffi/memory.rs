@@ -3,7 +3,7 @@
 use super::status::Operation;
 use crate::session::DeviceSession;
 use crate::usage::Direction;
-use crate::{CudaError, Element};
+use crate::{CudaError, Element, limit};
 use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
 use cust::sys::{self, CUdeviceptr};
 use std::ops::Range;
@@ -24,6 +24,11 @@ impl RawDeviceMemory {
     pub(crate) fn allocate<T: Element>(session: &Arc<DeviceSession>, length: usize) -> Result<Self, CudaError> {
         let bytes = bytes_of::<T>(length)?;
         session.healthy()?;
+        let left = limit::left(session.counters.device.now());
+        if bytes as u64 > left {
+            let (free, total) = session.memory_info()?;
+            return Err(CudaError::OutOfMemory { requested: bytes as u64, free: free.min(left), total });
+        }
         let mut address = 0;
         if bytes > 0 {
             let allocated = session.call_cust(Operation::Call("allocating device memory (cuMemAlloc_v2)"), || {
