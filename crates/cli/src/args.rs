@@ -39,7 +39,7 @@ use std::path::PathBuf;
 /// Exit codes: 0 fine; 1 it worked and the answer is bad (a check failed, R-hat too high); 2 usage; 3 the
 /// command failed (bad input, full disk); 4 needed hardware absent; 130 interrupted, results kept.
 #[derive(Debug, Parser)]
-#[command(name = "octopus", version, arg_required_else_help = true)]
+#[command(name = "octopus", version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
     /// What every command takes.
     #[command(flatten)]
@@ -532,6 +532,23 @@ mod tests {
         assert!(["0", "4097", "-1", "x"].into_iter().all(|text| thread_count(text).is_err()));
     }
 
+    /// Help without the breaks of its lines.
+    fn in_one_line(help: &str) -> String {
+        help.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn help_is_wrapped() {
+        let mut command = Cli::definition(Registry::shipped());
+        let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        for name in names {
+            let help = command.find_subcommand_mut(&name).unwrap().render_long_help().to_string();
+            // Headings are not wrapped.
+            let indented = help.lines().filter(|line| line.starts_with(' '));
+            indented.for_each(|line| assert!(line.chars().count() <= 100, "{name}: {line}"));
+        }
+    }
+
     #[test]
     fn help_states_the_true_defaults() {
         let mut command = Cli::definition(Registry::shipped());
@@ -568,7 +585,7 @@ mod tests {
             let value =
                 value.as_str().map_or_else(|| value.to_string().trim_end_matches(".0").to_owned(), str::to_owned);
             let own = |line: &str| line.trim_start().starts_with(&format!("{option} "));
-            let text = help.iter().find(|text| text.lines().any(own)).unwrap();
+            let text = in_one_line(help.iter().find(|text| text.lines().any(own)).unwrap());
             assert!(text.contains(&format!("[default: {value}]")), "{option} is {value} in truth: {text}");
         }
     }
@@ -580,7 +597,7 @@ mod tests {
         let help: Vec<&str> = help.split("\n\n").collect();
         let said = |option: &str| {
             let own = |line: &str| line.trim_start().starts_with(&format!("{option} "));
-            *help.iter().find(|text| text.lines().any(own)).unwrap()
+            in_one_line(help.iter().find(|text| text.lines().any(own)).unwrap())
         };
         for (geweke, with) in [(false, "[default: "), (true, "with --geweke ")] {
             let sampler = crate::calibration::default_sampler(geweke);

@@ -58,7 +58,11 @@ fn line(row: &VerdictRow) -> Markup {
                     }
                     _ => { (row.value) }
                 }
-                @if let Some(advice) = &row.advice { br; span.advice { "To do: " (advice) } }
+                @if let Some(advice) = &row.advice {
+                    br;
+                    @if row.status == Status::Warn { span.muted { "Note: " (advice) } }
+                    @else { span.advice { "To do: " (advice) } }
+                }
             }
         }
     }

@@ -40,6 +40,7 @@ impl Verdict {
             let note = match &row.status {
                 Status::Skipped { reason } => format!("skipped: {reason}"),
                 _ => match &row.advice {
+                    Some(advice) if row.status == Status::Warn => format!("note: {advice}"),
                     Some(advice) => format!("to do: {advice}"),
                     None => continue,
                 },
@@ -75,6 +76,7 @@ mod tests {
             vec![
                 row("P0.1", Status::Skipped { reason: "no GPU here".to_owned() }, None),
                 row("P0.3", Status::Fail, Some("sample longer")),
+                row("P0.4", Status::Warn, Some("a GPU pays with many chains")),
                 row("P0.5", Status::Pass, None),
             ],
             false,
@@ -82,6 +84,7 @@ mod tests {
         let text = verdict.text(Charset::Ascii);
         insta::assert_snapshot!(text);
         assert!(text.is_ascii());
-        assert!(verdict.text(Charset::Unicode).contains("✗ FAIL"));
+        let unicode = verdict.text(Charset::Unicode);
+        assert!(unicode.contains("✗ FAIL") && unicode.contains("! WARN"), "{unicode}");
     }
 }
