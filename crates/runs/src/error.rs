@@ -28,6 +28,12 @@ pub enum RunError {
         /// Whether it holds a run.
         is_run: bool,
     },
+    /// A file stands where a folder is needed.
+    #[error("{} is a file, where a folder is needed: choose another path", path.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+    },
     /// Warm-up is to be kept of a run whose warm-up has fewer chains than the run.
     #[error(
         "warm-up of many short chains is that of a few, and cannot be kept beside the run's draws: leave out --keep-warmup"

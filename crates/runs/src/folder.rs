@@ -51,6 +51,9 @@ fn names(dir: &Path) -> Result<Vec<String>, RunError> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(RunError::NoFolder { path: dir.to_owned() });
+        }
         Err(error) => return Err(fail(error)),
     };
     let names: io::Result<Vec<String>> =
@@ -165,7 +168,7 @@ mod tests {
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
         let message = names(&file).unwrap_err().to_string();
-        assert!(message.contains("cannot list") && message.contains("file"), "{message}");
+        assert!(message.ends_with("file is a file, where a folder is needed: choose another path"), "{message}");
     }
 
     #[test]
