@@ -60,7 +60,7 @@
 //!     parameters: &parameters,
 //!     divergences: 0,
 //!     speedup: Measured::missing(none()),
-//!     deliverables: &[Deliverable { name: "index.html".to_owned(), made: true }],
+//!     deliverables: Measured::Value(&[Deliverable { name: "index.html".to_owned(), made: true }]),
 //!     gpu_memory: Measured::missing(none()),
 //!     posterior_match: Measured::missing(none()),
 //!     timing_variation: Measured::missing("timed once"),
