@@ -8,9 +8,9 @@ use octopus_report::significant;
 /// The draws from the prior that a posterior is held against.
 const DRAWS: usize = 1000;
 /// The most numbers that are made for it: of a model with very many variables nothing is told.
-const MOST: usize = 20_000_000;
-/// How far beyond the prior's draws a posterior mean must lie, as a share of their range. Of a normal prior that is 4.9
-/// standard deviations from its mean.
+const MOST: usize = 4_000_000;
+/// How far beyond the prior's draws a posterior mean must lie, as a share of their range. Of a normal prior that is about
+/// 5 standard deviations from its mean.
 const MARGIN: f64 = 0.25;
 
 /// A scalar whose posterior lies where its prior has nothing.

@@ -40,7 +40,9 @@ pub(super) fn run(
     let mut places = Vec::new();
     for info in &report.devices {
         let (Some(total), Some(free)) = (info.memory_total, info.memory_free) else { continue };
-        let memory = DeviceMemory { free: free.min(total).min(gpu_memory.unwrap_or(u64::MAX)), total };
+        let mut memory = DeviceMemory { free: free.min(total), total };
+        // What the user allows is for the run alone: the reserve is beside it.
+        memory.free = memory.free.min(gpu_memory.unwrap_or(u64::MAX).saturating_add(memory.reserve()));
         let (plan, refusal) = match plan(config, problem, memory) {
             Ok(plan) => (plan, None),
             Err(error) => (None, Some(error.to_string())),

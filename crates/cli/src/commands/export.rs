@@ -52,16 +52,15 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
 /// # Errors
 /// When the path leads to what is neither a file nor a folder.
 fn behind_links(out: &Path) -> Result<PathBuf> {
+    /// As many symlinks as Linux follows.
+    const MOST_LINKS: usize = 40;
     let mut path = out.to_owned();
-    if out.is_symlink() {
-        path = match fs::canonicalize(out) {
-            Ok(path) => path,
-            // The symlink leads to nothing yet.
-            Err(_) => {
-                let to = fs::read_link(out).with_context(|| format!("cannot read the symlink {}", out.display()))?;
-                out.parent().unwrap_or(Path::new(".")).join(to)
-            }
-        };
+    for _ in 0..MOST_LINKS {
+        if !path.is_symlink() {
+            break;
+        }
+        let to = fs::read_link(&path).with_context(|| format!("cannot read the symlink {}", path.display()))?;
+        path = path.parent().unwrap_or(Path::new(".")).join(to);
     }
     if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         bail!(UsageError(format!("--out {}: it is no regular file; name another", out.display())));

@@ -4,8 +4,9 @@
 use super::ObservationsError;
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// The bytes that each kind of file begins with.
@@ -54,9 +55,8 @@ impl Source {
             return unpacked.map(Self::Text).map_err(|error| cannot_unpack("gzip", &error));
         }
         if start.starts_with(ZSTANDARD) {
-            let decoder = ruzstd::decoding::StreamingDecoder::new(Cursor::new(start).chain(file));
-            let decoder = decoder.map_err(|error| cannot_unpack("Zstandard", &error))?;
-            return all(Vec::new(), decoder).map(Self::Text).map_err(|error| cannot_unpack("Zstandard", &error));
+            let unpacked = octopus_files::decode(|| frames(Cursor::new(start).chain(file)), |panic| panic);
+            return unpacked.map(Self::Text).map_err(|error| cannot_unpack("Zstandard", &error));
         }
         // Found before the rest is read: of `/dev/zero` there is no end.
         if start.contains(&0) {
@@ -67,6 +67,16 @@ impl Source {
         }
         all(start, file).map(Self::Text).map_err(failed)
     }
+}
+
+/// Unpacks Zstandard: files that were joined, and those of several threads, have one frame after another.
+fn frames(packed: impl Read) -> Result<Vec<u8>, String> {
+    let (mut packed, mut text) = (BufReader::new(packed), Vec::new());
+    while !packed.fill_buf().map_err(|error| error.to_string())?.is_empty() {
+        let frame = StreamingDecoder::new(&mut packed).map_err(|error| error.to_string())?;
+        text = all(text, frame).map_err(|error| error.to_string())?;
+    }
+    Ok(text)
 }
 
 /// Returns what has been read, and the rest. Too much for the memory is an error.

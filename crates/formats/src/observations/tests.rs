@@ -121,7 +121,7 @@ fn compressed_text_is_unpacked() {
         gzip.write_all(text.as_bytes()).unwrap();
         let mut gzip = gzip.finish().unwrap();
         let level = ruzstd::encoding::CompressionLevel::Fastest;
-        let zstandard = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
+        let mut zstandard = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
         for (name, bytes) in [("y.csv.gz", &gzip), ("y.csv.zst", &zstandard), ("any", &gzip)] {
             let (_dir, path) = file(name, bytes);
             assert_eq!(read_grouped(&path, "city", "y").unwrap(), expected, "{name}");
@@ -134,6 +134,9 @@ fn compressed_text_is_unpacked() {
         more.write_all(b"c,7\n").unwrap();
         gzip.extend(more.finish().unwrap());
         let (_dir, path) = file("y.csv.gz", &gzip);
+        assert_eq!(read_grouped(&path, "city", "y").unwrap().values().len(), expected.values().len() + 1);
+        zstandard.extend(ruzstd::encoding::compress_to_vec(&b"c,7\n"[..], level));
+        let (_dir, path) = file("y.csv.zst", &zstandard);
         assert_eq!(read_grouped(&path, "city", "y").unwrap().values().len(), expected.values().len() + 1);
     }
 }

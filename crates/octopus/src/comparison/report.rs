@@ -16,7 +16,8 @@ pub struct ComparedCriterion {
     pub statuses: [Option<&'static str>; 2],
     /// Its value in each report.
     pub values: [String; 2],
-    /// Whether the second report's status is worse than the first's: PASS is better than WARN, and WARN than FAIL.
+    /// Whether the second report's status is worse than the first's: it fails and the first did not, or it warns and the
+    /// first passed.
     pub worse: bool,
 }
 
@@ -159,20 +160,18 @@ fn criteria(reports: &[Report; 2]) -> Vec<ComparedCriterion> {
     let rows = reports.each_ref().map(|report| &report.verdict.rows);
     let mut ids: Vec<&str> = rows[0].iter().map(|row| row.id.as_str()).collect();
     ids.extend(rows[1].iter().map(|row| row.id.as_str()).filter(|id| !rows[0].iter().any(|row| row.id == *id)));
-    let badness = |status: &Status| match status {
-        Status::Pass => Some(0),
-        Status::Warn => Some(1),
-        Status::Fail => Some(2),
-        Status::Skipped { .. } => None,
-    };
     let compare = |id: &str| {
         let found = rows.map(|rows| rows.iter().find(|row| row.id == id));
-        let bad = found.map(|row| badness(&row?.status));
+        let [first, second] = found.map(|row| row.map(|row| &row.status));
         ComparedCriterion {
             id: id.to_owned(),
             statuses: found.map(|row| row.map(|row| row.status.word())),
             values: found.map(|row| row.map_or_else(|| "-".to_owned(), |row| row.value.clone())),
-            worse: bad[0].zip(bad[1]).is_some_and(|(first, second)| second > first),
+            worse: match second {
+                Some(Status::Fail) => first != Some(&Status::Fail),
+                Some(Status::Warn) => first == Some(&Status::Pass),
+                _ => false,
+            },
         }
     };
     ids.into_iter().map(compare).collect()

@@ -232,8 +232,14 @@ impl Benchmark {
     /// Returns the shortest median wall time at `groups` on a GPU or not, of the PRD's chains: runs of many short ones
     /// are not what its table is about.
     fn best_wall(&self, groups: usize, gpu: bool) -> Option<f64> {
-        let runs = self.runs.iter().filter(|run| run.groups == groups && run.gpu == gpu && run.chains == CHAINS);
-        runs.filter_map(|run| run.result.value().map(EngineTimes::wall_s)).min_by(f64::total_cmp)
+        let of = |run: &EngineRun| run.groups == groups && run.gpu == gpu && run.chains == CHAINS;
+        self.fastest(of).map(|(_, times)| times.wall_s())
+    }
+
+    /// Returns the run with the shortest median wall time of those that `of` chooses.
+    fn fastest(&self, of: impl Fn(&EngineRun) -> bool) -> Option<(&EngineRun, &EngineTimes)> {
+        let timed = self.runs.iter().filter(|run| of(run)).filter_map(|run| Some((run, run.result.value()?)));
+        timed.min_by(|a, b| a.1.wall_s().total_cmp(&b.1.wall_s()))
     }
 }
 
@@ -281,7 +287,7 @@ mod tests {
             text([cpu.clone(), gpu].concat()),
             "CPU time: 1.00 s, 8,000 samples/s, max R-hat 1.002 (2 threads)\n\
              GPU time: 250 ms, 32,000 samples/s, max R-hat 1.002 (f32)\n\
-             speed-up: 4.00x (wall time of the same 4 chains)\n"
+             speed-up: 4.00x (these wall times, of 4 chains each)\n"
         );
         let none = EngineRun { result: Measured::missing("no driver"), ..run(true, "", 4, &[1.0]) };
         let without = text([cpu.clone(), vec![none]].concat());

@@ -146,12 +146,8 @@ impl Benchmark {
     /// ratio; nothing where nothing was timed.
     pub fn times_text(&self) -> String {
         let Some(own) = self.runs.first() else { return String::new() };
-        let best = |gpu: bool| {
-            let of = |run: &super::EngineRun| (run.gpu, run.groups, run.chains, run.tune, run.draws);
-            let same =
-                self.runs.iter().filter(move |run| of(run) == (gpu, own.groups, own.chains, own.tune, own.draws));
-            same.filter_map(|run| Some((run, run.result.value()?))).min_by(|a, b| a.1.wall_s().total_cmp(&b.1.wall_s()))
-        };
+        let of = |run: &super::EngineRun| (run.groups, run.chains, run.tune, run.draws);
+        let best = |gpu: bool| self.fastest(|run| run.gpu == gpu && of(run) == of(own));
         let reason = self.runs.iter().filter(|run| run.gpu).find_map(|run| match &run.result {
             Measured::NotMeasured(reason) => Some(reason.as_str()),
             Measured::Value(_) => None,
@@ -171,7 +167,7 @@ impl Benchmark {
         let ratio =
             cpu.zip(gpu).map(|((_, cpu), (_, gpu))| format!("{}x", significant(cpu.wall_s() / gpu.wall_s(), 3)));
         format!(
-            "CPU time: {}\nGPU time: {}\nspeed-up: {} (wall time of the same {} chains)\n",
+            "CPU time: {}\nGPU time: {}\nspeed-up: {} (these wall times, of {} chains each)\n",
             line(cpu),
             line(gpu),
             ratio.unwrap_or_else(|| missing.clone()),

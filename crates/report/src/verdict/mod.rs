@@ -83,7 +83,7 @@ pub struct StatusCounts {
     pub failed: usize,
     /// The rows with SKIPPED.
     pub skipped: usize,
-    /// Those of `skipped` that only a GPU can decide.
+    /// The rows that count in `skipped` and that only a GPU can decide.
     pub without_gpu: usize,
 }
 

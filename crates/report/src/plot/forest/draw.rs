@@ -16,7 +16,7 @@ use octopus_diag::limits;
 const MOST_LABELS: usize = 60;
 /// Scalars side by side.
 const COLUMNS: usize = 3;
-/// Of more scalars those with the largest R-hat are shown: a picture of thousands is a hundred metres tall.
+/// The most scalars that are drawn: those with the largest R-hat. A picture of thousands would be metres tall.
 const MOST_SCALARS: usize = 30;
 const SCALAR: f64 = 220.0;
 const GAP: f64 = 60.0;

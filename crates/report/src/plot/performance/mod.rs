@@ -36,7 +36,7 @@ pub enum PerformanceResult {
         min_ess_per_s: Option<f64>,
         /// Whether it ran on a GPU.
         gpu: bool,
-        /// Of a run on a GPU, how many times as fast it is as the CPU with the same chains, by their wall times.
+        /// How many times as fast a run on a GPU is as the CPU with the same chains, by their wall times.
         speedup: Option<f64>,
     },
     /// A range of wall times that somebody expects, drawn hatched.
