@@ -27,6 +27,7 @@ use anyhow::{Result, bail};
 use folder::Folder;
 use list::ListedFault;
 use placed::Placed;
+use reach::Reached;
 use record::{Outcome, Record, Tried};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -49,10 +50,11 @@ pub(super) struct TrialOptions<'a> {
     pub(super) limit: Option<Duration>,
 }
 
-/// Tries the faults that were not tried before, and says what became of all.
+/// Tries the faults that were not tried before, and says what became of all. Tests that fail without a fault are left
+/// out, and named at the end: the outcome is then not a pass.
 ///
 /// # Errors
-/// When the faults cannot be listed, placed or built, or the tests fail without any.
+/// When the faults cannot be listed, placed or built, or the tests cannot be run.
 pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Result<TaskOutcome> {
     let workshop = cargo_mutants.workshop();
     let faults = list::read(&cargo_mutants.list()?)?;
@@ -64,7 +66,7 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
     let folder = Folder::open(workshop, &faults)?;
     let placed = placed::place(workshop, &folder, &faults)?;
     let tests = suite::list(&folder)?;
-    let reached = reach::all(&folder, &tests)?;
+    let Reached { by_test: reached, failed } = reach::all(&folder, &tests)?;
     let by_fault = reach::by_fault(&reached, faults.len());
 
     let until = options.limit.map(|limit| Instant::now() + limit);
@@ -98,8 +100,11 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
     if !in_time {
         eprintln!("xtask: the time is up; the next call goes on");
     }
+    if !failed.is_empty() {
+        eprintln!("xtask: these tests fail without any fault, and were left out: {}", failed.join(", "));
+    }
     one_by_one?;
-    Ok(if summary.any_survived() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
+    Ok(if summary.any_survived() || !failed.is_empty() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
 }
 
 /// Returns whether all faults of these `names` stand in the list of equivalent ones.

@@ -5,7 +5,7 @@ use super::journal::Journal;
 use super::lanes::{self, Ending};
 use super::suite::Test;
 use super::switch;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs;
@@ -27,11 +27,19 @@ pub(super) struct Reach {
     pub(super) faults: Vec<usize>,
 }
 
-/// Runs those of `tests` that have not been, and returns what each of them reaches, in their order.
+/// What all tests come by.
+pub(super) struct Reached {
+    /// What each test reaches, in the tests' order. A test that failed reaches nothing here: it could not tell a fault.
+    pub(super) by_test: Vec<Reach>,
+    /// The names of the tests that failed without any fault.
+    pub(super) failed: Vec<String>,
+}
+
+/// Runs those of `tests` that have not passed, and returns what each of them reaches.
 ///
 /// # Errors
-/// When tests fail without any fault, or cannot be run.
-pub(super) fn all(folder: &Folder, tests: &[Test]) -> Result<Vec<Reach>> {
+/// When tests cannot be run.
+pub(super) fn all(folder: &Folder, tests: &[Test]) -> Result<Reached> {
     let (journal, known) = Journal::<Reach>::open(&folder.file(FILE))?;
     let mut known: HashMap<String, Reach> = known.into_iter().map(|reach| (reach.test.clone(), reach)).collect();
     let new: Vec<&Test> = tests.iter().filter(|test| !known.contains_key(&test.name)).collect();
@@ -55,11 +63,14 @@ pub(super) fn all(folder: &Folder, tests: &[Test]) -> Result<Vec<Reach>> {
         Ok(())
     })?;
     let (_, reached, failed) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if !failed.is_empty() {
-        bail!("tests fail without any fault: {}", failed.join(", "));
-    }
     known.extend(reached.into_iter().map(|reach| (reach.test.clone(), reach)));
-    Ok(tests.iter().filter_map(|test| known.remove(&test.name)).collect())
+    Ok(Reached { by_test: in_order(tests.iter().map(|test| &*test.name), known), failed })
+}
+
+/// Returns what the tests with these `names` reach, which is nothing for those that are not `known`.
+fn in_order<'a>(names: impl Iterator<Item = &'a str>, mut known: HashMap<String, Reach>) -> Vec<Reach> {
+    let nothing = |name: &str| Reach { test: name.to_owned(), seconds: 0.0, faults: Vec::new() };
+    names.map(|name| known.remove(name).unwrap_or_else(|| nothing(name))).collect()
 }
 
 /// Returns the numbers of the bytes that are not 0.
@@ -87,5 +98,13 @@ mod tests {
         assert_eq!(marked(&[0, 1, 0, 1]), [1, 3]);
         let reach = |faults: &[usize]| Reach { test: String::new(), seconds: 1.0, faults: faults.to_vec() };
         assert_eq!(by_fault(&[reach(&[0, 2]), reach(&[2])], 3), [vec![0], vec![], vec![0, 1]]);
+    }
+
+    #[test]
+    fn a_test_that_failed_keeps_its_place_and_reaches_nothing() {
+        let reach = |name: &str| Reach { test: name.to_owned(), seconds: 1.0, faults: vec![4] };
+        let known = ["a", "c"].map(|name| (name.to_owned(), reach(name))).into();
+        let by_test = in_order(["a", "b", "c"].into_iter(), known);
+        assert_eq!(by_fault(&by_test, 5)[4], [0, 2]);
     }
 }
