@@ -115,7 +115,7 @@ part_1() {
     sanitize memcheck memcheck_runs 90 device exact --runs --small
     if [ -n "$profiler" ]; then
         # 4096 chains of the PRD's size, once adapted: sections for people, counts for the roofline.
-        step ncu_sampler 90 "$profiler" --csv --print-units base --section SpeedOfLight --section Occupancy \
+        step ncu_sampler 90 "$profiler" --clock-control none --csv --print-units base --section SpeedOfLight --section Occupancy \
             --section SchedulerStats --section WarpStateStats --section LaunchStats --metrics "$counts" \
             --kernel-name regex:nuts_run --launch-skip 8 --launch-count 3 \
             "$octopus" sample hierarchical-normal --device cuda --chains 4096 --tune 40 --draws 4 --out "$work/ncu"

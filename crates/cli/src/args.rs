@@ -234,6 +234,9 @@ pub(crate) struct ResumeArgs {
     /// Go on elsewhere: auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; in f64 the draws stay the same [default: where it was]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
+    /// Fail where a GPU cannot be used or fails on the way, instead of going on with the CPU
+    #[arg(long)]
+    pub(crate) no_fallback: bool,
     /// CPU threads; the draws do not depend on it [default: all]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub(crate) threads: Option<usize>,

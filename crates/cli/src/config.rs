@@ -468,6 +468,14 @@ mod tests {
         RunConfig::over_defaults(&path, read_table(&path)?)
     }
 
+    #[test]
+    fn a_file_of_settings_has_a_mebibyte_at_most() {
+        let of = |bytes: u64| read(&"#".repeat(usize::try_from(bytes).unwrap()));
+        assert!(of(MOST_BYTES).is_ok());
+        let error = of(MOST_BYTES + 1).unwrap_err().to_string();
+        assert!(error.ends_with("it has more than 1048576 bytes"), "{error}");
+    }
+
     fn built(config: &RunConfig) -> Result<Arc<dyn Problem>> {
         config.problem(Registry::shipped().find("hierarchical-normal").unwrap())
     }

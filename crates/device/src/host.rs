@@ -127,6 +127,15 @@ mod tests {
         )
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_peak_of_memory_is_of_this_process() {
+        let held = vec![1_u8; 40 << 20];
+        let peak = HostInfo::peak_memory().unwrap();
+        assert!(peak > held.iter().map(|&byte| u64::from(byte)).sum(), "{peak}");
+        assert!(Some(peak) < HostInfo::read().memory_total, "{peak}");
+    }
+
     #[test]
     fn a_two_socket_machine_with_hyperthreads() {
         let root = tempfile::tempdir().unwrap();

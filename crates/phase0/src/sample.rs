@@ -28,11 +28,12 @@ pub(super) fn run(
     let dir = options.out.join("run");
     let problem = options.problem;
     let model = problem.density();
-    let place = options.device.open()?;
+    let mut device = options.device.clone();
+    let place = device.open()?;
     let sampler = pool.install(|| place.begin(model, Begin::Anew(options.sampler.clone())))?;
     let mut record = RunRecord::new(model_record(problem), options.sampler.clone(), model.layout().clone());
     record.command.clone_from(&options.command);
-    (record.device, record.device_reason) = (options.device.name(), options.device.reason.clone());
+    (record.device, record.device_reason) = (device.name(), device.reason);
     record.data = Some(problem.data().clone());
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
     let session = Session { pool, checkpoints: Checkpoints::ByTime, observer };

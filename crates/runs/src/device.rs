@@ -19,6 +19,10 @@ pub struct DeviceDecision {
     pub reason: String,
     /// Lines for the user. A device that the user named, and that is there and sound, needs no line.
     pub notes: Vec<String>,
+    /// Whether the user named the device.
+    pub is_asked_for: bool,
+    /// Whether the CPU goes on with the work when the last GPU fails: it can, and the user did not forbid it.
+    pub falls_back: bool,
 }
 
 impl DeviceDecision {
@@ -31,12 +35,21 @@ impl DeviceDecision {
         std::iter::once(self.device).chain(self.others.iter().copied()).collect()
     }
 
-    /// Makes the devices ready.
+    /// Makes the devices ready. The CPU takes the place of a GPU that cannot be opened, where the user has not named
+    /// the GPU; the decision is changed then.
     ///
     /// # Errors
     /// [`RunError::NoDevice`] when a device cannot be opened.
-    pub fn open(&self) -> Result<Placement, RunError> {
-        Placement::open(&self.devices())
+    pub fn open(&mut self) -> Result<Placement, RunError> {
+        match Placement::open(&self.devices()) {
+            Ok(place) if self.falls_back => Ok(place.with_cpu_fallback()),
+            Err(RunError::NoDevice(why)) if self.falls_back && !self.is_asked_for => {
+                let notes = vec![format!("device: cpu ({why})")];
+                *self = Self { device: Device::Cpu, others: vec![], reason: why, notes, ..*self };
+                Ok(Placement::Cpu)
+            }
+            other => other,
+        }
     }
 }
 
@@ -103,6 +116,7 @@ fn decide(
     {
         return Err(format!("--no-fallback: a GPU is there and cannot be used: {unusable}; or use --device cpu"));
     }
+    let falls_back = !no_fallback && cost.precision == Precision::F64;
     if let (DeviceChoice::Auto, 1.., None) = (choice, accelerators.devices, &accelerators.unusable) {
         // Where only the CPU or only a GPU can do the run, costs do not matter.
         let only = match (&cost.no_gpu, cost.precision) {
@@ -112,7 +126,7 @@ fn decide(
         };
         if let Some((device, reason)) = only {
             let notes = vec![format!("device: {device} ({reason})")];
-            return Ok(DeviceDecision { device, others: vec![], reason, notes });
+            return Ok(DeviceDecision { device, others: vec![], reason, notes, is_asked_for: false, falls_back });
         }
     }
     let selection = resolve(choice, accelerators, &cost.work, device_costs).map_err(|error| match choice {
@@ -127,7 +141,8 @@ fn decide(
     let reason = selection.reason.splitn(2, ": ").last().unwrap_or_default().to_owned();
     let named = (!quiet).then(|| format!("device: {} ({reason})", selection.device));
     let notes = named.into_iter().chain(selection.notes).collect();
-    Ok(DeviceDecision { device: selection.device, others: selection.others, reason, notes })
+    let (device, others) = (selection.device, selection.others);
+    Ok(DeviceDecision { device, others, reason, notes, is_asked_for: quiet, falls_back })
 }
 
 /// Returns the reason why no GPU samples on this machine, as a clause.

@@ -3,11 +3,12 @@
 //! The length of a step, the time between checkpoints and the pool of threads are set here.
 
 use crate::goal::{ConvergenceMonitor, Step};
+use crate::placement::recorded;
 use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timing};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Monitor, devices_named};
-use octopus_sampler::{Adaptation, GpuNote, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
+use octopus_sampler::{Adaptation, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -123,7 +124,8 @@ pub fn drive(
     let config = sampler.config().clone();
     let Session { pool, checkpoints, observer } = session;
     let devices = devices_named(&writer.record().device)?;
-    let monitors = devices.into_iter().map(Monitor::start).collect::<Result<Vec<_>, _>>()?;
+    // A device that cannot be watched may be lost, which is the sampler's affair.
+    let monitors: Vec<Monitor> = devices.into_iter().filter_map(|device| Monitor::start(device).ok()).collect();
     let mut timing = writer.record().timing;
     let mut tally = Tally::default();
     let first = sampler.done();
@@ -136,14 +138,14 @@ pub fn drive(
     let threads = pool.current_num_threads();
     tracing::info!(folder = %writer.dir().display(), done = first, threads, "sampling begins: {}", describe(&config));
     // A run that is interrupted before its first checkpoint could only begin again, so the first one is made at once.
-    writer.checkpoint(&sampler.checkpoint()?)?;
+    keep(&mut sampler, &mut writer)?;
     loop {
         if observer.stops() {
             if monitor.settle(&mut writer, density)? == Step::Met {
                 ended = EndedBy::Target;
                 break;
             }
-            writer.checkpoint(&sampler.checkpoint()?)?;
+            keep(&mut sampler, &mut writer)?;
             observer.ended();
             let usage = usage(&monitors)?;
             let record = writer.interrupt(|record| {
@@ -189,7 +191,7 @@ pub fn drive(
         // A run that has ended needs no checkpoint.
         let is_last = sampler.warm_up().is_some_and(|warm_up| done == warm_up + config.draws);
         if due && !is_last && monitor.is_clear() {
-            writer.checkpoint(&sampler.checkpoint()?)?;
+            keep(&mut sampler, &mut writer)?;
             tracing::debug!(iterations = done, "a checkpoint is written");
             (last_time, last_done) = (Instant::now(), done);
         }
@@ -252,18 +254,24 @@ fn usage(monitors: &[Monitor]) -> Result<toml::Table, RunError> {
     Ok(toml::Table::from_iter([("devices".to_owned(), toml::Value::Array(devices))]))
 }
 
-/// Warns about what became of the devices, and notes in the run's record a device that was given up.
+/// Warns about what became of the devices, and notes in the run's record which were given up.
 fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<(), RunError> {
     for note in sampler.take_notes() {
-        if let GpuNote::GivenUp { device, .. } = note {
+        if let Some(what) = recorded(&note) {
             let done = sampler.done();
-            writer.update(|record| {
-                record.device_reason += &format!("; cuda:{device} was given up by iteration {done}")
-            })?;
+            writer.update(|record| record.device_reason += &format!("{what} by iteration {done}"))?;
         }
         tracing::warn!("{note}");
     }
     Ok(())
+}
+
+/// Writes a checkpoint.
+fn keep(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<(), RunError> {
+    let state = sampler.checkpoint();
+    tell(sampler, writer)?;
+    let state = state.map_err(|error| stopped(error, sampler.config(), writer.dir()))?;
+    writer.checkpoint(&state)
 }
 
 fn of_sampler(sampler: &Sampler<'_, dyn LogDensity>) -> toml::Table {

@@ -169,6 +169,9 @@ mod tests {
         fs::write(&file, "").unwrap();
         let message = names(&file).unwrap_err().to_string();
         assert!(message.ends_with("file is a file, where a folder is needed: choose another path"), "{message}");
+        // What else keeps a folder from being listed is told as it is.
+        let too_long = names(&dir.path().join("x".repeat(300))).unwrap_err();
+        assert!(matches!(too_long, RunError::File(_)), "{too_long}");
     }
 
     #[test]

@@ -111,7 +111,7 @@ pub use diagnosis::diagnose_options;
 pub use drive::{Checkpoints, Driven, Observer, Pace, Progress, Session, adaptation, add_time, describe, drive, pool};
 pub use error::RunError;
 pub use open::open_trace;
-pub use placement::{Placement, turns, warn};
+pub use placement::{Placement, recorded, turns, warn};
 pub use reach::{Reach, reach};
 pub use read::RunFolder;
 pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, RunStatus, Timing};

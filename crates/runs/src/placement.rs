@@ -27,6 +27,15 @@ impl Placement {
         Ok(if contexts.is_empty() { Self::Cpu } else { Self::Gpus(contexts, GpuConfig::default()) })
     }
 
+    /// Returns the place from which a run in f64 goes on on the CPU when the last GPU fails.
+    #[must_use]
+    pub fn with_cpu_fallback(self) -> Self {
+        match self {
+            Self::Cpu => Self::Cpu,
+            Self::Gpus(contexts, config) => Self::Gpus(contexts, GpuConfig { cpu_fallback: true, ..config }),
+        }
+    }
+
     /// Returns whether the place is the CPU.
     pub fn is_cpu(&self) -> bool {
         matches!(self, Self::Cpu)
@@ -66,8 +75,7 @@ impl Placement {
         Ok(sampler)
     }
 
-    /// Makes the runs of many data sets; the CPU moves at most `on_cpu` of them at once. Notes on the devices are
-    /// logged as warnings.
+    /// Makes the runs of many data sets; the CPU moves at most `on_cpu` of them at once.
     ///
     /// # Errors
     /// When [`BatchSampler::begin`] fails, e.g. because the device does.
@@ -77,15 +85,22 @@ impl Placement {
         on_cpu: usize,
     ) -> Result<BatchSampler<'d, D>, SamplerError> {
         let at_once = if self.is_cpu() { on_cpu } else { sets.len() };
-        let mut batch = BatchSampler::begin(sets, at_once, self.backend())?;
-        warn("data sets: ", batch.take_notes());
-        Ok(batch)
+        BatchSampler::begin(sets, at_once, self.backend())
     }
 }
 
 /// Logs notes on devices as warnings; `what` is the text before each note.
 pub fn warn(what: &str, notes: Vec<GpuNote>) {
     notes.into_iter().for_each(|note| tracing::warn!("{what}{note}"));
+}
+
+/// Returns what a run's record says of a note, after the reason for its device; `None` for notes that change no device.
+pub fn recorded(note: &GpuNote) -> Option<String> {
+    match note {
+        GpuNote::Turns { .. } => None,
+        GpuNote::GivenUp { device, .. } => Some(format!("; cuda:{device} was given up")),
+        GpuNote::LeftToCpu { .. } => Some("; no GPU was left, and the CPU went on".to_owned()),
+    }
 }
 
 /// Returns the settings that are tried one after the other while the device's memory does not suffice.

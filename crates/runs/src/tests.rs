@@ -136,12 +136,17 @@ fn session(storage: Arc<dyn Storage>, dir: &Path, toy: &Toy, force: bool) -> Res
     go_on(RunWriter::create_in(storage, dir, record(toy), options)?, toy, 0)
 }
 
+fn resume(mut resumed: Resumed, toy: &Toy) -> Result<RunRecord, RunError> {
+    let begin = resumed.state.take().map_or(0, |state| state[0].into());
+    go_on(resumed.go_on()?, toy, begin)
+}
+
 fn recover(dir: &Path, toy: &Toy) -> RunRecord {
     if !RunFolder::is_run(dir) {
         return session(Arc::new(Disk), dir, toy, false).unwrap();
     }
     match RunWriter::resume(dir) {
-        Ok(resumed) => go_on(resumed.writer, toy, resumed.state.map_or(0, |state| state[0].into())).unwrap(),
+        Ok(resumed) => resume(resumed, toy).unwrap(),
         Err(RunError::AlreadyComplete { .. }) => RunFolder::open(dir).unwrap().record().clone(),
         Err(error) => panic!("{error}"),
     }
@@ -349,8 +354,7 @@ fn a_resumed_run_may_be_killed_too() {
             let dir = tempfile::tempdir().unwrap();
             session(Arc::new(Faulty::new(Fault::Kill, first)), dir.path(), &toy, false).unwrap_err();
             let storage = Arc::new(Faulty::new(Fault::Kill, at));
-            let again = RunWriter::resume_in(storage, dir.path())
-                .and_then(|run| go_on(run.writer, &toy, run.state.map_or(0, |state| state[0].into())));
+            let again = RunWriter::resume_in(storage, dir.path()).and_then(|resumed| resume(resumed, &toy));
             let finished = again.is_ok();
             match RunFolder::open(dir.path()).unwrap().read() {
                 Ok(_) | Err(RunError::NoDraws { .. }) => {}
@@ -468,9 +472,15 @@ fn an_interrupted_run_is_readable_and_resumes() {
     assert_eq!(record.status, RunStatus::Interrupted);
     let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
     assert_eq!(data.posterior().unwrap().variables["a"].shape, [CHAINS, 4]);
-    let resumed = RunWriter::resume(dir.path()).unwrap();
-    assert_eq!(resumed.writer.draws(Phase::Sampling), 3);
-    go_on(resumed.writer, &toy, 7).unwrap();
+    // Who looks and does not go on leaves the run as it was.
+    let looked = RunWriter::resume(dir.path()).unwrap();
+    assert_eq!((looked.record.status, looked.state), (RunStatus::Interrupted, Some(vec![7])));
+    let kept = RunFolder::open(dir.path()).unwrap();
+    assert_eq!((kept.record().status, kept.record().parts.len()), (RunStatus::Interrupted, record.parts.len()));
+    let writer = RunWriter::resume(dir.path()).unwrap().go_on().unwrap();
+    assert_eq!(writer.draws(Phase::Sampling), 3);
+    assert_eq!(RunFolder::open(dir.path()).unwrap().record().status, RunStatus::Running);
+    go_on(writer, &toy, 7).unwrap();
     assert_same(&RunFolder::open(dir.path()).unwrap().read().unwrap(), &reference(&toy));
 }
 

@@ -44,15 +44,32 @@ pub struct RunWriter {
     _lock: File,
 }
 
-/// A run taken up again.
+/// A run that is to be taken up again. Its folder is locked and as it was, until [`go_on`](Self::go_on).
 #[derive(Debug)]
 pub struct Resumed {
-    /// The writer that continues the folder.
-    pub writer: RunWriter,
+    writer: RunWriter,
     /// The run's record.
     pub record: RunRecord,
     /// The sampler's state at the last checkpoint; `None` when there was no checkpoint yet: begin at the start.
     pub state: Option<Vec<u8>>,
+}
+
+impl Resumed {
+    /// Begins to continue the folder: the record says that the run is running, and what was written after the last
+    /// checkpoint goes.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn go_on(self) -> Result<RunWriter, RunError> {
+        let mut writer = self.writer;
+        writer.record.status = RunStatus::Running;
+        writer.record.parts.clear();
+        // The record first: it must not list parts that are about to go.
+        writer.write_record()?;
+        folder::remove_other_parts(writer.storage.as_ref(), &writer.dir, &writer.parts)?;
+        writer.make_folders()?;
+        Ok(writer)
+    }
 }
 
 impl RunWriter {
@@ -106,7 +123,7 @@ impl RunWriter {
         made
     }
 
-    /// Takes up the run in `dir` after its last checkpoint and removes what was written later.
+    /// Reads what is needed to take up the run in `dir` after its last checkpoint, and changes nothing yet.
     ///
     /// # Errors
     /// When `dir` is not a run; when its run is complete, or another process writes it; when its record or checkpoint
@@ -120,7 +137,7 @@ impl RunWriter {
             return Err(RunError::NotARun { path: dir.to_owned() });
         }
         let lock = folder::lock(dir)?;
-        let mut record = folder::read_record(dir)?;
+        let record = folder::read_record(dir)?;
         if record.status == RunStatus::Complete {
             return Err(RunError::AlreadyComplete { path: dir.to_owned() });
         }
@@ -131,15 +148,8 @@ impl RunWriter {
         for part in &manifest.parts {
             crate::read::verified_bytes(dir, part, "it belongs to the checkpoint: make the run again with --force")?;
         }
-        record.status = RunStatus::Running;
-        record.parts.clear();
-        let buffer = PartBuffer::new(&record.layout);
-        let writer = Self { dir: dir.to_owned(), record, buffer, parts: manifest.parts, storage, _lock: lock };
-        // The record first: it must not list parts that are about to go.
-        writer.write_record()?;
-        folder::remove_other_parts(writer.storage.as_ref(), dir, &writer.parts)?;
-        writer.make_folders()?;
-        let record = writer.record.clone();
+        let (buffer, parts) = (PartBuffer::new(&record.layout), manifest.parts);
+        let writer = Self { dir: dir.to_owned(), record: record.clone(), buffer, parts, storage, _lock: lock };
         Ok(Resumed { writer, record, state })
     }
 

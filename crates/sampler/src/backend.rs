@@ -41,6 +41,9 @@ pub struct GpuConfig {
     /// The most bytes of device memory for the draws that warm-up learns from. Where these draws need more, or chains
     /// take turns, the host learns from the draws that have left the device, to the same bits.
     pub window_bytes: usize,
+    /// Whether the CPU goes on with a run in f64 when the last GPU fails, instead of an error: see
+    /// [`Sampler::advance`](crate::Sampler::advance).
+    pub cpu_fallback: bool,
 }
 
 impl Default for GpuConfig {
@@ -52,6 +55,7 @@ impl Default for GpuConfig {
             chains_at_once: usize::MAX,
             blocks_per_chain: usize::MAX,
             window_bytes: 1 << 30,
+            cpu_fallback: false,
         }
     }
 }

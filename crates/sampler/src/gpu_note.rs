@@ -27,6 +27,11 @@ pub enum GpuNote {
         /// The device's error.
         cause: CudaError,
     },
+    /// The last device failed, and the CPU took over its work, to the same bits.
+    LeftToCpu {
+        /// The device's error.
+        cause: CudaError,
+    },
 }
 
 impl fmt::Display for GpuNote {
@@ -38,19 +43,24 @@ impl fmt::Display for GpuNote {
             Self::GivenUp { device, cause } => {
                 write!(f, "cuda:{device} is given up, the other devices go on with what it had to do ({cause})")
             }
+            Self::LeftToCpu { cause } => {
+                write!(f, "no GPU is left, the CPU goes on with what is to do, to the same draws ({cause})")
+            }
         }
     }
 }
 
-/// Returns whether the device failed at something that another one could do.
+/// Returns whether the device failed at something that another device or the CPU could do. What is left are errors of
+/// this program.
 pub(crate) fn is_loss(error: &CudaError) -> bool {
-    error.is_sticky() || matches!(error, CudaError::Driver { .. }) && !error.is_out_of_memory()
+    let refused = matches!(error, CudaError::Driver { .. } | CudaError::Ptx { .. } | CudaError::KernelMissing { .. });
+    refused || error.is_out_of_memory()
 }
 
-/// Returns the device's error where `others` can go on without the device.
+/// Returns the device's error where `others`, devices or the CPU, can go on without the device.
 ///
 /// # Errors
-/// When no other device is left, or the error is not the loss of a device: it ends the run.
+/// When there is nothing else, or the error is not the loss of a device: it ends the run.
 pub(crate) fn loss(error: SamplerError, others: bool) -> Result<CudaError, SamplerError> {
     match error {
         SamplerError::Device(cause) if others && is_loss(&cause) => Ok(cause),

@@ -1,6 +1,7 @@
 //! A run: chains that move together from window to window.
 
 mod batch;
+mod fallback;
 
 pub use batch::{BatchSampler, DataSet};
 
@@ -12,10 +13,12 @@ use crate::draw::Block;
 use crate::engine::{ChainState, SamplerEngine, Shared};
 use crate::error::SamplerError;
 use crate::gpu::{GpuEngine, kernel};
-use crate::gpu_note::GpuNote;
+use crate::gpu_note::{GpuNote, loss};
 use crate::run_state::{Begin, PreparedRun, RunState};
+use fallback::Fallback;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
+use std::ops::Range;
 
 /// NUTS over several chains. Call [`advance`](Self::advance) until it returns `None`.
 ///
@@ -25,6 +28,10 @@ use octopus_density::gpu::Precision;
 pub struct Sampler<'d, D: ?Sized> {
     run_state: RunState<'d, D>,
     engine: Box<dyn SamplerEngine<D> + 'd>,
+    /// How the run goes on on the CPU when its last GPU fails; `None` where that ends the run.
+    fallback: Option<Fallback>,
+    /// Notes of engines that the run has left.
+    notes: Vec<GpuNote>,
 }
 
 impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
@@ -41,24 +48,31 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// backend.
     ///
     /// Where a GPU's memory is too small for its chains, they take turns. When one of several GPUs fails, it is given
-    /// up and its chains go on on the others, to the same bits. [`take_notes`](Self::take_notes) tells of both.
+    /// up and its chains go on on the others, to the same bits; with
+    /// [`GpuConfig::cpu_fallback`](crate::GpuConfig::cpu_fallback) the CPU goes on when the last one fails.
+    /// [`take_notes`](Self::take_notes) tells of each.
     ///
     /// # Errors
     /// When a setting is out of range or no starting point has a finite density; when a checkpoint is damaged or belongs to
     /// another density. On GPUs also [`SamplerError::NoKernel`] when the density has no kernels for the precision and the
-    /// number of coordinates, and [`SamplerError::Device`] when the last device or its memory fails, or none is given.
+    /// number of coordinates, and [`SamplerError::Device`] when the last device or its memory fails. When no device is
+    /// given, [`SamplerError::Config`].
     pub fn begin(density: &'d D, begin: Begin, backend: Backend<'_>) -> Result<Self, SamplerError> {
         let prepared = PreparedRun::new(density, &begin)?;
-        match backend {
-            Backend::Cpu => Self::on_cpu(prepared),
-            Backend::Gpus(contexts, gpu) => Self::on(prepared, |shared, states, goes_on| {
-                let kernels = kernel::of_density(shared.space.density, shared.config.precision)?;
-                let mut engine = GpuEngine::new(kernels, shared.config, contexts, gpu, states)?;
-                if goes_on {
-                    engine.resume(shared)?;
-                }
-                Ok(Box::new(engine))
-            }),
+        let Backend::Gpus(contexts, gpu) = backend else { return Self::on_cpu(prepared) };
+        let fallback = Fallback::of_run(begin, prepared.run_state.config(), gpu);
+        let on_gpus = Self::on(prepared, |shared, states, goes_on| {
+            let kernels = kernel::of_density(shared.space.density, shared.config.precision)?;
+            let mut engine = GpuEngine::new(kernels, shared.config, contexts, gpu, states)?;
+            if goes_on {
+                engine.resume(shared)?;
+            }
+            Ok(Box::new(engine))
+        });
+        match (on_gpus, fallback) {
+            (Ok(on_gpus), fallback) => Ok(Self { fallback, ..on_gpus }),
+            (Err(error), Some(Fallback { begin, .. })) => fallback::go_on(density, begin, 0, loss(error, true)?),
+            (Err(error), None) => Err(error),
         }
     }
 
@@ -84,9 +98,12 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     ) -> Result<Self, SamplerError> {
         let PreparedRun { run_state, states, due } = prepared;
         let engine = engine(&run_state.shared(), states, !due.restart)?;
-        let mut sampler = Self { run_state, engine };
+        let mut sampler = Self { run_state, engine, fallback: None, notes: vec![] };
         if due.restart {
             sampler.restart()?;
+        }
+        if due.spread {
+            sampler.run_state.spread(sampler.engine.as_mut())?;
         }
         Ok(sampler)
     }
@@ -119,7 +136,9 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
 
     /// Returns what has happened to GPUs since the last call: chains that take turns, devices that were given up.
     pub fn take_notes(&mut self) -> Vec<GpuNote> {
-        self.engine.take_notes()
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(self.engine.take_notes());
+        notes
     }
 
     pub(crate) fn is_complete(&self) -> bool {
@@ -141,10 +160,29 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// Moves every chain by at most `limit` iterations (fewer where chains learn from each other) and returns the
     /// draws; `None` when the run is complete. Chains run in parallel on the current rayon pool.
     ///
+    /// When the last GPU fails and the run [falls back](crate::GpuConfig::cpu_fallback), it returns the same draws from
+    /// the CPU, where the run is from then on. In warm-up the CPU first repeats what was done since the last
+    /// [`checkpoint`](Self::checkpoint).
+    ///
     /// # Errors
-    /// When the density is broken.
+    /// When the density is broken, or the last GPU fails in a run that does not fall back.
     pub fn advance(&mut self, limit: usize) -> Result<Option<Block>, SamplerError> {
         let Some(span) = self.run_state.next(limit) else { return Ok(None) };
+        if let Some(fallback) = &mut self.fallback {
+            fallback.look(&self.run_state, self.engine.as_ref());
+        }
+        match self.go_through(span.clone()) {
+            Err(error) => {
+                self.leave_gpus(span.start, error)?;
+                // What is left of the span before the run learns is the same on the CPU.
+                self.go_through(span).map(Some)
+            }
+            moved => moved.map(Some),
+        }
+    }
+
+    /// Moves every chain through a span and learns from it.
+    fn go_through(&mut self, span: Range<usize>) -> Result<Block, SamplerError> {
         let chains = self.engine.advance(&self.run_state.shared(), span.clone())?;
         let (phase, first) = self.run_state.place(span.start);
         let next = self.run_state.take(&chains, span.end, self.engine.as_mut())?;
@@ -154,7 +192,19 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         if next.spread {
             self.run_state.spread(self.engine.as_mut())?;
         }
-        Ok(Some(Block { phase, first, draws: span.len(), chains }))
+        Ok(Block { phase, first, draws: span.len(), chains })
+    }
+
+    /// Goes on on the CPU, with `done` iterations done; the error, where the run does not fall back.
+    fn leave_gpus(&mut self, done: usize, error: SamplerError) -> Result<(), SamplerError> {
+        let cause = loss(error, self.fallback.is_some())?;
+        let Some(fallback) = self.fallback.take() else { return Err(cause.into()) };
+        let mut notes = self.take_notes();
+        let begin = fallback.last_begin(&self.run_state, done)?;
+        let on_cpu = fallback::go_on(self.run_state.density(), begin, done, cause)?;
+        notes.extend(on_cpu.notes);
+        *self = Self { notes, ..on_cpu };
+        Ok(())
     }
 
     /// Evaluates each chain's point in the current coordinates and metric and searches a step size there.
@@ -166,9 +216,20 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// Encodes the whole state as bytes, for [`Begin::GoOn`].
     ///
     /// # Errors
-    /// When the state cannot be encoded.
-    pub fn checkpoint(&self) -> Result<Vec<u8>, SamplerError> {
-        self.run_state.encode(self.engine.states()?)
+    /// When the state cannot be encoded, or the last GPU fails in a run that does not fall back.
+    pub fn checkpoint(&mut self) -> Result<Vec<u8>, SamplerError> {
+        let states = match self.engine.states() {
+            Ok(states) => states,
+            Err(error) => {
+                self.leave_gpus(self.done(), error)?;
+                self.engine.states()?
+            }
+        };
+        let bytes = self.run_state.encode(states)?;
+        if let Some(fallback) = &mut self.fallback {
+            fallback.keep(&bytes);
+        }
+        Ok(bytes)
     }
 }
 

@@ -15,7 +15,7 @@ const SWEEP: &str = "crates/cli/src/commands/sweep.rs";
 /// The settings of a data set of a batch.
 const OF_SET: &str = "..config.sampler.clone() };";
 
-pub(super) const WIRING: [Fault; 96] = [
+pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: a batch drops --target-accept",
         file: SETS,
@@ -418,6 +418,24 @@ pub(super) const WIRING: [Fault; 96] = [
         file: "crates/cli/src/commands/batch.rs",
         old: "args.machine.no_fallback)?",
         new: "false)?",
+    },
+    Fault {
+        name: "wiring: a run that is resumed forgets --no-fallback",
+        file: "crates/cli/src/commands/resume.rs",
+        old: "choose(&cost, args.no_fallback)?",
+        new: "choose(&cost, false)?",
+    },
+    Fault {
+        name: "wiring: --no-fallback is not heard in the middle of a run",
+        file: "crates/runs/src/device.rs",
+        old: "let falls_back = !no_fallback && ",
+        new: "let falls_back = ",
+    },
+    Fault {
+        name: "wiring: no run falls back",
+        file: "crates/runs/src/placement.rs",
+        old: "cpu_fallback: true",
+        new: "cpu_fallback: false",
     },
     Fault {
         name: "wiring: a validation forgets --no-fallback",

@@ -46,7 +46,7 @@ const LONG_RUNS: [&str; 10] = [
     "hierarchical::every_param",
 ];
 /// The tests of the command that hold its wiring.
-const OF_COMMAND: [&str; 15] = [
+const OF_COMMAND: [&str; 16] = [
     "args::",
     "batch::",
     "commands::",
@@ -54,6 +54,7 @@ const OF_COMMAND: [&str; 15] = [
     "exit_codes::",
     "folders::a_run_is_replaced",
     "folders::exports_do_not",
+    "gpu_fallback::",
     "gpu_faults::no_fallback",
     "logging::",
     "loo::",

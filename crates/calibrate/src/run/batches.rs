@@ -41,7 +41,10 @@ pub(super) fn run(
             posed.iter().map(|one| Run { density: &*one.density, begin: From::Anew(one.config.clone()) }).collect();
         let mut batch = pool.install(|| begin(&runs))?;
         let mut drawn: Vec<_> = posed.iter().map(|one| Some(Drawn::new(one, &task.quantities))).collect();
-        while let Some(steps) = pool.install(|| batch.advance(TURN))? {
+        loop {
+            let steps = pool.install(|| batch.advance(TURN));
+            batch.take_notes().iter().for_each(|note| tracing::warn!("data sets: {note}"));
+            let Some(steps) = steps? else { break };
             if (task.stop)() {
                 return Ok(());
             }

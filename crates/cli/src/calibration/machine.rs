@@ -41,9 +41,10 @@ impl CalibrationMachine {
     /// # Errors
     /// When the device cannot be opened, or cannot do the work.
     pub(crate) fn open(args: &MachineArgs, cost: &RunCost, quiet: bool) -> Result<Self> {
-        let device = octopus_runs::DeviceInventory::look(chosen(args)?).choose(cost, args.no_fallback)?;
+        let mut device = octopus_runs::DeviceInventory::look(chosen(args)?).choose(cost, args.no_fallback)?;
+        let place = device.open()?;
         output::unless_quiet(quiet, &device.notes).iter().for_each(output::note);
-        Ok(Self { place: device.open()?, threads: threads(args) })
+        Ok(Self { place, threads: threads(args) })
     }
 
     /// Samples data sets with [`run`] on this machine.

@@ -40,7 +40,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         Some(density) => config.settle_strategy(*density, &machine, &pool, &cost)?,
         None => None,
     };
-    let device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
+    let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
     let interrupt = Interrupt::install()?;
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = device.open()?;
@@ -52,7 +52,8 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     notes.push(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));
     notes.extend(already(complete));
     output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
-    let session = draw::BatchSession { pool: &pool, place: &place, device: &device, interrupt, quiet: global.quiet };
+    let mut session =
+        draw::BatchSession { pool: &pool, place: &place, device: &mut device, interrupt, quiet: global.quiet };
     let interrupted = session.draw(&mut sets, config.keep_warmup)?;
     let rows = pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
     let summary = Summary::new(source, &config, &device, rows);

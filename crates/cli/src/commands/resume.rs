@@ -27,7 +27,8 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let chosen = DeviceRequest { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
     let problem = of_run(global.models, folder.record())?;
     let density = problem.density();
-    let sampling = DeviceInventory::look(chosen).choose(&RunCost::of_run(density, &folder.record().sampler), true)?;
+    let cost = RunCost::of_run(density, &folder.record().sampler);
+    let mut sampling = DeviceInventory::look(chosen).choose(&cost, args.no_fallback)?;
     let place = sampling.open()?;
     let pool = octopus_runs::pool(args.threads)?;
     let interrupt = Interrupt::install()?;
@@ -48,13 +49,15 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     }
     let note = format!("run: {}; going on at iteration {}", octopus_runs::describe(config), sampler.done());
     output::unless_quiet(global.quiet, &[note]).iter().for_each(output::note);
-    if sampling.name() != resumed.record.device {
-        let reason = format!("{}; begun on {}", sampling.reason, resumed.record.device);
-        resumed.writer.update(|record| (record.device, record.device_reason) = (sampling.name(), reason))?;
+    let began_on = resumed.record.device.clone();
+    let mut writer = resumed.go_on()?;
+    if sampling.name() != began_on {
+        let reason = format!("{}; begun on {began_on}", sampling.reason);
+        writer.update(|record| (record.device, record.device_reason) = (sampling.name(), reason))?;
     }
     let observer = &mut Watcher::new(interrupt, global.quiet);
     let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), observer };
-    let outcome = octopus_runs::drive(sampler, density, resumed.writer, session)?;
+    let outcome = octopus_runs::drive(sampler, density, writer, session)?;
     conclude(&args.run, &outcome, &*problem, global)
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let pool = octopus_runs::pool(args.machine.threads)?;
     let cost = |sampler: &SamplerConfig| RunCost::of_run(density, sampler);
     let plan = config.settle_strategy(density, &machine, &pool, &cost)?;
-    let device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
+    let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
     if let Some(plan) = plan.as_ref().filter(|_| !global.quiet) {
         output::note(format!("strategy: {}", plan.reason));
     }

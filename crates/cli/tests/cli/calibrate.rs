@@ -79,7 +79,7 @@ fn a_gpu_gives_the_ranks_of_the_cpu() {
             assert_eq!(of("both"), of("cpu"), "{chains}: {name}");
         }
     }
-    let lost = format!("{SMALL} --force --datasets 12 --device cuda --out {{}}/lost");
+    let lost = format!("{SMALL} --force --datasets 12 --device cuda --no-fallback --out {{}}/lost");
     double
         .run(&mut double.octopus("lost=40"), &lost)
         .fails(3, &["the GPU failed", "the same command goes on", "--device cpu"]);

@@ -47,7 +47,7 @@ fn a_gpu_that_is_lost_leaves_its_chains_to_the_others() {
     assert_eq!(told, 1, "{}", lost.stderr);
     assert_eq!(prints(&double, "gpus"), prints(&double, "cpu"));
     // When all are lost the run stops, and goes on on others.
-    let stopped = octopus(&double, "devices=2;lost=0:340,1:190", &words);
+    let stopped = octopus(&double, "devices=2;lost=0:340,1:190", &format!("{words} --no-fallback"));
     stopped.fails(3, &["cuda:1 is given up", "the GPU failed", "octopus resume", "--device cpu"]);
     let resumed = octopus(&double, "devices=3", "resume {}/gpus --quiet --json --device cuda:1,2").sampled().json();
     assert_eq!(resumed["device"], "cuda:1,2");

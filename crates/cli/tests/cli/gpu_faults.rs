@@ -40,7 +40,8 @@ const fn verify(name: &'static str, settings: &'static str) -> Fault {
     fault(name, settings, "verify --small", 1)
 }
 
-const SAMPLE_CUDA: &str = "sample hierarchical-normal --groups 10 --draws 20 --tune 20 --device cuda --out {}/run";
+const SAMPLE_CUDA: &str =
+    "sample hierarchical-normal --groups 10 --draws 20 --tune 20 --device cuda --no-fallback --out {}/run";
 
 const SAMPLE: &str = "sample hierarchical-normal --groups 3 --draws 20 --tune 20 --quiet --json --out {}/run";
 

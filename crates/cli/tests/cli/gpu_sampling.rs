@@ -173,7 +173,7 @@ fn chains_that_do_not_fit_take_turns() {
 fn a_device_that_is_lost_leaves_a_run_that_the_cpu_can_end() {
     let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
     octopus(&double, "", &format!("{LONG} --device cpu --out {{}}/whole")).sampled();
-    let lost = octopus(&double, "lost=4000", &format!("{LONG} --device cuda --out {{}}/run"));
+    let lost = octopus(&double, "lost=4000", &format!("{LONG} --device cuda --no-fallback --out {{}}/run"));
     lost.fails(3, &["the GPU failed", "719", "octopus verify", "octopus resume", "--device cpu"]);
     let partial = octopus(&double, "", "diagnose {}/run --json");
     assert!(partial.stderr.contains("not complete"), "{partial:?}");
@@ -250,7 +250,7 @@ fn the_memory_taken_of_a_gpu_is_limited() {
         "validate --groups 400 --quick --stages compare",
         "calibrate hierarchical-normal --groups 400 --datasets 2 --chains 2 --draws 20 --tune 20",
     ] {
-        let words = format!("{words} --device cuda --gpu-memory 1MiB --quiet --out {{}}/none");
+        let words = format!("{words} --device cuda --gpu-memory 1MiB --no-fallback --quiet --out {{}}/none");
         octopus(&double, "", &words).fails(3, &["out of memory"]);
     }
 }
@@ -280,19 +280,29 @@ fn auto_decides_by_what_was_measured() {
     device_costs.record(LEAPFROG, KernelCost { cpu: cost(0.0, 1e-3), device: cost(20e-3, 1e-9) });
     device_costs.startup_seconds = 0.1;
     cache.store(&device_costs).unwrap();
-    let sample = |chains: u32| {
+    let run = |settings: &str, chains: u32, more: &str| {
         let words = format!(
             "sample hierarchical-normal --groups 10 --chains {chains} --draws 4 --tune 4 --quiet --force --json --out \
-             {{}}/run"
+             {{}}/run {more}"
         );
-        let mut command = double.octopus("");
+        let mut command = double.octopus(settings);
         command.env("XDG_CACHE_HOME", double.scratch());
-        double.run(&mut command, &words).sampled();
+        double.run(&mut command, &words)
+    };
+    let sampled = |settings: &str, chains: u32| {
+        run(settings, chains, "").sampled();
         let record = record(&double, "run");
         (record["device"].as_str().unwrap().to_owned(), record["device_reason"].as_str().unwrap().to_owned())
     };
-    let (device, reason) = sample(4);
+    let (device, reason) = sampled("", 4);
     assert!(device == "cpu" && reason.contains("predicted") && reason.contains("on cuda:0"), "{device}: {reason}");
-    let (device, reason) = sample(400);
+    let (device, reason) = sampled("", 400);
     assert!(device == "cuda:0" && reason.contains("predicted"), "{device}: {reason}");
+    // A device that is there when it is chosen, and cannot be opened then.
+    let cannot = "fail=cuDevicePrimaryCtxRetain:2";
+    let (device, reason) = sampled(cannot, 400);
+    assert!(device == "cpu" && reason.contains("cuda:0: ") && reason.contains("OUT_OF_MEMORY"), "{device}: {reason}");
+    for more in ["--no-fallback", "--device cuda"] {
+        run(cannot, 400, more).fails(4, &["cuda:0: ", "OUT_OF_MEMORY"]);
+    }
 }

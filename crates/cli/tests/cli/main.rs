@@ -11,6 +11,7 @@ mod exit_codes;
 mod folders;
 mod formats;
 mod gpu_devices;
+mod gpu_fallback;
 mod gpu_faults;
 mod gpu_sampler;
 mod gpu_sampling;

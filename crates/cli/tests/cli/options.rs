@@ -79,6 +79,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sample", "--no-fallback", In("gpu_faults.rs", "no_fallback_is_heard_by_each_command")),
     ("sample", "--threads", Says(SAMPLE, "--threads 5", "threads 5")),
 
+    ("resume", "--no-fallback", In("gpu_fallback.rs", "a_resumed_run_goes_on_on_the_cpu_too")),
     ("resume", "--device", In("gpu_sampling.rs", "kill_9_on_a_gpu_and_resume_on_either_device")),
     ("resume", "--threads", In("settings.rs", "resume_takes_every_setting_from_the_record")),
     ("resume", "--checkpoint-every", In("settings.rs", "resume_takes_every_setting_from_the_record")),

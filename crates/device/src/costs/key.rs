@@ -61,3 +61,16 @@ impl CostsKey {
         (!words.is_empty()).then(|| words.join("; "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_known_by_its_kernels() {
+        let kernels = kernels_fingerprint();
+        assert_eq!(kernels, fingerprint(octopus_cuda::KERNELS_MANIFEST.as_bytes()));
+        assert_ne!(kernels, fingerprint(b""));
+        assert!(CostsKey::new("GPU-1", "550.54").binary.ends_with(&format!(" {kernels}")));
+    }
+}

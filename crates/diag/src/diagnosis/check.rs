@@ -346,6 +346,23 @@ mod tests {
     }
 
     #[test]
+    fn a_check_tells_what_it_found_and_its_limit() {
+        for (found, observed, threshold) in [
+            (finite_draws(&summary(500)), 3.0, 0.0),
+            (constant(&summary(500)), 0.0, 0.0),
+            (rhat(&summary(500), 1.01, None), 1.25, 1.01),
+            (ess_bulk(&summary(500), 100.0, None), 40.0, 100.0),
+            (bfmi(Some(&[0.5, 0.4]), 2, 0.3), 0.4, 0.3),
+            (divergences(Some(7), 100, None), 7.0, 0.0),
+            (stuck(&[], None, 2), 0.0, 0.0),
+            (step_size(Some(&[0.5, 0.25])), 0.25, 1e-8),
+            (tree_depth(Some(9), 100, None), 9.0, 0.0),
+        ] {
+            assert_eq!((found.observed, found.threshold), (Some(observed), Some(threshold)), "{}", found.id);
+        }
+    }
+
+    #[test]
     fn rhat_is_judged_from_four_draws_on_and_is_below_its_limit() {
         let of = |draws: usize, limit: f64| {
             let found = rhat(&summary(draws), limit, None);

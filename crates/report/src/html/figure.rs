@@ -40,6 +40,11 @@ pub(super) fn content(figures: &[Figure]) -> Result<Markup, ReportError> {
     })
 }
 
+/// Returns the number of characters of so many bytes in base64, to which a page adds few.
+fn in_base64(bytes: usize) -> usize {
+    bytes.div_ceil(3) * 4
+}
+
 /// The figure with its heading and caption; its picture is part of the page.
 fn embedded(figure: &Figure) -> Result<Markup, ReportError> {
     let svg = figure.plot.svg()?;
@@ -52,7 +57,7 @@ fn embedded(figure: &Figure) -> Result<Markup, ReportError> {
         inline()
     } else {
         let png = figure.plot.png()?;
-        if svg.len() <= png.len() / 3 * 4 {
+        if svg.len() <= in_base64(png.len()) {
             inline()
         } else {
             html! { img src={ "data:image/png;base64," (STANDARD.encode(png)) } alt=(figure.caption); }
@@ -64,4 +69,16 @@ fn embedded(figure: &Figure) -> Result<Markup, ReportError> {
             figcaption { b { (figure.title) ". " } (figure.caption) }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_takes_four_characters_for_three_bytes() {
+        for bytes in [0, 1, 2, 3, 4, 300, 301] {
+            assert_eq!(in_base64(bytes), STANDARD.encode(vec![7; bytes]).len(), "{bytes}");
+        }
+    }
 }

@@ -222,15 +222,18 @@ fn a_resumed_run_adds_to_the_recorded_times() {
     assert!(first.record.adaptation.is_empty(), "warm-up has not ended: {:?}", first.record.adaptation);
 
     let mut resumed = RunWriter::resume(dir.path()).unwrap();
-    resumed.writer.update(|record| record.timing = Timing { warmup_s: 1000.0, sampling_s: 2000.0 }).unwrap();
-    let second = session(&density, resumed.writer, resumed.state, TUNE + 5);
+    let state = resumed.state.take();
+    let mut writer = resumed.go_on().unwrap();
+    writer.update(|record| record.timing = Timing { warmup_s: 1000.0, sampling_s: 2000.0 }).unwrap();
+    let second = session(&density, writer, state, TUNE + 5);
     let before = second.record.timing;
     assert!(second.interrupted && before.warmup_s > 1000.0 && before.sampling_s > 2000.0, "{before:?}");
     assert_eq!(second.record.adaptation["iterations"].as_integer(), Some(TUNE as i64));
     assert_eq!(RunFolder::open(dir.path()).unwrap().record().timing, before);
 
-    let resumed = RunWriter::resume(dir.path()).unwrap();
-    let last = session(&density, resumed.writer, resumed.state, usize::MAX);
+    let mut resumed = RunWriter::resume(dir.path()).unwrap();
+    let state = resumed.state.take();
+    let last = session(&density, resumed.go_on().unwrap(), state, usize::MAX);
     let after = last.record.timing;
     assert!(!last.interrupted && after.sampling_s > before.sampling_s, "{after:?}");
     assert_eq!(after.warmup_s, before.warmup_s, "warm-up was over");

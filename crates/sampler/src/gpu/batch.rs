@@ -18,6 +18,7 @@ use crate::draw::Block;
 use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu_note::{GpuNote, is_loss, loss};
+use crate::run::Sampler;
 use crate::run_state::{BatchStep, PendingSteps, PreparedRun, RunState, Runs, SetStatus};
 use job::{Job, Run};
 use octopus_cuda::{Context, CudaError};
@@ -36,7 +37,9 @@ pub(crate) struct OnGpu<'d, D: ?Sized> {
     turns: VecDeque<Vec<usize>>,
     gpu: GpuConfig,
     notes: Vec<GpuNote>,
-    /// The error of the last device that failed: after that nothing moves any more.
+    /// Whether the CPU takes what the last device leaves when it fails.
+    falls_back: bool,
+    /// The error of the device that failed last, when none is left: after that nothing moves any more.
     ended: Option<CudaError>,
 }
 
@@ -66,7 +69,7 @@ impl BatchDevice {
 type Shape = (String, &'static str, usize, u32);
 
 impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
-    /// Puts the first data sets on the devices.
+    /// Puts the first data sets on the devices. `falls_back` says whether the CPU takes what the last device leaves.
     ///
     /// # Errors
     /// When all devices or their memories fail, and when there is none.
@@ -75,6 +78,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         at_once: usize,
         contexts: &[Context],
         gpu: &GpuConfig,
+        falls_back: bool,
     ) -> Result<Self, SamplerError> {
         let mut devices: Vec<(u32, BatchDevice)> = Vec::new();
         for context in contexts {
@@ -123,7 +127,8 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
             // What fits in the first turn, the largest, fits in all.
             turns.sort_by_cached_key(|numbers| Reverse(resident::bytes(&waiting(&sets, numbers), gpu)));
         }
-        let mut all = Self { sets, devices, turns: turns.into(), gpu: gpu.clone(), notes: vec![], ended: None };
+        let (turns, gpu) = (turns.into(), gpu.clone());
+        let mut all = Self { sets, devices, turns, gpu, notes: vec![], falls_back, ended: None };
         all.fill()?;
         Ok(all)
     }
@@ -147,7 +152,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
 
     /// Puts data sets on a device; where its memory does not suffice, half of them, and so on.
     fn begin(&mut self, at: usize, mut numbers: Vec<usize>) -> Result<(), SamplerError> {
-        let others = self.others();
+        let others = self.places() > 1;
         let mut turn = loop {
             let device = &mut self.devices[at];
             let last = device.kernels.take();
@@ -158,7 +163,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                     self.notes.push(GpuNote::Turns { device: self.devices[at].number(), from, to, cause });
                     self.turns.push_front(numbers.split_off(to));
                 }
-                Err(SamplerError::Device(cause)) if others && (is_loss(&cause) || cause.is_out_of_memory()) => {
+                Err(SamplerError::Device(cause)) if others && is_loss(&cause) => {
                     self.give_up(at, cause, numbers);
                     return Ok(());
                 }
@@ -198,9 +203,9 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         Ok(())
     }
 
-    /// Whether more than one device is left.
-    fn others(&self) -> bool {
-        self.devices.iter().filter(|device| !device.is_lost).count() > 1
+    /// Returns the number of places that are left for data sets: the devices, and the CPU if it takes what they leave.
+    fn places(&self) -> usize {
+        self.devices.iter().filter(|device| !device.is_lost).count() + usize::from(self.falls_back)
     }
 
     /// Ends the runs that have failed or are complete. Where their device is lost, the others wait for another.
@@ -225,13 +230,18 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         }
     }
 
-    /// Goes on without a device; what was there is divided over the turns that come next.
+    /// Goes on without a device; what was there is divided over the turns that come next, or waits for the CPU.
     fn give_up(&mut self, at: usize, cause: CudaError, left: Vec<usize>) {
         let device = &mut self.devices[at];
         (device.resident, device.kernels, device.is_lost) = (None, None, true);
-        self.notes.push(GpuNote::GivenUp { device: device.number(), cause });
+        let number = device.number();
         let devices = self.devices.iter().filter(|device| !device.is_lost).count();
-        for numbers in left.chunks(left.len().div_ceil(devices.max(1)).max(1)).rev() {
+        if devices == 0 {
+            self.ended = Some(cause);
+            return;
+        }
+        self.notes.push(GpuNote::GivenUp { device: number, cause });
+        for numbers in left.chunks(left.len().div_ceil(devices).max(1)).rev() {
             self.turns.push_front(numbers.to_vec());
         }
     }
@@ -250,7 +260,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         let mut all = self.untold();
         while all.is_empty() {
             if !self.fill()? {
-                return Ok(None);
+                return self.ended.take().map_or(Ok(None), |error| Err(error.into()));
             }
             all = self.untold();
             if all.is_empty() {
@@ -265,13 +275,13 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         // Runs that have learned enough do not keep those waiting that still learn.
         let learning = going(&mut self.sets).filter(|(_, run)| run.run_state.warm_up().is_none());
         let longest = learning.filter_map(|(_, run)| Some(run.run_state.next(limit)?.len())).max();
+        let mut left = self.places();
         let mut jobs: Vec<Vec<Job<'_, 'd, D>>> = self.devices.iter().map(|_| Vec::new()).collect();
         for (set, run) in going(&mut self.sets) {
             let limit = if run.run_state.warm_up().is_some() { longest.unwrap_or(limit).min(limit) } else { limit };
             let (at, span) = (run.device, run.run_state.next(limit).unwrap_or_default());
             jobs[at].push(Job::new(set, run, span));
         }
-        let mut left = self.devices.iter().filter(|device| !device.is_lost).count();
         let mut lost: Vec<Option<CudaError>> = drive(&mut self.devices, &mut jobs, &mut left)?;
         for (jobs, _) in jobs.iter_mut().zip(&lost).filter(|(_, lost)| lost.is_some()) {
             jobs.iter_mut().for_each(Job::undo);
@@ -402,5 +412,10 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
 
     fn take_notes(&mut self) -> Vec<GpuNote> {
         std::mem::take(&mut self.notes)
+    }
+
+    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, D, Sampler<'d, D>>> {
+        // A run on a device that is not lost has nothing left to do between two calls.
+        self.sets.into_iter().map(|set| set.leave(|run| run.leave(PendingSteps::default()))).collect()
     }
 }

@@ -148,7 +148,13 @@ impl GpuEngine {
             }
             let mut under_way: Vec<SpanProgress<'_>> = shards.iter().map(|_| SpanProgress::new(span.clone())).collect();
             set_out(shards, weights, &left, kind, (&mut chains.all, blocks), &mut under_way);
-            let failed = drive(shards, shared, &mut under_way)?;
+            let mut failed = Failed::new();
+            let driven = drive(shards, shared, &mut under_way, &mut failed);
+            if let Err(error) = driven {
+                // The run ends, or goes on on the CPU, and tells of the devices that were lost before the last.
+                failed.into_iter().for_each(|(at, cause)| self.note(self.shards[at].number(), cause));
+                return Err(error);
+            }
             left = under_way.into_iter().flat_map(|progress| progress.undo(window)).collect();
             left.sort_unstable_by_key(|range| range.start);
             self.give_up(failed)?;
@@ -185,7 +191,7 @@ impl GpuEngine {
                 self.shards.push(shard);
                 self.weights.push(weight);
             }
-            Err(SamplerError::Device(cause)) if is_loss(&cause) || cause.is_out_of_memory() => self.note(device, cause),
+            Err(SamplerError::Device(cause)) if is_loss(&cause) => self.note(device, cause),
             Err(other) => return Err(other),
         }
         Ok(())
@@ -247,14 +253,18 @@ fn set_out<'a>(
     }
 }
 
-/// Moves all chains to the end of their spans, except those of devices that fail. Returns these devices and their
-/// errors.
+/// Moves all chains to the end of their spans, except those of devices that fail; adds these devices and their errors
+/// to `failed`.
+///
+/// # Errors
+/// When the last device fails, or the error is not the failure of a device.
 fn drive<D: LogDensity + ?Sized>(
     shards: &mut [DeviceShard],
     shared: &Shared<'_, '_, D>,
     under_way: &mut [SpanProgress<'_>],
-) -> Result<Failed, SamplerError> {
-    let (mut failed, count) = (Failed::new(), shards.len());
+    failed: &mut Failed,
+) -> Result<(), SamplerError> {
+    let count = shards.len();
     loop {
         let mut all_done = true;
         // While one device is waited for, the others have work.
@@ -271,7 +281,7 @@ fn drive<D: LogDensity + ?Sized>(
             }
         }
         if all_done {
-            return Ok(failed);
+            return Ok(());
         }
     }
 }

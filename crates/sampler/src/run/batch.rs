@@ -11,8 +11,9 @@ use crate::draw::Block;
 use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu::OnGpu;
-use crate::gpu_note::GpuNote;
+use crate::gpu_note::{GpuNote, is_loss};
 use crate::run_state::{BatchStep, Begin, PreparedRun, RunState, Runs, SetStatus};
+use octopus_cuda::CudaError;
 use octopus_density::LogDensity;
 use rayon::prelude::*;
 
@@ -56,6 +57,10 @@ pub struct DataSet<'d, D: ?Sized> {
 /// ```
 pub struct BatchSampler<'d, D: ?Sized + 'd> {
     runs: Box<dyn Runs<'d, D> + 'd>,
+    /// Whether the CPU goes on when the last GPU fails.
+    falls_back: bool,
+    /// Notes of devices that the batch has left.
+    notes: Vec<GpuNote>,
 }
 
 impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
@@ -66,24 +71,36 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     ///
     /// Several GPUs share the data sets, first in proportion to their multiprocessors and then as each has finished its
     /// share. A GPU whose memory does not hold all data sets of a turn takes fewer. A device that fails is given up,
-    /// and its data sets begin again on the others where they were looked at last, to the same bits.
-    /// [`take_notes`](Self::take_notes) tells of both.
+    /// and its data sets begin again on the others where they were looked at last, to the same bits; those of the last
+    /// device begin again on the CPU with [`GpuConfig::cpu_fallback`](crate::GpuConfig::cpu_fallback), if all are
+    /// sampled in f64. [`take_notes`](Self::take_notes) tells of each.
     ///
     /// # Errors
-    /// [`SamplerError::Device`] when the last device fails or does not hold even one data set, and when no device is
-    /// given. The CPU has no error here.
+    /// [`SamplerError::Device`] when the last device fails or does not hold even one data set, and the batch does not
+    /// fall back; [`SamplerError::Config`] when no device is given. The CPU has no error here.
     pub fn begin(sets: &[DataSet<'d, D>], at_once: usize, backend: Backend<'_>) -> Result<Self, SamplerError> {
-        Ok(Self {
-            runs: match backend {
-                Backend::Cpu => Box::new(OnCpu { sets: begin_all(sets), at_once: at_once.max(1) }),
-                Backend::Gpus(contexts, gpu) => Box::new(OnGpu::new(begin_all(sets), at_once, contexts, gpu)?),
-            },
+        let Backend::Gpus(contexts, gpu) = backend else {
+            let on_cpu = OnCpu { sets: begin_all(sets), at_once: at_once.max(1) };
+            return Ok(Self { runs: Box::new(on_cpu), falls_back: false, notes: vec![] });
+        };
+        let begun = begin_all(sets);
+        let falls_back = gpu.cpu_fallback && begun.iter().all(SetStatus::is_for_cpu);
+        Ok(match OnGpu::new(begun, at_once, contexts, gpu, falls_back) {
+            Ok(on_gpu) => Self { runs: Box::new(on_gpu), falls_back, notes: vec![] },
+            Err(SamplerError::Device(cause)) if falls_back && is_loss(&cause) => {
+                let notes = vec![GpuNote::LeftToCpu { cause }];
+                let on_cpu = OnCpu { sets: begin_all(sets), at_once: rayon::current_num_threads() };
+                Self { runs: Box::new(on_cpu), falls_back: false, notes }
+            }
+            Err(error) => return Err(error),
         })
     }
 
     /// Returns what has happened to GPUs since the last call: data sets that take turns, devices that were given up.
     pub fn take_notes(&mut self) -> Vec<GpuNote> {
-        self.runs.take_notes()
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(self.runs.take_notes());
+        notes
     }
 
     /// Moves the data sets that are under way, each chain by at most `limit` iterations, and returns what they have
@@ -92,9 +109,26 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     /// pool.
     ///
     /// # Errors
-    /// When the device fails, which ends all runs. A failure of one data set only is in its [`BatchStep`].
+    /// When the last device fails and the batch does not fall back, which ends all runs. A failure of one data set only
+    /// is in its [`BatchStep`].
     pub fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError> {
-        self.runs.advance(limit)
+        match self.runs.advance(limit) {
+            Err(SamplerError::Device(cause)) if self.falls_back && is_loss(&cause) => {
+                self.leave_gpus(cause);
+                self.runs.advance(limit)
+            }
+            moved => moved,
+        }
+    }
+
+    /// Goes on on the CPU.
+    fn leave_gpus(&mut self, cause: CudaError) {
+        self.notes = self.take_notes();
+        self.notes.push(GpuNote::LeftToCpu { cause });
+        self.falls_back = false;
+        let nothing = OnCpu { sets: vec![], at_once: 1 };
+        let on_gpus = std::mem::replace(&mut self.runs, Box::new(nothing));
+        self.runs = Box::new(OnCpu { sets: on_gpus.leave(), at_once: rayon::current_num_threads() });
     }
 
     /// Returns what warm-up has learned so far of this data set; `None` when its run has failed, or there is no such
@@ -221,5 +255,9 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
             Some(SetStatus::Going(sampler)) => sampler.states().map(Some),
             _ => Ok(None),
         }
+    }
+
+    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, D, Sampler<'d, D>>> {
+        self.sets
     }
 }

@@ -5,6 +5,8 @@ use crate::draw::Block;
 use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu_note::GpuNote;
+use crate::run::Sampler;
+use octopus_density::gpu::Precision;
 
 /// What one data set's run has done in one [`BatchSampler::advance`](crate::BatchSampler::advance).
 #[derive(Debug)]
@@ -32,6 +34,9 @@ pub(crate) trait Runs<'d, D: ?Sized>: Send {
     fn take_notes(&mut self) -> Vec<GpuNote> {
         Vec::new()
     }
+
+    /// Returns the runs as they stand, none of them under way, to go on on the CPU.
+    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, D, Sampler<'d, D>>>;
 }
 
 /// How the run of a data set stands.
@@ -44,4 +49,21 @@ pub(crate) enum SetStatus<'d, D: ?Sized, R> {
     Complete(RunState<'d, D>, Vec<f64>),
     /// The run has failed, for this reason; `None` once the reason has been told.
     Failed(Option<SamplerError>),
+}
+
+impl<'d, D: ?Sized, R> SetStatus<'d, D, R> {
+    /// Returns whether the CPU could sample the data set, as far as its precision tells.
+    pub(crate) fn is_for_cpu(&self) -> bool {
+        !matches!(self, Self::Waiting(waiting) if waiting.run_state.config.precision != Precision::F64)
+    }
+
+    /// Returns the status elsewhere, where a run that is under way here waits for its turn as `leave` says.
+    pub(crate) fn leave<S>(self, leave: impl FnOnce(R) -> PreparedRun<'d, D>) -> SetStatus<'d, D, S> {
+        match self {
+            Self::Waiting(prepared) => SetStatus::Waiting(prepared),
+            Self::Going(run) => SetStatus::Waiting(leave(run)),
+            Self::Complete(run_state, steps) => SetStatus::Complete(run_state, steps),
+            Self::Failed(reason) => SetStatus::Failed(reason),
+        }
+    }
 }

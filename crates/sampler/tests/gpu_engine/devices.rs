@@ -37,7 +37,7 @@ fn on_cpu(model: &HierarchicalNormal, config: &SamplerConfig) -> Bits {
 fn given_up(notes: &[GpuNote]) -> Vec<u32> {
     let lost = |note: &GpuNote| match note {
         GpuNote::GivenUp { device, .. } => Some(*device),
-        GpuNote::Turns { .. } => None,
+        GpuNote::Turns { .. } | GpuNote::LeftToCpu { .. } => None,
     };
     notes.iter().filter_map(lost).collect()
 }

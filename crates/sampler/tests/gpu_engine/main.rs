@@ -5,6 +5,7 @@ mod bits;
 mod devices;
 mod eight_schools;
 mod expansions;
+mod fallback;
 mod many_short;
 mod memory;
 #[path = "../sampler/monte_carlo.rs"]

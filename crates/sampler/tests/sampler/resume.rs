@@ -71,7 +71,7 @@ pub(crate) fn resumes(config: SamplerConfig) -> Recorded {
 
 #[test]
 fn checkpoints_of_other_densities_are_refused() {
-    let recorded = Sampler::new(&model(7), config()).and_then(|sampler| sampler.checkpoint()).expect("encodes");
+    let recorded = Sampler::new(&model(7), config()).and_then(|mut sampler| sampler.checkpoint()).expect("encodes");
     let prior = HierarchicalPrior { mu_sd: 11.0, ..Default::default() };
     let other = HierarchicalNormal::new(model(7).data().clone(), prior, Likelihood::Collapsed).expect("valid");
     for error in [

@@ -12,9 +12,10 @@ use octopus::model_record;
 use octopus_density::LogDensity;
 use octopus_models::Problem;
 use octopus_runs::{
-    CreateOptions, DeviceDecision, Pace, Placement, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time, warn,
+    CreateOptions, DeviceDecision, Pace, Placement, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time,
+    recorded, warn,
 };
-use octopus_sampler::{BatchSampler, BatchStep, Block, DataSet};
+use octopus_sampler::{BatchSampler, BatchStep, Block, DataSet, GpuNote};
 use rayon::ThreadPool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +34,8 @@ const STOPPED: &str =
 pub(super) struct BatchSession<'a> {
     pub(super) pool: &'a ThreadPool,
     pub(super) place: &'a Placement,
-    pub(super) device: &'a DeviceDecision,
+    /// The device; its reason tells at the end which GPUs were given up.
+    pub(super) device: &'a mut DeviceDecision,
     pub(super) interrupt: Interrupt,
     pub(super) quiet: bool,
 }
@@ -51,7 +53,7 @@ impl BatchSession<'_> {
     ///
     /// # Errors
     /// When the device fails or a folder cannot be written.
-    pub(super) fn draw(&self, sets: &mut [Set], keep_warmup: bool) -> Result<bool> {
+    pub(super) fn draw(&mut self, sets: &mut [Set], keep_warmup: bool) -> Result<bool> {
         let mut open = Vec::new();
         let mut begins = Vec::new();
         for set in sets.iter_mut() {
@@ -77,6 +79,7 @@ impl BatchSession<'_> {
         tracing::info!(threads, data_sets = runs.len(), "sampling begins");
         let at_once = SETS_OF_A_THREAD * threads;
         let mut batch = self.pool.install(|| self.place.batch(&runs, at_once))?;
+        self.tell(batch.take_notes(), &mut open)?;
         let mut pace = Pace { limit: 1 };
         let mut kept = Timer::start(CHECKPOINT, Instant::now());
         let mut line = Timer::of_line(self.quiet, Instant::now());
@@ -93,7 +96,7 @@ impl BatchSession<'_> {
             }
             let begin = Instant::now();
             let steps = self.pool.install(|| batch.advance(pace.limit));
-            warn("data sets: ", batch.take_notes());
+            self.tell(batch.take_notes(), &mut open)?;
             let Some(steps) = steps.context(STOPPED)? else {
                 return Ok(false);
             };
@@ -120,6 +123,21 @@ impl BatchSession<'_> {
                 line = Timer::of_line(self.quiet, Instant::now());
             }
         }
+    }
+
+    /// Warns about what became of the devices, and notes in the records of open runs which were given up.
+    fn tell(&mut self, notes: Vec<GpuNote>, open: &mut [Open<'_>]) -> Result<()> {
+        for what in notes.iter().filter_map(recorded) {
+            self.device.reason += &what;
+            for one in &mut *open {
+                one.record.device_reason += &what;
+                if let Some(writer) = &mut one.writer {
+                    writer.update(|record| record.device_reason += &what)?;
+                }
+            }
+        }
+        warn("data sets: ", notes);
+        Ok(())
     }
 }
 
@@ -186,11 +204,18 @@ mod tests {
         let state = State::Open(Begin::Anew(config.clone()), None);
         let (name, run) = ("schools".to_owned(), dir.path().join("schools"));
         let mut sets = [Set { name, dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
-        let device = DeviceDecision { device: Device::Cpu, others: vec![], reason: String::new(), notes: vec![] };
+        let mut device = DeviceDecision {
+            device: Device::Cpu,
+            others: vec![],
+            reason: String::new(),
+            notes: vec![],
+            is_asked_for: false,
+            falls_back: false,
+        };
         let place = device.open().unwrap();
         let pool = octopus_runs::pool(Some(1)).unwrap();
         let interrupt = Interrupt::by_flag(&STOPS);
-        let session = BatchSession { pool: &pool, place: &place, device: &device, interrupt, quiet: true };
+        let mut session = BatchSession { pool: &pool, place: &place, device: &mut device, interrupt, quiet: true };
         let stopped = std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..10_000 {

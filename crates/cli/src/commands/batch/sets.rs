@@ -188,9 +188,9 @@ pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
         set.state = if record.status == RunStatus::Complete {
             State::Complete(Box::new(record.clone()))
         } else {
-            let resumed = RunWriter::resume(&set.dir)?;
-            let begin = resumed.state.map_or_else(|| Begin::Anew(set.config.clone()), Begin::GoOn);
-            State::Open(begin, Some(Box::new(resumed.writer)))
+            let mut resumed = RunWriter::resume(&set.dir)?;
+            let begin = resumed.state.take().map_or_else(|| Begin::Anew(set.config.clone()), Begin::GoOn);
+            State::Open(begin, Some(Box::new(resumed.go_on()?)))
         };
     }
     Ok(())

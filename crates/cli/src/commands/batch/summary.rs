@@ -260,6 +260,8 @@ mod tests {
             others: vec![],
             reason: String::new(),
             notes: vec![],
+            is_asked_for: false,
+            falls_back: false,
         };
         let rows = status.iter().enumerate().map(|(number, &status)| made(number, status)).collect();
         look(&Summary::new(Path::new("in"), &config, &device, rows))

@@ -64,9 +64,7 @@ impl Plot for ParallelPlot {
             draw_line(&mut scene, points(values), MUTED, 1.2, 0.22);
         }
         for values in &self.divergent {
-            // Many lines on top of each other would be a blot.
-            let opacity = if self.divergent.len() > 60 { 0.35 } else { 0.65 };
-            draw_line(&mut scene, points(values), VERMILLION, 2.0, opacity);
+            draw_line(&mut scene, points(values), VERMILLION, 2.0, opacity(self.divergent.len()));
         }
         for (i, variable) in self.variables.iter().enumerate() {
             let (mean, sd) = (significant(variable.mean, 4), significant(variable.sd, 3));
@@ -120,10 +118,20 @@ fn draw_line(scene: &mut Scene, points: Vec<Point>, colour: super::super::palett
     }
 }
 
+/// Returns the opacity of each of so many lines: many on top of each other would be a blot.
+fn opacity(lines: usize) -> f64 {
+    if lines > 60 { 0.35 } else { 0.65 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::scene::Shape;
     use super::*;
+
+    #[test]
+    fn many_lines_are_fainter() {
+        assert_eq!([1, 60, 61, 900].map(opacity), [0.65, 0.65, 0.35, 0.35]);
+    }
 
     #[test]
     fn a_line_without_a_point_is_none_and_one_of_a_point_is_a_dot() {

@@ -1,7 +1,7 @@
 //! Drawing of the predictive check by distribution functions (ECDF), with its title and caption.
 
 use super::super::axis::{Axis, extent, widened};
-use super::super::palette::{BLUE, INK, MUTED, SKY, VERMILLION};
+use super::super::palette::{BLUE, Colour, INK, MUTED, SKY, VERMILLION};
 use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
 use super::super::scene::{Point, Scene, Text};
 use super::super::{About, Plot, Subject};
@@ -47,8 +47,7 @@ impl Plot for PpcEcdfPlot {
             0.0 => Text::new((0.0, 0.0), "the observed function stays inside everywhere", SMALL, MUTED),
             share => {
                 let words = format!("the observed function lies outside over {} of the range", percent(share));
-                let colour = if share > 0.05 { VERMILLION } else { MUTED };
-                Text::new((0.0, 0.0), words, SMALL, colour)
+                Text::new((0.0, 0.0), words, SMALL, colour_of(share))
             }
         };
         let name = Text::new((0.0, 0.0), "less the replicated", SMALL, INK).bold();
@@ -113,5 +112,20 @@ fn tips(scene: &mut Scene, functions: &Functions, upper: &Panel, lower: &Panel, 
             let (from, to) = (x.px(functions.x[i]), x.px(functions.x[i + every]));
             scene.tip((from, panel.top), (to, panel.bottom), words.clone());
         }
+    }
+}
+
+/// Returns the colour of the words on how much of the range the observed function lies outside: 5% by chance.
+fn colour_of(outside: f64) -> Colour {
+    if outside > 0.05 { VERMILLION } else { MUTED }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_chance_is_marked() {
+        assert_eq!([0.01, 0.05, 0.0501, 0.9].map(colour_of), [MUTED, MUTED, VERMILLION, VERMILLION]);
     }
 }

@@ -14,7 +14,7 @@ const GAP: f64 = 70.0;
 /// Bins in a standard error.
 const FINE: f64 = 4.0;
 
-/// Returns the draws both histograms and returns where they end.
+/// Draws both histograms and returns where they end.
 pub(super) fn draw(scene: &mut Scene, plot: &RunComparisonPlot, top: f64) -> f64 {
     let width = 0.5 * (WIDTH - 2.0 * MARGIN - GAP);
     let left = Panel { left: MARGIN, top: top + 116.0, right: MARGIN + width, bottom: top + 116.0 + HEIGHT };
@@ -39,8 +39,7 @@ fn draw_one(
         let (n, expected) = (plot.beyond(of, limit).0, chance * all);
         let words = format!("beyond {limit}: {} (by chance {})", count(n as u64), significant(expected, 2));
         let text = Text::new((0.0, 0.0), words, SMALL, MUTED);
-        // Parameters of one posterior are not independent: only a number far from chance is marked.
-        if n as f64 > 3.0 * expected { Text { colour: VERMILLION, ..text.bold() } } else { text }
+        if is_far_from_chance(n, expected) { Text { colour: VERMILLION, ..text.bold() } } else { text }
     };
     scene.texts((panel.left, panel.top - 42.0), 28.0, [beyond(2.0, BEYOND_2), beyond(4.0, BEYOND_4)]);
     // Whole standard errors, and what lies beyond at the edge.
@@ -66,4 +65,21 @@ fn draw_one(
     }
     let curve = (0..=200).map(|i| -reach + 2.0 * reach * f64::from(i) / 200.0);
     scene.line(curve.map(|z| (x.px(z), y.px(normal(z)))).collect(), INK, 3.0);
+}
+
+/// Returns whether so many differences are far more than chance makes: parameters of one posterior are not independent,
+/// so that only such a number is marked.
+fn is_far_from_chance(count: usize, expected: f64) -> bool {
+    count as f64 > 3.0 * expected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_three_times_what_chance_makes_is_marked() {
+        let marked = [(0, 0.0), (6, 2.0), (7, 2.0), (1, 0.4), (1, 0.3)].map(|(n, by)| is_far_from_chance(n, by));
+        assert_eq!(marked, [false, false, true, false, true]);
+    }
 }
