@@ -114,11 +114,13 @@ part_1() {
     measure sampler 170 140
     sanitize memcheck memcheck_runs 90 device exact --runs --small
     if [ -n "$profiler" ]; then
-        # 4096 chains of the PRD's size, once adapted: sections for people, counts for the roofline.
-        step ncu_sampler 90 "$profiler" --clock-control none --csv --print-units base --section SpeedOfLight --section Occupancy \
-            --section SchedulerStats --section WarpStateStats --section LaunchStats --metrics "$counts" \
-            --kernel-name regex:nuts_run --launch-skip 8 --launch-count 3 \
-            "$octopus" sample hierarchical-normal --device cuda --chains 4096 --tune 40 --draws 4 --out "$work/ncu"
+        # 4096 chains of the PRD's size while they sample: sections for people, counts for the roofline. The clocks are
+        # left alone: the card may be another's, too.
+        step ncu_sampler 90 "$profiler" --clock-control none --csv --print-units base --section SpeedOfLight \
+            --section Occupancy --section SchedulerStats --section WarpStateStats --section LaunchStats \
+            --metrics "$counts" --kernel-name regex:nuts_run --launch-skip 10 --launch-count 3 \
+            "$octopus" sample hierarchical-normal --device cuda --strategy many-short --chains 4096 --draws 64 \
+            --out "$work/ncu"
     else
         skip ncu_sampler "no ncu on this machine"
     fi
@@ -141,7 +143,7 @@ part_2() {
         skip numpyro_f64 "python3 has no jax and numpyro here"
     fi
     for tool in racecheck initcheck synccheck; do
-        sanitize "$tool" "${tool}_runs" 90 device exact --runs --small
+        sanitize "$tool" "${tool}_runs" 150 device exact --runs --small
         sanitize "$tool" "$tool" 45 device exact --small
     done
     step costs 60 "$octopus" device measure --json --cache "$work/costs"

@@ -30,8 +30,9 @@ pub struct GpuConfig {
     pub launch_time: Duration,
     /// The most iterations of one launch.
     pub most_iterations: usize,
-    /// Bytes of each of the two buffers through which draws leave the device. The buffers are larger where one
-    /// iteration of every chain needs more.
+    /// The most bytes of page-locked memory of the host for each of the two buffers through which draws leave the device;
+    /// of a batch, twice as many. The buffers are smaller for a run of few draws, and larger where one iteration of
+    /// every chain needs more.
     pub slot_bytes: usize,
     /// The most chains on the device at once; more take turns.
     pub chains_at_once: usize,
@@ -51,7 +52,7 @@ impl Default for GpuConfig {
         Self {
             launch_time: Duration::from_millis(20),
             most_iterations: 1024,
-            slot_bytes: 32 << 20,
+            slot_bytes: 16 << 20,
             chains_at_once: usize::MAX,
             blocks_per_chain: usize::MAX,
             window_bytes: 1 << 30,

@@ -55,8 +55,7 @@ impl NutsOutput<'_> {
         self.bytes[start..start + bytes].as_chunks().0.iter().map(NutsRecord::decode)
     }
 
-    /// Returns the states after the last iteration of all chains that there is room for; of a batch, of those that were
-    /// launched.
+    /// Returns the states of the launched chains after the last iteration.
     #[must_use]
     pub fn end_states(&self) -> Vec<NutsChain> {
         let bytes = self.format.state_bytes();

@@ -10,8 +10,9 @@ use std::ops::Range;
 /// The results that one launch leaves for the host. With two slots one is copied while the next launch fills the other.
 pub struct NutsSlot {
     pub(crate) memory: DeviceBuffer<u8>,
-    /// The host's side, unless a copy is under way.
+    /// The host's side, unless a copy is under way, and its bytes.
     host: Option<PinnedBuffer<u8>>,
+    host_bytes: usize,
     copy: Option<Transfer<u8>>,
     pub(crate) regions: Regions,
     /// The places where points begin and where everything ends, for the launch that the slot is laid out for.
@@ -21,22 +22,31 @@ pub struct NutsSlot {
     /// Chains of the launch that it is laid out for.
     launched: usize,
     dim: usize,
-    capacity: usize,
     format: NutsFormat,
 }
 
 impl NutsSlot {
-    /// Makes room for launches of at most `capacity` iterations, on the device and on the host.
+    /// Makes room for launches of `capacity` iterations of all chains, or more of fewer chains ([`Self::most_iterations`]): on the
+    /// device with the points of windows, on the host with them only if they are to be fetched.
+    ///
+    /// Memory of the host is the expensive side: a driver takes some 0.3 ms to lock 1 MiB.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when the driver fails.
-    pub fn new(context: &Context, chains: &NutsChains, capacity: usize) -> Result<Self, CudaError> {
+    pub fn new(
+        context: &Context,
+        chains: &NutsChains,
+        capacity: usize,
+        fetches_points: bool,
+    ) -> Result<Self, CudaError> {
         let NutsChains { chains, dim, format, .. } = *chains;
-        let bytes = Self::bytes_for(format, chains, dim, capacity)
+        let plan = plan(format, chains, dim, capacity, true)
             .ok_or(CudaError::TooLarge { elements: chains, element_bytes: capacity.saturating_mul(dim) })?;
+        let host_bytes = if fetches_points { plan.end } else { plan.points };
         Ok(Self {
-            memory: DeviceBuffer::zeroed(context, bytes)?,
-            host: Some(PinnedBuffer::zeroed(context, bytes)?),
+            memory: DeviceBuffer::zeroed(context, plan.end)?,
+            host: Some(PinnedBuffer::zeroed(context, host_bytes)?),
+            host_bytes,
             copy: None,
             regions: Regions::default(),
             points: 0,
@@ -44,15 +54,37 @@ impl NutsSlot {
             chains,
             launched: 0,
             dim,
-            capacity,
             format,
         })
     }
 
-    /// Returns the bytes of a slot, on the device and again on the host; `None` for more than can be counted.
+    /// Returns the bytes of a slot on the device; `None` for more than can be counted.
     #[must_use]
     pub fn bytes_for(format: NutsFormat, chains: usize, dim: usize, capacity: usize) -> Option<usize> {
-        plan(format, chains, dim, capacity).map(|plan| plan.end)
+        plan(format, chains, dim, capacity, true).map(|plan| plan.end)
+    }
+
+    /// Returns the bytes of what a launch leaves beside points, which always goes to the host; `None` for more than can
+    /// be counted.
+    #[must_use]
+    pub fn fetched_bytes_for(format: NutsFormat, chains: usize, dim: usize, iterations: usize) -> Option<usize> {
+        plan(format, chains, dim, iterations, false).map(|plan| plan.points)
+    }
+
+    /// Returns the most iterations, up to `wished`, of a launch of the first `chains` chains that there is room for, with
+    /// or without points.
+    #[must_use]
+    pub fn most_iterations(&self, chains: usize, wished: usize, points: bool) -> usize {
+        let fits = |iterations| {
+            let plan = plan(self.format, chains, self.dim, iterations, points);
+            plan.is_some_and(|plan| plan.end <= self.memory.len() && plan.points <= self.host_bytes)
+        };
+        let (mut most, mut beyond) = (0, wished + 1);
+        while most + 1 < beyond {
+            let middle = most.midpoint(beyond);
+            *(if fits(middle) { &mut most } else { &mut beyond }) = middle;
+        }
+        most
     }
 
     /// Chains and coordinates of the launch that it is laid out for.
@@ -79,6 +111,7 @@ impl NutsSlot {
     /// [`CudaError::LengthMismatch`] for more chains than there is room for; and when the copy or any work before failed.
     pub fn place(&mut self, positions: &[f64]) -> Result<(), CudaError> {
         let (expected, found) = (self.chains * self.dim, positions.len());
+        let chains = found / self.dim.max(1);
         if found > expected {
             let operation = "placing the chains' points".to_owned();
             return Err(CudaError::LengthMismatch { operation, what: "the list", expected, found });
@@ -86,7 +119,7 @@ impl NutsSlot {
         let mut bytes = Vec::with_capacity(found * self.format.element.bytes());
         self.format.element.encode(positions.iter().copied(), &mut bytes);
         // The same place whatever the number of iterations.
-        let start = plan(self.format, self.chains, self.dim, 0).map_or(usize::MAX, |plan| plan.end_positions);
+        let start = plan(self.format, chains, self.dim, 0, false).map_or(usize::MAX, |plan| plan.end_positions);
         self.memory.copy_range_from(start, &bytes)
     }
 
@@ -109,15 +142,20 @@ impl NutsSlot {
         if running > self.chains {
             return refuse("the slot (chains)", running, self.chains);
         }
-        if iterations > self.capacity {
-            return refuse("the slot (iterations)", iterations, self.capacity);
+        let window = window(launch);
+        let too_large = CudaError::TooLarge { elements: running, element_bytes: iterations.saturating_mul(self.dim) };
+        let mut plan = plan(self.format, running, self.dim, iterations, !window.is_empty()).ok_or(too_large)?;
+        for (what, expected, found) in [
+            ("the slot (bytes)", plan.end, self.memory.len()),
+            ("the slot (bytes on the host)", plan.points, self.host_bytes),
+        ] {
+            if expected > found {
+                return refuse(what, expected, found);
+            }
         }
-        let too_large =
-            CudaError::TooLarge { elements: self.chains, element_bytes: iterations.saturating_mul(self.dim) };
-        let mut plan = plan(self.format, self.chains, self.dim, iterations).ok_or(too_large)?;
         (self.points, self.end) = (plan.points, plan.end);
         self.regions = plan.sets.pop().unwrap_or_default();
-        self.regions.window = window(launch);
+        self.regions.window = window;
         self.launched = running;
         Ok(())
     }
@@ -144,11 +182,10 @@ impl NutsSlot {
             self.host = Some(copy.wait()?);
         }
         let bytes = self.host.as_deref().unwrap_or_default();
-        Ok(NutsOutput { bytes, regions: &self.regions, chains: self.chains, dim: self.dim, format: self.format })
+        Ok(NutsOutput { bytes, regions: &self.regions, chains: self.launched, dim: self.dim, format: self.format })
     }
 }
 
-/// Room for all chains and for points of all iterations: what is in a slot stays where it is, however many chains run.
-fn plan(format: NutsFormat, chains: usize, dim: usize, iterations: usize) -> Option<Plan> {
-    Plan::new(format, &[LaunchSizes { chains, dim, iterations, points: true }])
+fn plan(format: NutsFormat, chains: usize, dim: usize, iterations: usize, points: bool) -> Option<Plan> {
+    Plan::new(format, &[LaunchSizes { chains, dim, iterations, points }])
 }

@@ -40,9 +40,10 @@ impl Engine {
         }
         let clock = Instant::now();
         let context = Context::primary(&octopus_cuda::Device::get(ordinal)?)?;
+        let startup = clock.elapsed();
         let kernels = Kernels::load(&context)?;
         let stream = Stream::new(&context)?;
-        let engine = Arc::new(Self { ordinal, kernels, stream, startup: clock.elapsed() });
+        let engine = Arc::new(Self { ordinal, kernels, stream, startup });
         engines.push(Arc::clone(&engine));
         Ok(engine)
     }
@@ -82,8 +83,8 @@ impl Engine {
         self.kernels.context()
     }
 
-    /// Returns the time it took to make the device ready: starting the driver and creating the context, where this
-    /// process had not done so before, and loading the kernels.
+    /// Returns the time it took to start the driver and to create the context, where this process had not done so
+    /// before.
     #[must_use]
     pub fn startup(&self) -> Duration {
         self.startup

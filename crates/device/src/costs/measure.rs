@@ -36,8 +36,8 @@ impl Default for CostsConfig {
 ///
 /// Kernels are timed by the processor's clock from the call until the device has done all of them, launched back to back:
 /// what a program pays that launches many. Reductions are timed with the copy of their result. The processor
-/// runs the twins in [`cpu`](crate::cpu) on one thread. The start-up time is that of this process's first use of the device:
-/// where the driver had to compile the kernels for it, later processes will be quicker.
+/// runs the twins in [`cpu`](crate::cpu) on one thread. The start-up time is that of this process's context, and of loading
+/// the kernels once the driver has them compiled: what later processes pay.
 ///
 /// # Errors
 /// When the device cannot be used, its memory does not suffice, or it fails.
@@ -56,7 +56,7 @@ pub fn measure_costs(ordinal: u32, key: CostsKey, config: &CostsConfig) -> Resul
         device_name: engine.context().device().name().map_err(|error| engine.failed(error))?,
         measured_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         cpu_threads: u32::try_from(threads).unwrap_or(u32::MAX),
-        startup_seconds: engine.startup().as_secs_f64(),
+        startup_seconds: (engine.startup() + bench.load()?).as_secs_f64(),
         launch_seconds: bench.launch()?,
         transfer,
         device_bytes_per_second,
@@ -129,6 +129,13 @@ impl Bench<'_> {
 
     fn buffer<T: Scalar>(&self, elements: &[T]) -> Result<DeviceBuffer<T>, ArrayError> {
         DeviceBuffer::from_slice(self.engine.context(), elements).map_err(|error| self.engine.failed(error))
+    }
+
+    /// Returns the time that loading the kernels takes once the driver has compiled them.
+    fn load(&self) -> Result<Duration, ArrayError> {
+        let clock = Instant::now();
+        Kernels::load(self.engine.context()).map_err(|error| self.engine.failed(error))?;
+        Ok(clock.elapsed())
     }
 
     /// Returns the smallest launch, waited for each time.

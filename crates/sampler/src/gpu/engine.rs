@@ -54,8 +54,11 @@ impl GpuEngine {
             [context] => {
                 let (device, turn) = (context.device().ordinal(), gpu.first_turn(most));
                 Some(in_turns(device, turn, &mut notes, |turn| {
-                    let mut shard = DeviceShard::new(density, config, context, turn, most, None)?;
-                    shard.windows = windows::on_device(config, context, turn, dim, &states)?;
+                    // Chains that have spread learn no more.
+                    let learns = states.len() == config.first_chains();
+                    let room = windows::Room::for_windows(config, turn, dim).filter(|_| learns);
+                    let mut shard = DeviceShard::new(density, config, context, turn, (most, room.is_none()), None)?;
+                    shard.windows = room.map(|room| room.on_device(context, dim, &states)).transpose()?;
                     Ok(shard)
                 })?)
             }
@@ -69,7 +72,7 @@ impl GpuEngine {
         }
         let weights: Vec<u32> = contexts.iter().map(weight).collect::<Result<_, _>>()?;
         for ((context, &weight), count) in contexts.iter().zip(&weights).zip(shares(most, &weights)) {
-            let shard = DeviceShard::new(density, config, context, gpu, count, Some(&mut engine.notes));
+            let shard = DeviceShard::new(density, config, context, gpu, (count, true), Some(&mut engine.notes));
             engine.keep(context.device().ordinal(), weight, shard)?;
         }
         engine.make_room()?;

@@ -51,7 +51,7 @@ impl GpuMemory {
             KernelField::Words(words) => 4 * words.len() as u64,
         };
         let (chains, dim) = (config.chains.min(gpu.chains_at_once.max(1)), density.dim());
-        let slot = NutsSlot::bytes_for(format, chains, dim, slot_iterations(format, chains, dim, gpu));
+        let slot = NutsSlot::bytes_for(format, chains, dim, slot_iterations(format, (chains, dim), config.draws, gpu));
         let directions = MOST_DIRECTIONS as u64;
         let chain = (format.state_bytes() + format.workspace_bytes(config.max_depth)) as u64;
         let team = kernel::team_work(density).map_or(0, |work| work.bytes(format, chains));
@@ -72,19 +72,33 @@ impl GpuMemory {
     }
 }
 
-/// Returns the most iterations of a launch whose draws fit a slot.
-pub(super) fn slot_iterations(format: NutsFormat, chains: usize, dim: usize, gpu: &GpuConfig) -> usize {
-    most_iterations(gpu, |iterations| NutsSlot::bytes_for(format, chains, dim, iterations))
+/// A run's draws are taken to the host in so many launches at least, if not in [`LEAST_SLOT`]: memory of the host that
+/// serves a few launches only is not worth the time that it takes to lock.
+const PARTS_OF_RUN: usize = 8;
+/// Bytes of a slot that cost little.
+const LEAST_SLOT: usize = 1 << 20;
+
+/// Returns the iterations of all `chains` of `dim` coordinates whose draws fit a slot, for a run of `draws` draws.
+pub(super) fn slot_iterations(
+    format: NutsFormat,
+    (chains, dim): (usize, usize),
+    draws: usize,
+    gpu: &GpuConfig,
+) -> usize {
+    let fit = |bytes| most_iterations(bytes, gpu, |n| NutsSlot::fetched_bytes_for(format, chains, dim, n));
+    fit(gpu.slot_bytes).min(draws.div_ceil(PARTS_OF_RUN).max(fit(LEAST_SLOT)))
 }
 
 /// Returns the most iterations of a launch of many data sets together whose draws fit a slot.
 pub(super) fn batch_slot_iterations(format: NutsFormat, items: &[NutsBatchItem<'_>], gpu: &GpuConfig) -> usize {
-    most_iterations(gpu, |iterations| NutsBatchSlot::bytes_for(format, items, iterations))
+    most_iterations(gpu.slot_bytes.saturating_mul(2), gpu, |iterations| {
+        NutsBatchSlot::bytes_for(format, items, iterations)
+    })
 }
 
-fn most_iterations(gpu: &GpuConfig, bytes: impl Fn(usize) -> Option<usize>) -> usize {
+fn most_iterations(room: usize, gpu: &GpuConfig, bytes: impl Fn(usize) -> Option<usize>) -> usize {
     let bytes = |iterations| bytes(iterations).unwrap_or(usize::MAX);
     let (none, one) = (bytes(0), bytes(1));
-    let fit = gpu.slot_bytes.saturating_sub(none) / (one - none).max(1);
+    let fit = room.saturating_sub(none) / (one - none).max(1);
     fit.clamp(1, gpu.most_iterations.max(1))
 }

@@ -43,6 +43,9 @@ struct Needs {
     dim: usize,
     max_depth: u32,
     team: Option<NutsTeamWork>,
+    /// The run's draws of each chain, and whether the host learns from what warm-up draws.
+    draws: usize,
+    host_learns: bool,
 }
 
 /// Room for chains: for their states and vectors, and for what one launch leaves for the host.
@@ -52,8 +55,6 @@ struct ChainBuffers {
     /// The number of chains on the device at once, and the number that there were to be.
     count: usize,
     wanted: usize,
-    /// The most iterations of one launch.
-    capacity: usize,
 }
 
 impl Needs {
@@ -64,13 +65,13 @@ impl Needs {
 
 impl ChainBuffers {
     fn new(needs: &Needs, kernels: &NutsKernels, count: usize, gpu: &GpuConfig) -> Result<Self, SamplerError> {
-        let Needs { context, dim, max_depth, team } = needs;
+        let Needs { context, dim, max_depth, team, draws, host_learns } = needs;
         let wanted = count;
         let count = count.min(gpu.chains_at_once).max(1);
         let device = kernel::chains(*team, kernels, context, (count, *dim), *max_depth, gpu.blocks_per_chain)?;
-        let capacity = memory::slot_iterations(kernels.format(), count, *dim, gpu);
-        let slot = || NutsSlot::new(context, &device, capacity);
-        Ok(Self { slots: [slot()?, slot()?], device, count, wanted, capacity })
+        let capacity = memory::slot_iterations(kernels.format(), (count, *dim), *draws, gpu);
+        let slot = || NutsSlot::new(context, &device, capacity, *host_learns);
+        Ok(Self { slots: [slot()?, slot()?], device, count, wanted })
     }
 }
 
@@ -133,8 +134,8 @@ impl<'a> SpanProgress<'a> {
 }
 
 impl DeviceShard {
-    /// Makes room for `chains` chains of a run on a device. With `turns`, the device takes fewer where memory does not
-    /// suffice, which is noted in `turns`.
+    /// Makes room for `chains` chains of a run on a device, for the points of windows on the host too if the host learns
+    /// from them. With `turns`, the device takes fewer where memory does not suffice, which is noted in `turns`.
     ///
     /// # Errors
     /// When no kernel is compiled for the density, or the device or its memory fails.
@@ -143,7 +144,7 @@ impl DeviceShard {
         config: &SamplerConfig,
         context: &Context,
         gpu: &GpuConfig,
-        count: usize,
+        (count, host_learns): (usize, bool),
         turns: Option<&mut Vec<GpuNote>>,
     ) -> Result<Self, SamplerError> {
         let chosen = kernel::choose(density, config.precision)?;
@@ -152,7 +153,8 @@ impl DeviceShard {
         let data = kernel::upload(&kernel::fields(density), format, context)?;
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
         let (dim, team) = (density.dim(), kernel::team_work(density));
-        let needs = Needs { context: context.clone(), dim, max_depth: config.max_depth, team };
+        let (context_of, draws, max_depth) = (context.clone(), config.draws, config.max_depth);
+        let needs = Needs { context: context_of, dim, max_depth, team, draws, host_learns };
         let buffers = match turns {
             None => ChainBuffers::new(&needs, &kernels, count, gpu)?,
             Some(notes) => in_turns(needs.device(), gpu.first_turn(count), notes, |turn| {
@@ -162,7 +164,7 @@ impl DeviceShard {
         let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
         Ok(Self {
             marks: [marks()?, marks()?],
-            pace: Pace::new(gpu.launch_time, buffers.capacity),
+            pace: Pace::new(gpu.launch_time, gpu.most_iterations.max(1)),
             compute: Stream::new(context)?,
             copies: Stream::new(context)?,
             windows: None,
@@ -193,7 +195,7 @@ impl DeviceShard {
         drop(buffers);
         let turn = gpu.first_turn(count);
         let buffers = in_turns(needs.device(), turn, notes, |turn| ChainBuffers::new(&needs, &kernels, count, turn))?;
-        let pace = Pace::new(gpu.launch_time, buffers.capacity);
+        let pace = Pace::new(gpu.launch_time, gpu.most_iterations.max(1));
         Ok(Self { buffers, pace, needs, kernels, gpu, holds: None, ..self })
     }
 
@@ -245,8 +247,13 @@ impl DeviceShard {
             return self.queue_placement(shared, group, kind);
         }
         while progress.queued < progress.span.end && progress.launches < progress.takes + 2 {
-            let next = progress.queued + self.pace.next(progress.span.end - progress.queued);
-            self.queue_launch(shared, &group.range(), progress.queued..next, progress.launches % 2)?;
+            let at = progress.launches % 2;
+            let wished = self.pace.next(progress.span.end - progress.queued);
+            let window = &shared.windows;
+            let points = window.start < progress.queued + wished && progress.queued < window.end;
+            let fit = self.buffers.slots[at].most_iterations(group.chains.len(), wished, points);
+            let next = progress.queued + fit.max(1);
+            self.queue_launch(shared, &group.range(), progress.queued..next, at)?;
             (progress.queued, progress.launches) = (next, progress.launches + 1);
         }
         Ok(())

@@ -27,29 +27,26 @@ impl Room {
         let bytes = NutsWindows::bytes_for(config.first_chains(), longest, dim, MAX_ROWS)?;
         (at_once && bytes <= gpu.window_bytes).then_some(Self { longest, bytes })
     }
-}
 
-/// Makes room on the device for the windows of a run, and copies there what a checkpoint has of the open one.
-///
-/// # Errors
-/// When the device or its memory fails.
-pub(super) fn on_device(
-    config: &SamplerConfig,
-    context: &Context,
-    gpu: &GpuConfig,
-    dim: usize,
-    states: &[ChainState],
-) -> Result<Option<NutsWindows>, SamplerError> {
-    // Chains that have spread learn no more.
-    let learns = states.len() == config.first_chains();
-    let Some(Room { longest, .. }) = Room::for_windows(config, gpu, dim).filter(|_| learns) else { return Ok(None) };
-    let mut windows = NutsWindows::new(context, &KERNELS.text()?, config.first_chains(), longest, dim, MAX_ROWS)?;
-    for (c, state) in states.iter().enumerate() {
-        windows.write(WindowSide::Positions, c, &state.window.positions)?;
-        windows.write(WindowSide::Gradients, c, &state.window.gradients)?;
-        windows.set_rows(state.window.positions.len() / dim);
+    /// Makes this room on the device for chains of `dim` coordinates, and copies there what a checkpoint has of the open
+    /// window.
+    ///
+    /// # Errors
+    /// When the device or its memory fails.
+    pub(super) fn on_device(
+        &self,
+        context: &Context,
+        dim: usize,
+        states: &[ChainState],
+    ) -> Result<NutsWindows, SamplerError> {
+        let mut windows = NutsWindows::new(context, &KERNELS.text()?, states.len(), self.longest, dim, MAX_ROWS)?;
+        for (c, state) in states.iter().enumerate() {
+            windows.write(WindowSide::Positions, c, &state.window.positions)?;
+            windows.write(WindowSide::Gradients, c, &state.window.gradients)?;
+            windows.set_rows(state.window.positions.len() / dim);
+        }
+        Ok(windows)
     }
-    Ok(Some(windows))
 }
 
 /// Returns the window of one chain.

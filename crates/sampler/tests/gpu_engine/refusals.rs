@@ -24,8 +24,9 @@ on_software_gpu!(
         let GpuNote::Turns { device: 0, from: 20_000, to: 10_000, cause } = &notes[0] else { panic!("{notes:?}") };
         assert!(cause.is_out_of_memory(), "{cause}");
         sampler.advance(1).unwrap();
+        drop(sampler);
         // In turns from the first they fit.
-        let turns = GpuConfig { chains_at_once: 1000, slot_bytes: 1 << 20, ..GpuConfig::default() };
+        let turns = GpuConfig { chains_at_once: 1000, slot_bytes: 1 << 18, ..GpuConfig::default() };
         let mut sampler = on_gpu(&small, &config, &turns).unwrap();
         assert_eq!(sampler.take_notes(), []);
         sampler.advance(1).unwrap();

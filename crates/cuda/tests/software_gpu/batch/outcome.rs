@@ -58,7 +58,7 @@ pub(super) fn alone(context: &Context, precision: Precision, shape: [u32; 2], se
         geometry.set_centering(set.centering);
         geometry.set_metric(&set.scale, &set.directions(), &set.stretch).unwrap();
         let mut chains = NutsChains::new(context, format, set.chains(), set.dim(), MAX_DEPTH).unwrap();
-        let mut slot = NutsSlot::new(context, &chains, 16).unwrap();
+        let mut slot = NutsSlot::new(context, &chains, 16, true).unwrap();
         chains.set_states(&set.states).unwrap();
         slot.place(&set.points).unwrap();
         let search = NutsRestart::Search;
