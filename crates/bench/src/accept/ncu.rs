@@ -52,7 +52,9 @@ pub(super) fn launches(text: &str) -> Vec<Launch> {
         return Vec::new();
     };
     let mut launches: BTreeMap<u64, Launch> = BTreeMap::new();
-    for fields in lines.filter(|fields| fields.len() == head.len()) {
+    let most = id.max(name).max(unit).max(value);
+    // The columns of advice, which come last, are left out of the lines that have none.
+    for fields in lines.filter(|fields| fields.len() > most) {
         // What is no number (`Cache configuration`) is left out; thousands are separated.
         if let (Ok(id), Ok(value)) = (fields[id].parse(), fields[value].replace(',', "").parse()) {
             let metrics = &mut launches.entry(id).or_default().metrics;
@@ -93,6 +95,13 @@ mod tests {
 "0","box","nuts_run_x(Data, Launch)","Launch Statistics","Function Cache Configuration","","CachePreferNone"
 "1","box","nuts_run_x(Data, Launch)","Occupancy","Achieved Occupancy","%","24.6"
 "#;
+    /// As Nsight Compute 2025.3 writes it: with columns of advice, which only lines of advice have.
+    const WITH_ADVICE: &str = r#""ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type"
+"","","","","","","",""
+"0","nuts_run_x","Command line profiler metrics","gpu__time_duration.sum","ns","491,904",
+"0","nuts_run_x","SchedulerStats","","","","IssueSlotUtilization","OPT"
+"0","nuts_run_x","Launch Statistics","Registers Per Thread","register/thread","122",
+"#;
 
     #[test]
     fn launches_are_read_with_their_units() {
@@ -103,5 +112,7 @@ mod tests {
         assert!((launches[0].seconds().unwrap() - 2e-6).abs() < 1e-18);
         assert_eq!((launches[1].get("Achieved Occupancy"), launches[1].flops()), (Some(24.6), None));
         assert_eq!(super::launches("no table"), []);
+        let [launch] = &super::launches(WITH_ADVICE)[..] else { panic!("one launch") };
+        assert_eq!((launch.seconds(), launch.get("Registers Per Thread")), (Some(491_904.0 * 1e-9), Some(122.0)));
     }
 }
