@@ -87,6 +87,17 @@ mod tests {
     use super::*;
     use crate::sample::{Sample, Shape, benchmark, report};
 
+    #[test]
+    fn a_deliverable_is_a_file_with_content() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("full"), "1").unwrap();
+        std::fs::write(folder.path().join("empty"), "").unwrap();
+        std::fs::create_dir(folder.path().join("folder")).unwrap();
+        let made: Vec<bool> =
+            deliverables(folder.path(), &["full", "empty", "folder", "none"]).iter().map(|file| file.made).collect();
+        assert_eq!(made, [true, false, false, false]);
+    }
+
     const SMALL: Shape = Shape { groups: 3, chains: 2, draws: 120, truth: true, divergences: false };
 
     fn figures(sample: &Sample) -> Vec<Figure> {

@@ -130,6 +130,7 @@ mod tests {
     #[test]
     fn picks_each_element_of_each_chain() {
         let mut posterior = Dataset::default();
+        posterior.coords.insert("h".to_owned(), octopus_trace::Labels::Range(3));
         let array = |dims: &[&str], shape: &[usize], values: Values| Array {
             dims: dims.iter().map(|&d| d.to_owned()).collect(),
             shape: shape.to_vec(),
@@ -145,6 +146,7 @@ mod tests {
         assert_eq!(found[2].pooled(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert!(found[2].scalar && !found[0].scalar);
         let first = first_draws(&posterior, 2);
+        assert_eq!(first.coords, posterior.coords);
         let of_x: Vec<_> = elements(&first).map(|element| element.chains()).collect();
         assert_eq!(of_x, [[[0.0, 2.0], [6.0, 8.0]], [[1.0, 3.0], [7.0, 9.0]], [[1.0, 2.0], [4.0, 5.0]]]);
         assert_eq!(first_draws(&posterior, 9).get("x"), posterior.get("x"));

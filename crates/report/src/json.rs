@@ -67,11 +67,6 @@ impl Formatter for Lines {
         if first { Ok(()) } else { out.write_all(b",") }
     }
 
-    fn end_array_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.of_list = false;
-        Ok(())
-    }
-
     fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.begin(out, b"{")
     }

@@ -85,3 +85,38 @@ fn speedup(report: &Report) -> Card {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{Sample, Shape, benchmark, report};
+
+    const SHAPE: Shape = Shape { groups: 2, chains: 2, draws: 80, truth: true, divergences: false };
+
+    #[test]
+    fn what_is_on_its_limit_is_not_good() {
+        let sound = |rhat: f64, ess: f64| {
+            let mut report = report(&Sample::new(SHAPE), SHAPE);
+            for row in &mut report.parameters {
+                (row.rhat, row.ess_bulk, row.ess_tail) = (rhat, ess, ess + 1.0);
+            }
+            let cards = cards(&report);
+            (cards[0].good, cards[1].good)
+        };
+        assert_eq!(sound(limits::RHAT, limits::ESS), (Some(false), Some(false)));
+        assert_eq!(sound(limits::RHAT - 1e-9, limits::ESS + 1e-9), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn the_speed_up_is_that_of_the_whole_device() {
+        let mut report = report(&Sample::new(SHAPE), SHAPE);
+        let mut all = benchmark(true);
+        for speedup in &mut all.speedups {
+            let ratio = if speedup.definition == SpeedupDefinition::WholeDevice { 7.0 } else { 3.0 };
+            speedup.ratio = Measured::Value(ratio);
+        }
+        all.speedups.sort_by_key(|speedup| speedup.definition == SpeedupDefinition::WholeDevice);
+        report.benchmark = Some(all);
+        assert_eq!(speedup(&report).value, "7.00x");
+    }
+}

@@ -78,6 +78,13 @@ mod tests {
     use crate::sample::{Sample, Shape, report};
 
     #[test]
+    fn numbers_that_nobody_reads_are_null() {
+        let mut json = String::new();
+        list(&mut json, [2.4, -999_999_999.0, 1e9, f64::INFINITY, f64::NAN].into_iter());
+        assert_eq!(json, "[2,-999999999,null,null,null],");
+    }
+
+    #[test]
     fn the_numbers_are_json_in_the_order_of_the_table() {
         let shape = Shape { groups: 2, chains: 2, draws: 80, truth: true, divergences: false };
         let mut report = report(&Sample::new(shape), shape);

@@ -128,6 +128,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_table_of_more_than_thirty_rows_has_a_frame() {
+        let framed = |rows: usize| {
+            let rows: Vec<Vec<String>> = (0..rows).map(|row| vec![row.to_string()]).collect();
+            let column = Column { name: "row", unit: "", title: "", key: None };
+            of_words("rows", &[column], &rows, &[]).into_string().contains("wide framed")
+        };
+        assert_eq!([1, 30, 31].map(framed), [false, false, true]);
+    }
+
+    #[test]
     fn numbers_have_units_and_words_do_not() {
         for cell in [
             "1",

@@ -16,6 +16,8 @@ mod front;
 mod grid;
 mod label;
 mod loo_pit;
+#[cfg(test)]
+mod on_record;
 mod pair;
 mod palette;
 mod panel;

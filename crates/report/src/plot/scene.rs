@@ -160,7 +160,8 @@ impl Scene {
     }
 }
 
-/// Lists the flaws that a reader would stumble over: texts outside the picture, and texts on top of each other.
+/// Lists the flaws that a reader would stumble over: texts outside the picture, and texts on top of each other; and says
+/// so if the picture is not the one [on record](super::on_record).
 #[cfg(test)]
 pub(crate) fn flaws(scene: &Scene) -> Vec<String> {
     let texts: Vec<&Text> = scene
@@ -171,7 +172,7 @@ pub(crate) fn flaws(scene: &Scene) -> Vec<String> {
             _ => None,
         })
         .collect();
-    let mut flaws = Vec::new();
+    let mut flaws = Vec::from_iter(super::on_record::changed(scene));
     for (i, a) in texts.iter().enumerate() {
         let ((left, top), (right, bottom)) = a.bounds();
         if left < 0.0 || top < 0.0 || right > scene.width || bottom > scene.height {

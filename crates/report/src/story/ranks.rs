@@ -18,7 +18,7 @@ pub(super) fn counts(values: &[f64], draws: usize) -> Vec<Vec<u32>> {
     for equal in order.chunk_by(|a, b| a.0 == b.0) {
         // Ranks from 0; twice the mean rank is a whole number.
         let twice = 2 * before + equal.len() - 1;
-        let bin = (twice * BINS / (2 * values.len())).min(BINS - 1);
+        let bin = twice * BINS / (2 * values.len());
         for &(_, place) in equal {
             counts[place / draws][bin] += 1;
         }

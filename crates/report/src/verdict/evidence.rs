@@ -427,6 +427,18 @@ mod tests {
     }
 
     #[test]
+    fn only_what_a_test_double_did_is_said_to_be_of_one() {
+        let parameters = [parameter("mu_pop")];
+        let said = |test_double| {
+            let gpu = Measured::Value("0: some device".to_owned());
+            let verdict = Evidence { gpu, test_double, ..without_gpu(&parameters) }.verdict();
+            let said = verdict.rows.into_iter().filter(|row| row.value.contains("on a test double"));
+            said.map(|row| row.id).collect::<Vec<_>>()
+        };
+        assert_eq!((said(true), said(false)), (vec!["P0.1".to_owned()], vec![]));
+    }
+
+    #[test]
     fn every_row_is_judged() {
         let parameters = [parameter("mu_pop")];
         let verdict = without_gpu(&parameters).verdict();

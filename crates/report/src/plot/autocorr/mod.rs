@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn every_shape_is_drawn_without_flaws() {
-        for (panels, chains, phi) in [(1, 1, 0.3), (3, 4, 0.9), (9, 4, -0.9), (9, 64, 0.5), (2, 12, 0.999)] {
+        for (panels, chains, phi) in
+            [(1, 1, 0.3), (1, 8, 0.0), (1, 9, 0.0), (3, 4, 0.9), (9, 4, -0.9), (9, 64, 0.5), (2, 12, 0.999)]
+        {
             sound("autocorrelation", plot("mu_group", panels, chains, 300, phi).scene());
         }
         sound("long names", plot(&"a_very_long_name".repeat(9), 5, 2, 300, 0.2).scene());
@@ -129,7 +131,10 @@ mod tests {
 
     #[test]
     fn nothing_to_draw_says_what_is_missing() {
-        let error = plot("x", 0, 0, 0, 0.0).scene().unwrap_err();
-        assert!(matches!(error, ReportError::Empty { missing: "a variable with draws", .. }), "{error}");
+        let without_draws = AutocorrPlot { draws: 0, ..plot("x", 1, 2, 8, 0.0) };
+        for none in [plot("x", 0, 0, 0, 0.0), plot("x", 0, 0, 8, 0.0), without_draws] {
+            let error = none.scene().unwrap_err();
+            assert!(matches!(error, ReportError::Empty { missing: "a variable with draws", .. }), "{error}");
+        }
     }
 }

@@ -12,8 +12,8 @@ use crate::format::{count, significant};
 
 /// More chains than this have no strip of their own.
 const MOST_STRIPS: usize = 16;
-/// More chains than this are not told apart by colour in the key.
-const MOST_KEYS: usize = 8;
+/// More chains than this are not told apart by colour in the key: it has no room for eight.
+const MOST_KEYS: usize = 7;
 
 const CAPTION: &str =
     "Where the draws of each chain stand among the draws of all; chains that draw from the same distribution are flat.";
@@ -87,7 +87,7 @@ mod tests {
         let [Shape::Text(chains), Shape::Line { points, .. }, ..] = &scene.shapes[..] else {
             panic!("{:?}", scene.shapes)
         };
-        assert_eq!(chains.text, "9 chains, the first at the top");
+        assert_eq!(chains.text, "8 chains, the first at the top");
         assert!((points[0].0 - (chains.bounds().1.0 + 28.0)).abs() < 1e-9, "{points:?}");
     }
 }

@@ -47,7 +47,8 @@ fn the_band_is_wider_where_draws_resemble_their_neighbours() {
 
 #[test]
 fn every_shape_is_drawn_without_flaws() {
-    for count in [1, 4, 12, 64] {
+    // Seven chains have a key, sixteen a strip each.
+    for count in [1, 4, 7, 8, 12, 16, 17, 64] {
         for panels in [1, 3, 9] {
             sound("ranks", plot("mu_group", panels, &chains(count, 200)).scene());
         }

@@ -4,6 +4,7 @@ use super::*;
 use crate::error::ReportError;
 use crate::plot::{Plot, sound};
 use crate::sample::{Sample, Shape};
+use octopus_diag::limits;
 
 fn sample(groups: usize, chains: usize, draws: usize) -> Sample {
     Sample::new(Shape { groups, chains, draws, truth: false, divergences: false })
@@ -46,6 +47,17 @@ fn only_parameters_with_a_row_and_superchains() {
 }
 
 #[test]
+fn labels_name_the_parameters_of_the_first_draws_as_those_of_all() {
+    let mut sample = sample(2, 2, 40);
+    sample
+        .posterior
+        .coords
+        .insert("group".to_owned(), octopus_trace::Labels::Strings(vec!["a".to_owned(), "b".to_owned()]));
+    let names = HashSet::from(["mu_pop"]);
+    assert_eq!(variables(&sample.posterior, &names).coords, sample.posterior.coords);
+}
+
+#[test]
 fn every_shape_is_drawn_without_flaws() {
     for (groups, chains, draws) in [(1, 1, 60), (3, 4, 60), (500, 4, 40), (3, 64, 20), (2, 2, 4)] {
         sound("convergence", plot(&sample(groups, chains, draws)).scene());
@@ -61,6 +73,21 @@ fn every_shape_is_drawn_without_flaws() {
     sound("odd values of few", odd.scene());
     odd.parameters.iter_mut().for_each(|one| one.rhat.fill(f64::NAN));
     sound("not defined", odd.scene());
+    // Six parameters have a key; a thousand is 1e3 on the axis.
+    let mut six = plot(&sample(2, 4, 60));
+    assert_eq!(six.parameters.len(), 7);
+    sound("one too many for a key", six.scene());
+    six.parameters.truncate(6);
+    for one in &mut six.parameters {
+        one.rhat.fill(limits::RHAT);
+        one.ess_bulk.fill(limits::ESS);
+        one.ess_tail.fill(limits::ESS);
+    }
+    sound("on the limits", six.scene());
+    six.parameters[0].rhat[0] = 1001.0;
+    sound("a thousand", six.scene());
+    six.parameters[0].rhat[0] = 10_001.0;
+    sound("ten thousand", six.scene());
     let drawn = format!("{:?}", odd.scene().unwrap().shapes);
     assert!(drawn.contains("\"not defined\"") && !drawn.contains("one chain has none"), "there are two chains");
 }
@@ -69,6 +96,8 @@ fn every_shape_is_drawn_without_flaws() {
 fn nothing_to_draw_says_what_is_missing() {
     let none = ConvergencePlot::from_posterior(&Dataset::default(), &[], None).unwrap();
     assert!(matches!(none.scene().unwrap_err(), ReportError::Empty { .. }));
+    let without_draws = ConvergencePlot { draws: vec![], ..plot(&sample(1, 2, 40)) };
+    assert!(matches!(without_draws.scene().unwrap_err(), ReportError::Empty { .. }));
     let error = plot(&sample(1, 2, 3)).scene().unwrap_err().to_string();
     assert!(error.contains("four draws"), "{error}");
 }

@@ -62,6 +62,10 @@ fn every_shape_is_drawn_without_flaws() {
     plot.panels[0].name = "a_very_long_name".repeat(9);
     sound("odd values", plot.scene());
     sound("odd values", EssRegionsPlot::quantiles(&odd.posterior, &odd.summary).scene());
+    let Sample { posterior, summary, .. } = sample(1, 2, 60);
+    let mut just_enough = EssRegionsPlot::intervals(&posterior, &summary);
+    just_enough.least = just_enough.panels[0].ess[0].2;
+    sound("just enough", just_enough.scene());
 }
 
 #[test]
@@ -74,4 +78,8 @@ fn nothing_to_draw_says_what_is_missing() {
     ] {
         assert!(matches!(scene.unwrap_err(), ReportError::Empty { missing: "a variable with draws", .. }));
     }
+    let one = sample(1, 1, 40);
+    let mut plot = EssEvolutionPlot::from_posterior(&one.posterior, &one.summary);
+    plot.draws.clear();
+    assert!(matches!(plot.scene().unwrap_err(), ReportError::Empty { .. }));
 }

@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn from_one_to_many_observations() {
-        for pit in [vec![0.3], vec![0.5; 40], even(8), even(1003), vec![0.0, 1.0, f64::NAN], even(25_000)] {
+        for pit in [vec![0.3], vec![0.5; 40], even(8), even(1003), vec![0.0, 1.0, f64::NAN], even(20_000), even(20_001)]
+        {
             assert_eq!(flaws(&LooPitPlot { pit }.scene().unwrap()), [""; 0]);
         }
         let error = LooPitPlot { pit: vec![f64::NAN] }.png().unwrap_err().to_string();

@@ -88,7 +88,7 @@ impl PerformancePlot {
 fn decades(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let (low, high) = super::axis::extent(values.into_iter().filter(|v| *v > 0.0))?;
     let first = (low * 0.8).log10().floor();
-    Some((10f64.powf(first), 10f64.powf(high.log10().ceil().max(first + 1.0))))
+    Some((10f64.powf(first), 10f64.powf(high.log10().ceil())))
 }
 
 impl Benchmark {

@@ -101,6 +101,12 @@ mod tests {
             let (low, high) = panel(Some(truth)).range();
             assert_eq!(low < truth && truth < high, near, "{truth}");
         }
+        // Ten times as wide.
+        for (truth, near) in [(-14.0, true), (-16.0, false), (24.0, true), (26.0, false)] {
+            let draws = panel(None).draws.iter().map(|x| 10.0 * x).collect();
+            let (low, high) = PosteriorPanel { draws, hdi89: (0.5, 9.4), ..panel(Some(truth)) }.range();
+            assert_eq!(low < truth && truth < high, near, "{truth}");
+        }
         assert_eq!(PosteriorPanel { draws: vec![], hdi89: (f64::NAN, f64::NAN), ..panel(None) }.range(), (0.0, 1.0));
     }
 }

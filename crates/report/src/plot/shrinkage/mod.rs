@@ -110,8 +110,13 @@ mod tests {
             row.mean = mean;
             row
         };
-        let rows =
-            [row("mu", 3.0), row("mu_group[berlin]", 4.0), row("mu_group[none]", 5.0), row("mu_group[rome]", 6.0)];
+        let rows = [
+            row("mu", 3.0),
+            row("mu_group_sd]", 9.0),
+            row("mu_group[berlin]", 4.0),
+            row("mu_group[none]", 5.0),
+            row("mu_group[rome]", 6.0),
+        ];
         let plot = ShrinkagePlot::from_summary("mu_group", &rows, &[1.0, 10.0, 2.0], &[0, 2, 0], Some(3.0));
         let found: Vec<_> = plot.groups.iter().map(|g| (g.label.as_str(), g.raw, g.mean, g.size)).collect();
         assert_eq!(found, [("berlin", 1.5, 4.0, 2), ("rome", 10.0, 6.0, 1)]);
@@ -127,7 +132,8 @@ mod tests {
 
     #[test]
     fn from_one_to_ten_thousand_groups_and_odd_values() {
-        for n in [1, 3, 100, 1003, 10_000] {
+        // Twelve groups are named at most, 1500 are points.
+        for n in [1, 3, 12, 13, 100, 1003, 1500, 1501, 10_000] {
             let plot = plot(n);
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{n}");
             if n == 10_000 {

@@ -1,0 +1,41 @@
+//! What unit tests draw is on record, so that a change of drawing is noticed where each shape of a picture is drawn.
+//!
+//! After a change that is meant, look at the gallery (`tests/pictures`), then `PICTURES=accept cargo nextest run
+//! --cargo-profile tests -p octopus-report --lib` puts the pictures of the tests on record.
+
+use super::scene::Scene;
+use super::svg::svg;
+use sha2::{Digest, Sha256};
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+thread_local! {
+    /// The number of pictures that this test has drawn.
+    static DRAWN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Returns what is wrong if the picture is not the one on record for this place in the test that runs.
+///
+/// The record is a file for each test, a line for each picture: the begin of the SHA-256 of its SVG.
+pub(crate) fn changed(scene: &Scene) -> Option<String> {
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| name.contains("::"))?;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plot/drawn").join(test.replace("::", "-") + ".txt");
+    let at = DRAWN.replace(DRAWN.get() + 1);
+    let hash = Sha256::digest(svg(scene))[..6].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let record = fs::read_to_string(&file).unwrap_or_default();
+    if std::env::var_os("PICTURES").is_some_and(|word| word == "accept") {
+        let mut kept = record.lines().take(at).fold(String::new(), |kept, line| kept + line + "\n");
+        let _ = writeln!(kept, "{hash}");
+        fs::write(&file, kept).unwrap();
+        return None;
+    }
+    let drawn = record.lines().nth(at);
+    (drawn != Some(&hash)).then(|| {
+        format!(
+            "picture {at} of {test} is {hash}, on record is {drawn:?}: look at it, then accept it with PICTURES=accept"
+        )
+    })
+}
