@@ -182,6 +182,12 @@ mod tests {
     }
 
     #[test]
+    fn zero_has_no_minus() {
+        let labels: Vec<String> = even_ticks(-1e-12, 0.2, 1.0, -1).into_iter().map(|tick| tick.label).collect();
+        assert_eq!(labels, ["0.0", "0.1", "0.2"]);
+    }
+
+    #[test]
     fn an_empty_range_is_widened() {
         let ends = |axis: Axis| (axis.low, axis.high);
         assert_eq!(ends(Axis::linear((500.0, 500.0), 0.0, 1.0)), (499.5, 500.5));

@@ -91,6 +91,20 @@ mod tests {
     }
 
     #[test]
+    fn elements_are_shown_where_there_is_no_scalar() {
+        use crate::sample::{Sample, Shape};
+        let shape = Shape { groups: 2, chains: 2, draws: 40, truth: false, divergences: false };
+        let Sample { posterior, summary, .. } = Sample::new(shape);
+        let names = |summary: &[SummaryRow]| {
+            let plot = PosteriorPlot::from_posterior(&posterior, summary);
+            plot.panels.into_iter().map(|panel| panel.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&summary), ["mu_pop", "sigma_pop", "sigma_obs"]);
+        let elements: Vec<SummaryRow> = summary.into_iter().filter(|row| row.is_element()).collect();
+        assert_eq!(names(&elements), ["z[0]", "z[1]", "mu_group[0]", "mu_group[1]"]);
+    }
+
+    #[test]
     fn the_range_takes_in_a_truth_that_is_near() {
         let (low, high) = panel(Some(1.5)).range();
         assert!(low < 0.0 && high > 1.5);
@@ -99,6 +113,12 @@ mod tests {
         // The draws are nearly 1 from end to end: near is within one and a half of that.
         for (truth, near) in [(-1.4, true), (-1.6, false), (2.4, true), (2.6, false)] {
             let (low, high) = panel(Some(truth)).range();
+            assert_eq!(low < truth && truth < high, near, "{truth}");
+        }
+        // The same far from 0.
+        for (truth, near) in [(48.6, true), (48.4, false), (52.4, true), (52.6, false)] {
+            let draws = panel(None).draws.iter().map(|x| 50.0 + x).collect();
+            let (low, high) = PosteriorPanel { draws, hdi89: (50.05, 50.94), ..panel(Some(truth)) }.range();
             assert_eq!(low < truth && truth < high, near, "{truth}");
         }
         // Ten times as wide.
