@@ -54,4 +54,16 @@ mod tests {
             assert_eq!(interval(drawn, total, marked, 0.99), expected, "{drawn} {total} {marked}");
         }
     }
+    /// By whole numbers: `math.comb` of Python, summed up to the tails. The last is a tie, half on either side.
+    #[test]
+    fn as_counted() {
+        for (drawn, total, marked, coverage, expected) in [
+            (20, 60, 25, 0.75, (6, 10)),
+            (8, 40, 20, 0.75, (3, 5)),
+            (5000, 20_000, 5000, 0.75, (1220, 1281)),
+            (1, 2, 1, 0.0, (0, 1)),
+        ] {
+            assert_eq!(interval(drawn, total, marked, coverage), expected, "{drawn} {total} {marked}");
+        }
+    }
 }
