@@ -89,7 +89,7 @@ impl NutsRestart {
 }
 
 /// One of the two kernels.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NutsEntry {
     Run,
     Restart,
@@ -181,6 +181,9 @@ impl NutsKernels {
         fits("format of the data", data.format())?;
         fits("format of the geometry", geometry.format())?;
         fits("format of the chains", chains.format())?;
+        if entry == NutsEntry::Restart {
+            slot.expect_placed(launch)?;
+        }
         slot.prepare(chains, launch)?;
         self.functions.queue(entry, stream.raw(), launch, data, geometry, chains, slot)
     }

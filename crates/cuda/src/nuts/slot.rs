@@ -21,13 +21,16 @@ pub struct NutsSlot {
     chains: usize,
     /// Chains of the launch that it is laid out for.
     launched: usize,
+    /// Chains whose points are where a restart of so many reads them.
+    placed: usize,
     dim: usize,
     format: NutsFormat,
 }
 
 impl NutsSlot {
-    /// Makes room for launches of `capacity` iterations of all chains, or more of fewer chains ([`Self::most_iterations`]): on the
-    /// device with the points of windows, on the host with them only if they are to be fetched.
+    /// Makes room for launches of `capacity` iterations of all chains, or more of fewer chains
+    /// ([`Self::most_iterations`]): on the device with the points of windows, on the host with them only if they are to
+    /// be fetched.
     ///
     /// Memory of the host is the expensive side: a driver takes some 0.3 ms to lock 1 MiB.
     ///
@@ -53,6 +56,7 @@ impl NutsSlot {
             end: 0,
             chains,
             launched: 0,
+            placed: 0,
             dim,
             format,
         })
@@ -105,7 +109,8 @@ impl NutsSlot {
         self.format.element
     }
 
-    /// Puts the points of the first chains in the sampler's coordinates, `chains x dim`, where a restart reads them.
+    /// Puts the points of the first chains in the sampler's coordinates, `chains x dim`, where a restart of these chains
+    /// reads them.
     ///
     /// # Errors
     /// [`CudaError::LengthMismatch`] for more chains than there is room for; and when the copy or any work before failed.
@@ -120,7 +125,20 @@ impl NutsSlot {
         self.format.element.encode(positions.iter().copied(), &mut bytes);
         // The same place whatever the number of iterations.
         let start = plan(self.format, chains, self.dim, 0, false).map_or(usize::MAX, |plan| plan.end_positions);
-        self.memory.copy_range_from(start, &bytes)
+        self.memory.copy_range_from(start, &bytes)?;
+        self.placed = chains;
+        Ok(())
+    }
+
+    /// Refuses to restart other chains than those whose points are here: how many they are decides where their points
+    /// are read.
+    pub(super) fn expect_placed(&self, launch: &NutsLaunch) -> Result<(), CudaError> {
+        let (found, expected) = (self.placed, launch.chains as usize);
+        if found == expected {
+            return Ok(());
+        }
+        let operation = format!("restarting {expected} chains");
+        Err(CudaError::LengthMismatch { operation, what: "the slot (chains placed)", expected, found })
     }
 
     /// Lays the slot out for a launch.
@@ -156,7 +174,8 @@ impl NutsSlot {
         (self.points, self.end) = (plan.points, plan.end);
         self.regions = plan.sets.pop().unwrap_or_default();
         self.regions.window = window;
-        self.launched = running;
+        // A launch leaves points there, too.
+        (self.launched, self.placed) = (running, running);
         Ok(())
     }
 
@@ -164,11 +183,16 @@ impl NutsSlot {
     /// and there are any.
     ///
     /// # Errors
-    /// When the driver fails.
+    /// [`CudaError::LengthMismatch`] for points that there is no room for on the host; and when the driver fails.
     pub fn fetch(&mut self, stream: &Stream, points: bool) -> Result<(), CudaError> {
-        let Some(host) = self.host.take() else { return Ok(()) };
         let all = points && !self.regions.window.is_empty();
         let end = if all { self.end } else { self.points };
+        if end > self.host_bytes {
+            let operation = "fetching the points of a window".to_owned();
+            let (what, found) = ("the slot (bytes on the host)", self.host_bytes);
+            return Err(CudaError::LengthMismatch { operation, what, expected: end, found });
+        }
+        let Some(host) = self.host.take() else { return Ok(()) };
         self.copy = Some(self.memory.download(0..end, host, stream)?);
         Ok(())
     }

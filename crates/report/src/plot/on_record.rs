@@ -16,6 +16,11 @@ thread_local! {
     static DRAWN: Cell<usize> = const { Cell::new(0) };
 }
 
+/// Returns the begin of the SHA-256 of `bytes`, in hexadecimal digits.
+pub(crate) fn begin_of_hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Returns what is wrong if the picture is not the one on record for this place in the test that runs.
 ///
 /// The record is a file for each test, a line for each picture: the begin of the SHA-256 of its SVG.
@@ -24,7 +29,7 @@ pub(crate) fn changed(scene: &Scene) -> Option<String> {
     let test = thread.name().filter(|name| name.contains("::"))?;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plot/drawn").join(test.replace("::", "-") + ".txt");
     let at = DRAWN.replace(DRAWN.get() + 1);
-    let hash = Sha256::digest(svg(scene))[..6].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hash = begin_of_hash(svg(scene).as_bytes());
     let record = fs::read_to_string(&file).unwrap_or_default();
     if std::env::var_os("PICTURES").is_some_and(|word| word == "accept") {
         let mut kept = record.lines().take(at).fold(String::new(), |kept, line| kept + line + "\n");

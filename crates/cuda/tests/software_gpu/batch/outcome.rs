@@ -3,7 +3,7 @@
 use super::data_sets::{DataSet, MAX_DEPTH, MOST_RANK, format, given, module};
 use octopus_cuda::{
     Context, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsChain, NutsChains,
-    NutsData, NutsGeometry, NutsKernels, NutsOutput, NutsRestart, NutsSlot, Stream,
+    NutsData, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput, NutsRestart, NutsSlot, Stream,
 };
 use octopus_density::gpu::Precision;
 
@@ -60,8 +60,11 @@ pub(super) fn alone(context: &Context, precision: Precision, shape: [u32; 2], se
         let mut chains = NutsChains::new(context, format, set.chains(), set.dim(), MAX_DEPTH).unwrap();
         let mut slot = NutsSlot::new(context, &chains, 16, true).unwrap();
         chains.set_states(&set.states).unwrap();
-        slot.place(&set.points).unwrap();
         let search = NutsRestart::Search;
+        // Of which chains the points are decides where they are.
+        let refused = kernels.restart(&stream, search, &set.launches[0], &data, &geometry, &mut chains, &mut slot);
+        assert!(refused.unwrap_err().to_string().contains("chains placed"));
+        slot.place(&set.points).unwrap();
         kernels.restart(&stream, search, &set.launches[0], &data, &geometry, &mut chains, &mut slot).unwrap();
         let restarted = chains.states(set.chains()).unwrap();
         let launches = set.launches.each_ref().map(|launch| {
@@ -69,6 +72,15 @@ pub(super) fn alone(context: &Context, precision: Precision, shape: [u32; 2], se
             slot.fetch(&stream, true).unwrap();
             Outcome::read(&slot.wait().unwrap(), launch.chains as usize, set.dim())
         });
+        let all = |launch: &&NutsLaunch| launch.chains as usize == set.chains() && !launch.window.is_empty();
+        for launch in set.launches.iter().filter(all) {
+            let mut no_points = NutsSlot::new(context, &chains, launch.iterations as usize, false).unwrap();
+            kernels.run(&stream, launch, &data, &geometry, &mut chains, &mut no_points).unwrap();
+            let refused = no_points.fetch(&stream, true).unwrap_err().to_string();
+            assert!(refused.contains("bytes on the host"), "{refused}");
+            no_points.fetch(&stream, false).unwrap();
+            no_points.wait().unwrap();
+        }
         Story { restarted, launches }
     };
     sets.iter().map(one).collect()
