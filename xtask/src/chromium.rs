@@ -1,8 +1,7 @@
 //! The browser of the test that opens the report's page: installed where that takes no question.
 
-use crate::run;
+use crate::run::{self, is_root, on_path};
 use std::env;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The variable in which a browser can be named.
@@ -27,26 +26,5 @@ pub(crate) fn ensure() {
     let installed = run::status(&mut install).is_ok_and(|status| status.success());
     if !(installed && on_path("chromium")) {
         eprintln!("xtask: chromium was not installed: the test of the report's page will be SKIPPED");
-    }
-}
-
-fn on_path(name: &str) -> bool {
-    let paths = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&paths).any(|folder| Path::new(&folder).join(name).is_file())
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output();
-    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_are_found_by_name() {
-        assert!(on_path("sh") || cfg!(windows));
-        assert!(!on_path("a-browser-that-nobody-has"));
     }
 }

@@ -17,6 +17,7 @@ mod record;
 mod rehearse;
 mod run;
 mod seeds;
+mod setup;
 mod skipped;
 mod test;
 mod tidy;
@@ -32,6 +33,7 @@ const USAGE: &str = "\
 usage: cargo xtask <task> [arguments]
 
 tasks:
+  setup                            what this machine has and lacks, with the commands for it; changes nothing
   validate [args]                  build in release and run `octopus validate args`
   test [--no-python] [filter ...]  all tests, in release; doctests too unless filtered
   bench [args]                     criterion benchmarks; args go to criterion
@@ -80,6 +82,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
             Err(message) => Ok(misuse(&message)),
         },
         ("bench", _) => bench::run(&root, arguments),
+        ("setup", []) => Ok(setup::run(&root)),
         ("ptx", _) => match ptx::Mode::parse(arguments) {
             Ok(mode) => ptx::run(&root, mode),
             Err(message) => Ok(misuse(&message)),
@@ -100,7 +103,7 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
         ("tidy", []) => tidy::run(&root),
         ("ci", []) => ci::run(&root),
         ("bundle" | "accept", [_, second, ..]) => Ok(misuse(&format!("{task} takes one folder, got also {second:?}"))),
-        ("nightly" | "tidy" | "ci" | "record" | "rehearse" | "outside", [first, ..]) => {
+        ("nightly" | "tidy" | "ci" | "record" | "rehearse" | "outside" | "setup", [first, ..]) => {
             Ok(misuse(&format!("{task} takes no argument, got {first:?}")))
         }
         ("help" | "-h" | "--help", _) => {

@@ -52,6 +52,18 @@ pub(crate) fn cargo_has(root: &Path, name: &str) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
+/// Whether a program of this name is on `PATH`.
+pub(crate) fn on_path(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(name).is_file())
+}
+
+/// Whether this user is root, who needs no `sudo`.
+pub(crate) fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
+}
+
 /// Runs `command` to its end.
 ///
 /// # Errors
@@ -143,6 +155,12 @@ mod tests {
         let mut command = Command::new("/somewhere/bin/cargo");
         command.args(["doc", "--bench", "*"]).env("RUSTDOCFLAGS", "-D warnings").env_remove("GONE");
         assert_eq!(show(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --bench '*'");
+    }
+
+    #[test]
+    fn programs_are_found_by_name() {
+        assert!(on_path("sh") || cfg!(windows));
+        assert!(!on_path("a-program-that-nobody-has"));
     }
 
     #[test]

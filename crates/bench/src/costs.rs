@@ -11,7 +11,6 @@ use octopus_device::{
 use octopus_diag::{TableLook, TextColumn, text_table};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// What was measured, and where it is kept.
 #[derive(Debug)]
@@ -41,16 +40,12 @@ pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<M
         None => CostsCache::of_user().map_err(BenchError::NoCache)?,
     };
     let key = CostsKey::of_device(ordinal, device.driver.as_deref()).map_err(of_cuda)?;
-    let (config, runs) = if device.test_double { (of_the_double(), Runs::of_the_double()) } else { Default::default() };
+    let (config, runs) =
+        if device.test_double { (CostsConfig::of_the_double(), Runs::of_the_double()) } else { Default::default() };
     let mut device_costs = measure_costs(ordinal, key, &config).map_err(of_array)?;
     runs.record(&mut device_costs, Device::Cuda(ordinal), say)?;
     let file = cache.store(&device_costs)?;
     Ok(MeasuredCosts { device, file, device_costs })
-}
-
-/// Returns settings for the software GPU. They are just enough to run the code, since its times say nothing.
-fn of_the_double() -> CostsConfig {
-    CostsConfig { elements: (256, 16_384), sides: (8, 32), samples: 3, sample_time: Duration::from_micros(100) }
 }
 
 fn text(device: &DeviceIdentity, device_costs: &DeviceCosts) -> String {

@@ -36,6 +36,7 @@ mod quality;
 pub mod runs;
 pub mod sampler;
 mod tiny_run;
+pub mod warm;
 
 pub use error::BenchError;
 pub use quality::Quality;

@@ -14,7 +14,7 @@ mod validate;
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
     DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
-    DeviceSamplerArgs, DeviceWatchArgs,
+    DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
 };
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, SampleArgs, SamplerArgs};
@@ -61,6 +61,9 @@ pub(crate) struct LogArgs {
     /// Write all that is told into this file too, one JSON object a line
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) log_file: Option<PathBuf>,
+    /// Write what was done when into this file, for Perfetto, chrome://tracing or `octopus plot`
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
 }
 
 /// Options of every command.
@@ -280,9 +283,9 @@ pub(crate) struct CompareArgs {
     /// The relative difference allowed of a standard deviation
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub(crate) max_sd: f64,
-    /// How often two runs of one posterior may be called different by chance; not of reports
-    #[arg(long, value_name = "P", default_value_t = 0.001)]
-    pub(crate) alpha: f64,
+    /// How often two runs of one posterior may be called different by chance; not of reports [default: 0.001]
+    #[arg(long, value_name = "P")]
+    pub(crate) alpha: Option<f64>,
 }
 
 /// `octopus loo`
@@ -319,15 +322,16 @@ pub(crate) enum Weights {
 /// `octopus plot`
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// The trace.
-    #[arg(help = format!("A run folder; {READ_IN_SHORT}"), value_name = "TRACE", required = true, num_args = 1..)]
+    /// The trace, or a profile.
+    #[arg(help = format!("A run folder; {READ_IN_SHORT}; the file of --profile"), value_name = "TRACE", required = true,
+          num_args = 1..)]
     pub(crate) trace: Vec<PathBuf>,
     /// The folder for the pictures; those in it are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Which pictures [default: all that the trace has what is needed for]
     #[arg(long, value_parser = pictures(), value_delimiter = ',')]
-    pub(crate) kind: Vec<Picture>,
+    pub(crate) kind: Vec<PlotKind>,
     /// Only these variables or elements; `*` stands for anything [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) var: Vec<String>,
@@ -336,11 +340,28 @@ pub(crate) struct PlotArgs {
     pub(crate) format: Vec<PictureFormat>,
 }
 
+/// What `octopus plot` draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlotKind {
+    /// A picture of a trace.
+    OfTrace(Picture),
+    /// The picture of a profile.
+    Profile,
+}
+
+/// The name of [`PlotKind::Profile`].
+pub(crate) const PROFILE: &str = "profile";
+
 /// A parser of pictures by their names.
-fn pictures() -> impl TypedValueParser<Value = Picture> {
+fn pictures() -> impl TypedValueParser<Value = PlotKind> {
     let names = Picture::all().map(|picture| PossibleValue::new(picture.name()).help(picture.about()));
-    PossibleValuesParser::new(names.collect::<Vec<_>>())
-        .try_map(|name| Picture::named(&name).ok_or_else(|| format!("no picture is called {name}")))
+    let profile = PossibleValue::new(PROFILE).help("What a command did when, from the file of --profile");
+    PossibleValuesParser::new(names.chain([profile]).collect::<Vec<_>>()).try_map(|name| {
+        if name == PROFILE {
+            return Ok(PlotKind::Profile);
+        }
+        Picture::named(&name).map(PlotKind::OfTrace).ok_or_else(|| format!("no picture is called {name}"))
+    })
 }
 
 /// A file format of pictures.

@@ -312,6 +312,7 @@ impl RunConfig {
     ) -> Result<Option<StrategyPlan>> {
         let Some(draws_given) = self.auto else { return Ok(None) };
         let wanted = DrawsWanted::new(&self.sampler, &self.goal, draws_given);
+        machine.learn_for_strategy(model, &cost(&self.sampler))?;
         let plan = plan(
             &self.sampler,
             wanted,

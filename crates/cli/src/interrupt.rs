@@ -1,9 +1,15 @@
-//! Ctrl-C (SIGINT), SIGTERM and SIGHUP: the first one asks the program to stop, a second one ends it at once.
+//! Ctrl-C (SIGINT), SIGTERM and SIGHUP, and files that grow beyond their limit (`ulimit -f`).
+//!
+//! A command that listens is asked to stop by the first signal and ends at the second; any other command ends at the
+//! first. Whichever it is, no half-written file stays.
 
 use anyhow::{Context, Result};
+use octopus_files::remove_unfinished;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Whether the command listens.
+static LISTENS: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<()> = OnceLock::new();
 
@@ -11,22 +17,33 @@ static INSTALLED: OnceLock<()> = OnceLock::new();
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interrupt(&'static AtomicBool);
 
-impl Interrupt {
-    /// Installs the handler. From then on Ctrl-C (SIGINT, and SIGTERM and SIGHUP of batch systems) sets a flag instead
-    /// of ending the process. A second one ends the process as if it were killed; the last checkpoint stays good.
-    ///
-    /// # Errors
-    /// When the system refuses the handler.
-    pub(crate) fn install() -> Result<Self> {
-        if INSTALLED.set(()).is_ok() {
-            ctrlc::set_handler(|| {
-                if ASKED.swap(true, Ordering::Relaxed) {
-                    std::process::exit(130);
-                }
-            })
-            .context("cannot listen for Ctrl-C")?;
+/// Installs the handlers, for a process that runs a command: SIGTERM and SIGHUP come from batch systems.
+///
+/// # Errors
+/// When the system refuses a handler.
+pub(crate) fn watch() -> Result<()> {
+    if INSTALLED.set(()).is_err() {
+        return Ok(());
+    }
+    // A file that grows beyond its limit is then an error of writing, and no longer the end of the process.
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default())
+        .context("cannot listen for files that are too large")?;
+    ctrlc::set_handler(|| {
+        if !LISTENS.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
+            remove_unfinished();
+            std::process::exit(130);
         }
-        Ok(Self(&ASKED))
+    })
+    .context("cannot listen for Ctrl-C")
+}
+
+impl Interrupt {
+    /// Listens: from then on the first Ctrl-C sets a flag instead of ending the process. A second one ends it as if it
+    /// were killed; the last checkpoint stays good.
+    pub(crate) fn listen() -> Self {
+        LISTENS.store(true, Ordering::Relaxed);
+        Self(&ASKED)
     }
 
     /// Returns a handle that tells what a test has put into `asked`; nothing listens for Ctrl-C.

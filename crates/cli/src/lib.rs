@@ -20,10 +20,12 @@ mod exit;
 mod interrupt;
 mod logging;
 mod output;
+mod profile;
 mod progress;
 
 use exit::Exit;
 use octopus_models::Registry;
+use profile::Profile;
 use std::ffi::OsString;
 
 /// Runs the command line `words` with these models, and returns the exit code that `octopus help` explains. The first
@@ -39,12 +41,23 @@ pub fn main(models: Registry, words: impl IntoIterator<Item = impl Into<OsString
             return u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8);
         }
     };
-    let listening = logging::start(cli.log.verbose, cli.log.log_file.as_deref());
-    let exit = listening.and_then(|()| commands::dispatch(cli)).unwrap_or_else(|error| {
+    let exit = dispatch(cli).unwrap_or_else(|error| {
         output::error(&error);
         exit::of_error(&error)
     });
     exit as u8
+}
+
+/// Runs a command, with the logging and the profile that were asked for.
+fn dispatch(cli: args::Cli) -> anyhow::Result<Exit> {
+    interrupt::watch()?;
+    let profile = cli.log.profile.as_deref().map(Profile::begin).transpose()?;
+    let writing = logging::start(cli.log.verbose, cli.log.log_file.as_deref(), profile.as_ref())?;
+    let exit = commands::dispatch(cli);
+    // The profile is complete once the guard is dropped.
+    drop(writing);
+    let kept = profile.map_or(Ok(()), Profile::keep);
+    exit.and_then(|exit| kept.map(|()| exit))
 }
 
 /// Reports panics as usual, except those of libraries that read a damaged file: these become an error that names the

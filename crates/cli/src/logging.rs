@@ -3,6 +3,7 @@
 
 use crate::exit::UsageError;
 use crate::output;
+use crate::profile::Profile;
 use anyhow::{Context, Result};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,6 +12,7 @@ use std::sync::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Subscriber};
+use tracing_chrome::FlushGuard;
 use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt};
@@ -19,11 +21,11 @@ use tracing_subscriber::{EnvFilter, fmt};
 /// Crates that it does not name keep their warnings.
 const VARIABLE: &str = "RUST_LOG";
 
-/// Starts logging. Warnings go to stderr, with one `-v` also information, with two also details; the file gets details.
+/// Starts logging, and the profile where there is one; it is complete when the guard is dropped. Warnings go to stderr, with one `-v` also information, with two also details; the file gets details.
 ///
 /// # Errors
 /// When the file cannot be made, or the environment's filter is not valid.
-pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
+pub(crate) fn start(verbose: u8, file: Option<&Path>, profile: Option<&Profile>) -> Result<Option<FlushGuard>> {
     let filter = chosen(verbose, &std::env::var(VARIABLE).unwrap_or_default())?;
     let to_file = match file {
         Some(path) => {
@@ -32,9 +34,11 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<()> {
         }
         None => None,
     };
+    let (layer, guard) = profile.map(Profile::layer).unzip();
+    let layer = layer.map(|layer| layer.with_filter(LevelFilter::DEBUG));
     // In a process that calls the program twice, such as a test, logging has been started already.
-    let _ = tracing_subscriber::registry().with(ToStderr.with_filter(filter)).with(to_file).try_init();
-    Ok(())
+    let _ = tracing_subscriber::registry().with(layer).with(ToStderr.with_filter(filter)).with(to_file).try_init();
+    Ok(guard)
 }
 
 /// Returns the filter for stderr: that of the environment, or else, where its text is empty, that of `-v`.

@@ -4,7 +4,9 @@
 use crate::interrupt::Interrupt;
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use octopus_diag::counted;
 use octopus_runs::{Observer, Progress};
+use octopus_sampler::Strategy;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -83,8 +85,6 @@ impl Watcher {
             Display::Silent
         } else if std::io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let style = ProgressStyle::with_template("{prefix:<9} [{bar:30}] {pos}/{len}  {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
             Display::Bar(bar)
         } else {
             Display::Lines(Timer::of_line(quiet, now))
@@ -103,17 +103,42 @@ fn iterations(progress: &Progress<'_>) -> usize {
     progress.warm_up.unwrap_or(progress.config.tune) + progress.config.draws
 }
 
-/// Describes a session that has taken `elapsed` seconds so far.
+/// Describes a session that has taken `elapsed` seconds so far, with all that is known.
 fn describe(progress: &Progress<'_>, total: usize, elapsed: f64) -> String {
-    let Progress { config, first, done, tally, step_sizes, .. } = progress;
+    let Progress { tally, step_sizes, .. } = progress;
     let step_sizes = step_sizes();
     let step = step_sizes.iter().sum::<f64>() / step_sizes.len().max(1) as f64;
     let rate = tally.leapfrogs as f64 / elapsed.max(1e-9);
-    let left = seconds_left(elapsed, done - first, total - done);
-    format!(
-        "{} chains, {} divergences, step size {step:.3}, {rate:.1e} leapfrogs/s, {left:.0} s left",
-        config.chains, tally.divergences
-    )
+    let left = time_left(progress, total, elapsed);
+    format!("{}, step size {step:.3}, {rate:.1e} leapfrogs/s{left}", chains_and_divergences(progress))
+}
+
+fn chains_and_divergences(progress: &Progress<'_>) -> String {
+    let divergences = usize::try_from(progress.tally.divergences).unwrap_or(usize::MAX);
+    format!("{}, {}", counted(progress.config.chains, "chain"), counted(divergences, "divergence"))
+}
+
+/// Returns the time that is left, after a comma; nothing where nobody knows the end.
+fn time_left(progress: &Progress<'_>, total: usize, elapsed: f64) -> String {
+    if may_end_early(progress) {
+        return String::new();
+    }
+    format!(", {:.0} s left", seconds_left(elapsed, progress.done - progress.first, total - progress.done))
+}
+
+/// Returns whether the run is in a warm-up that ends when its chains agree, at an iteration that nobody knows.
+fn may_end_early(progress: &Progress<'_>) -> bool {
+    progress.warm_up.is_none() && progress.config.strategy == Strategy::ManyShort
+}
+
+/// Returns the look of the bar, which fits a terminal of 80 columns; without a known end there is no bar.
+fn style(progress: &Progress<'_>) -> ProgressStyle {
+    let template = if may_end_early(progress) {
+        "{prefix:<8} {pos}  {msg}"
+    } else {
+        "{prefix:<8} [{wide_bar}] {pos}/{len}  {msg}"
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
 }
 
 impl Observer for Watcher {
@@ -132,18 +157,20 @@ impl Observer for Watcher {
         }
         let (done, phase) = (progress.done, if progress.warm_up.is_none() { "warm-up" } else { "sampling" });
         let total = iterations(progress);
-        let text = describe(progress, total, self.begin.elapsed().as_secs_f64());
+        let elapsed = self.begin.elapsed().as_secs_f64();
         match &mut self.display {
             Display::Silent => {}
             Display::Bar(bar) => {
+                bar.set_style(style(progress));
                 bar.set_prefix(phase);
-                bar.set_message(text);
+                bar.set_message(chains_and_divergences(progress) + &time_left(progress, total, elapsed));
                 bar.set_length(total as u64);
                 bar.set_position(done as u64);
             }
             Display::Lines(timer) => {
                 *timer = Timer::of_line(false, Instant::now());
-                output::note(format!("{phase} {done}/{total}: {text}"));
+                let of_all = if may_end_early(progress) { String::new() } else { format!("/{total}") };
+                output::note(format!("{phase} {done}{of_all}: {}", describe(progress, total, elapsed)));
             }
         }
     }
@@ -183,6 +210,30 @@ mod tests {
         // Warm-up that has settled early leaves fewer iterations.
         assert_eq!(iterations(&begun), 600);
         assert_eq!(iterations(&Progress { warm_up: Some(150), ..begun }), 350);
+    }
+
+    #[test]
+    fn a_bar_fits_80_columns_and_a_warm_up_that_may_end_early_has_none() {
+        let tally = Tally { leapfrogs: 8000, sampling_leapfrogs: 0, divergences: 12_345 };
+        let told = |strategy, warm_up| {
+            let config =
+                SamplerConfig { strategy, chains: 16_384, tune: 100_000, draws: 20, ..SamplerConfig::default() };
+            let step_sizes = || vec![0.5];
+            let progress =
+                Progress { config: &config, first: 0, done: 50_000, warm_up, tally: &tally, step_sizes: &step_sizes };
+            let total = iterations(&progress);
+            let message = chains_and_divergences(&progress) + &time_left(&progress, total, 3600.0);
+            let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::hidden());
+            bar.set_style(style(&progress));
+            (may_end_early(&progress), message)
+        };
+        let (early, message) = told(Strategy::FourLong, None);
+        assert_eq!((early, message.as_str()), (false, "16384 chains, 12345 divergences, 3601 s left"));
+        // Prefix, numbers and spaces are 26 columns, so 10 are left for the bar.
+        assert!(message.len() + 26 + 10 <= 80);
+        let (early, message) = told(Strategy::ManyShort, None);
+        assert_eq!((early, message.as_str()), (true, "16384 chains, 12345 divergences"));
+        assert!(!told(Strategy::ManyShort, Some(50_000)).0);
     }
 
     #[test]

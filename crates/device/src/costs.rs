@@ -17,7 +17,7 @@
 //! | `array_exp_f32`, `array_exp_f64` | one element; stands for exp and ln | [`measure_costs`] |
 //! | `array_dot_f32`, `array_dot_f64` | one element; stands for all reductions | [`measure_costs`] |
 //! | `matmul_f32`, `matmul_f64` | one multiplication with its addition: `m k n` in all | [`measure_costs`] |
-//! | `nuts_leapfrog_...` | a leapfrog step of one chain; a launch is one of every chain | `octopus device measure` |
+//! | `nuts_leapfrog_...` | a leapfrog step of one chain; a launch is one of every chain | the first run that needs it, or `octopus device measure` |
 //! | others | as their owner says | [`DeviceCosts::record`] |
 //!
 //! The cost of `n` units in `l` launches is `l * fixed + n * per_unit` seconds. It holds where the work of a launch fills
@@ -34,6 +34,6 @@ mod work;
 pub use cache::{CostsCache, CostsCacheError, CostsMiss};
 pub use choice::{Choice, Prediction, Seconds, choose};
 pub use key::{CostsKey, kernels_fingerprint};
-pub use measure::{CostsConfig, measure_costs};
+pub use measure::{CostsConfig, costs_of_device, measure_costs};
 pub use model::{DeviceCosts, KernelCost, LinearCost, TransferCost};
 pub use work::{Work, WorkStep};

@@ -10,7 +10,7 @@
 //! | Does it compute, how fast, with the right bits | [`fitness`], [`exact_kernels`] on one [`DeviceIdentity`] |
 //! | The machine around it | [`HostInfo`]: CPU, memory, operating system, SIMD |
 //! | Which device a thread works on | [`Device`], its scope [`DeviceScope`], [`with_device`] |
-//! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`] |
+//! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`]; for arrays [`AutoDevice`] |
 //! | Numbers on a device | [`Array`], [`Matrix`]; the same operations over slices in [`cpu`] |
 //! | How long something takes | [`benchmark_device`] and its [`CallTiming`] |
 //! | What work costs on this machine | [`costs`]: [`measure_costs`], [`CostsCache`], [`choose`] |
@@ -70,7 +70,7 @@ pub use array::{Array, ArrayError, Engine, Matrix, Scalar, cpu};
 pub use check::CHECK_IDS;
 pub use costs::{
     Choice, CostsCache, CostsCacheError, CostsConfig, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost,
-    Prediction, Seconds, TransferCost, Work, WorkStep, choose, kernels_fingerprint, measure_costs,
+    Prediction, Seconds, TransferCost, Work, WorkStep, choose, costs_of_device, kernels_fingerprint, measure_costs,
 };
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};
@@ -83,7 +83,7 @@ pub use fitness::{
 pub use host::HostInfo;
 pub use load::DeviceLoad;
 pub use memory::{DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart};
-pub use monitor::{DeviceUsage, Monitor};
+pub use monitor::{DeviceUsage, LoadRange, LoadSummary, Monitor};
 pub use needs::Needs;
 pub use nvml::{ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, Throttle};
 pub use octopus_cuda::{Context as CudaContext, CudaError, PTX, limit_device_memory};
@@ -91,8 +91,8 @@ pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
 pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};
 pub use selection::{
-    Accelerators, ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, DeviceSet, Selection, SelectionError,
-    Source, Unusable, device_names, devices_named, resolve,
+    Accelerators, AutoDevice, ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, DeviceSet, Selection,
+    SelectionError, Source, Unusable, device_names, devices_named, resolve,
 };
 pub use timing::{BenchmarkClock, BenchmarkConfig, CallTiming, benchmark_device};
 pub use version::Version;

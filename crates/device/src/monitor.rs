@@ -1,8 +1,12 @@
 //! Measures what a run used of its device, for the run's record.
 
+mod watch;
+
 use crate::{ArrayError, Device};
 use octopus_cuda::{Context, CudaError};
 use serde::{Deserialize, Serialize};
+use watch::LoadWatch;
+pub use watch::{LoadRange, LoadSummary};
 
 /// Memory, kernels and copies of a run on one device; all zero on the CPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +31,10 @@ pub struct DeviceUsage {
     pub transfer_seconds: f64,
     /// Bytes copied in both directions.
     pub transferred_bytes: u64,
+    /// What the device was doing, by a look a second; `None` on the CPU, and of a run that was over before the first look
+    /// or whose device NVML does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSummary>,
 }
 
 impl DeviceUsage {
@@ -63,6 +71,7 @@ pub struct Monitor {
     device_name: String,
     context: Option<Context>,
     total_bytes: u64,
+    watch: Option<LoadWatch>,
 }
 
 impl Monitor {
@@ -73,12 +82,14 @@ impl Monitor {
     pub fn start(device: Device) -> Result<Self, ArrayError> {
         let failed = |source: CudaError| ArrayError::Cuda { device, source };
         let Some(context) = device.context().map_err(failed)? else {
-            return Ok(Self { device, device_name: device.to_string(), context: None, total_bytes: 0 });
+            return Ok(Self { device, device_name: device.to_string(), context: None, total_bytes: 0, watch: None });
         };
         let device_name = context.device().name().map_err(failed)?;
         let total_bytes = context.device().total_memory().map_err(failed)?;
+        let uuid = context.device().uuid().map_err(failed)?;
         context.reset_usage();
-        Ok(Self { device, device_name, context: Some(context), total_bytes })
+        let watch = Some(LoadWatch::start(uuid.to_string()));
+        Ok(Self { device, device_name, context: Some(context), total_bytes, watch })
     }
 
     /// Returns what was used since the start. It asks nothing of the device, so it answers after a device is lost, too.
@@ -95,6 +106,7 @@ impl Monitor {
             kernel_seconds: usage.measured_time.as_secs_f64(),
             transfer_seconds: (usage.upload_time + usage.download_time).as_secs_f64(),
             transferred_bytes: usage.uploaded_bytes + usage.downloaded_bytes,
+            load: self.watch.as_ref().map(LoadWatch::summary).filter(|load| load.looks > 0),
         }
     }
 }

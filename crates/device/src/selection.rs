@@ -5,11 +5,13 @@
 //! one device: several must be asked for.
 
 mod accelerators;
+mod automatic;
 mod chosen;
 mod devices;
 mod resolve;
 
 pub use accelerators::{Accelerators, Unusable};
+pub use automatic::AutoDevice;
 pub use chosen::{ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, Source};
 pub use devices::{DeviceSet, device_names, devices_named};
 pub use resolve::{Selection, SelectionError, resolve};

@@ -3,8 +3,8 @@
 mod software_gpu;
 
 use octopus_device::{
-    Accelerators, CostsCache, CostsConfig, CostsKey, CostsMiss, Device, DeviceChoice, KernelCost, LinearCost,
-    NoProvider, Probe, ScriptedProvider, SystemProvider, Work, measure_costs, resolve,
+    Accelerators, AutoDevice, CostsCache, CostsConfig, CostsKey, CostsMiss, Device, DeviceChoice, KernelCost,
+    LinearCost, NoProvider, Probe, ScriptedProvider, SystemProvider, Work, measure_costs, resolve,
 };
 use std::time::Duration;
 
@@ -139,5 +139,34 @@ fn hidden_devices_are_not_there() {
         let text = error.to_string();
         assert!(text.starts_with("--device cuda:1: no CUDA device can be used: "), "{text}");
         assert!(text.contains("100"), "{text}");
+    });
+}
+
+/// The first choice measures and keeps, the second program reads.
+#[test]
+fn arrays_have_their_device_without_a_command_before() {
+    software_gpu::run("arrays_have_their_device_without_a_command_before", "", || {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CostsCache::in_folder(folder.path());
+        let work = |units: f64| Work::new("a product").step("array_dot_f64", 1, units);
+        let mut first = AutoDevice::with_cache(cache.clone());
+        let chosen = first.for_work(&work(1000.0));
+        assert_eq!(chosen.device, Device::Cpu, "the software GPU is slower: {}", chosen.reason);
+        assert!(chosen.reason.contains("predicted"), "{}", chosen.reason);
+        let kept = cache.load_for_device(0, Some("550.90.07")).unwrap();
+        // Another program goes by what is kept.
+        let cost = |unit_seconds| LinearCost { fixed_seconds: 0.0, unit_seconds };
+        let mut other = octopus_device::DeviceCosts { startup_seconds: 1.0, ..kept };
+        other.record("array_dot_f64", KernelCost { cpu: cost(1e-3), device: cost(1e-9) });
+        cache.store(&other).unwrap();
+        let mut second = AutoDevice::with_cache(cache.clone());
+        assert_eq!(second.for_work(&work(1001.0)).device, Device::Cuda(0));
+        assert_eq!(second.for_work(&work(999.0)).device, Device::Cpu);
+        assert_eq!(second.for_work(&work(999.0).on_started_device()).device, Device::Cuda(0));
+        // What this program knows it does not read again.
+        std::fs::remove_dir_all(folder.path()).unwrap();
+        assert_eq!(second.for_work(&work(1001.0)).device, Device::Cuda(0));
+        let unknown = second.for_work(&Work::new("another").step("array_tan_f64", 1, 1e9));
+        assert!(unknown.device == Device::Cpu && unknown.reason.contains("array_tan_f64"), "{}", unknown.reason);
     });
 }

@@ -8,6 +8,7 @@ mod json;
 pub(crate) mod stuck;
 
 use crate::chains::Chains;
+use crate::counted;
 use crate::error::DiagError;
 use crate::estimators::bfmi::{bfmi, bfmi_of_chains};
 use crate::limits;
@@ -104,7 +105,7 @@ impl Diagnosis {
         let mut text = self.summary.to_text(rows);
         let (chains, draws) = (self.summary.chains, self.summary.draws);
         let mut lines = || -> fmt::Result {
-            write!(text, "\n{chains} chains of {draws} draws")?;
+            write!(text, "\n{} of {}", counted(chains, "chain"), counted(draws, "draw"))?;
             match self.summary.superchains {
                 Some(groups) => writeln!(text, " in {groups} superchains")?,
                 None => writeln!(text)?,

@@ -69,6 +69,7 @@
 #![forbid(unsafe_code)]
 
 mod chains;
+mod counted;
 mod diagnosis;
 mod difference;
 mod error;
@@ -80,6 +81,7 @@ mod summary;
 mod text_table;
 
 pub use chains::Chains;
+pub use counted::counted;
 pub use diagnosis::check::{Check, CheckStatus};
 pub use diagnosis::{DiagnoseOptions, Diagnosis, SettingsInUse, diagnose};
 pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifference, posterior_difference};

@@ -22,7 +22,9 @@
 mod error;
 mod guard;
 mod storage;
+mod unfinished;
 
 pub use error::FileError;
 pub use guard::{decode, panics_become_errors};
 pub use storage::{Disk, Fill, Storage, folder_of, is_temporary, replace, replace_bytes, temporary, write_file};
+pub use unfinished::{Unfinished, remove_unfinished};

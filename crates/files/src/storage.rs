@@ -5,7 +5,7 @@
 //! A file is written under a temporary name in its own folder, forced to the disk and renamed: a reader
 //! sees the old contents or the new, never a part.
 
-use crate::FileError;
+use crate::{FileError, Unfinished};
 use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -93,6 +93,8 @@ pub fn replace(storage: &dyn Storage, path: &Path, fill: Fill) -> Result<(), Fil
 }
 
 fn replace_by(storage: &dyn Storage, temporary: &Path, path: &Path, fill: Fill) -> Result<(), FileError> {
+    let _span = tracing::debug_span!("write a file", file = %path.display()).entered();
+    let _unfinished = Unfinished::begin(temporary);
     let result = storage
         .write(temporary, fill)
         .and_then(|()| storage.rename(temporary, path))

@@ -3,7 +3,7 @@
 //! What exists already is replaced (overwritten) only where the user asks for it.
 
 use crate::FormatError;
-use octopus_files::{Disk, Fill, Storage, folder_of, replace, temporary};
+use octopus_files::{Disk, Fill, Storage, Unfinished, folder_of, replace, temporary};
 use std::fs;
 use std::path::Path;
 
@@ -32,6 +32,7 @@ pub(crate) fn export_folder(
     let folder = folder_of(path);
     Disk.create_dir(folder).map_err(FormatError::io("create the folder", folder))?;
     let fresh = temporary(path);
+    let _unfinished = Unfinished::begin(&fresh);
     let write = || {
         if fresh.exists() {
             fs::remove_dir_all(&fresh).map_err(FormatError::io("remove", &fresh))?;

@@ -39,6 +39,8 @@ pub(super) struct OnGpu {
     /// The same for each parameter; empty where there is no posterior to compare.
     parameters: Vec<ParameterDifference>,
     usage: Option<DeviceUsage>,
+    /// It goes on watching the device until the report is made.
+    monitor: Monitor,
 }
 
 /// Samples on the GPU, and announces that with `stage`. Returns the reason instead where there is no GPU to sample on.
@@ -80,11 +82,12 @@ pub(super) fn run(
         posterior: Measured::missing("the run on the GPU failed"),
         parameters: Vec::new(),
         usage: None,
+        monitor,
     };
     match sample_in_memory(model, config, &found.place, pool) {
         Err(error) => found.run = Err(octopus::with_causes(&error)),
         Ok(on_gpu) => {
-            let usage = monitor.usage();
+            let usage = found.monitor.usage();
             found.run = same_run(&on_cpu, &on_gpu, config);
             found.memory = memory(model, config, &usage);
             found.usage = Some(usage);
@@ -227,6 +230,9 @@ impl OnGpu {
                 rows.push(("in kernels, by the device's clock", format!("{:.3} s", usage.kernel_seconds)));
                 rows.push(("in copies", format!("{:.3} s", usage.transfer_seconds)));
             }
+        }
+        if let Some(load) = self.monitor.usage().load {
+            rows.push(("a look a second, benchmarks included", load.to_string()));
         }
         let note = format!(
             "{}The run of this report again, in f64 and in memory. P1.3 compares {MORE_CHAINS} times its chains in \

@@ -35,6 +35,7 @@ use octopus_runs::{DeviceDecision, Observer};
 use octopus_sampler::SamplerConfig;
 use prd::Prd;
 use rayon::ThreadPool;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -109,7 +110,12 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Option<Report>, Phase0Error> {
     let begin = Instant::now();
+    let current = RefCell::new(None);
     let stage = |name: &str| {
+        // The one before ends here.
+        current.take();
+        let short = name.split(':').next().unwrap_or(name);
+        current.replace(Some(tracing::debug_span!("stage", name = %short).entered()));
         let seconds = begin.elapsed().as_secs_f64();
         tracing::debug!(seconds, "stage: {name}");
         (options.say)(format!("[{seconds:5.1} s] {name}"));

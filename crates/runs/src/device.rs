@@ -1,12 +1,14 @@
 //! The choice of the device that samples, with its reason, and when the CPU takes the place of a GPU (fallback).
 
-use crate::RunError;
-use crate::{Placement, RunCost};
+use crate::first_costs::{FirstCosts, Machine, kept_costs};
+use crate::{Placement, RunCost, RunError};
+use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{
-    Accelerators, CostsCache, CostsMiss, Device, DeviceChoice, DeviceCosts, DeviceRequest, Overall, Probe,
+    Accelerators, CostsMiss, Device, DeviceChoice, DeviceCosts, DeviceMemory, DeviceRequest, Overall, Probe, Seconds,
     SystemProvider, VerifyReport, device_names, resolve,
 };
+use std::cell::RefCell;
 
 /// The decision on the device that samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub struct DeviceDecision {
     pub others: Vec<Device>,
     /// The reason for the decision, in one line.
     pub reason: String,
-    /// Lines for the user. A device that the user named, and that is there and sound, needs no line.
+    /// What the user should know besides: what was measured, what could not be used, what to do about it.
     pub notes: Vec<String>,
     /// Whether the user named the device.
     pub is_asked_for: bool,
@@ -29,6 +31,22 @@ impl DeviceDecision {
     /// Returns the name of the devices in records: `cpu`, `cuda:0`, `cuda:0,1`.
     pub fn name(&self) -> String {
         device_names(&self.devices())
+    }
+
+    /// Returns the lines for the user. A device that the user named, and that is there and sound, needs no line.
+    pub fn lines(&self) -> Vec<String> {
+        let chosen = (!self.is_asked_for).then(|| format!("device: {} ({})", self.name(), self.reason));
+        chosen.into_iter().chain(self.notes.iter().cloned()).collect()
+    }
+
+    /// Returns the CPU instead, where there is a reason against the GPU and the CPU can do the run.
+    fn or_cpu(self, against: Option<String>) -> Self {
+        match against {
+            Some(reason) if self.falls_back => {
+                Self { device: Device::Cpu, others: vec![], reason, notes: vec![], ..self }
+            }
+            _ => self,
+        }
     }
 
     fn devices(&self) -> Vec<Device> {
@@ -44,8 +62,7 @@ impl DeviceDecision {
         match Placement::open(&self.devices()) {
             Ok(place) if self.falls_back => Ok(place.with_cpu_fallback()),
             Err(RunError::NoDevice(why)) if self.falls_back && !self.is_asked_for => {
-                let notes = vec![format!("device: cpu ({why})")];
-                *self = Self { device: Device::Cpu, others: vec![], reason: why, notes, ..*self };
+                *self = self.clone().or_cpu(Some(why));
                 Ok(Placement::Cpu)
             }
             other => other,
@@ -58,16 +75,18 @@ pub struct DeviceInventory {
     asked: DeviceRequest,
     pub(crate) accelerators: Accelerators,
     driver_version: Option<String>,
+    first: RefCell<FirstCosts>,
 }
 
 impl DeviceInventory {
     /// Looks for devices, as far as they matter for the device that is asked for.
     pub fn look(asked: DeviceRequest) -> Self {
+        let _span = tracing::debug_span!("look for devices").entered();
         // Asking a driver takes time and starts the device, so it is asked only where the answer matters.
         let probe = (asked.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
         let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
         let driver_version = probe.and_then(|probe| probe.nvml.ok()?.driver_version);
-        Self { asked, accelerators, driver_version }
+        Self { asked, accelerators, driver_version, first: RefCell::default() }
     }
 
     /// Returns the device that is asked for.
@@ -80,10 +99,55 @@ impl DeviceInventory {
     /// # Errors
     /// When the costs have not been measured with this driver, or their file is damaged.
     pub fn device_costs(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss> {
-        match CostsCache::of_user() {
-            Ok(cache) => cache.load_for_device(ordinal, self.driver_version.as_deref()),
-            Err(error) => Err(CostsMiss::Missing { path: error.to_string().into() }),
+        match self.first.borrow().measured.get(&ordinal) {
+            Some(measured) => Ok(measured.clone()),
+            None => kept_costs(ordinal, self.driver_version.as_deref()),
         }
+    }
+
+    /// Measures the costs by which `--device auto` decides on a run of `model`, where they are unknown: in at most two
+    /// seconds for each GPU, once. Nothing is measured where the device is asked for, or where the CPU is done soon.
+    ///
+    /// # Errors
+    /// When the model cannot be sampled.
+    pub fn learn(&self, model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
+        let is_open = self.asked.choice == DeviceChoice::Auto && cost.precision == Precision::F64;
+        if is_open { self.learn_on(&self.usable(), model, cost) } else { Ok(()) }
+    }
+
+    /// Measures the costs by which `--strategy auto` decides on a run of `model`, as [`learn`](Self::learn) does, of
+    /// every GPU on which the run may be.
+    ///
+    /// # Errors
+    /// When the model cannot be sampled.
+    pub fn learn_for_strategy(&self, model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
+        let usable = self.usable();
+        let devices: Vec<u32> = match self.asked.choice {
+            DeviceChoice::Cpu => Vec::new(),
+            DeviceChoice::Cuda(ordinal) => vec![ordinal.unwrap_or(0)],
+            DeviceChoice::Auto | DeviceChoice::Several(_) | DeviceChoice::All => usable.clone(),
+        };
+        let devices: Vec<u32> = devices.into_iter().filter(|device| usable.contains(device)).collect();
+        self.learn_on(&devices, model, cost)
+    }
+
+    /// The numbers of the GPUs that no check speaks against.
+    fn usable(&self) -> Vec<u32> {
+        let Accelerators { devices, unusable } = &self.accelerators;
+        (0..if unusable.is_none() { *devices } else { 0 }).collect()
+    }
+
+    fn learn_on(&self, devices: &[u32], model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
+        if cost.no_gpu.is_some() {
+            return Ok(());
+        }
+        let machine = Machine {
+            driver_version: self.driver_version.as_deref(),
+            model,
+            cost,
+            may_be_cpu: self.asked.choice == DeviceChoice::Auto && cost.precision == Precision::F64,
+        };
+        self.first.borrow_mut().learn(&cost.work, devices, &machine)
     }
 
     /// Chooses the device for a run.
@@ -92,15 +156,40 @@ impl DeviceInventory {
     /// [`RunError::NoDevice`] when a GPU is asked for and cannot be used, or with `no_fallback` when a GPU is there and
     /// fails its checks; [`RunError::CannotRun`] when the device cannot do the run.
     pub fn choose(&self, cost: &RunCost, no_fallback: bool) -> Result<DeviceDecision, RunError> {
-        let mut device_costs = |ordinal| self.device_costs(ordinal);
         let Self { asked: DeviceRequest { choice, note, .. }, accelerators, .. } = self;
-        let mut sampling =
-            decide(*choice, accelerators, cost, no_fallback, &mut device_costs).map_err(RunError::NoDevice)?;
+        let known = Known { costs: &mut |ordinal| self.device_costs(ordinal), short: self.first.borrow().short };
+        let mut sampling = decide(*choice, accelerators, cost, no_fallback, known).map_err(RunError::NoDevice)?;
+        if !sampling.is_asked_for
+            && let Device::Cuda(ordinal) = sampling.device
+        {
+            sampling = sampling.or_cpu(out_of_memory(ordinal, cost));
+        }
         cost.fits(sampling.device)?;
-        sampling.notes.splice(0..0, note.clone());
+        let first = self.first.borrow();
+        sampling.notes.splice(0..0, note.iter().chain(&first.notes).cloned());
         tracing::info!(device = %sampling.name(), "the device is chosen: {}", sampling.reason);
         Ok(sampling)
     }
+}
+
+/// What is known of the devices when one is chosen.
+struct Known<'a> {
+    /// The measured costs of a device.
+    costs: &'a mut dyn FnMut(u32) -> Result<DeviceCosts, CostsMiss>,
+    /// The seconds that the CPU is predicted to take, where that is too little to measure a GPU for.
+    short: Option<f64>,
+}
+
+/// Returns the reason why a run does not fit the free memory of a GPU, as a clause; `None` where it does or where the
+/// GPU does not tell, as the run itself will show.
+fn out_of_memory(ordinal: u32, cost: &RunCost) -> Option<String> {
+    let memory = Device::Cuda(ordinal).context().ok()??.memory_info().ok()?;
+    let plan = cost.memory_plan(DeviceMemory { free: memory.free, total: memory.total })?;
+    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    (plan.chains_at_once == 0).then(|| {
+        let (needed, usable) = (mebibytes(plan.total_bytes), mebibytes(plan.memory.usable()));
+        format!("not even one chain at a time fits cuda:{ordinal}, which needs {needed} MiB and has {usable} MiB")
+    })
 }
 
 /// Decides on the device, or returns the reason why the device that is asked for cannot sample.
@@ -109,7 +198,7 @@ fn decide(
     accelerators: &Accelerators,
     cost: &RunCost,
     no_fallback: bool,
-    device_costs: &mut dyn FnMut(u32) -> Result<DeviceCosts, CostsMiss>,
+    known: Known<'_>,
 ) -> Result<DeviceDecision, String> {
     if let (DeviceChoice::Auto, true, 1.., Some(unusable)) =
         (choice, no_fallback, accelerators.devices, &accelerators.unusable)
@@ -119,30 +208,36 @@ fn decide(
     let falls_back = !no_fallback && cost.precision == Precision::F64;
     if let (DeviceChoice::Auto, 1.., None) = (choice, accelerators.devices, &accelerators.unusable) {
         // Where only the CPU or only a GPU can do the run, costs do not matter.
-        let only = match (&cost.no_gpu, cost.precision) {
-            (Some(why), _) => Some((Device::Cpu, why.clone())),
-            (None, Precision::F64) => None,
-            (None, precision) => Some((Device::Cuda(0), format!("only GPUs compute in {precision}"))),
+        let only = match (&cost.no_gpu, cost.precision, known.short) {
+            (Some(why), _, _) => Some((Device::Cpu, why.clone())),
+            (None, Precision::F64, Some(seconds)) => Some((
+                Device::Cpu,
+                format!("predicted to take {} there, too little to start a GPU for", Seconds(seconds)),
+            )),
+            (None, Precision::F64, None) => None,
+            (None, precision, _) => Some((Device::Cuda(0), format!("only GPUs compute in {precision}"))),
         };
         if let Some((device, reason)) = only {
-            let notes = vec![format!("device: {device} ({reason})")];
-            return Ok(DeviceDecision { device, others: vec![], reason, notes, is_asked_for: false, falls_back });
+            return Ok(DeviceDecision {
+                device,
+                others: vec![],
+                reason,
+                notes: vec![],
+                is_asked_for: false,
+                falls_back,
+            });
         }
     }
-    let selection = resolve(choice, accelerators, &cost.work, device_costs).map_err(|error| match choice {
+    let selection = resolve(choice, accelerators, &cost.work, known.costs).map_err(|error| match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => error.to_string(),
         DeviceChoice::Cuda(_) | DeviceChoice::Several(_) | DeviceChoice::All => {
             format!("{error}, and see `octopus verify`")
         }
     })?;
-    // A device that was asked for and is there needs no words.
-    let quiet = choice != DeviceChoice::Auto;
     // The reason begins with the device, or the work and the device, which are cut off here.
     let reason = selection.reason.splitn(2, ": ").last().unwrap_or_default().to_owned();
-    let named = (!quiet).then(|| format!("device: {} ({reason})", selection.device));
-    let notes = named.into_iter().chain(selection.notes).collect();
-    let (device, others) = (selection.device, selection.others);
-    Ok(DeviceDecision { device, others, reason, notes, is_asked_for: quiet, falls_back })
+    let (device, others, notes) = (selection.device, selection.others, selection.notes);
+    Ok(DeviceDecision { device, others, reason, notes, is_asked_for: choice != DeviceChoice::Auto, falls_back })
 }
 
 /// Returns the reason why no GPU samples on this machine, as a clause.
@@ -184,7 +279,11 @@ mod tests {
     fn what_is_asked_for_is_told() {
         for choice in [DeviceChoice::Auto, DeviceChoice::Cpu] {
             let asked = DeviceRequest { choice, source: octopus_device::Source::Flag, note: None };
-            assert_eq!(DeviceInventory { asked, accelerators: absent(), driver_version: None }.asked(), choice);
+            assert_eq!(
+                DeviceInventory { asked, accelerators: absent(), driver_version: None, first: RefCell::default() }
+                    .asked(),
+                choice
+            );
         }
     }
 
@@ -204,22 +303,27 @@ mod tests {
 
     fn decided(choice: &str, accelerators: &Accelerators, no_fallback: bool) -> Result<DeviceDecision, String> {
         let mut none = |_| Err(CostsMiss::Missing { path: "c.json".into() });
-        decide(choice.parse().unwrap(), accelerators, &cost(), no_fallback, &mut none)
+        decide(choice.parse().unwrap(), accelerators, &cost(), no_fallback, Known { costs: &mut none, short: None })
     }
 
     fn cost() -> RunCost {
-        RunCost { work: Work::new("a run"), no_gpu: None, precision: Precision::F64 }
+        RunCost { work: Work::new("a run"), no_gpu: None, precision: Precision::F64, attempts: vec![], chains: 1 }
     }
 
     #[test]
     fn auto_takes_the_only_device_that_can_do_the_run() {
         let mut none = |_| Err(CostsMiss::Missing { path: "c.json".into() });
-        let mut of = |run| decide(DeviceChoice::Auto, &present(), &run, false, &mut none).unwrap();
-        let single = of(RunCost { precision: Precision::F32, ..cost() });
+        let mut of = |run, short| {
+            let known = Known { costs: &mut none, short };
+            decide(DeviceChoice::Auto, &present(), &run, false, known).unwrap()
+        };
+        let single = of(RunCost { precision: Precision::F32, ..cost() }, Some(0.5));
         assert_eq!((single.name().as_str(), single.reason.as_str()), ("cuda:0", "only GPUs compute in f32"));
-        let large = of(RunCost { no_gpu: Some("too large".into()), ..cost() });
+        let large = of(RunCost { no_gpu: Some("too large".into()), ..cost() }, None);
         assert_eq!((large.name().as_str(), large.reason.as_str()), ("cpu", "too large"));
-        assert_eq!(large.notes, ["device: cpu (too large)"]);
+        assert_eq!(large.lines(), ["device: cpu (too large)"]);
+        let short = of(cost(), Some(0.5));
+        assert_eq!(short.lines(), ["device: cpu (predicted to take 500 ms there, too little to start a GPU for)"]);
     }
 
     #[test]
@@ -232,16 +336,16 @@ mod tests {
             let sampling = decided("auto", &accelerators, false).unwrap();
             assert_eq!(sampling.name(), "cpu");
             assert!(sampling.reason.contains(words), "{sampling:?}");
-            assert_eq!(sampling.notes[0], format!("device: cpu ({})", sampling.reason));
+            assert_eq!(sampling.lines()[0], format!("device: cpu ({})", sampling.reason));
         }
         let asked = decided("cpu", &present(), true).unwrap();
-        assert_eq!((asked.reason.as_str(), asked.notes.len()), ("asked for", 0));
+        assert_eq!((asked.reason.as_str(), asked.lines().len()), ("asked for", 0));
     }
 
     #[test]
     fn cuda_is_taken_or_refused_with_what_to_do() {
         let asked = decided("cuda", &present(), false).unwrap();
-        assert_eq!((asked.name().as_str(), asked.reason.as_str(), asked.notes.len()), ("cuda:0", "asked for", 0));
+        assert_eq!((asked.name().as_str(), asked.reason.as_str(), asked.lines().len()), ("cuda:0", "asked for", 0));
         let message = decided("cuda", &absent(), false).unwrap_err();
         assert!(message.contains("no NVIDIA device") && message.contains("octopus verify"), "{message}");
         assert!(decided("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));

@@ -8,6 +8,7 @@ use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timin
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Monitor, devices_named};
+use octopus_diag::counted;
 use octopus_sampler::{Adaptation, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
@@ -159,7 +160,11 @@ pub fn drive(
         };
         let limit = limit.min(monitor.limit());
         let begin = Instant::now();
-        let block = pool.install(|| sampler.advance(limit));
+        let span = match sampler.warm_up() {
+            Some(warm_up) if sampler.done() >= warm_up => tracing::debug_span!("draw"),
+            _ => tracing::debug_span!("warm up"),
+        };
+        let block = span.in_scope(|| pool.install(|| sampler.advance(limit)));
         tell(&mut sampler, &mut writer)?;
         let block = match block {
             Ok(Some(block)) => block,
@@ -174,7 +179,8 @@ pub fn drive(
         pace.learn(block.draws, took);
         tally.add(&block);
         let phase = block.phase;
-        if monitor.take(block, &mut writer, density)? == Step::Met {
+        let span = tracing::debug_span!("keep draws");
+        if span.in_scope(|| monitor.take(block, &mut writer, density))? == Step::Met {
             ended = EndedBy::Target;
             break;
         }
@@ -268,6 +274,7 @@ fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Re
 
 /// Writes a checkpoint.
 fn keep(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<(), RunError> {
+    let _span = tracing::debug_span!("keep a checkpoint").entered();
     let state = sampler.checkpoint();
     tell(sampler, writer)?;
     let state = state.map_err(|error| stopped(error, sampler.config(), writer.dir()))?;
@@ -299,7 +306,7 @@ pub fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>
 pub fn describe(config: &SamplerConfig) -> String {
     let SamplerConfig { chains, tune, draws, target_accept, seed, superchains, .. } = config;
     let strategy = match config.strategy {
-        Strategy::FourLong => format!("{chains} chains x ({tune} warm-up + {draws} draws)"),
+        Strategy::FourLong => format!("{} x ({tune} warm-up + {draws} draws)", counted(*chains, "chain")),
         Strategy::ManyShort => {
             format!("{chains} chains in {superchains} superchains x (at most {tune} warm-up + {draws} draws)")
         }

@@ -89,6 +89,7 @@ mod drive;
 mod error;
 #[cfg(test)]
 mod faulty;
+mod first_costs;
 mod folder;
 mod goal;
 mod open;

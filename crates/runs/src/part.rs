@@ -81,6 +81,7 @@ impl PartBuffer {
 
     /// Returns the bytes of a Parquet file with the rows.
     pub(crate) fn encode(&self, layout: &Layout) -> Result<Vec<u8>, ParquetError> {
+        let _span = tracing::debug_span!("encode draws", rows = self.rows()).entered();
         let rows = self.rows();
         let mut columns: Vec<(String, ArrayRef)> = vec![
             (CHAIN.into(), Arc::new(Int32Array::from(self.chain.clone()))),

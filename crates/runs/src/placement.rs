@@ -22,6 +22,7 @@ impl Placement {
     /// # Errors
     /// [`RunError::NoDevice`] when a device cannot be opened.
     pub fn open(devices: &[Device]) -> Result<Self, RunError> {
+        let _span = tracing::debug_span!("open the devices").entered();
         let contexts = devices.iter().filter_map(|&device| context_on(device).transpose());
         let contexts = contexts.collect::<Result<Vec<_>, RunError>>()?;
         Ok(if contexts.is_empty() { Self::Cpu } else { Self::Gpus(contexts, GpuConfig::default()) })
@@ -104,7 +105,7 @@ pub fn recorded(note: &GpuNote) -> Option<String> {
 }
 
 /// Returns the settings that are tried one after the other while the device's memory does not suffice.
-pub fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfig> {
+pub fn turns(config: &GpuConfig, chains: usize) -> impl Iterator<Item = GpuConfig> + use<> {
     std::iter::successors(Some(config.first_turn(chains)), GpuConfig::shorter_turn)
 }
 

@@ -1,9 +1,9 @@
 //! The cost of a run: its work, in the units in which a machine's costs are measured, and the devices that can do it.
 
-use crate::RunError;
+use crate::{RunError, turns};
 use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, Precision};
-use octopus_device::{Device, Work};
+use octopus_device::{Device, DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart, Work};
 use octopus_sampler::plan::stages;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
 
@@ -24,13 +24,25 @@ pub struct RunCost {
     pub no_gpu: Option<String>,
     /// The precision in which the run computes.
     pub precision: Precision,
+    /// The memory that a GPU needs for the run: for all chains at once, then for fewer and fewer. Empty for many runs
+    /// together.
+    pub(crate) attempts: Vec<MemoryAttempt>,
+    /// The number of chains of the run, or of each run.
+    pub(crate) chains: usize,
 }
 
 impl RunCost {
     /// Returns the cost of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel
     /// `nuts_leapfrog_...` stands for one step of every chain, and its unit is one step of one chain.
     pub fn of_run(model: &dyn LogDensity, config: &SamplerConfig) -> Self {
-        Self::of_runs(model, config, 1)
+        let attempts = turns(&GpuConfig::default(), config.chains).map(|gpu| attempt(model, config, &gpu));
+        let attempts = attempts.collect::<Result<_, _>>().unwrap_or_default();
+        Self { attempts, ..Self::of_runs(model, config, 1) }
+    }
+
+    /// Returns the plan of the run's memory on a GPU; `None` where no GPU can do the run, or where it is many runs.
+    pub fn memory_plan(&self, memory: DeviceMemory) -> Option<MemoryPlan> {
+        MemoryPlan::new(self.chains as u64, memory, self.attempts.iter().cloned())
     }
 
     /// Returns the cost of `count` equal runs side by side.
@@ -56,7 +68,7 @@ impl RunCost {
             Err(other) => Some(other.to_string()),
             Ok(_) => None,
         };
-        Self { work, no_gpu, precision: config.precision }
+        Self { work, no_gpu, precision: config.precision, attempts: Vec::new(), chains: config.chains }
     }
 
     /// Returns the cost of runs of NUTS for many data sets, which all move at once. Each run counts as much as the
@@ -64,13 +76,19 @@ impl RunCost {
     pub fn of_batch(models: &[&dyn LogDensity], config: &SamplerConfig) -> Self {
         let count = models.len().max(1);
         let Some(&largest) = models.iter().max_by_key(|model| model.dim()) else {
-            return Self { work: Work::new("no run"), no_gpu: None, precision: config.precision };
+            return Self {
+                work: Work::new("no run"),
+                no_gpu: None,
+                precision: config.precision,
+                attempts: Vec::new(),
+                chains: 0,
+            };
         };
-        let Self { work, no_gpu, .. } = Self::of_runs(largest, config, count);
+        let runs = Self::of_runs(largest, config, count);
         let shared = models.iter().filter_map(|model| model.kernels()).any(|kernels| kernels.team_work().is_some());
         let shared =
             shared.then(|| "a data set has so many observations that a GPU takes it by itself only".to_owned());
-        Self { work, no_gpu: no_gpu.or(shared), precision: config.precision }
+        Self { no_gpu: runs.no_gpu.clone().or(shared), ..runs }
     }
 
     /// Checks that the device can do the run.
@@ -90,6 +108,14 @@ impl RunCost {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the memory that the run takes on a GPU with these settings.
+fn attempt(model: &dyn LogDensity, config: &SamplerConfig, gpu: &GpuConfig) -> Result<MemoryAttempt, SamplerError> {
+    let GpuMemory { data, shared, chains, slots, windows } = GpuMemory::of_run(model, config, gpu)?;
+    let parts = [("data", data), ("shared", shared), ("chains", chains), ("draws", slots), ("windows", windows)];
+    let parts = parts.map(|(name, bytes)| PlanPart { name: name.to_owned(), bytes }).into();
+    Ok(MemoryAttempt { chains_at_once: gpu.chains_at_once as u64, parts })
 }
 
 /// Returns the name under which measured costs have that of a leapfrog step of a model. The name has the size of

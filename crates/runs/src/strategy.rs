@@ -2,7 +2,8 @@
 //!
 //! It takes the run that is predicted to be done first among all that draw as much as is asked for.
 
-use crate::{DeviceInventory, Goal, Placement, RunCost, RunError, pool};
+use crate::first_costs::cpu_step_seconds;
+use crate::{DeviceInventory, Goal, Placement, RunCost, RunError};
 use octopus_density::LogDensity;
 use octopus_device::{Accelerators, Device, DeviceChoice, DeviceCosts, LinearCost, Seconds};
 use octopus_diag::limits;
@@ -191,8 +192,8 @@ fn when(run: &PredictedRun) -> String {
 }
 
 impl StepCosts {
-    /// Gathers the costs on this machine: those of the devices are what `octopus device measure` has kept, and that of
-    /// the processor comes from a short run of the model.
+    /// Gathers the costs on this machine: those of the devices are what [`DeviceInventory::learn_for_strategy`] or
+    /// `octopus device measure` have measured, and that of the processor comes from a short run of the model.
     ///
     /// # Errors
     /// When the model cannot be sampled at all.
@@ -200,16 +201,10 @@ impl StepCosts {
         let Accelerators { devices, unusable } = &machine.accelerators;
         let usable = if unusable.is_none() { *devices } else { 0 };
         let gpus = (0..usable).filter_map(|ordinal| Some((ordinal, machine.device_costs(ordinal).ok()?))).collect();
-        let cpu = LinearCost { fixed_seconds: 0.0, unit_seconds: of_a_step(model)? };
+        let cpu = LinearCost { fixed_seconds: 0.0, unit_seconds: cpu_step_seconds(model)? };
         let threads = u32::try_from(pool.current_num_threads()).unwrap_or(u32::MAX);
         Ok(Self { threads, cpu, gpus })
     }
-}
-
-/// Returns the seconds of a leapfrog step of one chain on one thread, measured by a short run with short trajectories.
-fn of_a_step(model: &dyn LogDensity) -> Result<f64, RunError> {
-    let config = SamplerConfig { chains: 1, tune: 30, draws: 10, max_depth: 5, ..SamplerConfig::default() };
-    Ok(seconds_a_step(model, &config, &Placement::Cpu, &pool(Some(1))?)?)
 }
 
 /// Returns the seconds of a leapfrog step of one chain: the time after warm-up divided by the leapfrog steps of all
@@ -312,7 +307,7 @@ mod tests {
     /// A hundred numbers are added in a step, and no more.
     #[test]
     fn a_step_of_a_small_model_takes_well_below_a_tenth_of_a_second() {
-        let seconds = of_a_step(&model()).unwrap();
+        let seconds = cpu_step_seconds(&model()).unwrap();
         assert!(seconds > 0.0 && seconds < 0.1, "{seconds} s");
     }
 

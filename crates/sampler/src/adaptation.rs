@@ -81,6 +81,7 @@ pub(crate) fn learn(
     if pool.count() < 10 {
         return Ok(None);
     }
+    let _span = tracing::debug_span!("learn a metric", draws = pool.count()).entered();
     learn_metric(kind, pool, dim, seed).map(Some)
 }
 

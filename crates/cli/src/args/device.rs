@@ -1,6 +1,9 @@
-//! The arguments of `octopus device ...`, with their help: info, benchmark, measure, exact, sampler, accept.
+//! The arguments of `octopus device ...`, with their help: info, watch, benchmark, measure, warm, exact, sampler,
+//! accept.
 
+use super::sample::words;
 use clap::{Args, Subcommand};
+use octopus_sampler::Precision;
 use std::path::PathBuf;
 
 /// `octopus device`
@@ -22,6 +25,10 @@ pub(crate) enum DeviceCommand {
     Benchmark(DeviceBenchmarkArgs),
     /// Measure what work costs on CPU and GPU, for `--device auto`, and keep it in the cache
     Measure(DeviceMeasureArgs),
+    /// Have the driver compile the kernels that runs use most, which the first run would wait for
+    ///
+    /// Exit codes: 0 they are ready, 4 there is no GPU.
+    Warm(DeviceWarmArgs),
     /// Run every kernel on fixed inputs and compare its bits with the CPU's, and with recorded ones
     ///
     /// Exit codes: 0 all are equal, 1 some differ, 4 there is no GPU.
@@ -77,6 +84,25 @@ pub(crate) struct DeviceMeasureArgs {
     /// The folder that keeps measurements [default: octopus/costs in the user's cache folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
+}
+
+/// `octopus device warm`
+#[derive(Debug, Args)]
+pub(crate) struct DeviceWarmArgs {
+    /// The N of cuda:N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) device: u32,
+    /// The models [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) model: Vec<String>,
+    /// The precisions
+    #[arg(long, value_parser = words::<Precision>(&["f64", "f32", "mixed"]), value_delimiter = ',',
+          default_values_t = [Precision::F64, Precision::F32, Precision::Mixed])]
+    pub(crate) precision: Vec<Precision>,
+    /// The folder in which the driver keeps compiled kernels, for runs with CUDA_CACHE_PATH=DIR [default: the driver's
+    /// own]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kernel_cache: Option<PathBuf>,
 }
 
 /// `octopus device exact`

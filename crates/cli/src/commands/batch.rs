@@ -11,6 +11,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
+use octopus_diag::counted;
 use octopus_runs::{DeviceInventory, Goal, RunCost};
 use octopus_sampler::SamplerConfig;
 use rayon::prelude::*;
@@ -36,19 +37,20 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let pool = octopus_runs::pool(args.machine.threads)?;
     let cost = |sampler: &SamplerConfig| RunCost::of_batch(&densities, sampler);
     let largest = densities.iter().max_by_key(|density| density.dim());
-    let plan = match largest {
-        Some(density) => config.settle_strategy(*density, &machine, &pool, &cost)?,
-        None => None,
-    };
+    let mut plan = None;
+    if let Some(&density) = largest {
+        plan = config.settle_strategy(density, &machine, &pool, &cost)?;
+        machine.learn(density, &cost(&config.sampler))?;
+    }
     let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::listen();
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = device.open()?;
     sets::take_up(&mut sets, args.force)?;
     let complete = sets.iter().filter(|set| matches!(set.state, State::Complete(_))).count();
     let mut notes: Vec<String> = plan.iter().map(|plan| format!("strategy: {}", plan.reason)).collect();
-    notes.extend_from_slice(&device.notes);
-    notes.push(format!("data: {} data sets ({})", sets.len(), source.display()));
+    notes.extend(device.lines());
+    notes.push(format!("data: {} ({})", counted(sets.len(), "data set"), source.display()));
     notes.push(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));
     notes.extend(already(complete));
     output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
@@ -73,7 +75,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
 
 /// Returns the note on data sets that are complete before the batch begins, if there are any.
 fn already(complete: usize) -> Option<String> {
-    (complete > 0).then(|| format!("{complete} data sets are complete: they are not drawn again"))
+    (complete > 0).then(|| format!("complete already, and not drawn again: {}", counted(complete, "data set")))
 }
 
 #[cfg(test)]
@@ -83,6 +85,6 @@ mod tests {
     #[test]
     fn data_sets_that_are_complete_are_told_if_there_are_any() {
         assert_eq!(already(0), None);
-        assert_eq!(already(2).as_deref(), Some("2 data sets are complete: they are not drawn again"));
+        assert_eq!(already(2).as_deref(), Some("complete already, and not drawn again: 2 data sets"));
     }
 }

@@ -15,6 +15,7 @@ use anyhow::Result;
 use octopus_calibrate::{
     CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, geweke, judge, self_check,
 };
+use octopus_density::LogDensity;
 use octopus_models::Simulated;
 use octopus_report::{Figure, Format, write_figures};
 use octopus_runs::RunCost;
@@ -42,14 +43,14 @@ pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
         sampler: sampler(args)?,
         model: model_json(args, &simulated)?,
         simulated,
-        interrupt: Interrupt::install()?,
+        interrupt: Interrupt::listen(),
     };
     if args.geweke {
         only_cpu(&args.machine)?;
         return work.geweke();
     }
     let any = any_data_set(&*work.simulated.simulator)?;
-    work.ranks(&RunCost::of_batch(&vec![&*any; args.datasets as usize], &work.sampler))
+    work.ranks(&*any, &RunCost::of_batch(&vec![&*any; args.datasets as usize], &work.sampler))
 }
 
 /// Returns the model with its settings, for the calibration's record.
@@ -80,13 +81,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn ranks(&self, cost: &RunCost) -> Result<Exit> {
+    fn ranks(&self, density: &dyn LogDensity, cost: &RunCost) -> Result<Exit> {
         let Self { args, sampler, simulated, model, interrupt, .. } = self;
         let simulator = &*simulated.simulator;
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = CalibrationSettings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
-        let machine = CalibrationMachine::open(&args.machine, cost, self.global.quiet)?;
+        let machine = CalibrationMachine::open(&args.machine, density, cost, self.global.quiet)?;
         let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
         let mut done = folder.data_sets()?;

@@ -12,12 +12,15 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+/// How often two runs of one posterior may be called different by chance, unless the user says otherwise.
+const ALPHA: f64 = 0.001;
+
 /// Compares two posteriors, and the costs of sampling them.
 ///
 /// # Errors
 /// When draws cannot be read, the traces have no parameter in common, or a file cannot be written.
 pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
-    let limits = ComparisonLimits { mean: args.max_mean, sd: args.max_sd, alpha: args.alpha };
+    let limits = ComparisonLimits { mean: args.max_mean, sd: args.max_sd, alpha: args.alpha.unwrap_or(ALPHA) };
     for (option, value, most, expected) in [
         ("--max-mean", limits.mean, f64::INFINITY, "a number, 0 or more"),
         ("--max-sd", limits.sd, f64::INFINITY, "a number, 0 or more"),
@@ -29,6 +32,10 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
     }
     match [&args.first, &args.second].map(|path| path.extension().is_some_and(|ending| ending == "json")) {
         [false, false] => {}
+        [true, true] if args.alpha.is_some() => {
+            let why = "--alpha: two reports are compared by size, not by chance; leave it out";
+            return Err(UsageError(why.into()).into());
+        }
         [true, true] => return reports(args, limits, global),
         _ => return Err(UsageError("A and B: name two traces, or two report.json of `octopus validate`".into()).into()),
     }

@@ -4,6 +4,7 @@ mod accept;
 mod info;
 mod list;
 mod measure;
+mod warm;
 mod watch;
 
 use crate::args::{DeviceCommand, Global};
@@ -21,6 +22,7 @@ pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
         DeviceCommand::Watch(args) => watch::run(args, global),
         DeviceCommand::Benchmark(args) => measure::benchmark(args, global),
         DeviceCommand::Measure(args) => measure::measure_costs(args, global),
+        DeviceCommand::Warm(args) => warm::run(args, global),
         DeviceCommand::Exact(args) => measure::exact(args, global),
         DeviceCommand::Sampler(args) => measure::sampler(args, global),
         DeviceCommand::Accept(args) => accept::run(args),

@@ -5,10 +5,9 @@ use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
-use octopus_device::{DeviceMemory, HostInfo, MemoryAttempt, MemoryPlan, PlanPart, SystemProvider, verify};
+use octopus_device::{DeviceMemory, HostInfo, MemoryPlan, SystemProvider, verify};
 use octopus_models::Problem;
-use octopus_runs::{DeviceDecision, turns};
-use octopus_sampler::{GpuConfig, GpuMemory, SamplerError};
+use octopus_runs::{DeviceDecision, RunCost};
 use serde::Serialize;
 use serde_json::json;
 
@@ -36,6 +35,7 @@ pub(super) fn run(
     gpu_memory: Option<u64>,
     global: Global,
 ) -> Result<Exit> {
+    let cost = RunCost::of_run(problem.density(), &config.sampler);
     let report = verify(&SystemProvider::new());
     let mut places = Vec::new();
     for info in &report.devices {
@@ -43,10 +43,7 @@ pub(super) fn run(
         let mut memory = DeviceMemory { free: free.min(total), total };
         // What the user allows is for the run alone: the reserve is beside it.
         memory.free = memory.free.min(gpu_memory.unwrap_or(u64::MAX).saturating_add(memory.reserve()));
-        let (plan, refusal) = match plan(config, problem, memory) {
-            Ok(plan) => (plan, None),
-            Err(error) => (None, Some(error.to_string())),
-        };
+        let (plan, refusal) = (cost.memory_plan(memory), cost.no_gpu.clone());
         places.push(Place { place: info.label(), test_double: info.is_test_double(), plan, refusal });
     }
     let host = HostInfo::read();
@@ -82,22 +79,6 @@ pub(super) fn run(
     }
     output::print(&text)?;
     Ok(Exit::Fine)
-}
-
-/// Plans the memory of a run: compares the attempts that the engine would make, one after the other, with the device's
-/// memory.
-fn plan(config: &RunConfig, problem: &dyn Problem, memory: DeviceMemory) -> Result<Option<MemoryPlan>, SamplerError> {
-    let chains = config.sampler.chains;
-    let attempt = |gpu: GpuConfig| {
-        let GpuMemory { data, shared, chains, slots, windows } =
-            GpuMemory::of_run(problem.density(), &config.sampler, &gpu)?;
-        let parts = [("data", data), ("shared", shared), ("chains", chains), ("draws", slots), ("windows", windows)];
-        let parts = parts.map(|(name, bytes)| PlanPart { name: name.to_owned(), bytes }).into();
-        Ok(MemoryAttempt { chains_at_once: gpu.chains_at_once as u64, parts })
-    };
-    let attempts: Vec<MemoryAttempt> =
-        turns(&GpuConfig::default(), chains).map(attempt).collect::<Result<_, SamplerError>>()?;
-    Ok(MemoryPlan::new(chains as u64, memory, attempts))
 }
 
 /// Returns the bytes of all draws after warm-up, as values of the model's variables.

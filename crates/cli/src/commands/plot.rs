@@ -2,16 +2,17 @@
 //!
 //! How many predictions are made for them stands here.
 
-use crate::args::{Global, PictureFormat, PlotArgs};
-use crate::exit::Exit;
+use crate::args::{Global, PictureFormat, PlotArgs, PlotKind};
+use crate::exit::{Exit, UsageError};
 use crate::output;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use octopus::PredictiveParts;
 use octopus::Trace;
 use octopus::complete;
 use octopus::{Material, Picture};
-use octopus_report::write_figures;
+use octopus_report::{Figure, Plot, ProfilePlot, write_figures};
 use serde_json::json;
+use std::path::PathBuf;
 
 /// The most draws of each chain whose predictions and log likelihoods are made for a run, and the most numbers that
 /// these may be: with very many observations fewer draws are used.
@@ -23,9 +24,14 @@ const MOST_PREDICTED: usize = 20_000_000;
 /// # Errors
 /// When the draws cannot be read, a picture that was asked for cannot be made, or a file cannot be written.
 pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
+    if args.kind.contains(&PlotKind::Profile) {
+        return profile(args, global);
+    }
     let mut trace = Trace::open(&args.trace)?;
     let all = args.kind.is_empty();
-    let kinds = if all { Picture::all().collect() } else { args.kind.clone() };
+    let of_trace = |kind: &PlotKind| if let PlotKind::OfTrace(picture) = kind { Some(*picture) } else { None };
+    let kinds: Vec<Picture> =
+        if all { Picture::all().collect() } else { args.kind.iter().filter_map(of_trace).collect() };
     let wanted = kinds.iter().map(|kind| kind.wants()).fold(PredictiveParts::default(), PredictiveParts::or);
     let problem = trace.problem(global.models).map_err(anyhow::Error::from);
     // If the trace cannot be completed, the pictures that need what is missing say so.
@@ -57,7 +63,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
             }
         }
     }
-    let files = write_figures(&args.out, &figures, PictureFormat::all(&args.format))?;
+    let files = write(args, &figures)?;
     if !global.quiet {
         for (name, why) in &left_out {
             output::note(format!("no {name}: {why}"));
@@ -66,6 +72,32 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
             output::note(format!("the run's model cannot be made again: {}", output::chain(why)));
         }
     }
+    print(&files, &left_out, global)
+}
+
+/// Draws a profile.
+///
+/// # Errors
+/// When other pictures are asked for with it, or its file cannot be read.
+fn profile(args: &PlotArgs, global: Global) -> Result<Exit> {
+    let ([file], [_], []) = (&args.trace[..], &args.kind[..], &args.var[..]) else {
+        let why = "--kind profile: give the one file of --profile, and no other kind and no --var";
+        return Err(UsageError(why.into()).into());
+    };
+    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let plot = ProfilePlot::from_chrome_trace(&text).with_context(|| {
+        format!("{}: no trace in Chrome's form, such as `octopus sample ... --profile FILE` writes", file.display())
+    })?;
+    plot.check().with_context(|| format!("{}", file.display()))?;
+    print(&write(args, &[Figure::new(plot)])?, &[], global)
+}
+
+fn write(args: &PlotArgs, figures: &[Figure]) -> Result<Vec<PathBuf>> {
+    Ok(write_figures(&args.out, figures, PictureFormat::all(&args.format))?)
+}
+
+/// Prints the files that were written, and in JSON the kinds that were left out and why.
+fn print(files: &[PathBuf], left_out: &[(String, String)], global: Global) -> Result<Exit> {
     if global.json {
         let left_out: Vec<_> = left_out.iter().map(|(name, why)| json!({ "kind": name, "why": why })).collect();
         output::print_json(&json!({ "schema": 1, "files": files, "left_out": left_out }))?;

@@ -1,6 +1,6 @@
 //! `octopus resume RUN` goes on with a run that was stopped.
 
-use super::sample::conclude;
+use super::sample::{advise, conclude};
 use crate::args::{Global, ResumeArgs};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -28,10 +28,12 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let problem = of_run(global.models, folder.record())?;
     let density = problem.density();
     let cost = RunCost::of_run(density, &folder.record().sampler);
-    let mut sampling = DeviceInventory::look(chosen).choose(&cost, args.no_fallback)?;
+    let machine = DeviceInventory::look(chosen);
+    machine.learn(density, &cost)?;
+    let mut sampling = machine.choose(&cost, args.no_fallback)?;
     let place = sampling.open()?;
     let pool = octopus_runs::pool(args.threads)?;
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::listen();
     let mut resumed = match RunWriter::resume(&args.run) {
         Ok(resumed) => resumed,
         // Another process may have completed the run meanwhile.
@@ -57,7 +59,8 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     }
     let observer = &mut Watcher::new(interrupt, global.quiet);
     let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), observer };
-    let outcome = octopus_runs::drive(sampler, density, writer, session)?;
+    let outcome = octopus_runs::drive(sampler, density, writer, session);
+    let outcome = outcome.inspect_err(|error| advise(error, &args.run))?;
     conclude(&args.run, &outcome, &*problem, global)
 }
 

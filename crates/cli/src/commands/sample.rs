@@ -15,8 +15,8 @@ use octopus::{model_record, prior_conflicts};
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_models::Problem;
 use octopus_runs::{
-    CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunFolder, RunRecord, RunWriter, Session, Timing,
-    diagnose_options, drive,
+    CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session,
+    Timing, diagnose_options, drive,
 };
 use octopus_sampler::{Begin, SamplerConfig, SamplerError};
 use serde_json::{Value, json};
@@ -43,15 +43,17 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let pool = octopus_runs::pool(args.machine.threads)?;
     let cost = |sampler: &SamplerConfig| RunCost::of_run(density, sampler);
     let plan = config.settle_strategy(density, &machine, &pool, &cost)?;
+    machine.learn(density, &cost(&config.sampler))?;
     let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
     if let Some(plan) = plan.as_ref().filter(|_| !global.quiet) {
         output::note(format!("strategy: {}", plan.reason));
     }
     if args.dry_run {
+        output::unless_quiet(global.quiet, &device.notes).iter().for_each(output::note);
         return dry_run::run(&config, &*problem, &device, args.machine.gpu_memory, global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::listen();
     // The chains are made before the folder, so that a run that cannot start leaves nothing behind.
     let place = device.open()?;
     let sampler = pool.install(|| place.begin(density, Begin::Anew(config.sampler.clone()))).map_err(in_options)?;
@@ -64,7 +66,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
     let writer = RunWriter::create(out, record, options)?;
     if !global.quiet {
-        device.notes.iter().for_each(output::note);
+        device.lines().iter().for_each(output::note);
         let data = problem.data();
         output::note(format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source));
         output::note(format!("model: {}", problem.statements().join(", ")));
@@ -76,8 +78,16 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     let checkpoints = args.checkpoint_every.into();
     let observer = &mut Watcher::new(interrupt, global.quiet);
-    let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer })?;
+    let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer });
+    let outcome = outcome.inspect_err(|error| advise(error, out))?;
     conclude(out, &outcome, &*problem, global)
+}
+
+/// Says how a run goes on whose folder could not be written, for example because a disk was full.
+pub(super) fn advise(error: &RunError, dir: &Path) {
+    if matches!(error, RunError::File(_)) {
+        output::note(format!("what was drawn until the last checkpoint is kept: `octopus resume {}`", dir.display()));
+    }
 }
 
 /// Converts an error; a setting is called by its option's name.
@@ -137,6 +147,7 @@ fn reached(by: EndedBy, goal: Option<Goal>) -> bool {
 /// # Errors
 /// When the draws cannot be read or diagnosed, or there are none.
 pub(super) fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
+    let _span = tracing::debug_span!("diagnose").entered();
     let data = RunFolder::open(dir)?.read()?;
     let posterior = data.posterior().ok_or_else(|| anyhow::anyhow!("the run holds no draws"))?;
     Ok(diagnose(posterior, data.group("sample_stats"), &diagnose_options(record))?)

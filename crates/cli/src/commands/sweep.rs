@@ -36,7 +36,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let (density, data) = (problem.density(), problem.data().source.clone());
     let pool = octopus_runs::pool(asked.machine.threads)?;
     let threads = pool.current_num_threads();
-    let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::install()? };
+    let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::listen() };
     let machine = DeviceInventory::look(config.device(&asked.machine)?);
     // With --strategy auto, the choice is that of one run on all threads.
     config.settle_strategy(density, &machine, &pool, &|sampler: &SamplerConfig| RunCost::of_run(density, sampler))?;

@@ -27,13 +27,14 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
     let asked = config.device(&args.machine)?;
-    let device = DeviceInventory::look(asked.clone())
-        .choose(&RunCost::of_run(problem.density(), &config.sampler), args.machine.no_fallback)?;
+    let (machine, cost) = (DeviceInventory::look(asked.clone()), RunCost::of_run(problem.density(), &config.sampler));
+    machine.learn(problem.density(), &cost)?;
+    let device = machine.choose(&cost, args.machine.no_fallback)?;
     if !device.others.is_empty() {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());
     }
-    output::unless_quiet(global.quiet, &device.notes).iter().for_each(output::note);
+    output::unless_quiet(global.quiet, &device.lines()).iter().for_each(output::note);
     let out = args.out.unwrap_or_else(|| octopus_phase0::default_folder(&*problem));
     let options = Phase0Options {
         problem: &*problem,
@@ -52,7 +53,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
     };
     let pool = octopus_runs::pool(args.machine.threads)?;
-    let observer = &mut Watcher::new(Interrupt::install()?, global.quiet);
+    let observer = &mut Watcher::new(Interrupt::listen(), global.quiet);
     let Some(report) = octopus_phase0::run(&options, &pool, observer)? else {
         output::note("interrupted: no report was written");
         return Ok(Exit::Interrupted);

@@ -107,4 +107,6 @@ fn two_reports() {
     with("newer.json", &|report| report["schema"] = 99.into()).fails(3, &["newer.json", "schema = 99"]);
     with("none.json", &|report| *report = 3.into()).fails(3, &["none.json", "no report of `octopus validate`"]);
     run(dir.path(), "compare {}/first/report.json {}/first/run").fails(2, &["two report.json"]);
+    let by_chance = "compare {}/first/report.json {}/moved.json --alpha 0.001";
+    run(dir.path(), by_chance).fails(2, &["--alpha", "not by chance"]);
 }

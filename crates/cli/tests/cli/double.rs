@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// The sampler's kernels that `octopus verify` needs for its run of 13 coordinates.
-const TINY_RUN: &str = "nuts_hierarchical_normal_f64_32x1";
+pub(crate) const TINY_RUN: &str = "nuts_hierarchical_normal_f64_32x1";
 
 /// A software GPU and the machine around it.
 pub(crate) struct Double {

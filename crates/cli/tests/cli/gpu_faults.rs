@@ -116,6 +116,7 @@ const FAULTS: &[Fault] = &[
     fault("exact_no_such_device", "", "device exact --device 4", 4),
     fault("benchmark_lost", "lost=200", "device benchmark --json", 3),
     fault("measure_launch_719", "fail=cuLaunchKernel:719@5", "device measure --cache {}/costs", 3),
+    fault("warm_ptx_222_too_new", "fail=cuModuleLoadDataEx:222", "device warm", 3),
     fault("info_no_such_device", "", "device info 3", 4),
     fault("info_lost", "fail=nvmlDeviceGetHandleByIndex_v2:15", "device info", 0),
     fault("sample_too_many_coordinates", "", "sample hierarchical-normal --groups 1100 --device cuda --out {}/run", 2),
@@ -173,7 +174,7 @@ fn every_fault_is_told_with_its_fix() {
 fn a_broken_gpu_does_not_stop_the_cpu() {
     let Some(double) = Double::new() else { return };
     for (settings, words) in [
-        ("", "no GPU's costs were measured on this machine"),
+        ("", "too little to start a GPU for"),
         ("fail=cuInit:999", "999 (CUDA_ERROR_UNKNOWN)"),
         ("mode=2", "prohibited"),
         ("lost=0", "fell off the bus"),

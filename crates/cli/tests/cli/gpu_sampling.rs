@@ -266,6 +266,85 @@ fn stored(double: &Double) -> (CostsCache, DeviceCosts) {
 const LEAPFROG: &str = "nuts_leapfrog_hierarchical_normal_f64_13";
 
 #[test]
+fn auto_measures_in_the_first_run_that_needs_it() {
+    let Some(double) = Double::with_sampler(&["f64_32x1"]) else { return };
+    let words = "sample hierarchical-normal --groups 10 --dry-run --draws";
+    let dry = |words: &str| {
+        let mut command = double.octopus("");
+        command.env("XDG_CACHE_HOME", double.scratch());
+        double.run(&mut command, words)
+    };
+    let costs = double.scratch().join("octopus/costs");
+    let short = dry(&format!("{words} 100"));
+    assert!(short.succeeds().stdout.contains("too little to start a GPU for"), "{short:#?}");
+    assert!(!costs.exists() && !short.stderr.contains("measured"), "{short:#?}");
+    // The CPU makes fewer than a million leapfrog steps a second.
+    let long = format!("{words} 3000000");
+    let first = dry(&long);
+    assert!(first.succeeds().stderr.contains("cuda:0 was measured in "), "{first:#?}");
+    assert!(first.stderr.contains(&format!("once: kept in {}", costs.display())), "{first:#?}");
+    assert!(first.stdout.contains("on the CPU and ") && first.stdout.contains("on cuda:0"), "{first:#?}");
+    let second = dry(&long);
+    assert!(second.succeeds().stdout.contains("on the CPU and ") && !second.stderr.contains("measured"), "{second:#?}");
+    // Of another model only its step is measured, and added to what is known.
+    let other = dry(&format!("{long} --likelihood pointwise"));
+    assert!(other.succeeds().stderr.contains("cuda:0 was measured in "), "{other:#?}");
+    assert!(!dry(&long).stderr.contains("measured"));
+    // A device that fails is not chosen, and a user who has no folder for caches has the costs for one run.
+    let fails = double.run(&mut double.octopus("fail=cuLaunchKernel:719@3"), &long);
+    assert!(fails.succeeds().stderr.contains("cuda:0 cannot be measured: "), "{fails:#?}");
+    assert!(fails.stdout.contains("device: cpu ("), "{fails:#?}");
+    let homeless = octopus(&double, "", &long);
+    assert!(homeless.succeeds().stderr.contains("there is no cache folder"), "{homeless:#?}");
+    assert!(homeless.stdout.contains("on the CPU and "), "{homeless:#?}");
+    // `--strategy auto` on a GPU measures it, however short the run is.
+    let on_gpu = octopus(&double, "", &format!("{words} 100 --strategy auto --device cuda"));
+    assert!(on_gpu.succeeds().stderr.contains("cuda:0 was measured in "), "{on_gpu:#?}");
+    let asked = octopus(&double, "", &format!("{long} --device cuda"));
+    assert!(!asked.succeeds().stderr.contains("measured"), "{asked:#?}");
+}
+
+/// Not even one chain fits the memory that is free.
+#[test]
+fn auto_takes_a_device_only_if_the_run_fits_it() {
+    let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
+    let (cache, mut device_costs) = stored(&double);
+    let cost = |unit_seconds| LinearCost { fixed_seconds: 0.0, unit_seconds };
+    device_costs.record(LEAPFROG, KernelCost { cpu: cost(1.0), device: cost(1e-9) });
+    cache.store(&device_costs).unwrap();
+    let words = "sample hierarchical-normal --groups 10 --dry-run";
+    let chosen = |settings: &str| {
+        let mut command = double.octopus(settings);
+        command.env("XDG_CACHE_HOME", double.scratch());
+        double.run(&mut command, words).succeeds().stdout.clone()
+    };
+    // A twentieth of 47.5 GiB is left alone.
+    for settings in ["", "free_mb=3000"] {
+        assert!(chosen(settings).contains("\ndevice: cuda:0 ("), "{}", chosen(settings));
+    }
+    let full = chosen("free_mb=2300");
+    assert!(full.contains("\ndevice: cpu (not even one chain at a time fits cuda:0, which needs "), "{full}");
+}
+
+/// A look a second into the record, where the run lasts for a look.
+#[test]
+fn the_record_says_what_the_device_was_doing() {
+    let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
+    let settings = "clock_mhz=1455;power_mw=123000";
+    octopus(&double, settings, &format!("{LONG} --device cuda --out {{}}/long")).sampled();
+    let load = record(&double, "long")["usage"]["load"].clone();
+    assert!(load["looks"].as_integer().unwrap() >= 1, "{load}");
+    for (figure, value) in [("sm_clock_mhz", 1455.0), ("power_watts", 123.0)] {
+        for name in ["least", "mean", "most"] {
+            assert_eq!(load[figure][name].as_float(), Some(value), "{figure} {name}: {load}");
+        }
+    }
+    let short = "sample hierarchical-normal --draws 4 --tune 4 --quiet --device cuda --out {}/short";
+    octopus(&double, settings, short).sampled();
+    assert!(record(&double, "short")["usage"].get("load").is_none());
+}
+
+#[test]
 fn auto_decides_by_what_was_measured() {
     let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
     let (cache, mut device_costs) = stored(&double);

@@ -148,3 +148,43 @@ fn two_processes_never_write_one_run() {
     assert!(running, "the run was too short for this test");
     second.fails(3, &["in use by another octopus process"]);
 }
+
+/// A command that does not listen for Ctrl-C ends at once, and leaves no half-written file.
+#[test]
+fn ctrl_c_ends_an_export_and_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "sample eight-schools --draws 200 --tune 200 --device cpu -q --out {}/run").sampled();
+    let pictures = dir.path().join("pictures");
+    let mut command = Command::new(program());
+    command.args(["plot", "--format", "png,svg", "--out"]).arg(&pictures).arg(dir.path().join("run"));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begin = Instant::now();
+    while !pictures.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        sleep(Duration::from_millis(1));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let code = child.wait().unwrap().code();
+    // On a fast machine all pictures may be there.
+    assert!(matches!(code, Some(130 | 0)), "{code:?}");
+    let half = |name: &str| name.ends_with(".tmp");
+    let names: Vec<String> = crate::support::tree(&pictures);
+    assert!(!names.iter().any(|name| half(name)), "{names:?}");
+}
+
+/// Where the system limits the size of files, the run says so and goes on later.
+#[cfg(unix)]
+#[test]
+fn a_file_that_grows_beyond_its_limit_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = "sample hierarchical-normal --draws 2000 --tune 100 --device cpu -q --out";
+    let out = dir.path().join("run");
+    let line = format!("ulimit -f 400; exec {} {sample} {}", program(), out.display());
+    let ended = Command::new("sh").args(["-c", &line]).output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(3), "{told}");
+    assert!(told.contains("File too large") && told.contains("octopus resume"), "{told}");
+    run(dir.path(), "resume {}/run -q").sampled();
+    run(dir.path(), &format!("{sample} {{}}/whole")).sampled();
+    assert_eq!(fingerprints(&out), fingerprints(&dir.path().join("whole")));
+}

@@ -82,7 +82,7 @@ pub(crate) const LIMITS: &[Limits] = &[
     of("export", "--predictive", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]),
     of("export", "--prior", &["0", "1"], &["-1", "18446744073709551616"]),
     // Devices.
-    of("verify device-benchmark device-measure device-exact device-sampler", "--device",
+    of("verify device-benchmark device-measure device-warm device-exact device-sampler", "--device",
        &["0", "4294967295"], &["-1", "4294967296", "first"]),
     of("device-watch", "--every", &["0.05", "86400"], &["0.0499", "86401", "nan"]),
     of("device-watch", "--count", &["1"], &["0", "18446744073709551616"]),
@@ -109,6 +109,7 @@ const LINES: &[(&str, &str)] = &[
     ("device-watch", "device watch --count 1"),
     ("device-benchmark", "device benchmark --small"),
     ("device-measure", "device measure --cache {}/costs"),
+    ("device-warm", "device warm --model eight-schools"),
     ("device-exact", "device exact --small"),
     ("device-sampler", "device sampler --small"),
 ];

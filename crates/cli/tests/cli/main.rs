@@ -21,6 +21,7 @@ mod logging;
 mod loo;
 mod options;
 mod own_model;
+mod profile;
 mod settings;
 mod software_gpu;
 mod strategies;

@@ -34,6 +34,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("", "--verbose", Says("sample eight-schools --dry-run --device cpu", "--verbose", "info: the device is chosen")),
     ("", "--log-file", In("logging.rs", "a_log_file_has_an_object_on_each_line")),
 
+    ("", "--profile", In("profile.rs", "a_profile_has_what_was_done_when")),
+
     ("verify", "--device", In("software_gpu.rs", "one_of_two_devices")),
     ("verify", "--no-deep", In("software_gpu.rs", "a_sound_gpu_is_fit_and_says_that_it_is_a_double")),
     ("verify", "--small", In("software_gpu.rs", "verify_as_json_has_every_check_once")),
@@ -45,6 +47,10 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("device-benchmark", "--small", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
     ("device-measure", "--device", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
     ("device-measure", "--cache", In("software_gpu.rs", "benchmarks_and_calibrations_of_a_double_say_so")),
+    ("device-warm", "--device", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
+    ("device-warm", "--model", In("software_gpu.rs", "kernels_are_compiled_ahead")),
+    ("device-warm", "--precision", In("software_gpu.rs", "kernels_are_compiled_ahead")),
+    ("device-warm", "--kernel-cache", In("software_gpu.rs", "kernels_are_compiled_ahead")),
     ("device-exact", "--device", In("software_gpu.rs", "one_of_two_devices")),
     ("device-exact", "--runs", In("gpu_sampler.rs", "small_runs_are_exact_and_as_recorded")),
     ("device-exact", "--small", In("gpu_sampler.rs", "small_runs_are_exact_and_as_recorded")),
@@ -215,7 +221,7 @@ fn listed() -> Vec<(String, Vec<Listed>)> {
     commands().iter().filter(|command| *command != "device").map(options).collect()
 }
 
-const GLOBAL: [&str; 4] = ["--json", "--quiet", "--verbose", "--log-file"];
+const GLOBAL: [&str; 5] = ["--json", "--quiet", "--verbose", "--log-file", "--profile"];
 
 #[test]
 fn every_option_has_its_row() {

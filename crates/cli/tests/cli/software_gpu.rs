@@ -1,8 +1,9 @@
 //! The commands on a sound software GPU, which says everywhere what it is; and on this machine, whatever it has.
 
-use crate::double::Double;
-use crate::support::{answer, octopus, program, run};
+use crate::double::{Double, TINY_RUN};
+use crate::support::{Answer, answer, octopus, program, run};
 use octopus_device::{CHECK_IDS, FITNESS_IDS};
+use octopus_softgpu::{Lanes, SoftwareGpu};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -212,10 +213,13 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
 
 #[test]
 fn each_command_measures_the_device_that_it_is_told() {
-    let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
+    let units = ["nuts_hierarchical_normal_f32_32x1", "nuts_eight_schools_f32_32x1", "nuts_eight_schools_f64_32x1"];
+    let units: Vec<String> = std::iter::once(TINY_RUN.to_owned()).chain(units.map(str::to_owned)).collect();
+    let Some(double) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &units).map(Double::of) else { return };
     for words in [
         "device benchmark --small",
         "device measure --cache {}/cache",
+        "device warm --model eight-schools --precision f32,f64",
         "device sampler --small --seconds 0",
         "device exact --small",
     ] {
@@ -223,6 +227,32 @@ fn each_command_measures_the_device_that_it_is_told() {
         of(1).succeeds();
         of(2).fails(4, &["2"]);
     }
+}
+
+#[test]
+fn kernels_are_compiled_ahead() {
+    let units = [TINY_RUN, "nuts_eight_schools_f32_32x1", "nuts_eight_schools_f64_32x1"];
+    let Some(double) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &units).map(Double::of) else { return };
+    let warm = |more: &str| double.run(&mut double.octopus(""), &format!("device warm {more}"));
+    let rows = |answer: &Answer| -> Vec<String> {
+        let json = answer.succeeds().json();
+        // As text, so that what is missing shows.
+        let row = |row: &Value| format!("{} {} {}", row["model"], row["coordinates"], row["precision"]);
+        json["kernels"].as_array().unwrap().iter().map(row).collect()
+    };
+    let both = warm("--model eight-schools --precision f64,f32 --json --quiet");
+    let expected = ["\"arrays\" null null", "\"eight-schools\" 10 \"f64\"", "\"eight-schools\" 10 \"f32\""];
+    assert_eq!(rows(&both), expected);
+    assert!(both.stderr.is_empty() && both.json()["cache"].is_null(), "{both:#?}");
+    let there = warm("--model eight-schools --precision f64 --kernel-cache {}/compiled --json");
+    let folder = double.scratch().join("compiled").canonicalize().unwrap();
+    assert_eq!((rows(&there).len(), &there.json()["cache"]), (2, &folder.to_str().unwrap().into()));
+    assert!(there.stderr.ends_with(&format!("CUDA_CACHE_PATH={}\n", folder.display())), "{there:#?}");
+    let text = warm("--model eight-schools --precision f64 --kernel-cache {}/compiled --quiet");
+    assert!(text.succeeds().stdout.contains("no measurements of a GPU") && text.stderr.is_empty(), "{text:#?}");
+    assert!(text.stdout.ends_with(&format!("the driver keeps them in {}\n", folder.display())), "{text:#?}");
+    warm("--model nine-schools").fails(2, &["nine-schools", "eight-schools"]);
+    warm("--device 7 --kernel-cache {}/compiled").fails(4, &["7"]);
 }
 
 #[test]

@@ -32,6 +32,36 @@ impl Default for CostsConfig {
     }
 }
 
+impl CostsConfig {
+    /// Returns smaller sizes and fewer samples: some tenths of a second. Arrays of a mebibyte stay in the caches, on
+    /// either side.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { elements: (1024, 1 << 18), sides: (16, 128), samples: 3, sample_time: Duration::from_micros(200) }
+    }
+
+    /// Returns settings for the software GPU. They are just enough to run the code, since its times say nothing.
+    #[must_use]
+    pub fn of_the_double() -> Self {
+        Self { elements: (256, 16_384), sides: (8, 32), samples: 3, sample_time: Duration::from_micros(100) }
+    }
+}
+
+/// Measures the device `ordinal` and the processor, for this program; `driver_version` is NVML's. What is measured and
+/// how: see [`measure_costs`].
+///
+/// # Errors
+/// When the device cannot be used, its memory does not suffice, or it fails.
+pub fn costs_of_device(
+    ordinal: u32,
+    driver_version: Option<&str>,
+    config: &CostsConfig,
+) -> Result<DeviceCosts, ArrayError> {
+    let engine = Engine::ready(ordinal)?;
+    let key = CostsKey::of_device(ordinal, driver_version).map_err(|error| engine.failed(error))?;
+    measure_costs(ordinal, key, config)
+}
+
 /// Measures the device `ordinal` and the processor, for `key`.
 ///
 /// Kernels are timed by the processor's clock from the call until the device has done all of them, launched back to back:

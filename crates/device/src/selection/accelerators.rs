@@ -19,6 +19,8 @@ pub struct Unusable {
     pub reason: String,
     /// The advice, in one line.
     pub fix: String,
+    /// Whether there simply is no device that could be used: then nothing is wrong with the machine.
+    pub is_absence: bool,
 }
 
 impl fmt::Display for Unusable {
@@ -31,7 +33,7 @@ impl Accelerators {
     /// Says that there is no device, for this reason.
     #[must_use]
     pub fn none(reason: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { devices: 0, unusable: Some(Unusable { reason: reason.into(), fix: fix.into() }) }
+        Self { devices: 0, unusable: Some(Unusable { reason: reason.into(), fix: fix.into(), is_absence: true }) }
     }
 
     /// Judges a probe by the checks of `octopus verify`: the first that fails speaks against the devices.
@@ -51,6 +53,7 @@ impl Accelerators {
             (devices == 0).then(|| Unusable {
                 reason: "the CUDA driver shows no device to this process".into(),
                 fix: verify.into(),
+                is_absence: false,
             })
         });
         Self { devices, unusable }
@@ -64,6 +67,7 @@ impl Unusable {
         Self {
             reason: format!("{title}: {observed}{cause}"),
             fix: finding.fix.clone().unwrap_or_else(|| "see `octopus verify`".into()),
+            is_absence: false,
         }
     }
 }

@@ -96,7 +96,8 @@ pub fn resolve(
 fn cuda(choice: DeviceChoice, asked: &[Device], accelerators: &Accelerators) -> Result<Selection, SelectionError> {
     let Accelerators { devices, unusable } = accelerators;
     let (1.., Some((&device, others))) = (*devices, asked.split_first()) else {
-        let unknown = || Unusable { reason: "none was found".into(), fix: "see `octopus verify`".into() };
+        let unknown =
+            || Unusable { reason: "none was found".into(), fix: "see `octopus verify`".into(), is_absence: false };
         return Err(SelectionError::NoDevice { choice, unusable: unusable.clone().unwrap_or_else(unknown) });
     };
     for &device in asked {
@@ -118,7 +119,11 @@ fn auto(
     let on_cpu = |reason: String, notes| Selection { device: Device::Cpu, others: vec![], reason, notes };
     match (accelerators.devices, &accelerators.unusable) {
         (0, None) => return on_cpu("cpu: there is no CUDA device".into(), vec![]),
-        (0, Some(unusable)) => return on_cpu(format!("cpu: {}", unusable.reason), vec![unusable.fix.clone()]),
+        (0, Some(unusable)) => {
+            // Advice is for a machine that was meant to have a device.
+            let notes = if unusable.is_absence { vec![] } else { vec![unusable.fix.clone()] };
+            return on_cpu(format!("cpu: {}", unusable.reason), notes);
+        }
         (_, Some(unusable)) => {
             return on_cpu(
                 format!("cpu: a check of the GPU failed: {}", unusable.reason),
@@ -168,6 +173,17 @@ mod tests {
     }
 
     #[test]
+    fn advice_is_for_a_machine_that_was_meant_to_have_a_device() {
+        let automatic = |is_absence| {
+            let unusable = Some(Unusable { reason: "no device".into(), fix: "buy one".into(), is_absence });
+            let accelerators = Accelerators { devices: 0, unusable };
+            resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap()
+        };
+        assert_eq!(automatic(true).notes, Vec::<String>::new());
+        assert_eq!((automatic(false).notes, automatic(true).reason), (vec!["buy one".into()], "cpu: no device".into()));
+    }
+
+    #[test]
     fn a_number_too_high_names_both_numbers() {
         let message = |devices| refuse("cuda:7", &Accelerators { devices, unusable: None });
         assert!(message(2).starts_with("--device cuda:7: this process may use 2 CUDA devices, the last is cuda:1;"));
@@ -182,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_used_with_a_note_when_a_check_failed() {
-        let unusable = Some(Unusable { reason: "Clocks: low".into(), fix: "cool it".into() });
+        let unusable = Some(Unusable { reason: "Clocks: low".into(), fix: "cool it".into(), is_absence: false });
         let accelerators = Accelerators { devices: 2, unusable };
         let choice = DeviceChoice::Cuda(Some(1));
         let selection = resolve(choice, &accelerators, &Work::new("work"), &mut missing).unwrap();

@@ -147,11 +147,11 @@ pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUs
         return check;
     }
     if summary.chains < 2 {
-        let message = "one chain cannot be compared with another".to_owned();
-        return Check::skipped("rhat", message, "run at least 2 chains, better 4");
+        let message = "one chain alone cannot show that it has converged".to_owned();
+        return failed("rhat", message, "run at least 2 chains, better 4");
     }
     let Some(worst) = summary.worst_rhat() else {
-        return Check::skipped("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
+        return failed("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
     };
     let (kind, who) = match summary.superchains {
         // Well mixed superchains of few draws are above 1, too.
@@ -207,8 +207,13 @@ fn ess(
 fn too_short(id: &'static str, summary: &Summary) -> Option<Check> {
     (summary.draws < 4 && summary.superchains.is_none()).then(|| {
         let message = format!("{} draws of each chain are too few: at least 4 are needed", summary.draws);
-        Check::new(id, CheckStatus::Pass, message).judge(false, CheckStatus::Fail, "draw more, 1000 of each chain say")
+        failed(id, message, "draw more, 1000 of each chain say")
     })
+}
+
+/// What cannot be judged has not passed.
+fn failed(id: &'static str, message: String, advice: &str) -> Check {
+    Check::new(id, CheckStatus::Fail, message).judge(false, CheckStatus::Fail, advice)
 }
 
 /// The smallest E-BFMI over chains is at least `limit`; `bfmi` is none where the trace has no energy.

@@ -267,7 +267,10 @@ fn other_samplers_traces() {
 #[test]
 fn one_chain_and_few_draws() {
     let options = DiagnoseOptions::default();
-    assert_eq!(status(&posterior(1, 500), None, &options, "rhat"), CheckStatus::Skipped);
+    assert_eq!(status(&posterior(1, 500), None, &options, "rhat"), CheckStatus::Fail);
+    let mut constant = Dataset::default();
+    constant.variables.insert("mu".into(), sampled(&[("chain", 4), ("draw", 500)], Values::F64(vec![1.5; 2000])));
+    assert_eq!(status(&constant, None, &options, "rhat"), CheckStatus::Fail);
     assert_eq!(status(&posterior(4, 3), None, &options, "rhat"), CheckStatus::Fail);
     assert_eq!(status(&posterior(4, 3), None, &options, "ess_bulk"), CheckStatus::Fail);
     let least = summary(&posterior(4, 4), 0.89).unwrap();

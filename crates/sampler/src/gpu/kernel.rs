@@ -101,6 +101,7 @@ pub(super) fn load<D: GpuDensity + ?Sized>(
     module: &KernelModule,
     context: &Context,
 ) -> Result<NutsKernels, SamplerError> {
+    let _span = tracing::debug_span!("load kernels").entered();
     Ok(NutsKernels::load(context, &module.ptx.text()?, &name(density, module), format(module))?)
 }
 
@@ -113,6 +114,7 @@ pub(super) fn load_of_batch<D: GpuDensity + ?Sized>(
     module: &KernelModule,
     context: &Context,
 ) -> Result<NutsBatchKernels, SamplerError> {
+    let _span = tracing::debug_span!("load kernels").entered();
     Ok(NutsBatchKernels::load(context, &module.ptx.text()?, &name(density, module), format(module))?)
 }
 

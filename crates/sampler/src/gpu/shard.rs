@@ -316,6 +316,7 @@ impl DeviceShard {
         span: Range<usize>,
         at: usize,
     ) -> Result<(), SamplerError> {
+        let _span = tracing::debug_span!("queue a launch", chains = group.len(), iterations = span.len()).entered();
         tracing::debug!(chains = group.len(), first = span.start, iterations = span.len(), "a launch is queued");
         let launch = launch(shared, group, span);
         let Self { kernels, compute, copies, data, geometry, buffers, windows, marks, .. } = self;
@@ -342,7 +343,8 @@ impl DeviceShard {
     ) -> Result<usize, SamplerError> {
         let Self { buffers, marks, windows, pace, compute, needs, .. } = self;
         let dim = needs.dim;
-        let output = buffers.slots[at].wait()?;
+        let output = tracing::debug_span!("wait for the GPU").in_scope(|| buffers.slots[at].wait())?;
+        let _span = tracing::debug_span!("take draws from the GPU").entered();
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);

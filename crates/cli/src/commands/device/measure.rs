@@ -86,7 +86,7 @@ pub(super) fn sampler(args: &DeviceSamplerArgs, global: Global) -> Result<Exit> 
 }
 
 /// Returns the file of this program.
-fn own_file() -> std::io::Result<PathBuf> {
+pub(super) fn own_file() -> std::io::Result<PathBuf> {
     std::env::current_exe()
         .map_err(|error| std::io::Error::new(error.kind(), format!("this program does not know its own file: {error}")))
 }

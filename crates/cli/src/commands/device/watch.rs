@@ -32,7 +32,7 @@ pub(super) fn run(args: &DeviceWatchArgs, global: Global) -> Result<Exit> {
     if !(0.05..=86_400.0).contains(&every) {
         return Err(UsageError(format!("--every {every}: must be from 0.05 to 86400 seconds")).into());
     }
-    let (provider, interrupt) = (SystemProvider::new(), Interrupt::install()?);
+    let (provider, interrupt) = (SystemProvider::new(), Interrupt::listen());
     let look = || {
         let facts = provider.nvml().ok()?;
         let chosen = facts.devices.iter().filter(|device| args.device.is_none_or(|index| device.index == index));

@@ -129,6 +129,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn without_variables_or_draws_there_is_nothing_to_draw() {
+        let variable = super::super::ParallelVariable { name: "mu".to_owned(), mean: 0.0, sd: 1.0 };
+        let of = |variables: &[super::super::ParallelVariable], draws| {
+            let (variables, divergent, others) = (variables.to_vec(), vec![], vec![]);
+            ParallelPlot { variables, divergent, others, divergences: 0, draws, parameters: 1 }.scene().is_ok()
+        };
+        assert_eq!([of(&[], 5), of(&[variable.clone()], 0), of(&[variable], 5)], [false, false, true]);
+    }
+
+    #[test]
     fn many_lines_are_fainter() {
         assert_eq!([1, 60, 61, 900].map(opacity), [0.65, 0.65, 0.35, 0.35]);
     }

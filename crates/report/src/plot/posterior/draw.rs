@@ -185,5 +185,29 @@ mod tests {
             let expected = 500.0 + side * (400.0 - 0.5 * text.width());
             assert!((text.at.0 - expected).abs() < 1e-9 && text.at.1 == 196.0, "{text:?} {expected}");
         }
+        // In a panel that is too narrow they begin at its left.
+        let (draws, hdi89) = (vec![0.5; 4], (0.4, 0.6));
+        let panel = PosteriorPanel { name: "p".to_owned(), draws, mean: 0.5, sd: 0.1, hdi89, truth: None };
+        let mut scene = Scene::new(WIDTH, 300.0, "");
+        draw_interval(
+            &mut scene,
+            &panel,
+            &Axis::linear((0.0, 1.0), 100.0, 110.0),
+            &Panel { right: 110.0, ..place },
+            150.0,
+        );
+        let Some(Shape::Text(text)) = scene.shapes.last() else { panic!("{:?}", scene.shapes) };
+        assert!((text.at.0 - (100.0 + 0.5 * text.width())).abs() < 1e-9, "{text:?}");
+    }
+
+    #[test]
+    fn an_interval_with_one_end_is_not_drawn() {
+        for hdi89 in [(f64::NAN, 0.6), (0.4, f64::INFINITY)] {
+            let panel =
+                PosteriorPanel { name: "p".to_owned(), draws: vec![0.5; 4], mean: 0.5, sd: 0.1, hdi89, truth: None };
+            let mut scene = Scene::new(WIDTH, 300.0, "");
+            draw_interval(&mut scene, &panel, &Axis::linear((0.0, 1.0), 100.0, 900.0), &place(900.0), 150.0);
+            assert!(scene.shapes.is_empty(), "{:?}", scene.shapes);
+        }
     }
 }

@@ -157,3 +157,18 @@ fn draw_statistic(scene: &mut Scene, statistic: &PredictiveStatistic, left: f64,
         scene.line(vec![(at, panel.top), (at, panel.bottom)], INK, 4.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::Shape;
+    use super::*;
+
+    #[test]
+    fn a_dash_has_more_than_one_point() {
+        let points: Vec<(f64, f64)> = (0..7).map(|k| (f64::from(k), 1.0)).collect();
+        let mut scene = Scene::new(WIDTH, 100.0, "");
+        dashed_curve(&mut scene, &points, INK);
+        let points = points[..4].to_vec();
+        assert_eq!(scene.shapes, [Shape::Line { points, colour: INK, width: 3.5, opacity: 1.0 }]);
+    }
+}

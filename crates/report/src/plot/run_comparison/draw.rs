@@ -270,6 +270,6 @@ mod tests {
     fn shares_have_a_sign_and_few_digits() {
         let shown = [0.0123, -0.5, 0.00001, 25.0, -4.2e7, f64::NAN].map(share);
         assert_eq!(shown, ["+1.23 %", "−50.0 %", "0.00 %", "+2,500 %", "−4e9 %", "NaN"]);
-        assert_eq!([0.0999, 0.09995].map(share), ["+9.99 %", "+10.0 %"]);
+        assert_eq!([0.0999, 0.09995, 0.00005].map(share), ["+9.99 %", "+10.0 %", "+0.01 %"]);
     }
 }

@@ -198,6 +198,15 @@ mod tests {
     }
 
     #[test]
+    fn chains_without_draws_are_nothing_to_draw() {
+        let shape = Shape { groups: 1, chains: 2, draws: 10, truth: false, divergences: false };
+        let mut plot = Sample::new(shape).trace();
+        plot.rows.truncate(1);
+        plot.rows[0].chains = vec![vec![]; 2];
+        assert!(matches!(plot.scene(), Err(ReportError::Empty { .. })));
+    }
+
+    #[test]
     fn small_ordinals_are_words() {
         assert_eq!([2, 3, 4, 11].map(ordinal), ["second", "third", "4th", "11th"]);
     }

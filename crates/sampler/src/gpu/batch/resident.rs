@@ -266,6 +266,7 @@ impl ResidentBatch {
             Some(NutsBatchLaunch { item: job.run.item, launch: launch(&shared, &chains, span.clone()?) })
         };
         let launches: Vec<NutsBatchLaunch> = jobs.iter().zip(spans).filter_map(one).collect();
+        let _span = tracing::debug_span!("queue a launch", data_sets = launches.len()).entered();
         tracing::debug!(data_sets = launches.len(), "a launch is queued");
         let Self { slots, marks, device, kernels: Loaded { kernels, .. }, compute, copies, .. } = self;
         let (slot, (begun, done)) = (&mut slots[at], &marks[at]);
@@ -285,7 +286,8 @@ impl ResidentBatch {
         at: usize,
     ) -> Result<(), SamplerError> {
         let Self { slots, marks, compute, pace, .. } = self;
-        let outputs = slots[at].wait()?;
+        let outputs = tracing::debug_span!("wait for the GPU").in_scope(|| slots[at].wait())?;
+        let _span = tracing::debug_span!("take draws from the GPU").entered();
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);

@@ -1,0 +1,66 @@
+//! `--profile FILE`: what each thread of a command did when, in the form of Chrome's traces.
+//!
+//! The profile is in memory until the command has ended: some 300 bytes for each span, of which a run makes about a
+//! hundred a second.
+
+use anyhow::{Context, Result};
+use octopus_files::write_file;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tracing::Subscriber;
+use tracing_chrome::{ChromeLayer, ChromeLayerBuilder, FlushGuard};
+use tracing_subscriber::registry::LookupSpan;
+
+/// The profile of a command.
+pub(crate) struct Profile {
+    file: PathBuf,
+    text: Text,
+}
+
+/// The text of a profile, to which a thread of the layer writes.
+#[derive(Clone, Default)]
+struct Text(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Profile {
+    /// Makes an empty profile, so that a file that cannot be written is known before the work.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn begin(file: &Path) -> Result<Self> {
+        let profile = Self { file: file.to_owned(), text: Text::default() };
+        profile.write(b"[]\n")?;
+        Ok(profile)
+    }
+
+    /// Returns the layer that writes the profile, and the guard at whose end it is complete.
+    pub(crate) fn layer<S>(&self) -> (ChromeLayer<S>, FlushGuard)
+    where
+        S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+    {
+        ChromeLayerBuilder::new().writer(self.text.clone()).include_args(true).include_locations(false).build()
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn keep(self) -> Result<()> {
+        let text = self.text.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.write(&text)
+    }
+
+    fn write(&self, text: &[u8]) -> Result<()> {
+        write_file(&self.file, text).with_context(|| format!("--profile {}", self.file.display()))
+    }
+}

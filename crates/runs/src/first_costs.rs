@@ -1,0 +1,326 @@
+//! The costs that a choice of device needs and nobody has measured yet: they are measured in the first run that needs
+//! them, in at most two seconds, and kept for the next.
+//!
+//! What is measured: the device's start, launches and copies ([`CostsConfig::quick`]), and the leapfrog step of the
+//! model itself. The limits of time stand here. `octopus device measure` takes longer and measures more.
+
+use crate::{Placement, RunCost, RunError, kernel_name, pool};
+use octopus_density::LogDensity;
+use octopus_density::gpu::Precision;
+use octopus_device::{
+    CostsCache, CostsCacheError, CostsConfig, CostsMiss, Device, DeviceCosts, DeviceIdentity, KernelCost, LinearCost,
+    Seconds, Work, costs_of_device,
+};
+use octopus_sampler::SamplerConfig;
+use rayon::ThreadPool;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A run that the CPU is predicted to do in less time is not worth the measurement: a GPU takes a good part of it to
+/// start.
+const LEAST_CPU_SECONDS: f64 = 1.0;
+/// The time that leapfrog steps are made for each figure: one chain on the CPU, one and many on the GPU.
+const STEP_TIME: Duration = Duration::from_millis(300);
+/// Transitions between looks at the clock.
+const SPAN: usize = 10;
+/// Chains that fill any device, and those that do where blocks share a chain's observations.
+const MANY: (usize, usize) = (4096, 64);
+/// The same for the software GPU, whose times say nothing.
+const MANY_OF_THE_DOUBLE: (usize, usize) = (4, 4);
+
+/// Costs that were measured in this process.
+#[derive(Debug, Default)]
+pub(crate) struct FirstCosts {
+    /// The costs of each device that was measured, by its number.
+    pub(crate) measured: BTreeMap<u32, DeviceCosts>,
+    /// What the user is told.
+    pub(crate) notes: Vec<String>,
+    /// The seconds that the CPU is predicted to take, where that is too little to measure for.
+    pub(crate) short: Option<f64>,
+}
+
+/// What is asked of the machine.
+pub(crate) trait CostSource {
+    /// Returns the costs of a device as they are kept.
+    ///
+    /// # Errors
+    /// When there are none to use.
+    fn kept(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss>;
+
+    /// Returns the seconds that the processor is predicted to take for the work.
+    ///
+    /// # Errors
+    /// When it cannot do the work.
+    fn cpu_seconds(&self) -> Result<f64, RunError>;
+
+    /// Measures a device that has these costs so far.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>) -> Result<DeviceCosts, RunError>;
+
+    /// Keeps costs for later runs, and returns their file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    fn keep(&self, costs: &DeviceCosts) -> Result<PathBuf, CostsCacheError>;
+}
+
+impl FirstCosts {
+    /// Measures those of the `devices` whose costs of this work are unknown, and keeps what was measured.
+    ///
+    /// # Errors
+    /// When the processor cannot do the work. A device that fails is noted.
+    pub(crate) fn learn(&mut self, work: &Work, devices: &[u32], source: &dyn CostSource) -> Result<(), RunError> {
+        let has = |costs: &DeviceCosts| work.steps.iter().all(|step| costs.kernels.contains_key(&step.kernel));
+        let mut missing = Vec::new();
+        for &device in devices {
+            match self.measured.get(&device).cloned().map_or_else(|| source.kept(device), Ok) {
+                Ok(costs) if has(&costs) => {}
+                Ok(costs) => missing.push((device, Some(costs))),
+                // A device that does not tell who it is cannot be measured.
+                Err(CostsMiss::NoDevice { .. }) => {}
+                Err(_) => missing.push((device, None)),
+            }
+        }
+        self.short = None;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let seconds = source.cpu_seconds()?;
+        if seconds < LEAST_CPU_SECONDS {
+            self.short = Some(seconds);
+            return Ok(());
+        }
+        for (device, costs) in missing {
+            let _span = tracing::debug_span!("measure costs", device).entered();
+            let clock = Instant::now();
+            match source.measure(device, costs) {
+                Ok(costs) => {
+                    let took = Seconds(clock.elapsed().as_secs_f64());
+                    self.notes.push(match source.keep(&costs) {
+                        Ok(file) => format!("cuda:{device} was measured in {took}, once: kept in {}", file.display()),
+                        Err(why) => format!("cuda:{device} was measured in {took}, and {why}"),
+                    });
+                    self.measured.insert(device, costs);
+                }
+                Err(why) => self.notes.push(format!("cuda:{device} cannot be measured: {why}; see `octopus verify`")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The machine that this program runs on, for a run of one model.
+pub(crate) struct Machine<'a> {
+    /// The driver's version, as NVML tells it.
+    pub(crate) driver_version: Option<&'a str>,
+    pub(crate) model: &'a dyn LogDensity,
+    pub(crate) cost: &'a RunCost,
+    /// Whether the processor may do the run.
+    pub(crate) may_be_cpu: bool,
+}
+
+impl CostSource for Machine<'_> {
+    fn kept(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss> {
+        kept_costs(ordinal, self.driver_version)
+    }
+
+    fn cpu_seconds(&self) -> Result<f64, RunError> {
+        if !self.may_be_cpu {
+            return Ok(f64::INFINITY);
+        }
+        let threads = u32::try_from(pool(None)?.current_num_threads()).unwrap_or(u32::MAX);
+        let step = LinearCost { fixed_seconds: 0.0, unit_seconds: cpu_step_seconds(self.model)? };
+        Ok(self.cost.work.cpu_seconds(threads, |_| Some(step)).unwrap_or(f64::INFINITY))
+    }
+
+    fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>) -> Result<DeviceCosts, RunError> {
+        measure(self.model, self.cost.precision, ordinal, so_far)
+    }
+
+    fn keep(&self, costs: &DeviceCosts) -> Result<PathBuf, CostsCacheError> {
+        CostsCache::of_user()?.store(costs)
+    }
+}
+
+/// Returns the costs of a device that the user's cache holds.
+///
+/// # Errors
+/// When there are none for this device, driver and program.
+pub(crate) fn kept_costs(ordinal: u32, driver_version: Option<&str>) -> Result<DeviceCosts, CostsMiss> {
+    match CostsCache::of_user() {
+        Ok(cache) => cache.load_for_device(ordinal, driver_version),
+        Err(error) => Err(CostsMiss::Missing { path: error.to_string().into() }),
+    }
+}
+
+/// Measures the leapfrog step of a model on a device and on the processor, and the device itself where it has no
+/// `costs` so far.
+fn measure(
+    model: &dyn LogDensity,
+    precision: Precision,
+    ordinal: u32,
+    costs: Option<DeviceCosts>,
+) -> Result<DeviceCosts, RunError> {
+    let device = |error: &dyn std::fmt::Display| RunError::NoDevice(error.to_string());
+    let identity = DeviceIdentity::read(ordinal).map_err(|error| device(&error))?;
+    let mut costs = match costs {
+        Some(costs) => costs,
+        None => {
+            let config = if identity.test_double { CostsConfig::of_the_double() } else { CostsConfig::quick() };
+            costs_of_device(ordinal, identity.driver.as_deref(), &config).map_err(|error| device(&error))?
+        }
+    };
+    let shared = model.kernels().is_some_and(|kernels| kernels.team_work().is_some());
+    let many = if identity.test_double { MANY_OF_THE_DOUBLE } else { MANY };
+    let many = if shared { many.1 } else { many.0 };
+    let (place, threads) = (Placement::open(&[Device::Cuda(ordinal)])?, pool(None)?);
+    let on_gpu = |chains| step_seconds(model, &SamplerConfig { precision, ..short_run(chains) }, &place, &threads);
+    let (single, full) = (on_gpu(1)?, on_gpu(many)?);
+    let cost = KernelCost {
+        cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: cpu_step_seconds(model)? },
+        device: LinearCost { fixed_seconds: (single - full).max(0.0), unit_seconds: full },
+    };
+    costs.record(kernel_name(model, precision), cost);
+    Ok(costs)
+}
+
+/// Returns the seconds of a leapfrog step of one chain on one thread of the processor.
+///
+/// # Errors
+/// When the model cannot be sampled.
+pub(crate) fn cpu_step_seconds(model: &dyn LogDensity) -> Result<f64, RunError> {
+    step_seconds(model, &short_run(1), &Placement::Cpu, &pool(Some(1))?)
+}
+
+/// Returns a run of short trajectories: steps are counted, and not draws.
+fn short_run(chains: usize) -> SamplerConfig {
+    SamplerConfig { chains, tune: 60, draws: 20, max_depth: 5, ..SamplerConfig::default() }
+}
+
+/// Returns the seconds of a leapfrog step of one chain, from as many steps of a run as fit the time.
+fn step_seconds(
+    model: &dyn LogDensity,
+    config: &SamplerConfig,
+    place: &Placement,
+    pool: &ThreadPool,
+) -> Result<f64, RunError> {
+    pool.install(|| {
+        let mut sampler = place.start(model, config)?;
+        // The first transition loads what is loaded on first use.
+        sampler.advance(1)?;
+        let (mut steps, begin) = (0, Instant::now());
+        while steps == 0 || begin.elapsed() < STEP_TIME {
+            let Some(block) = sampler.advance(SPAN)? else { break };
+            steps += block.leapfrogs();
+        }
+        Ok(begin.elapsed().as_secs_f64() / steps.max(1) as f64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_device::{CostsKey, TransferCost};
+    use std::cell::RefCell;
+
+    /// A machine with two GPUs: it tells what it was asked.
+    struct Scripted {
+        kept: BTreeMap<u32, DeviceCosts>,
+        cpu_seconds: f64,
+        measured: RefCell<Vec<(u32, bool)>>,
+    }
+
+    impl CostSource for Scripted {
+        fn kept(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss> {
+            match ordinal {
+                7 => Err(CostsMiss::NoDevice { why: "no such device".into() }),
+                _ => self.kept.get(&ordinal).cloned().ok_or(CostsMiss::Missing { path: "c.json".into() }),
+            }
+        }
+
+        fn cpu_seconds(&self) -> Result<f64, RunError> {
+            Ok(self.cpu_seconds)
+        }
+
+        fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>) -> Result<DeviceCosts, RunError> {
+            self.measured.borrow_mut().push((ordinal, so_far.is_some()));
+            match ordinal {
+                1 => Err(RunError::NoDevice("it is lost".into())),
+                _ => Ok(costs(&["a", "step"])),
+            }
+        }
+
+        fn keep(&self, costs: &DeviceCosts) -> Result<PathBuf, CostsCacheError> {
+            if self.kept.is_empty() { Err(CostsCacheError::NoFolder) } else { Ok(costs.device_name.clone().into()) }
+        }
+    }
+
+    fn costs(kernels: &[&str]) -> DeviceCosts {
+        let none = LinearCost { fixed_seconds: 0.0, unit_seconds: 0.0 };
+        let kernel = |name: &&str| ((*name).to_owned(), KernelCost { cpu: none, device: none });
+        DeviceCosts {
+            key: CostsKey::new("GPU-0", "550.54.15"),
+            device_name: "a-gpu.json".into(),
+            measured_at: 0,
+            cpu_threads: 2,
+            startup_seconds: 0.1,
+            launch_seconds: 0.0,
+            transfer: TransferCost { upload: none, download: none },
+            device_bytes_per_second: 1e12,
+            kernels: kernels.iter().map(kernel).collect(),
+        }
+    }
+
+    fn learnt(kept: &[(u32, &[&str])], cpu_seconds: f64, devices: &[u32]) -> (FirstCosts, Vec<(u32, bool)>) {
+        let kept = kept.iter().map(|(device, kernels)| (*device, costs(kernels))).collect();
+        let machine = Scripted { kept, cpu_seconds, measured: RefCell::default() };
+        let mut first = FirstCosts::default();
+        let work = Work::new("a run").step("step", 10, 1e3);
+        first.learn(&work, devices, &machine).unwrap();
+        let measured = machine.measured.borrow().clone();
+        // What this process has measured is not measured again.
+        let again = first.notes.len();
+        first
+            .learn(&work, &devices.iter().copied().filter(|&device| device != 1).collect::<Vec<_>>(), &machine)
+            .unwrap();
+        assert_eq!(first.notes.len(), again);
+        (first, measured)
+    }
+
+    #[test]
+    fn costs_that_are_unknown_are_measured_and_kept() {
+        let (first, measured) = learnt(&[(0, &["a"]), (2, &["step"])], 2.0, &[0, 2, 7]);
+        assert_eq!((measured, first.short), (vec![(0, true)], None));
+        assert_eq!(first.measured.keys().collect::<Vec<_>>(), [&0]);
+        let [note] = &first.notes[..] else { panic!("{:?}", first.notes) };
+        assert!(note.starts_with("cuda:0 was measured in ") && note.ends_with(", once: kept in a-gpu.json"), "{note}");
+    }
+
+    #[test]
+    fn costs_that_cannot_be_kept_serve_this_run() {
+        let (first, measured) = learnt(&[], 2.0, &[0]);
+        assert_eq!((measured, first.measured.len()), (vec![(0, false)], 1));
+        assert!(first.notes[0].ends_with("there is no cache folder: set XDG_CACHE_HOME to a folder, or HOME"));
+    }
+
+    #[test]
+    fn a_device_that_fails_is_noted() {
+        let (first, measured) = learnt(&[], f64::INFINITY, &[1]);
+        assert_eq!((measured, first.measured.len()), (vec![(1, false)], 0));
+        assert!(first.notes[0].starts_with("cuda:1 cannot be measured: ") && first.notes[0].contains("it is lost"));
+    }
+
+    /// The limit is a second.
+    #[test]
+    fn nothing_is_measured_for_a_short_run() {
+        for (seconds, short) in [(0.99, Some(0.99)), (1.0, None)] {
+            let (first, measured) = learnt(&[], seconds, &[0]);
+            assert_eq!((first.short, measured.is_empty()), (short, short.is_some()), "{seconds} s");
+        }
+        // Where all is known, the time of the processor is not asked for.
+        assert_eq!(learnt(&[(0, &["step"])], 0.5, &[0]).0.short, None);
+    }
+}
