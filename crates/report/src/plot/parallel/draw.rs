@@ -135,7 +135,7 @@ mod tests {
             let (variables, divergent, others) = (variables.to_vec(), vec![], vec![]);
             ParallelPlot { variables, divergent, others, divergences: 0, draws, parameters: 1 }.scene().is_ok()
         };
-        assert_eq!([of(&[], 5), of(&[variable.clone()], 0), of(&[variable], 5)], [false, false, true]);
+        assert_eq!([of(&[], 5), of(std::slice::from_ref(&variable), 0), of(&[variable], 5)], [false, false, true]);
     }
 
     #[test]
