@@ -42,6 +42,15 @@ impl<T: Element> DeviceBuffer<T> {
         Ok(buffer)
     }
 
+    /// Makes an array with whatever numbers its memory holds, for callers who fill it next: a call to the driver less
+    /// than [`DeviceBuffer::zeroed`], which waits for the device.
+    ///
+    /// # Errors
+    /// [`CudaError::OutOfMemory`] with what is free; [`CudaError::TooLarge`] for more bytes than can be counted.
+    pub fn unset(context: &Context, length: usize) -> Result<Self, CudaError> {
+        Self::unfilled(context, length)
+    }
+
     /// An array with whatever bits its memory has, for callers who fill it next.
     pub(crate) fn unfilled(context: &Context, length: usize) -> Result<Self, CudaError> {
         let memory = RawDeviceMemory::allocate::<T>(context.session(), length)?;

@@ -22,6 +22,7 @@ mod elementwise;
 mod engine;
 mod error;
 mod matrix;
+mod pool;
 mod reduce;
 mod scalar;
 mod storage;

@@ -90,7 +90,8 @@ impl<T: Scalar> Array<T> {
     ) -> Result<Self, ArrayError> {
         match &self.storage {
             Storage::Host(x) => on_host(x.len(), |out| on_cpu(x, out)),
-            Storage::Cuda { engine, buffer } => {
+            Storage::Cuda(buffer) => {
+                let engine = buffer.engine();
                 Self::made_on(engine, buffer.len(), |out| on_device(engine.kernels(), engine.stream(), buffer, out))
             }
         }
@@ -128,10 +129,8 @@ impl<T: Scalar> Array<T> {
     pub(super) fn beside<'a>(&'a self, operation: &'static str, other: &'a Self) -> Result<Pair<'a, T>, ArrayError> {
         match (&self.storage, &other.storage) {
             (Storage::Host(x), Storage::Host(y)) => Ok(Pair::Host(x, y)),
-            (Storage::Cuda { engine, buffer: x }, Storage::Cuda { engine: same, buffer: y })
-                if engine.device() == same.device() =>
-            {
-                Ok(Pair::Cuda(engine, x, y))
+            (Storage::Cuda(x), Storage::Cuda(y)) if x.engine().device() == y.engine().device() => {
+                Ok(Pair::Cuda(x.engine(), x, y))
             }
             _ => Err(ArrayError::Devices { operation, left: self.device(), right: other.device() }),
         }

@@ -3,6 +3,7 @@
 //! Each device has one engine in a process, which is made once, when an array first needs it.
 
 use super::ArrayError;
+use super::pool::Pool;
 use crate::Device;
 use octopus_cuda::{Context, CudaError, Kernels, Stream};
 use std::fmt;
@@ -12,14 +13,17 @@ use std::time::{Duration, Instant};
 /// One CUDA device made ready: its context, the kernels loaded in it, and the one stream on which all arrays of the
 /// device are worked on.
 ///
-/// There is one for each device and process, made on first use and kept until the process ends, so that the kernels are
-/// loaded once. All threads share the stream: what they queue runs in the order in which it was queued, and nothing
+/// There is one for each device and process, made on first use and kept until [`Engine::release`], so that the kernels
+/// are loaded once. All threads share the stream: what they queue runs in the order in which it was queued, and nothing
 /// can overtake what it depends on.
 pub struct Engine {
     ordinal: u32,
     kernels: Kernels,
     stream: Stream,
     startup: Duration,
+    /// Bytes of the device's memory.
+    memory: u64,
+    pool: Pool,
 }
 
 /// Few devices, few look-ups: a list. A device that could not be made ready is not in it, and is tried again.
@@ -43,7 +47,8 @@ impl Engine {
         let startup = clock.elapsed();
         let kernels = Kernels::load(&context)?;
         let stream = Stream::new(&context)?;
-        let engine = Arc::new(Self { ordinal, kernels, stream, startup });
+        let memory = context.device().total_memory()?;
+        let engine = Arc::new(Self { ordinal, kernels, stream, startup, memory, pool: Pool::default() });
         engines.push(Arc::clone(&engine));
         Ok(engine)
     }
@@ -88,6 +93,29 @@ impl Engine {
     #[must_use]
     pub fn startup(&self) -> Duration {
         self.startup
+    }
+
+    /// Gives the memory of arrays that are gone back to the driver: up to a sixteenth of the device is kept for those that
+    /// come. Returns the number of bytes.
+    pub fn trim(&self) -> u64 {
+        self.pool.clear()
+    }
+
+    /// Lets go of the engine of a CUDA device, with its stream, its kernels and its memory, if no array and nobody else
+    /// uses it; the next use makes the device ready anew. Returns whether this process has no engine there now.
+    pub fn release(ordinal: u32) -> bool {
+        let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where only the list has it, nobody can come to use it meanwhile: they would ask the list.
+        engines.retain(|engine| engine.ordinal != ordinal || Arc::strong_count(engine) > 1);
+        !engines.iter().any(|engine| engine.ordinal == ordinal)
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    pub(super) fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Returns a driver's error with the device's name.

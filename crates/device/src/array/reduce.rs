@@ -52,7 +52,8 @@ impl<T: Scalar> Array<T> {
     ) -> Result<T, ArrayError> {
         match &self.storage {
             Storage::Host(x) => Ok(on_cpu(x)),
-            Storage::Cuda { engine, buffer } => {
+            Storage::Cuda(buffer) => {
+                let engine = buffer.engine();
                 on_device(engine.kernels(), engine.stream(), buffer).map_err(|error| engine.failed(error))
             }
         }

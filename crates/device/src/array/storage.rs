@@ -1,5 +1,6 @@
 //! One-dimensional arrays: the device where they live, their memory, and copies from one device to another.
 
+use super::pool::PooledBuffer;
 use super::{ArrayError, Engine, Scalar};
 use crate::Device;
 use octopus_cuda::DeviceBuffer;
@@ -24,7 +25,9 @@ use std::sync::Arc;
 /// # Ok::<(), octopus_device::ArrayError>(())
 /// ```
 ///
-/// On a GPU an operation is queued and the call returns; [`Array::to_host`] and the reductions wait for it.
+/// On a GPU an operation is queued and the call returns; [`Array::to_host`] and the reductions wait for it. An array that
+/// is dropped leaves its memory to the next one of its length ([`Engine::trim`] gives it back), so that a loop over
+/// arrays does not wait for the driver.
 /// All threads share the device's one stream ([`Engine`]).
 pub struct Array<T: Scalar> {
     pub(super) storage: Storage<T>,
@@ -33,7 +36,7 @@ pub struct Array<T: Scalar> {
 /// The elements.
 pub(super) enum Storage<T: Scalar> {
     Host(Vec<T>),
-    Cuda { engine: Arc<Engine>, buffer: DeviceBuffer<T> },
+    Cuda(PooledBuffer<T>),
 }
 
 impl<T: Scalar> Array<T> {
@@ -52,8 +55,7 @@ impl<T: Scalar> Array<T> {
     pub fn on(device: Device, elements: &[T]) -> Result<Self, ArrayError> {
         let Device::Cuda(ordinal) = device else { return Ok(elements.to_vec().into()) };
         let engine = Engine::ready(ordinal)?;
-        let buffer = DeviceBuffer::from_slice(engine.context(), elements).map_err(|error| engine.failed(error))?;
-        Ok(Self { storage: Storage::Cuda { engine, buffer } })
+        Self::made_on(&engine, elements.len(), |buffer| buffer.copy_from(elements))
     }
 
     /// Makes an array of `length` times `value` on this thread's [`Device::current`].
@@ -75,10 +77,11 @@ impl<T: Scalar> Array<T> {
     pub fn to_device(&self, device: Device) -> Result<Self, ArrayError> {
         match &self.storage {
             Storage::Host(elements) => Self::on(device, elements),
-            Storage::Cuda { engine, buffer } if engine.device() == device => {
+            Storage::Cuda(buffer) if buffer.engine().device() == device => {
+                let engine = buffer.engine();
                 Self::made_on(engine, buffer.len(), |out| engine.kernels().copy(engine.stream(), buffer, out))
             }
-            Storage::Cuda { .. } => Self::on(device, &self.to_host()?),
+            Storage::Cuda(_) => Self::on(device, &self.to_host()?),
         }
     }
 
@@ -89,7 +92,7 @@ impl<T: Scalar> Array<T> {
     pub fn to_host(&self) -> Result<Vec<T>, ArrayError> {
         match &self.storage {
             Storage::Host(elements) => Ok(elements.clone()),
-            Storage::Cuda { engine, buffer } => buffer.to_vec().map_err(|error| engine.failed(error)),
+            Storage::Cuda(buffer) => buffer.to_vec().map_err(|error| buffer.engine().failed(error)),
         }
     }
 
@@ -98,7 +101,7 @@ impl<T: Scalar> Array<T> {
     pub fn device(&self) -> Device {
         match &self.storage {
             Storage::Host(_) => Device::Cpu,
-            Storage::Cuda { engine, .. } => engine.device(),
+            Storage::Cuda(buffer) => buffer.engine().device(),
         }
     }
 
@@ -107,7 +110,7 @@ impl<T: Scalar> Array<T> {
     pub fn len(&self) -> usize {
         match &self.storage {
             Storage::Host(elements) => elements.len(),
-            Storage::Cuda { buffer, .. } => buffer.len(),
+            Storage::Cuda(buffer) => buffer.len(),
         }
     }
 
@@ -124,7 +127,9 @@ impl<T: Scalar> Array<T> {
     pub fn synchronize(&self) -> Result<(), ArrayError> {
         match &self.storage {
             Storage::Host(_) => Ok(()),
-            Storage::Cuda { engine, .. } => engine.stream().synchronize().map_err(|error| engine.failed(error)),
+            Storage::Cuda(buffer) => {
+                buffer.engine().stream().synchronize().map_err(|error| buffer.engine().failed(error))
+            }
         }
     }
 
@@ -134,12 +139,7 @@ impl<T: Scalar> Array<T> {
         length: usize,
         fill: impl FnOnce(&mut DeviceBuffer<T>) -> Result<(), octopus_cuda::CudaError>,
     ) -> Result<Self, ArrayError> {
-        let made = DeviceBuffer::zeroed(engine.context(), length).and_then(|mut buffer| {
-            fill(&mut buffer)?;
-            Ok(buffer)
-        });
-        let buffer = made.map_err(|error| engine.failed(error))?;
-        Ok(Self { storage: Storage::Cuda { engine: Arc::clone(engine), buffer } })
+        Ok(Self { storage: Storage::Cuda(PooledBuffer::filled(engine, length, fill)?) })
     }
 }
 

@@ -258,8 +258,73 @@ fn a_monitor_counts_memory_and_copies() {
         let text = serde_json::to_string(&usage).unwrap();
         assert!(text.contains("\"device\":\"cuda:0\""), "{text}");
         assert_eq!(serde_json::from_str::<octopus_device::DeviceUsage>(&text).unwrap(), usage);
-        // A second monitor starts from what is held.
+        // A second monitor starts from what is held, which is also what is kept for later arrays.
         drop(before);
+        assert_eq!(Monitor::start(GPU).unwrap().usage().peak_bytes, 8 * (1000 + 3 * 50_000));
+        assert_eq!(Engine::of(0).unwrap().trim(), 8 * (1000 + 3 * 50_000));
+        assert_eq!(Engine::of(0).unwrap().trim(), 0);
         assert_eq!(Monitor::start(GPU).unwrap().usage().peak_bytes, 0);
+    });
+}
+
+/// The fourth allocation, the first memory that is given back and the first that is cleared would fail.
+#[test]
+fn a_loop_over_arrays_does_not_ask_the_driver_for_memory() {
+    let faults = "fail=cuMemAlloc_v2:2@4,cuMemFree_v2:700@1,cuMemsetD8_v2:700@1";
+    run("on_gpu::a_loop_over_arrays_does_not_ask_the_driver_for_memory", faults, || {
+        let ones = vec![1.0_f64; 5000];
+        let x = Array::on(GPU, &ones).unwrap();
+        let mut y = x.scale(2.0).unwrap();
+        for _ in 0..50 {
+            // The new one, while the old one is still there; then the old one's memory is the next one's.
+            y = y.axpy(0.5, &x).unwrap();
+        }
+        assert!(y.to_host().unwrap().iter().all(|&y| (y - 2.0).abs() < 1e-12));
+        // Numbers of the last owner do not show: whoever takes memory fills it.
+        drop(y);
+        with_device(GPU, || assert_eq!(Array::filled(5000, 7.0_f64).unwrap().to_host().unwrap(), vec![7.0; 5000]));
+    });
+}
+
+#[test]
+fn memory_that_is_kept_serves_arrays_of_other_lengths_where_there_is_no_more() {
+    run("on_gpu::memory_that_is_kept_serves_arrays_of_other_lengths_where_there_is_no_more", "", || {
+        octopus_device::limit_device_memory(8 << 20);
+        let of = |length: usize| Array::on(GPU, &vec![1.5_f32; length]);
+        // Six MiB are kept, of eight.
+        drop((of(3 << 18).unwrap(), of(3 << 18).unwrap()));
+        assert_eq!(of(1 << 20).unwrap().sum().unwrap(), 1.5 * f32::from_bits(0x4980_0000));
+        let error = of(3 << 20).unwrap_err().to_string();
+        assert!(error.contains("out of memory"), "{error}");
+    });
+}
+
+#[test]
+fn a_device_keeps_a_sixteenth_of_its_memory() {
+    run("on_gpu::a_device_keeps_a_sixteenth_of_its_memory", "total_mb=64;free_mb=60", || {
+        let of = |mebibytes: usize| Array::on(GPU, &vec![0.0_f64; mebibytes << 17]).unwrap();
+        drop(of(4));
+        assert_eq!(Engine::of(0).unwrap().trim(), 4 << 20);
+        drop((of(3), of(1)));
+        assert_eq!(Engine::of(0).unwrap().trim(), 4 << 20);
+        drop((of(3), of(2)));
+        assert_eq!(Engine::of(0).unwrap().trim(), 3 << 20);
+        drop(Array::on(GPU, &vec![0.0_f64; (4 << 17) + 1]).unwrap());
+        assert_eq!(Engine::of(0).unwrap().trim(), 0);
+    });
+}
+
+#[test]
+fn an_engine_is_let_go_when_nobody_uses_it() {
+    run("on_gpu::an_engine_is_let_go_when_nobody_uses_it", "", || {
+        assert!(Engine::release(0), "there is none yet");
+        let x = Array::on(GPU, &[1.0_f64, 2.0]).unwrap();
+        assert!(!Engine::release(0) && Engine::is_ready(0));
+        drop(x);
+        let engine = Engine::of(0).unwrap();
+        assert!(!Engine::release(0));
+        drop(engine);
+        assert!(Engine::release(0) && !Engine::is_ready(0));
+        assert_eq!(Array::on(GPU, &[1.0_f64, 2.0]).unwrap().sum().unwrap(), 3.0);
     });
 }

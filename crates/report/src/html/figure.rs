@@ -74,6 +74,35 @@ fn embedded(figure: &Figure) -> Result<Markup, ReportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::{About, Plot, Scene};
+
+    /// A picture of so many lines.
+    #[derive(Debug)]
+    struct Lines(usize);
+
+    impl Plot for Lines {
+        fn about(&self) -> About {
+            About { stem: "lines_plot", title: "Lines", caption: "Lines.", subject: Subject::Posterior }
+        }
+
+        fn scene(&self) -> Result<Scene, ReportError> {
+            let mut scene = Scene::new(600.0, 100.0, "lines");
+            for k in 0..self.0 {
+                let (x, colour) = ((k % 570) as f64 + 10.0, crate::plot::palette::series(k));
+                scene.line(vec![(x, 10.0), (x, 12.0 + (k % 80) as f64)], colour, 1.0 + (k % 7) as f64);
+            }
+            Ok(scene)
+        }
+    }
+
+    #[test]
+    fn a_picture_that_is_large_as_vectors_goes_in_as_pixels() {
+        let page = |lines| embedded(&Figure::new(Lines(lines))).unwrap().into_string();
+        for (lines, vectors) in [(1, true), (100, true), (20_000, false)] {
+            assert_eq!(page(lines).contains("<svg viewBox="), vectors, "{lines} lines");
+            assert_eq!(page(lines).contains("<img src=\"data:image/png;base64,"), !vectors, "{lines} lines");
+        }
+    }
 
     #[test]
     fn base64_takes_four_characters_for_three_bytes() {

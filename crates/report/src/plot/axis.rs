@@ -123,11 +123,10 @@ fn even_ticks(low: f64, high: f64, mantissa: f64, exponent: i32) -> Vec<Tick> {
     let decimals = usize::try_from(-exponent).unwrap_or(0);
     let large = low.abs().max(high.abs()) >= 1e7 || decimals > 6;
     let tick = |i: usize| {
+        // Whole numbers are added first, so that zero is zero, and has no minus.
         let value = (first + i as f64) * step;
         let label = if large { format!("{value:.2e}") } else { format!("{value:.decimals$}") };
-        // No "-0".
-        let zero = value.abs() < step * 1e-6;
-        Tick { value, label: minus(if zero { label.trim_start_matches('-') } else { &label }) }
+        Tick { value, label: minus(&label) }
     };
     (0..(last - first + 1.0).max(0.0) as usize).map(tick).collect()
 }

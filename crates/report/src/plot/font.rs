@@ -52,9 +52,9 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     // Without the font there is no box either.
     let _ = register();
     let font = FontDesc::new(FontFamily::Name(FAMILY), MEASURED * PLOTTERS_SIZE_PER_EM, weight.style());
-    font.layout_box(text).map_or(0.6 * size * text.chars().count() as f64, |((left, _), (right, _))| {
-        f64::from(right - left) * size / MEASURED
-    })
+    // The box is that of the advances from 0 on.
+    let box_of_text = font.layout_box(text);
+    box_of_text.map_or(0.6 * size * text.chars().count() as f64, |(_, (right, _))| f64::from(right) * size / MEASURED)
 }
 
 /// `text`, or as much of its beginning as fits into `room` with an ellipsis.

@@ -19,7 +19,7 @@ mod loo_pit;
 #[cfg(test)]
 mod on_record;
 mod pair;
-mod palette;
+pub(crate) mod palette;
 mod panel;
 mod parallel;
 mod pareto_k;
