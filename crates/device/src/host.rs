@@ -23,7 +23,8 @@ pub struct HostInfo {
     pub threads: usize,
     /// Installed memory in bytes.
     pub memory_total: Option<u64>,
-    /// Memory in bytes that a new program can have without swapping.
+    /// Memory in bytes that this process can still have: without swapping, within the limits of its container (cgroup)
+    /// and its own (`ulimit -v`).
     pub memory_available: Option<u64>,
     /// The operating system's name, e.g. `Debian GNU/Linux 12 (bookworm)`.
     pub os: String,
@@ -56,7 +57,14 @@ impl HostInfo {
             cores: cores(&cpuinfo),
             threads,
             memory_total: field(&meminfo, "MemTotal").and_then(kibibytes),
-            memory_available: field(&meminfo, "MemAvailable").and_then(kibibytes),
+            memory_available: [
+                field(&meminfo, "MemAvailable").and_then(kibibytes),
+                left_to_the_container(&read),
+                left_to_the_process(&read("proc/self/limits"), &read("proc/self/status")),
+            ]
+            .into_iter()
+            .flatten()
+            .min(),
             os: release
                 .lines()
                 .find_map(|line| line.strip_prefix("PRETTY_NAME="))
@@ -84,6 +92,23 @@ impl fmt::Display for HostInfo {
         write!(f, "; {}", self.os)?;
         self.kernel.as_ref().map_or(Ok(()), |kernel| write!(f, ", kernel {kernel}"))
     }
+}
+
+/// Returns the bytes that the container may still take, by the files of cgroups, version 2 or 1; `None` without a limit.
+fn left_to_the_container(read: &impl Fn(&str) -> String) -> Option<u64> {
+    let number = |path: &str| read(path).trim().parse::<u64>().ok();
+    let pairs = [
+        ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current"),
+        ("sys/fs/cgroup/memory/memory.limit_in_bytes", "sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ];
+    pairs.iter().find_map(|(most, taken)| Some(number(most)?.saturating_sub(number(taken)?)))
+}
+
+/// Returns the bytes that the process may still map, by its limit of addresses; `None` without a limit.
+fn left_to_the_process(limits: &str, status: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let most: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(most.saturating_sub(field(status, "VmSize").and_then(kibibytes)?))
 }
 
 /// Returns the values of `name : value` lines.
@@ -155,6 +180,36 @@ mod tests {
             host.to_string(),
             "Example CPU @ 2.50GHz, 4 cores, 8 threads, 2.0 GiB, avx512f; Example Linux 1, kernel 6.1.0-18-amd64"
         );
+    }
+
+    #[test]
+    fn limits_of_container_and_process_count() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let left = || HostInfo::read_from(root.path(), 1).memory_available;
+        write("proc/meminfo", "MemAvailable:  1000 kB\n");
+        write("proc/self/status", "VmSize:\t     100 kB\nVmHWM: 50 kB\n");
+        write("proc/self/limits", "Max address space         unlimited            unlimited            bytes\n");
+        assert_eq!(left(), Some(1000 << 10));
+        write("sys/fs/cgroup/memory/memory.limit_in_bytes", "700000\n");
+        write("sys/fs/cgroup/memory/memory.usage_in_bytes", "100000\n");
+        assert_eq!(left(), Some(600_000));
+        write("sys/fs/cgroup/memory.max", "max\n");
+        assert_eq!(left(), Some(600_000), "no limit of version 2");
+        write("sys/fs/cgroup/memory.max", "500000\n");
+        write("sys/fs/cgroup/memory.current", "100000\n");
+        assert_eq!(left(), Some(400_000));
+        write(
+            "proc/self/limits",
+            "Limit  Soft\nMax address space         204800               204800               bytes\n",
+        );
+        assert_eq!(left(), Some(204_800 - (100 << 10)));
+        write("sys/fs/cgroup/memory.current", "900000\n");
+        assert_eq!(left(), Some(0));
     }
 
     #[test]

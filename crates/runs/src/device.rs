@@ -307,7 +307,14 @@ mod tests {
     }
 
     fn cost() -> RunCost {
-        RunCost { work: Work::new("a run"), no_gpu: None, precision: Precision::F64, attempts: vec![], chains: 1 }
+        RunCost {
+            work: Work::new("a run"),
+            no_gpu: None,
+            precision: Precision::F64,
+            attempts: vec![],
+            host_bytes: 0,
+            chains: 1,
+        }
     }
 
     #[test]

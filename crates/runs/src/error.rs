@@ -51,6 +51,19 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
+    /// The disk has less room than the run takes.
+    #[error(
+        "the run takes {} MiB, and {} MiB are free at {}: choose another --out, free some space, or ask for fewer --draws \
+         or --chains", .bytes.div_ceil(1 << 20), .free >> 20, path.display()
+    )]
+    DiskTooSmall {
+        /// The folder of the run.
+        path: PathBuf,
+        /// The bytes that the run takes.
+        bytes: u64,
+        /// The bytes that are free.
+        free: u64,
+    },
     /// A finished run has nothing left to resume.
     #[error("the run in {} is complete: there is nothing to resume", path.display())]
     AlreadyComplete {

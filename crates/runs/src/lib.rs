@@ -85,6 +85,7 @@ mod collect;
 mod columns;
 pub mod device;
 mod diagnosis;
+mod disk;
 mod drive;
 mod error;
 #[cfg(test)]
@@ -109,6 +110,7 @@ mod writer;
 pub use collect::{MemoryRun, posterior_of, sample_in_memory};
 pub use device::{DeviceDecision, DeviceInventory, no_gpu};
 pub use diagnosis::diagnose_options;
+pub use disk::{bytes_on_disk, check_disk, free_space};
 pub use drive::{Checkpoints, Driven, Observer, Pace, Progress, Session, adaptation, add_time, describe, drive, pool};
 pub use error::RunError;
 pub use open::open_trace;

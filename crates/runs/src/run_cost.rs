@@ -3,9 +3,9 @@
 use crate::{RunError, turns};
 use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, Precision};
-use octopus_device::{Device, DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart, Work};
+use octopus_device::{Device, DeviceMemory, HostInfo, MemoryAttempt, MemoryPlan, PlanPart, Work};
 use octopus_sampler::plan::stages;
-use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError};
+use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError, least_host_memory};
 
 /// The numbers of groups of the models whose leapfrog steps `octopus device measure` times.
 pub const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
@@ -27,6 +27,8 @@ pub struct RunCost {
     /// The memory that a GPU needs for the run: for all chains at once, then for fewer and fewer. Empty for many runs
     /// together.
     pub(crate) attempts: Vec<MemoryAttempt>,
+    /// The least bytes of the host's memory that the run takes on the CPU; of many runs, those of the largest.
+    pub host_bytes: u64,
     /// The number of chains of the run, or of each run.
     pub(crate) chains: usize,
 }
@@ -61,6 +63,7 @@ impl RunCost {
             steps += launches;
         }
         let work = work.download(steps.div_ceil(1000), bytes);
+        let host_bytes = least_host_memory(config, model.dim());
         let no_gpu = match GpuMemory::of_run(model, config, &GpuConfig::default()) {
             Err(SamplerError::NoKernel { dim, precision, why, .. }) => {
                 Some(format!("no GPU kernel takes {dim} coordinates in {precision}: {why}"))
@@ -68,7 +71,7 @@ impl RunCost {
             Err(other) => Some(other.to_string()),
             Ok(_) => None,
         };
-        Self { work, no_gpu, precision: config.precision, attempts: Vec::new(), chains: config.chains }
+        Self { work, no_gpu, precision: config.precision, attempts: Vec::new(), host_bytes, chains: config.chains }
     }
 
     /// Returns the cost of runs of NUTS for many data sets, which all move at once. Each run counts as much as the
@@ -81,6 +84,7 @@ impl RunCost {
                 no_gpu: None,
                 precision: config.precision,
                 attempts: Vec::new(),
+                host_bytes: 0,
                 chains: 0,
             };
         };
@@ -102,9 +106,26 @@ impl RunCost {
                 "--precision {}: the CPU computes in f64; other precisions need a GPU: `--device cuda`",
                 self.precision
             ))),
+            (Device::Cpu, _) => self.fits_host(HostInfo::read().memory_available),
             (Device::Cuda(_), Some(why)) => {
                 Err(RunError::CannotRun(format!("--device {device}: {why}; sample on the CPU: `--device cpu{in_f64}`")))
             }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl RunCost {
+    /// Checks that the run does not need more of the host's memory than this process can have.
+    fn fits_host(&self, available: Option<u64>) -> Result<(), RunError> {
+        match available {
+            Some(available) if available < self.host_bytes => Err(RunError::CannotRun(format!(
+                "--chains {}: the run takes at least {} MiB of memory on the CPU, and {} MiB are there: ask for fewer \
+                 --chains, or a shorter --tune",
+                self.chains,
+                self.host_bytes.div_ceil(1 << 20),
+                available >> 20,
+            ))),
             _ => Ok(()),
         }
     }
@@ -188,6 +209,20 @@ mod tests {
         let stages = stages(&many, large.dim());
         let bytes: usize = stages.iter().map(|stage| stage.chains * stage.transitions * 13 * 8).sum();
         assert_eq!((stages.len(), RunCost::of_run(&large, &many).work.downloads.1), (2, bytes as u64));
+    }
+
+    #[test]
+    fn a_run_that_the_host_has_no_memory_for_is_refused() {
+        let config = SamplerConfig { chains: 1000, ..SamplerConfig::default() };
+        let cost = RunCost::of_run(&model(10, Likelihood::Collapsed), &config);
+        let bytes = cost.host_bytes;
+        assert_eq!(bytes, least_host_memory(&config, 13));
+        assert!(cost.fits_host(None).is_ok() && cost.fits_host(Some(bytes)).is_ok());
+        let error = cost.fits_host(Some(bytes - 1)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("--chains 1000: the run takes at least ") && error.contains("fewer --chains"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -89,6 +89,7 @@ mod engine;
 mod error;
 mod gpu;
 mod gpu_note;
+mod host_memory;
 pub mod plan;
 #[doc(hidden)]
 pub mod reference;
@@ -105,6 +106,7 @@ pub use draw::{Block, ChainBlock, DrawStats, Phase};
 pub use error::SamplerError;
 pub use gpu::{GpuExpander, GpuMemory};
 pub use gpu_note::GpuNote;
+pub use host_memory::least_host_memory;
 pub use octopus_density::gpu::Precision;
 pub use run::{BatchSampler, DataSet, Sampler};
 pub use run_state::{BatchStep, Begin};

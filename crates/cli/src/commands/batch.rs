@@ -4,7 +4,7 @@ mod draw;
 mod sets;
 mod summary;
 
-use super::sample::read_back;
+use super::sample::{check_room, read_back};
 use crate::args::{Global, SampleArgs};
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
@@ -43,6 +43,9 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         machine.learn(density, &cost(&config.sampler))?;
     }
     let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
+    // Those that are complete have their room.
+    let open = sets.iter().filter(|set| !matches!(set.state, State::Complete(_))).filter_map(Set::density);
+    check_room(out, &open.collect::<Vec<_>>(), &config)?;
     let interrupt = Interrupt::listen();
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = device.open()?;

@@ -6,10 +6,12 @@ use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
 use octopus_device::{DeviceMemory, HostInfo, MemoryPlan, SystemProvider, verify};
+use octopus_diag::counted;
 use octopus_models::Problem;
-use octopus_runs::{DeviceDecision, RunCost};
+use octopus_runs::{DeviceDecision, RunCost, bytes_on_disk, free_space};
 use serde::Serialize;
 use serde_json::json;
+use std::path::Path;
 
 /// A GPU on which the run could be.
 #[derive(Debug, Serialize)]
@@ -33,6 +35,7 @@ pub(super) fn run(
     problem: &dyn Problem,
     device: &DeviceDecision,
     gpu_memory: Option<u64>,
+    out: Option<&Path>,
     global: Global,
 ) -> Result<Exit> {
     let cost = RunCost::of_run(problem.density(), &config.sampler);
@@ -47,28 +50,32 @@ pub(super) fn run(
         places.push(Place { place: info.label(), test_double: info.is_test_double(), plan, refusal });
     }
     let host = HostInfo::read();
-    let draws = draws_bytes(config, problem);
+    let draws = bytes_on_disk(problem.density(), &config.sampler, config.keep_warmup);
+    let disk = out.and_then(free_space);
     if global.json {
         output::print_json(&json!({
             "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason,
-            "data": problem.data(), "sampler": config.sampler, "draws_bytes": draws,
-            "host": { "total": host.memory_total, "available": host.memory_available }, "places": places,
+            "data": problem.data(), "sampler": config.sampler, "draws_bytes": draws, "disk_free": disk,
+            "host": { "total": host.memory_total, "available": host.memory_available, "least_needed": cost.host_bytes }, "places": places,
         }))?;
         return Ok(Exit::Fine);
     }
     let sampler = &config.sampler;
     let mut text = format!(
-        "dry run: nothing is sampled\ndevice: {} ({})\n{} chains of {} coordinates in {}; {} of draws before \
-         compression, written as they are made\n",
+        "dry run: nothing is sampled\ndevice: {} ({})\n{} of {} coordinates in {}; {} of draws, written to the disk as \
+         they are made{}\n",
         device.name(),
         device.reason,
-        sampler.chains,
+        counted(sampler.chains, "chain"),
         problem.density().dim(),
         sampler.precision,
         mebibytes(draws),
+        disk.map_or_else(String::new, |free| format!(", where {} are free", mebibytes(free))),
     );
     if let (Some(total), Some(available)) = (host.memory_total, host.memory_available) {
-        text += &format!("\non cpu: {} available of {}\n", mebibytes(available), mebibytes(total));
+        let needed = mebibytes(cost.host_bytes);
+        text +=
+            &format!("\non cpu: at least {needed}, of {} available of {}\n", mebibytes(available), mebibytes(total));
     }
     for Place { place, plan, refusal, .. } in &places {
         let plan = plan.as_ref().map(|plan| format!("\n{plan}"));
@@ -81,12 +88,6 @@ pub(super) fn run(
     Ok(Exit::Fine)
 }
 
-/// Returns the bytes of all draws after warm-up, as values of the model's variables.
-fn draws_bytes(config: &RunConfig, problem: &dyn Problem) -> u64 {
-    let values = config.sampler.chains as u64 * config.sampler.draws as u64;
-    values.saturating_mul(8 * problem.density().layout().width() as u64)
-}
-
 fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
@@ -94,15 +95,9 @@ fn mebibytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_models::Registry;
 
     #[test]
-    fn draws_take_eight_bytes_for_each_number_of_each_draw() {
-        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
-        let mut config = RunConfig::default();
-        (config.sampler.chains, config.sampler.draws) = (3, 7);
-        // The numbers are mu, tau, and theta and theta_trans of eight schools.
-        assert_eq!(draws_bytes(&config, &*problem), 3 * 7 * 18 * 8);
+    fn a_part_of_a_mebibyte_counts_as_one() {
         assert_eq!([0, 1, 1 << 20, (1 << 20) + 1].map(mebibytes), ["0 MiB", "1 MiB", "1 MiB", "2 MiB"]);
     }
 }

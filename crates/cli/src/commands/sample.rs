@@ -12,11 +12,12 @@ use crate::output;
 use crate::progress::Watcher;
 use anyhow::Result;
 use octopus::{model_record, prior_conflicts};
+use octopus_density::LogDensity;
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_models::Problem;
 use octopus_runs::{
     CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session,
-    Timing, diagnose_options, drive,
+    Timing, bytes_on_disk, check_disk, diagnose_options, drive,
 };
 use octopus_sampler::{Begin, SamplerConfig, SamplerError};
 use serde_json::{Value, json};
@@ -50,9 +51,10 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     if args.dry_run {
         output::unless_quiet(global.quiet, &device.notes).iter().for_each(output::note);
-        return dry_run::run(&config, &*problem, &device, args.machine.gpu_memory, global);
+        return dry_run::run(&config, &*problem, &device, args.machine.gpu_memory, args.out.as_deref(), global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
+    check_room(out, &[density], &config)?;
     let interrupt = Interrupt::listen();
     // The chains are made before the folder, so that a run that cannot start leaves nothing behind.
     let place = device.open()?;
@@ -81,6 +83,22 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer });
     let outcome = outcome.inspect_err(|error| advise(error, out))?;
     conclude(out, &outcome, &*problem, global)
+}
+
+/// Checks that runs of these densities fit the disk. Runs that end at their targets make fewer draws than they may.
+///
+/// # Errors
+/// When there is less room than all draws take.
+pub(super) fn check_room(out: &Path, densities: &[&dyn LogDensity], config: &RunConfig) -> Result<(), RunError> {
+    let bytes = |density: &&dyn LogDensity| bytes_on_disk(*density, &config.sampler, config.keep_warmup);
+    let all = densities.iter().map(bytes).fold(0_u64, u64::saturating_add);
+    match check_disk(out, all) {
+        Err(why) if config.goal != Goal::default() => {
+            output::warn(why.to_string());
+            Ok(())
+        }
+        checked => checked,
+    }
 }
 
 /// Says how a run goes on whose folder could not be written, for example because a disk was full.

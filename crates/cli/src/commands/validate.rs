@@ -2,6 +2,7 @@
 //!
 //! The draws and iterations of warm-up with `--quick` stand here.
 
+use super::sample::check_room;
 use crate::args::{Global, ValidateArgs};
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
@@ -36,6 +37,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     }
     output::unless_quiet(global.quiet, &device.lines()).iter().for_each(output::note);
     let out = args.out.unwrap_or_else(|| octopus_phase0::default_folder(&*problem));
+    check_room(&out, &[problem.density()], &config)?;
     let options = Phase0Options {
         problem: &*problem,
         out: out.clone(),

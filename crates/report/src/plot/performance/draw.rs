@@ -213,6 +213,41 @@ mod tests {
     }
 
     #[test]
+    fn words_beside_a_range_have_room_for_their_gap_too() {
+        let words = Text::new((0.0, 0.0), "60 min to 2 h 0 min", SMALL, MUTED).width();
+        // The range ends so that words and gap fit the room beside the axis, or miss it by a pixel.
+        for (room, align) in [(words + 12.5, Align::Left), (words + 11.5, Align::Right)] {
+            // Two hours are at this place.
+            let place = 900.0 + VALUE - room;
+            let end = 3600.0 * (200.0 * 2.0_f64.ln() / (place - 700.0)).exp();
+            let axis = Axis::log((3600.0, end), 700.0, 900.0);
+            let result = PerformanceResult::Expected { wall_s: (3600.0, 7200.0) };
+            let row = PerformanceRow { problem: String::new(), label: String::new(), result };
+            let mut scene = Scene::new(WIDTH, 100.0, "");
+            draw_row(&mut scene, &row, 50.0, 700.0, &Axes { time: Some(axis), ..Axes::default() });
+            let Some(Shape::Text(text)) = scene.shapes.last() else { panic!("{:?}", scene.shapes) };
+            assert_eq!(text.align, align, "{room}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_hatched_from_end_to_end() {
+        let mut scene = Scene::new(WIDTH, 100.0, "");
+        hatched(&mut scene, 100.0, 120.0, 50.0);
+        let strokes: Vec<Vec<(f64, f64)>> = scene
+            .shapes
+            .iter()
+            .filter_map(|shape| if let Shape::Line { points, .. } = shape { Some(points.clone()) } else { None })
+            .collect();
+        let expected = [
+            vec![(100.0, 49.0), (112.0, 37.0)],
+            vec![(100.0, 61.0), (120.0, 41.0)],
+            vec![(110.0, 63.0), (120.0, 53.0)],
+        ];
+        assert_eq!(strokes, expected);
+    }
+
+    #[test]
     fn a_bar_has_a_length_or_there_are_words_alone() {
         let axis = Axis::log((1.0, 10.0), 100.0, 500.0);
         let drawn = |value: f64| {

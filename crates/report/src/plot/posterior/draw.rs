@@ -185,6 +185,19 @@ mod tests {
             let expected = 500.0 + side * (400.0 - 0.5 * text.width());
             assert!((text.at.0 - expected).abs() < 1e-9 && text.at.1 == 196.0, "{text:?} {expected}");
         }
+        // An interval of no length is a bar of two pixels.
+        let panel = PosteriorPanel {
+            name: "p".to_owned(),
+            draws: vec![0.5; 4],
+            mean: 0.5,
+            sd: 0.0,
+            hdi89: (0.5, 0.5),
+            truth: None,
+        };
+        let mut scene = Scene::new(WIDTH, 300.0, "");
+        draw_interval(&mut scene, &panel, &x, &place, 150.0);
+        let points = vec![(500.0, 163.0), (502.0, 163.0), (502.0, 173.0), (500.0, 173.0)];
+        assert_eq!(scene.shapes[0], Shape::Area { points, colour: INK, opacity: 1.0 });
         // In a panel that is too narrow they begin at its left.
         let (draws, hdi89) = (vec![0.5; 4], (0.4, 0.6));
         let panel = PosteriorPanel { name: "p".to_owned(), draws, mean: 0.5, sd: 0.1, hdi89, truth: None };

@@ -105,6 +105,13 @@ mod tests {
     }
 
     #[test]
+    fn panels_stand_in_rows() {
+        let panels = (0..8).map(|i| panel((i % 2 == 0).then_some(0.5))).collect();
+        crate::plot::sound("eight panels", crate::plot::Plot::scene(&PosteriorPlot { panels }));
+        crate::plot::sound("one panel", crate::plot::Plot::scene(&PosteriorPlot { panels: vec![panel(None)] }));
+    }
+
+    #[test]
     fn the_range_takes_in_a_truth_that_is_near() {
         let (low, high) = panel(Some(1.5)).range();
         assert!(low < 0.0 && high > 1.5);

@@ -164,6 +164,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn statistics_stand_in_rows() {
+        let statistic = |name: &str| PredictiveStatistic {
+            name: name.to_owned(),
+            observed: 3.0,
+            p_value: 0.4,
+            replicated: (0..40).map(|k| f64::from(k % 7)).collect(),
+        };
+        let observed: Vec<f64> = (0..50).map(|k| f64::from(k % 11)).collect();
+        let replicates = vec![observed.iter().map(|y| y + 0.5).collect(), observed.iter().map(|y| 11.0 - y).collect()];
+        let statistics = ["mean", "sd", "min", "max", "median"].map(statistic).into();
+        super::super::super::sound("five statistics", PpcPlot { observed, replicates, statistics }.scene());
+    }
+
+    #[test]
     fn a_dash_has_more_than_one_point() {
         let points: Vec<(f64, f64)> = (0..7).map(|k| (f64::from(k), 1.0)).collect();
         let mut scene = Scene::new(WIDTH, 100.0, "");
