@@ -156,10 +156,10 @@ mod tests {
             let variables = variables.to_vec();
             cache_folder(move |name| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| value.into()))
         };
-        assert_eq!(of(&[("HOME", "/home/a")]), Some("/home/a/.nv/ComputeCache".into()));
-        assert_eq!(of(&[("HOME", "/home/a"), ("CUDA_CACHE_PATH", "/c")]), Some("/c".into()));
-        assert_eq!(of(&[("HOME", "/home/a"), ("CUDA_CACHE_PATH", "")]), Some("/home/a/.nv/ComputeCache".into()));
-        assert_eq!(of(&[("HOME", "/home/a"), ("CUDA_CACHE_DISABLE", "1")]), None);
+        assert_eq!(of(&[("HOME", "/people/a")]), Some("/people/a/.nv/ComputeCache".into()));
+        assert_eq!(of(&[("HOME", "/people/a"), ("CUDA_CACHE_PATH", "/c")]), Some("/c".into()));
+        assert_eq!(of(&[("HOME", "/people/a"), ("CUDA_CACHE_PATH", "")]), Some("/people/a/.nv/ComputeCache".into()));
+        assert_eq!(of(&[("HOME", "/people/a"), ("CUDA_CACHE_DISABLE", "1")]), None);
         assert_eq!(of(&[("CUDA_CACHE_DISABLE", "0"), ("CUDA_CACHE_PATH", "/c")]), Some("/c".into()));
         assert_eq!(of(&[]), None);
     }

@@ -3,7 +3,7 @@
 use crate::{RunError, turns};
 use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, Precision};
-use octopus_device::{Device, DeviceMemory, HostInfo, MemoryAttempt, MemoryPlan, PlanPart, Work};
+use octopus_device::{Device, DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart, Work};
 use octopus_sampler::plan::stages;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError, least_host_memory};
 
@@ -106,7 +106,6 @@ impl RunCost {
                 "--precision {}: the CPU computes in f64; other precisions need a GPU: `--device cuda`",
                 self.precision
             ))),
-            (Device::Cpu, _) => self.fits_host(HostInfo::read().memory_available),
             (Device::Cuda(_), Some(why)) => {
                 Err(RunError::CannotRun(format!("--device {device}: {why}; sample on the CPU: `--device cpu{in_f64}`")))
             }
@@ -116,8 +115,11 @@ impl RunCost {
 }
 
 impl RunCost {
-    /// Checks that the run does not need more of the host's memory than this process can have.
-    fn fits_host(&self, available: Option<u64>) -> Result<(), RunError> {
+    /// Checks that a run on the CPU does not need more of the host's memory than is `available` to this process.
+    ///
+    /// # Errors
+    /// [`RunError::CannotRun`] when it does.
+    pub fn fits_host(&self, available: Option<u64>) -> Result<(), RunError> {
         match available {
             Some(available) if available < self.host_bytes => Err(RunError::CannotRun(format!(
                 "--chains {}: the run takes at least {} MiB of memory on the CPU, and {} MiB are there: ask for fewer \

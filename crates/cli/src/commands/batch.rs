@@ -45,7 +45,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
     // Those that are complete have their room.
     let open = sets.iter().filter(|set| !matches!(set.state, State::Complete(_))).filter_map(Set::density);
-    check_room(out, &open.collect::<Vec<_>>(), &config)?;
+    check_room(out, &open.collect::<Vec<_>>(), &config, &device)?;
     let interrupt = Interrupt::listen();
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = device.open()?;

@@ -13,11 +13,12 @@ use crate::progress::Watcher;
 use anyhow::Result;
 use octopus::{model_record, prior_conflicts};
 use octopus_density::LogDensity;
+use octopus_device::{Device, HostInfo};
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_models::Problem;
 use octopus_runs::{
-    CreateOptions, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session,
-    Timing, bytes_on_disk, check_disk, diagnose_options, drive,
+    CreateOptions, DeviceDecision, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunError, RunFolder, RunRecord,
+    RunWriter, Session, Timing, bytes_on_disk, check_disk, diagnose_options, drive,
 };
 use octopus_sampler::{Begin, SamplerConfig, SamplerError};
 use serde_json::{Value, json};
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
         return dry_run::run(&config, &*problem, &device, args.machine.gpu_memory, args.out.as_deref(), global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
-    check_room(out, &[density], &config)?;
+    check_room(out, &[density], &config, &device)?;
     let interrupt = Interrupt::listen();
     // The chains are made before the folder, so that a run that cannot start leaves nothing behind.
     let place = device.open()?;
@@ -85,11 +86,20 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     conclude(out, &outcome, &*problem, global)
 }
 
-/// Checks that runs of these densities fit the disk. Runs that end at their targets make fewer draws than they may.
+/// Checks that runs of these densities fit the disk, and the host's memory if they are on the CPU. Runs that end at their
+/// targets make fewer draws than they may.
 ///
 /// # Errors
-/// When there is less room than all draws take.
-pub(super) fn check_room(out: &Path, densities: &[&dyn LogDensity], config: &RunConfig) -> Result<(), RunError> {
+/// When there is less room than all draws or chains take.
+pub(super) fn check_room(
+    out: &Path,
+    densities: &[&dyn LogDensity],
+    config: &RunConfig,
+    device: &DeviceDecision,
+) -> Result<(), RunError> {
+    if device.device == Device::Cpu {
+        RunCost::of_batch(densities, &config.sampler).fits_host(HostInfo::read().memory_available)?;
+    }
     let bytes = |density: &&dyn LogDensity| bytes_on_disk(*density, &config.sampler, config.keep_warmup);
     let all = densities.iter().map(bytes).fold(0_u64, u64::saturating_add);
     match check_disk(out, all) {

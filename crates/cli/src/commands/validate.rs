@@ -37,7 +37,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     }
     output::unless_quiet(global.quiet, &device.lines()).iter().for_each(output::note);
     let out = args.out.unwrap_or_else(|| octopus_phase0::default_folder(&*problem));
-    check_room(&out, &[problem.density()], &config)?;
+    check_room(&out, &[problem.density()], &config, &device)?;
     let options = Phase0Options {
         problem: &*problem,
         out: out.clone(),

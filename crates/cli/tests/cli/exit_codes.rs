@@ -82,7 +82,7 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("sample", 3, By("sample hierarchical-normal --data {}/none.csv --group g --value y --out {}/x")),
     ("sample", 3, By("sample hierarchical-normal --draws 50 --tune 50 --device cpu --out {}/good")),
     ("sample", 4, By("sample hierarchical-normal --device cuda:63 --out {}/x")),
-    ("sample", 130, Interrupted("sample hierarchical-normal --draws 1000000000 --tune 50 --device cpu --out {}/long")),
+    ("sample", 130, Interrupted("sample hierarchical-normal --groups 2 --draws 5000000 --tune 50 --device cpu --out {}/long")),
     ("sample --batch", 0, In("batch.rs", "data_sets_that_have_not_converged_are_unfit")),
     ("sample --batch", 1, In("batch.rs", "data_sets_that_have_not_converged_are_unfit")),
     ("sample --batch", 1, In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone")),
@@ -91,7 +91,7 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("sample --batch", 4, By("sample hierarchical-normal --batch {}/in --group g --value y \
                               --device cuda:63 --out {}/x")),
     ("sample --batch", 130, Interrupted("sample hierarchical-normal --batch {}/in --group g --value y \
-                                         --draws 1000000000 --tune 50 --device cpu --out {}/batch")),
+                                         --draws 5000000 --tune 50 --device cpu --out {}/batch")),
 
     ("resume", 0, By("resume {}/good-stopped")),
     ("resume", 0, By("resume {}/good")),

@@ -139,7 +139,7 @@ fn a_full_disk() {
     let dir = tempfile::tempdir().unwrap();
     // Room for the record, not for the draws; the script lists what is left.
     let script = "mount -t tmpfs -o size=120k tmpfs \"$1\" && \"$0\" sample hierarchical-normal --draws 2000 \
-                  --tune 60 --device cpu --out \"$1/run\"; code=$?; find \"$1\" -type f; exit $code";
+                  --tune 60 --max-seconds 1000 --device cpu --out \"$1/run\"; code=$?; find \"$1\" -type f; exit $code";
     let Some(found) = in_namespace(script, dir.path()) else { return };
     found.fails(3, &["/run/", "No space left on device", "free some space", "octopus resume"]);
     assert!(!found.stdout.lines().any(|file| file.ends_with(".tmp")), "nothing half-written: {}", found.stdout);
@@ -147,10 +147,25 @@ fn a_full_disk() {
 }
 
 #[test]
+fn a_disk_that_is_too_small_is_known_before_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    for command in ["sample", "validate"] {
+        let more = if command == "sample" { "--draws 2000 --tune 60" } else { "--quick" };
+        let script = format!(
+            "mount -t tmpfs -o size=120k tmpfs \"$1\" && \"$0\" {command} hierarchical-normal {more} --device cpu --out \
+             \"$1/run\"; code=$?; find \"$1\" -mindepth 1; exit $code"
+        );
+        let Some(found) = in_namespace(&script, dir.path()) else { return };
+        found.fails(3, &["the run takes ", "0 MiB are free at ", "fewer --draws"]);
+        assert_eq!(found.stdout, "", "nothing is left behind");
+    }
+}
+
+#[test]
 fn a_full_disk_before_the_first_file() {
     let dir = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs -o size=4k,nr_inodes=2 tmpfs \"$1\" && \"$0\" sample hierarchical-normal \
-                  --draws 50 --device cpu --out \"$1/run\"; code=$?; find \"$1\" -mindepth 1; exit $code";
+                  --draws 50 --max-seconds 1000 --device cpu --out \"$1/run\"; code=$?; find \"$1\" -mindepth 1; exit $code";
     let Some(found) = in_namespace(script, dir.path()) else { return };
     found.fails(3, &["/run", "No space left on device", "free some space"]);
     assert_eq!(found.stdout, "", "nothing is left behind");
