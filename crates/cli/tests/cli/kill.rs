@@ -188,3 +188,29 @@ fn a_file_that_grows_beyond_its_limit_is_an_error() {
     run(dir.path(), &format!("{sample} {{}}/whole")).sampled();
     assert_eq!(fingerprints(&out), fingerprints(&dir.path().join("whole")));
 }
+
+/// What the chains need is compared with what the system gives this process, before any of it is asked for; a dry run
+/// only tells it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_beyond_the_memory_is_refused_before_it_begins() {
+    let dir = tempfile::tempdir().unwrap();
+    let limited = |chains: u32, more: &str| {
+        let line = format!(
+            "ulimit -v 4000000; exec {} sample hierarchical-normal --groups 100 --tune 2000 --draws 10 --device cpu -q \
+             --chains {chains} {more}",
+            program()
+        );
+        Command::new("sh").args(["-c", &line]).output().unwrap()
+    };
+    let out = format!("--out {}", dir.path().join("run").display());
+    let refused = limited(100_000, &out);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("--chains 100000: the run takes at least ") && told.contains("fewer --chains"), "{told}");
+    assert!(!dir.path().join("run").exists());
+    let dry = limited(100_000, "--dry-run");
+    assert_eq!(dry.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&dry.stdout).contains("on cpu: at least "));
+    assert!(matches!(limited(2, &out).status.code(), Some(0 | 1)));
+}
