@@ -245,6 +245,11 @@ mod tests {
             vec![(110.0, 63.0), (120.0, 53.0)],
         ];
         assert_eq!(strokes, expected);
+        // A range of no length is two pixels wide.
+        let mut scene = Scene::new(WIDTH, 100.0, "");
+        hatched(&mut scene, 100.0, 100.0, 50.0);
+        let points = vec![(100.0, 37.0), (102.0, 37.0), (102.0, 63.0), (100.0, 63.0)];
+        assert_eq!(scene.shapes[0], Shape::Area { points, colour: SHADE, opacity: 0.55 });
     }
 
     #[test]
