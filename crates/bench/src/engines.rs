@@ -22,7 +22,7 @@ use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
 use octopus_models::exact::Exact;
 use octopus_models::{NamedLikelihood, Problem};
 use octopus_report::{Benchmark, EngineRun, Measured, WorstVariation};
-use octopus_runs::{DeviceInventory, Observer, Placement, StepCosts, StrategyPlan};
+use octopus_runs::{DeviceInventory, Observer, Placement, RunCost, StepCosts, StrategyPlan};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::sync::Arc;
@@ -121,7 +121,13 @@ pub fn run(
             found.engines.push(case.measure_until_steady(options.quick, &mut quality)?);
         }
     }
-    let machine = DeviceInventory::look(DeviceRequest { choice: options.asked, source: Source::Flag, note: None });
+    // A GPU that will be timed is chosen for, however short the run is.
+    let choice = match gpu {
+        Ok(Gpu { works: true, device: Device::Cuda(ordinal), .. }) => DeviceChoice::Cuda(Some(*ordinal)),
+        _ => options.asked,
+    };
+    let mut machine = DeviceInventory::look(DeviceRequest { choice, source: Source::Flag, note: None });
+    machine.learn_for_strategy(own.density, &RunCost::of_run(own.density, options.sampler))?;
     let costs = StepCosts::measure(own.density, pool, &machine)?;
     let plan = planned::choose(own.density, options.sampler, DeviceChoice::Cpu, &costs)?;
     let auto = (planned::label(&plan.config), plan.config.clone());

@@ -350,7 +350,7 @@ pub(crate) enum PlotKind {
 }
 
 /// The name of [`PlotKind::Profile`].
-pub(crate) const PROFILE: &str = "profile";
+const PROFILE: &str = "profile";
 
 /// A parser of pictures by their names.
 fn pictures() -> impl TypedValueParser<Value = PlotKind> {

@@ -306,7 +306,7 @@ impl RunConfig {
     pub(crate) fn settle_strategy(
         &mut self,
         model: &dyn LogDensity,
-        machine: &DeviceInventory,
+        machine: &mut DeviceInventory,
         pool: &ThreadPool,
         cost: &dyn Fn(&SamplerConfig) -> RunCost,
     ) -> Result<Option<StrategyPlan>> {

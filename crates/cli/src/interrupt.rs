@@ -25,17 +25,40 @@ pub(crate) fn watch() -> Result<()> {
     if INSTALLED.set(()).is_err() {
         return Ok(());
     }
+    install().context("cannot listen for Ctrl-C")
+}
+
+#[cfg(unix)]
+fn install() -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     // A file that grows beyond its limit is then an error of writing, and no longer the end of the process.
-    #[cfg(unix)]
-    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default())
-        .context("cannot listen for files that are too large")?;
-    ctrlc::set_handler(|| {
-        if !LISTENS.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
-            remove_unfinished();
-            std::process::exit(130);
-        }
-    })
-    .context("cannot listen for Ctrl-C")
+    signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default())?;
+    // A hang-up that `nohup` has the process ignore stays ignored.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let hang_up = (!ignores(&status, SIGHUP)).then_some(SIGHUP);
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM].into_iter().chain(hang_up))?;
+    let listen = move || signals.forever().for_each(|_| asked_to_end());
+    std::thread::Builder::new().name("signals".into()).spawn(listen).map(drop)
+}
+
+#[cfg(not(unix))]
+fn install() -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(asked_to_end)
+}
+
+/// Ends the process, or asks the command that listens to end it.
+fn asked_to_end() {
+    if !LISTENS.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
+        remove_unfinished();
+        std::process::exit(130);
+    }
+}
+
+/// Returns whether the process ignores a signal, by the text of `/proc/self/status`; no where that is not there.
+#[cfg(unix)]
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 impl Interrupt {
@@ -55,5 +78,17 @@ impl Interrupt {
     /// Returns whether the user wants to stop.
     pub(crate) fn asked(self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ignored_is_a_bit_of_the_mask() {
+        let status = "Name:\toctopus\nSigBlk:\t0000000000000003\nSigIgn:\t0000000000001001\n";
+        assert_eq!([1, 2, 13, 14].map(|signal| ignores(status, signal)), [true, false, true, false]);
+        assert!(!ignores("", 1) && !ignores("SigIgn:\tnone\n", 1));
     }
 }

@@ -47,12 +47,7 @@ impl<T: Element> DeviceBuffer<T> {
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`] with what is free; [`CudaError::TooLarge`] for more bytes than can be counted.
-    pub fn unset(context: &Context, length: usize) -> Result<Self, CudaError> {
-        Self::unfilled(context, length)
-    }
-
-    /// An array with whatever bits its memory has, for callers who fill it next.
-    pub(crate) fn unfilled(context: &Context, length: usize) -> Result<Self, CudaError> {
+    pub fn unfilled(context: &Context, length: usize) -> Result<Self, CudaError> {
         let memory = RawDeviceMemory::allocate::<T>(context.session(), length)?;
         Ok(Self { memory, length, element: PhantomData })
     }

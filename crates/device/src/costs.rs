@@ -34,6 +34,6 @@ mod work;
 pub use cache::{CostsCache, CostsCacheError, CostsMiss};
 pub use choice::{Choice, Prediction, Seconds, choose};
 pub use key::{CostsKey, kernels_fingerprint};
-pub use measure::{CostsConfig, costs_of_device, measure_costs};
+pub use measure::{CostsConfig, measure_costs, quick_costs};
 pub use model::{DeviceCosts, KernelCost, LinearCost, TransferCost};
 pub use work::{Work, WorkStep};

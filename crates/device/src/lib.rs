@@ -70,7 +70,7 @@ pub use array::{Array, ArrayError, Engine, Matrix, Scalar, cpu};
 pub use check::CHECK_IDS;
 pub use costs::{
     Choice, CostsCache, CostsCacheError, CostsConfig, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost,
-    Prediction, Seconds, TransferCost, Work, WorkStep, choose, costs_of_device, kernels_fingerprint, measure_costs,
+    Prediction, Seconds, TransferCost, Work, WorkStep, choose, kernels_fingerprint, measure_costs, quick_costs,
 };
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};

@@ -86,9 +86,9 @@ impl Monitor {
         };
         let device_name = context.device().name().map_err(failed)?;
         let total_bytes = context.device().total_memory().map_err(failed)?;
-        let uuid = context.device().uuid().map_err(failed)?;
         context.reset_usage();
-        let watch = Some(LoadWatch::start(uuid.to_string()));
+        // NVML knows the device by its UUID: without one there is nothing to look at.
+        let watch = context.device().uuid().ok().map(|uuid| LoadWatch::start(uuid.to_string()));
         Ok(Self { device, device_name, context: Some(context), total_bytes, watch })
     }
 

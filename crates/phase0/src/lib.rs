@@ -110,6 +110,7 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Option<Report>, Phase0Error> {
     let begin = Instant::now();
+    let say = |seconds: f64, what: &str| (options.say)(format!("[{seconds:5.1} s] {what}"));
     let current = RefCell::new(None);
     let stage = |name: &str| {
         // The one before ends here.
@@ -118,7 +119,7 @@ pub fn run(
         current.replace(Some(tracing::debug_span!("stage", name = %short).entered()));
         let seconds = begin.elapsed().as_secs_f64();
         tracing::debug!(seconds, "stage: {name}");
-        (options.say)(format!("[{seconds:5.1} s] {name}"));
+        say(seconds, name);
     };
     stage("verify: what machine this is");
     let machine = verify::run();
@@ -167,7 +168,7 @@ pub fn run(
     stage("report: criteria, page, tables");
     documents::write(options, &stages)?;
     let report = report::run(options, &stages, &figures)?;
-    stage("done");
+    say(begin.elapsed().as_secs_f64(), "done");
     Ok(Some(report))
 }
 

@@ -1,6 +1,6 @@
 //! The choice of the device that samples, with its reason, and when the CPU takes the place of a GPU (fallback).
 
-use crate::first_costs::{FirstCosts, Machine, kept_costs};
+use crate::first_costs::{FirstCosts, ThisMachine, kept_costs};
 use crate::{Placement, RunCost, RunError};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -8,7 +8,6 @@ use octopus_device::{
     Accelerators, CostsMiss, Device, DeviceChoice, DeviceCosts, DeviceMemory, DeviceRequest, Overall, Probe, Seconds,
     SystemProvider, VerifyReport, device_names, resolve,
 };
-use std::cell::RefCell;
 
 /// The decision on the device that samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +74,7 @@ pub struct DeviceInventory {
     asked: DeviceRequest,
     pub(crate) accelerators: Accelerators,
     driver_version: Option<String>,
-    first: RefCell<FirstCosts>,
+    first: FirstCosts,
 }
 
 impl DeviceInventory {
@@ -86,7 +85,7 @@ impl DeviceInventory {
         let probe = (asked.choice != DeviceChoice::Cpu).then(|| Probe::new(&SystemProvider::new()));
         let accelerators = probe.as_ref().map_or(Accelerators { devices: 0, unusable: None }, Accelerators::of);
         let driver_version = probe.and_then(|probe| probe.nvml.ok()?.driver_version);
-        Self { asked, accelerators, driver_version, first: RefCell::default() }
+        Self { asked, accelerators, driver_version, first: FirstCosts::default() }
     }
 
     /// Returns the device that is asked for.
@@ -99,28 +98,19 @@ impl DeviceInventory {
     /// # Errors
     /// When the costs have not been measured with this driver, or their file is damaged.
     pub fn device_costs(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss> {
-        match self.first.borrow().measured.get(&ordinal) {
+        match self.first.measured.get(&ordinal) {
             Some(measured) => Ok(measured.clone()),
             None => kept_costs(ordinal, self.driver_version.as_deref()),
         }
     }
 
-    /// Measures the costs by which `--device auto` decides on a run of `model`, where they are unknown: in at most two
-    /// seconds for each GPU, once. Nothing is measured where the device is asked for, or where the CPU is done soon.
+    /// Measures the costs by which `--strategy auto` decides on a run of `model`, where they are unknown: those of every
+    /// GPU on which the run may be, in at most two seconds each, once. Nothing is measured where the CPU may do the run,
+    /// and does it soon.
     ///
     /// # Errors
     /// When the model cannot be sampled.
-    pub fn learn(&self, model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
-        let is_open = self.asked.choice == DeviceChoice::Auto && cost.precision == Precision::F64;
-        if is_open { self.learn_on(&self.usable(), model, cost) } else { Ok(()) }
-    }
-
-    /// Measures the costs by which `--strategy auto` decides on a run of `model`, as [`learn`](Self::learn) does, of
-    /// every GPU on which the run may be.
-    ///
-    /// # Errors
-    /// When the model cannot be sampled.
-    pub fn learn_for_strategy(&self, model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
+    pub fn learn_for_strategy(&mut self, model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
         let usable = self.usable();
         let devices: Vec<u32> = match self.asked.choice {
             DeviceChoice::Cpu => Vec::new(),
@@ -132,32 +122,45 @@ impl DeviceInventory {
     }
 
     /// The numbers of the GPUs that no check speaks against.
-    fn usable(&self) -> Vec<u32> {
+    pub(crate) fn usable(&self) -> Vec<u32> {
         let Accelerators { devices, unusable } = &self.accelerators;
         (0..if unusable.is_none() { *devices } else { 0 }).collect()
     }
 
-    fn learn_on(&self, devices: &[u32], model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
+    fn learn_on(&mut self, devices: &[u32], model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
         if cost.no_gpu.is_some() {
             return Ok(());
         }
-        let machine = Machine {
-            driver_version: self.driver_version.as_deref(),
-            model,
-            cost,
-            may_be_cpu: self.asked.choice == DeviceChoice::Auto && cost.precision == Precision::F64,
-        };
-        self.first.borrow_mut().learn(&cost.work, devices, &machine)
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.decides_on(cost).then(|| u32::try_from(threads).unwrap_or(u32::MAX));
+        let Self { driver_version, first, .. } = self;
+        let machine = ThisMachine { driver_version: driver_version.as_deref(), model, precision: cost.precision };
+        first.learn(&cost.work, devices, threads, &machine)
     }
 
-    /// Chooses the device for a run.
+    /// Returns whether both sides can do the run, and costs decide between them.
+    fn decides_on(&self, cost: &RunCost) -> bool {
+        self.asked.choice == DeviceChoice::Auto && cost.precision == Precision::F64
+    }
+
+    /// Chooses the device for a run of `model` (for many data sets, that of the largest). Where costs decide that nobody
+    /// has measured yet, they are measured first, as for [`learn_for_strategy`](Self::learn_for_strategy); without a model
+    /// they are not.
     ///
     /// # Errors
     /// [`RunError::NoDevice`] when a GPU is asked for and cannot be used, or with `no_fallback` when a GPU is there and
     /// fails its checks; [`RunError::CannotRun`] when the device cannot do the run.
-    pub fn choose(&self, cost: &RunCost, no_fallback: bool) -> Result<DeviceDecision, RunError> {
-        let Self { asked: DeviceRequest { choice, note, .. }, accelerators, .. } = self;
-        let known = Known { costs: &mut |ordinal| self.device_costs(ordinal), short: self.first.borrow().short };
+    pub fn choose(
+        &mut self,
+        model: Option<&dyn LogDensity>,
+        cost: &RunCost,
+        no_fallback: bool,
+    ) -> Result<DeviceDecision, RunError> {
+        if let Some(model) = model.filter(|_| self.decides_on(cost)) {
+            self.learn_on(&self.usable(), model, cost)?;
+        }
+        let Self { asked: DeviceRequest { choice, note, .. }, accelerators, first, .. } = &*self;
+        let known = Known { costs: &mut |ordinal| self.device_costs(ordinal), short: first.short };
         let mut sampling = decide(*choice, accelerators, cost, no_fallback, known).map_err(RunError::NoDevice)?;
         if !sampling.is_asked_for
             && let Device::Cuda(ordinal) = sampling.device
@@ -165,7 +168,6 @@ impl DeviceInventory {
             sampling = sampling.or_cpu(out_of_memory(ordinal, cost));
         }
         cost.fits(sampling.device)?;
-        let first = self.first.borrow();
         sampling.notes.splice(0..0, note.iter().chain(&first.notes).cloned());
         tracing::info!(device = %sampling.name(), "the device is chosen: {}", sampling.reason);
         Ok(sampling)
@@ -280,7 +282,7 @@ mod tests {
         for choice in [DeviceChoice::Auto, DeviceChoice::Cpu] {
             let asked = DeviceRequest { choice, source: octopus_device::Source::Flag, note: None };
             assert_eq!(
-                DeviceInventory { asked, accelerators: absent(), driver_version: None, first: RefCell::default() }
+                DeviceInventory { asked, accelerators: absent(), driver_version: None, first: FirstCosts::default() }
                     .asked(),
                 choice
             );

@@ -1,33 +1,29 @@
 //! The costs that a choice of device needs and nobody has measured yet: they are measured in the first run that needs
 //! them, in at most two seconds, and kept for the next.
 //!
-//! What is measured: the device's start, launches and copies ([`CostsConfig::quick`]), and the leapfrog step of the
-//! model itself. The limits of time stand here. `octopus device measure` takes longer and measures more.
+//! What is measured: the device's start, launches and copies ([`quick_costs`]), and the leapfrog step of the
+//! model itself. How long a run must be to be worth it stands here. `octopus device measure` takes longer and measures more.
 
-use crate::{Placement, RunCost, RunError, kernel_name, pool};
+use crate::step_time::{cpu_step_seconds, short_step_seconds};
+use crate::{Placement, RunError, kernel_name, pool};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{
-    CostsCache, CostsCacheError, CostsConfig, CostsMiss, Device, DeviceCosts, DeviceIdentity, KernelCost, LinearCost,
-    Seconds, Work, costs_of_device,
+    CostsCache, CostsCacheError, CostsMiss, Device, DeviceCosts, KernelCost, LinearCost, Seconds, Work, quick_costs,
 };
-use octopus_sampler::SamplerConfig;
-use rayon::ThreadPool;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A run that the CPU is predicted to do in less time is not worth the measurement: a GPU takes a good part of it to
 /// start.
 const LEAST_CPU_SECONDS: f64 = 1.0;
-/// The time that leapfrog steps are made for each figure: one chain on the CPU, one and many on the GPU.
-const STEP_TIME: Duration = Duration::from_millis(300);
-/// Transitions between looks at the clock.
-const SPAN: usize = 10;
-/// Chains that fill any device, and those that do where blocks share a chain's observations.
-const MANY: (usize, usize) = (4096, 64);
-/// The same for the software GPU, whose times say nothing.
-const MANY_OF_THE_DOUBLE: (usize, usize) = (4, 4);
+/// Chains that fill any device.
+const MANY: usize = 4096;
+/// Chains that do where blocks share a chain's observations.
+const MANY_SHARED: usize = 64;
+/// Chains for the software GPU, whose times say nothing.
+const MANY_OF_THE_DOUBLE: usize = 4;
 
 /// Costs that were measured in this process.
 #[derive(Debug, Default)]
@@ -48,17 +44,17 @@ pub(crate) trait CostSource {
     /// When there are none to use.
     fn kept(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss>;
 
-    /// Returns the seconds that the processor is predicted to take for the work.
+    /// Measures the cost of a step of one chain on one thread of the processor.
     ///
     /// # Errors
     /// When it cannot do the work.
-    fn cpu_seconds(&self) -> Result<f64, RunError>;
+    fn cpu_step(&self) -> Result<LinearCost, RunError>;
 
-    /// Measures a device that has these costs so far.
+    /// Measures a device that has these costs so far, beside a processor with this cost of a step.
     ///
     /// # Errors
     /// When the device fails.
-    fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>) -> Result<DeviceCosts, RunError>;
+    fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>, cpu: LinearCost) -> Result<DeviceCosts, RunError>;
 
     /// Keeps costs for later runs, and returns their file.
     ///
@@ -68,11 +64,18 @@ pub(crate) trait CostSource {
 }
 
 impl FirstCosts {
-    /// Measures those of the `devices` whose costs of this work are unknown, and keeps what was measured.
+    /// Measures those of the `devices` whose costs of this work are unknown, and keeps what was measured. Where the
+    /// processor with so many threads may do the work, nothing is measured for work that it does soon.
     ///
     /// # Errors
     /// When the processor cannot do the work. A device that fails is noted.
-    pub(crate) fn learn(&mut self, work: &Work, devices: &[u32], source: &dyn CostSource) -> Result<(), RunError> {
+    pub(crate) fn learn(
+        &mut self,
+        work: &Work,
+        devices: &[u32],
+        cpu_threads: Option<u32>,
+        source: &dyn CostSource,
+    ) -> Result<(), RunError> {
         let has = |costs: &DeviceCosts| work.steps.iter().all(|step| costs.kernels.contains_key(&step.kernel));
         let mut missing = Vec::new();
         for &device in devices {
@@ -88,15 +91,16 @@ impl FirstCosts {
         if missing.is_empty() {
             return Ok(());
         }
-        let seconds = source.cpu_seconds()?;
-        if seconds < LEAST_CPU_SECONDS {
-            self.short = Some(seconds);
+        let cpu = source.cpu_step()?;
+        let on_cpu = cpu_threads.and_then(|threads| work.cpu_seconds(threads, |_| Some(cpu)));
+        self.short = on_cpu.filter(|seconds| *seconds < LEAST_CPU_SECONDS);
+        if self.short.is_some() {
             return Ok(());
         }
         for (device, costs) in missing {
             let _span = tracing::debug_span!("measure costs", device).entered();
             let clock = Instant::now();
-            match source.measure(device, costs) {
+            match source.measure(device, costs, cpu) {
                 Ok(costs) => {
                     let took = Seconds(clock.elapsed().as_secs_f64());
                     self.notes.push(match source.keep(&costs) {
@@ -112,32 +116,39 @@ impl FirstCosts {
     }
 }
 
-/// The machine that this program runs on, for a run of one model.
-pub(crate) struct Machine<'a> {
+/// This machine, for runs of one model.
+pub(crate) struct ThisMachine<'a> {
     /// The driver's version, as NVML tells it.
     pub(crate) driver_version: Option<&'a str>,
     pub(crate) model: &'a dyn LogDensity,
-    pub(crate) cost: &'a RunCost,
-    /// Whether the processor may do the run.
-    pub(crate) may_be_cpu: bool,
+    pub(crate) precision: Precision,
 }
 
-impl CostSource for Machine<'_> {
+impl CostSource for ThisMachine<'_> {
     fn kept(&self, ordinal: u32) -> Result<DeviceCosts, CostsMiss> {
         kept_costs(ordinal, self.driver_version)
     }
 
-    fn cpu_seconds(&self) -> Result<f64, RunError> {
-        if !self.may_be_cpu {
-            return Ok(f64::INFINITY);
-        }
-        let threads = u32::try_from(pool(None)?.current_num_threads()).unwrap_or(u32::MAX);
-        let step = LinearCost { fixed_seconds: 0.0, unit_seconds: cpu_step_seconds(self.model)? };
-        Ok(self.cost.work.cpu_seconds(threads, |_| Some(step)).unwrap_or(f64::INFINITY))
+    fn cpu_step(&self) -> Result<LinearCost, RunError> {
+        Ok(LinearCost { fixed_seconds: 0.0, unit_seconds: cpu_step_seconds(self.model)? })
     }
 
-    fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>) -> Result<DeviceCosts, RunError> {
-        measure(self.model, self.cost.precision, ordinal, so_far)
+    fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>, cpu: LinearCost) -> Result<DeviceCosts, RunError> {
+        let mut costs = match so_far {
+            Some(costs) => costs,
+            None => quick_costs(ordinal, self.driver_version)?,
+        };
+        let many = match self.model.kernels() {
+            _ if costs.is_test_double() => MANY_OF_THE_DOUBLE,
+            Some(kernels) if kernels.team_work().is_some() => MANY_SHARED,
+            _ => MANY,
+        };
+        let (place, threads) = (Placement::open(&[Device::Cuda(ordinal)])?, pool(None)?);
+        let on_gpu = |chains| short_step_seconds(self.model, chains, self.precision, &place, &threads);
+        let (single, full) = (on_gpu(1)?, on_gpu(many)?);
+        let device = LinearCost { fixed_seconds: (single - full).max(0.0), unit_seconds: full };
+        costs.record(kernel_name(self.model, self.precision), KernelCost { cpu, device });
+        Ok(costs)
     }
 
     fn keep(&self, costs: &DeviceCosts) -> Result<PathBuf, CostsCacheError> {
@@ -154,70 +165,6 @@ pub(crate) fn kept_costs(ordinal: u32, driver_version: Option<&str>) -> Result<D
         Ok(cache) => cache.load_for_device(ordinal, driver_version),
         Err(error) => Err(CostsMiss::Missing { path: error.to_string().into() }),
     }
-}
-
-/// Measures the leapfrog step of a model on a device and on the processor, and the device itself where it has no
-/// `costs` so far.
-fn measure(
-    model: &dyn LogDensity,
-    precision: Precision,
-    ordinal: u32,
-    costs: Option<DeviceCosts>,
-) -> Result<DeviceCosts, RunError> {
-    let device = |error: &dyn std::fmt::Display| RunError::NoDevice(error.to_string());
-    let identity = DeviceIdentity::read(ordinal).map_err(|error| device(&error))?;
-    let mut costs = match costs {
-        Some(costs) => costs,
-        None => {
-            let config = if identity.test_double { CostsConfig::of_the_double() } else { CostsConfig::quick() };
-            costs_of_device(ordinal, identity.driver.as_deref(), &config).map_err(|error| device(&error))?
-        }
-    };
-    let shared = model.kernels().is_some_and(|kernels| kernels.team_work().is_some());
-    let many = if identity.test_double { MANY_OF_THE_DOUBLE } else { MANY };
-    let many = if shared { many.1 } else { many.0 };
-    let (place, threads) = (Placement::open(&[Device::Cuda(ordinal)])?, pool(None)?);
-    let on_gpu = |chains| step_seconds(model, &SamplerConfig { precision, ..short_run(chains) }, &place, &threads);
-    let (single, full) = (on_gpu(1)?, on_gpu(many)?);
-    let cost = KernelCost {
-        cpu: LinearCost { fixed_seconds: 0.0, unit_seconds: cpu_step_seconds(model)? },
-        device: LinearCost { fixed_seconds: (single - full).max(0.0), unit_seconds: full },
-    };
-    costs.record(kernel_name(model, precision), cost);
-    Ok(costs)
-}
-
-/// Returns the seconds of a leapfrog step of one chain on one thread of the processor.
-///
-/// # Errors
-/// When the model cannot be sampled.
-pub(crate) fn cpu_step_seconds(model: &dyn LogDensity) -> Result<f64, RunError> {
-    step_seconds(model, &short_run(1), &Placement::Cpu, &pool(Some(1))?)
-}
-
-/// Returns a run of short trajectories: steps are counted, and not draws.
-fn short_run(chains: usize) -> SamplerConfig {
-    SamplerConfig { chains, tune: 60, draws: 20, max_depth: 5, ..SamplerConfig::default() }
-}
-
-/// Returns the seconds of a leapfrog step of one chain, from as many steps of a run as fit the time.
-fn step_seconds(
-    model: &dyn LogDensity,
-    config: &SamplerConfig,
-    place: &Placement,
-    pool: &ThreadPool,
-) -> Result<f64, RunError> {
-    pool.install(|| {
-        let mut sampler = place.start(model, config)?;
-        // The first transition loads what is loaded on first use.
-        sampler.advance(1)?;
-        let (mut steps, begin) = (0, Instant::now());
-        while steps == 0 || begin.elapsed() < STEP_TIME {
-            let Some(block) = sampler.advance(SPAN)? else { break };
-            steps += block.leapfrogs();
-        }
-        Ok(begin.elapsed().as_secs_f64() / steps.max(1) as f64)
-    })
 }
 
 #[cfg(test)]
@@ -241,11 +188,13 @@ mod tests {
             }
         }
 
-        fn cpu_seconds(&self) -> Result<f64, RunError> {
-            Ok(self.cpu_seconds)
+        /// The work are 1000 units on two threads.
+        fn cpu_step(&self) -> Result<LinearCost, RunError> {
+            Ok(LinearCost { fixed_seconds: 0.0, unit_seconds: self.cpu_seconds * 2.0 / 1e3 })
         }
 
-        fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>) -> Result<DeviceCosts, RunError> {
+        fn measure(&self, ordinal: u32, so_far: Option<DeviceCosts>, cpu: LinearCost) -> Result<DeviceCosts, RunError> {
+            assert_eq!(cpu, self.cpu_step().unwrap());
             self.measured.borrow_mut().push((ordinal, so_far.is_some()));
             match ordinal {
                 1 => Err(RunError::NoDevice("it is lost".into())),
@@ -275,17 +224,25 @@ mod tests {
     }
 
     fn learnt(kept: &[(u32, &[&str])], cpu_seconds: f64, devices: &[u32]) -> (FirstCosts, Vec<(u32, bool)>) {
+        learnt_by(kept, cpu_seconds, Some(2), devices)
+    }
+
+    fn learnt_by(
+        kept: &[(u32, &[&str])],
+        cpu_seconds: f64,
+        threads: Option<u32>,
+        devices: &[u32],
+    ) -> (FirstCosts, Vec<(u32, bool)>) {
         let kept = kept.iter().map(|(device, kernels)| (*device, costs(kernels))).collect();
         let machine = Scripted { kept, cpu_seconds, measured: RefCell::default() };
         let mut first = FirstCosts::default();
-        let work = Work::new("a run").step("step", 10, 1e3);
-        first.learn(&work, devices, &machine).unwrap();
+        let work = Work::new("a run").step("step", 10, 1e3).in_parts(2);
+        first.learn(&work, devices, threads, &machine).unwrap();
         let measured = machine.measured.borrow().clone();
         // What this process has measured is not measured again.
         let again = first.notes.len();
-        first
-            .learn(&work, &devices.iter().copied().filter(|&device| device != 1).collect::<Vec<_>>(), &machine)
-            .unwrap();
+        let others: Vec<u32> = devices.iter().copied().filter(|&device| device != 1).collect();
+        first.learn(&work, &others, threads, &machine).unwrap();
         assert_eq!(first.notes.len(), again);
         (first, measured)
     }
@@ -308,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_device_that_fails_is_noted() {
-        let (first, measured) = learnt(&[], f64::INFINITY, &[1]);
+        let (first, measured) = learnt(&[], 9.0, &[1]);
         assert_eq!((measured, first.measured.len()), (vec![(1, false)], 0));
         assert!(first.notes[0].starts_with("cuda:1 cannot be measured: ") && first.notes[0].contains("it is lost"));
     }
@@ -320,6 +277,9 @@ mod tests {
             let (first, measured) = learnt(&[], seconds, &[0]);
             assert_eq!((first.short, measured.is_empty()), (short, short.is_some()), "{seconds} s");
         }
+        // The processor may not do it.
+        let (first, measured) = learnt_by(&[], 0.5, None, &[0]);
+        assert_eq!((first.short, measured.len()), (None, 1));
         // Where all is known, the time of the processor is not asked for.
         assert_eq!(learnt(&[(0, &["step"])], 0.5, &[0]).0.short, None);
     }

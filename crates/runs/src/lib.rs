@@ -100,6 +100,7 @@ mod reach;
 mod read;
 mod record;
 mod run_cost;
+mod step_time;
 mod strategy;
 mod tally;
 #[cfg(test)]
@@ -119,7 +120,8 @@ pub use reach::{Reach, reach};
 pub use read::RunFolder;
 pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, RunStatus, Timing};
 pub use run_cost::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, RunCost, kernel_name};
-pub use strategy::{DrawsLimit, DrawsWanted, PredictedRun, StepCosts, StrategyPlan, plan, seconds_a_step};
+pub use step_time::seconds_a_step;
+pub use strategy::{DrawsLimit, DrawsWanted, PredictedRun, StepCosts, StrategyPlan, plan};
 pub use tally::Tally;
 pub use timestamp::now_utc;
 pub use writer::{CreateOptions, Resumed, RunWriter};

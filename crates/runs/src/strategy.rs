@@ -2,15 +2,14 @@
 //!
 //! It takes the run that is predicted to be done first among all that draw as much as is asked for.
 
-use crate::first_costs::cpu_step_seconds;
-use crate::{DeviceInventory, Goal, Placement, RunCost, RunError};
+use crate::step_time::cpu_step_seconds;
+use crate::{DeviceInventory, Goal, RunCost, RunError};
 use octopus_density::LogDensity;
-use octopus_device::{Accelerators, Device, DeviceChoice, DeviceCosts, LinearCost, Seconds};
+use octopus_device::{Device, DeviceChoice, DeviceCosts, LinearCost, Seconds};
 use octopus_diag::limits;
 use octopus_sampler::plan::{alternatives, best, draws_for, least_draws};
-use octopus_sampler::{Phase, Precision, SamplerConfig, SamplerError, Strategy};
+use octopus_sampler::{Precision, SamplerConfig, Strategy};
 use rayon::ThreadPool;
-use std::time::Instant;
 
 /// The number of chains on a GPU whose costs have not been measured.
 const UNKNOWN_GPU: usize = 1024;
@@ -198,37 +197,15 @@ impl StepCosts {
     /// # Errors
     /// When the model cannot be sampled at all.
     pub fn measure(model: &dyn LogDensity, pool: &ThreadPool, machine: &DeviceInventory) -> Result<Self, RunError> {
-        let Accelerators { devices, unusable } = &machine.accelerators;
-        let usable = if unusable.is_none() { *devices } else { 0 };
-        let gpus = (0..usable).filter_map(|ordinal| Some((ordinal, machine.device_costs(ordinal).ok()?))).collect();
+        let gpus = machine
+            .usable()
+            .into_iter()
+            .filter_map(|ordinal| Some((ordinal, machine.device_costs(ordinal).ok()?)))
+            .collect();
         let cpu = LinearCost { fixed_seconds: 0.0, unit_seconds: cpu_step_seconds(model)? };
         let threads = u32::try_from(pool.current_num_threads()).unwrap_or(u32::MAX);
         Ok(Self { threads, cpu, gpus })
     }
-}
-
-/// Returns the seconds of a leapfrog step of one chain: the time after warm-up divided by the leapfrog steps of all
-/// draws and chains.
-///
-/// # Errors
-/// When the density or the device fails.
-pub fn seconds_a_step(
-    model: &dyn LogDensity,
-    config: &SamplerConfig,
-    place: &Placement,
-    pool: &ThreadPool,
-) -> Result<f64, SamplerError> {
-    pool.install(|| {
-        let mut sampler = place.start(model, config)?;
-        let (mut steps, mut begin) = (0, Instant::now());
-        while let Some(block) = sampler.advance(usize::MAX)? {
-            match block.phase {
-                Phase::Warmup => begin = Instant::now(),
-                Phase::Sampling => steps += block.leapfrogs(),
-            }
-        }
-        Ok(begin.elapsed().as_secs_f64() / steps.max(1) as f64)
-    })
 }
 
 #[cfg(test)]
@@ -302,13 +279,6 @@ mod tests {
         let plan = plan(&short, wanted, 103, DeviceChoice::Cpu, &cost, &costs).unwrap();
         assert_eq!(plan.config.strategy, Strategy::ManyShort, "{}", plan.reason);
         assert!(plan.considered.iter().all(|run| run.config.draws >= least_draws(&run.config, 103, limits::RHAT)));
-    }
-
-    /// A hundred numbers are added in a step, and no more.
-    #[test]
-    fn a_step_of_a_small_model_takes_well_below_a_tenth_of_a_second() {
-        let seconds = cpu_step_seconds(&model()).unwrap();
-        assert!(seconds > 0.0 && seconds < 0.1, "{seconds} s");
     }
 
     #[test]

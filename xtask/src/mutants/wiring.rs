@@ -422,8 +422,8 @@ pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: a run that is resumed forgets --no-fallback",
         file: "crates/cli/src/commands/resume.rs",
-        old: "choose(&cost, args.no_fallback)?",
-        new: "choose(&cost, false)?",
+        old: "choose(Some(density), &cost, args.no_fallback)?",
+        new: "choose(Some(density), &cost, false)?",
     },
     Fault {
         name: "wiring: --no-fallback is not heard in the middle of a run",

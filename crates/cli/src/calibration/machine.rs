@@ -41,9 +41,8 @@ impl CalibrationMachine {
     /// # Errors
     /// When the device cannot be opened, or cannot do the work.
     pub(crate) fn open(args: &MachineArgs, density: &dyn LogDensity, cost: &RunCost, quiet: bool) -> Result<Self> {
-        let machine = octopus_runs::DeviceInventory::look(chosen(args)?);
-        machine.learn(density, cost)?;
-        let mut device = machine.choose(cost, args.no_fallback)?;
+        let mut machine = octopus_runs::DeviceInventory::look(chosen(args)?);
+        let mut device = machine.choose(Some(density), cost, args.no_fallback)?;
         let place = device.open()?;
         output::unless_quiet(quiet, &device.lines()).iter().for_each(output::note);
         Ok(Self { place, threads: threads(args) })

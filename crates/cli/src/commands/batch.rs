@@ -33,19 +33,19 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let mut sets = sets::read(source, args, &config, model, out)?;
     let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
-    let machine = DeviceInventory::look(config.device(&args.machine)?);
+    let mut machine = DeviceInventory::look(config.device(&args.machine)?);
     let pool = octopus_runs::pool(args.machine.threads)?;
     let cost = |sampler: &SamplerConfig| RunCost::of_batch(&densities, sampler);
-    let largest = densities.iter().max_by_key(|density| density.dim());
-    let mut plan = None;
-    if let Some(&density) = largest {
-        plan = config.settle_strategy(density, &machine, &pool, &cost)?;
-        machine.learn(density, &cost(&config.sampler))?;
-    }
-    let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
+    let largest = densities.iter().copied().max_by_key(|density| density.dim());
+    let plan = match largest {
+        Some(density) => config.settle_strategy(density, &mut machine, &pool, &cost)?,
+        None => None,
+    };
+    let cost = cost(&config.sampler);
+    let mut device = machine.choose(largest, &cost, args.machine.no_fallback)?;
     // Those that are complete have their room.
     let open = sets.iter().filter(|set| !matches!(set.state, State::Complete(_))).filter_map(Set::density);
-    check_room(out, &open.collect::<Vec<_>>(), &config, &device)?;
+    check_room(out, &open.collect::<Vec<_>>(), &config, &cost, &device)?;
     let interrupt = Interrupt::listen();
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = device.open()?;

@@ -33,12 +33,12 @@ struct Place {
 pub(super) fn run(
     config: &RunConfig,
     problem: &dyn Problem,
+    cost: &RunCost,
     device: &DeviceDecision,
     gpu_memory: Option<u64>,
     out: Option<&Path>,
     global: Global,
 ) -> Result<Exit> {
-    let cost = RunCost::of_run(problem.density(), &config.sampler);
     let report = verify(&SystemProvider::new());
     let mut places = Vec::new();
     for info in &report.devices {

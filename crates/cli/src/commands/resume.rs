@@ -28,9 +28,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let problem = of_run(global.models, folder.record())?;
     let density = problem.density();
     let cost = RunCost::of_run(density, &folder.record().sampler);
-    let machine = DeviceInventory::look(chosen);
-    machine.learn(density, &cost)?;
-    let mut sampling = machine.choose(&cost, args.no_fallback)?;
+    let mut sampling = DeviceInventory::look(chosen).choose(Some(density), &cost, args.no_fallback)?;
     let place = sampling.open()?;
     let pool = octopus_runs::pool(args.threads)?;
     let interrupt = Interrupt::listen();

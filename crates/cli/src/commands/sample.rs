@@ -38,24 +38,24 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     let model = global.models.find(&args.model)?;
     let mut config = RunConfig::from_args(args, model, global.models)?;
-    let machine = DeviceInventory::look(config.device(&args.machine)?);
+    let mut machine = DeviceInventory::look(config.device(&args.machine)?);
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
     let density = problem.density();
     let pool = octopus_runs::pool(args.machine.threads)?;
     let cost = |sampler: &SamplerConfig| RunCost::of_run(density, sampler);
-    let plan = config.settle_strategy(density, &machine, &pool, &cost)?;
-    machine.learn(density, &cost(&config.sampler))?;
-    let mut device = machine.choose(&cost(&config.sampler), args.machine.no_fallback)?;
+    let plan = config.settle_strategy(density, &mut machine, &pool, &cost)?;
+    let cost = cost(&config.sampler);
+    let mut device = machine.choose(Some(density), &cost, args.machine.no_fallback)?;
     if let Some(plan) = plan.as_ref().filter(|_| !global.quiet) {
         output::note(format!("strategy: {}", plan.reason));
     }
     if args.dry_run {
         output::unless_quiet(global.quiet, &device.notes).iter().for_each(output::note);
-        return dry_run::run(&config, &*problem, &device, args.machine.gpu_memory, args.out.as_deref(), global);
+        return dry_run::run(&config, &*problem, &cost, &device, args.machine.gpu_memory, args.out.as_deref(), global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
-    check_room(out, &[density], &config, &device)?;
+    check_room(out, &[density], &config, &cost, &device)?;
     let interrupt = Interrupt::listen();
     // The chains are made before the folder, so that a run that cannot start leaves nothing behind.
     let place = device.open()?;
@@ -95,10 +95,11 @@ pub(super) fn check_room(
     out: &Path,
     densities: &[&dyn LogDensity],
     config: &RunConfig,
+    cost: &RunCost,
     device: &DeviceDecision,
 ) -> Result<(), RunError> {
     if device.device == Device::Cpu {
-        RunCost::of_batch(densities, &config.sampler).fits_host(HostInfo::read().memory_available)?;
+        cost.fits_host(HostInfo::read().memory_available)?;
     }
     let bytes = |density: &&dyn LogDensity| bytes_on_disk(*density, &config.sampler, config.keep_warmup);
     let all = densities.iter().map(bytes).fold(0_u64, u64::saturating_add);

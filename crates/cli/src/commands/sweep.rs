@@ -37,9 +37,10 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let pool = octopus_runs::pool(asked.machine.threads)?;
     let threads = pool.current_num_threads();
     let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::listen() };
-    let machine = DeviceInventory::look(config.device(&asked.machine)?);
+    let mut machine = DeviceInventory::look(config.device(&asked.machine)?);
     // With --strategy auto, the choice is that of one run on all threads.
-    config.settle_strategy(density, &machine, &pool, &|sampler: &SamplerConfig| RunCost::of_run(density, sampler))?;
+    config
+        .settle_strategy(density, &mut machine, &pool, &|sampler: &SamplerConfig| RunCost::of_run(density, sampler))?;
     let found = sweep.run(density, &config.sampler)?;
     let Some(found) = found else {
         output::note("interrupted: nothing is kept of a sweep");

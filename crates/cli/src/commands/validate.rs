@@ -28,16 +28,16 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
     let asked = config.device(&args.machine)?;
-    let (machine, cost) = (DeviceInventory::look(asked.clone()), RunCost::of_run(problem.density(), &config.sampler));
-    machine.learn(problem.density(), &cost)?;
-    let device = machine.choose(&cost, args.machine.no_fallback)?;
+    let cost = RunCost::of_run(problem.density(), &config.sampler);
+    let device =
+        DeviceInventory::look(asked.clone()).choose(Some(problem.density()), &cost, args.machine.no_fallback)?;
     if !device.others.is_empty() {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());
     }
     output::unless_quiet(global.quiet, &device.lines()).iter().for_each(output::note);
     let out = args.out.unwrap_or_else(|| octopus_phase0::default_folder(&*problem));
-    check_room(&out, &[problem.density()], &config, &device)?;
+    check_room(&out, &[problem.density()], &config, &cost, &device)?;
     let options = Phase0Options {
         problem: &*problem,
         out: out.clone(),

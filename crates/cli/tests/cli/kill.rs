@@ -110,11 +110,7 @@ fn ctrl_c_keeps_the_draws_and_resume_gives_the_same_bits() {
     assert!(matches!(long(dir.path(), "whole").status().unwrap().code(), Some(0 | 1)));
     let folder = dir.path().join("run");
     let mut child = long(dir.path(), "run").stderr(Stdio::piped()).spawn().unwrap();
-    // Draws proper are there: a part is on the disk.
-    let begin = Instant::now();
-    while !folder.join("draws/part-00000.parquet").exists() && begin.elapsed() < Duration::from_secs(120) {
-        sleep(Duration::from_millis(2));
-    }
+    wait_for_draws(&folder);
     let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let asked = Instant::now();
     let ended = child.wait().unwrap();
@@ -150,8 +146,9 @@ fn two_processes_never_write_one_run() {
 }
 
 /// A command that does not listen for Ctrl-C ends at once, and leaves no half-written file.
+#[cfg(unix)]
 #[test]
-fn ctrl_c_ends_an_export_and_leaves_no_file() {
+fn ctrl_c_ends_pictures_and_leaves_no_half_written_file() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), "sample eight-schools --draws 200 --tune 200 --device cpu -q --out {}/run").sampled();
     let pictures = dir.path().join("pictures");
@@ -167,9 +164,8 @@ fn ctrl_c_ends_an_export_and_leaves_no_file() {
     let code = child.wait().unwrap().code();
     // On a fast machine all pictures may be there.
     assert!(matches!(code, Some(130 | 0)), "{code:?}");
-    let half = |name: &str| name.ends_with(".tmp");
-    let names: Vec<String> = crate::support::tree(&pictures);
-    assert!(!names.iter().any(|name| half(name)), "{names:?}");
+    let names = crate::support::tree(&pictures);
+    assert!(!names.iter().any(|name| name.ends_with(".tmp")), "{names:?}");
 }
 
 /// Where the system limits the size of files, the run says so and goes on later.
@@ -213,4 +209,35 @@ fn a_run_beyond_the_memory_is_refused_before_it_begins() {
     assert_eq!(dry.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&dry.stdout).contains("on cpu: at least "));
     assert!(matches!(limited(2, &out).status.code(), Some(0 | 1)));
+}
+
+/// `nohup` has a process ignore the end of its terminal; without it, that is as Ctrl-C.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_is_ignored_where_the_caller_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, trap, goes_on) in [("nohup", "trap '' HUP; ", true), ("plain", "", false)] {
+        let out = dir.path().join(name);
+        let line = format!("{trap}exec {} {LONG} {}", program(), out.display());
+        let mut command = Command::new("sh");
+        let mut child = command.args(["-c", &line]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_for_draws(&out);
+        Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+        if goes_on {
+            let code = child.wait().unwrap().code();
+            assert!(matches!(code, Some(0 | 1)), "{code:?}");
+            assert_eq!(status(&out).as_deref(), Some("status = \"complete\""));
+        } else {
+            assert_eq!(child.wait().unwrap().code(), Some(130));
+            assert_eq!(status(&out).as_deref(), Some("status = \"interrupted\""));
+        }
+    }
+}
+
+/// Waits until draws proper are there: a part is on the disk.
+fn wait_for_draws(run: &Path) {
+    let begin = Instant::now();
+    while !run.join("draws/part-00000.parquet").exists() && begin.elapsed() < Duration::from_secs(120) {
+        sleep(Duration::from_millis(2));
+    }
 }

@@ -91,9 +91,9 @@ impl<T: Scalar> PooledBuffer<T> {
 
 /// Returns new memory; where there is none left, what is kept for others is given back first.
 fn new<T: Scalar>(engine: &Engine, length: usize) -> Result<DeviceBuffer<T>, CudaError> {
-    match DeviceBuffer::unset(engine.context(), length) {
+    match DeviceBuffer::unfilled(engine.context(), length) {
         Err(CudaError::OutOfMemory { .. }) if engine.pool().clear() > 0 => {
-            DeviceBuffer::unset(engine.context(), length)
+            DeviceBuffer::unfilled(engine.context(), length)
         }
         made => made,
     }

@@ -4,6 +4,7 @@
 
 use super::{CostsKey, DeviceCosts, KernelCost, LinearCost, TransferCost};
 use crate::array::{Scalar, cpu};
+use crate::nvml::TEST_DOUBLE;
 use crate::timing::{enough_calls, median};
 use crate::{ArrayError, Engine};
 use octopus_cuda::{CudaError, DeviceBuffer, Kernels, MatrixShape, Stream};
@@ -47,19 +48,18 @@ impl CostsConfig {
     }
 }
 
-/// Measures the device `ordinal` and the processor, for this program; `driver_version` is NVML's. What is measured and
-/// how: see [`measure_costs`].
+/// Measures the device `ordinal` and the processor for this program as [`measure_costs`] does, by [`CostsConfig::quick`];
+/// `driver_version` is NVML's.
 ///
 /// # Errors
 /// When the device cannot be used, its memory does not suffice, or it fails.
-pub fn costs_of_device(
-    ordinal: u32,
-    driver_version: Option<&str>,
-    config: &CostsConfig,
-) -> Result<DeviceCosts, ArrayError> {
+pub fn quick_costs(ordinal: u32, driver_version: Option<&str>) -> Result<DeviceCosts, ArrayError> {
     let engine = Engine::ready(ordinal)?;
-    let key = CostsKey::of_device(ordinal, driver_version).map_err(|error| engine.failed(error))?;
-    measure_costs(ordinal, key, config)
+    let of_device = |error| engine.failed(error);
+    let key = CostsKey::of_device(ordinal, driver_version).map_err(of_device)?;
+    let name = engine.context().device().name().map_err(of_device)?;
+    let config = if name.contains(TEST_DOUBLE) { CostsConfig::of_the_double() } else { CostsConfig::quick() };
+    measure_costs(ordinal, key, &config)
 }
 
 /// Measures the device `ordinal` and the processor, for `key`.

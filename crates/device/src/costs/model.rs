@@ -78,6 +78,12 @@ pub struct DeviceCosts {
 }
 
 impl DeviceCosts {
+    /// Returns whether they were measured on the software GPU of the tests: then they say nothing of a GPU.
+    #[must_use]
+    pub fn is_test_double(&self) -> bool {
+        self.device_name.contains(crate::nvml::TEST_DOUBLE)
+    }
+
     /// Adds or replaces a kernel's cost, e.g. what a sampler has measured of its own leapfrog.
     pub fn record(&mut self, kernel: impl Into<String>, cost: KernelCost) {
         self.kernels.insert(kernel.into(), cost);

@@ -1,8 +1,9 @@
 //! The device for work on arrays, chosen as `--device auto` chooses.
 
-use super::{Accelerators, DeviceChoice, Selection, resolve};
-use crate::costs::{CostsCache, CostsConfig, CostsMiss, DeviceCosts, Work, costs_of_device};
-use crate::{Device, DeviceIdentity, Probe, SystemProvider};
+use super::resolve::auto;
+use super::{Accelerators, Selection};
+use crate::costs::{CostsCache, CostsMiss, DeviceCosts, Work, quick_costs};
+use crate::{Probe, SystemProvider};
 use std::collections::BTreeMap;
 
 /// Chooses between the CPU and the GPUs of this machine, for one piece of work on arrays after the other.
@@ -62,13 +63,7 @@ impl AutoDevice {
                 .or_insert_with(|| kept_or_measured(ordinal, driver_version.as_deref(), cache.as_ref()))
                 .clone()
         };
-        let cpu = |error: super::SelectionError| Selection {
-            device: Device::Cpu,
-            others: vec![],
-            reason: error.to_string(),
-            notes: vec![],
-        };
-        resolve(DeviceChoice::Auto, accelerators, work, &mut costs).unwrap_or_else(cpu)
+        auto(accelerators, work, &mut costs)
     }
 }
 
@@ -81,10 +76,8 @@ fn kept_or_measured(
     if let Some(Ok(costs)) = cache.map(|cache| cache.load_for_device(ordinal, driver_version)) {
         return Ok(costs);
     }
-    let unusable = |error: &dyn std::fmt::Display| CostsMiss::NoDevice { why: error.to_string() };
-    let identity = DeviceIdentity::read(ordinal).map_err(|error| unusable(&error))?;
-    let config = if identity.test_double { CostsConfig::of_the_double() } else { CostsConfig::quick() };
-    let costs = costs_of_device(ordinal, driver_version, &config).map_err(|error| unusable(&error))?;
+    let measured = quick_costs(ordinal, driver_version);
+    let costs = measured.map_err(|error| CostsMiss::NoDevice { why: error.to_string() })?;
     // Costs that cannot be kept serve this program.
     let _ = cache.map(|cache| cache.store(&costs));
     Ok(costs)

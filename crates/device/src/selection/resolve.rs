@@ -111,7 +111,8 @@ fn cuda(choice: DeviceChoice, asked: &[Device], accelerators: &Accelerators) -> 
     Ok(Selection { device, others: others.to_vec(), reason: format!("{}: asked for", device_names(asked)), notes })
 }
 
-fn auto(
+/// Takes the device with the least predicted time, or the processor.
+pub(super) fn auto(
     accelerators: &Accelerators,
     work: &Work,
     device_costs: &mut dyn FnMut(u32) -> Result<DeviceCosts, CostsMiss>,

@@ -76,6 +76,11 @@ impl Check {
         Self { advice: Some(advice.to_owned()), ..Self::new(id, CheckStatus::Skipped, message) }
     }
 
+    /// What cannot be judged has not passed.
+    fn failed(id: &'static str, message: String, advice: &str) -> Self {
+        Self { advice: Some(advice.to_owned()), ..Self::new(id, CheckStatus::Fail, message) }
+    }
+
     /// Pass when `good`, else `status` with `advice`.
     fn judge(mut self, good: bool, status: CheckStatus, advice: &str) -> Self {
         if !good {
@@ -148,10 +153,10 @@ pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUs
     }
     if summary.chains < 2 {
         let message = "one chain alone cannot show that it has converged".to_owned();
-        return failed("rhat", message, "run at least 2 chains, better 4");
+        return Check::failed("rhat", message, "run at least 2 chains, better 4");
     }
     let Some(worst) = summary.worst_rhat() else {
-        return failed("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
+        return Check::failed("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
     };
     let (kind, who) = match summary.superchains {
         // Well mixed superchains of few draws are above 1, too.
@@ -207,13 +212,8 @@ fn ess(
 fn too_short(id: &'static str, summary: &Summary) -> Option<Check> {
     (summary.draws < 4 && summary.superchains.is_none()).then(|| {
         let message = format!("{} draws of each chain are too few: at least 4 are needed", summary.draws);
-        failed(id, message, "draw more, 1000 of each chain say")
+        Check::failed(id, message, "draw more, 1000 of each chain say")
     })
-}
-
-/// What cannot be judged has not passed.
-fn failed(id: &'static str, message: String, advice: &str) -> Check {
-    Check::new(id, CheckStatus::Fail, message).judge(false, CheckStatus::Fail, advice)
 }
 
 /// The smallest E-BFMI over chains is at least `limit`; `bfmi` is none where the trace has no energy.
