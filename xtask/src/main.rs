@@ -35,7 +35,9 @@ usage: cargo xtask <task> [arguments]
 tasks:
   setup                            what this machine has and lacks, with the commands for it; changes nothing
   validate [args]                  build in release and run `octopus validate args`
-  test [--no-python] [filter ...]  all tests, in release; doctests too unless filtered
+  test [--no-python] [--gpu] [filter ...]
+                                   all tests; doctests too unless filtered; --gpu: on this machine's GPU what any GPU
+                                   can run, which is otherwise the software GPU's
   bench [args]                     criterion benchmarks; args go to criterion
   ptx [--check]                    the kernels' PTX from their CUDA C++; --check compares it with the committed one
   bundle [DIR]                     a folder that proves Octopus on a machine with a GPU, without cargo and network
@@ -49,8 +51,8 @@ tasks:
   mutants --wiring [--crates NAME,...] [--files PART,...] [--minutes N] [--part K/N]
                                    those that cargo-mutants makes in the crates that join, judge, read and write, in one
                                    build; a trial that ends after N minutes goes on with the next call
-  mutants --wiring --since REV [--crates NAME,...] [--part K/N]
-                                   those of the lines that have changed since REV, with a build each
+  mutants --wiring --since REV [--crates NAME,...] [--minutes N]
+                                   those of the lines that have changed since REV
   nightly                          tests that take minutes, and all deliberate faults
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate

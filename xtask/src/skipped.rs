@@ -1,11 +1,14 @@
-//! Which tests skipped themselves: a test that passes without having tested must not go unseen.
+//! What a run of the tests has tested: which tests skipped themselves, and which GPUs took part. A test that passes
+//! without having tested must not go unseen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How such a test begins a line of its own that says what is missing.
 const WORD: &str = "SKIPPED: ";
+/// How a test begins the line that names the GPU it ran on.
+const TOOK_PART: &str = "TOOK PART: ";
 
 /// Where nextest reports: below the workspace's `target` wherever builds go.
 fn report(root: &Path) -> PathBuf {
@@ -19,7 +22,7 @@ pub(crate) fn forget(root: &Path) {
     let _ = fs::remove_file(report(root));
 }
 
-/// Says on standard error which tests of the last run of nextest skipped themselves.
+/// Says on standard error which tests of the last run of nextest skipped themselves, and what took part.
 pub(crate) fn announce(root: &Path) {
     let path = report(root);
     match fs::read_to_string(&path) {
@@ -28,19 +31,32 @@ pub(crate) fn announce(root: &Path) {
     }
 }
 
-/// The lines that say which tests skipped themselves, and how many, from a report in JUnit's form. A test that skipped
-/// two things is one test.
+/// The lines that say which tests skipped themselves, how many, and what took part, from a report in JUnit's form. A
+/// test that skipped two things is one test.
 fn announcement(report: &str) -> Vec<String> {
-    let found = skipped(report);
+    let found = said(report, WORD);
     let tests: BTreeSet<&String> = found.iter().map(|(test, _)| test).collect();
     let closing = format!("{} of the tests that passed did not test all they could", tests.len());
     let lines = found.iter().map(|(test, words)| format!("{test}: {words}"));
-    lines.chain((!tests.is_empty()).then_some(closing)).collect()
+    lines.chain((!tests.is_empty()).then_some(closing)).chain([took_part(report)]).collect()
 }
 
-/// Names of tests with the lines in which they say that something was skipped. Lines that only mention the word, as
-/// those of a verdict, are left out.
-fn skipped(report: &str) -> Vec<(String, String)> {
+/// The line that says in how many tests which GPU took part; in the others it was the CPU alone.
+fn took_part(report: &str) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut alone = 0;
+    for test in report.split("<testcase ").skip(1) {
+        let gpus: BTreeSet<String> = said(test, TOOK_PART).into_iter().map(|(_, words)| words).collect();
+        alone += usize::from(gpus.is_empty());
+        gpus.into_iter().for_each(|gpu| *counts.entry(gpu[TOOK_PART.len()..].to_owned()).or_default() += 1);
+    }
+    let gpus = counts.iter().map(|(gpu, count)| format!(", {gpu} in {count}"));
+    format!("took part: CPU alone in {alone} tests{}", gpus.collect::<String>())
+}
+
+/// Names of tests with the lines of theirs that begin with `word`. Lines that only mention it, as those of a verdict,
+/// are left out.
+fn said(report: &str, word: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut test = "";
     for line in report.lines() {
@@ -49,7 +65,7 @@ fn skipped(report: &str) -> Vec<(String, String)> {
         }
         let said = line.rsplit_once("<system-out>").or_else(|| line.rsplit_once("<system-err>"));
         let said = said.map_or(line, |(_, said)| said);
-        if said.starts_with(WORD) {
+        if said.starts_with(word) {
             found.push((plain(test), plain(said.split("</system-").next().unwrap_or_default())));
         }
     }
@@ -89,10 +105,21 @@ SKIPPED: no shell</system-err>
             ("rank::tests::third", "SKIPPED: no g++"),
             ("rank::tests::third", "SKIPPED: no shell"),
         ];
-        assert_eq!(skipped(report), pairs.map(|(test, words)| (test.to_owned(), words.to_owned())));
+        assert_eq!(said(report, WORD), pairs.map(|(test, words)| (test.to_owned(), words.to_owned())));
         let announced = announcement(report);
-        assert_eq!(announced.len(), 4);
+        assert_eq!(announced.len(), 5);
         assert_eq!(announced[3], "2 of the tests that passed did not test all they could");
-        assert_eq!(announcement("<testsuites/>"), Vec::<String>::new());
+        assert_eq!(announcement("<testsuites/>"), ["took part: CPU alone in 0 tests"]);
+    }
+
+    #[test]
+    fn what_took_part_is_counted_by_test() {
+        let report = "<testcase name=\"a\"><system-err>TOOK PART: software GPU
+TOOK PART: software GPU
+TOOK PART: NVIDIA &quot;X&quot;
+</system-err></testcase>
+<testcase name=\"a\"><system-err>TOOK PART: software GPU</system-err></testcase>
+<testcase name=\"b\"><system-err></system-err></testcase>";
+        assert_eq!(took_part(report), "took part: CPU alone in 1 tests, NVIDIA \"X\" in 1, software GPU in 2");
     }
 }

@@ -5,7 +5,7 @@ use crate::{chromium, skipped, venv};
 use anyhow::Result;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::thread;
 
 /// What the user asked for.
@@ -13,6 +13,8 @@ use std::thread;
 pub(crate) struct TestOptions {
     /// Make no Python environment; tests that need one skip themselves aloud.
     pub(crate) no_python: bool,
+    /// Tests for which any GPU will do run on this machine's instead of the software GPU.
+    pub(crate) gpu: bool,
     /// Names, or parts of names, of the tests to run; all when empty.
     pub(crate) filters: Vec<String>,
 }
@@ -27,6 +29,7 @@ impl TestOptions {
         for argument in arguments {
             match argument.as_str() {
                 "--no-python" => options.no_python = true,
+                "--gpu" => options.gpu = true,
                 flag if flag.starts_with('-') => return Err(format!("test does not know {flag:?}")),
                 filter => options.filters.push(filter.to_owned()),
             }
@@ -63,6 +66,18 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
     if outcomes != [TaskOutcome::Passed] {
         return Ok(TaskOutcome::Failed(NOT_BUILT));
     }
+    match gpus(root) {
+        Ok(found) if options.gpu => tests.env("OCTOPUS_TEST_GPU", found),
+        Err(why) if options.gpu => {
+            eprintln!("xtask: --gpu: {why}; without --gpu a software GPU takes its place");
+            return Ok(TaskOutcome::Failed(NOT_BUILT));
+        }
+        Ok(found) => {
+            eprintln!("xtask: {found} is not tested: `cargo xtask test --gpu` does");
+            &mut tests
+        }
+        Err(_) => &mut tests,
+    };
     tests.envs(pythons);
     skipped::forget(root);
     outcomes.push(run::step(name, &mut tests, test_code)?);
@@ -75,6 +90,23 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
         outcomes.push(run::step("doctests", &mut doctests, test_code)?);
     }
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))
+}
+
+/// Returns the name of this machine's GPU, or why it has none that can be used, by the program that the tests have built.
+fn gpus(root: &Path) -> Result<String, String> {
+    let listed = run::output(Command::new(run::tested(root)).args(["device", "list", "--json"]));
+    first_gpu(&listed.map_err(|error| format!("{error:#}"))?)
+}
+
+/// Reads what `octopus device list --json` prints.
+fn first_gpu(json: &str) -> Result<String, String> {
+    let listed: serde_json::Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let device = &listed["devices"][0];
+    match (device["name"].as_str(), device["problem"].as_str()) {
+        (Some(name), None) => Ok(name.to_owned()),
+        (Some(name), Some(problem)) => Err(format!("{name}: {problem}")),
+        (None, _) => Err("this machine has no GPU (`octopus verify` says why)".to_owned()),
+    }
 }
 
 /// Makes what tests use if it is there; returns the environment variables that tell them of it.
@@ -112,7 +144,17 @@ mod tests {
     fn arguments_are_flags_and_filters() {
         assert_eq!(parse(&[]), Ok(TestOptions::default()));
         let filters = vec!["philox".to_owned(), "rhat".to_owned()];
-        assert_eq!(parse(&["philox", "--no-python", "rhat"]), Ok(TestOptions { no_python: true, filters }));
+        assert_eq!(parse(&["philox", "--no-python", "rhat"]), Ok(TestOptions { no_python: true, gpu: false, filters }));
+        assert_eq!(parse(&["--gpu"]), Ok(TestOptions { gpu: true, ..TestOptions::default() }));
         assert!(parse(&["--nopython"]).unwrap_err().contains("--nopython"));
+    }
+
+    #[test]
+    fn the_first_gpu_that_can_be_used_is_named() {
+        let of = |devices: &str| first_gpu(&format!("{{\"devices\": {devices}}}"));
+        assert_eq!(of(r#"[{"name": "A", "problem": null}, {"name": "B", "problem": null}]"#), Ok("A".to_owned()));
+        assert_eq!(of(r#"[{"name": "A", "problem": "busy"}]"#), Err("A: busy".to_owned()));
+        assert!(of("[]").unwrap_err().contains("octopus verify"));
+        assert!(first_gpu("error").is_err());
     }
 }

@@ -65,7 +65,7 @@ impl Default for DiagnoseOptions {
     }
 }
 
-/// The diagnosis of a trace. As JSON: `{"schema": 1, "parameters": [...], "max_rhat", ...}`.
+/// The diagnosis of a trace. As JSON: `{"schema": 2, "prob": 0.89, "parameters": [...], "max_rhat", ...}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
     /// One row for each number of the posterior.

@@ -3,7 +3,7 @@
 use crate::{RunError, turns};
 use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, Precision};
-use octopus_device::{Device, DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart, Work};
+use octopus_device::{CudaError, Device, DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart, Work};
 use octopus_sampler::plan::stages;
 use octopus_sampler::{GpuConfig, GpuMemory, SamplerConfig, SamplerError, least_host_memory};
 
@@ -133,6 +133,36 @@ impl RunCost {
     }
 }
 
+impl RunCost {
+    /// Returns by number what would fit where `error` says that a GPU's memory did not hold the run, of a model with
+    /// so many `groups`; `None` for other errors.
+    pub fn memory_advice(&self, error: &SamplerError, groups: usize) -> Option<String> {
+        let &SamplerError::Device(CudaError::OutOfMemory { free, total, .. }) = error else { return None };
+        let plan = self.memory_plan(DeviceMemory { free, total })?;
+        let Self { chains, .. } = self;
+        let (needed, usable) = (plan.total_bytes.div_ceil(1 << 20), plan.memory.usable() >> 20);
+        Some(match plan.turns() {
+            None => {
+                // What a run takes grows with its groups.
+                let fewer = (groups as u64).saturating_mul(usable) / needed.max(1);
+                format!(
+                    "one chain at a time of {groups} groups takes {needed} MiB, and {usable} MiB are usable there: free \
+                     memory, ask for at most {fewer} groups, or sample with --device cpu"
+                )
+            }
+            Some(1) => format!(
+                "all {chains} chains of {groups} groups take {needed} MiB, and {usable} MiB are usable there now: something \
+                 else had the memory, try again"
+            ),
+            Some(turns) => format!(
+                "{} of {chains} chains of {groups} groups fit at once, in {turns} turns of {needed} MiB, and {usable} MiB \
+                 are usable there now: ask for --chains {}, or end what else uses the device",
+                plan.chains_at_once, plan.chains_at_once
+            ),
+        })
+    }
+}
+
 /// Returns the memory that the run takes on a GPU with these settings.
 fn attempt(model: &dyn LogDensity, config: &SamplerConfig, gpu: &GpuConfig) -> Result<MemoryAttempt, SamplerError> {
     let GpuMemory { data, shared, chains, slots, windows } = GpuMemory::of_run(model, config, gpu)?;
@@ -188,6 +218,37 @@ mod tests {
             let name = kernel_name(&model, Precision::F32);
             assert_eq!(name, format!("nuts_leapfrog_hierarchical_normal_shared_f32_{size}"), "{per_group}");
         }
+    }
+
+    #[test]
+    fn what_would_fit_a_full_gpu_is_told_by_number() {
+        let model = model(10, Likelihood::Collapsed);
+        let config = SamplerConfig { chains: 8, ..SamplerConfig::default() };
+        let attempt = |chains_at_once: u64| {
+            let parts = vec![PlanPart { name: "chains".to_owned(), bytes: chains_at_once * (100 << 20) }];
+            MemoryAttempt { chains_at_once, parts }
+        };
+        let attempts = [8, 4, 2, 1].map(attempt).to_vec();
+        let cost = RunCost { attempts, ..RunCost::of_run(&model, &config) };
+        // 256 MiB are left alone.
+        let advice = |free: u64| {
+            let error = CudaError::OutOfMemory { requested: 1, free: (free + 256) << 20, total: 1 << 30 };
+            cost.memory_advice(&SamplerError::Device(error), 10).unwrap()
+        };
+        for (free, said) in [
+            (800, "all 8 chains of 10 groups take 800 MiB, and 800 MiB are usable there now: "),
+            (
+                799,
+                "4 of 8 chains of 10 groups fit at once, in 2 turns of 400 MiB, and 799 MiB are usable there now: ask for --chains 4,",
+            ),
+            (
+                99,
+                "one chain at a time of 10 groups takes 100 MiB, and 99 MiB are usable there: free memory, ask for at most 9 groups,",
+            ),
+        ] {
+            assert!(advice(free).starts_with(said), "{}", advice(free));
+        }
+        assert_eq!(cost.memory_advice(&SamplerError::Device(CudaError::NotBuilt), 10), None);
     }
 
     /// Four chains make 150 transitions of 15 leapfrog steps, in 13 coordinates of 8 bytes.

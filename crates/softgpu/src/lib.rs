@@ -13,6 +13,7 @@
 //! | [`SoftwareGpu::with_sampler`] | adds the sampler's, those that are named |
 //! | [`sampler_units`] | all units of the sampler's kernels: the texts that a table and templates give, for `xtask` too |
 //! | [`Lanes`] | how these run: as on a GPU, or fast |
+//! | [`Body`] | a test's body in a process of its own, on a software GPU or on a GPU of this machine |
 //! | [`DeviceReport`] | what a program has used of a device: memory at the most, launches |
 //! | [`Variant`] | plain, or with the sanitizers for addresses and undefined behaviour |
 //! | [`Unavailable`] | why there is none: tests are skipped only where there is no compiler |
@@ -68,6 +69,7 @@
 //! - Not there: textures, graphs, arrays, external memory, the linker; globals of modules; `__match` and
 //!   `__activemask`.
 
+mod body;
 mod cache;
 mod compiler;
 #[cfg(test)]
@@ -83,6 +85,7 @@ mod tests;
 mod unavailable;
 mod units;
 
+pub use body::Body;
 pub use compiler::Variant;
 pub use gpu::SoftwareGpu;
 pub use kernels::{KernelSources, KernelUnit};

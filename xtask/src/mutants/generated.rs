@@ -1,8 +1,8 @@
 //! `cargo xtask mutants --wiring`: cargo-mutants makes the faults, thousands of them, in the crates that join, judge,
 //! read and write.
 //!
-//! cargo-mutants itself puts in the faults of a change, with a build for each. All faults would take days that way, so
-//! they are tried in one build. Survivors that mean the same as what they replace stand in a list, each with its reason.
+//! A build for each would take days, so they are tried in one build. Survivors that mean the same as what they replace
+//! stand in a list, each with its reason.
 
 use super::one_build::{self, TrialOptions};
 use super::workshop::Workshop;
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 pub(super) const CRATES: [&str; 7] = ["cli", "report", "diag", "calibrate", "device", "runs", "formats"];
 
-/// The most faults of a change that CI puts in: each takes up to a minute.
-const MOST_IN_CI: usize = 5;
+/// What the tests of a change's faults may take in CI; building them is not counted.
+const LIMIT_IN_CI: Duration = Duration::from_secs(180);
 
 /// Which faults are put in; all by default.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct GeneratedOptions {
     crates: Vec<&'static str>,
     /// Only those of files whose paths contain one of these.
     files: Vec<String>,
-    /// Only those in lines that have changed since this revision, with a build each.
+    /// Only those in lines that have changed since this revision.
     since: Option<String>,
     /// Only every n-th, from the k-th on: `K/N`.
     part: Option<(usize, usize)>,
@@ -60,11 +60,8 @@ impl GeneratedOptions {
                 }
             }
         }
-        if options.since.is_some() && options.minutes.is_some() {
-            bail!("--minutes goes without --since only: cargo-mutants ends when it has put in all");
-        }
-        if options.since.is_some() && !options.files.is_empty() {
-            bail!("--files goes without --since only: the lines of the change are what is put in");
+        if options.since.is_some() && (options.part.is_some() || !options.files.is_empty()) {
+            bail!("--files and --part go without --since only: the lines of the change are what is put in");
         }
         Ok(options)
     }
@@ -99,18 +96,17 @@ pub(super) fn run(root: &Path, options: &GeneratedOptions) -> Result<TaskOutcome
         bail!("cargo-mutants is not installed: cargo install cargo-mutants --locked");
     }
     let cargo_mutants = CargoMutants::new(root, options.since.as_deref(), &options.crates)?;
-    run::timed("mutants --wiring", || match options.since {
-        Some(_) => cargo_mutants.put_in(options.part),
-        None => {
-            let limit = options.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
-            let GeneratedOptions { crates, files, part, .. } = options;
-            one_build::run(&cargo_mutants, TrialOptions { crates, files, part: *part, limit })
+    let limit = options.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
+    run::timed("mutants --wiring", || {
+        if options.since.is_some() {
+            return one_build::of_change(&cargo_mutants, &crate::target(root), limit);
         }
+        let GeneratedOptions { crates, files, part, .. } = options;
+        one_build::run(&cargo_mutants, TrialOptions { crates, files, part: *part, limit })
     })
 }
 
-/// Puts in the faults of the lines that the last commit, or what is not committed yet, has changed: at most
-/// [`MOST_IN_CI`] of them.
+/// Tries the faults of the lines that the last commit, or what is not committed yet, has changed.
 ///
 /// # Errors
 /// When [`run()`] has one.
@@ -120,12 +116,7 @@ pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
         return Ok(TaskOutcome::Passed);
     }
     let cargo_mutants = CargoMutants::new(root, Some("HEAD~1"), &CRATES)?;
-    let count = cargo_mutants.count()?;
-    eprintln!("xtask: {count} faults in the changed lines");
-    match count {
-        0 => Ok(TaskOutcome::Passed),
-        _ => cargo_mutants.put_in(Some((1, count.div_ceil(MOST_IN_CI)))),
-    }
+    one_build::of_change(&cargo_mutants, &crate::target(root), Some(LIMIT_IN_CI))
 }
 
 /// cargo-mutants, and the copy of the sources for it.
@@ -167,11 +158,6 @@ impl CargoMutants {
         command
     }
 
-    fn count(&self) -> Result<usize> {
-        let listed = run::output(self.command(&self.crates).arg("--list"))?;
-        Ok(listed.lines().filter(|line| line.starts_with("crates/")).count())
-    }
-
     /// Returns all faults of the seven crates as JSON, also those outside the changed lines.
     ///
     /// # Errors
@@ -181,12 +167,12 @@ impl CargoMutants {
         run::output(all.command(&CRATES).args(["--list", "--json"]))
     }
 
-    fn put_in(&self, part: Option<(usize, usize)>) -> Result<TaskOutcome> {
-        let mut command = self.command(&self.crates);
-        if let Some((k, n)) = part {
-            command.args(["--sharding=round-robin", "--shard"]).arg(format!("{}/{n}", k - 1));
-        }
-        self.finish(command)
+    /// Returns the faults of the changed lines as JSON.
+    ///
+    /// # Errors
+    /// When cargo-mutants fails.
+    pub(super) fn list_changed(&self) -> Result<String> {
+        run::output(self.command(&self.crates).args(["--list", "--json"]))
     }
 
     /// Puts in all faults but those of these names.
@@ -253,11 +239,12 @@ mod tests {
             GeneratedOptions::parse(&words).map_err(|error| error.to_string())
         };
         assert_eq!(parse(&[]), Ok(GeneratedOptions::default()));
-        let found = parse(&["--since", "main", "--part", "2/9"]).unwrap();
+        let found = parse(&["--since", "main", "--minutes", "9"]).unwrap();
         assert_eq!(
             found,
-            GeneratedOptions { since: Some("main".into()), part: Some((2, 9)), ..GeneratedOptions::default() }
+            GeneratedOptions { since: Some("main".into()), minutes: Some(9), ..GeneratedOptions::default() }
         );
+        assert_eq!(parse(&["--part", "2/9"]).unwrap().part, Some((2, 9)));
         let found = parse(&["--crates", "runs,cli", "--minutes", "90", "--files", "a.rs,plot/"]).unwrap();
         let expected = GeneratedOptions {
             crates: vec!["runs", "cli"],
@@ -273,8 +260,8 @@ mod tests {
             (&["--all"], "\"--all\""),
             (&["--crates", "runs,cuda"], "--crates cuda: the crates are cli, report, diag"),
             (&["--minutes", "soon"], "--minutes soon"),
-            (&["--minutes", "5", "--since", "main"], "without --since"),
-            (&["--files", "a.rs", "--since", "main"], "--files goes without --since"),
+            (&["--part", "1/2", "--since", "main"], "without --since"),
+            (&["--files", "a.rs", "--since", "main"], "--files and --part go without --since"),
         ] {
             assert!(parse(words).unwrap_err().contains(said), "{words:?}");
         }

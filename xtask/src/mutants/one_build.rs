@@ -10,6 +10,7 @@ mod journal;
 mod lanes;
 mod list;
 mod marks;
+mod of_change;
 mod placed;
 mod reach;
 mod record;
@@ -26,6 +27,7 @@ use crate::run::TaskOutcome;
 use anyhow::{Result, bail};
 use folder::Folder;
 use list::ListedFault;
+pub(super) use of_change::of_change;
 use placed::Placed;
 use reach::Reached;
 use record::{Outcome, Record, Tried};
@@ -66,7 +68,7 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
     let folder = Folder::open(workshop, &faults)?;
     let placed = placed::place(workshop, &folder, &faults)?;
     let tests = suite::list(&folder)?;
-    let Reached { by_test: reached, failed } = reach::all(&folder, &tests)?;
+    let Reached { by_test: reached, failed, .. } = reach::all(&folder, &tests, None)?;
     let by_fault = reach::by_fault(&reached, faults.len());
 
     let until = options.limit.map(|limit| Instant::now() + limit);

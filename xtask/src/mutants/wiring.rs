@@ -470,8 +470,8 @@ pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: calibrate forgets --no-fallback",
         file: "crates/cli/src/calibration/machine.rs",
-        old: "choose(cost, args.no_fallback)?",
-        new: "choose(cost, false)?",
+        old: "choose(Some(density), cost, args.no_fallback)?",
+        new: "choose(Some(density), cost, false)?",
     },
     Fault {
         name: "wiring: calibrate forgets --kept",

@@ -4,7 +4,7 @@ mod draw;
 mod sets;
 mod summary;
 
-use super::sample::{check_room, read_back};
+use super::sample::{advise_memory, check_room, read_back};
 use crate::args::{Global, SampleArgs};
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
@@ -13,7 +13,7 @@ use crate::output;
 use anyhow::Result;
 use octopus_diag::counted;
 use octopus_runs::{DeviceInventory, Goal, RunCost};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{SamplerConfig, SamplerError};
 use rayon::prelude::*;
 use sets::{Set, State};
 use std::path::Path;
@@ -42,6 +42,9 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         None => None,
     };
     let cost = cost(&config.sampler);
+    // Advice on memory is about the largest data set: the others are begun with less of it.
+    let one = largest.map(|density| RunCost::of_run(density, &config.sampler));
+    let groups = sets.iter().filter_map(|set| set.problem.as_deref()).map(|problem| problem.data().groups).max();
     let mut device = machine.choose(largest, &cost, args.machine.no_fallback)?;
     // Those that are complete have their room.
     let open = sets.iter().filter(|set| !matches!(set.state, State::Complete(_))).filter_map(Set::density);
@@ -59,7 +62,11 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
     let mut session =
         draw::BatchSession { pool: &pool, place: &place, device: &mut device, interrupt, quiet: global.quiet };
-    let interrupted = session.draw(&mut sets, config.keep_warmup)?;
+    let interrupted = session.draw(&mut sets, config.keep_warmup).inspect_err(|error| {
+        if let (Some(cost), Some(error)) = (&one, error.downcast_ref::<SamplerError>()) {
+            advise_memory(error, cost, groups.unwrap_or(0));
+        }
+    })?;
     let rows = pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
     let summary = Summary::new(source, &config, &device, rows);
     let suffix = args.batch.batch_part.map(|part| part.suffix()).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `octopus resume RUN` goes on with a run that was stopped.
 
-use super::sample::{advise, conclude};
+use super::sample::{advise, advise_memory, conclude};
 use crate::args::{Global, ResumeArgs};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -40,7 +40,9 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     };
     let config = &resumed.record.sampler;
     let begin = resumed.state.take().map_or_else(|| Begin::Anew(config.clone()), Begin::GoOn);
-    let sampler = pool.install(|| place.begin(density, begin))?;
+    let groups = problem.data().groups;
+    let sampler = pool.install(|| place.begin(density, begin));
+    let sampler = sampler.inspect_err(|error| advise_memory(error, &cost, groups))?;
     if sampler.config() != config {
         bail!(
             "{}: field `sampler` was changed after the run began: put the old settings back, or begin a new run",
@@ -58,7 +60,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let observer = &mut Watcher::new(interrupt, global.quiet);
     let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), observer };
     let outcome = octopus_runs::drive(sampler, density, writer, session);
-    let outcome = outcome.inspect_err(|error| advise(error, &args.run))?;
+    let outcome = outcome.inspect_err(|error| advise(error, &args.run, &cost, groups))?;
     conclude(&args.run, &outcome, &*problem, global)
 }
 

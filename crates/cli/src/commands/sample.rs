@@ -59,7 +59,9 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let interrupt = Interrupt::listen();
     // The chains are made before the folder, so that a run that cannot start leaves nothing behind.
     let place = device.open()?;
-    let sampler = pool.install(|| place.begin(density, Begin::Anew(config.sampler.clone()))).map_err(in_options)?;
+    let groups = problem.data().groups;
+    let sampler = pool.install(|| place.begin(density, Begin::Anew(config.sampler.clone())));
+    let sampler = sampler.inspect_err(|error| advise_memory(error, &cost, groups)).map_err(in_options)?;
     let mut record = RunRecord::new(model_record(&*problem), config.sampler.clone(), density.layout().clone());
     record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     (record.device, record.device_reason) = (device.name(), device.reason.clone());
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let checkpoints = args.checkpoint_every.into();
     let observer = &mut Watcher::new(interrupt, global.quiet);
     let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer });
-    let outcome = outcome.inspect_err(|error| advise(error, out))?;
+    let outcome = outcome.inspect_err(|error| advise(error, out, &cost, groups))?;
     conclude(out, &outcome, &*problem, global)
 }
 
@@ -112,11 +114,24 @@ pub(super) fn check_room(
     }
 }
 
-/// Says how a run goes on whose folder could not be written, for example because a disk was full.
-pub(super) fn advise(error: &RunError, dir: &Path) {
-    if matches!(error, RunError::File(_)) {
-        output::note(format!("what was drawn until the last checkpoint is kept: `octopus resume {}`", dir.display()));
+/// Says how a run goes on whose folder could not be written, for example because a disk was full, and what would fit a
+/// GPU whose memory was full.
+pub(super) fn advise(error: &RunError, dir: &Path, cost: &RunCost, groups: usize) {
+    match error {
+        RunError::File(_) => {
+            output::note(format!(
+                "what was drawn until the last checkpoint is kept: `octopus resume {}`",
+                dir.display()
+            ));
+        }
+        RunError::Sampler(source) | RunError::Stopped { source, .. } => advise_memory(source, cost, groups),
+        _ => {}
     }
+}
+
+/// Says what would fit a GPU whose memory was full.
+pub(super) fn advise_memory(error: &SamplerError, cost: &RunCost, groups: usize) {
+    cost.memory_advice(error, groups).iter().for_each(output::note);
 }
 
 /// Converts an error; a setting is called by its option's name.

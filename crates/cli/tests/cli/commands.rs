@@ -21,11 +21,11 @@ fn sample_diagnose_plot_and_export() {
     let text = run(dir.path(), "diagnose {}/run");
     assert!(text.succeeds().stdout.contains("mu_group[5]"));
     let json = run(dir.path(), "diagnose {}/run --json").succeeds().json();
-    assert_eq!(json["schema"], 1);
+    assert_eq!((&json["schema"], &json["prob"]), (&2.into(), &0.89.into()));
     let names: Vec<&str> = json["parameters"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 15);
     assert_eq!((names[0], names[3], names[14]), ("mu_pop", "z[0]", "mu_group[5]"));
-    for field in ["mean", "sd", "hdi89", "eti89", "rhat", "ess_bulk", "ess_tail", "mcse_mean"] {
+    for field in ["mean", "sd", "hdi", "eti", "rhat", "ess_bulk", "ess_tail", "mcse_mean"] {
         assert!(!json["parameters"][0][field].is_null(), "{field}");
     }
     assert!(json["max_rhat"].as_f64().unwrap() < 1.02 && json["min_ess_bulk"].as_f64().unwrap() > 200.0);

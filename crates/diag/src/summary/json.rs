@@ -6,7 +6,7 @@ use crate::numbers::finite;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// The version of the schema; it rises when a field changes its meaning.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 impl Serialize for Summary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -24,6 +24,7 @@ pub(crate) fn summary_fields<M: SerializeMap>(summary: &Summary, map: &mut M) ->
     if let Some(superchains) = summary.superchains {
         map.serialize_entry("superchains", &superchains)?;
     }
+    map.serialize_entry("prob", &summary.prob)?;
     map.serialize_entry("parameters", &Rows(summary))?;
     map.serialize_entry("max_rhat", &finite(summary.max_rhat()))?;
     map.serialize_entry("min_ess_bulk", &finite(summary.min_ess_bulk()))?;
@@ -34,27 +35,22 @@ struct Rows<'a>(&'a Summary);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let names: Vec<String> = JSON.iter().map(|column| column.json_name(self.0.prob)).collect();
         let mut rows = serializer.serialize_seq(Some(self.0.parameters.len()))?;
         for parameter in &self.0.parameters {
-            rows.serialize_element(&Row { parameter, names: &names })?;
+            rows.serialize_element(&Row(parameter))?;
         }
         rows.end()
     }
 }
 
-struct Row<'a> {
-    parameter: &'a ParameterSummary,
-    /// The names of the columns, e.g. `hdi89`.
-    names: &'a [String],
-}
+struct Row<'a>(&'a ParameterSummary);
 
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.parameter.name)?;
-        for (column, name) in JSON.iter().zip(self.names) {
-            map.serialize_entry(name, &column.cell(self.parameter))?;
+        map.serialize_entry("name", &self.0.name)?;
+        for column in JSON {
+            map.serialize_entry(column.json, &column.cell(self.0))?;
         }
         map.end()
     }

@@ -71,7 +71,7 @@ pub const REPORT: &[Column] = &[MEAN, SD, HDI, ETI, R_HAT, ESS_BULK, ESS_TAIL, M
 pub struct Column {
     /// The name in text, as in `az.summary`; bounds of an interval have their place after it, in percent (`hdi_5.5%`).
     pub name: &'static str,
-    /// The name in JSON; that of an interval has the share of the draws after it, in percent (`hdi89`).
+    /// The name in the JSON of a summary, which is the same for intervals of any share of the draws.
     pub json: &'static str,
     /// The name by which the script of a report's page knows it.
     pub key: &'static str,
@@ -191,7 +191,7 @@ impl Column {
         }
     }
 
-    /// Returns the name in JSON, where intervals hold a share `prob` of the draws.
+    /// Returns the name in JSON where the share `prob` that intervals hold is not written beside it: `hdi89`.
     pub fn json_name(&self, prob: f64) -> String {
         match self.numbers {
             Numbers::One(..) => self.json.to_owned(),

@@ -287,6 +287,7 @@ fn json_has_the_schema_and_null_for_what_is_undefined() {
     let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
     for key in [
         "schema",
+        "prob",
         "chains",
         "draws",
         "parameters",
@@ -302,10 +303,10 @@ fn json_has_the_schema_and_null_for_what_is_undefined() {
     ] {
         assert!(keys.contains(&key), "{key} is missing in {keys:?}");
     }
-    assert_eq!((&json["schema"], &json["chains"], &json["draws"]), (&1.into(), &4.into(), &100.into()));
+    assert_eq!((&json["schema"], &json["chains"], &json["draws"]), (&2.into(), &4.into(), &100.into()));
     let mu = &json["parameters"][0];
     assert_eq!(mu["name"], "mu");
-    assert_eq!((&mu["hdi89"], &mu["eti89"]), (&serde_json::json!([2.0, 2.0]), &serde_json::json!([2.0, 2.0])));
+    assert_eq!((&mu["hdi"], &mu["eti"]), (&serde_json::json!([2.0, 2.0]), &serde_json::json!([2.0, 2.0])));
     assert!(mu["rhat"].is_null() && mu["mcse_sd"].is_null());
     assert_eq!(mu["ess_bulk"], 400.0);
     assert_eq!(json["parameters"][1]["name"], "theta[choate]");
@@ -320,7 +321,8 @@ fn json_has_the_schema_and_null_for_what_is_undefined() {
         })
     );
     let other = serde_json::to_value(summary(&posterior, 0.955).unwrap()).unwrap();
-    assert!(other["parameters"][0]["hdi95.5"].is_array(), "{other}");
+    assert_eq!((&json["prob"], &other["prob"]), (&0.89.into(), &0.955.into()));
+    assert!(other["parameters"][0]["hdi"].is_array(), "{other}");
 }
 
 #[test]

@@ -65,8 +65,9 @@ pub(crate) fn is_parquet(path: &Path) -> bool {
 /// Returns the name of a compression that this build cannot read.
 pub(crate) fn unknown_codec(compression: Compression) -> Option<String> {
     let known = match compression {
-        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => true,
-        Compression::ZSTD(_) => cfg!(feature = "zstd"),
+        #[cfg(not(feature = "zstd"))]
+        Compression::ZSTD(_) => false,
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) | Compression::ZSTD(_) => true,
         _ => false,
     };
     let name = format!("{compression:?}");

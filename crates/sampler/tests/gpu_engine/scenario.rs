@@ -6,12 +6,10 @@ use octopus_density::{Centering, DensityError, Hierarchy, Layout, LogDensity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{Adaptation, Backend, Begin, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
-use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
-use std::process::Command;
+use octopus_softgpu::{Body, KernelSources, Lanes, SoftwareGpu, Unavailable, Variant};
 
-const INSIDE: &str = "OCTOPUS_SAMPLER_TEST_INSIDE";
-
-/// A test on a software GPU with these settings and units of kernels, whose lanes are arrays.
+/// A test on a software GPU with these settings and units of kernels, whose lanes are arrays; on any GPU when there are
+/// no settings.
 macro_rules! on_software_gpu {
     ($(#[$words:meta])* $name:ident, $settings:expr, $units:expr, $body:block) => {
         $(#[$words])*
@@ -27,46 +25,34 @@ pub(crate) use on_software_gpu;
 
 /// Calls `body` when this is the process for it, else starts that process.
 pub(crate) fn run(path: &str, settings: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
-    run_in(Variant::Plain, path, settings, lanes, units, body);
+    Body::new(test_of(path), settings).run(|| built(Variant::Plain, lanes, units), body);
 }
 
-/// As [`run`], with the kernels compiled in this way.
-pub(crate) fn run_in(variant: Variant, path: &str, settings: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
-    if std::env::var_os(INSIDE).is_some() {
-        return body();
-    }
-    started(variant, path, settings, lanes, units);
+/// As [`run`], with the kernels compiled with the sanitizers.
+pub(crate) fn run_sanitized(path: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
+    let apart = Body { software_only: true, ..Body::new(test_of(path), "") };
+    apart.run(|| built(Variant::Sanitized, lanes, units), body);
 }
 
 /// Calls `body` once when this is a process for it, else starts one for each of these settings; what they have told, of
 /// each, nothing where there is no software GPU.
 pub(crate) fn run_with_each(path: &str, settings: &[String], units: &[&str], body: impl FnOnce()) -> Vec<String> {
-    if std::env::var_os(INSIDE).is_some() {
+    if Body::is_here() {
         body();
         return Vec::new();
     }
-    let start = |settings: &String| started(Variant::Plain, path, settings, Lanes::Arrays, units);
+    let start =
+        |settings: &String| Body::new(test_of(path), settings).start(|| built(Variant::Plain, Lanes::Arrays, units));
     settings.iter().filter_map(start).collect()
 }
 
-/// What the process has told that runs the test with a software GPU like this.
-fn started(variant: Variant, path: &str, settings: &str, lanes: Lanes, units: &[&str]) -> Option<String> {
-    let built = SoftwareGpu::build_with(&KernelSources::of_workspace(), variant);
-    let built = built.and_then(|gpu| gpu.with_sampler(lanes, units));
-    let gpu = SoftwareGpu::unless_absent(built)?;
-    // The harness names tests without the crate.
-    let test = path.split_once("::").map_or(path, |(_, test)| test);
-    let mut command = Command::new(std::env::current_exe().expect("tests know their file"));
-    command.args([test, "--exact", "--nocapture"]);
-    let output = gpu.command(&mut command, settings).env(INSIDE, "1").output().expect("the test starts again");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{test} ({settings}): {}\n{stdout}\n{stderr}", output.status);
-    // A name that matches no test would pass in silence.
-    assert!(stdout.contains("1 passed"), "{test} did not run:\n{stdout}");
-    // What the body tells.
-    eprint!("{stderr}");
-    Some(stderr)
+/// The test's name in its harness, which is without the crate's.
+fn test_of(path: &str) -> &str {
+    path.split_once("::").map_or(path, |(_, test)| test)
+}
+
+fn built(variant: Variant, lanes: Lanes, units: &[&str]) -> Result<SoftwareGpu, Unavailable> {
+    SoftwareGpu::build_with(&KernelSources::of_workspace(), variant)?.with_sampler(lanes, units)
 }
 
 /// The context of the first device.

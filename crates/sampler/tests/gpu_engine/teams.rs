@@ -10,7 +10,7 @@ use octopus_random::{Purpose, Stream};
 use octopus_sampler::{
     Backend, Begin, GpuConfig, GpuExpander, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig,
 };
-use octopus_softgpu::{Lanes, Variant};
+use octopus_softgpu::Lanes;
 
 /// Groups of `size(j)` observations, every one of which is read.
 fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal {
@@ -76,7 +76,7 @@ fn teams_on_fibers() {
 fn sanitizers_find_nothing_in_a_warps_team() {
     let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_warps_team");
     let units = ["nuts_hierarchical_normal_f64_32x8_team"];
-    crate::scenario::run_in(Variant::Sanitized, name, "", Lanes::Fibers, &units, || {
+    crate::scenario::run_sanitized(name, Lanes::Fibers, &units, || {
         compare(&pointwise(7, ragged), &SamplerConfig { draws: 1, tune: 3, ..brief() }, &[1, 3]);
     });
 }
@@ -85,7 +85,7 @@ fn sanitizers_find_nothing_in_a_warps_team() {
 fn sanitizers_find_nothing_in_a_blocks_team() {
     let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_blocks_team");
     let units = ["nuts_hierarchical_normal_f64_128x8_team"];
-    crate::scenario::run_in(Variant::Sanitized, name, "", Lanes::Arrays, &units, || {
+    crate::scenario::run_sanitized(name, Lanes::Arrays, &units, || {
         let size = |j: usize| if j == 7 { 4133 } else { 1 + j % 9 };
         compare(&pointwise(260, size), &SamplerConfig { draws: 1, tune: 3, ..brief() }, &[1, 3]);
     });

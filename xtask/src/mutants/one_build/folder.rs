@@ -7,7 +7,7 @@ use super::record::Tried;
 use super::switch;
 use crate::bundle::sha256;
 use crate::mutants::workshop::Workshop;
-use crate::run::{self, cargo};
+use crate::run::{self, PROFILE, cargo};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,24 +31,40 @@ const EARLIER: &str = "earlier.jsonl";
 
 pub(super) struct Folder {
     path: PathBuf,
+    /// The target folder of the sources without faults, if those with faults are built there too.
+    shared: Option<PathBuf>,
 }
 
 impl Folder {
-    /// Opens the folder beside the copy of the sources; what is known of other sources or other faults is thrown away.
+    /// Opens the folder for all faults, beside the copy of the sources; what is known of other sources or other faults is
+    /// thrown away.
     ///
     /// # Errors
     /// When a file cannot be read or written.
     pub(super) fn open(workshop: &Workshop, faults: &[ListedFault]) -> Result<Self> {
-        let folder = Self { path: workshop.build().with_file_name("one-build") };
+        Self { path: workshop.build().with_file_name("one-build"), shared: None }.opened(workshop, faults)
+    }
+
+    /// Opens the folder for the faults of a change. They are built in `target`, in the profile of the tests: what does
+    /// not depend on the sources is there already.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub(super) fn of_change(workshop: &Workshop, target: &Path, faults: &[ListedFault]) -> Result<Self> {
+        let (path, shared) = (workshop.build().with_file_name("of-change"), Some(target.to_owned()));
+        Self { path, shared }.opened(workshop, faults)
+    }
+
+    fn opened(self, workshop: &Workshop, faults: &[ListedFault]) -> Result<Self> {
         let key = key(workshop.source(), faults)?;
-        if fs::read_to_string(folder.file(KEY)).is_ok_and(|known| known == key) {
-            return Ok(folder);
+        if fs::read_to_string(self.file(KEY)).is_ok_and(|known| known == key) {
+            return Ok(self);
         }
-        folder.forget()?;
-        workshop.copy_to(&folder.source())?;
+        self.forget()?;
+        workshop.copy_to(&self.source())?;
         // Only now: a copy that was broken off is made again.
-        folder.write_text(KEY, &key)?;
-        Ok(folder)
+        self.write_text(KEY, &key)?;
+        Ok(self)
     }
 
     /// Removes what is known, but not what is built: most of that serves again. Which test has noticed which fault is
@@ -86,9 +102,9 @@ impl Folder {
         self.path.join("switch")
     }
 
-    /// Returns the folder that the sources with faults are built in.
-    pub(super) fn build(&self) -> PathBuf {
-        self.path.join("build")
+    /// Returns the profile that the sources with faults are built in.
+    pub(super) fn profile(&self) -> &'static str {
+        if self.shared.is_some() { PROFILE } else { "release" }
     }
 
     /// Returns the path of one of the files of what is known.
@@ -148,9 +164,16 @@ impl Folder {
     /// Returns cargo for the sources with faults.
     pub(super) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = cargo(&self.source(), arguments);
-        command.arg("--offline").env("CARGO_TARGET_DIR", self.build());
-        // What faults make of code, lints have something to say about. Nobody debugs it.
-        command.env("RUSTFLAGS", "--cap-lints=allow").env("CARGO_PROFILE_RELEASE_DEBUG", "false");
+        command.arg("--offline");
+        match &self.shared {
+            // Other flags would build everything anew.
+            Some(target) => command.env("CARGO_TARGET_DIR", target),
+            None => {
+                command.env("CARGO_TARGET_DIR", self.path.join("build"));
+                // What faults make of code, lints have something to say about. Nobody debugs it.
+                command.env("RUSTFLAGS", "--cap-lints=allow").env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+            }
+        };
         command
     }
 }

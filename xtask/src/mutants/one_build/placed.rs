@@ -112,9 +112,9 @@ fn write(sources: &[Source], placed: &Placed) -> Result<()> {
 
 /// Lets the compiler look at the sources with faults.
 fn check(folder: &Folder, faults: &[ListedFault]) -> Result<Blame> {
-    let words =
-        ["check", "--workspace", "--exclude=xtask", "--tests", "--release", "--keep-going", "--message-format=json"];
-    let mut command = folder.cargo(&words);
+    let mut command =
+        folder.cargo(&["check", "--workspace", "--exclude=xtask", "--tests", "--keep-going", "--message-format=json"]);
+    command.args(["--profile", folder.profile()]);
     let output = command.output().context("cannot start cargo")?;
     let mut rendered = Rendered::new(folder.source(), |fault| faults.get(fault).map_or(Genre::Unknown, |f| f.genre));
     let blame = rendered.blame(&String::from_utf8_lossy(&output.stdout));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The file that keeps it.
 const FILE: &str = "reached.jsonl";
@@ -33,13 +33,15 @@ pub(super) struct Reached {
     pub(super) by_test: Vec<Reach>,
     /// The names of the tests that failed without any fault.
     pub(super) failed: Vec<String>,
+    /// Whether there was time for all tests.
+    pub(super) in_time: bool,
 }
 
-/// Runs those of `tests` that have not passed, and returns what each of them reaches.
+/// Runs those of `tests` that have not passed, until it is late, and returns what each of them reaches.
 ///
 /// # Errors
 /// When tests cannot be run.
-pub(super) fn all(folder: &Folder, tests: &[Test]) -> Result<Reached> {
+pub(super) fn all(folder: &Folder, tests: &[Test], until: Option<Instant>) -> Result<Reached> {
     let (journal, known) = Journal::<Reach>::open(&folder.file(FILE))?;
     let mut known: HashMap<String, Reach> = known.into_iter().map(|reach| (reach.test.clone(), reach)).collect();
     let new: Vec<&Test> = tests.iter().filter(|test| !known.contains_key(&test.name)).collect();
@@ -47,7 +49,7 @@ pub(super) fn all(folder: &Folder, tests: &[Test]) -> Result<Reached> {
         eprintln!("xtask: {} tests run once without a fault", new.len());
     }
     let found = Mutex::new((journal, Vec::new(), Vec::new()));
-    lanes::share_out(&new, None, |lane, test| {
+    let in_time = lanes::share_out(&new, until, |lane, test| {
         let file = lane.file("reached");
         let (ending, took) = lane.run(test, (switch::REACHED, &file), LIMIT)?;
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +66,7 @@ pub(super) fn all(folder: &Folder, tests: &[Test]) -> Result<Reached> {
     })?;
     let (_, reached, failed) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     known.extend(reached.into_iter().map(|reach| (reach.test.clone(), reach)));
-    Ok(Reached { by_test: in_order(tests.iter().map(|test| &*test.name), known), failed })
+    Ok(Reached { by_test: in_order(tests.iter().map(|test| &*test.name), known), failed, in_time })
 }
 
 /// Returns what the tests with these `names` reach, which is nothing for those that are not `known`.

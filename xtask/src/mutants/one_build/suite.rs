@@ -62,9 +62,8 @@ pub(super) fn list(folder: &Folder) -> Result<Vec<Test>> {
     let of = CRATES.map(|name| format!("rdeps(=octopus-{name})")).join(" + ");
     let without = WITHOUT.map(|name| format!(" - package(={name})")).concat();
     let filter = format!("({of}){without}");
-    let mut command =
-        folder.cargo(&["nextest", "list", "--release", "--workspace", "--exclude=xtask", "--message-format=json"]);
-    command.args(["--filterset", &filter]);
+    let mut command = folder.cargo(&["nextest", "list", "--workspace", "--exclude=xtask", "--message-format=json"]);
+    command.args(["--cargo-profile", folder.profile(), "--filterset", &filter]);
     eprintln!("xtask: $ {}", run::show(&command));
     read(&run::output(&mut command)?)
 }
