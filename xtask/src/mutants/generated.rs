@@ -172,7 +172,7 @@ impl CargoMutants {
     /// # Errors
     /// When cargo-mutants fails.
     pub(super) fn list_changed(&self) -> Result<String> {
-        run::output(self.command(&self.crates).args(["--list", "--json"]))
+        run::output(self.command(&self.crates).args(["--list", "--json"])).map(list_or_none)
     }
 
     /// Puts in all faults but those of these names.
@@ -228,9 +228,19 @@ impl CargoMutants {
     }
 }
 
+/// Returns what cargo-mutants has listed; an empty list where it printed nothing, as for a change outside the crates.
+fn list_or_none(listed: String) -> String {
+    if listed.is_empty() { "[]".to_owned() } else { listed }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_fault_is_an_empty_list() {
+        assert_eq!([String::new(), "[1]".to_owned()].map(list_or_none), ["[]", "[1]"]);
+    }
 
     #[test]
     fn options_are_read() {
