@@ -21,12 +21,13 @@ const STEPS: [Step; 12] = [
     ("tidy", tidy::run),
     ("deny", deny),
     ("machete", machete),
-    ("mutants of the change", mutants_of_change),
     ("ptx", ptx::step),
     ("outside", outside::run),
     ("validate", quick_validation),
     // With the binary that the tests have built, as `validate`.
     ("rehearse", rehearse::run),
+    // Last: it leaves a program with faults, all of them off, where that of the tests was.
+    ("mutants of the change", mutants_of_change),
 ];
 
 /// Runs every step, also after a failure, and ends with what took how long.
