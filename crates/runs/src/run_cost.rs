@@ -143,11 +143,14 @@ impl RunCost {
         let (needed, usable) = (plan.total_bytes.div_ceil(1 << 20), plan.memory.usable() >> 20);
         Some(match plan.turns() {
             None => {
-                // What a run takes grows with its groups.
-                let fewer = (groups as u64).saturating_mul(usable) / needed.max(1);
+                // What a run takes grows with its groups. What it held when it failed is not free, so more may fit.
+                let fewer = match (groups as u64).saturating_mul(usable) / needed.max(1) {
+                    0 => "fewer groups".to_owned(),
+                    most => format!("at most {most} groups"),
+                };
                 format!(
                     "one chain at a time of {groups} groups takes {needed} MiB, and {usable} MiB are usable there: free \
-                     memory, ask for at most {fewer} groups, or sample with --device cpu"
+                     memory, ask for {fewer}, or sample with --device cpu"
                 )
             }
             Some(1) => format!(
@@ -244,6 +247,10 @@ mod tests {
             (
                 99,
                 "one chain at a time of 10 groups takes 100 MiB, and 99 MiB are usable there: free memory, ask for at most 9 groups,",
+            ),
+            (
+                9,
+                "one chain at a time of 10 groups takes 100 MiB, and 9 MiB are usable there: free memory, ask for fewer groups,",
             ),
         ] {
             assert!(advice(free).starts_with(said), "{}", advice(free));
