@@ -38,7 +38,9 @@ tasks:
   test [--no-python] [--gpu] [filter ...]
                                    all tests; doctests too unless filtered; --gpu: on this machine's GPU what any GPU
                                    can run, which is otherwise the software GPU's
-  bench [args]                     criterion benchmarks; args go to criterion
+  bench [--keep FILE] [--against FILE] [--limit RATIO] [args]
+                                   criterion benchmarks; their times are kept in a file, or held against kept ones: a
+                                   median RATIO (1.1) times as long is a failure; other args go to criterion
   ptx [--check]                    the kernels' PTX from their CUDA C++; --check compares it with the committed one
   bundle [DIR]                     a folder that proves Octopus on a machine with a GPU, without cargo and network
   record                           what kernels and runs must give, anew, on the software GPU; commit kernels/expected*
@@ -53,7 +55,8 @@ tasks:
                                    build; a trial that ends after N minutes goes on with the next call
   mutants --wiring --since REV [--crates NAME,...] [--minutes N]
                                    those of the lines that have changed since REV
-  nightly                          tests that take minutes, and all deliberate faults
+  nightly                          tests that take minutes, benchmarks against those of the night before, and all
+                                   deliberate faults
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate
 
@@ -83,7 +86,10 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
             Ok(options) => test::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },
-        ("bench", _) => bench::run(&root, arguments),
+        ("bench", _) => match bench::BenchOptions::parse(arguments) {
+            Ok(options) => bench::run(&root, &options),
+            Err(message) => Ok(misuse(&message)),
+        },
         ("setup", []) => Ok(setup::run(&root)),
         ("ptx", _) => match ptx::Mode::parse(arguments) {
             Ok(mode) => ptx::run(&root, mode),

@@ -1,18 +1,22 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
-//! It runs the tests that are ignored although they judge something, and then the deliberate faults: ours, and those of
-//! cargo-mutants where it is installed. That each ignored
-//! test is known here is checked by `cargo xtask tidy`.
+//! It runs the tests that are ignored although they judge something, the benchmarks, whose times are held against those of
+//! the night before, and then the deliberate faults: ours, and those of cargo-mutants where it is installed. That each
+//! ignored test is known here is checked by `cargo xtask tidy`.
 
+use crate::bench::{self, BenchOptions};
 use crate::mutants;
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, check_failed};
 use anyhow::Result;
 use std::path::Path;
 
+/// The file in the target folder that keeps the times of the benchmarks until the next night.
+const TIMES: &str = "nightly-times.json";
+
 /// The tests that are ignored because they take minutes.
 pub(crate) const LONG: [&str; 2] = ["every_seed", "many_chains_of_many_groups"];
 
-/// Runs the long tests, then puts in every deliberate fault.
+/// Runs the long tests and the benchmarks, then puts in every deliberate fault.
 ///
 /// # Errors
 /// When cargo cannot be started, or the faults cannot be put in.
@@ -27,6 +31,12 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
         eprintln!("xtask: SKIPPED: cargo-mutants is not installed (`cargo install cargo-mutants --locked`)");
         Ok(TaskOutcome::Passed)
     };
-    let outcomes = [run::step("long tests", &mut tests, check_failed)?, mutants::run(root, &[])?, generated()?];
+    let times = BenchOptions::nightly(crate::target(root).join(TIMES));
+    let outcomes = [
+        run::step("long tests", &mut tests, check_failed)?,
+        bench::run(root, &times)?,
+        mutants::run(root, &[])?,
+        generated()?,
+    ];
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))
 }

@@ -1,4 +1,4 @@
-//! Times of operations on arrays, with and without copies: `octopus device benchmark`.
+//! Times of operations on arrays, on the CPU and on a GPU, with and without copies: `octopus device benchmark`.
 //!
 //! The numbers of elements and the sides of matrices that are timed stand here.
 
@@ -29,6 +29,16 @@ struct TimingRow {
     /// The median seconds on one thread of the CPU, and the relative spread.
     cpu_seconds: f64,
     cpu_spread: f64,
+    /// The bytes read and written a second on the CPU.
+    cpu_bytes_per_second: f64,
+    /// The times on the GPU, where there is one.
+    #[serde(flatten)]
+    gpu: Option<GpuTimes>,
+}
+
+/// The times of an operation on a GPU.
+#[derive(Debug, Serialize)]
+struct GpuTimes {
     /// The median seconds on the device by the device's clock, with all data already there, and the relative spread.
     device_seconds: f64,
     device_spread: f64,
@@ -46,7 +56,8 @@ struct TimingRow {
 #[derive(Debug, Serialize)]
 pub struct ArrayTimings {
     schema: u32,
-    device: DeviceIdentity,
+    /// The GPU that was timed beside the CPU, if any.
+    device: Option<DeviceIdentity>,
     /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
     test_double: bool,
     rows: Vec<TimingRow>,
@@ -58,17 +69,18 @@ impl fmt::Display for ArrayTimings {
     }
 }
 
-/// Measures cuda:N and one thread of the CPU; `small` is for small arrays only.
+/// Measures one thread of the CPU and cuda:N, or the CPU alone; `small` is for small arrays only.
 ///
 /// # Errors
 /// When there is no such device, or it fails.
-pub fn run(ordinal: u32, small: bool) -> Result<ArrayTimings, BenchError> {
-    let device = DeviceIdentity::read(ordinal).map_err(of_cuda)?;
-    let small = small || device.test_double;
+pub fn run(ordinal: Option<u32>, small: bool) -> Result<ArrayTimings, BenchError> {
+    let device = ordinal.map(DeviceIdentity::read).transpose().map_err(of_cuda)?;
+    let test_double = device.as_ref().is_some_and(|device| device.test_double);
+    let small = small || test_double;
     let (elements, sides) = if small { (&ELEMENTS[..SMALL], &SIDES[..SMALL]) } else { (&ELEMENTS[..], &SIDES[..]) };
-    let mut bench = Bench { device: Device::Cuda(ordinal), config: config(small), rows: Vec::new() };
+    let mut bench = Bench { gpu: ordinal.map(Device::Cuda), config: config(small), rows: Vec::new() };
     bench.all::<f32>(elements, sides).and_then(|()| bench.all::<f64>(elements, sides)).map_err(of_array)?;
-    Ok(ArrayTimings { schema: 1, test_double: device.test_double, device, rows: bench.rows })
+    Ok(ArrayTimings { schema: 1, test_double, device, rows: bench.rows })
 }
 
 fn config(small: bool) -> BenchmarkConfig {
@@ -78,9 +90,9 @@ fn config(small: bool) -> BenchmarkConfig {
     BenchmarkConfig { samples: 9, ..BenchmarkConfig::default() }
 }
 
-/// A benchmark under way: the device, the settings, and the rows measured so far.
+/// A benchmark under way: the GPU, the settings, and the rows measured so far.
 struct Bench {
-    device: Device,
+    gpu: Option<Device>,
     config: BenchmarkConfig,
     rows: Vec<TimingRow>,
 }
@@ -106,55 +118,62 @@ impl Bench {
         let host = [0.37, -1.25].map(|step| ramp::<T>(n, step));
         let [x, y] = [&host[0], &host[1]];
         let place = |device| Ok::<_, ArrayError>((on(device, x)?, on(device, y)?));
-        let (cpu, gpu) = (place(Device::Cpu)?, place(self.device)?);
         let volume = |elements| Volume { n, elements: elements * n, flops: None };
-        self.row::<T, _>("add", volume(3), &cpu, &gpu, place, |(x, y)| x.add(y).map(Out::Array))?;
         let a = T::from_f64(1.5);
-        self.row::<T, _>("axpy", volume(3), &cpu, &gpu, place, |(x, y)| x.axpy(a, y).map(Out::Array))?;
-        self.row::<T, _>("exp", volume(2), &cpu, &gpu, place, |(x, _)| x.exp().map(Out::Array))?;
-        self.row::<T, _>("sum", volume(1), &cpu, &gpu, place, |(x, _)| x.sum().map(|_| Out::Number))?;
-        self.row::<T, _>("dot", volume(2), &cpu, &gpu, place, |(x, y)| x.dot(y).map(|_| Out::Number))
+        // What is made has no inputs to be copied: only the number to fill it with.
+        self.row::<T, _>("fill", volume(1), Ok, |&device| with_device(device, || Array::filled(n, a)).map(Out::Array))?;
+        self.row::<T, _>("add", volume(3), place, |(x, y)| x.add(y).map(Out::Array))?;
+        self.row::<T, _>("axpy", volume(3), place, |(x, y)| x.axpy(a, y).map(Out::Array))?;
+        self.row::<T, _>("exp", volume(2), place, |(x, _)| x.exp().map(Out::Array))?;
+        self.row::<T, _>("sum", volume(1), place, |(x, _)| x.sum().map(|_| Out::Number))?;
+        self.row::<T, _>("dot", volume(2), place, |(x, y)| x.dot(y).map(|_| Out::Number))
     }
 
     fn matmul<T: Scalar>(&mut self, side: usize) -> Result<(), ArrayError> {
         let host = [0.37, -1.25].map(|step| ramp::<T>(side * side, step));
         let matrix = |device, values: &[T]| with_device(device, || Matrix::from_slice(side, side, values));
         let place = |device| Ok::<_, ArrayError>((matrix(device, &host[0])?, matrix(device, &host[1])?));
-        let (cpu, gpu) = (place(Device::Cpu)?, place(self.device)?);
         let flops = Some(2.0 * (side as f64).powi(3));
         let volume = Volume { n: side, elements: 3 * side * side, flops };
-        self.row::<T, _>("matmul", volume, &cpu, &gpu, place, |(a, b)| a.matmul(b).map(|c| Out::Array(c.into_array())))
+        self.row::<T, _>("matmul", volume, place, |(a, b)| a.matmul(b).map(|c| Out::Array(c.into_array())))
     }
 
-    /// Times an operation on the CPU, on the device, and on the device with copies.
+    /// Times an operation on the CPU, and where there is a GPU, on it with and without copies. `place` brings the inputs
+    /// to a device.
     fn row<T: Scalar, I>(
         &mut self,
         operation: &'static str,
         volume: Volume,
-        cpu: &I,
-        gpu: &I,
         place: impl Fn(Device) -> Result<I, ArrayError>,
         work: impl Fn(&I) -> Result<Out<T>, ArrayError>,
     ) -> Result<(), ArrayError> {
         let bytes = (volume.elements * size_of::<T>()) as u64;
         let config = BenchmarkConfig { bytes: Some(bytes), ..self.config };
-        let cpu: CallTiming = benchmark_device(Device::Cpu, &config, || work(cpu).map(drop))?;
-        let there: CallTiming = benchmark_device(self.device, &config, || work(gpu).map(drop))?;
-        let copied: CallTiming = benchmark_device(self.device, &config, || work(&place(self.device)?)?.fetch())?;
-        let ratio = |seconds: f64| if seconds > 0.0 { cpu.median_seconds / seconds } else { 0.0 };
+        let inputs = place(Device::Cpu)?;
+        let cpu: CallTiming = benchmark_device(Device::Cpu, &config, || work(&inputs).map(drop))?;
+        let on_gpu = |gpu: Device| {
+            let inputs = place(gpu)?;
+            let there: CallTiming = benchmark_device(gpu, &config, || work(&inputs).map(drop))?;
+            let copied: CallTiming = benchmark_device(gpu, &config, || work(&place(gpu)?)?.fetch())?;
+            let ratio = |seconds: f64| if seconds > 0.0 { cpu.median_seconds / seconds } else { 0.0 };
+            Ok::<_, ArrayError>(GpuTimes {
+                device_seconds: there.median_seconds,
+                device_spread: there.spread(),
+                with_transfers_seconds: copied.median_seconds,
+                device_bytes_per_second: there.bytes_per_second.unwrap_or(0.0),
+                device_flops: volume.flops.filter(|_| there.median_seconds > 0.0).map(|n| n / there.median_seconds),
+                speedup: ratio(there.median_seconds),
+                speedup_with_transfers: ratio(copied.median_seconds),
+            })
+        };
         self.rows.push(TimingRow {
             operation,
             precision: T::SUFFIX,
             n: volume.n,
             cpu_seconds: cpu.median_seconds,
             cpu_spread: cpu.spread(),
-            device_seconds: there.median_seconds,
-            device_spread: there.spread(),
-            with_transfers_seconds: copied.median_seconds,
-            device_bytes_per_second: there.bytes_per_second.unwrap_or(0.0),
-            device_flops: volume.flops.filter(|_| there.median_seconds > 0.0).map(|flops| flops / there.median_seconds),
-            speedup: ratio(there.median_seconds),
-            speedup_with_transfers: ratio(copied.median_seconds),
+            cpu_bytes_per_second: cpu.bytes_per_second.unwrap_or(0.0),
+            gpu: self.gpu.map(on_gpu).transpose()?,
         });
         Ok(())
     }
@@ -185,26 +204,32 @@ fn ramp<T: Scalar>(n: usize, step: f64) -> Vec<T> {
 }
 
 fn text(answer: &ArrayTimings) -> String {
-    let device = &answer.device;
-    let mut text = format!("CPU: one thread; GPU: {}", device.name);
-    if answer.test_double {
-        text += " (these are no measurements of a GPU)";
-    }
-    let numbers = ["n", "CPU us", "GPU us", "with copies us", "speedup", "with copies", "GB/s", "GFLOP/s"];
-    let columns = [&[TextColumn::left("operation")], &numbers.map(TextColumn::right)[..]].concat();
+    let gpu = answer.device.as_ref().map_or("none", |device| &device.name);
+    let note = if answer.test_double { " (these are no measurements of a GPU)" } else { "" };
+    let of_cpu = ["n", "CPU us", "GB/s"];
+    let of_gpu = ["GPU us", "with copies us", "speedup", "with copies", "GPU GB/s", "GPU GFLOP/s"];
+    let numbers = of_cpu.iter().chain(of_gpu.iter().filter(|_| answer.device.is_some()));
+    let columns =
+        [&[TextColumn::left("operation")][..], &numbers.map(|name| TextColumn::right(name)).collect::<Vec<_>>()];
     let cells = |row: &TimingRow| {
-        [
+        let mut cells = vec![
             format!("{} {}", row.operation, row.precision),
             row.n.to_string(),
             format!("{:.2}", row.cpu_seconds * 1e6),
-            format!("{:.2}", row.device_seconds * 1e6),
-            format!("{:.2}", row.with_transfers_seconds * 1e6),
-            format!("{:.2}", row.speedup),
-            format!("{:.2}", row.speedup_with_transfers),
-            format!("{:.2}", row.device_bytes_per_second / 1e9),
-            row.device_flops.map(|flops| format!("{:.1}", flops / 1e9)).unwrap_or_default(),
-        ]
+            format!("{:.2}", row.cpu_bytes_per_second / 1e9),
+        ];
+        if let Some(gpu) = &row.gpu {
+            cells.extend([
+                format!("{:.2}", gpu.device_seconds * 1e6),
+                format!("{:.2}", gpu.with_transfers_seconds * 1e6),
+                format!("{:.2}", gpu.speedup),
+                format!("{:.2}", gpu.speedup_with_transfers),
+                format!("{:.2}", gpu.device_bytes_per_second / 1e9),
+                gpu.device_flops.map(|flops| format!("{:.1}", flops / 1e9)).unwrap_or_default(),
+            ]);
+        }
+        cells
     };
     let rows: Vec<_> = answer.rows.iter().map(cells).collect();
-    text + "\n" + &text_table(&columns, &rows, TableLook::default())
+    format!("CPU: one thread; GPU: {gpu}{note}\n{}", text_table(&columns.concat(), &rows, TableLook::default()))
 }

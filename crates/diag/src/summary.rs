@@ -3,6 +3,7 @@
 //! The default share of the draws inside intervals (HDI and ETI, 89%; `--prob`) stands here; columns are in
 //! `parameter.rs`, statistics in `element.rs`.
 
+pub(crate) mod digits;
 pub(crate) mod element;
 mod json;
 pub mod parameter;

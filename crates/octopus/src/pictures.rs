@@ -247,7 +247,12 @@ impl Picture {
             Self::ParetoK => {
                 let judged = from.judged()?;
                 let found = loo(&judged.log_likelihood, judged.reff)?;
-                Figure::new(ParetoKPlot { k: found.reliability, threshold: found.good, labels: Vec::new() })
+                Figure::new(ParetoKPlot {
+                    k: found.reliability,
+                    draws: found.n_samples,
+                    threshold: found.good,
+                    labels: Vec::new(),
+                })
             }
             Self::Shrinkage => {
                 let problem =

@@ -10,8 +10,8 @@ use octopus_bench::engines::Gpu;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
-use octopus_diag::{ParameterDifference, PosteriorDifference, posterior_difference};
-use octopus_report::{Comparison, Measured, MemoryUse, PosteriorMatch, significant};
+use octopus_diag::{ParameterDifference, PosteriorDifference, moments_as_text, posterior_difference};
+use octopus_report::{Comparison, Measured, MemoryUse, PosteriorMatch};
 use octopus_runs::{MemoryRun, Placement, RunCost, posterior_of, sample_in_memory};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
@@ -181,10 +181,10 @@ fn overall(found: &PosteriorDifference) -> PosteriorMatch {
 
 /// Returns the table of the parameters' posteriors on CPU and GPU, where they were compared.
 fn parameter_table(parameters: &[ParameterDifference]) -> Option<Comparison> {
-    let number = |value: f64| significant(value, 5);
-    let row = |p: &ParameterDifference| {
+    let moments = moments_as_text(&parameters.iter().map(|p| (p.mean, p.sd)).collect::<Vec<_>>());
+    let row = |(p, [[mean_cpu, mean_gpu], [sd_cpu, sd_gpu]]): (&ParameterDifference, [[String; 2]; 2])| {
         let same = p.relative_mean.abs() <= PosteriorMatch::MEANS && p.relative_sd.abs() <= PosteriorMatch::SDS;
-        let numbers = [p.mean[0], p.sd[0], p.mean[1], p.sd[1]].map(number);
+        let numbers = [mean_cpu, sd_cpu, mean_gpu, sd_gpu];
         let differences = [p.relative_mean, p.relative_sd].map(|share| format!("{:+.2} %", 100.0 * share));
         let words = std::iter::once(p.name.clone()).chain(numbers).chain(differences);
         words.chain([if same { "MATCH" } else { "DIFFER" }.to_owned()]).collect()
@@ -199,7 +199,7 @@ fn parameter_table(parameters: &[ParameterDifference]) -> Option<Comparison> {
             "Posteriors of CPU and GPU",
             note,
             "parameter | CPU mean | CPU sd | GPU mean | GPU sd | means differ by | sds differ by | result",
-            parameters.iter().map(row),
+            parameters.iter().zip(moments).map(row),
         )
     })
 }
@@ -280,7 +280,7 @@ mod tests {
         let table = parameter_table(&parameters).unwrap();
         let found: Vec<&str> = table.rows.iter().map(|row| row[7].as_str()).collect();
         assert_eq!(found, ["MATCH", "MATCH", "DIFFER", "DIFFER", "DIFFER", "DIFFER", "DIFFER"]);
-        assert_eq!(table.rows[0][1..7], ["50.000", "1.0000", "50.050", "0.90000", "+5.00 %", "-10.00 %"]);
+        assert_eq!(table.rows[0][1..7], ["50.0000", "1.0000", "50.0500", "0.9000", "+5.00 %", "-10.00 %"]);
         assert_eq!(table.columns.len(), table.rows[0].len());
         assert!(table.note.starts_with("Means within 5 % and standard deviations within 10 %"), "{}", table.note);
         assert!(parameter_table(&[]).is_none());

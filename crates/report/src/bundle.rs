@@ -297,5 +297,9 @@ mod tests {
         assert!(!page.contains(">truth<") && page.contains("Nothing was timed"));
         assert!(page.contains("64 chains"));
         assert!(page.contains("<dt>windows.base_window</dt><dd>15</dd>"));
+        let text = |report: &Report| report_text(report, Charset::Ascii);
+        assert!(text(&report).contains("\nPosterior\n") && !text(&report).contains("truth"));
+        report.parameters.clear();
+        assert!(!text(&report).contains("\nPosterior\n"));
     }
 }

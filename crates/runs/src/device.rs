@@ -308,6 +308,22 @@ mod tests {
         decide(choice.parse().unwrap(), accelerators, &cost(), no_fallback, Known { costs: &mut none, short: None })
     }
 
+    #[test]
+    fn the_cpu_takes_over_only_where_it_may() {
+        let on_gpus = |falls_back| DeviceDecision {
+            device: Device::Cuda(0),
+            others: vec![Device::Cuda(1)],
+            notes: vec!["two GPUs".to_owned()],
+            falls_back,
+            ..decided("cpu", &absent(), false).unwrap()
+        };
+        let taken = on_gpus(true).or_cpu(Some("no memory".to_owned()));
+        assert_eq!((taken.name().as_str(), taken.reason.as_str(), taken.notes.len()), ("cpu", "no memory", 0));
+        for kept in [on_gpus(false).or_cpu(Some("no memory".to_owned())), on_gpus(true).or_cpu(None)] {
+            assert_eq!((kept.name().as_str(), kept.notes.len()), ("cuda:0,1", 1));
+        }
+    }
+
     fn cost() -> RunCost {
         RunCost {
             work: Work::new("a run"),

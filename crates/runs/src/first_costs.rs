@@ -138,22 +138,32 @@ impl CostSource for ThisMachine<'_> {
             Some(costs) => costs,
             None => quick_costs(ordinal, self.driver_version)?,
         };
-        let many = match self.model.kernels() {
-            _ if costs.is_test_double() => MANY_OF_THE_DOUBLE,
-            Some(kernels) if kernels.team_work().is_some() => MANY_SHARED,
-            _ => MANY,
-        };
+        let many = many_chains(costs.is_test_double(), self.model);
         let (place, threads) = (Placement::open(&[Device::Cuda(ordinal)])?, pool(None)?);
         let on_gpu = |chains| short_step_seconds(self.model, chains, self.precision, &place, &threads);
         let (single, full) = (on_gpu(1)?, on_gpu(many)?);
-        let device = LinearCost { fixed_seconds: (single - full).max(0.0), unit_seconds: full };
-        costs.record(kernel_name(self.model, self.precision), KernelCost { cpu, device });
+        costs.record(kernel_name(self.model, self.precision), KernelCost { cpu, device: step_cost(single, full) });
         Ok(costs)
     }
 
     fn keep(&self, costs: &DeviceCosts) -> Result<PathBuf, CostsCacheError> {
         CostsCache::of_user()?.store(costs)
     }
+}
+
+/// Returns how many chains fill a GPU for the measurement.
+fn many_chains(is_test_double: bool, model: &dyn LogDensity) -> usize {
+    match model.kernels() {
+        _ if is_test_double => MANY_OF_THE_DOUBLE,
+        Some(kernels) if kernels.team_work().is_some() => MANY_SHARED,
+        _ => MANY,
+    }
+}
+
+/// Returns the cost of a leapfrog step from the seconds that each takes a lone chain, and each of many: what the lone one
+/// waits longer is fixed.
+fn step_cost(single: f64, full: f64) -> LinearCost {
+    LinearCost { fixed_seconds: (single - full).max(0.0), unit_seconds: full }
 }
 
 /// Returns the costs of a device that the user's cache holds.
@@ -172,6 +182,25 @@ mod tests {
     use super::*;
     use octopus_device::{CostsKey, TransferCost};
     use std::cell::RefCell;
+
+    #[test]
+    fn what_a_lone_chain_waits_longer_is_fixed() {
+        assert_eq!(step_cost(5.0, 2.0), LinearCost { fixed_seconds: 3.0, unit_seconds: 2.0 });
+        assert_eq!(step_cost(1.0, 2.0), LinearCost { fixed_seconds: 0.0, unit_seconds: 2.0 });
+    }
+
+    #[test]
+    fn few_chains_are_measured_of_what_has_teams_and_of_the_double() {
+        let registry = octopus_models::Registry::shipped();
+        let many = |name: &str, settings: &str, is_double| {
+            let problem = registry.find(name).unwrap().build(&settings.parse().unwrap(), None).unwrap();
+            many_chains(is_double, problem.density())
+        };
+        let teams = "likelihood = \"pointwise\"\n[data.synthetic]\ngroups = 2\nper_group = 3000";
+        assert_eq!(many("hierarchical-normal", teams, false), 64);
+        assert_eq!(many("eight-schools", "", false), 4096);
+        assert_eq!([many("hierarchical-normal", teams, true), many("eight-schools", "", true)], [4, 4]);
+    }
 
     /// A machine with two GPUs: it tells what it was asked.
     struct Scripted {

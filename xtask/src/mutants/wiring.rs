@@ -596,8 +596,8 @@ pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: device benchmark forgets --device",
         file: "crates/cli/src/commands/device/measure.rs",
-        old: "benchmark::run(args.device, args.small)?",
-        new: "benchmark::run(0, args.small)?",
+        old: "Some(device) => Some(device),",
+        new: "Some(_) => Some(0),",
     },
     Fault {
         name: "wiring: device measure forgets --device",

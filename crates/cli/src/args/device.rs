@@ -13,7 +13,7 @@ pub(crate) enum DeviceCommand {
     ///
     /// Exit codes: 0 there is one, 4 there is none.
     List,
-    /// Everything that is known of each GPU, or of one
+    /// Everything that is known of this machine and each GPU, or of one
     ///
     /// Exit codes: 0 there is one, 4 there is none.
     Info(DeviceInfoArgs),
@@ -21,7 +21,9 @@ pub(crate) enum DeviceCommand {
     ///
     /// Ends at Ctrl-C. With --json each line is an object. Exit codes: 0 there is one, 4 there is none.
     Watch(DeviceWatchArgs),
-    /// Time operations on the CPU and on the GPU, with and without copies between them
+    /// Time operations on arrays on the CPU and on the GPU, with and without copies between them
+    ///
+    /// Without a GPU the CPU alone is timed. Exit codes: 0 all were timed, 3 the GPU failed, 4 there is no GPU N.
     Benchmark(DeviceBenchmarkArgs),
     /// Measure what work costs on CPU and GPU, for `--device auto`, and keep it in the cache
     Measure(DeviceMeasureArgs),
@@ -67,9 +69,9 @@ pub(crate) struct DeviceWatchArgs {
 /// `octopus device benchmark`
 #[derive(Debug, Args)]
 pub(crate) struct DeviceBenchmarkArgs {
-    /// The N of cuda:N
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) device: u32,
+    /// The N of cuda:N [default: 0 where there is a GPU]
+    #[arg(long, value_name = "N")]
+    pub(crate) device: Option<u32>,
     /// Small arrays only; the software GPU of the tests is never given others
     #[arg(long)]
     pub(crate) small: bool,

@@ -119,6 +119,28 @@ fn devices_are_described() {
     }
     let json = double.run(&mut double.octopus(""), "device info --json").succeeds().json();
     assert_eq!((&json["schema"], &json["devices"][0]["test_double"]), (&1.into(), &true.into()));
+    assert_eq!((&json["cuda_available"], &json["summary"].is_string()), (&true.into(), &true));
+    assert!(json["host"]["threads"].as_u64().unwrap() > 0, "{json}");
+}
+
+/// The machine itself is described where there is no GPU, and a program learns it from JSON.
+#[test]
+fn a_machine_without_a_gpu_is_described() {
+    let run = |words: &str| {
+        let mut command = octopus();
+        command.env("OCTOPUS_LIBCUDA", "/none/libcuda.so.1").env("OCTOPUS_LIBNVML", "/none/libnvidia-ml.so.1");
+        command.args(words.split(' ')).output().unwrap()
+    };
+    let text = run("device info");
+    assert_eq!(text.status.code(), Some(4));
+    let stdout = String::from_utf8(text.stdout).unwrap();
+    assert!(stdout.starts_with("host  ") && stdout.contains("threads"), "{stdout}");
+    assert!(String::from_utf8(text.stderr).unwrap().starts_with("error: "));
+    let json = run("device info --json");
+    assert_eq!(json.status.code(), Some(4));
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((&json["cuda_available"], &json["devices"]), (&false.into(), &Value::Array(vec![])));
+    assert!(json["host"]["threads"].as_u64().unwrap() > 0 && json["summary"].is_string(), "{json}");
 }
 
 #[test]
@@ -191,7 +213,7 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
     assert_eq!((&json["schema"], &json["test_double"]), (&1.into(), &true.into()));
     let rows = json["rows"].as_array().unwrap();
     let operations: BTreeSet<&str> = rows.iter().map(|row| row["operation"].as_str().unwrap()).collect();
-    assert_eq!(operations, ["add", "axpy", "dot", "exp", "matmul", "sum"].into());
+    assert_eq!(operations, ["add", "axpy", "dot", "exp", "fill", "matmul", "sum"].into());
     for row in rows {
         for field in ["cpu_seconds", "device_seconds", "with_transfers_seconds", "speedup"] {
             assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field}: {row}");
@@ -200,6 +222,20 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
     }
     let text = double.run(&mut double.octopus(""), "device benchmark");
     assert!(text.succeeds().stdout.contains("these are no measurements of a GPU"), "{}", text.stdout);
+    if !Double::has_real_driver() {
+        let bare = |words: &str| double.run(&mut double.octopus_without_driver("bare"), words);
+        let json = bare("device benchmark --small --json").succeeds().json();
+        assert!(json["device"].is_null() && json["test_double"] == false, "{json}");
+        for row in json["rows"].as_array().unwrap() {
+            assert!(row["cpu_seconds"].as_f64().is_some_and(|value| value > 0.0), "{row}");
+            assert!(row["device_seconds"].is_null() && row["speedup"].is_null(), "{row}");
+        }
+        let text = bare("device benchmark --small");
+        assert!(text.succeeds().stdout.starts_with("CPU: one thread; GPU: none\n"), "{}", text.stdout);
+        assert!(!text.stdout.contains("speedup") && text.stderr.contains("the CPU alone is timed"), "{text:#?}");
+        assert_eq!(bare("device benchmark --small --quiet").succeeds().stderr, "");
+        bare("device benchmark --small --device 0").fails(4, &[]);
+    }
 
     let measured = double.run(&mut double.octopus(""), "device measure --json --cache {}/cache");
     let json = measured.succeeds().json();
@@ -227,6 +263,18 @@ fn each_command_measures_the_device_that_it_is_told() {
         of(1).succeeds();
         of(2).fails(4, &["2"]);
     }
+}
+
+/// The process that fills another folder fails as this one would.
+#[test]
+fn a_failure_in_another_folder_is_told_by_its_exit_code() {
+    let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
+    let warm = |settings: &str, more: &str| {
+        let words = format!("device warm --model eight-schools --kernel-cache {{}}/kernels {more}");
+        double.run(&mut double.octopus(settings), &words)
+    };
+    warm("fail=cuModuleLoadDataEx:222", "").fails(3, &["222"]);
+    warm("", "--device 63").fails(4, &["63"]);
 }
 
 #[test]

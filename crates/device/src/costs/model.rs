@@ -143,6 +143,9 @@ mod tests {
             kernels: [("k".to_owned(), free)].into(),
         };
         assert_eq!(good.fault(), None);
+        let doubles = ["NVIDIA RTX A6000", "NVIDIA RTX A6000 (test double)"]
+            .map(|name| DeviceCosts { device_name: name.to_owned(), ..good.clone() }.is_test_double());
+        assert_eq!(doubles, [false, true]);
         let named = |name: &str, wrong: DeviceCosts| {
             let fault = wrong.fault();
             assert!(fault.as_deref().is_some_and(|words| words.contains(name)), "{name}: {fault:?}");

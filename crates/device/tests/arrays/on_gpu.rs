@@ -286,6 +286,18 @@ fn a_loop_over_arrays_does_not_ask_the_driver_for_memory() {
     });
 }
 
+/// Where nothing is kept that could be given back, a second try is no use.
+#[test]
+fn the_driver_is_asked_once_for_memory_that_it_does_not_have() {
+    let name = "on_gpu::the_driver_is_asked_once_for_memory_that_it_does_not_have";
+    run(name, "fail=cuMemAlloc_v2:2@1", || {
+        let of = || Array::on(GPU, &[1.0_f64; 100]);
+        let error = of().unwrap_err().to_string();
+        assert!(error.contains("out of memory"), "{error}");
+        assert!(of().is_ok());
+    });
+}
+
 #[test]
 fn memory_that_is_kept_serves_arrays_of_other_lengths_where_there_is_no_more() {
     run("on_gpu::memory_that_is_kept_serves_arrays_of_other_lengths_where_there_is_no_more", "", || {

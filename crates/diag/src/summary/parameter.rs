@@ -5,6 +5,7 @@
 
 use crate::limits;
 use crate::numbers::finite;
+use crate::summary::digits::{UncertainNumber, number_column};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -105,14 +106,16 @@ pub enum Cell {
     Two([f64; 2]),
 }
 
-/// How numbers are printed: in text, and on the page of a report with so many significant digits.
+/// How the numbers of a column are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Print {
-    /// In text with three decimals, or four significant digits where these would hide the number.
-    Digits(usize),
-    /// In text always with three decimals.
-    Decimals(usize),
-    /// Whole draws.
+    /// In the parameter's unit: down to the third significant digit of its standard deviation.
+    Value,
+    /// As an error in the parameter's unit: with two significant digits.
+    Error,
+    /// As a ratio: with three decimals.
+    Ratio,
+    /// As a number of draws: whole.
     Draws,
 }
 
@@ -141,27 +144,26 @@ macro_rules! column {
     };
 }
 
-const MEAN: Column = column!(One mean, Print::Digits(4), "mean", "posterior mean, in the parameter's own units");
+const MEAN: Column = column!(One mean, Print::Value, "mean", "posterior mean, in the parameter's own units");
 
-const SD: Column =
-    column!(One sd, Print::Digits(3), "sd", "posterior standard deviation, in the parameter's own units");
+const SD: Column = column!(One sd, Print::Value, "sd", "posterior standard deviation, in the parameter's own units");
 
 const HDI: Column =
-    column!(Two hdi, Print::Digits(4), "89% HDI", "highest-density interval: the shortest with 89% of the draws");
+    column!(Two hdi, Print::Value, "89% HDI", "highest-density interval: the shortest with 89% of the draws");
 
 const ETI: Column = column!(
-    Two eti, Print::Digits(4), "89% ETI", "equal-tailed interval: 5.5% of the draws lie below it and 5.5% above"
+    Two eti, Print::Value, "89% ETI", "equal-tailed interval: 5.5% of the draws lie below it and 5.5% above"
 );
 
 const MCSE_MEAN: Column = Column {
     key: "mcse",
     ..column!(
-        One mcse_mean, Print::Digits(2), "MCSE", "Monte Carlo standard error of the mean, in the parameter's own units"
+        One mcse_mean, Print::Error, "MCSE", "Monte Carlo standard error of the mean, in the parameter's own units"
     )
 };
 
 const MCSE_SD: Column = column!(
-    One mcse_sd, Print::Digits(2), "MCSE of sd", "Monte Carlo standard error of the sd, in the parameter's own units"
+    One mcse_sd, Print::Error, "MCSE of sd", "Monte Carlo standard error of the sd, in the parameter's own units"
 );
 
 const ESS_BULK: Column = Column {
@@ -179,7 +181,7 @@ const ESS_TAIL: Column = Column {
 const R_HAT: Column = Column {
     name: "r_hat",
     limit: Some(Limit::Below(limits::RHAT)),
-    ..column!(One rhat, Print::Decimals(4), "R-hat", "rank-normalised split R-hat")
+    ..column!(One rhat, Print::Ratio, "R-hat", "rank-normalised split R-hat")
 };
 
 impl Column {
@@ -188,6 +190,34 @@ impl Column {
         match self.numbers {
             Numbers::One(get, _) => Cell::One(get(parameter)),
             Numbers::Two(get, _) => Cell::Two(get(parameter)),
+        }
+    }
+
+    /// Returns what each of `rows` has in this column as text, one or two for each: in one notation, and those in the
+    /// parameter's unit with at least `least` decimals.
+    pub fn texts(&self, rows: &[&ParameterSummary], least: usize) -> Vec<Vec<String>> {
+        let values = |row: &ParameterSummary| match self.cell(row) {
+            Cell::One(value) => vec![value],
+            Cell::Two(ends) => ends.to_vec(),
+        };
+        let measured = |row: &ParameterSummary, value: f64| match self.print {
+            Print::Error => UncertainNumber { value, scale: value, digits: 2 },
+            _ => UncertainNumber { value, scale: row.sd, digits: 3 },
+        };
+        let numbers = rows.iter().flat_map(|row| values(row).into_iter().map(|value| measured(row, value)));
+        let texts: Vec<String> = match self.print {
+            Print::Value | Print::Error => number_column(&numbers.collect::<Vec<_>>(), least),
+            Print::Ratio => numbers.map(|number| format!("{:.3}", number.value)).collect(),
+            Print::Draws => numbers.map(|number| format!("{:.0}", number.value)).collect(),
+        };
+        texts.chunks(self.width()).map(<[String]>::to_vec).collect()
+    }
+
+    /// Returns how many numbers a parameter has in this column.
+    fn width(&self) -> usize {
+        match self.numbers {
+            Numbers::One(..) => 1,
+            Numbers::Two(..) => 2,
         }
     }
 

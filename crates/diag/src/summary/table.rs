@@ -1,7 +1,8 @@
 //! Summaries as a table of text: aligned columns, decimals, long variables shortened in the middle.
 
 use crate::summary::Summary;
-use crate::summary::parameter::{Cell, Column, Numbers, ParameterSummary, Print, TEXT, short};
+use crate::summary::digits::align_points;
+use crate::summary::parameter::{Column, Numbers, ParameterSummary, TEXT, short};
 use crate::text_table::{TableLook, TextColumn, text_table};
 use std::fmt;
 
@@ -21,6 +22,9 @@ impl Default for Rows {
     }
 }
 
+/// Decimals of what is in a parameter's unit, as in `az.summary`; a small sd asks for more.
+const LEAST_DECIMALS: usize = 3;
+
 /// Elements shown of a variable that is shortened: the first and the last ones.
 const FIRST: usize = 3;
 const LAST: usize = 2;
@@ -32,8 +36,11 @@ impl Summary {
         let names: Vec<String> = TEXT.iter().flat_map(|column| self.names_of(column)).collect();
         let numbers = names.iter().map(|name| TextColumn::right(name));
         let columns: Vec<TextColumn<'_>> = std::iter::once(TextColumn::left("")).chain(numbers).collect();
-        let lines = shown(&self.parameters, rows).into_iter().map(|shown| match shown {
-            Shown::Row(i) => cells(&self.parameters[i]),
+        let shown = shown(&self.parameters, rows);
+        let of_row = |shown: &Shown| if let Shown::Row(i) = shown { Some(&self.parameters[*i]) } else { None };
+        let mut rows = lines(&shown.iter().filter_map(of_row).collect::<Vec<_>>()).into_iter();
+        let lines = shown.into_iter().map(|shown| match shown {
+            Shown::Row(_) => rows.next().unwrap_or_default(),
             Shown::Gap(count) => vec![format!("... {count} more")],
         });
         text_table(&columns, &lines.collect::<Vec<_>>(), TableLook::default())
@@ -101,36 +108,18 @@ fn variable(name: &str) -> &str {
     name.split_once('[').map_or(name, |(variable, _)| variable)
 }
 
-/// Returns the cells of one line: the name, then the numbers.
-fn cells(parameter: &ParameterSummary) -> Vec<String> {
-    let mut cells = vec![parameter.name.clone()];
+/// Returns the cells of each line: the name, then the numbers.
+fn lines(parameters: &[&ParameterSummary]) -> Vec<Vec<String>> {
+    let mut lines: Vec<Vec<String>> = parameters.iter().map(|parameter| vec![parameter.name.clone()]).collect();
     for column in TEXT {
-        match column.cell(parameter) {
-            Cell::One(value) => cells.push(column.print.text(value)),
-            Cell::Two(ends) => cells.extend(ends.map(|end| column.print.text(end))),
+        let texts = column.texts(parameters, LEAST_DECIMALS);
+        for i in 0..texts.first().map_or(0, Vec::len) {
+            let mut texts: Vec<String> = texts.iter().map(|texts| texts[i].clone()).collect();
+            align_points(&mut texts);
+            lines.iter_mut().zip(texts).for_each(|(line, text)| line.push(text));
         }
     }
-    cells
-}
-
-impl Print {
-    fn text(self, value: f64) -> String {
-        match self {
-            Self::Digits(_) => number(value),
-            Self::Decimals(_) => format!("{value:.3}"),
-            Self::Draws => format!("{value:.0}"),
-        }
-    }
-}
-
-/// Three decimals, or four significant digits where three decimals would hide the number.
-pub(crate) fn number(value: f64) -> String {
-    let size = value.abs();
-    if size.is_finite() && size != 0.0 && !(1e-2..1e7).contains(&size) {
-        format!("{value:.3e}")
-    } else {
-        format!("{value:.3}")
-    }
+    lines
 }
 
 #[cfg(test)]
@@ -164,11 +153,12 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let text = table(&["mu", "theta[\u{e9}t\u{e9}]"]).to_string();
-        let numbers = "50.123  1.500e-5    -1.000   1234.500      0.020      NaN      4322        99  1.000";
-        let header = "  mean        sd  hdi_5.5%  hdi_94.5%  mcse_mean  mcse_sd  ess_bulk  ess_tail  r_hat";
-        let expected = format!("            {header}\nmu          {numbers}\ntheta[\u{e9}t\u{e9}]  {numbers}");
-        assert_eq!(text, expected);
+        let mut table = table(&["mu", "theta[\u{e9}t\u{e9}]"]);
+        table.parameters[0].sd = 2.5;
+        let header = "                  mean         sd    hdi_5.5%     hdi_94.5%  mcse_mean  mcse_sd  ess_bulk  ess_tail  r_hat";
+        let mu = "mu          50.123      2.500      -1.000      1234.500          0.020      NaN      4322        99  1.000";
+        let theta = "theta[\u{e9}t\u{e9}]  50.1234560  0.0000150  -1.0000000  1234.5000000      0.020      NaN      4322        99  1.000";
+        assert_eq!(table.to_string(), [header, mu, theta].join("\n"));
     }
 
     #[test]
@@ -177,21 +167,6 @@ mod tests {
         let names: Vec<&str> = text.lines().next().unwrap_or_default().split_whitespace().collect();
         let numbers = ["mean", "sd", "hdi_5.5%", "hdi_94.5%", "mcse_mean", "mcse_sd", "ess_bulk", "ess_tail"];
         assert_eq!((&names[..8], &names[8..]), (&numbers[..], &["nested_r_hat"][..]));
-    }
-
-    #[test]
-    fn three_decimals_unless_they_hide_the_number() {
-        for (value, text) in [
-            (0.0, "0.000"),
-            (0.01, "0.010"),
-            (-0.0099, "-9.900e-3"),
-            (9_999_999.0, "9999999.000"),
-            (1e7, "1.000e7"),
-            (f64::INFINITY, "inf"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(number(value), text);
-        }
     }
 
     /// One row is not left out: the line that says so would take its place.

@@ -282,6 +282,15 @@ fn compressed_parquet_is_read_or_told() {
     }
 }
 
+/// Of `brotli.parquet` only the column `note` cannot be unpacked.
+#[test]
+fn a_codec_that_is_not_known_is_told_where_it_matters() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/brotli.parquet");
+    assert_eq!(read_grouped(&path, "city", "y").unwrap().values(), [1.0, 4.0, 2.0]);
+    let error = read_grouped(&path, "note", "y").unwrap_err();
+    assert!(matches!(&error, ObservationsError::Codec { codec, .. } if codec == "BROTLI"), "{error}");
+}
+
 #[test]
 fn damaged_parquet_never_panics() {
     let n = 400;

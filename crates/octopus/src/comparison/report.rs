@@ -2,7 +2,7 @@
 
 use super::settings::{difference, flatten};
 use super::{ComparisonLimits, DifferingSetting};
-use octopus_diag::{TextColumn, text_table};
+use octopus_diag::{TextColumn, moments_as_text, text_table};
 use octopus_report::{Charset, EngineRun, EngineTimes, Report, Status, SummaryRow, rate, seconds, significant};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -122,9 +122,9 @@ impl ReportComparison {
         ];
         text += &table(&columns, times.collect(), "no engine is timed in both");
         let share = |share: f64| format!("{:+.2} %", 100.0 * share);
-        let apart = self.parameters.iter().filter(|p| all || !p.within(self.limits)).map(|p| {
-            let [mean_a, mean_b] = p.mean.map(|mean| significant(mean, 4));
-            let [sd_a, sd_b] = p.sd.map(|sd| significant(sd, 4));
+        let apart: Vec<_> = self.parameters.iter().filter(|p| all || !p.within(self.limits)).collect();
+        let moments = moments_as_text(&apart.iter().map(|p| (p.mean, p.sd)).collect::<Vec<_>>());
+        let apart = apart.into_iter().zip(moments).map(|(p, [[mean_a, mean_b], [sd_a, sd_b]])| {
             vec![p.name.clone(), mean_a, mean_b, share(p.relative_mean), sd_a, sd_b, share(p.relative_sd)]
         });
         let columns = [

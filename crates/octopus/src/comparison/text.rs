@@ -1,7 +1,7 @@
 //! The text of a comparison.
 
 use super::{ComparedTrace, TraceComparison};
-use octopus_diag::{ParameterDifference, TextColumn, text_table};
+use octopus_diag::{ParameterDifference, TextColumn, moments_as_text, text_table};
 use octopus_report::{Charset, count, rate, seconds, significant};
 
 /// The most parameters in a table. Of more parameters, only those that differ most in standard errors are shown.
@@ -72,17 +72,19 @@ impl TraceComparison {
         }
         let share = |share: f64| format!("{:.2} %", 100.0 * share);
         let z = |z: f64| if z.is_nan() { String::new() } else { format!("{z:.1}") };
+        let moments = moments_as_text(&shown.iter().map(|p| (p.mean, p.sd)).collect::<Vec<_>>());
         let rows: Vec<Vec<String>> = shown
             .into_iter()
-            .map(|p| {
+            .zip(moments)
+            .map(|(p, [[mean_a, mean_b], [sd_a, sd_b]])| {
                 vec![
                     p.name.clone(),
-                    significant(p.mean[0], 4),
-                    significant(p.mean[1], 4),
+                    mean_a,
+                    mean_b,
                     share(p.relative_mean),
                     z(p.z_mean),
-                    significant(p.sd[0], 4),
-                    significant(p.sd[1], 4),
+                    sd_a,
+                    sd_b,
                     share(p.relative_sd),
                     z(p.z_sd),
                     z(p.z_quantiles[0]),

@@ -177,7 +177,10 @@ fn pareto_ks() -> Vec<(String, ParetoKPlot)> {
         let bad = |i: usize| 0.65 + 0.5 * scattered(i + 1);
         (0..n).map(|i| if i % every == 3 { bad(i) } else { 0.5 * scattered(i) - 0.1 }).collect()
     };
-    let plot = |k: Vec<f64>, threshold: f64| ParetoKPlot { k, threshold, labels: vec![] };
+    // The threshold is `1 - 1 / log10(draws)`, and 0.7 from 2154 draws on.
+    let draws = |threshold: f64| if threshold < 0.7 { 10f64.powf(1.0 / (1.0 - threshold)).round() } else { 4000.0 };
+    let plot =
+        |k: Vec<f64>, threshold: f64| ParetoKPlot { k, draws: draws(threshold) as usize, threshold, labels: vec![] };
     let mut named = plot(k(30, 2), 0.6);
     named.labels = (0..30).map(|i| format!("{} {i}", "observation ".repeat(i))).collect();
     let crowd = (0..60).map(|i| if i % 5 == 0 { 1.05 + 0.001 * i as f64 } else { 0.69 + 0.001 * i as f64 });

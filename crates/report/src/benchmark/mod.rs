@@ -1,6 +1,7 @@
 //! Times of engines and settings, what follows from them (median of the repeats, variation, speed-up), and what the PRD
 //! expects.
 
+mod posterior;
 mod text;
 
 pub(crate) use text::{EXPECTATION_COLUMNS, TIMING_COLUMNS, data_facts, machine_facts, report_text, settings_facts};
@@ -75,7 +76,7 @@ pub struct Repeat {
     pub sampling_s: f64,
 }
 
-/// A definition of what a speed-up compares (the design's section 9).
+/// A definition of what a speed-up compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedupDefinition {

@@ -1,6 +1,7 @@
-//! The text of `benchmark_report.txt`: facts, timings, speedups, what the PRD expects, and the verdict.
+//! The text of `benchmark_report.txt`: facts, the posterior, timings, speedups, what the PRD expects, comparisons and the
+//! verdict.
 
-use super::{Benchmark, EngineTimes, SpeedupDefinition};
+use super::{Benchmark, EngineTimes, SpeedupDefinition, posterior};
 use crate::format::{bytes, count, percent, rate, round_seconds, seconds, significant};
 use crate::measured::Measured;
 use crate::report::Report;
@@ -16,11 +17,14 @@ pub(crate) fn report_text(report: &Report, charset: Charset) -> String {
     text += &facts("Versions", &versions, charset);
     text += &facts("Settings", &settings_facts(report), charset);
     text += &facts("Data", &data_facts(report), charset);
+    text += &posterior::parameters(report, charset);
     match &report.benchmark {
         Some(benchmark) => text += &benchmark.text(charset),
         None => text += "Nothing was timed.\n",
     }
-    text + "\n" + &heading("Verdict", charset) + &report.verdict.text(charset)
+    text.push('\n');
+    report.comparisons.iter().for_each(|table| text += &posterior::comparison(table, charset));
+    text + &heading("Verdict", charset) + &report.verdict.text(charset)
 }
 
 /// Names and values of the machine.

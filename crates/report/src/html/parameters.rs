@@ -10,6 +10,7 @@ use super::table::{Column as Heading, Table};
 use crate::format::{rate, significant};
 use crate::report::Report;
 use crate::summary::{SummaryRow, by_worst_rhat};
+use octopus_diag::ParameterSummary;
 use octopus_diag::parameter::{Cell, Column, Print, REPORT};
 
 /// Rows on paper beside the scalars: those with the worst R-hat.
@@ -36,7 +37,14 @@ pub(super) fn content(report: &Report) -> Markup {
     let mut elements: Vec<&SummaryRow> = rows.iter().filter(|row| row.is_element()).collect();
     elements.sort_by(|a, b| by_worst_rhat(a, b));
     let unprinted: HashSet<&str> = elements.iter().skip(PRINTED).map(|row| row.name.as_str()).collect();
-    let body = html! { @for row in ordered(report) { (line(row, truths, unprinted.contains(row.name.as_str()))) } };
+    let in_order: Vec<&SummaryRow> = ordered(report).collect();
+    let summaries: Vec<&ParameterSummary> = in_order.iter().map(|row| &row.summary).collect();
+    let texts: Vec<Vec<Vec<String>>> = REPORT.iter().map(|column| column.texts(&summaries, 0)).collect();
+    let body = html! {
+        @for (i, row) in in_order.iter().enumerate() {
+            (line(row, texts.iter().map(|column| &*column[i]), truths, unprinted.contains(row.name.as_str())))
+        }
+    };
     let choices = [("all", ""), ("that miss a limit", ".bad"), ("truth outside", ".out")];
     let numbers: Vec<bool> = (0..columns.len()).map(|column| column > 0).collect();
     let table = Table {
@@ -66,23 +74,18 @@ pub(super) fn content(report: &Report) -> Markup {
     }
 }
 
-fn line(row: &SummaryRow, truths: bool, unprinted: bool) -> Markup {
+/// One row, whose numbers have these texts.
+fn line<'a>(row: &SummaryRow, texts: impl Iterator<Item = &'a [String]>, truths: bool, unprinted: bool) -> Markup {
     html! {
         tr.m[unprinted] {
             td { (row.name) }
-            @for column in REPORT {
-                @match column.cell(row) {
-                    Cell::One(value) => {
-                        @let text = printed(column.print, value);
-                        @match column.limit {
-                            Some(limit) => { td.bad[!limit.is_met(value)] { (text) } }
-                            None => { td { (text) } }
-                        }
+            @for (column, texts) in REPORT.iter().zip(texts) {
+                @match (column.cell(row), column.limit) {
+                    (Cell::One(value), limit) => {
+                        @let text = if column.print == Print::Draws { rate(value) } else { texts.concat() };
+                        td.bad[limit.is_some_and(|limit| !limit.is_met(value))] { (text) }
                     }
-                    Cell::Two(ends) => {
-                        @let [low, high] = ends.map(|end| printed(column.print, end));
-                        td { (low) " to " (high) }
-                    }
+                    (Cell::Two(_), _) => { td { (texts.join(" to ")) } }
                 }
             }
             @if truths {
@@ -105,11 +108,4 @@ fn column<'a>(key: &'a str, name: &'a str, title: &'a str) -> Heading<'a> {
 fn meaning(column: &Column) -> String {
     let meaning = column.meaning;
     column.limit.map_or_else(|| meaning.to_owned(), |limit| format!("{meaning}; {limit} is good"))
-}
-
-fn printed(print: Print, value: f64) -> String {
-    match print {
-        Print::Digits(digits) | Print::Decimals(digits) => significant(value, digits),
-        Print::Draws => rate(value),
-    }
 }

@@ -26,6 +26,8 @@ struct Seen {
     width: f64,
     page_width: f64,
     too_wide: Vec<String>,
+    overflowing: Vec<String>,
+    without_hint: Vec<String>,
     sections: Vec<(String, f64, f64, f64, f64)>,
     links: Vec<String>,
     tables: Vec<SeenTable>,
@@ -146,6 +148,12 @@ fn picture_flaws(bytes: &[u8], width: u32) -> Vec<String> {
 fn layout(seen: &Seen, check: &mut impl FnMut(bool, String)) {
     check(seen.page_width <= seen.width, format!("the page is {} wide in {}", seen.page_width, seen.width));
     check(seen.too_wide.is_empty(), format!("wider than the window: {:?}", seen.too_wide));
+    check(seen.without_hint.is_empty(), format!("to be scrolled, and nothing says so: {:?}", seen.without_hint));
+    let narrow = seen.width < 600.0;
+    for kind in ["picture", "framed"] {
+        let scrolled = seen.overflowing.iter().any(|class| class.split(' ').any(|name| name == kind));
+        check(scrolled || !narrow, format!("no {kind} is wider than a narrow window: {:?}", seen.overflowing));
+    }
     let ids: Vec<&String> = seen.sections.iter().map(|(id, ..)| id).collect();
     check(ids == seen.links.iter().collect::<Vec<_>>(), format!("contents {:?} of {ids:?}", seen.links));
     check(ids.first().is_some_and(|id| *id == "verdict"), format!("first comes {:?}", ids.first()));

@@ -29,6 +29,11 @@
   seen.too_wide = Array.from(document.querySelectorAll("body *"))
     .filter((element) => { const b = box(element); return b[2] > b[0] && b[2] > root.clientWidth + 1 && !element.parentElement.closest(scrolls) && !element.closest("svg svg, #tip"); })
     .map((element) => element.tagName + (element.id ? "#" + element.id : "") + " " + element.textContent.slice(0, 40));
+  // What must be scrolled sideways says so: by a shade at its edge, or in words.
+  const hinted = (element) => getComputedStyle(element).backgroundImage.includes("gradient") || getComputedStyle(element, "::before").content.includes("scroll sideways");
+  const overflowing = Array.from(document.querySelectorAll(".wide, .framed, .picture")).filter((element) => element.scrollWidth > element.clientWidth + 1);
+  seen.overflowing = overflowing.map((element) => element.className);
+  seen.without_hint = overflowing.filter((element) => !hinted(element)).map((element) => element.className);
   seen.sections = Array.from(document.querySelectorAll("main > section"), (section) => [section.id, ...box(section)]);
   seen.links = Array.from(document.querySelectorAll("nav a"), (link) => link.hash.slice(1));
   seen.tables = Array.from(document.querySelectorAll(".table table"), (table) => {

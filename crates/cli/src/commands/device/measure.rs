@@ -5,18 +5,30 @@ use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
 use octopus_bench::{benchmark, costs, exact, runs, sampler};
+use octopus_device::{Overall, SystemProvider, verify};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Times operations on arrays.
+/// Times operations on arrays: on the CPU and a GPU, or on the CPU alone where there is no GPU and none is asked for.
 ///
 /// # Errors
 /// When there is no such device, or it fails.
 pub(super) fn benchmark(args: &DeviceBenchmarkArgs, global: Global) -> Result<Exit> {
-    print(&benchmark::run(args.device, args.small)?, global)?;
+    let device = match args.device {
+        Some(device) => Some(device),
+        None => {
+            let report = verify(&SystemProvider::new());
+            let absent = report.overall == Overall::Absent;
+            if absent && !global.quiet {
+                output::note(format!("{}; the CPU alone is timed", report.summary));
+            }
+            (!absent).then_some(0)
+        }
+    };
+    print(&benchmark::run(device, args.small)?, global)?;
     Ok(Exit::Fine)
 }
 

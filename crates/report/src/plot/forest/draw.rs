@@ -176,9 +176,23 @@ fn draw_list(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
     panel.bottom - top + BELOW
 }
 
-/// The key of a block without labels: what each colour is.
-pub(super) fn draw_key(scene: &mut Scene, (x, y): Point, (thick, thin): (Colour, Colour), truth: bool) {
-    let mut end = key(scene, (x, y), INK, false, "mean");
+/// The key of a block without labels: what each colour is. The means are points, or a line where they join.
+pub(super) fn draw_key(
+    scene: &mut Scene,
+    (x, y): Point,
+    (thick, thin): (Colour, Colour),
+    means_join: bool,
+    truth: bool,
+) {
+    let mut end = if means_join {
+        key(scene, (x, y), INK, false, "mean")
+    } else {
+        scene.disc((x + 8.0, y), 5.0, INK);
+        let word = Text::new((x + 22.0, y), "mean", SMALL, INK);
+        let end = x + 22.0 + word.width();
+        scene.text(word);
+        end
+    };
     end = key(scene, (end + 28.0, y), thick, false, "50% HDI");
     end = key(scene, (end + 28.0, y), thin, false, "89% HDI");
     if truth {

@@ -20,7 +20,7 @@ const RHATS: f64 = 90.0;
 /// Room for tick labels.
 const LEFT: f64 = 110.0;
 
-/// Returns the draws the block and returns its height.
+/// Draws the block and returns its height.
 pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
     let upper = Panel { left: MARGIN + LEFT, top: top + 110.0, right: WIDTH - MARGIN, bottom: top + 110.0 + VALUES };
     let middle = Panel { top: upper.bottom + GAP, bottom: upper.bottom + GAP + AROUND, ..upper };
@@ -34,7 +34,7 @@ pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 
     let shown: Vec<&ForestRow> = sorted.iter().copied().step_by(every).collect();
     let x = Axis::linear((0.0, shown.len() as f64), upper.left, upper.right);
     let truth = section.rows.iter().any(|row| row.truth.is_some());
-    draw_key(scene, (MARGIN, top + 78.0), colours(shown.len(), &upper), truth);
+    draw_key(scene, (MARGIN, top + 78.0), colours(shown.len(), &upper), means_join(shown.len(), &upper), truth);
     draw_intervals(scene, &upper, &shown, &x, section.range());
     // Of more than these nobody can point at one.
     if shown.len() <= MOST_TIPS {
@@ -80,6 +80,11 @@ fn colours(rows: usize, panel: &Panel) -> (Colour, Colour) {
     if (panel.right - panel.left) / (rows as f64) < BAND { (SKY, PALE) } else { (BLUE, SKY) }
 }
 
+/// Returns whether the means of as many `rows` are a line: points would touch.
+fn means_join(rows: usize, panel: &Panel) -> bool {
+    (panel.right - panel.left) / (rows as f64) < 8.0
+}
+
 fn draw_intervals(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axis, range: (f64, f64)) {
     let y = panel.y(range);
     panel.draw_y(scene, &y);
@@ -97,7 +102,7 @@ fn draw_intervals(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axi
             }
         }
     }
-    if pitch >= 8.0 {
+    if !means_join(rows.len(), panel) {
         for (i, row) in rows.iter().enumerate().filter(|(_, row)| row.mean.is_finite()) {
             scene.disc((x.px(i as f64 + 0.5), y.px(row.mean)), (0.3 * pitch).min(5.0), INK);
         }

@@ -9,7 +9,7 @@ use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
-use super::{COLUMNS, Class, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot, RELIABLE};
+use super::{COLUMNS, Class, HIGHEST_THRESHOLD, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot};
 use crate::error::ReportError;
 use crate::format::{count, significant};
 
@@ -40,12 +40,11 @@ impl Plot for ParetoKPlot {
         let many = self.k.len() > MOST_POINTS;
         let note = if many {
             let each = count(self.k.len().div_ceil(COLUMNS) as u64);
-            format!(
-                "above the lines leave-one-out cannot be trusted; pale: smallest to largest k of {each} neighbouring observations, line: their median"
-            )
+            format!("pale: range of k of {each} neighbouring observations, line: median")
         } else {
-            "how far each observation moves the posterior; above the lines leave-one-out estimates from its draws cannot be trusted".to_owned()
+            "how far each observation moves the posterior".to_owned()
         };
+        let note = format!("{note}; {}", self.limit_in_words());
         let top = head(&mut scene, "Pareto k", &note);
         self.draw_counts(&mut scene, top + 8.0);
         let panel = Panel {
@@ -110,14 +109,22 @@ impl ParetoKPlot {
         }
     }
 
-    /// The lines of 0.7, of the threshold where it is lower, and of 1.
+    /// Says above which k leave-one-out is not to be trusted, and why there.
+    fn limit_in_words(&self) -> String {
+        let draws = count(self.draws as u64);
+        if !self.threshold.is_finite() {
+            return format!("{draws} draws are too few for a threshold");
+        }
+        let because = if self.threshold < HIGHEST_THRESHOLD { ", 1 - 1 / log10(draws)" } else { "" };
+        let threshold = significant(self.threshold, 2);
+        format!("of {draws} draws, leave-one-out can be trusted up to {threshold}{because}")
+    }
+
+    /// The lines of the threshold and of 1.
     fn draw_lines(&self, scene: &mut Scene, panel: &Panel, y: &Axis, labels: &mut Labels) {
         let mut lines = vec![(NO_MEAN, VERMILLION, "1: no mean".to_owned())];
-        if self.threshold.is_nan() || self.threshold < RELIABLE {
-            lines.push((RELIABLE, ORANGE, "0.7: bad above".to_owned()));
-        }
         if self.threshold.is_finite() {
-            lines.push((self.threshold, BLUE, format!("{}: good below", significant(self.threshold, 2))));
+            lines.push((self.threshold, ORANGE, format!("{}: bad above", significant(self.threshold, 2))));
         }
         let heights: Vec<f64> = lines.iter().map(|line| y.px(line.0)).collect();
         let places = spread(&heights, 1.2 * SMALL, (panel.top, panel.bottom));

@@ -11,8 +11,8 @@ const MOST_POINTS: usize = 2000;
 const COLUMNS: usize = 320;
 /// Of those above the threshold as many are drawn as points of their own, the largest.
 const MOST_SINGLE: usize = 400;
-/// k from which estimates are unreliable whatever the number of draws.
-const RELIABLE: f64 = 0.7;
+/// The threshold that more draws do not raise.
+const HIGHEST_THRESHOLD: f64 = 0.7;
 /// k from which the mean does not exist.
 const NO_MEAN: f64 = 1.0;
 
@@ -21,6 +21,8 @@ const NO_MEAN: f64 = 1.0;
 pub struct ParetoKPlot {
     /// k of each observation, NaN where it is not defined.
     pub k: Vec<f64>,
+    /// The number of draws, `S`.
+    pub draws: usize,
     /// Up to where k is good with as many draws: `min(1 - 1 / log10(S), 0.7)`.
     pub threshold: f64,
     /// A name for each observation, e.g. its group; empty: they are numbered from 0.
@@ -105,7 +107,7 @@ mod tests {
                 0.1 + 0.3 * ((i * 7919) % 1000) as f64 / 1000.0
             }
         });
-        ParetoKPlot { k: k.collect(), threshold: 0.69, labels: vec![] }
+        ParetoKPlot { k: k.collect(), draws: 1700, threshold: 0.69, labels: vec![] }
     }
 
     #[test]
@@ -139,14 +141,14 @@ mod tests {
         let odd = ParetoKPlot {
             k: vec![f64::NAN, f64::INFINITY, -3.0, 12.0, 0.5],
             labels: vec!["a very long name of an observation ".repeat(6); 5],
-            threshold: 0.7,
+            ..plot(1, 0)
         };
         assert_eq!(flaws(&odd.scene().unwrap()), [""; 0]);
-        let undefined = ParetoKPlot { k: vec![f64::NAN; 4], labels: vec![], threshold: f64::NAN };
+        let undefined = ParetoKPlot { k: vec![f64::NAN; 4], threshold: f64::NAN, ..plot(1, 0) };
         assert_eq!(flaws(&undefined.scene().unwrap()), [""; 0]);
-        let all_bad = ParetoKPlot { k: vec![0.9; 3000], labels: vec![], threshold: 0.3 };
+        let all_bad = ParetoKPlot { k: vec![0.9; 3000], draws: 27, threshold: 0.3, ..plot(1, 0) };
         assert_eq!(flaws(&all_bad.scene().unwrap()), [""; 0]);
-        let error = ParetoKPlot { k: vec![], labels: vec![], threshold: 0.7 }.png();
+        let error = ParetoKPlot { k: vec![], ..plot(1, 0) }.png();
         assert!(error.unwrap_err().to_string().contains("observation"));
     }
 }

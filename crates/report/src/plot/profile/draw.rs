@@ -58,7 +58,7 @@ impl Plot for ProfilePlot {
             scene.line(vec![(panel.left, y), (panel.right, y)], GRID, 1.5);
             scene.text(Text::new((panel.left - 16.0, y), name, SMALL, INK).align(Align::Right));
             let colour = if row.name.starts_with("wait") { SHADE } else { BLUE };
-            for (begin, end) in merged(&row.spans, THIN / (panel.right - panel.left) * self.seconds) {
+            for (begin, end) in merged(&row.spans, narrowest(&panel, self.seconds)) {
                 let (from, to) = (x.px(begin), x.px(end));
                 scene.rect((from, y - BAR / 2.0), (to.max(from + THIN), y + BAR / 2.0), colour, 1.0);
             }
@@ -74,6 +74,11 @@ impl Plot for ProfilePlot {
         scene.height = panel.bottom + 92.0;
         Ok(scene)
     }
+}
+
+/// Returns the seconds that a panel of so many shows as one pixel.
+fn narrowest(panel: &Panel, seconds: f64) -> f64 {
+    THIN / (panel.right - panel.left) * seconds
 }
 
 impl ProfilePlot {
@@ -111,6 +116,12 @@ mod tests {
         sound("a moment", ProfilePlot { rows: vec![row("draw", &[(0.0, 0.0)])], seconds: 0.0 }.scene());
         let long = "a kind of work whose name is too long to stand beside its row in any picture of this width";
         sound("a long name", ProfilePlot { rows: vec![row(long, &[(0.0, 1.0)])], seconds: 1.0 }.scene());
+    }
+
+    #[test]
+    fn pieces_closer_than_a_pixel_are_drawn_as_one() {
+        let panel = Panel { left: 100.0, top: 0.0, right: 600.0, bottom: 10.0 };
+        assert_eq!(narrowest(&panel, 1000.0), 2.0);
     }
 
     #[test]

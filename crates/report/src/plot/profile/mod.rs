@@ -143,6 +143,12 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_span_that_ends_last_ends_the_trace() {
+        let trace = r#"[{"ph":"X","ts":1000000.0,"dur":250000.0,"name":"a"},{"ph":"X","ts":1000000.0,"dur":2000000.0,"name":"b"}]"#;
+        assert_eq!(ProfilePlot::from_chrome_trace(trace.as_bytes()).unwrap().seconds, 2.0);
+    }
+
+    #[test]
     fn a_trace_without_spans_has_no_rows() {
         let of = |text: &str| ProfilePlot::from_chrome_trace(text.as_bytes());
         assert_eq!(of("[]").unwrap(), ProfilePlot { rows: vec![], seconds: 0.0 });
