@@ -38,7 +38,11 @@ pub fn free_space(_: &Path) -> Option<u64> {
 /// # Errors
 /// [`RunError::DiskTooSmall`] when there is less room than that.
 pub fn check_disk(path: &Path, bytes: u64) -> Result<(), RunError> {
-    match free_space(path) {
+    check_room(path, bytes, free_space(path))
+}
+
+fn check_room(path: &Path, bytes: u64, free: Option<u64>) -> Result<(), RunError> {
+    match free {
         Some(free) if free < bytes => Err(RunError::DiskTooSmall { path: path.to_owned(), bytes, free }),
         _ => Ok(()),
     }
@@ -51,6 +55,14 @@ mod tests {
     use octopus_models::synthetic::HierarchicalSpec;
     use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
     use octopus_sampler::Sampler;
+
+    #[test]
+    fn what_fills_the_disk_to_the_last_byte_fits() {
+        let room = |bytes, free| check_room(Path::new("here"), bytes, free);
+        assert!(room(10, Some(10)).is_ok() && room(u64::MAX, None).is_ok());
+        let error = room(11, Some(10)).unwrap_err();
+        assert!(matches!(error, RunError::DiskTooSmall { bytes: 11, free: 10, .. }), "{error}");
+    }
 
     #[test]
     fn a_run_takes_what_was_foretold() {

@@ -224,6 +224,20 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_with_a_teams_work_is_not_for_a_gpu() {
+        let config = SamplerConfig::default();
+        let large = {
+            let spec = HierarchicalSpec { groups: 2, per_group: 3000, ..HierarchicalSpec::default() };
+            let data = spec.generate().unwrap().data;
+            HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).unwrap()
+        };
+        let small = model(3, Likelihood::Pointwise);
+        let no_gpu = |models: &[&dyn LogDensity]| RunCost::of_batch(models, &config).no_gpu;
+        assert_eq!(no_gpu(&[&small, &small]), None);
+        assert!(no_gpu(&[&small, &large]).is_some_and(|why| why.contains("so many observations")));
+    }
+
+    #[test]
     fn what_would_fit_a_full_gpu_is_told_by_number() {
         let model = model(10, Likelihood::Collapsed);
         let config = SamplerConfig { chains: 8, ..SamplerConfig::default() };

@@ -286,6 +286,21 @@ fn a_loop_over_arrays_does_not_ask_the_driver_for_memory() {
     });
 }
 
+#[test]
+fn memory_in_use_is_not_counted_as_kept() {
+    run("on_gpu::memory_in_use_is_not_counted_as_kept", "", || {
+        let of = || Array::on(GPU, &[1.0_f64; 1000]).unwrap();
+        let engine = Engine::of(0).unwrap();
+        assert!(engine.startup() > std::time::Duration::ZERO, "this process has started the driver");
+        let kept = of();
+        drop((of(), kept));
+        let taken = of();
+        assert_eq!(engine.trim(), 8000, "one of two is taken again");
+        drop(taken);
+        assert_eq!(engine.trim(), 8000);
+    });
+}
+
 /// Where nothing is kept that could be given back, a second try is no use.
 #[test]
 fn the_driver_is_asked_once_for_memory_that_it_does_not_have() {
