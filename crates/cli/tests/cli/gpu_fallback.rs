@@ -1,7 +1,7 @@
 //! A GPU that fails on the way: the CPU goes on to the same draws, which is told and recorded, or with `--no-fallback`
 //! the command ends with what another one goes on from. The engine's own tests lose the device at every single call.
 
-use crate::double::Double;
+use crate::double::{Double, TINY_RUN};
 use crate::support::{Answer, fingerprints};
 use octopus_softgpu::{Lanes, SoftwareGpu};
 use rayon::prelude::*;
@@ -89,6 +89,27 @@ fn a_resumed_run_goes_on_on_the_cpu_too() {
     let json = resumed.sampled().json();
     assert!(json["device_reason"].as_str().unwrap().contains("no GPU was left, and the CPU went on"), "{json:#}");
     assert_eq!(fingerprints(&double.scratch().join("gpu")), fingerprints(&double.scratch().join("cpu")));
+}
+
+/// What would fit a GPU whose memory is full is told by every command that begins a run there.
+#[test]
+fn a_full_gpu_is_answered_by_what_fits() {
+    const ADVICE: &str = "all 2 chains of 3 groups take";
+    const MODEL: &str = "sample hierarchical-normal --chains 2 --draws 30 --tune 40 --no-fallback";
+    let units = [TINY_RUN, BATCH_UNIT].map(str::to_owned);
+    let Some(double) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &units).map(Double::of) else { return };
+    let run = |settings: &str, words: &str| double.run(&mut double.octopus(settings), words);
+    let single = format!("{MODEL} --groups 3 --checkpoint-every 5");
+    run("lost=300", &format!("{single} --device cuda --out {{}}/lost")).fails(3, &["octopus resume"]);
+    let full = "fail=cuMemAlloc_v2:2";
+    run(full, "resume {}/lost --no-fallback").fails(3, &[ADVICE]);
+    run(full, &format!("{single} --device cuda --out {{}}/never")).fails(3, &[ADVICE]);
+    let source = double.scratch().join("in");
+    fs::create_dir(&source).unwrap();
+    fs::write(source.join("one.csv"), "g,y\na,1\na,2\nb,3\nb,5\n").unwrap();
+    fs::write(source.join("two.csv"), "g,y\na,1\na,4\nb,3\nb,5\nc,8\nc,9\n").unwrap();
+    let batch = format!("{MODEL} --batch {{}}/in --group g --value y --device cuda --out {{}}/batch");
+    run(full, &batch).fails(3, &[ADVICE]);
 }
 
 #[test]
