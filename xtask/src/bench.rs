@@ -25,7 +25,8 @@ pub(crate) struct BenchOptions {
 }
 
 impl BenchOptions {
-    /// Returns the options of a nightly run: times are held against those of the night before, and kept for the next.
+    /// Returns the options of a nightly run: times are held against those of the last good night, and kept for the next if
+    /// none is slower.
     pub(crate) fn nightly(file: PathBuf) -> Self {
         let against = file.is_file().then(|| file.clone());
         Self { keep: Some(file), against, limit: LIMIT, criterion: Vec::new() }
@@ -74,17 +75,14 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<TaskOutcome> {
         bail!("criterion has measured nothing: does the filter fit a benchmark?");
     }
     let comparison = earlier.map(|earlier| times.against(&earlier, options.limit));
-    if let Some(file) = &options.keep {
+    // A slower run must not become what the next one is held against: the slowness would be told once, and then be the rule.
+    let is_slower = comparison.as_ref().is_some_and(|comparison| comparison.slower > 0);
+    if let Some(file) = options.keep.as_ref().filter(|_| options.keep != options.against || !is_slower) {
         times.write(file)?;
         eprintln!("xtask: the times of {} benchmarks are in {}", times.benchmarks.len(), file.display());
     }
-    Ok(match comparison {
-        Some(comparison) => {
-            print!("{}", comparison.text);
-            if comparison.slower == 0 { TaskOutcome::Passed } else { TaskOutcome::Failed(1) }
-        }
-        None => TaskOutcome::Passed,
-    })
+    comparison.iter().for_each(|comparison| print!("{}", comparison.text));
+    Ok(if is_slower { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
 }
 
 #[cfg(test)]

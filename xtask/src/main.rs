@@ -55,7 +55,7 @@ tasks:
                                    build; a trial that ends after N minutes goes on with the next call
   mutants --wiring --since REV [--crates NAME,...] [--minutes N]
                                    those of the lines that have changed since REV
-  nightly                          tests that take minutes, benchmarks against those of the night before, and all
+  nightly                          tests that take minutes, benchmarks against those of the last good night, and all
                                    deliberate faults
   tidy                             the repository's tests of itself
   ci                               everything that must pass: formatting, clippy, tests, docs, tidy, ptx, validate

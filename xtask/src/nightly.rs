@@ -1,7 +1,7 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
 //! It runs the tests that are ignored although they judge something, the benchmarks, whose times are held against those of
-//! the night before, and then the deliberate faults: ours, and those of cargo-mutants where it is installed. That each
+//! the last good night, and then the deliberate faults: ours, and those of cargo-mutants where it is installed. That each
 //! ignored test is known here is checked by `cargo xtask tidy`.
 
 use crate::bench::{self, BenchOptions};
@@ -10,7 +10,7 @@ use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, check_failed};
 use anyhow::Result;
 use std::path::Path;
 
-/// The file in the target folder that keeps the times of the benchmarks until the next night.
+/// The file in the target folder that keeps the times of the benchmarks; who accepts slower ones removes it.
 const TIMES: &str = "nightly-times.json";
 
 /// The tests that are ignored because they take minutes.

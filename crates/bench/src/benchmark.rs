@@ -117,44 +117,49 @@ impl Bench {
     fn arrays<T: Scalar>(&mut self, n: usize) -> Result<(), ArrayError> {
         let host = [0.37, -1.25].map(|step| ramp::<T>(n, step));
         let [x, y] = [&host[0], &host[1]];
-        let place = |device| Ok::<_, ArrayError>((on(device, x)?, on(device, y)?));
+        let inputs = self.inputs(|device| Ok((on(device, x)?, on(device, y)?)))?;
         let volume = |elements| Volume { n, elements: elements * n, flops: None };
         let a = T::from_f64(1.5);
         // What is made has no inputs to be copied: only the number to fill it with.
-        self.row::<T, _>("fill", volume(1), Ok, |&device| with_device(device, || Array::filled(n, a)).map(Out::Array))?;
-        self.row::<T, _>("add", volume(3), place, |(x, y)| x.add(y).map(Out::Array))?;
-        self.row::<T, _>("axpy", volume(3), place, |(x, y)| x.axpy(a, y).map(Out::Array))?;
-        self.row::<T, _>("exp", volume(2), place, |(x, _)| x.exp().map(Out::Array))?;
-        self.row::<T, _>("sum", volume(1), place, |(x, _)| x.sum().map(|_| Out::Number))?;
-        self.row::<T, _>("dot", volume(2), place, |(x, y)| x.dot(y).map(|_| Out::Number))
+        let nothing = self.inputs(Ok)?;
+        self.row::<T, _, _>("fill", volume(1), &nothing, |&device| {
+            with_device(device, || Array::filled(n, a)).map(Out::Array)
+        })?;
+        self.row::<T, _, _>("add", volume(3), &inputs, |(x, y)| x.add(y).map(Out::Array))?;
+        self.row::<T, _, _>("axpy", volume(3), &inputs, |(x, y)| x.axpy(a, y).map(Out::Array))?;
+        self.row::<T, _, _>("exp", volume(2), &inputs, |(x, _)| x.exp().map(Out::Array))?;
+        self.row::<T, _, _>("sum", volume(1), &inputs, |(x, _)| x.sum().map(|_| Out::Number))?;
+        self.row::<T, _, _>("dot", volume(2), &inputs, |(x, y)| x.dot(y).map(|_| Out::Number))
     }
 
     fn matmul<T: Scalar>(&mut self, side: usize) -> Result<(), ArrayError> {
         let host = [0.37, -1.25].map(|step| ramp::<T>(side * side, step));
         let matrix = |device, values: &[T]| with_device(device, || Matrix::from_slice(side, side, values));
-        let place = |device| Ok::<_, ArrayError>((matrix(device, &host[0])?, matrix(device, &host[1])?));
+        let inputs = self.inputs(|device| Ok((matrix(device, &host[0])?, matrix(device, &host[1])?)))?;
         let flops = Some(2.0 * (side as f64).powi(3));
         let volume = Volume { n: side, elements: 3 * side * side, flops };
-        self.row::<T, _>("matmul", volume, place, |(a, b)| a.matmul(b).map(|c| Out::Array(c.into_array())))
+        self.row::<T, _, _>("matmul", volume, &inputs, |(a, b)| a.matmul(b).map(|c| Out::Array(c.into_array())))
     }
 
-    /// Times an operation on the CPU, and where there is a GPU, on it with and without copies. `place` brings the inputs
-    /// to a device.
-    fn row<T: Scalar, I>(
+    /// Brings inputs to the CPU and to the GPU, if there is one.
+    fn inputs<I, P: Fn(Device) -> Result<I, ArrayError>>(&self, place: P) -> Result<Inputs<I, P>, ArrayError> {
+        Ok(Inputs { cpu: place(Device::Cpu)?, gpu: self.gpu.map(|gpu| Ok((gpu, place(gpu)?))).transpose()?, place })
+    }
+
+    /// Times an operation on the CPU, and where there is a GPU, on it with and without copies.
+    fn row<T: Scalar, I, P: Fn(Device) -> Result<I, ArrayError>>(
         &mut self,
         operation: &'static str,
         volume: Volume,
-        place: impl Fn(Device) -> Result<I, ArrayError>,
+        inputs: &Inputs<I, P>,
         work: impl Fn(&I) -> Result<Out<T>, ArrayError>,
     ) -> Result<(), ArrayError> {
         let bytes = (volume.elements * size_of::<T>()) as u64;
         let config = BenchmarkConfig { bytes: Some(bytes), ..self.config };
-        let inputs = place(Device::Cpu)?;
-        let cpu: CallTiming = benchmark_device(Device::Cpu, &config, || work(&inputs).map(drop))?;
-        let on_gpu = |gpu: Device| {
-            let inputs = place(gpu)?;
-            let there: CallTiming = benchmark_device(gpu, &config, || work(&inputs).map(drop))?;
-            let copied: CallTiming = benchmark_device(gpu, &config, || work(&place(gpu)?)?.fetch())?;
+        let cpu: CallTiming = benchmark_device(Device::Cpu, &config, || work(&inputs.cpu).map(drop))?;
+        let on_gpu = |(gpu, placed): &(Device, I)| {
+            let there: CallTiming = benchmark_device(*gpu, &config, || work(placed).map(drop))?;
+            let copied: CallTiming = benchmark_device(*gpu, &config, || work(&(inputs.place)(*gpu)?)?.fetch())?;
             let ratio = |seconds: f64| if seconds > 0.0 { cpu.median_seconds / seconds } else { 0.0 };
             Ok::<_, ArrayError>(GpuTimes {
                 device_seconds: there.median_seconds,
@@ -173,10 +178,17 @@ impl Bench {
             cpu_seconds: cpu.median_seconds,
             cpu_spread: cpu.spread(),
             cpu_bytes_per_second: cpu.bytes_per_second.unwrap_or(0.0),
-            gpu: self.gpu.map(on_gpu).transpose()?,
+            gpu: inputs.gpu.as_ref().map(on_gpu).transpose()?,
         });
         Ok(())
     }
+}
+
+/// The inputs of operations on each device, and how they come there.
+struct Inputs<I, P> {
+    cpu: I,
+    gpu: Option<(Device, I)>,
+    place: P,
 }
 
 /// The result of an operation; a number is on the CPU as soon as the operation returns.

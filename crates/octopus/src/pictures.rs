@@ -247,12 +247,7 @@ impl Picture {
             Self::ParetoK => {
                 let judged = from.judged()?;
                 let found = loo(&judged.log_likelihood, judged.reff)?;
-                Figure::new(ParetoKPlot {
-                    k: found.reliability,
-                    draws: found.n_samples,
-                    threshold: found.good,
-                    labels: Vec::new(),
-                })
+                Figure::new(ParetoKPlot { k: found.reliability, draws: found.n_samples, labels: Vec::new() })
             }
             Self::Shrinkage => {
                 let problem =

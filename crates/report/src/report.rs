@@ -187,6 +187,14 @@ impl Comparison {
 }
 
 impl Report {
+    /// Returns the scalars in their order, and the elements of arrays, those with the worst R-hat first.
+    pub(crate) fn scalars_and_elements(&self) -> (Vec<&SummaryRow>, Vec<&SummaryRow>) {
+        let (mut elements, scalars): (Vec<&SummaryRow>, Vec<_>) =
+            self.parameters.iter().partition(|row| row.is_element());
+        elements.sort_by(|a, b| by_worst_rhat(a, b));
+        (scalars, elements)
+    }
+
     /// Returns the parameter with the worst R-hat; NaN is worse than any number.
     pub fn worst_rhat(&self) -> Option<&SummaryRow> {
         self.parameters.iter().min_by(|a, b| by_worst_rhat(a, b))

@@ -38,10 +38,11 @@ pub fn free_space(_: &Path) -> Option<u64> {
 /// # Errors
 /// [`RunError::DiskTooSmall`] when there is less room than that.
 pub fn check_disk(path: &Path, bytes: u64) -> Result<(), RunError> {
-    check_room(path, bytes, free_space(path))
+    fits(path, bytes, free_space(path))
 }
 
-fn check_room(path: &Path, bytes: u64, free: Option<u64>) -> Result<(), RunError> {
+/// Checks that so many bytes fit what is `free`, where that is known.
+fn fits(path: &Path, bytes: u64, free: Option<u64>) -> Result<(), RunError> {
     match free {
         Some(free) if free < bytes => Err(RunError::DiskTooSmall { path: path.to_owned(), bytes, free }),
         _ => Ok(()),
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn what_fills_the_disk_to_the_last_byte_fits() {
-        let room = |bytes, free| check_room(Path::new("here"), bytes, free);
+        let room = |bytes, free| fits(Path::new("here"), bytes, free);
         assert!(room(10, Some(10)).is_ok() && room(u64::MAX, None).is_ok());
         let error = room(11, Some(10)).unwrap_err();
         assert!(matches!(error, RunError::DiskTooSmall { bytes: 11, free: 10, .. }), "{error}");

@@ -33,7 +33,7 @@ pub(super) struct MedianTime {
 }
 
 /// What a comparison found.
-pub(super) struct Comparison {
+pub(super) struct TimesComparison {
     /// A table, and a line that says what it means.
     pub(super) text: String,
     /// The number of benchmarks that are slower than the limit allows.
@@ -87,7 +87,7 @@ impl KeptTimes {
 
     /// Compares these times with `earlier` ones. A benchmark is slower when its median is more than `limit` times the
     /// earlier one and the intervals do not meet; on another machine none is, since nothing can be said.
-    pub(super) fn against(&self, earlier: &Self, limit: f64) -> Comparison {
+    pub(super) fn against(&self, earlier: &Self, limit: f64) -> TimesComparison {
         let same_machine = (&self.cpu, self.threads) == (&earlier.cpu, earlier.threads);
         let mut slower = 0;
         let mut rows = vec![["benchmark", "kept", "now", "ratio", ""].map(str::to_owned).to_vec()];
@@ -116,7 +116,7 @@ impl KeptTimes {
                 earlier.cpu, earlier.threads
             )
         };
-        Comparison { text: format!("{}\n{verdict}\n", aligned(1, rows)), slower }
+        TimesComparison { text: format!("{}\n{verdict}\n", aligned(1, rows)), slower }
     }
 }
 

@@ -17,7 +17,7 @@ pub struct UncertainNumber {
     pub value: f64,
     /// Its uncertainty, e.g. the standard deviation of what `value` is the mean of, in the same unit.
     pub scale: f64,
-    /// So many significant digits of `scale` are written, and `value` to the same place.
+    /// The number of significant digits of `scale` that a table shows; it shows `value` down to the same place.
     pub digits: i32,
 }
 

@@ -282,7 +282,7 @@ fn compressed_parquet_is_read_or_told() {
     }
 }
 
-/// Of `brotli.parquet` only the column `note` cannot be unpacked.
+/// Octopus cannot unpack the column `note` of `brotli.parquet`, and reads the others.
 #[test]
 fn a_codec_that_is_not_known_is_told_where_it_matters() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/brotli.parquet");

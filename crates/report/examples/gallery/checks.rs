@@ -61,7 +61,7 @@ fn pareto_k(observations: usize) -> ParetoKPlot {
         let usual = 0.12 + 0.13 * normals.next();
         if normals.next() > 2.6 { usual + 0.35 + 0.25 * normals.next().abs() } else { usual }
     };
-    ParetoKPlot { k: (0..observations).map(k).collect(), draws: 4000, threshold: 0.7, labels: vec![] }
+    ParetoKPlot { k: (0..observations).map(k).collect(), draws: 4000, labels: vec![] }
 }
 
 /// Normal probabilities of normal numbers with `scale` times the predicted standard deviation.

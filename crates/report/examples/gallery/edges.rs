@@ -177,28 +177,26 @@ fn pareto_ks() -> Vec<(String, ParetoKPlot)> {
         let bad = |i: usize| 0.65 + 0.5 * scattered(i + 1);
         (0..n).map(|i| if i % every == 3 { bad(i) } else { 0.5 * scattered(i) - 0.1 }).collect()
     };
-    // The threshold is `1 - 1 / log10(draws)`, and 0.7 from 2154 draws on.
-    let draws = |threshold: f64| if threshold < 0.7 { 10f64.powf(1.0 / (1.0 - threshold)).round() } else { 4000.0 };
-    let plot =
-        |k: Vec<f64>, threshold: f64| ParetoKPlot { k, draws: draws(threshold) as usize, threshold, labels: vec![] };
-    let mut named = plot(k(30, 2), 0.6);
+    // Thresholds of draws: 27 have 0.3, 316 have 0.6, 1682 have 0.69, 2155 and more have 0.7; one draw has none.
+    let plot = |k: Vec<f64>, draws: usize| ParetoKPlot { k, draws, labels: vec![] };
+    let mut named = plot(k(30, 2), 316);
     named.labels = (0..30).map(|i| format!("{} {i}", "observation ".repeat(i))).collect();
     let crowd = (0..60).map(|i| if i % 5 == 0 { 1.05 + 0.001 * i as f64 } else { 0.69 + 0.001 * i as f64 });
     let mut plots = vec![
-        ("one".to_owned(), plot(vec![0.3], 0.7)),
+        ("one".to_owned(), plot(vec![0.3], 4000)),
         ("names".to_owned(), named),
-        ("many at the upper edge".to_owned(), plot(crowd.collect(), 0.68)),
-        ("odd".to_owned(), plot(vec![f64::NAN, f64::INFINITY, -3.0, 0.5, 0.7, 1.0, 1.2], 0.7)),
-        ("not defined".to_owned(), plot(vec![f64::NAN; 3], f64::NAN)),
-        ("no threshold".to_owned(), plot(k(20, 5), f64::NAN)),
-        ("a threshold close to 0.7".to_owned(), plot(k(20, 5), 0.69)),
-        ("a low threshold".to_owned(), plot(k(20, 5), 0.3)),
-        ("all bad".to_owned(), plot(vec![0.9; 500], 0.3)),
-        ("much of one value".to_owned(), plot(vec![0.2; 9], 0.7)),
+        ("many at the upper edge".to_owned(), plot(crowd.collect(), 1334)),
+        ("odd".to_owned(), plot(vec![f64::NAN, f64::INFINITY, -3.0, 0.5, 0.7, 1.0, 1.2], 4000)),
+        ("not defined".to_owned(), plot(vec![f64::NAN; 3], 1)),
+        ("no threshold".to_owned(), plot(k(20, 5), 1)),
+        ("a threshold close to 0.7".to_owned(), plot(k(20, 5), 1682)),
+        ("a low threshold".to_owned(), plot(k(20, 5), 27)),
+        ("all bad".to_owned(), plot(vec![0.9; 500], 27)),
+        ("much of one value".to_owned(), plot(vec![0.2; 9], 4000)),
     ];
     // 300 have tips, 2000 are points; of more, points of their own are the 400 largest above the threshold.
     for (n, every) in [(100, 9), (300, 9), (301, 9), (1999, 40), (2000, 40), (2001, 40), (2001, 4)] {
-        plots.push((format!("{n}, one of {every} bad"), plot(k(n, every), 0.7)));
+        plots.push((format!("{n}, one of {every} bad"), plot(k(n, every), 4000)));
     }
     plots
 }

@@ -2,7 +2,7 @@
 
 use crate::format::{count, significant};
 use crate::report::{Comparison, Report};
-use crate::summary::{SummaryRow, by_worst_rhat};
+use crate::summary::SummaryRow;
 use crate::text::{Charset, ROWS, heading};
 use octopus_diag::parameter::REPORT;
 use octopus_diag::{ParameterSummary, TextColumn, text_table};
@@ -15,9 +15,7 @@ const COMPARED: usize = 20;
 
 /// Returns the table of the scalars and of the elements with the worst R-hat; nothing where there is no parameter.
 pub(super) fn parameters(report: &Report, charset: Charset) -> String {
-    let (mut elements, scalars): (Vec<&SummaryRow>, Vec<_>) =
-        report.parameters.iter().partition(|row| row.is_element());
-    elements.sort_by(|a, b| by_worst_rhat(a, b));
+    let (scalars, elements) = report.scalars_and_elements();
     let rows: Vec<&SummaryRow> = scalars.into_iter().chain(elements.iter().copied().take(ELEMENTS)).collect();
     if rows.is_empty() {
         return String::new();

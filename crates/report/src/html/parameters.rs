@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::table::{Column as Heading, Table};
 use crate::format::{rate, significant};
 use crate::report::Report;
-use crate::summary::{SummaryRow, by_worst_rhat};
+use crate::summary::SummaryRow;
 use octopus_diag::ParameterSummary;
 use octopus_diag::parameter::{Cell, Column, Print, REPORT};
 
@@ -34,8 +34,7 @@ pub(super) fn content(report: &Report) -> Markup {
     if truths {
         columns.push(column("truth", "truth", "the value that made the data"));
     }
-    let mut elements: Vec<&SummaryRow> = rows.iter().filter(|row| row.is_element()).collect();
-    elements.sort_by(|a, b| by_worst_rhat(a, b));
+    let (_, elements) = report.scalars_and_elements();
     let unprinted: HashSet<&str> = elements.iter().skip(PRINTED).map(|row| row.name.as_str()).collect();
     let in_order: Vec<&SummaryRow> = ordered(report).collect();
     let summaries: Vec<&ParameterSummary> = in_order.iter().map(|row| &row.summary).collect();

@@ -19,7 +19,10 @@ pub(super) fn run(args: &DeviceInfoArgs, global: Global) -> Result<Exit> {
     let (count, none) = (all.len(), all.is_empty());
     let chosen: Vec<Listed> =
         all.into_iter().filter(|device| args.device.is_none_or(|index| device.info.index == index)).collect();
-    if let (true, false, Some(index)) = (chosen.is_empty(), none, args.device) {
+    if let Some(index) = args.device
+        && chosen.is_empty()
+        && !none
+    {
         let message = format!("device {index}: devices 0 to {} are here, see `octopus device list`", count - 1);
         return Err(HardwareError(message).into());
     }

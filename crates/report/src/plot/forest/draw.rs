@@ -187,16 +187,20 @@ pub(super) fn draw_key(
     let mut end = if means_join {
         key(scene, (x, y), INK, false, "mean")
     } else {
-        scene.disc((x + 8.0, y), 5.0, INK);
-        let word = Text::new((x + 22.0, y), "mean", SMALL, INK);
-        let end = x + 22.0 + word.width();
-        scene.text(word);
-        end
+        dot_key(scene, (x + 8.0, y), (INK, 5.0), "mean")
     };
     end = key(scene, (end + 28.0, y), thick, false, "50% HDI");
     end = key(scene, (end + 28.0, y), thin, false, "89% HDI");
     if truth {
-        scene.disc((end + 40.0, y), 6.0, VERMILLION);
-        scene.text(Text::new((end + 54.0, y), "truth", SMALL, INK));
+        dot_key(scene, (end + 40.0, y), (VERMILLION, 6.0), "truth");
     }
+}
+
+/// A dot of this colour and radius with its meaning; returns where that ends.
+fn dot_key(scene: &mut Scene, at: Point, (colour, radius): (Colour, f64), meaning: &str) -> f64 {
+    scene.disc(at, radius, colour);
+    let text = Text::new((at.0 + 14.0, at.1), meaning, SMALL, INK);
+    let end = at.0 + 14.0 + text.width();
+    scene.text(text);
+    end
 }

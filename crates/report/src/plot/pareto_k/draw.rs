@@ -9,9 +9,10 @@ use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, Plot, Subject, font, font::Weight};
-use super::{COLUMNS, Class, HIGHEST_THRESHOLD, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot};
+use super::{COLUMNS, Class, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot};
 use crate::error::ReportError;
 use crate::format::{count, significant};
+use octopus_diag::pareto_k_threshold;
 
 const HEIGHT: f64 = 620.0;
 const NUMBERS: f64 = 70.0;
@@ -83,7 +84,7 @@ impl ParetoKPlot {
 
     /// How many are of which class, in the key.
     fn draw_counts(&self, scene: &mut Scene, y: f64) {
-        let threshold = significant(self.threshold, 2);
+        let threshold = significant(self.threshold(), 2);
         let all = self.k.len();
         let mut at = MARGIN;
         for (class, colour, words) in [
@@ -93,7 +94,8 @@ impl ParetoKPlot {
             (Class::Undefined, MUTED, "not defined".to_owned()),
         ] {
             let n = self.number(class);
-            if n == 0 && class == Class::Undefined {
+            let is_possible = class != Class::Good || self.threshold().is_finite();
+            if n == 0 && (class == Class::Undefined || !is_possible) {
                 continue;
             }
             scene.disc((at + 8.0, y), 8.0, colour);
@@ -111,20 +113,21 @@ impl ParetoKPlot {
 
     /// Says above which k leave-one-out is not to be trusted, and why there.
     fn limit_in_words(&self) -> String {
-        let draws = count(self.draws as u64);
-        if !self.threshold.is_finite() {
-            return format!("{draws} draws are too few for a threshold");
+        if !self.threshold().is_finite() {
+            return "a single draw is too few for a threshold".to_owned();
         }
-        let because = if self.threshold < HIGHEST_THRESHOLD { ", 1 - 1 / log10(draws)" } else { "" };
-        let threshold = significant(self.threshold, 2);
+        let draws = count(self.draws as u64);
+        // The highest threshold does not follow from the number of draws.
+        let because = if self.threshold() < pareto_k_threshold(usize::MAX) { ", 1 - 1 / log10(draws)" } else { "" };
+        let threshold = significant(self.threshold(), 2);
         format!("of {draws} draws, leave-one-out can be trusted up to {threshold}{because}")
     }
 
     /// The lines of the threshold and of 1.
     fn draw_lines(&self, scene: &mut Scene, panel: &Panel, y: &Axis, labels: &mut Labels) {
         let mut lines = vec![(NO_MEAN, VERMILLION, "1: no mean".to_owned())];
-        if self.threshold.is_finite() {
-            lines.push((self.threshold, ORANGE, format!("{}: bad above", significant(self.threshold, 2))));
+        if self.threshold().is_finite() {
+            lines.push((self.threshold(), ORANGE, format!("{}: bad above", significant(self.threshold(), 2))));
         }
         let heights: Vec<f64> = lines.iter().map(|line| y.px(line.0)).collect();
         let places = spread(&heights, 1.2 * SMALL, (panel.top, panel.bottom));

@@ -5,14 +5,14 @@
 
 mod draw;
 
+use octopus_diag::pareto_k_threshold;
+
 /// Up to here each observation is a point.
 const MOST_POINTS: usize = 2000;
 /// Columns of a picture of more.
 const COLUMNS: usize = 320;
 /// Of those above the threshold as many are drawn as points of their own, the largest.
 const MOST_SINGLE: usize = 400;
-/// The threshold that more draws do not raise.
-const HIGHEST_THRESHOLD: f64 = 0.7;
 /// k from which the mean does not exist.
 const NO_MEAN: f64 = 1.0;
 
@@ -21,10 +21,8 @@ const NO_MEAN: f64 = 1.0;
 pub struct ParetoKPlot {
     /// k of each observation, NaN where it is not defined.
     pub k: Vec<f64>,
-    /// The number of draws, `S`.
+    /// The number of draws, which decides up to where k is good ([`pareto_k_threshold`]).
     pub draws: usize,
-    /// Up to where k is good with as many draws: `min(1 - 1 / log10(S), 0.7)`.
-    pub threshold: f64,
     /// A name for each observation, e.g. its group; empty: they are numbered from 0.
     pub labels: Vec<String>,
 }
@@ -49,10 +47,15 @@ struct Column {
 }
 
 impl ParetoKPlot {
+    /// Returns up to where k is good; not finite for a single draw.
+    fn threshold(&self) -> f64 {
+        pareto_k_threshold(self.draws)
+    }
+
     fn class(&self, k: f64) -> Class {
         match k {
             k if k.is_nan() => Class::Undefined,
-            k if k <= self.threshold => Class::Good,
+            k if k <= self.threshold() => Class::Good,
             k if k <= NO_MEAN => Class::Bad,
             _ => Class::VeryBad,
         }
@@ -68,7 +71,7 @@ impl ParetoKPlot {
 
     /// Observations above the threshold, the worst first.
     fn worst(&self) -> Vec<usize> {
-        let mut worst: Vec<usize> = (0..self.k.len()).filter(|&i| self.k[i] > self.threshold).collect();
+        let mut worst: Vec<usize> = (0..self.k.len()).filter(|&i| self.k[i] > self.threshold()).collect();
         worst.sort_by(|&a, &b| self.k[b].total_cmp(&self.k[a]).then(a.cmp(&b)));
         worst
     }
@@ -107,7 +110,7 @@ mod tests {
                 0.1 + 0.3 * ((i * 7919) % 1000) as f64 / 1000.0
             }
         });
-        ParetoKPlot { k: k.collect(), draws: 1700, threshold: 0.69, labels: vec![] }
+        ParetoKPlot { k: k.collect(), draws: 1682, labels: vec![] }
     }
 
     #[test]
@@ -144,9 +147,9 @@ mod tests {
             ..plot(1, 0)
         };
         assert_eq!(flaws(&odd.scene().unwrap()), [""; 0]);
-        let undefined = ParetoKPlot { k: vec![f64::NAN; 4], threshold: f64::NAN, ..plot(1, 0) };
+        let undefined = ParetoKPlot { k: vec![f64::NAN; 4], draws: 1, ..plot(1, 0) };
         assert_eq!(flaws(&undefined.scene().unwrap()), [""; 0]);
-        let all_bad = ParetoKPlot { k: vec![0.9; 3000], draws: 27, threshold: 0.3, ..plot(1, 0) };
+        let all_bad = ParetoKPlot { k: vec![0.9; 3000], draws: 27, ..plot(1, 0) };
         assert_eq!(flaws(&all_bad.scene().unwrap()), [""; 0]);
         let error = ParetoKPlot { k: vec![], ..plot(1, 0) }.png();
         assert!(error.unwrap_err().to_string().contains("observation"));
