@@ -59,30 +59,39 @@ template <class T> struct ScalarSlopes {
 
 /// The scalars of a block at a place in standardised coordinates: the twin of `StandardisedScalars` in
 /// crates/density/src/centering.rs.
-template <class T> struct Standard {
+template <class S> struct Standard {
+  using R = typename S::R;
+  using T = typename S::T;
   T log_scale, log_noise, scale, noise;
   /// scale^2 / noise^2 and 1 / noise^2.
   T ratio, weight;
   /// The location less the origin, and the logarithm of its precision given the scales.
   T shift, log_precision;
+  /// All but `noise`, which is `bend` / `scaled`: who asks for it has other divisions to make with it.
   ScalarSlopes<T> slopes;
+  T bend, scaled;
+  /// 1 / d, its root and ln d of every effect, where all have the same precision.
+  R inverse, width, log_d;
 };
 
 /// The scalars of `model` at `x`: they come after the effects. The noise is sampled where the model is `NOISY`, which then
 /// has the squared deviations of each observation, `within_mean` and `between_mean`.
 template <class S, class Model>
-OCTOPUS_DEVICE Standard<typename S::T> standard_at(const Model& model, u32 effects, const typename S::Vec& x) {
+OCTOPUS_DEVICE Standard<S> standard_at(const Model& model, u32 effects, const typename S::Vec& x) {
+  using R = typename S::R;
   using T = typename S::T;
   using W = typename S::W;
   const Population<T>& population = model.population;
-  Standard<T> out;
-  const T location = (T)S::pick(x, effects);
-  const T v = (T)S::pick(x, effects + 1);
+  Standard<S> out;
+  T scalars[Model::NOISY ? 3 : 2];
+  S::pick(x, effects, scalars);
+  const T location = scalars[0];
+  const T v = scalars[1];
   T u = (T)0;
   // Of 1 / (1 - h), of the likely noise squared, scaled / d, and of noise^2, q / d.
   T d, scaled, q;
   if constexpr (Model::NOISY) {
-    u = (T)S::pick(x, effects + 2);
+    u = scalars[2];
     T roots[2] = {v, u};
     W::one_each(roots, [](T value) { return exp(value); });
     out.ratio = roots[0] * roots[0];
@@ -99,27 +108,38 @@ OCTOPUS_DEVICE Standard<typename S::T> standard_at(const Model& model, u32 effec
   }
   // Of the location's precision, both / q.
   const T both = population.prior * q + population.total;
-  T quotients[5] = {(T)1, d, population.total, q, q};
-  const T divisors[5] = {d, q, both, both, d};
-  W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
+  // An effect's own, if all have the same precision. In type R: rounded to it, a quotient or a root that is made in the
+  // wider T is the one that is made in R.
+  const R d_effect = (R)1 + model.distinct[0] * (R)out.ratio;
+  T quotients[6] = {(T)1, d, population.total, q, q, (T)1};
+  const T divisors[6] = {d, q, both, both, d, (T)d_effect};
+  T logs[4] = {scaled, d, both, (T)d_effect};
+  W::divide_and_ln(quotients, divisors, logs);
   out.slopes.inverse = quotients[0];
   out.weight = quotients[1];
   out.slopes.held = quotients[2];
-  T roots[2] = {quotients[3], quotients[4]};
+  out.inverse = (R)quotients[5];
+  T roots[3] = {quotients[3], quotients[4], (T)out.inverse};
   W::one_each(roots, [](T value) { return root(value); });
   out.slopes.width = roots[0];
   out.noise = roots[1];
+  out.width = (R)roots[2];
+  if constexpr (sizeof(R) == sizeof(T)) {
+    out.log_d = logs[3];
+  } else {
+    out.log_d = model.kinds == 1 ? ln(d_effect) : (R)0;
+  }
   out.scale = out.scale * out.noise;
   const T drawn = out.slopes.held * population.center;
   out.slopes.own = out.slopes.width * location;
   out.shift = drawn + out.slopes.own;
-  T logs[3] = {scaled, d, both};
-  W::one_each(logs, [](T value) { return ln(value); });
   out.log_noise = (T)0;
   out.log_scale = v;
   out.slopes.noise = (T)0;
+  out.bend = (T)0;
+  out.scaled = scaled;
   if constexpr (Model::NOISY) {
-    out.slopes.noise = (model.between_mean * ((T)1 - out.slopes.inverse)) / scaled;
+    out.bend = model.between_mean * ((T)1 - out.slopes.inverse);
     out.log_noise = u + (T)0.5 * (logs[0] - logs[1]);
     out.log_scale = v + out.log_noise;
   }
@@ -152,19 +172,17 @@ template <class S, class Model> struct Standardised {
   R by_gain, by_ratio;
   /// The location less the origin.
   R shift;
-  /// Of every effect, where all have the same precision.
-  R inverse, width;
+  /// 1 / d, its root and ln d of every effect, where all have the same precision.
+  R inverse, width, log_d;
 
-  OCTOPUS_DEVICE Standardised(const Model& model_, const Standard<T>& at) : model(model_), shift((R)at.shift) {
-    by_gain = (R)(at.scale * at.weight);
-    by_ratio = (R)at.ratio;
-    inverse = (R)1;
-    width = (R)1;
-    if (model.kinds == 1) {
-      inverse = (R)1 / ((R)1 + model.distinct[0] * by_ratio);
-      width = root(inverse);
-    }
-  }
+  OCTOPUS_DEVICE Standardised(const Model& model_, const Standard<S>& at)
+      : model(model_),
+        by_gain((R)(at.scale * at.weight)),
+        by_ratio((R)at.ratio),
+        shift((R)at.shift),
+        inverse(at.inverse),
+        width(at.width),
+        log_d(at.log_d) {}
 
   OCTOPUS_DEVICE Row row(int e) const {
     const V precision = W::load(W::mine(model.precisions()) + e * L);
@@ -204,9 +222,8 @@ template <class S, class Model> struct Standardised {
   OCTOPUS_DEVICE Integrated integrated() const {
     T sums[5];
     if (model.kinds == 1) {
-      const R d = (R)1 + model.distinct[0] * by_ratio;
       R terms[5];
-      kind(model.distinct[0], model.times[0], model.means[0], model.spreads[0], inverse, ln(d), terms);
+      kind(model.distinct[0], model.times[0], model.means[0], model.spreads[0], inverse, log_d, terms);
       OCTOPUS_UNROLL
       for (int k = 0; k < 5; ++k) sums[k] = (T)terms[k];
     } else {
@@ -275,7 +292,7 @@ template <class S, class Model>
 OCTOPUS_DEVICE void standardised_to_natural(const Model& model, u32 effects, typename S::Vec& x) {
   using R = typename S::R;
   using W = typename S::W;
-  const Standard<typename S::T> at = standard_at<S>(model, effects, x);
+  const Standard<S> at = standard_at<S>(model, effects, x);
   Standardised<S, Model>(model, at).make_natural(effects, x);
   OCTOPUS_UNROLL
   for (int e = 0; e < S::E; ++e) {
@@ -316,7 +333,7 @@ OCTOPUS_DEVICE typename S::T log_jacobian(const Density& density, const Centerin
   using T = typename S::T;
   if (centering.natural) return (T)0;
   if (centering.standardised) {
-    const Standard<T> at = standard_at<S>(density.model(), density.effects(), x);
+    const Standard<S> at = standard_at<S>(density.model(), density.effects(), x);
     return (T)-0.5 * (density.coordinates(at).integrated().logs + at.log_precision);
   }
   return -centering.total * (T)S::pick(x, density.effects() + 1);

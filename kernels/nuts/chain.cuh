@@ -158,8 +158,9 @@ OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
     S::load(work.x(place.which), x);
     S::load(work.w(place.which), w);
     S::load(work.end_r(false), r);
-    T logp, square;
-    const bool valued = space.leapfrog(step, x, w, r, logp, square);
+    T logp;
+    const bool valued = space.leapfrog(step, x, w, r, logp);
+    const T square = Transition<S, Density>::dot(r, r);
     const T energy = valued ? (T)0.5 * square - logp : infinity;
     const T gain = energy != energy ? -infinity : start - energy;
     const bool accepted = gain > threshold;

@@ -67,14 +67,16 @@ template <class S> struct EightSchools {
     typename W::template Place<ScalarSlopes<T>> slopes;
     Sums sums;
     if (centering.standardised) {
-      const Standard<T> at = standard_at<S>(data, data.schools, x);
+      const Standard<S> at = standard_at<S>(data, data.schools, x);
       // Effects are measured from 0: mu is the shift.
       s = {at.shift, at.log_scale, at.scale};
       slopes.set(at.slopes);
       sums = integrated(at, x, gradient);
     } else {
-      s.mu = (T)S::pick(x, data.schools);
-      s.log_tau = (T)S::pick(x, data.schools + 1);
+      T scalars[2];
+      S::pick(x, data.schools, scalars);
+      s.mu = scalars[0];
+      s.log_tau = scalars[1];
       s.tau = exp(s.log_tau);
       sums = uniform(centering, s, x, gradient);
     }
@@ -84,12 +86,8 @@ template <class S> struct EightSchools {
     T by_mu = sums.location + sums.centered_location - standard / data.mu_sd;
     T by_tau = sums.scale + sums.centered_scale - sums.shares + (T)1 - (T)2 * ratio2 / ((T)1 + ratio2);
     if (centering.standardised) slopes.get().apply(data.population.center, by_mu, by_tau);
-    OCTOPUS_UNROLL
-    for (int e = 0; e < E; ++e) {
-      const int end = (int)data.schools - e * L;
-      const V row = W::put(end, (R)by_mu, W::first(end, gradient.row[e], W::splat((R)0)));
-      gradient.row[e] = W::put(end + 1, (R)by_tau, row);
-    }
+    const R tail[2] = {(R)by_mu, (R)by_tau};
+    S::end_with(tail, data.schools, gradient);
     return (T)-0.5 * (sums.squares + sums.z2 + standard * standard) - ln((T)1 + ratio2) +
            ((T)1 - sums.power) * s.log_tau - (T)0.5 * sums.logs;
   }
@@ -106,7 +104,7 @@ template <class S> struct EightSchools {
   }
 
   /// The schools' standardised coordinates where the scalars are so.
-  OCTOPUS_DEVICE Coordinates coordinates(const Standard<T>& at) const { return Coordinates(data, at); }
+  OCTOPUS_DEVICE Coordinates coordinates(const Standard<S>& at) const { return Coordinates(data, at); }
 
  private:
   struct Scalars {
@@ -156,7 +154,7 @@ template <class S> struct EightSchools {
   }
 
   /// In standardised coordinates, with the schools' effects integrated out.
-  OCTOPUS_DEVICE Sums integrated(const Standard<T>& at, const Vec& x, Vec& gradient) const {
+  OCTOPUS_DEVICE Sums integrated(const Standard<S>& at, const Vec& x, Vec& gradient) const {
     const typename Coordinates::Integrated own = coordinates(at).integrated();
     const T squares = standard_normal<S>(data.schools, x, gradient);
     const T logs = own.logs + at.log_precision;

@@ -124,28 +124,29 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   /// The log density at `x`, the Jacobian of the centering included; its gradient goes to `gradient`, 0 in the padding.
   /// Where the value is not finite the gradient means nothing.
   OCTOPUS_DEVICE T evaluate(const Centering<T>& centering, const Vec& x, Vec& gradient) const {
-    typename W::template Place<Resting> place;
-    typename W::template Place<ScalarSlopes<T>> slopes;
+    Resting rest = {};
+    ScalarSlopes<T> slopes = {};
     T weight;
     Sums sums;
     if (centering.standardised) {
-      const Standard<T> at = standard_at<S>(model(), model().groups, x);
-      slopes.set(at.slopes);
-      const typename Coordinates::Integrated integrated = rest_of(at, place);
+      // First what waits for nothing: these sums over the lanes are under way while the scalars are made.
+      T own_squares = (T)0;
+      if constexpr (!Observations::POINTWISE) own_squares = standard_normal<S>(model().groups, x, gradient);
+      const Standard<S> at = standard_at<S>(model(), model().groups, x);
+      const typename Coordinates::Integrated integrated = rest_of(at, rest, slopes);
       weight = at.weight;
       if (Observations::POINTWISE || model().pointwise) {
         sums = pointwise(at, x, gradient);
       } else {
         const T drawn = weight * integrated.drawn;
-        const T squares = standard_normal<S>(model().groups, x, gradient);
-        sums = {integrated.squares, squares, integrated.pull, (T)0, (T)0, drawn, -drawn};
+        sums = {integrated.squares, own_squares, integrated.pull, (T)0, (T)0, drawn, -drawn};
       }
     } else {
-      const Scalars scalars = read(centering, x, place);
+      const Scalars scalars = read(centering, x, rest);
       weight = scalars.weight;
       sums = uniform(centering, scalars, x, gradient);
     }
-    return finish(centering, weight, place.get(), slopes, sums, gradient);
+    return finish(centering, weight, rest, slopes, sums, gradient);
   }
 
   /// From the sampler's coordinates to the density's own, in place.
@@ -160,7 +161,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   }
 
   /// The groups' standardised coordinates where the scalars are so.
-  OCTOPUS_DEVICE Coordinates coordinates(const Standard<T>& at) const { return Coordinates(model(), at); }
+  OCTOPUS_DEVICE Coordinates coordinates(const Standard<S>& at) const { return Coordinates(model(), at); }
 
  private:
   /// What the groups need of the three scalar parameters where these are coordinates.
@@ -191,12 +192,13 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     T squares, z2, location, centered_location, scale, centered_scale, noise;
   };
 
-  OCTOPUS_DEVICE Scalars read(const Centering<T>& centering, const Vec& x,
-                              typename W::template Place<Resting>& place) const {
+  OCTOPUS_DEVICE Scalars read(const Centering<T>& centering, const Vec& x, Resting& rest) const {
     Scalars s;
-    s.mu = (T)S::pick(x, model().groups);
-    const T log_pop = (T)S::pick(x, model().groups + 1);
-    const T log_obs = (T)S::pick(x, model().groups + 2);
+    T scalars[3];
+    S::pick(x, model().groups, scalars);
+    s.mu = scalars[0];
+    const T log_pop = scalars[1];
+    const T log_obs = scalars[2];
     s.shift = s.mu - model().mu_mean;
     T scales[3] = {log_pop, log_obs, ((T)1 - centering.lambda) * log_pop};
     W::one_each(scales, [](T value) { return exp(value); });
@@ -208,19 +210,21 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
     s.weight = quotients[0];
     s.inverse_pop = quotients[1];
-    place.set({log_pop, log_obs, quotients[2], quotients[3], quotients[4], (T)0, (T)0});
+    rest = {log_pop, log_obs, quotients[2], quotients[3], quotients[4], (T)0, (T)0};
     return s;
   }
 
   /// Puts to rest what follows from standardised coordinates.
-  OCTOPUS_DEVICE typename Coordinates::Integrated rest_of(const Standard<T>& at,
-                                                          typename W::template Place<Resting>& place) const {
-    T quotients[3] = {at.shift, at.scale, at.noise};
-    const T divisors[3] = {model().mu_sd, model().sigma_pop_scale, model().sigma_obs_scale};
+  OCTOPUS_DEVICE typename Coordinates::Integrated rest_of(const Standard<S>& at, Resting& rest,
+                                                          ScalarSlopes<T>& slopes) const {
+    T quotients[4] = {at.shift, at.scale, at.noise, at.bend};
+    const T divisors[4] = {model().mu_sd, model().sigma_pop_scale, model().sigma_obs_scale, at.scaled};
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
+    slopes = at.slopes;
+    slopes.noise = quotients[3];
     const typename Coordinates::Integrated integrated = coordinates(at).integrated();
-    place.set({at.log_scale, at.log_noise, quotients[0], quotients[1], quotients[2], integrated.shares,
-               integrated.logs + at.log_precision});
+    rest = {at.log_scale, at.log_noise, quotients[0], quotients[1], quotients[2], integrated.shares,
+            integrated.logs + at.log_precision};
     return integrated;
   }
 
@@ -265,7 +269,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
   }
 
   /// Each group in units of its conditional distribution, from every observation.
-  OCTOPUS_DEVICE Sums pointwise(const Standard<T>& at, const Vec& x, Vec& gradient) const {
+  OCTOPUS_DEVICE Sums pointwise(const Standard<S>& at, const Vec& x, Vec& gradient) const {
     const Coordinates coordinates(model(), at);
     // What all elements meet, in their type.
     const R scale = (R)at.scale;
@@ -304,8 +308,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
 
   /// The value, and the gradients of the three scalars.
   OCTOPUS_DEVICE T finish(const Centering<T>& centering, T weight, const Resting& rest,
-                          const typename W::template Place<ScalarSlopes<T>>& slopes, const Sums& sums,
-                          Vec& gradient) const {
+                          const ScalarSlopes<T>& slopes, const Sums& sums, Vec& gradient) const {
     const T squares = model().pointwise ? sums.squares : sums.squares + model().within;
     const T standard = rest.standard;
     const T pop2 = rest.pop * rest.pop;
@@ -313,15 +316,9 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     T by_mu = weight * sums.location + sums.centered_location - standard / model().mu_sd;
     T by_pop = weight * sums.scale + sums.centered_scale - (centering.total + rest.shares) - pop2 + (T)1;
     T by_obs = weight * squares - model().total - obs2 + (T)1 + (sums.noise + rest.shares);
-    if (centering.standardised) slopes.get().apply(model().population.center, by_mu, by_pop, by_obs);
-    OCTOPUS_UNROLL
-    for (int e = 0; e < E; ++e) {
-      const int end = (int)model().groups - e * L;
-      V row = W::first(end, gradient.row[e], W::splat((R)0));
-      row = W::put(end, (R)by_mu, row);
-      row = W::put(end + 1, (R)by_pop, row);
-      gradient.row[e] = W::put(end + 2, (R)by_obs, row);
-    }
+    if (centering.standardised) slopes.apply(model().population.center, by_mu, by_pop, by_obs);
+    const R tail[3] = {(R)by_mu, (R)by_pop, (R)by_obs};
+    S::end_with(tail, model().groups, gradient);
     return -model().total * rest.log_obs - (T)0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
            ((T)1 - centering.total) * rest.log_pop + rest.log_obs - (T)0.5 * rest.logs;
   }

@@ -12,7 +12,7 @@
 //
 // OCTOPUS_HOST_LANES chooses the host's policy; without it lanes are threads, of a GPU or of the software GPU's fibers.
 #pragma once
-#include "octopus/portable.cuh"
+#include "octopus/math.cuh"
 
 #if defined(OCTOPUS_HOST_LANES)
 #define OCTOPUS_UNROLL
@@ -131,8 +131,17 @@ template <int L> struct Lanes {
     }
   }
 
-  /// The value of lane `lane`.
-  template <class X> static X pick(const Value<X, L>& value, u32 lane) { return value.at[lane]; }
+  /// out[k] is the value of lane `from` + k, after the last of which comes the first.
+  template <class X, class T, int K> static void pick(const Value<X, L>& value, u32 from, T (&out)[K]) {
+    for (int k = 0; k < K; ++k) out[k] = (T)value.at[(from + k) % L];
+  }
+
+  /// values[k] in lane `from` + k, after the last of which comes the first; 0 in the others.
+  template <class X, int K> static Value<X, L> spread(u32 from, const X (&values)[K]) {
+    Value<X, L> out = splat((X)0);
+    for (int k = 0; k < K; ++k) out.at[(from + k) % L] = values[k];
+    return out;
+  }
 
   /// values[k] = f(values[k]) of numbers that are one for the whole chain.
   template <class X, int K, class F> static void one_each(X (&values)[K], F f) {
@@ -142,6 +151,12 @@ template <int L> struct Lanes {
   /// values[k] = f(values[k], others[k]) of numbers that are one for the whole chain.
   template <class X, int K, class F> static void one_each(X (&values)[K], const X (&others)[K], F f) {
     for (int k = 0; k < K; ++k) values[k] = f(values[k], others[k]);
+  }
+
+  /// values[k] = values[k] / others[k], and logs[m] = ln(logs[m]), of numbers that are one for the whole chain.
+  template <class X, int K, int M> static void divide_and_ln(X (&values)[K], const X (&others)[K], X (&logs)[M]) {
+    one_each(values, others, [](X a, X b) { return a / b; });
+    one_each(logs, [](X x) { return ln(x); });
   }
 
   /// f(i) for each i below `count`, each by one lane.
@@ -260,29 +275,52 @@ template <int L> struct Lanes {
     return lane;
   }
 
-  /// The value of lane `from`. All lanes must come here.
-  template <class X> OCTOPUS_DEVICE static X pick(X value, u32 from) {
+  /// out[k] is the value of lane `from` + k, after the last of which comes the first. All lanes must come here.
+  template <class X, class T, int K> OCTOPUS_DEVICE static void pick(X value, u32 from, T (&out)[K]) {
     if constexpr (L == (int)WIDE) {
-      __shared__ X exchange;
+      __shared__ X exchange[K];
       __syncthreads();
-      if (threadIdx.x == from) exchange = value;
+      const u32 own = (threadIdx.x - from) % (u32)L;
+      if (own < (u32)K) exchange[own] = value;
       __syncthreads();
-      return exchange;
+      OCTOPUS_UNROLL
+      for (int k = 0; k < K; ++k) out[k] = (T)exchange[k];
     } else {
-      return __shfl_sync(ALL_LANES, value, (int)from);
+      OCTOPUS_UNROLL
+      for (int k = 0; k < K; ++k) out[k] = (T)__shfl_sync(ALL_LANES, value, (int)from + k);
     }
+  }
+
+  /// values[k] in lane `from` + k, after the last of which comes the first; 0 in the others.
+  template <class X, int K> OCTOPUS_DEVICE static X spread(u32 from, const X (&values)[K]) {
+    const u32 own = (lane() - from) % (u32)L;
+    X out = (X)0;
+    OCTOPUS_UNROLL
+    for (int k = 0; k < K; ++k) out = either(own == (u32)k, values[k], out);
+    return out;
   }
 
   /// values[k] = f(values[k]) of numbers that are one for the whole chain, each made by a lane of its own: K calls for
   /// the price of one. All lanes must come here.
   template <class X, int K, class F> OCTOPUS_DEVICE static void one_each(X (&values)[K], F f) {
-    broadcast(f(own(values)), values);
+    broadcast(f(own(values, 0, values[0])), values);
   }
 
   /// values[k] = f(values[k], others[k]) likewise.
   template <class X, int K, class F>
   OCTOPUS_DEVICE static void one_each(X (&values)[K], const X (&others)[K], F f) {
-    broadcast(f(own(values), own(others)), values);
+    broadcast(f(own(values, 0, values[0]), own(others, 0, others[0])), values);
+  }
+
+  /// values[k] = values[k] / others[k], and logs[m] = ln(logs[m]), of numbers that are one for the whole chain, each made
+  /// by a lane of its own: a logarithm's division is one of the divisions. All lanes must come here.
+  template <class X, int K, int M>
+  OCTOPUS_DEVICE static void divide_and_ln(X (&values)[K], const X (&others)[K], X (&logs)[M]) {
+    const X x = own(logs, K, logs[0]);
+    const LnParts<X> parts = ln_parts(x);
+    const X quotient = own(values, 0, parts.above) / own(others, 0, parts.below);
+    broadcast(quotient, values);
+    broadcast(ln_of_parts(x, parts.exponent, quotient), logs, K);
   }
 
   /// f(i) for each i below `count`, each by one lane.
@@ -293,18 +331,17 @@ template <int L> struct Lanes {
   /// One of two values: of elements of arrays the compiler would choose the address, and keep the array in memory.
   template <class X> OCTOPUS_DEVICE static X either(bool first, X a, X b) { return first ? a : b; }
 
-  /// values[k] in lane k of each warp.
-  template <class X, int K> OCTOPUS_DEVICE static X own(const X (&values)[K]) {
-    X value = values[0];
+  /// values[k] in lane `from` + k of each warp, `value` in the others.
+  template <class X, int K> OCTOPUS_DEVICE static X own(const X (&values)[K], int from, X value) {
     OCTOPUS_UNROLL
-    for (int k = 1; k < K; ++k) value = either((threadIdx.x & 31u) == (u32)k, values[k], value);
+    for (int k = 0; k < K; ++k) value = either((threadIdx.x & 31u) == (u32)(from + k), values[k], value);
     return value;
   }
 
-  /// The value of lane k of each warp in values[k].
-  template <class X, int K> OCTOPUS_DEVICE static void broadcast(X value, X (&values)[K]) {
+  /// The value of lane `from` + k of each warp in values[k].
+  template <class X, int K> OCTOPUS_DEVICE static void broadcast(X value, X (&values)[K], int from = 0) {
     OCTOPUS_UNROLL
-    for (int k = 0; k < K; ++k) values[k] = __shfl_sync(ALL_LANES, value, k);
+    for (int k = 0; k < K; ++k) values[k] = __shfl_sync(ALL_LANES, value, from + k);
   }
 
   /// A place for what is one for the whole chain and rests while the chain integrates: shared memory, of which there is
@@ -332,7 +369,8 @@ template <int L> struct Lanes {
 
   /// Puts `value`, of which all lanes have the same bits, in memory of the device. All lanes must come here.
   template <class X> OCTOPUS_DEVICE static void set(X& place, const X& value) {
-    if (writes()) place = value;
+    // All lanes of a warp write at once, and the same: a branch around it would take longer.
+    if (L == (int)NARROW || writes()) place = value;
     fence();
   }
 
@@ -380,13 +418,34 @@ template <class R_, class T_, int L_, int E_> struct Shape {
     for (int e = 0; e < E; ++e) W::store(to + e * L, from.row[e]);
   }
 
+  /// The K elements from `index` on, as numbers of type T. K is at most L.
+  template <int K> OCTOPUS_DEVICE static void pick(const Vec& x, u32 index, T (&out)[K]) {
+    // Each lane chooses its last element before the end of them: one of them, where it has any. (A choice of the row would
+    // be made in memory by the compiler.)
+    V value = x.row[0];
+    OCTOPUS_UNROLL
+    for (int e = 1; e < E; ++e) value = W::first((int)index + K - e * L, x.row[e], value);
+    W::pick(value, index % L, out);
+  }
+
   /// Element `index`.
   OCTOPUS_DEVICE static R pick(const Vec& x, u32 index) {
-    // Each lane chooses among its own elements: a choice of the row would be made in memory by the compiler.
     V value = x.row[0];
     OCTOPUS_UNROLL
     for (int e = 1; e < E; ++e) value = W::first((int)index + 1 - e * L, x.row[e], value);
-    return W::pick(value, index % L);
+    R out[1];
+    W::pick(value, index % L, out);
+    return out[0];
+  }
+
+  /// Puts `values` into the elements from `index` on, and 0 into all after them. K is at most L.
+  template <int K> OCTOPUS_DEVICE static void end_with(const R (&values)[K], u32 index, Vec& x) {
+    const V own = W::spread(index % L, values);
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) {
+      const int end = (int)index - e * L;
+      x.row[e] = W::first(end, x.row[e], W::first(end + K, own, W::splat((R)0)));
+    }
   }
 };
 

@@ -81,18 +81,11 @@ template <class S> struct Metric {
       x.row[e] = x.row[e] + drift * (W::load(W::mine(data.scale) + e * L) * velocity.row[e]);
   }
 
-  /// The other half of the kick by the force `w`, in place; the square of the new momentum.
-  OCTOPUS_DEVICE T kick(T step, const Vec& w, Vec& r) const {
+  /// The other half of the kick by the force `w`, in place.
+  OCTOPUS_DEVICE void kick(T step, const Vec& w, Vec& r) const {
     const R h = (R)((T)0.5 * step);
-    V parts[1] = {W::splat((R)0)};
     OCTOPUS_UNROLL
-    for (int e = 0; e < E; ++e) {
-      r.row[e] = r.row[e] + h * w.row[e];
-      parts[0] = parts[0] + r.row[e] * r.row[e];
-    }
-    T square[1];
-    W::sum(parts, square);
-    return square[0];
+    for (int e = 0; e < E; ++e) r.row[e] = r.row[e] + h * w.row[e];
   }
 };
 

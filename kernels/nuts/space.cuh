@@ -22,12 +22,12 @@ template <class S, template <class> class Density> struct Space {
 
   /// One leapfrog step of signed size `step`, in place; `w` is the whitened force. False where the density has no
   /// value: then x, w and r mean nothing.
-  OCTOPUS_DEVICE bool leapfrog(T step, Vec& x, Vec& w, Vec& r, T& logp, T& square) const {
+  OCTOPUS_DEVICE bool leapfrog(T step, Vec& x, Vec& w, Vec& r, T& logp) const {
     metric.kick_drift(step, w, r, x);
     logp = density.evaluate(centering, x, w);
     if (!is_finite(logp)) return false;
     metric.whiten(w);
-    square = metric.kick(step, w, r);
+    metric.kick(step, w, r);
     return true;
   }
 };

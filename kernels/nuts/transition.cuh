@@ -88,21 +88,25 @@ template <class S, template <class> class Density> struct Transition {
     return sums[0];
   }
 
-  /// Joins a leaf in memory with the leaf `r` after it: `rho` is their sum. Whether neither end turns back on it.
-  OCTOPUS_DEVICE static bool join_leaves(const R* before, const Vec& r, Vec& rho) {
-    V parts[2] = {W::splat((R)0), W::splat((R)0)};
+  /// Joins a leaf in memory with the leaf `r` after it: `rho` is their sum, and `square` that of r's squares. Whether
+  /// neither end turns back on the sum.
+  OCTOPUS_DEVICE static bool join_leaves(const R* before, const Vec& r, Vec& rho, T& square) {
+    const V zero = W::splat((R)0);
+    V parts[3] = {zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
       const V a = W::load(before + e * L);
       const V b = r.row[e];
       const V sum = a + b;
       rho.row[e] = sum;
-      parts[0] = parts[0] + a * sum;
-      parts[1] = parts[1] + b * sum;
+      parts[0] = parts[0] + b * b;
+      parts[1] = parts[1] + a * sum;
+      parts[2] = parts[2] + b * sum;
     }
-    T dots[2];
+    T dots[3];
     W::sum(parts, dots);
-    return dots[0] > (T)0 && dots[1] > (T)0;
+    square = dots[0];
+    return dots[1] > (T)0 && dots[2] > (T)0;
   }
 
   /// Joins a subtree in memory with the one after it, whose end is `r` and whose sum is `rho`, which becomes that of
@@ -179,12 +183,19 @@ template <class S, template <class> class Density> struct Transition {
       }
       bool straight = true;
       for (u32 leaf = 0; leaf < 1u << tree_depth; ++leaf) {
-        // What `finish` leaves in rho is read after the last leaf only: until then no register keeps it.
-        OCTOPUS_UNROLL
-        for (int e = 0; e < E; ++e) rho.row[e] = W::splat((R)0);
         T leaf_logp, square;
         const T step = forward ? tree.peek().step_size : -tree.peek().step_size;
-        const bool valued = space.leapfrog(step, x, w, r, leaf_logp, square);
+        const bool valued = space.leapfrog(step, x, w, r, leaf_logp);
+        // What is left in rho is read after the last leaf only: until then no register keeps it.
+        OCTOPUS_UNROLL
+        for (int e = 0; e < E; ++e) rho.row[e] = W::splat((R)0);
+        // A leaf that ends a pair is joined at once, while its square is summed.
+        straight = true;
+        if ((leaf & 1u) != 0) {
+          straight = join_leaves(work.begin(leaf - 1, tree_depth), r, rho, square);
+        } else {
+          square = dot(r, r);
+        }
         const T energy = valued ? (T)0.5 * square - leaf_logp : Constants<T>::infinity();
         Tree now = tree.get();
         const bool chosen = now.add(address.peek().numbers(seed), limits, forward, energy, diverging);
@@ -196,7 +207,7 @@ template <class S, template <class> class Density> struct Transition {
           S::store(work.x(1 - at.which), x);
           S::store(work.w(1 - at.which), w);
         }
-        straight = !diverging && finish(leaf, tree_depth, r, rho);
+        straight = !diverging && straight && finish(leaf, tree_depth, r, rho);
         if (!straight) break;
       }
       if (!straight) {
@@ -218,7 +229,8 @@ template <class S, template <class> class Density> struct Transition {
       }
       // Seen in the direction of this doubling the old tree comes first.
       if (tree_depth == 0) {
-        straight = join_leaves(work.end_r(!forward), r, rho);
+        T unused;
+        straight = join_leaves(work.end_r(!forward), r, rho, unused);
       } else {
         straight = join(work.end_r(!forward), work.end_r(forward), work.rho(), work.begin(0, tree_depth), r, rho);
       }
@@ -312,8 +324,9 @@ template <class S, template <class> class Density> struct Transition {
     }
   };
 
-  /// Joins leaf `leaf` of the doubling `depth`, whose momentum is `r`, with the subtrees that wait for it, and has the
-  /// result wait unless it is the whole doubling, whose sum is then `rho`. False if one makes a U-turn.
+  /// Joins what leaf `leaf` of the doubling `depth` ends, whose momentum is `r`, with the subtrees that wait for it: the
+  /// leaf itself, or the pair of leaves whose sum is `rho`. Has the result wait unless it is the whole doubling, whose sum
+  /// is then `rho`. False if one makes a U-turn.
   ///
   /// The bits of `leaf` say which levels wait: those that the leaves before it make.
   OCTOPUS_DEVICE bool finish(u32 leaf, u32 depth, const Vec& r, Vec& rho) const {
@@ -321,7 +334,6 @@ template <class S, template <class> class Density> struct Transition {
       if (depth > 0) S::store(work.begin(leaf, depth), r);
       return true;
     }
-    if (!join_leaves(work.begin(leaf - 1, depth), r, rho)) return false;
     u32 level = 1;
     for (; (leaf >> level & 1u) != 0; ++level) {
       const u32 second = leaf + 1 - (1u << level);

@@ -153,7 +153,8 @@ fn arrays_have_their_device_without_a_command_before() {
         let chosen = first.for_work(&work(1000.0));
         assert_eq!(chosen.device, Device::Cpu, "the software GPU is slower: {}", chosen.reason);
         assert!(chosen.reason.contains("predicted"), "{}", chosen.reason);
-        let kept = cache.load_for_device(0, Some("550.90.07")).unwrap();
+        let driver = Probe::new(&SystemProvider::new()).nvml.ok().and_then(|nvml| nvml.driver_version);
+        let kept = cache.load_for_device(0, driver.as_deref()).unwrap();
         // Another program goes by what is kept.
         let cost = |unit_seconds| LinearCost { fixed_seconds: 0.0, unit_seconds };
         let mut other = octopus_device::DeviceCosts { startup_seconds: 1.0, ..kept };

@@ -9,6 +9,11 @@
 
 namespace octopus {
 
+/// What a logarithm asks of x = m 2^exponent, m about 1, before its one division: m - 1 and m + 1.
+template <class T> struct LnParts {
+  T above, below, exponent;
+};
+
 // --- f64 ---------------------------------------------------------------------------------------------------------------
 
 /// e^x; 0 below -708 and infinity above 709.
@@ -18,10 +23,10 @@ OCTOPUS_DEVICE double exp(double x) {
   constexpr double LN2_LOW = 1.908'214'929'270'587'7e-10;
   // 1.5 * 2^52: adding it rounds to an integer and leaves that integer in the low bits.
   constexpr double ROUND = 6'755'399'441'055'744.0;
-  const double clamped = x < -708.0 ? -708.0 : (x > 709.0 ? 709.0 : x);
-  const double shifted = clamped * 1.442'695'040'888'963'4 + ROUND;
+  // Beyond the ends all of this means nothing, and is not asked for.
+  const double shifted = x * 1.442'695'040'888'963'4 + ROUND;
   const double n = shifted - ROUND;
-  const double r = (clamped - n * LN2_HIGH) - n * LN2_LOW;
+  const double r = (x - n * LN2_HIGH) - n * LN2_LOW;
   const double r2 = r * r;
   const double r4 = r2 * r2;
   const double p01 = 1.0 + r;
@@ -40,19 +45,20 @@ OCTOPUS_DEVICE double exp(double x) {
   return x < -708.0 ? 0.0 : value;
 }
 
-/// The natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for negative
-/// numbers.
-OCTOPUS_DEVICE double ln(double x) {
-  constexpr double LN2_HIGH = 6.931'471'803'691'238e-1;
-  constexpr double LN2_LOW = 1.908'214'929'270'587'7e-10;
+OCTOPUS_DEVICE LnParts<double> ln_parts(double x) {
   constexpr double ROUND = 6'755'399'441'055'744.0;
   const u64 bits = to_bits(x);
   const double mantissa = from_bits((bits & 0x000fffffffffffffull) | 0x3ff0000000000000ull);
   const bool upper = mantissa > 1.414'213'562'373'095'1;
   const double m = upper ? 0.5 * mantissa : mantissa;
   const double exponent = from_bits((bits >> 52) | 0x4338000000000000ull) - ROUND;
-  const double e = upper ? exponent - 1022.0 : exponent - 1023.0;
-  const double s = (m - 1.0) / (m + 1.0);
+  return {m - 1.0, m + 1.0, upper ? exponent - 1022.0 : exponent - 1023.0};
+}
+
+/// ln x, given the exponent of its parts and the quotient `s` of the others.
+OCTOPUS_DEVICE double ln_of_parts(double x, double e, double s) {
+  constexpr double LN2_HIGH = 6.931'471'803'691'238e-1;
+  constexpr double LN2_LOW = 1.908'214'929'270'587'7e-10;
   const double z = s * s;
   const double z2 = z * z;
   const double z4 = z2 * z2;
@@ -64,6 +70,13 @@ OCTOPUS_DEVICE double ln(double x) {
   value = x < 2.2250738585072014e-308 ? -Constants<double>::infinity() : value;
   value = x == Constants<double>::infinity() ? x : value;
   return x >= 0.0 ? value : Constants<double>::nan();
+}
+
+/// The natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for negative
+/// numbers.
+OCTOPUS_DEVICE double ln(double x) {
+  const LnParts<double> parts = ln_parts(x);
+  return ln_of_parts(x, parts.exponent, parts.above / parts.below);
 }
 
 /// A polynomial of degree 7, lowest coefficient first, in Estrin's order.
@@ -126,10 +139,10 @@ OCTOPUS_DEVICE float exp(float x) {
   constexpr float LN2_LOW = 1.428'606'8e-6f;
   // 1.5 * 2^23.
   constexpr float ROUND = 12'582'912.0f;
-  const float clamped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
-  const float shifted = clamped * 1.442'695f + ROUND;
+  // Beyond the ends all of this means nothing, and is not asked for.
+  const float shifted = x * 1.442'695f + ROUND;
   const float n = shifted - ROUND;
-  const float r = (clamped - n * LN2_HIGH) - n * LN2_LOW;
+  const float r = (x - n * LN2_HIGH) - n * LN2_LOW;
   const float r2 = r * r;
   const float p23 = 1.0f / 2.0f + r * (1.0f / 6.0f);
   const float p45 = 1.0f / 24.0f + r * (1.0f / 120.0f);
@@ -140,19 +153,20 @@ OCTOPUS_DEVICE float exp(float x) {
   return x < -87.0f ? 0.0f : value;
 }
 
-/// The natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for negative
-/// numbers.
-OCTOPUS_DEVICE float ln(float x) {
-  constexpr float LN2_HIGH = 0.693'145'75f;
-  constexpr float LN2_LOW = 1.428'606'8e-6f;
+OCTOPUS_DEVICE LnParts<float> ln_parts(float x) {
   constexpr float ROUND = 12'582'912.0f;
   const u32 bits = to_bits(x);
   const float mantissa = from_bits((bits & 0x007fffffu) | 0x3f800000u);
   const bool upper = mantissa > 1.414'213'5f;
   const float m = upper ? 0.5f * mantissa : mantissa;
   const float exponent = from_bits((bits >> 23) | 0x4b400000u) - ROUND;
-  const float e = upper ? exponent - 126.0f : exponent - 127.0f;
-  const float s = (m - 1.0f) / (m + 1.0f);
+  return {m - 1.0f, m + 1.0f, upper ? exponent - 126.0f : exponent - 127.0f};
+}
+
+/// ln x, given the exponent of its parts and the quotient `s` of the others.
+OCTOPUS_DEVICE float ln_of_parts(float x, float e, float s) {
+  constexpr float LN2_HIGH = 0.693'145'75f;
+  constexpr float LN2_LOW = 1.428'606'8e-6f;
   const float z = s * s;
   const float z2 = z * z;
   const float series = z * ((1.0f / 3.0f + z * (1.0f / 5.0f)) + z2 * (1.0f / 7.0f + z * (1.0f / 9.0f)));
@@ -160,6 +174,13 @@ OCTOPUS_DEVICE float ln(float x) {
   value = x < 1.17549435e-38f ? -Constants<float>::infinity() : value;
   value = x == Constants<float>::infinity() ? x : value;
   return x >= 0.0f ? value : Constants<float>::nan();
+}
+
+/// The natural logarithm of a normal positive number; -infinity at 0 and below the normal range, NaN for negative
+/// numbers.
+OCTOPUS_DEVICE float ln(float x) {
+  const LnParts<float> parts = ln_parts(x);
+  return ln_of_parts(x, parts.exponent, parts.above / parts.below);
 }
 
 /// A polynomial of degree 3, lowest coefficient first, in Estrin's order.

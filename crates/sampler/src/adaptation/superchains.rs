@@ -13,17 +13,28 @@ pub(crate) fn variance_ratios(points: &[&[f64]], groups: usize) -> Vec<f64> {
     let size = points.len() / groups;
     let (g, n) = (groups as f64, size as f64);
     let square = |x: f64| x * x;
-    (0..dim)
-        .map(|i| {
-            let members = || points.chunks_exact(size);
-            let means: Vec<f64> = members().map(|group| group.iter().map(|x| x[i]).sum::<f64>() / n).collect();
-            let mean = means.iter().sum::<f64>() / g;
-            let between = means.iter().map(|m| square(m - mean)).sum::<f64>() / (g - 1.0);
-            let squares = |(group, m): (&[&[f64]], &f64)| group.iter().map(|x| square(x[i] - m)).sum::<f64>();
-            let within = members().zip(&means).map(squares).sum::<f64>() / (g * (n - 1.0));
-            n * between / within
-        })
-        .collect()
+    // Chain by chain, all coordinates of one together: they lie side by side.
+    let mut means = vec![0.0; groups * dim];
+    let (mut mean, mut between, mut within) = (vec![0.0; dim], vec![0.0; dim], vec![0.0; dim]);
+    for (group, own) in points.chunks_exact(size).zip(means.chunks_exact_mut(dim.max(1))) {
+        for point in group {
+            own.iter_mut().zip(*point).for_each(|(sum, x)| *sum += x);
+        }
+        own.iter_mut().for_each(|sum| *sum /= n);
+        mean.iter_mut().zip(&*own).for_each(|(sum, m)| *sum += m);
+    }
+    mean.iter_mut().for_each(|sum| *sum /= g);
+    let mut squares = vec![0.0; dim];
+    for (group, own) in points.chunks_exact(size).zip(means.chunks_exact(dim.max(1))) {
+        squares.fill(0.0);
+        for point in group {
+            squares.iter_mut().zip(own).zip(*point).for_each(|((sum, m), x)| *sum += square(x - m));
+        }
+        within.iter_mut().zip(&squares).for_each(|(sum, own)| *sum += own);
+        between.iter_mut().zip(own).zip(&mean).for_each(|((sum, m), mean)| *sum += square(m - mean));
+    }
+    let ratio = |(between, within): (&f64, &f64)| n * (between / (g - 1.0)) / (within / (g * (n - 1.0)));
+    between.iter().zip(&within).map(ratio).collect()
 }
 
 /// Returns whether groups of chains that began together can no longer be told apart: no coordinate's

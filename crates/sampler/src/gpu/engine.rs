@@ -127,6 +127,7 @@ impl GpuEngine {
         shared: &Shared<'_, '_, D>,
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
+        let _span = tracing::debug_span!("place chains", chains = self.chains.all.len()).entered();
         let mut blocks = self.chains.blocks(0);
         self.move_through(shared, Some(kind), &(shared.done..shared.done), &mut blocks)
     }
@@ -315,6 +316,7 @@ impl<D: LogDensity + ?Sized> EngineChains<D> for GpuEngine {
     }
 
     fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+        let _span = tracing::debug_span!("spread chains", each).entered();
         self.chains.spread(each);
         self.drop_windows();
         self.place(shared, NutsRestart::Place)

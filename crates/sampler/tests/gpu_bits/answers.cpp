@@ -204,8 +204,9 @@ template <class S> void leapfrog(Reader& in, const Job<S>& job) {
   space.density.evaluate(space.centering, x, w);
   space.metric.whiten(w);
   for (u64 i = 0; i < steps; ++i) {
-    T logp, square;
-    const bool valued = space.leapfrog(step, x, w, r, logp, square);
+    T logp;
+    const bool valued = space.leapfrog(step, x, w, r, logp);
+    const T square = Transition<S, Density>::dot(r, r);
     write((u64)valued);
     if (!valued) break;
     write(logp);

@@ -21,7 +21,10 @@ use std::process::Command;
 const DECISIVE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "crates", "benchmarks", "kernels", "vendor"];
 
 /// The version of how faults are placed and tried; one more makes all that is known void.
-const METHOD: u32 = 3;
+const METHOD: u32 = 4;
+
+/// The parts that a package with faults is compiled in: any number but that of the profile, 16, sets it apart.
+const UNITS: u32 = 15;
 
 /// The file that says what the rest of the folder was made from.
 const KEY: &str = "key";
@@ -62,9 +65,23 @@ impl Folder {
         }
         self.forget()?;
         workshop.copy_to(&self.source())?;
+        if self.shared.is_some() {
+            self.set_apart()?;
+        }
         // Only now: a copy that was broken off is made again.
         self.write_text(KEY, &key)?;
         Ok(self)
+    }
+
+    /// Gives the packages with faults a profile of their own. Cargo tells what it builds apart by name, version and profile,
+    /// not by the folder of the sources: without, it would take what is built here for the packages without faults.
+    fn set_apart(&self) -> Result<()> {
+        let path = self.source().join("Cargo.toml");
+        let mut text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        for member in members(&self.source())? {
+            text += &format!("\n[profile.{PROFILE}.package.{member}]\ncodegen-units = {UNITS}\n");
+        }
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Removes what is known, but not what is built: most of that serves again. Which test has noticed which fault is
@@ -178,6 +195,15 @@ impl Folder {
     }
 }
 
+/// Returns the names of the packages of a workspace that depend on nothing of xtask.
+fn members(root: &Path) -> Result<Vec<String>> {
+    let mut metadata = cargo(root, &["metadata", "--no-deps", "--offline", "--format-version=1"]);
+    let metadata: serde_json::Value = serde_json::from_str(&run::output(&mut metadata)?)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let names = packages.iter().filter_map(|package| package["name"].as_str());
+    Ok(names.filter(|name| *name != "xtask").map(str::to_owned).collect())
+}
+
 /// Returns a hash of all that the trial depends on.
 fn key(source: &Path, faults: &[ListedFault]) -> Result<String> {
     let mut lines = format!("method {METHOD}\n");
@@ -207,6 +233,33 @@ fn add(lines: &mut String, path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is built with faults has other names than what is built without, so that neither is taken for the other.
+    #[test]
+    fn packages_with_faults_are_set_apart() {
+        let path = std::env::temp_dir().join(format!("octopus-set-apart-{}", std::process::id()));
+        let folder = Folder { path: path.clone(), shared: Some(path.join("target")) };
+        let write = |name: &str, text: &str| {
+            let file = folder.source().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        write("Cargo.toml", "[workspace]\nmembers = [\"a\", \"xtask\"]\n[profile.tests]\ninherits = \"release\"\n");
+        for name in ["a", "xtask"] {
+            write(&format!("{name}/Cargo.toml"), &format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\n"));
+            write(&format!("{name}/src/lib.rs"), "");
+        }
+        let built = |folder: &Folder| {
+            let check = ["check", "--package=a", "--profile=tests", "--message-format=json"];
+            let text = run::output(&mut folder.cargo(&check)).unwrap();
+            let artifact = text.lines().find(|line| line.contains("compiler-artifact")).unwrap().to_owned();
+            serde_json::from_str::<serde_json::Value>(&artifact).unwrap()["filenames"].clone()
+        };
+        let before = built(&folder);
+        folder.set_apart().unwrap();
+        assert_ne!(built(&folder), before);
+        fs::remove_dir_all(path).unwrap();
+    }
 
     #[test]
     fn the_key_is_of_every_file_that_decides() {
