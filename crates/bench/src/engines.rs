@@ -29,7 +29,7 @@ use std::sync::Arc;
 use strategies::strategies;
 use target::{Reached, TimedEngine};
 
-/// The number of repeats of each strategy; with --quick there is one.
+/// The number of repeats of each strategy, on the CPU and on a GPU; with --quick there is one.
 const STRATEGY_REPEATS: usize = 3;
 /// The draws of the CPU's long run, as a multiple of the run's own. The long run is compared with a GPU's many chains.
 const LONG: usize = 10;
@@ -147,22 +147,23 @@ pub fn run(
     // a long run, too.
     let against_gpu = gpu.as_ref().is_ok_and(|gpu| !gpu.test_double);
     let long = against_gpu.then(|| SamplerConfig { draws: LONG * options.sampler.draws, ..options.sampler.clone() });
-    let once = |model: Timed<'_>, config: &SamplerConfig| {
+    let measure = |model: Timed<'_>, config: &SamplerConfig, repeats: usize| {
         let SamplerConfig { chains, draws, .. } = config;
         let setting = format!("{}, {chains} chains x {draws}", setting(pool, model));
-        Case { setting, model, config, place: &Placement::Cpu, pool }.measure(1, 0.0, &mut None)
+        Case { setting, model, config, place: &Placement::Cpu, pool }.measure(repeats, 0.0, &mut None)
     };
     if let Some(long) = &long {
-        found.strategies.push(once(own, long)?);
+        found.strategies.push(measure(own, long, 1)?);
     }
     for size in problem.sizes {
         let model = Timed::of(&**size);
         let auto = planned::choose(model.density, options.sampler, DeviceChoice::Cpu, &costs)?.config;
-        for config in std::iter::once(options.sampler).chain(&long).chain([&auto]) {
+        let long = long.iter().map(|long| (long, 1));
+        for (config, repeats) in std::iter::once((options.sampler, 1)).chain(long).chain([(&auto, repeats)]) {
             if observer.stops() {
                 return Ok(None);
             }
-            found.sizes.push(once(model, config)?);
+            found.sizes.push(measure(model, config, repeats)?);
         }
     }
     if let Ok(gpu) = gpu {

@@ -120,8 +120,9 @@ impl Case<'_> {
     ) -> Result<Measurement, BenchError> {
         let density = self.model.density;
         let mut batch = 1;
-        if repeats > 1 {
-            // This run lets caches, clocks and the allocator settle, and tells how many runs a repeat needs.
+        if repeats > 1 || !self.place.is_cpu() {
+            // This run lets caches, clocks and the allocator settle, has the driver compile what it must, and tells how many
+            // runs a repeat needs.
             let begin = Instant::now();
             sample_in_memory(density, self.config, self.place, self.pool)?;
             batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;

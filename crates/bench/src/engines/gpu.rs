@@ -3,7 +3,7 @@
 //! The numbers of chains and draws that are timed stand here.
 
 use super::case::{Case, Measurement, Timed};
-use super::{EngineOptions, Gpu};
+use super::{EngineOptions, Gpu, STRATEGY_REPEATS};
 use crate::error::BenchError;
 use octopus_models::Problem;
 use octopus_runs::{Observer, Placement, RunCost};
@@ -23,9 +23,9 @@ pub(super) struct GpuBenchmarks {
     pub(super) test_double: bool,
     /// The run's chains with repeats, in each precision and form of the likelihood.
     pub(super) engines: Vec<Measurement>,
-    /// Runs of many chains with fewer draws, each once.
+    /// Runs of many chains with fewer draws.
     pub(super) many: Vec<Measurement>,
-    /// Runs of other sizes, each once.
+    /// Runs of other sizes.
     pub(super) sizes: Vec<Measurement>,
 }
 
@@ -60,12 +60,13 @@ impl GpuBenchmarks {
             return Ok(Some(found));
         }
         let Models { own, forms, sizes } = models;
-        let bench = Bench { place: gpu.place, pool };
+        let repeats = if options.quick || gpu.test_double { 1 } else { STRATEGY_REPEATS };
+        let bench = Bench { place: gpu.place, pool, repeats };
         if gpu.test_double {
             // These small runs are enough to run the code.
             let config = SamplerConfig { draws: 100, tune: 100, ..options.sampler.clone() };
-            found.engines.push(bench.once(own, &config)?);
-            found.many.push(bench.once(own, &SamplerConfig { chains: 32, draws: 20, ..config })?);
+            found.engines.push(bench.measure(own, &config)?);
+            found.many.push(bench.measure(own, &SamplerConfig { chains: 32, draws: 20, ..config })?);
             return Ok(Some(found));
         }
         for &model in forms {
@@ -84,7 +85,7 @@ impl GpuBenchmarks {
             if observer.stops() {
                 return Ok(None);
             }
-            found.many.push(bench.once(own, &config)?);
+            found.many.push(bench.measure(own, &config)?);
         }
         for size in sizes {
             let model = Timed::of(&**size);
@@ -93,7 +94,7 @@ impl GpuBenchmarks {
                 if observer.stops() {
                     return Ok(None);
                 }
-                found.sizes.push(bench.once(model, &config)?);
+                found.sizes.push(bench.measure(model, &config)?);
             }
         }
         Ok(Some(found))
@@ -126,6 +127,8 @@ fn can_run(model: Timed<'_>, config: &SamplerConfig) -> bool {
 struct Bench<'a> {
     place: &'a Placement,
     pool: &'a ThreadPool,
+    /// How often each of many chains and of other sizes is timed: as often as the CPU's, with which they are compared.
+    repeats: usize,
 }
 
 impl<'a> Bench<'a> {
@@ -136,7 +139,7 @@ impl<'a> Bench<'a> {
         Case { setting, model, config, place: self.place, pool: self.pool }
     }
 
-    fn once(&self, model: Timed<'_>, config: &SamplerConfig) -> Result<Measurement, BenchError> {
-        Bench { place: self.place, pool: self.pool }.case(model, config).measure(1, 0.0, &mut None)
+    fn measure(&self, model: Timed<'_>, config: &SamplerConfig) -> Result<Measurement, BenchError> {
+        Bench { ..*self }.case(model, config).measure(self.repeats, 0.0, &mut None)
     }
 }

@@ -17,8 +17,7 @@ impl Benchmarks {
             speedup::break_even(self),
         ];
         if !self.sizes.is_empty() {
-            let note =
-                "The same model and settings on the PRD's other sizes, and as --strategy auto chooses, one run each.";
+            let note = "The same model and settings on the PRD's other sizes, and as --strategy auto chooses.";
             tables.push(runs("Sizes", note, &self.sizes, true));
         }
         tables
@@ -30,9 +29,9 @@ impl Benchmarks {
         let note = if gpu.test_double {
             "On a test double: the draws are those of a GPU, and its speed says nothing."
         } else if self.prds {
-            "Collapsed likelihood unless it says otherwise; four chains are timed repeatedly, the others once."
+            "Collapsed likelihood unless it says otherwise. Each is timed after a run that settles what it needs."
         } else {
-            "The chains of the run are timed repeatedly, the others once."
+            "Each is timed after a run that settles what it needs."
         };
         Some(runs("Runs on the GPU", note, gpu.all(), !gpu.test_double))
     }

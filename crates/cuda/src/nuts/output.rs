@@ -16,6 +16,12 @@ pub struct NutsOutput<'a> {
 }
 
 impl NutsOutput<'_> {
+    /// Returns the number of launched chains.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.chains
+    }
+
     /// Returns the iterations of each chain.
     #[must_use]
     pub fn iterations(&self) -> usize {
@@ -55,21 +61,18 @@ impl NutsOutput<'_> {
         self.bytes[start..start + bytes].as_chunks().0.iter().map(NutsRecord::decode)
     }
 
-    /// Returns the states of the launched chains after the last iteration.
+    /// Returns the state of a chain after the last iteration.
     #[must_use]
-    pub fn end_states(&self) -> Vec<NutsChain> {
+    pub fn end_state(&self, chain: usize) -> NutsChain {
         let bytes = self.format.state_bytes();
-        let all = &self.bytes[self.regions.end_states..][..self.chains * bytes];
-        all.chunks_exact(bytes).map(|bytes| NutsChain::decode(self.format.scalar, bytes)).collect()
+        let start = self.regions.end_states + chain * bytes;
+        NutsChain::decode(self.format.scalar, &self.bytes[start..start + bytes])
     }
 
-    /// Returns the points of the same chains, in the sampler's coordinates, after the last iteration: `chains x dim`.
-    #[must_use]
-    pub fn end_positions(&self) -> Vec<f64> {
-        let mut out = Vec::with_capacity(self.chains * self.dim);
-        let bytes = self.chains * self.dim * self.format.element.bytes();
-        let start = self.regions.end_positions;
-        self.format.element.decode(&self.bytes[start..start + bytes], &mut out);
-        out
+    /// Appends the point of a chain after the last iteration to `out`, in the sampler's coordinates.
+    pub fn end_position(&self, chain: usize, out: &mut Vec<f64>) {
+        let bytes = self.dim * self.format.element.bytes();
+        let start = self.regions.end_positions + chain * bytes;
+        self.format.element.decode(&self.bytes[start..start + bytes], out);
     }
 }

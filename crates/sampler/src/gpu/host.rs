@@ -104,15 +104,20 @@ impl HostChain {
         if state.logp.is_finite() { Ok(()) } else { Err(DensityError::NotFinite { value: state.logp }) }
     }
 
-    /// Appends the draws of chain `c` to `block` and, if the window is `kept` here, its points to that; the row of a draw at
-    /// which the density has no value, if there is one.
+    /// Appends the draws of chain `c` to `block` and, if the window is `kept` here, its points to that; if the span `ends`
+    /// here, takes where the chain is. The row of a draw at which the density has no value, if there is one.
     pub(super) fn take(
         &mut self,
         output: &NutsOutput<'_>,
         c: usize,
-        kept: bool,
+        (ends, kept): (bool, bool),
         block: &mut ChainBlock,
     ) -> Result<(), (usize, DensityError)> {
+        if ends {
+            self.state = output.end_state(c);
+            self.x.clear();
+            output.end_position(c, &mut self.x);
+        }
         output.draws(c, &mut block.positions);
         for (row, record) in output.records(c).enumerate() {
             if record.without_gradient {

@@ -341,25 +341,17 @@ impl DeviceShard {
         end: usize,
         at: usize,
     ) -> Result<usize, SamplerError> {
-        let Self { buffers, marks, windows, pace, compute, needs, .. } = self;
-        let dim = needs.dim;
+        let Self { buffers, marks, windows, pace, compute, .. } = self;
         let output = tracing::debug_span!("wait for the GPU").in_scope(|| buffers.slots[at].wait())?;
         let _span = tracing::debug_span!("take draws from the GPU").entered();
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);
         pace.learn(output.iterations(), time);
-        if first + output.iterations() == end {
-            let (states, positions) = (output.end_states(), output.end_positions());
-            for ((chain, state), x) in group.chains.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
-                chain.state = state;
-                chain.x.copy_from_slice(x);
-            }
-        }
-        let keep = windows.is_none();
+        let (ends, keep) = (first + output.iterations() == end, windows.is_none());
         let start = group.first;
         group.chains.par_iter_mut().zip(&mut *group.blocks).enumerate().try_for_each(|(c, (chain, block))| {
-            chain.take(&output, c, keep, block).map_err(|(row, source)| SamplerError::Density {
+            chain.take(&output, c, (ends, keep), block).map_err(|(row, source)| SamplerError::Density {
                 chain: start + c,
                 iteration: first + row,
                 source,

@@ -30,8 +30,8 @@ impl Outcome {
             }
         }
         assert!(reals.len() >= chains * output.iterations() * (dim + 12));
-        reals.extend(&output.end_positions()[..chains * dim]);
-        let states = output.end_states()[..chains].to_vec();
+        (0..chains).for_each(|chain| output.end_position(chain, &mut reals));
+        let states: Vec<_> = (0..chains).map(|chain| output.end_state(chain)).collect();
         reals.extend(states.iter().flat_map(|state| state.averaging));
         reals.extend(gradients);
         Self { numbers: reals.into_iter().map(f64::to_bits).collect(), states }

@@ -302,16 +302,9 @@ impl ResidentBatch {
 /// Takes what one run has drawn; where its chains are only at the end of its span.
 fn take_one<D: LogDensity + ?Sized>(job: &mut Job<'_, '_, D>, span: &Range<usize>, output: &NutsOutput<'_>) {
     let host = &mut job.run.chains.host;
-    let dim = host.dim;
-    if span.end == job.span.end {
-        let (states, positions) = (output.end_states(), output.end_positions());
-        for ((chain, state), x) in host.all.iter_mut().zip(states).zip(positions.chunks_exact(dim)) {
-            chain.state = state;
-            chain.x.copy_from_slice(x);
-        }
-    }
+    let ends = span.end == job.span.end;
     let one = |(c, (chain, block)): (usize, (&mut HostChain, &mut _))| {
-        chain.take(output, c, true, block).map_err(|(row, source)| SamplerError::Density {
+        chain.take(output, c, (ends, true), block).map_err(|(row, source)| SamplerError::Density {
             chain: c,
             iteration: span.start + row,
             source,
