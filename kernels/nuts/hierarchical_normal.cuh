@@ -129,7 +129,8 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     T weight;
     Sums sums;
     if (centering.standardised) {
-      // First what waits for nothing: these sums over the lanes are under way while the scalars are made.
+      // First what waits for nothing: these sums over the lanes are under way while the scalars are made. (Asking whether
+      // they are needed, which pointwise they are not, would keep them apart.)
       T own_squares = (T)0;
       if constexpr (!Observations::POINTWISE) own_squares = standard_normal<S>(model().groups, x, gradient);
       const Standard<S> at = standard_at<S>(model(), model().groups, x);

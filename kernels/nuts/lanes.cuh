@@ -418,8 +418,8 @@ template <class R_, class T_, int L_, int E_> struct Shape {
     for (int e = 0; e < E; ++e) W::store(to + e * L, from.row[e]);
   }
 
-  /// The K elements from `index` on, as numbers of type T. K is at most L.
-  template <int K> OCTOPUS_DEVICE static void pick(const Vec& x, u32 index, T (&out)[K]) {
+  /// The K elements from `index` on, as numbers of type X. K is at most L.
+  template <class X, int K> OCTOPUS_DEVICE static void pick(const Vec& x, u32 index, X (&out)[K]) {
     // Each lane chooses its last element before the end of them: one of them, where it has any. (A choice of the row would
     // be made in memory by the compiler.)
     V value = x.row[0];
@@ -430,11 +430,8 @@ template <class R_, class T_, int L_, int E_> struct Shape {
 
   /// Element `index`.
   OCTOPUS_DEVICE static R pick(const Vec& x, u32 index) {
-    V value = x.row[0];
-    OCTOPUS_UNROLL
-    for (int e = 1; e < E; ++e) value = W::first((int)index + 1 - e * L, x.row[e], value);
     R out[1];
-    W::pick(value, index % L, out);
+    pick(x, index, out);
     return out[0];
   }
 

@@ -158,8 +158,8 @@ pub fn run(
     for size in problem.sizes {
         let model = Timed::of(&**size);
         let auto = planned::choose(model.density, options.sampler, DeviceChoice::Cpu, &costs)?.config;
-        let long = long.iter().map(|long| (long, 1));
-        for (config, repeats) in std::iter::once((options.sampler, 1)).chain(long).chain([(&auto, repeats)]) {
+        let once = std::iter::once(options.sampler).chain(&long).map(|config| (config, 1));
+        for (config, repeats) in once.chain([(&auto, repeats)]) {
             if observer.stops() {
                 return Ok(None);
             }

@@ -119,14 +119,11 @@ impl Case<'_> {
         quality: &mut Option<Quality>,
     ) -> Result<Measurement, BenchError> {
         let density = self.model.density;
-        let mut batch = 1;
-        if repeats > 1 || !self.place.is_cpu() {
-            // This run lets caches, clocks and the allocator settle, has the driver compile what it must, and tells how many
-            // runs a repeat needs.
-            let begin = Instant::now();
-            sample_in_memory(density, self.config, self.place, self.pool)?;
-            batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
-        }
+        // This run lets caches, clocks and the allocator settle, has a GPU's driver compile what it must, and tells how many
+        // runs a repeat needs.
+        let begin = Instant::now();
+        sample_in_memory(density, self.config, self.place, self.pool)?;
+        let batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
         let mut times = Vec::with_capacity(repeats);
         let mut last: Option<MemoryRun> = None;
         for _ in 0..repeats {
@@ -173,5 +170,61 @@ impl Case<'_> {
             batch,
             again: 0,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::{DensityError, Layout, Role, Transform, Variable};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A standard normal that counts its evaluations.
+    struct Counted {
+        layout: Layout,
+        evaluations: AtomicUsize,
+    }
+
+    impl LogDensity for Counted {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            self.evaluations.fetch_add(1, Ordering::Relaxed);
+            gradient[0] = -x[0];
+            Ok(-0.5 * x[0] * x[0])
+        }
+
+        fn expand(&self, x: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(x);
+        }
+
+        fn name(&self) -> &str {
+            "normal"
+        }
+    }
+
+    /// A first run, in which memory is touched and kernels are compiled, comes before those that count, however few.
+    #[test]
+    fn the_first_run_does_not_count() {
+        let role = Role::Parameter { offset: 0, transform: Transform::Identity };
+        let x = Variable { name: "x".into(), dims: Vec::new(), role };
+        let density = Counted { layout: Layout { variables: vec![x] }, evaluations: AtomicUsize::new(0) };
+        let pool = octopus_runs::pool(Some(1)).unwrap();
+        let config = SamplerConfig { tune: 100, draws: 50, ..SamplerConfig::default() };
+        sample_in_memory(&density, &config, &Placement::Cpu, &pool).unwrap();
+        let of_a_run = density.evaluations.swap(0, Ordering::Relaxed);
+        let model = Timed { density: &density, likelihood: None, groups: 1 };
+        let case = Case { setting: "CPU".into(), model, config: &config, place: &Placement::Cpu, pool: &pool };
+        for repeats in [1, 3] {
+            let measured = case.measure(repeats, 0.0, &mut None).unwrap();
+            assert_eq!(measured.run.result.value().map(|times| times.repeats.len()), Some(repeats));
+            assert_eq!(density.evaluations.swap(0, Ordering::Relaxed), (1 + repeats) * of_a_run, "{repeats}");
+        }
     }
 }

@@ -29,9 +29,9 @@ impl Benchmarks {
         let note = if gpu.test_double {
             "On a test double: the draws are those of a GPU, and its speed says nothing."
         } else if self.prds {
-            "Collapsed likelihood unless it says otherwise. Each is timed after a run that settles what it needs."
+            "Collapsed likelihood unless it says otherwise. Each is run once before it is timed."
         } else {
-            "Each is timed after a run that settles what it needs."
+            "Each is run once before it is timed."
         };
         Some(runs("Runs on the GPU", note, gpu.all(), !gpu.test_double))
     }

@@ -10,18 +10,11 @@ use std::ops::Range;
 pub struct NutsOutput<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) regions: &'a Regions,
-    pub(super) chains: usize,
     pub(super) dim: usize,
     pub(super) format: NutsFormat,
 }
 
 impl NutsOutput<'_> {
-    /// Returns the number of launched chains.
-    #[must_use]
-    pub fn chains(&self) -> usize {
-        self.chains
-    }
-
     /// Returns the iterations of each chain.
     #[must_use]
     pub fn iterations(&self) -> usize {

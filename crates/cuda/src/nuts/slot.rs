@@ -206,7 +206,7 @@ impl NutsSlot {
             self.host = Some(copy.wait()?);
         }
         let bytes = self.host.as_deref().unwrap_or_default();
-        Ok(NutsOutput { bytes, regions: &self.regions, chains: self.launched, dim: self.dim, format: self.format })
+        Ok(NutsOutput { bytes, regions: &self.regions, dim: self.dim, format: self.format })
     }
 }
 

@@ -195,7 +195,7 @@ impl Folder {
     }
 }
 
-/// Returns the names of the packages of a workspace that depend on nothing of xtask.
+/// Returns the names of the packages of a workspace, but for xtask: the trial does not build it.
 fn members(root: &Path) -> Result<Vec<String>> {
     let mut metadata = cargo(root, &["metadata", "--no-deps", "--offline", "--format-version=1"]);
     let metadata: serde_json::Value = serde_json::from_str(&run::output(&mut metadata)?)?;
