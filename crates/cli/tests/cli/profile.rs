@@ -4,6 +4,15 @@ use crate::support::{answer, octopus, run, tree};
 use std::collections::BTreeSet;
 use std::fs;
 
+/// Returns whether a span is one of draws; `None` where it is of neither phase of a run.
+fn phase(span: &str) -> Option<bool> {
+    match span {
+        "warm up" => Some(false),
+        "draw" => Some(true),
+        _ => None,
+    }
+}
+
 #[test]
 fn a_profile_has_what_was_done_when() {
     let dir = tempfile::tempdir().unwrap();
@@ -25,6 +34,15 @@ fn a_profile_has_what_was_done_when() {
     for kind in ["stage verify", "stage sample", "stage compare", "stage plot", "stage report"] {
         assert!(kinds("all.json").contains(kind), "{kind}: {:?}", kinds("all.json"));
     }
+    // Spans of warm-up come before those of draws, and there is none where nothing is tuned.
+    let spans = |file: &str| -> Vec<bool> {
+        let events: serde_json::Value = serde_json::from_slice(&fs::read(dir.path().join(file)).unwrap()).unwrap();
+        let begins = events.as_array().unwrap().iter().filter(|event| event["ph"] == "B");
+        begins.filter_map(|event| event["name"].as_str()).filter_map(phase).collect()
+    };
+    assert!(spans("run.json").is_sorted() && !spans("run.json")[0], "{:?}", spans("run.json"));
+    run_it("sample eight-schools --draws 20 --tune 0 --device cpu -q --out {}/untuned --profile {}/untuned.json").sampled();
+    assert!(spans("untuned.json").iter().all(|&draws| draws) && !spans("untuned.json").is_empty());
     // A command that fails leaves what it did.
     run_it("diagnose {}/none --profile {}/failed.json").fails(3, &["none"]);
     assert_eq!(kinds("failed.json"), BTreeSet::new());

@@ -55,9 +55,8 @@ pub fn number_column(numbers: &[UncertainNumber], least: usize) -> Vec<String> {
     let least = i32::try_from(least).unwrap_or(i32::MAX);
     let long = numbers.iter().any(|number| number.is_long(least));
     let text = |number: &UncertainNumber| match (number.value, number.decimals(if long { ANY_PLACE } else { least })) {
-        (value, _) if !value.is_finite() => value.to_string(),
         (value, decimals) if long => {
-            let digits = (decimals + exponent(value)).clamp(number.digits - 1, DIGITS_OF_A_DOUBLE - 1);
+            let digits = decimals.saturating_add(exponent(value)).clamp(number.digits - 1, DIGITS_OF_A_DOUBLE - 1);
             format!("{value:.*e}", usize::try_from(digits).unwrap_or(0))
         }
         (value, decimals) => format!("{value:.*}", usize::try_from(decimals).unwrap_or(0)),
@@ -144,6 +143,7 @@ mod tests {
         assert_eq!(texts(&[(9e-7, 9e-7), (0.0, 1.0)], 3), ["9.00e-7", "0.00e0"]);
         assert_eq!(texts(&[(-50.123, 2.0), (1e12 + 0.125, 1e-3)], 3), ["-5.012e1", "1.0000000000001250e12"]);
         assert_eq!(texts(&[(1e300, 1e-300), (f64::NAN, 1.0)], 3), ["1.0000000000000001e300", "NaN"]);
+        assert_eq!(texts(&[(1e300, 1e-300), (-f64::INFINITY, 1.0)], 3), ["1.0000000000000001e300", "-inf"]);
     }
 
     #[test]

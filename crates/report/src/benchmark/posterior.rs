@@ -59,6 +59,23 @@ pub(super) fn comparison(table: &Comparison, charset: Charset) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{Sample, Shape, report};
+
+    /// What is left out is said, and only then.
+    #[test]
+    fn elements_beyond_the_fifth_are_left_out() {
+        let shape = Shape { groups: 3, chains: 2, draws: 120, truth: false, divergences: false };
+        let report = report(&Sample::new(shape), shape);
+        let text = |elements: usize| {
+            let rows = (0..elements).map(|j| SummaryRow::with_rhat(&format!("g[{j}]"), 1.0 + j as f64));
+            parameters(&Report { parameters: rows.collect(), ..report.clone() }, Charset::Ascii)
+        };
+        let (five, six) = (text(5), text(6));
+        let shown = |text: &str| text.lines().filter(|line| line.trim_start().starts_with("g[")).count();
+        assert_eq!([shown(&five), shown(&six)], [5, 5]);
+        assert!(five.contains("g[0]") && !five.contains("with the worst R-hat"), "{five}");
+        assert!(!six.contains("g[0]") && six.contains("of 6 elements of arrays the 5 with the worst R-hat"), "{six}");
+    }
 
     #[test]
     fn rows_of_a_comparison_are_limited() {

@@ -147,3 +147,16 @@ fn draw_rhats(scene: &mut Scene, panel: &Panel, rows: &[&ForestRow], x: &Axis, s
         scene.disc((x.px(i as f64 + 0.5), y.px(row.rhat)), (0.3 * pitch).clamp(1.4, 4.0), colour);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of 4 pixels are still apart, and points of 8 pixels do not touch.
+    #[test]
+    fn rows_join_below_their_limits() {
+        let panel = Panel { left: 100.0, top: 0.0, right: 900.0, bottom: 100.0 };
+        assert_eq!([200, 201].map(|rows| colours(rows, &panel)), [(BLUE, SKY), (SKY, PALE)]);
+        assert_eq!([100, 101].map(|rows| means_join(rows, &panel)), [false, true]);
+    }
+}
