@@ -222,7 +222,7 @@ impl RunConfig {
             return UsageError(format!("{option}: {what}")).into();
         }
         match &self.given.file {
-            Some(path) => wrong_in_file(&path.display(), &field, &what),
+            Some(path) => wrong_in_file(&path.display(), &field, &beside_the_models(&field, what)),
             None => BuildError::Form { field, what }.into(),
         }
     }
@@ -368,6 +368,19 @@ fn put_table(settings: &mut Table, table: &TableFile) -> Result<(), UsageError> 
         Table::try_from(table).map_err(|error| UsageError(format!("--data {}: {error}", table.path.display())))?;
     put(settings, "data.file", Value::Table(file));
     Ok(())
+}
+
+/// Adds to the complaint about an entry that no setting of the model has where it belongs, or what else a file may have.
+fn beside_the_models(entry: &str, what: String) -> String {
+    if entry.contains('.') || !what.starts_with("unknown field") {
+        return what;
+    }
+    let of_sampler = Table::try_from(prd_sampler()).is_ok_and(|sampler| sampler.contains_key(entry));
+    let table = if of_sampler { Some("sampler") } else { GOALS.contains(&entry).then_some("goal") };
+    match table {
+        Some(table) => format!("it belongs in the table `{table}`, as `{table}.{entry}`"),
+        None => format!("{what}, and of the run `{}`", OF_THE_RUN.join("`, `")),
+    }
 }
 
 fn wrong_in_file(shown: &dyn std::fmt::Display, field: &str, what: &str) -> anyhow::Error {
@@ -535,6 +548,18 @@ mod tests {
             assert_eq!(of(none), "f.toml: what; correct the file (see `octopus help sample`)");
         }
         assert_eq!(of("a.b"), "f.toml: field `a.b`: what; correct the file (see `octopus help sample`)");
+    }
+
+    #[test]
+    fn an_entry_that_no_model_has_is_told_its_place() {
+        let told = |entry: &str, what: &str| beside_the_models(entry, what.to_owned());
+        assert_eq!(told("draws", "unknown field"), "it belongs in the table `sampler`, as `sampler.draws`");
+        assert_eq!(told("target_ess", "unknown field"), "it belongs in the table `goal`, as `goal.target_ess`");
+        let own = "unknown field `drawz`, expected `prior`, and of the run `device`, `keep_warmup`, `sampler`, `goal`";
+        assert_eq!(told("drawz", "unknown field `drawz`, expected `prior`"), own);
+        // What is within a table of the model, or known to it, is left as it is.
+        assert_eq!(told("prior.draws", "unknown field"), "unknown field");
+        assert_eq!(told("likelihood", "invalid type"), "invalid type");
     }
 
     #[test]

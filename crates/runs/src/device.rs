@@ -275,12 +275,12 @@ pub mod choice_text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_device::{NoProvider, ScriptedProvider, Work, verify};
+    use octopus_device::{NoProvider, ScriptedProvider, Source, Work, verify};
 
     #[test]
     fn what_is_asked_for_is_told() {
         for choice in [DeviceChoice::Auto, DeviceChoice::Cpu] {
-            let asked = DeviceRequest { choice, source: octopus_device::Source::Flag, note: None };
+            let asked = DeviceRequest { choice, source: Source::Flag, note: None };
             assert_eq!(
                 DeviceInventory { asked, accelerators: absent(), driver_version: None, first: FirstCosts::default() }
                     .asked(),
@@ -333,6 +333,17 @@ mod tests {
             host_bytes: 0,
             chains: 1,
         }
+    }
+
+    #[test]
+    fn every_device_is_usable_unless_a_check_speaks_against_them() {
+        let usable = |accelerators| {
+            let asked = DeviceRequest { choice: DeviceChoice::Auto, source: Source::Default, note: None };
+            let first = FirstCosts::default();
+            DeviceInventory { asked, accelerators, driver_version: None, first }.usable()
+        };
+        assert_eq!(usable(Accelerators { devices: 3, ..present() }), [0, 1, 2]);
+        assert!(usable(Accelerators { devices: 3, ..broken() }).is_empty());
     }
 
     #[test]

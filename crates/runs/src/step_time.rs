@@ -76,12 +76,22 @@ mod tests {
     use octopus_models::synthetic::HierarchicalSpec;
     use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 
+    fn model() -> HierarchicalNormal {
+        let data = HierarchicalSpec::default().generate().unwrap().data;
+        HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default()).unwrap()
+    }
+
     /// A hundred numbers are added in a step, and no more.
     #[test]
     fn a_step_of_a_small_model_takes_well_below_a_tenth_of_a_second() {
-        let data = HierarchicalSpec::default().generate().unwrap().data;
-        let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default()).unwrap();
-        let seconds = cpu_step_seconds(&model).unwrap();
+        let seconds = cpu_step_seconds(&model()).unwrap();
         assert!(seconds > 0.0 && seconds < 0.1, "{seconds} s");
+    }
+
+    /// The processor computes in f64 alone, and says so.
+    #[test]
+    fn steps_are_made_in_the_precision_that_is_asked_for() {
+        let found = short_step_seconds(&model(), 1, Precision::F32, &Placement::Cpu, &pool(Some(1)).unwrap());
+        assert!(found.unwrap_err().to_string().contains("f32"));
     }
 }

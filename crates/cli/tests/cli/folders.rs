@@ -161,6 +161,23 @@ fn a_disk_that_is_too_small_is_known_before_the_run() {
     }
 }
 
+/// Of a batch, the room for all data sets that are still to be drawn is asked for.
+#[test]
+fn a_disk_that_is_too_small_is_known_before_a_batch() {
+    let dir = tempfile::tempdir().unwrap();
+    let studies = dir.path().join("studies");
+    fs::create_dir(&studies).unwrap();
+    for name in ["a.csv", "b.csv"] {
+        fs::write(studies.join(name), "city,sales\nx,1.5\nx,2.5\ny,3.5\ny,1.0\n").unwrap();
+    }
+    let script = "mkdir \"$1/small\" && mount -t tmpfs -o size=120k tmpfs \"$1/small\" && \"$0\" sample \
+                  hierarchical-normal --batch \"$1/studies\" --group city --value sales --draws 2000 --tune 60 --device cpu \
+                  --out \"$1/small/runs\"; code=$?; find \"$1/small\" -mindepth 1; exit $code";
+    let Some(found) = in_namespace(script, dir.path()) else { return };
+    found.fails(3, &["the run takes ", "0 MiB are free at ", "fewer --draws"]);
+    assert_eq!(found.stdout, "", "nothing is left behind");
+}
+
 #[test]
 fn a_full_disk_before_the_first_file() {
     let dir = tempfile::tempdir().unwrap();

@@ -117,6 +117,7 @@ const FAULTS: &[Fault] = &[
     fault("benchmark_lost", "lost=40", "device benchmark --json", 3),
     fault("benchmark_event_719", "fail=cuEventSynchronize:719@1", "device benchmark --json", 3),
     fault("measure_launch_719", "fail=cuLaunchKernel:719@5", "device measure --cache {}/costs", 3),
+    fault("measure_second_load_222", "fail=cuModuleLoadDataEx:222@2", "device measure --cache {}/costs", 3),
     fault("warm_ptx_222_too_new", "fail=cuModuleLoadDataEx:222", "device warm", 3),
     fault("info_no_such_device", "", "device info 3", 4),
     fault("info_lost", "fail=nvmlDeviceGetHandleByIndex_v2:15", "device info", 0),
@@ -250,4 +251,24 @@ fn copy_sources(from: &Path, to: &Path) -> KernelSources {
     }
     let octopus = KernelUnit::File(to.join("src/octopus.cu"));
     KernelSources { units: vec![octopus], include: vec![to.join("include"), to.join("src")] }
+}
+
+/// A device that takes over for a lost one may lack the memory for all chains: what would fit is told then, too.
+#[test]
+fn memory_that_runs_out_half_way_is_advised_on() {
+    let Some(double) = Double::new() else { return };
+    let words = "sample hierarchical-normal --groups 20 --chains 8 --draws 100 --tune 100 --device cuda:0,1 \
+                 --no-fallback --force --out {}/run";
+    let mut half_way = 0;
+    // The run allocates some thirty times before its folder is made; where exactly is its own affair.
+    for allocation in 24..40 {
+        let settings = format!("devices=2;fail=cuLaunchKernel:719@9,cuMemAlloc_v2:2@{allocation}+");
+        let answer = double.run(&mut double.octopus(&settings), words);
+        if answer.code == Some(3) && double.scratch().join("run").exists() {
+            assert!(answer.stderr.contains("is given up"), "{answer:#?}");
+            assert!(answer.stderr.contains("all 8 chains of 20 groups take "), "{answer:#?}");
+            half_way += 1;
+        }
+    }
+    assert!(half_way > 0, "no allocation failed between the folder and the end");
 }

@@ -41,7 +41,8 @@ fn a_profile_has_what_was_done_when() {
         begins.filter_map(|event| event["name"].as_str()).filter_map(phase).collect()
     };
     assert!(spans("run.json").is_sorted() && !spans("run.json")[0], "{:?}", spans("run.json"));
-    run_it("sample eight-schools --draws 20 --tune 0 --device cpu -q --out {}/untuned --profile {}/untuned.json").sampled();
+    run_it("sample eight-schools --draws 20 --tune 0 --device cpu -q --out {}/untuned --profile {}/untuned.json")
+        .sampled();
     assert!(spans("untuned.json").iter().all(|&draws| draws) && !spans("untuned.json").is_empty());
     // A command that fails leaves what it did.
     run_it("diagnose {}/none --profile {}/failed.json").fails(3, &["none"]);

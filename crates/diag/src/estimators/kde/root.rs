@@ -24,7 +24,7 @@ pub(super) fn brentq(f: impl Fn(f64) -> f64, low: f64, high: f64) -> Option<f64>
     let (mut x_other, mut f_other) = (0.0, 0.0);
     let (mut step_before, mut step) = (0.0f64, 0.0f64);
     for _ in 0..STEPS {
-        if f_before != 0.0 && f_x != 0.0 && f_before.is_sign_negative() != f_x.is_sign_negative() {
+        if f_before.is_sign_negative() != f_x.is_sign_negative() {
             (x_other, f_other) = (x_before, f_before);
             step = x - x_before;
             step_before = step;
