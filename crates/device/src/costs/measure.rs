@@ -261,6 +261,16 @@ fn ordinary<T: Scalar>(length: usize) -> Vec<T> {
 mod tests {
     use super::*;
 
+    /// In the first run that asks, arrays stay in the caches and times are short.
+    #[test]
+    fn quick_costs_are_smaller_in_every_way() {
+        let (quick, whole) = (CostsConfig::quick(), CostsConfig::default());
+        assert_eq!(quick.elements.1 * size_of::<f32>(), 1 << 20);
+        assert!(quick.elements.0 < quick.elements.1 && quick.elements.1 < whole.elements.1);
+        assert!(quick.sides.0 < quick.sides.1 && quick.sides.1 < whole.sides.1);
+        assert!(quick.samples < whole.samples && quick.sample_time < whole.sample_time);
+    }
+
     #[test]
     fn ordinary_numbers_are_a_thousand_between_a_half_and_one_and_a_half() {
         let numbers = ordinary::<f64>(2001);

@@ -306,8 +306,8 @@ pub fn quantile_of_sorted(sorted: &[f64], prob: f64) -> f64 {
 pub(crate) fn quantile_index_bounds(low: f64, high: f64, size: usize) -> (usize, usize) {
     let n = size as f64;
     let low = (low * n - 1.0).max(0.0).floor();
-    let last = n - 1.0;
-    let high = (high * n - 1.0).min(last).ceil();
+    // A probability is at most 1, and so this is at most n - 1.
+    let high = (high * n - 1.0).ceil();
     (low as usize, high as usize)
 }
 

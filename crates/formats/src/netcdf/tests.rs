@@ -192,3 +192,22 @@ fn attributes_tell_what_stored_numbers_stand_for() {
         assert_eq!(shown(format!("count_{at}")), *count, "{attributes:?}");
     }
 }
+
+/// Other programs write narrow integers, signed or not.
+#[test]
+fn integers_of_every_width_are_integers() {
+    let mut file = netcdf_writer::NcFileBuilder::new();
+    let x = file.add_dimension_path("posterior/x", 2).unwrap();
+    macro_rules! write {
+        ($($integer:ty),*) => {$(
+            let variable = file.add_variable_path::<$integer>(concat!("posterior/", stringify!($integer)), &[x]).unwrap();
+            file.write_variable(variable, &[<$integer>::MIN, 100]).unwrap();
+        )*};
+    }
+    write!(i8, i16, i32, i64, u8, u16, u32, u64);
+    let data = read_built(&file).unwrap();
+    let least = [("i8", i8::MIN.into()), ("i16", i16::MIN.into()), ("i32", i32::MIN.into()), ("i64", i64::MIN)];
+    for (name, least) in least.into_iter().chain(["u8", "u16", "u32", "u64"].map(|name| (name, 0))) {
+        assert_eq!(data.posterior().unwrap().get(name).unwrap().values, Values::I64(vec![least, 100]), "{name}");
+    }
+}

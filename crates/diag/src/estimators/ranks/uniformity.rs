@@ -105,12 +105,7 @@ impl RankCounts {
         };
         // Counts whose own level is above gamma; the room for rounding keeps the observed one out.
         let beyond = 0.5 * gamma * (1.0 + 1e-9);
-        let lowest: Vec<u64> = (0..outcomes)
-            .map(|i| {
-                let x = quantile(beyond, total, place(i));
-                if at_most(x as i64, total, place(i)) > beyond { x } else { x + 1 }
-            })
-            .collect();
+        let lowest: Vec<u64> = (0..outcomes).map(|i| quantile(beyond, total, place(i))).collect();
         let highest = |i: usize| total - lowest[outcomes - i - 2];
         let bounds: Vec<(u64, u64)> =
             (0..outcomes).map(|i| if i + 1 < outcomes { (lowest[i], highest(i)) } else { (total, total) }).collect();
