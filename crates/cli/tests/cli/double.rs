@@ -149,7 +149,12 @@ fn lines(text: &str) -> String {
 fn interesting(text: &str) -> String {
     let deep = ["context ", "kernel-load ", "memory ", "bandwidth ", "matmul-", "exactness ", "tiny-run "];
     let keep = |line: &&str| line.strip_prefix("PASS  ").is_none_or(|rest| deep.iter().any(|id| rest.starts_with(id)));
-    text.lines().filter(keep).map(|line| format!("{line}\n")).collect()
+    text.lines().filter(keep).map(|line| format!("{}\n", without_host(line))).collect()
+}
+
+/// A line without what tells the machine that runs the test.
+fn without_host(line: &str) -> &str {
+    if line.starts_with("host ") { "host                       [this machine]" } else { line }
 }
 
 /// `#` for each number before a unit of time or speed.

@@ -161,7 +161,7 @@ fn a_disk_that_is_too_small_is_known_before_the_run() {
     }
 }
 
-/// Of a batch, the room for all data sets that are still to be drawn is asked for.
+/// A batch asks for the room of all data sets that are still to be drawn.
 #[test]
 fn a_disk_that_is_too_small_is_known_before_a_batch() {
     let dir = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// Returns whether a span is one of draws; `None` where it is of neither phase of a run.
-fn phase(span: &str) -> Option<bool> {
+fn is_of_draws(span: &str) -> Option<bool> {
     match span {
         "warm up" => Some(false),
         "draw" => Some(true),
@@ -16,7 +16,7 @@ fn phase(span: &str) -> Option<bool> {
 #[test]
 fn a_profile_has_what_was_done_when() {
     let dir = tempfile::tempdir().unwrap();
-    let kinds = |file: &str| -> BTreeSet<String> {
+    let spans = |file: &str| -> Vec<String> {
         let events: serde_json::Value = serde_json::from_slice(&fs::read(dir.path().join(file)).unwrap()).unwrap();
         let begins = events.as_array().unwrap().iter().filter(|event| event["ph"] == "B");
         let name = |event: &serde_json::Value| match event["args"]["name"].as_str() {
@@ -25,6 +25,8 @@ fn a_profile_has_what_was_done_when() {
         };
         begins.map(name).collect()
     };
+    let kinds = |file: &str| BTreeSet::from_iter(spans(file));
+    let phases = |file: &str| -> Vec<bool> { spans(file).iter().filter_map(|span| is_of_draws(span)).collect() };
     let run_it = |words: &str| run(dir.path(), words);
     run_it("sample eight-schools --draws 200 --tune 200 --device cpu -q --out {}/run --profile {}/run.json").sampled();
     for kind in ["warm up", "draw", "learn a metric", "keep draws", "encode draws", "write a file", "diagnose"] {
@@ -35,15 +37,10 @@ fn a_profile_has_what_was_done_when() {
         assert!(kinds("all.json").contains(kind), "{kind}: {:?}", kinds("all.json"));
     }
     // Spans of warm-up come before those of draws, and there is none where nothing is tuned.
-    let spans = |file: &str| -> Vec<bool> {
-        let events: serde_json::Value = serde_json::from_slice(&fs::read(dir.path().join(file)).unwrap()).unwrap();
-        let begins = events.as_array().unwrap().iter().filter(|event| event["ph"] == "B");
-        begins.filter_map(|event| event["name"].as_str()).filter_map(phase).collect()
-    };
-    assert!(spans("run.json").is_sorted() && !spans("run.json")[0], "{:?}", spans("run.json"));
+    assert!(phases("run.json").is_sorted() && !phases("run.json")[0], "{:?}", phases("run.json"));
     run_it("sample eight-schools --draws 20 --tune 0 --device cpu -q --out {}/untuned --profile {}/untuned.json")
         .sampled();
-    assert!(spans("untuned.json").iter().all(|&draws| draws) && !spans("untuned.json").is_empty());
+    assert!(phases("untuned.json").iter().all(|&draws| draws) && !phases("untuned.json").is_empty());
     // A command that fails leaves what it did.
     run_it("diagnose {}/none --profile {}/failed.json").fails(3, &["none"]);
     assert_eq!(kinds("failed.json"), BTreeSet::new());
