@@ -160,9 +160,10 @@ pub fn drive(
         };
         let limit = limit.min(monitor.limit());
         let begin = Instant::now();
+        // How long warm-up took is known from its end on.
         let span = match sampler.warm_up() {
-            Some(warm_up) if sampler.done() >= warm_up => tracing::debug_span!("draw"),
-            _ => tracing::debug_span!("warm up"),
+            Some(_) => tracing::debug_span!("draw"),
+            None => tracing::debug_span!("warm up"),
         };
         let block = span.in_scope(|| pool.install(|| sampler.advance(limit)));
         tell(&mut sampler, &mut writer)?;
