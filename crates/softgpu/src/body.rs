@@ -1,6 +1,7 @@
 //! A test's body in a process of its own, on a software GPU or on a GPU of this machine.
 
 use crate::gpu::SoftwareGpu;
+use crate::sampler::Lanes;
 use crate::unavailable::Unavailable;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -42,6 +43,21 @@ impl<'a> Body<'a> {
     /// When the body fails or hangs, and when there is no test of this name.
     pub fn run(&self, build: impl FnOnce() -> Result<SoftwareGpu, Unavailable>, body: impl FnOnce()) {
         if Self::is_here() { body() } else { self.start(build).map_or((), drop) }
+    }
+
+    /// Calls `body` when this is a process for it, else starts such processes one after the other, in which the
+    /// interpreter runs the kernels' PTX: in lock-step, where a GPU of this machine may stand in for it, in random
+    /// orders, and with all checks. What is right gives the same bits in each.
+    ///
+    /// # Panics
+    /// When the body fails or hangs in one, and when there is no test of this name.
+    pub fn run_as_ptx(test: &'a str, body: impl FnOnce()) {
+        if Self::is_here() {
+            return body();
+        }
+        for settings in ["", "order=1", "order=2", "checked=1"] {
+            Self::new(test, settings).start(|| SoftwareGpu::build()?.with_sampler(Lanes::Ptx, &[""; 0]));
+        }
     }
 
     /// Starts the process that runs the body; returns what that has said on standard error, nothing where there is no

@@ -21,6 +21,8 @@ pub struct SoftwareGpu {
     folder: PathBuf,
     /// Libraries of kernels; the first is the one that it was built with.
     kernels: Vec<PathBuf>,
+    /// The interpreter of PTX, if that runs the kernels.
+    interpreter: Option<PathBuf>,
     /// The library that must be loaded before anything else.
     preload: Option<PathBuf>,
 }
@@ -55,7 +57,14 @@ impl SoftwareGpu {
             Variant::Plain => None,
             Variant::Sanitized => Some(compiler.library("libasan.so")?),
         };
-        Ok(Self { root: root.to_owned(), compiler, folder: doubles, kernels: vec![library], preload })
+        Ok(Self {
+            root: root.to_owned(),
+            compiler,
+            folder: doubles,
+            kernels: vec![library],
+            interpreter: None,
+            preload,
+        })
     }
 
     /// Adds these of the sampler's kernels, by the names of [`sampler_units`](crate::sampler_units): those that a test
@@ -63,8 +72,13 @@ impl SoftwareGpu {
     /// once for all processes until its sources change.
     ///
     /// # Errors
-    /// When there is no C++ compiler or it refuses a source, the build cannot be stored, or there is no unit of a name.
+    /// When there is no C++ compiler or it refuses a source, the build cannot be stored, there is no unit of a name, or
+    /// the interpreter is not there.
     pub fn with_sampler(mut self, lanes: Lanes, units: &[impl AsRef<str>]) -> Result<Self, Unavailable> {
+        if lanes == Lanes::Ptx {
+            self.interpreter = Some(interpreter()?);
+            return Ok(self);
+        }
         let mut units: Vec<&str> = units.iter().map(AsRef::as_ref).collect();
         // Warm-up needs its windows whatever the density.
         if !units.contains(&WINDOWS) {
@@ -170,10 +184,16 @@ impl SoftwareGpu {
 
     fn configure(&self, command: &mut Command, settings: impl Display) {
         let mut text = settings.to_string();
-        if !text.split(';').any(|part| part.starts_with("kernels=")) {
-            let separator = if text.is_empty() || text.ends_with(';') { "" } else { ";" };
-            let libraries: Vec<String> = self.kernels.iter().map(|path| path.display().to_string()).collect();
-            text = format!("{text}{separator}kernels={}", libraries.join(":"));
+        let mut add = |key: &str, value: String| {
+            if !text.split(';').any(|part| part.starts_with(key)) {
+                let separator = if text.is_empty() || text.ends_with(';') { "" } else { ";" };
+                text = format!("{text}{separator}{key}{value}");
+            }
+        };
+        let libraries: Vec<String> = self.kernels.iter().map(|path| path.display().to_string()).collect();
+        add("kernels=", libraries.join(":"));
+        if let Some(interpreter) = &self.interpreter {
+            add("ptx=", interpreter.display().to_string());
         }
         command.env("OCTOPUS_SOFTGPU", text).env_remove("CUDA_VISIBLE_DEVICES");
         if let Some(library) = &self.preload {
@@ -189,6 +209,16 @@ const LIBCUDA: &str = "libcuda.so.1";
 const LIBNVML: &str = "libnvidia-ml.so.1";
 const CORE: &str = "liboctopus-softgpu.so";
 const KERNELS: &str = "libkernels.so";
+
+/// Returns the interpreter's library, which cargo puts beside what it builds.
+fn interpreter() -> Result<PathBuf, Unavailable> {
+    let program = std::env::current_exe().map_err(at("this program"))?;
+    let folder = program.parent().unwrap_or(Path::new("."));
+    // Tests lie in `deps` themselves; other programs lie beside it.
+    let places = [folder.join(octopus_ptx::LIBRARY), folder.join("deps").join(octopus_ptx::LIBRARY)];
+    let found = places.into_iter().find(|path| path.is_file());
+    found.ok_or_else(|| Unavailable::NoInterpreter { folder: folder.to_owned() })
+}
 
 /// Returns a library of these kernels, built or found built.
 fn library(

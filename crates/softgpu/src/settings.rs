@@ -80,6 +80,24 @@ impl Settings {
         self.with("kernels", library.display())
     }
 
+    /// Has the interpreter ([`Lanes::Ptx`](crate::Lanes::Ptx)) split and order lanes, warps and blocks at random by this
+    /// seed, in place of lock-step; 0 is lock-step.
+    pub fn order(self, seed: u64) -> Self {
+        self.with("order", seed)
+    }
+
+    /// Has the interpreter look for races, for registers and shared memory that are read before they are written, and
+    /// for barriers that threads miss: a launch with any of these fails with 719, and the message has them.
+    pub fn checked(self) -> Self {
+        self.with("checked", 1)
+    }
+
+    /// Has the interpreter write how often each instruction was done, a file for each kernel in this folder: lines of
+    /// the PTX's line, its opcode, how often warps did it, and lanes of them.
+    pub fn counts(self, folder: &Path) -> Self {
+        self.with("counts", folder.display())
+    }
+
     /// Sets whether MIG is on. By default it is off on architectures that have it, and not supported on others.
     pub fn mig(self, on: bool) -> Self {
         self.with("mig", u8::from(on))
@@ -215,10 +233,13 @@ mod tests {
             .memory(48_685, 1_000)
             .sticky(700, 2)
             .timeout(Duration::from_millis(1_500))
+            .order(7)
+            .checked()
+            .counts(Path::new("/counts"))
             .fail("nvmlInit_v2", 18)
             .fail("cuMemAlloc_v2", 2)
             .from_call(3);
-        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
+        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;order=7;checked=1;counts=/counts;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
         assert_eq!(settings.to_string(), expected);
         assert_eq!(Settings::new().to_string(), "");
         let several = Settings::new().memory_of(&[(64, 60), (8, 2)]).lost_device(1, 40).lost_device(0, 0);

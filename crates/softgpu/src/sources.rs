@@ -38,6 +38,8 @@ pub(crate) const SOURCES: &[(&str, &str)] = sources![
     "cuda/driver.cpp",
     "cuda/driver.hpp",
     "cuda/errors.cpp",
+    "cuda/interpreter.cpp",
+    "cuda/interpreter.hpp",
     "cuda/launch.cpp",
     "cuda/memory.cpp",
     "cuda/memory.hpp",

@@ -38,6 +38,12 @@ pub enum Unavailable {
         /// The unit that was asked for.
         name: String,
     },
+    /// The interpreter of PTX was not built.
+    #[error("{} is not in {folder}: `cargo build` makes it beside the tests", octopus_ptx::LIBRARY)]
+    NoInterpreter {
+        /// The folder of this program.
+        folder: PathBuf,
+    },
     /// The table of the sampler's units or a template of them is wrong.
     #[error("{path}: {reason}")]
     Units {

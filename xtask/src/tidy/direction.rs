@@ -4,13 +4,14 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 20] = [
+const MAY_KNOW: [(&str, &[&str]); 21] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
     ("crates/trace", &[]),
-    // Test support: only tests and developer tasks use it.
-    ("crates/softgpu", &[]),
+    // Test support: only tests and developer tasks use these.
+    ("crates/ptx", &[]),
+    ("crates/softgpu", &["ptx"]),
     ("crates/device", &["cuda", "files", "random"]),
     ("crates/density", &["random", "trace"]),
     ("crates/sampler", &["density", "random", "cuda"]),

@@ -8,7 +8,7 @@ use crate::scenario::{self, context};
 use data_sets::DataSet;
 use octopus_density::gpu::Precision;
 use octopus_density::to_non_centered;
-use octopus_softgpu::{KernelSources, Lanes, SoftwareGpu, Variant};
+use octopus_softgpu::{Body, KernelSources, Lanes, SoftwareGpu, Variant};
 use outcome::{Batched, alone};
 
 /// Lanes as arrays, without sanitizers.
@@ -106,14 +106,20 @@ batches!(of_another_density, FAST, F64 32 x 1, "eight_schools_f64_32x1", |precis
     check(precision, shape, &DataSet::schools(9));
 });
 
-// As on a GPU: lanes that meet in shuffles and barriers.
-batches!(by_fibers, (Variant::Plain, Lanes::Fibers), F64 32 x 1, "hierarchical_normal_f64_32x1", |precision, shape| {
-    check(precision, shape, &DataSet::normals(3, 1..=29));
-});
+/// The PTX itself: lanes that meet in shuffles and barriers.
+#[test]
+fn as_ptx() {
+    let name = concat!(module_path!(), "::as_ptx");
+    Body::run_as_ptx(name.split_once("::").map_or(name, |(_, test)| test), || {
+        check(Precision::F64, [32, 1], &DataSet::normals(3, 1..=29));
+        check(Precision::Mixed, [32, 1], &DataSet::normals(2, 1..=29));
+        check(Precision::F64, [128, 8], &DataSet::normals(2, 254..=600));
+    });
+}
 
 batches!(
     under_sanitizers,
-    (Variant::Sanitized, Lanes::Fibers),
+    (Variant::Sanitized, Lanes::Arrays),
     F64 32 x 1,
     "hierarchical_normal_f64_32x1",
     |precision, shape| check(precision, shape, &DataSet::normals(3, 1..=29))

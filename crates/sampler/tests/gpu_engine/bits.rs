@@ -3,7 +3,6 @@
 use crate::scenario::{finish, model, on_gpu, on_software_gpu, prd, short};
 use octopus_models::Likelihood;
 use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Sampler, SamplerConfig};
-use octopus_softgpu::Lanes;
 use std::time::Duration;
 
 fn compare(groups: usize, balanced: bool, likelihood: Likelihood, config: &SamplerConfig, gpu: &GpuConfig) {
@@ -90,11 +89,10 @@ on_software_gpu!(many_chains_and_the_shortest_runs, "", &["nuts_hierarchical_nor
     }
 });
 
-/// Lanes as on a GPU: each is a thread, and they meet in shuffles.
+/// The PTX itself: lanes that meet in shuffles.
 #[test]
-fn a_run_on_fibers() {
-    let name = concat!(module_path!(), "::a_run_on_fibers");
-    crate::scenario::run(name, "", Lanes::Fibers, &["nuts_hierarchical_normal_f64_32x4"], || {
+fn a_run_as_ptx() {
+    crate::scenario::run_as_ptx(concat!(module_path!(), "::a_run_as_ptx"), || {
         compare(
             100,
             true,

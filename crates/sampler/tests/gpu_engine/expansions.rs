@@ -8,7 +8,6 @@ use octopus_models::{EightSchools, Likelihood};
 use octopus_random::exact::normal_quantile;
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{GpuExpander, Precision, Sampler, SamplerConfig, SamplerError};
-use octopus_softgpu::Lanes;
 
 const SEED: u64 = 0xfedc_ba98_7654_3210;
 /// All kernels that expand.
@@ -120,11 +119,10 @@ on_software_gpu!(more_coordinates_than_a_chain_may_have, "", UNITS, {
     assert_same("replicates", &replicated(&large, &draws, &[1]), &theirs);
 });
 
-/// Each lane a thread, as on a GPU.
+/// The PTX itself.
 #[test]
-fn what_draws_mean_on_fibers() {
-    let name = concat!(module_path!(), "::what_draws_mean_on_fibers");
-    crate::scenario::run(name, "", Lanes::Fibers, UNITS, || {
+fn what_draws_mean_as_ptx() {
+    crate::scenario::run_as_ptx(concat!(module_path!(), "::what_draws_mean_as_ptx"), || {
         let model = EightSchools::rubin();
         let draws = Draws::of(&model);
         let mut gpu = GpuExpander::with_bytes(&model, Precision::F64, &context(), 16_000).unwrap();

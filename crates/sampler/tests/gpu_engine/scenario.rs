@@ -28,6 +28,11 @@ pub(crate) fn run(path: &str, settings: &str, lanes: Lanes, units: &[&str], body
     Body::new(test_of(path), settings).run(|| built(Variant::Plain, lanes, units), body);
 }
 
+/// As [`Body::run_as_ptx`], for a test of this path.
+pub(crate) fn run_as_ptx(path: &str, body: impl FnOnce()) {
+    Body::run_as_ptx(test_of(path), body);
+}
+
 /// As [`run`], with the kernels compiled with the sanitizers.
 pub(crate) fn run_sanitized(path: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
     let apart = Body { software_only: true, ..Body::new(test_of(path), "") };

@@ -58,12 +58,10 @@ on_software_gpu!(many_small_groups, "", &["nuts_hierarchical_normal_f64_32x8_tea
     compare(&pointwise(130, |j| 251 + j % 6), &SamplerConfig { draws: 5, tune: 25, ..brief() }, &[1, usize::MAX]);
 });
 
-/// Lanes as on a GPU: each is a thread, and they meet in shuffles and barriers.
+/// The PTX itself: blocks that wait for each other's flags.
 #[test]
-fn teams_on_fibers() {
-    let name = concat!(module_path!(), "::teams_on_fibers");
-    let units = ["nuts_hierarchical_normal_f64_32x8_team", "nuts_hierarchical_normal_f64_128x8_team"];
-    crate::scenario::run(name, "", Lanes::Fibers, &units, || {
+fn teams_as_ptx() {
+    crate::scenario::run_as_ptx(concat!(module_path!(), "::teams_as_ptx"), || {
         let config = SamplerConfig { draws: 2, tune: 6, ..brief() };
         compare(&pointwise(7, ragged), &config, &[1, 3]);
         let size = |j: usize| if j == 7 { 4133 } else { 1 + j % 9 };
@@ -71,16 +69,7 @@ fn teams_on_fibers() {
     });
 }
 
-/// Buffers have no byte more than they must; lanes as threads in a warp's chain, as arrays in a block's.
-#[test]
-fn sanitizers_find_nothing_in_a_warps_team() {
-    let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_warps_team");
-    let units = ["nuts_hierarchical_normal_f64_32x8_team"];
-    crate::scenario::run_sanitized(name, Lanes::Fibers, &units, || {
-        compare(&pointwise(7, ragged), &SamplerConfig { draws: 1, tune: 3, ..brief() }, &[1, 3]);
-    });
-}
-
+/// Buffers have no byte more than they must.
 #[test]
 fn sanitizers_find_nothing_in_a_blocks_team() {
     let name = concat!(module_path!(), "::sanitizers_find_nothing_in_a_blocks_team");

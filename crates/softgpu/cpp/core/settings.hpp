@@ -30,6 +30,14 @@ struct Settings {
   /// Of device after device; those that follow are as the last.
   std::vector<uint64_t> total = {48685ull << 20};
   std::vector<uint64_t> free = {48000ull << 20};
+  /// The interpreter of PTX, which runs all kernels if it is there.
+  std::string ptx;
+  /// The order of the interpreter: 0 for lock-step, else a seed.
+  uint64_t order = 0;
+  /// Whether the interpreter looks for races and the like.
+  unsigned checked = 0;
+  /// The folder where the interpreter writes how often each instruction was done.
+  std::string counts;
   /// Libraries of host-compiled kernels.
   std::vector<std::string> kernels;
   /// 0 or 1; -1: as the architecture has it.

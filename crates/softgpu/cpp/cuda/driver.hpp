@@ -115,6 +115,8 @@ struct Function {
 struct Module {
   Context* context;
   Ptx ptx;
+  /// The text as the interpreter has read it; null where host-compiled kernels run.
+  std::shared_ptr<void> interpreted;
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
 

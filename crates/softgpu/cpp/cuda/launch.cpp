@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "driver.hpp"
+#include "interpreter.hpp"
 #include "report.hpp"
 
 namespace octopus_softgpu {
@@ -125,6 +126,16 @@ CUresult check_together(const Function& function, Dim3 grid, Dim3 block, unsigne
   return NOT_SUPPORTED;
 }
 
+/// Where all memory lies: pairs of an address and a number of bytes.
+std::vector<uint64_t> addresses(const Driver& driver) {
+  std::vector<uint64_t> pairs;
+  for (const auto& [address, allocation] : driver.allocations) {
+    pairs.push_back(address);
+    pairs.push_back(allocation.size);
+  }
+  return pairs;
+}
+
 struct How {
   const char* name;
   /// All blocks side by side.
@@ -141,15 +152,25 @@ CUresult launch(How how, Function* handle, Dim3 grid, Dim3 block, unsigned dynam
     if (const CUresult code = how.together ? check_together(*function, grid, block, dynamic) : SUCCESS) return code;
     if (parameters == nullptr && !function->entry->parameter_sizes.empty()) return INVALID_VALUE;
     const HostKernel* host = function->host;
-    if (host == nullptr) {
+    void* interpreted = function->module->interpreted.get();
+    if (interpreted == nullptr && host == nullptr) {
       fprintf(stderr, "octopus software GPU: kernel %s has no host-compiled twin (setting kernels)\n", function->entry->name.c_str());
       return NOT_SUPPORTED;
     }
     Parameters copies(*function->entry, parameters);
     count_launch(driver.physical(current_context()->device));
+    char message[4096];
+    if (interpreted != nullptr) {
+      // The module lives on until the launch has ended.
+      const std::shared_ptr<void> module = function->module->interpreted;
+      const Interpreted what = {interpreted, function->entry->name.c_str(), copies.pointers(), grid, block, dynamic,
+                                how.together, addresses(driver)};
+      lock.unlock();
+      if (const int code = run_interpreted(what, message, sizeof message)) break_device(code, message);
+      return SUCCESS;
+    }
     // Other threads may ask the driver meanwhile; a second launch may run beside this one, as on a GPU.
     lock.unlock();
-    char message[512];
     const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads, how.together};
     // A failure is told to the calls that follow, as by a GPU that runs while the launch returns.
     if (const int code = run_grid(what, message, sizeof message)) break_device(code, message);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "driver.hpp"
+#include "interpreter.hpp"
 
 using namespace octopus_softgpu;
 
@@ -74,6 +75,11 @@ CUresult load(Driver& driver, Module** handle, const char* image, unsigned count
     code = NO_BINARY_FOR_GPU;
   } else {
     code = read_ptx(image, module->ptx, log);
+    if (code == SUCCESS && interprets()) {
+      module->interpreted = interpret(image, log);
+      // The text may be right all the same: silence would be wrong, and so would a driver's word.
+      if (module->interpreted == nullptr) refuse("the interpreter does not know the PTX: " + log);
+    }
   }
   write_log(log, ERROR_LOG, count, options, values);
   write_log("", INFO_LOG, count, options, values);

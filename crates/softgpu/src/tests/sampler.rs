@@ -1,4 +1,4 @@
-//! The sampler's kernels run here from their committed PTX and structures, with lanes as fibers and as arrays alike.
+//! The sampler's kernels run here from their committed PTX and structures, and from their sources with lanes as fibers and as arrays, alike.
 
 use super::scenario::{Scenario, must_succeed};
 use super::session::{allocate, function, load, ready, to_device, to_host};
@@ -126,6 +126,7 @@ fn fingerprint(name: &'static str, variant: Variant, lanes: Lanes, shape: [usize
         std::env::temp_dir().join(format!("octopus-softgpu-{unit}-{variant:?}-{lanes:?}-{}", std::process::id()));
     let way = match (variant, lanes) {
         (Variant::Sanitized, _) => "sanitized",
+        (Variant::Plain, Lanes::Ptx) => "ptx",
         (Variant::Plain, Lanes::Fibers) => "fibers",
         (Variant::Plain, Lanes::Arrays) => "arrays",
     };
@@ -191,14 +192,14 @@ fn fingerprint(name: &'static str, variant: Variant, lanes: Lanes, shape: [usize
 }
 
 #[test]
-fn a_warps_chains_give_the_same_bits_as_fibers_and_as_arrays() {
-    let name = concat!(module_path!(), "::a_warps_chains_give_the_same_bits_as_fibers_and_as_arrays");
+fn a_warps_chains_give_the_same_bits_as_ptx_and_as_arrays() {
+    let name = concat!(module_path!(), "::a_warps_chains_give_the_same_bits_as_ptx_and_as_arrays");
     same(name, (Variant::Plain, Lanes::Arrays), [32, 1], 10);
 }
 
 #[test]
-fn a_blocks_chains_give_the_same_bits_as_fibers_and_as_arrays() {
-    let name = concat!(module_path!(), "::a_blocks_chains_give_the_same_bits_as_fibers_and_as_arrays");
+fn a_blocks_chains_give_the_same_bits_as_ptx_and_as_arrays() {
+    let name = concat!(module_path!(), "::a_blocks_chains_give_the_same_bits_as_ptx_and_as_arrays");
     same(name, (Variant::Plain, Lanes::Arrays), [128, 4], 300);
 }
 
@@ -221,11 +222,11 @@ fn sanitizers_find_nothing_in_a_blocks_fibers() {
     same(name, (Variant::Sanitized, Lanes::Fibers), [128, 4], 300);
 }
 
-/// Fibers and the other way give the same bits.
+/// The PTX and the other way give the same bits.
 fn same(name: &'static str, other: (Variant, Lanes), shape: [usize; 2], groups: usize) {
-    let ways = [(Variant::Plain, Lanes::Fibers), other];
-    if let [Some(fibers), Some(other)] = ways.map(|(variant, lanes)| fingerprint(name, variant, lanes, shape, groups)) {
-        assert_eq!(fibers, other);
+    let ways = [(Variant::Plain, Lanes::Ptx), other];
+    if let [Some(ptx), Some(other)] = ways.map(|(variant, lanes)| fingerprint(name, variant, lanes, shape, groups)) {
+        assert_eq!(ptx, other);
     }
 }
 

@@ -1,0 +1,176 @@
+//! The interpreter as a library of C, for the software GPU's driver: `crates/softgpu/cpp/cuda/interpreter.cpp` declares
+//! the same.
+#![allow(unsafe_code)]
+
+use crate::{Allocation, Count, Entry, Launch, Module, Order, Shape};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// A module, and what its launches have done so far.
+struct Loaded {
+    module: Module,
+    counts: Mutex<BTreeMap<String, Vec<Count>>>,
+}
+
+/// How a kernel is launched.
+#[repr(C)]
+pub(crate) struct OctopusPtxLaunch {
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared: u32,
+    /// Not 0: all blocks run side by side.
+    together: u32,
+    /// 0: lock-step; else a seed.
+    order: u64,
+    /// Not 0: with all checks.
+    checked: u32,
+    patience_ms: u32,
+    /// Pairs of an address and a number of bytes.
+    allocations: *const u64,
+    allocation_count: usize,
+    /// The folder for counts; null for none.
+    counts: *const c_char,
+}
+
+/// The code of a launch that failed here, not in the kernel.
+const UNKNOWN: i32 = 999;
+
+/// Reads a module's text. Returns null, and says why in `message`, when it has what is not understood.
+///
+/// # Safety
+/// `text` must be a string of C, and `message` must have room for `size` bytes.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn octopus_ptx_load(
+    text: *const c_char,
+    message: *mut c_char,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: the caller gives a string of C.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    let loaded = catch_unwind(|| Module::parse(&text));
+    let complaint = match loaded {
+        Ok(Ok(module)) => {
+            return Box::into_raw(Box::new(Loaded { module, counts: Mutex::default() })).cast();
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "the interpreter has failed".to_owned(),
+    };
+    // SAFETY: the caller gives room for `size` bytes.
+    unsafe { tell(&complaint, message, size) };
+    std::ptr::null_mut()
+}
+
+/// Frees a module.
+///
+/// # Safety
+/// `module` must come from [`octopus_ptx_load`], and nothing may use it from now on.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn octopus_ptx_unload(module: *mut c_void) {
+    // SAFETY: the pointer is that of a box which nobody uses any more.
+    drop(unsafe { Box::from_raw(module.cast::<Loaded>()) });
+}
+
+/// Runs a kernel. Returns 0, or the code of the driver's error, which `message` explains.
+///
+/// # Safety
+/// `module` must come from [`octopus_ptx_load`]; `name` must be a string of C; `parameters` must point to one pointer for
+/// each parameter of the kernel, to that many bytes; the allocations of `launch` must be memory of this process that
+/// may be read and written until this returns; `message` must have room for `size` bytes.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn octopus_ptx_launch(
+    module: *mut c_void,
+    name: *const c_char,
+    parameters: *const *const u8,
+    launch: *const OctopusPtxLaunch,
+    message: *mut c_char,
+    size: usize,
+) -> i32 {
+    // SAFETY: the caller gives a module, a string and a launch that live until this returns.
+    let (loaded, name, launch) = unsafe { (&*module.cast::<Loaded>(), CStr::from_ptr(name), &*launch) };
+    let name = name.to_string_lossy();
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let entry = loaded.module.entry(&name).ok_or((UNKNOWN, format!("there is no entry {name}")))?;
+        // SAFETY: as the caller promises.
+        unsafe { run(loaded, entry, parameters, launch) }
+    }));
+    let (code, complaint) = match result {
+        Ok(Ok(())) => return 0,
+        Ok(Err(failed)) => failed,
+        Err(_) => (UNKNOWN, "the interpreter has failed".to_owned()),
+    };
+    // SAFETY: the caller gives room for `size` bytes.
+    unsafe { tell(&complaint, message, size) };
+    code
+}
+
+/// Runs a kernel; returns the driver's code and why it failed.
+///
+/// # Safety
+/// As [`octopus_ptx_launch`].
+unsafe fn run(
+    loaded: &Loaded,
+    entry: &Entry,
+    parameters: *const *const u8,
+    launch: &OctopusPtxLaunch,
+) -> Result<(), (i32, String)> {
+    let mut bytes = vec![0; entry.parameter_bytes() as usize];
+    for (number, parameter) in entry.parameters().iter().enumerate() {
+        let at = parameter.offset as usize;
+        let to = &mut bytes[at..at + parameter.bytes as usize];
+        // SAFETY: the caller gives a pointer to that many bytes for each parameter.
+        unsafe { (*parameters.add(number)).copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+    }
+    // SAFETY: the caller gives so many pairs.
+    let allocations = unsafe { std::slice::from_raw_parts(launch.allocations, 2 * launch.allocation_count) };
+    let what = Launch {
+        shape: Shape { grid: launch.grid, block: launch.block },
+        parameters: &bytes,
+        dynamic_shared: launch.dynamic_shared,
+        together: launch.together != 0,
+        allocations: allocations.chunks(2).map(|pair| Allocation { address: pair[0], bytes: pair[1] }).collect(),
+        order: if launch.order == 0 { Order::LockStep } else { Order::Random(launch.order) },
+        checked: launch.checked != 0,
+        patience: Duration::from_millis(u64::from(launch.patience_ms)),
+    };
+    // SAFETY: the caller promises that these allocations may be read and written.
+    let outcome = unsafe { entry.run(&what) };
+    if !launch.counts.is_null() {
+        // SAFETY: the caller gives a string of C.
+        let folder = unsafe { CStr::from_ptr(launch.counts) }.to_string_lossy();
+        keep(loaded, entry, &outcome.counts, Path::new(&*folder)).map_err(|error| (UNKNOWN, error))?;
+    }
+    outcome.fault.map_or(Ok(()), |fault| Err((fault.code(), fault.to_string())))
+}
+
+/// Adds up what launches of a kernel have done, and writes it: `line opcode warps lanes` for each instruction.
+fn keep(loaded: &Loaded, entry: &Entry, counts: &[Count], folder: &Path) -> Result<(), String> {
+    let mut all = loaded.counts.lock().unwrap_or_else(PoisonError::into_inner);
+    let sums = all.entry(entry.name().to_owned()).or_insert_with(|| vec![Count::default(); counts.len()]);
+    let mut text = String::new();
+    for ((sum, count), (line, opcode)) in sums.iter_mut().zip(counts).zip(entry.instructions()) {
+        sum.warps += count.warps;
+        sum.lanes += count.lanes;
+        let _ = writeln!(text, "{line} {opcode} {} {}", sum.warps, sum.lanes);
+    }
+    let path = folder.join(format!("{}.counts", entry.name()));
+    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Writes a message as a string of C, cut to what there is room for.
+///
+/// # Safety
+/// `message` must have room for `size` bytes.
+unsafe fn tell(text: &str, message: *mut c_char, size: usize) {
+    let Some(most) = size.checked_sub(1) else { return };
+    let bytes = &text.as_bytes()[..text.len().min(most)];
+    // SAFETY: there is room for these bytes and a zero.
+    unsafe {
+        bytes.as_ptr().copy_to_nonoverlapping(message.cast(), bytes.len());
+        message.add(bytes.len()).write(0);
+    }
+}

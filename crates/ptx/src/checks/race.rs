@@ -1,0 +1,225 @@
+//! Races: two threads touch the same memory, one of them writes, and nothing orders them.
+//!
+//! What orders threads are the block's barrier, the warp's barrier, and a flag: one thread writes, fences and sets a
+//! volatile; the other reads the volatile, fences and reads (the happens-before relation of FastTrack, Flanagan and
+//! Freund 2009). Blocks of an ordinary launch are ordered by nothing else, whatever the order that they ran in here.
+
+use super::clock::{Clock, Sizes, Time, Whom, join_all};
+use super::shadow::{Access, CELL, Shadow};
+use crate::lanes::{LANES, each};
+use crate::warp::first_lanes;
+use crate::watch::Doing;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Lanes of a warp that touch the same memory in one instruction. If they write, they write the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Touch {
+    pub(crate) block: u32,
+    pub(crate) warp: u32,
+    pub(crate) lanes: u32,
+    pub(crate) line: u32,
+}
+
+/// Lanes have touched what they should not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) kind: &'static str,
+    /// What they are in conflict with, if that is another access.
+    pub(crate) other: Option<Access>,
+}
+
+/// What one thread knows.
+#[derive(Clone, Debug, Default)]
+struct Knowledge {
+    clock: Rc<Clock>,
+    /// What its flags tell: what it knew at its last fence.
+    fenced: Rc<Clock>,
+    /// What flags have told it, which counts from its next fence on.
+    told: Option<Rc<Clock>>,
+}
+
+/// The races of a launch.
+pub(crate) struct Races {
+    sizes: Sizes,
+    now: Time,
+    /// The threads of each block that has begun.
+    blocks: HashMap<u32, Vec<Knowledge>>,
+    flags: HashMap<u64, Rc<Clock>>,
+    shadow: Shadow,
+}
+
+impl Races {
+    /// Makes those of a launch of blocks with so many threads.
+    pub(crate) fn of(threads: u32) -> Self {
+        let sizes = Sizes { block: threads };
+        Self { sizes, now: 1, blocks: HashMap::new(), flags: HashMap::new(), shadow: Shadow::default() }
+    }
+
+    /// Returns the threads of a block.
+    pub(crate) fn threads(&self) -> u32 {
+        self.sizes.block
+    }
+
+    pub(crate) fn begin(&mut self, block: u32) {
+        self.blocks.insert(block, vec![Knowledge::default(); self.sizes.block as usize]);
+    }
+
+    fn knowledge(&mut self, thread: u32) -> Option<&mut Knowledge> {
+        let block = self.blocks.get_mut(&self.sizes.block_of(thread))?;
+        block.get_mut((thread % self.sizes.block) as usize)
+    }
+
+    /// All threads of a block that have not left it have met.
+    pub(crate) fn barrier(&mut self, groups: &[Doing<'_>], some_have_left: bool) {
+        let Some(block) = groups.first().map(|group| group.block) else { return };
+        let threads: Vec<u32> = groups.iter().flat_map(|group| lanes_of(group.warp, group.lanes)).collect();
+        self.join(block, &threads, |clock, now, sizes| {
+            if some_have_left {
+                threads.iter().for_each(|thread| clock.set(Whom::Thread(block * sizes.block + thread), now));
+            } else {
+                clock.set(Whom::Block(block), now);
+                clock.tidy(block, sizes);
+            }
+        });
+    }
+
+    /// Lanes of a warp have met.
+    pub(crate) fn warp(&mut self, block: u32, warp: u32, lanes: u32) {
+        let threads: Vec<u32> = lanes_of(warp, lanes).collect();
+        let whole = first_lanes(self.sizes.block - warp * LANES as u32);
+        self.join(block, &threads, |clock, now, sizes| {
+            if lanes == whole {
+                clock.set(Whom::Warp(sizes.warp(block, warp)), now);
+            } else {
+                threads.iter().for_each(|thread| clock.set(Whom::Thread(block * sizes.block + thread), now));
+            }
+        });
+    }
+
+    fn join(&mut self, block: u32, threads: &[u32], add: impl FnOnce(&mut Clock, Time, Sizes)) {
+        let (now, sizes) = (self.now, self.sizes);
+        let Some(known) = self.blocks.get_mut(&block) else { return };
+        let mut clock = join_all(threads.iter().map(|thread| &known[*thread as usize].clock));
+        add(&mut clock, now, sizes);
+        let clock = Rc::new(clock);
+        threads.iter().for_each(|thread| known[*thread as usize].clock = Rc::clone(&clock));
+        self.now += 1;
+    }
+
+    /// A thread orders what it has done before what it does from now on.
+    pub(crate) fn fence(&mut self, thread: u32) {
+        let now = self.now;
+        let Some(known) = self.knowledge(thread) else { return };
+        let mut clock = Clock::clone(&known.clock);
+        if let Some(told) = known.told.take() {
+            clock.join(&told);
+        }
+        known.clock = Rc::new(clock.clone());
+        clock.set(Whom::Thread(thread), now);
+        known.fenced = Rc::new(clock);
+        self.now += 1;
+    }
+
+    /// A thread sets or reads a flag.
+    pub(crate) fn flag(&mut self, thread: u32, address: u64, is_store: bool) {
+        if is_store {
+            let fenced = self.knowledge(thread).map(|known| Rc::clone(&known.fenced));
+            self.flags.insert(address, fenced.unwrap_or_default());
+        } else if let Some(flag) = self.flags.get(&address).cloned()
+            && let Some(known) = self.knowledge(thread)
+        {
+            known.told = Some(match known.told.take() {
+                None => flag,
+                Some(told) if Rc::ptr_eq(&told, &flag) => told,
+                Some(told) => Rc::new(join_all([&told, &flag])),
+            });
+        }
+    }
+
+    /// Lanes read or write memory: the shared memory of a block, or global memory.
+    pub(crate) fn touch(
+        &mut self,
+        who: Touch,
+        shared: Option<u32>,
+        address: u64,
+        bytes: u64,
+        is_store: bool,
+    ) -> Option<Found> {
+        let known = self.blocks.get(&who.block)?;
+        let past = Past { sizes: self.sizes, known, who };
+        let Touch { block, warp, lanes, line } = who;
+        let own = Access { block, warp, lanes, line, time: self.now };
+        let mut found = None;
+        for at in (address / CELL..(address + bytes).div_ceil(CELL)).map(|cell| cell * CELL) {
+            let cell = self.shadow.cell(shared, at);
+            let written = cell.write.line != 0;
+            if written && !past.has_written(&cell.write) {
+                let kind = if is_store { "race of two writes" } else { "race of a read with a write" };
+                found = Some(Found { kind, other: Some(cell.write) });
+            } else if !written && !is_store && shared.is_some() {
+                found = Some(Found { kind: "unwritten memory", other: None });
+            }
+            if is_store {
+                if let Some(read) = cell.reads.iter().find(|read| !past.has_read(read)) {
+                    found = Some(Found { kind: "race of a write with a read", other: Some(*read) });
+                }
+                cell.reads.clear();
+                cell.write = own;
+            } else {
+                // What a read comes after, a write that comes after the read comes after too.
+                cell.reads.retain(|read| !past.has_read(read));
+                cell.reads.push(own);
+            }
+        }
+        found
+    }
+}
+
+/// What is past for lanes of a warp.
+struct Past<'a> {
+    sizes: Sizes,
+    /// What the threads of the block know.
+    known: &'a [Knowledge],
+    who: Touch,
+}
+
+impl Past<'_> {
+    /// Whether a write happened before, for each lane: that of one of the lanes that wrote the same, or its own.
+    fn has_written(&self, write: &Access) -> bool {
+        let own = if self.is_same_warp(write) { write.lanes } else { 0 };
+        self.clocks(self.who.lanes & !own).all(|(_, clock)| {
+            self.knows_all(clock, write) || each(write.lanes).any(|lane| self.knows(clock, write, lane))
+        })
+    }
+
+    /// Whether the reads of all lanes happened before, for each lane, its own aside.
+    fn has_read(&self, read: &Access) -> bool {
+        let own = self.is_same_warp(read);
+        self.clocks(self.who.lanes).all(|(lane, clock)| {
+            let others = if own { read.lanes & !(1 << lane) } else { read.lanes };
+            self.knows_all(clock, read) || each(others).all(|other| self.knows(clock, read, other))
+        })
+    }
+
+    fn is_same_warp(&self, access: &Access) -> bool {
+        (access.block, access.warp) == (self.who.block, self.who.warp)
+    }
+
+    fn clocks(&self, lanes: u32) -> impl Iterator<Item = (usize, &Clock)> {
+        each(lanes).map(|lane| (lane, &*self.known[self.who.warp as usize * LANES + lane].clock))
+    }
+
+    /// Whether all that the warp did at that time happened before.
+    fn knows_all(&self, clock: &Clock, access: &Access) -> bool {
+        clock.of_warp(access.block, access.warp, self.sizes) >= access.time
+    }
+
+    fn knows(&self, clock: &Clock, access: &Access, lane: usize) -> bool {
+        clock.of_thread(self.sizes.thread(access.block, access.warp, lane)) >= access.time
+    }
+}
+
+fn lanes_of(warp: u32, lanes: u32) -> impl Iterator<Item = u32> {
+    each(lanes).map(move |lane| warp * LANES as u32 + lane as u32)
+}

@@ -1,0 +1,59 @@
+//! Who has touched each four bytes of memory last.
+
+use super::clock::Time;
+use std::collections::HashMap;
+
+/// Four bytes of memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cell {
+    /// The last write; a line of 0 when there was none.
+    pub(crate) write: Access,
+    /// Reads since, none of which happened before another.
+    pub(crate) reads: Vec<Access>,
+}
+
+/// When lanes of a warp have touched a cell, in one instruction. Those of a write all wrote the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) block: u32,
+    pub(crate) warp: u32,
+    pub(crate) lanes: u32,
+    pub(crate) line: u32,
+    pub(crate) time: Time,
+}
+
+/// The bytes of a cell.
+pub(crate) const CELL: u64 = 4;
+
+/// The cells of a page.
+const PAGE: u64 = 256;
+
+/// The cells of global memory, or of the shared memory of a block.
+#[derive(Debug, Default)]
+pub(crate) struct Shadow {
+    numbers: HashMap<(Option<u32>, u64), usize>,
+    pages: Vec<Vec<Cell>>,
+    /// The page that was looked for last, and its number.
+    last: Option<((Option<u32>, u64), usize)>,
+}
+
+impl Shadow {
+    /// Returns the cell of an address, of the shared memory of a block or of global memory.
+    pub(crate) fn cell(&mut self, shared: Option<u32>, address: u64) -> &mut Cell {
+        let cell = address / CELL;
+        let key = (shared, cell / PAGE);
+        let number = match self.last.filter(|(known, _)| *known == key) {
+            Some((_, number)) => number,
+            None => {
+                let pages = &mut self.pages;
+                let number = *self.numbers.entry(key).or_insert_with(|| {
+                    pages.push(vec![Cell::default(); PAGE as usize]);
+                    pages.len() - 1
+                });
+                self.last = Some((key, number));
+                number
+            }
+        };
+        &mut self.pages[number][(cell % PAGE) as usize]
+    }
+}

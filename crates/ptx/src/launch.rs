@@ -1,0 +1,261 @@
+//! A launch: a grid of blocks that run a kernel.
+
+use crate::checks::Checks;
+use crate::dispatch;
+use crate::fault::Fault;
+use crate::global::{Allocation, Global};
+use crate::lanes::Registers;
+use crate::module::{Code, Entry};
+use crate::order::{Order, Turns};
+use crate::warp::{Count, Group, Run, Status, Surroundings, Warp, first_lanes, split};
+use crate::watch::{Doing, Unwatched, Watch};
+use std::time::{Duration, Instant};
+
+/// The numbers of blocks and of threads of each, along x, y and z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+}
+
+/// How a kernel is launched.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// Blocks and threads.
+    pub shape: Shape,
+    /// The parameters as they lie in memory: see [`Entry::parameters`].
+    pub parameters: &'a [u8],
+    /// The bytes of shared memory beyond those that the kernel declares.
+    pub dynamic_shared: u32,
+    /// All blocks run side by side, since they wait for each other.
+    pub together: bool,
+    /// The global memory that the kernel may reach.
+    pub allocations: Vec<Allocation>,
+    /// The order of lanes, warps and blocks.
+    pub order: Order,
+    /// Whether to look for races, for registers and shared memory that are read before they are written, and for
+    /// barriers that threads miss.
+    pub checked: bool,
+    /// How long threads may sleep (`nanosleep`) in the launch after the first did.
+    pub patience: Duration,
+}
+
+/// What a launch was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How often each instruction was done, in the order of [`Entry::instructions`].
+    pub counts: Vec<Count>,
+    /// Why it failed, if it did.
+    pub fault: Option<Fault>,
+}
+
+impl Entry {
+    /// Runs the kernel.
+    ///
+    /// # Safety
+    /// The allocations must be memory of this process that may be read and written until this returns; what else
+    /// reads or writes them meanwhile must expect that.
+    #[allow(unsafe_code)]
+    pub unsafe fn run(&self, launch: &Launch<'_>) -> Outcome {
+        // SAFETY: the caller promises the same of the allocations.
+        let global = unsafe { Global::new(launch.allocations.clone()) };
+        if let Err(fault) = check_shape(self, launch) {
+            return Outcome { counts: vec![Count::default(); self.code.instructions.len()], fault: Some(fault) };
+        }
+        if launch.checked {
+            let checks = Checks::of(self, launch);
+            finish(self, &self.code, launch, &global, checks)
+        } else {
+            finish(self, &self.compact.code, launch, &global, Unwatched)
+        }
+    }
+}
+
+fn check_shape(entry: &Entry, launch: &Launch<'_>) -> Result<(), Fault> {
+    let product = |sizes: [u32; 3]| sizes.iter().map(|size| u64::from(*size)).product::<u64>();
+    let (blocks, threads) = (product(launch.shape.grid), product(launch.shape.block));
+    if blocks == 0 || blocks > u64::from(u32::MAX) || threads == 0 || threads > 1024 {
+        return Err(Fault::Shape(format!("{blocks} blocks of {threads} threads cannot be launched")));
+    }
+    let (given, expected) = (launch.parameters.len() as u64, entry.parameter_bytes());
+    if given != expected {
+        return Err(Fault::Shape(format!("{} has {expected} bytes of parameters, not {given}", entry.name())));
+    }
+    Ok(())
+}
+
+fn finish<W: Watch>(entry: &Entry, code: &Code, launch: &Launch<'_>, global: &Global, watch: W) -> Outcome {
+    let run = Run {
+        entry,
+        code,
+        shape: launch.shape,
+        parameters: launch.parameters,
+        global,
+        turns: Turns::of(launch.order),
+        watch,
+        counts: vec![Count::default(); code.instructions.len()],
+    };
+    let mut grid = Grid { run, launch, first_sleep: None, unlooked: 0 };
+    let fault = grid.all_blocks().err();
+    let Run { watch, counts, .. } = grid.run;
+    let fault = fault.or_else(|| {
+        let findings = watch.findings();
+        (!findings.is_empty()).then_some(Fault::Findings(findings))
+    });
+    Outcome { counts, fault }
+}
+
+struct Block<N> {
+    number: u32,
+    index: [u32; 3],
+    shared: Vec<u8>,
+    warps: Vec<Warp<N>>,
+    /// Why each warp's last turn ended.
+    states: Vec<Status>,
+}
+
+struct Grid<'a, W: Watch> {
+    run: Run<'a, W>,
+    launch: &'a Launch<'a>,
+    /// When a block first slept.
+    first_sleep: Option<Instant>,
+    /// Rounds since somebody looked at the clock.
+    unlooked: u32,
+}
+
+/// What is in shared memory before anything is written: NaNs.
+const UNWRITTEN: u8 = 0xff;
+
+/// The clock is looked at once in so many rounds in which all sleep.
+const ROUNDS_A_LOOK: u32 = 64;
+
+impl<W: Watch> Grid<'_, W> {
+    fn all_blocks(&mut self) -> Result<(), Fault> {
+        let count: u32 = self.launch.shape.grid.iter().product();
+        let most = if self.launch.together { count as usize } else { self.run.turns.side_by_side() };
+        let mut waiting = 0..count;
+        let mut open: Vec<Block<W::Notes>> = Vec::new();
+        loop {
+            while open.len() < most
+                && let Some(number) = waiting.next()
+            {
+                open.push(self.block(number));
+            }
+            if open.is_empty() {
+                return Ok(());
+            }
+            let first = self.run.turns.first_of(open.len());
+            let mut all_sleep = true;
+            for k in 0..open.len() {
+                let at = (first + k) % open.len();
+                all_sleep &= self.turn(&mut open[at])?;
+            }
+            open.retain(|block| block.states.iter().any(|state| *state != Status::Done));
+            if all_sleep {
+                self.look_at_the_clock(&open)?;
+            }
+        }
+    }
+
+    fn block(&mut self, number: u32) -> Block<W::Notes> {
+        let [x, y, z] = self.launch.shape.block;
+        let threads = x * y * z;
+        let warps: Vec<Warp<W::Notes>> = (0..threads.div_ceil(32))
+            .map(|warp| {
+                let all = first_lanes(threads - warp * 32);
+                Warp {
+                    number: warp,
+                    live: all,
+                    all,
+                    registers: Registers::of(self.run.code),
+                    notes: self.run.watch.notes(self.run.code),
+                    ready: vec![Group { at: 0, lanes: all }],
+                    asleep: Vec::new(),
+                    waiting: Vec::new(),
+                }
+            })
+            .collect();
+        let bytes = self.run.entry.shared_bytes + u64::from(self.launch.dynamic_shared);
+        self.run.watch.begin(number);
+        Block {
+            number,
+            index: split(number, self.launch.shape.grid),
+            shared: vec![UNWRITTEN; bytes as usize],
+            states: vec![Status::Ready; warps.len()],
+            warps,
+        }
+    }
+
+    /// Runs the warps of a block until none can go on, or in a random order one turn each. Returns whether the block
+    /// can only sleep.
+    fn turn(&mut self, block: &mut Block<W::Notes>) -> Result<bool, Fault> {
+        loop {
+            let first = self.run.turns.first_of(block.warps.len());
+            let mut moved = false;
+            for k in 0..block.warps.len() {
+                let at = (first + k) % block.warps.len();
+                if matches!(block.states[at], Status::Done | Status::AtBarrier) {
+                    continue;
+                }
+                let Block { number, index, shared, warps, states } = &mut *block;
+                let mut around = Surroundings { block: *number, index: *index, shared };
+                states[at] = dispatch::turn(&mut self.run, &mut around, &mut warps[at])?;
+                moved |= states[at] != Status::Asleep;
+            }
+            let all = |wanted: &[Status]| block.states.iter().all(|state| wanted.contains(state));
+            if all(&[Status::Done]) {
+                return Ok(false);
+            }
+            if all(&[Status::Done, Status::AtBarrier]) {
+                self.pass_barrier(block);
+                moved = true;
+            }
+            if self.run.turns.is_random() || !moved {
+                return Ok(!moved);
+            }
+        }
+    }
+
+    fn pass_barrier(&mut self, block: &mut Block<W::Notes>) {
+        let code: &Code = self.run.code;
+        let mut groups = Vec::new();
+        let some_have_left = block.warps.iter().any(|warp| warp.live != warp.all);
+        for (warp, state) in block.warps.iter_mut().zip(&mut block.states) {
+            if *state == Status::AtBarrier {
+                *state = Status::Ready;
+                groups.extend(warp.pass_barrier().into_iter().map(|waiting| Doing {
+                    instruction: &code.instructions[waiting.at as usize],
+                    block: block.number,
+                    warp: warp.number,
+                    lanes: waiting.lanes,
+                }));
+            }
+        }
+        self.run.watch.barrier(&groups, some_have_left);
+    }
+
+    /// Ends a launch whose threads have slept for too long.
+    fn look_at_the_clock(&mut self, open: &[Block<W::Notes>]) -> Result<(), Fault> {
+        let first = *self.first_sleep.get_or_insert_with(Instant::now);
+        self.unlooked += 1;
+        if self.unlooked < ROUNDS_A_LOOK {
+            return Ok(());
+        }
+        self.unlooked = 0;
+        if first.elapsed() < self.launch.patience {
+            return Ok(());
+        }
+        let milliseconds = self.launch.patience.as_millis() as u64;
+        let waits = open.iter().flat_map(|block| {
+            let number = block.number;
+            let waits = block.warps.iter().flat_map(|warp| self.run.waits(warp));
+            waits.map(move |wait| format!("block {number}: {wait}"))
+        });
+        Err(Fault::Timeout { milliseconds, waits: waits.take(MOST_TOLD).collect() })
+    }
+}
+
+/// Sleeping threads that a message names.
+const MOST_TOLD: usize = 8;

@@ -1,0 +1,57 @@
+//! An interpreter of PTX for tests: it runs the text that a GPU's driver gets, on the host, and checks what it does.
+//!
+//! The software GPU (`octopus-softgpu`) loads it as a library and hands launches to it, so that a program under test runs
+//! the committed PTX itself: its masks, barriers, shared memory and parameters are those of the compiler that made it,
+//! not those of a host's C++.
+//!
+//! | Concept | What it is |
+//! |---|---|
+//! | [`Module`] | a module's text, read; a form that our kernels do not have is a [`PtxError`] with its line |
+//! | [`Entry`] | a kernel of it |
+//! | [`Launch`] | how it is run: blocks, parameters, memory, [`Order`], checks |
+//! | [`Outcome`] | how often each instruction was done, and the [`Fault`] that ended it, if one did |
+//!
+//! # What it is true to
+//!
+//! - Each operation is rounded by itself, as the text says: there is no contraction, since our PTX has no `fma`.
+//! - The lanes of a warp do an instruction together until a branch parts them. In lock-step those behind catch up at
+//!   the next label; in a random order lanes part and meet at any label, and warps and blocks take turns in between.
+//! - A shuffle or a warp's barrier waits for all lanes of its mask; one that asks for a lane that is not there is a
+//!   fault. A block's barrier waits for all threads that have not left.
+//! - Addresses are bounded and aligned: [`Fault::Address`], [`Fault::Alignment`], [`Fault::Beyond`].
+//! - With [`Launch::checked`]: races in shared and global memory, between blocks too; registers and shared memory that
+//!   are read before they are written; barriers and shuffles that lanes come to in different lines.
+//!
+//! It is no measure of time, and memory is in order: a fence that is missing shows as a race, not as a wrong value.
+
+mod abi;
+mod body;
+mod checks;
+mod compute;
+mod dispatch;
+mod error;
+mod fault;
+mod forms;
+mod global;
+mod instruction;
+mod lanes;
+mod launch;
+mod memory;
+mod module;
+mod order;
+mod registers;
+
+mod text;
+mod warp;
+mod watch;
+
+/// The name of the library that cargo makes of this crate, for programs that load it.
+pub const LIBRARY: &str = "liboctopus_ptx.so";
+
+pub use error::PtxError;
+pub use fault::{Fault, Place};
+pub use global::Allocation;
+pub use launch::{Launch, Outcome, Shape};
+pub use module::{Entry, Module, Parameter};
+pub use order::Order;
+pub use warp::Count;

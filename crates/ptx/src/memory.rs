@@ -1,0 +1,311 @@
+//! Loads and stores of a warp.
+//!
+//! Most are of all lanes, and of addresses that follow each other or are the same: those are done at once. All others go
+//! lane by lane.
+
+use crate::global::{Element, Global};
+use crate::instruction::{Access, Instruction, Space};
+use crate::lanes::{ALL, LANES, Registers, Row, each};
+
+/// What loads and stores of a block can reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) global: &'a Global,
+    pub(crate) shared: &'a mut [u8],
+    pub(crate) parameters: &'a [u8],
+}
+
+/// A lane that reaches what is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Missed {
+    pub(crate) lane: usize,
+    pub(crate) address: u64,
+    pub(crate) why: Why,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    Alignment,
+    Bounds,
+}
+
+/// An element as bytes.
+trait Bytes: Element {
+    fn read(bytes: &[u8]) -> Self;
+    fn write(self, bytes: &mut [u8]);
+}
+
+macro_rules! bytes {
+    ($($of:ty),+) => {$(
+        impl Bytes for $of {
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Self {
+                bytes.try_into().map_or(0, Self::from_ne_bytes)
+            }
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_ne_bytes());
+            }
+        }
+    )+};
+}
+bytes!(u8, u32, u64);
+
+/// Returns the address that each lane reaches.
+#[inline(always)]
+pub(crate) fn addresses(registers: &Registers, instruction: &Instruction) -> [u64; LANES] {
+    let mut addresses = registers.doubles[usize::from(instruction.from[0])].all();
+    for lane in 0..LANES {
+        addresses[lane] = addresses[lane].wrapping_add_signed(instruction.offset);
+    }
+    addresses
+}
+
+impl Reach<'_> {
+    /// Does a load for these lanes.
+    #[inline(always)]
+    pub(crate) fn load(
+        &mut self,
+        registers: &Registers,
+        instruction: &Instruction,
+        access: Access,
+        lanes: u32,
+    ) -> Result<(), Missed> {
+        let word = |element: usize| &registers.words[usize::from(instruction.to[element])];
+        let double = |element: usize| &registers.doubles[usize::from(instruction.to[element])];
+        if access.count == 1 && lanes == ALL {
+            let loaded = match (access.width, access.doubles) {
+                (8, _) => self.load_all::<u64>(registers, instruction, access, double(0)),
+                (4, false) => self.load_all::<u32>(registers, instruction, access, word(0)),
+                _ => false,
+            };
+            if loaded {
+                return Ok(());
+            }
+        }
+        let addresses = addresses(registers, instruction);
+        for lane in each(lanes) {
+            let address = aligned(addresses[lane], access, lane)?;
+            for element in 0..usize::from(access.count) {
+                let at = address.wrapping_add((element * usize::from(access.width)) as u64);
+                let missed = Missed { lane, address, why: Why::Bounds };
+                match (access.width, access.doubles) {
+                    (8, _) => double(element).set_lane(lane, self.read(access.space, at).ok_or(missed)?),
+                    (4, true) => {
+                        double(element).set_lane(lane, u64::from(self.read::<u32>(access.space, at).ok_or(missed)?));
+                    }
+                    (4, false) => word(element).set_lane(lane, self.read(access.space, at).ok_or(missed)?),
+                    _ => word(element).set_lane(lane, u32::from(self.read::<u8>(access.space, at).ok_or(missed)?)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does a store for these lanes, in their order.
+    #[inline(always)]
+    pub(crate) fn store(
+        &mut self,
+        registers: &Registers,
+        instruction: &Instruction,
+        access: Access,
+        lanes: u32,
+    ) -> Result<(), Missed> {
+        let word = |element: usize| &registers.words[usize::from(instruction.to[element])];
+        let double = |element: usize| &registers.doubles[usize::from(instruction.to[element])];
+        if access.count == 1 && lanes == ALL && !access.uniform {
+            let stored = match (access.width, access.doubles) {
+                (8, _) => self.store_all::<u64>(registers, instruction, access.space, double(0)),
+                (4, false) => self.store_all::<u32>(registers, instruction, access.space, word(0)),
+                _ => false,
+            };
+            if stored {
+                return Ok(());
+            }
+        }
+        let addresses = addresses(registers, instruction);
+        for lane in each(lanes) {
+            let address = aligned(addresses[lane], access, lane)?;
+            for element in 0..usize::from(access.count) {
+                let at = address.wrapping_add((element * usize::from(access.width)) as u64);
+                let stored = match (access.width, access.doubles) {
+                    (8, _) => self.write(access.space, at, double(element).lane(lane)),
+                    (4, true) => self.write(access.space, at, double(element).lane(lane) as u32),
+                    (4, false) => self.write(access.space, at, word(element).lane(lane)),
+                    _ => self.write(access.space, at, word(element).lane(lane) as u8),
+                };
+                stored.ok_or(Missed { lane, address, why: Why::Bounds })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads for all lanes at once; returns whether it could.
+    #[inline(always)]
+    fn load_all<T: Bytes>(
+        &self,
+        registers: &Registers,
+        instruction: &Instruction,
+        access: Access,
+        to: &Row<T>,
+    ) -> bool {
+        let width = size_of::<T>() as u64;
+        if access.uniform {
+            let address = instruction.offset.cast_unsigned();
+            let value = address.is_multiple_of(width).then(|| self.read::<T>(access.space, address)).flatten();
+            return value.is_some_and(|value| {
+                to.splat(ALL, value);
+                true
+            });
+        }
+        let addresses = addresses(registers, instruction);
+        if !all_aligned(&addresses, width) {
+            return false;
+        }
+        let first = addresses[0];
+        if follow::<T>(&addresses) {
+            let bytes = width * LANES as u64;
+            let values = match access.space {
+                Space::Global => self.global.read::<T, LANES>(first),
+                Space::Shared => row_of(self.shared, first, bytes),
+                Space::Parameter => row_of(self.parameters, first, bytes),
+            };
+            return values.is_some_and(|values| {
+                to.set_all(&values);
+                true
+            });
+        }
+        if all_same(&addresses) {
+            return self.read::<T>(access.space, first).is_some_and(|value| {
+                to.splat(ALL, value);
+                true
+            });
+        }
+        let values = match access.space {
+            Space::Global => self.global.gather::<T>(&addresses),
+            Space::Shared => gathered(self.shared, &addresses),
+            Space::Parameter => None,
+        };
+        values.is_some_and(|values| {
+            to.set_all(&values);
+            true
+        })
+    }
+
+    /// Stores for all lanes at once; returns whether it could.
+    #[inline(always)]
+    fn store_all<T: Bytes>(
+        &mut self,
+        registers: &Registers,
+        instruction: &Instruction,
+        space: Space,
+        from: &Row<T>,
+    ) -> bool {
+        let width = size_of::<T>();
+        let addresses = addresses(registers, instruction);
+        if !all_aligned(&addresses, width as u64) {
+            return false;
+        }
+        let values = from.all();
+        match space {
+            Space::Global if follow::<T>(&addresses) => self.global.write(addresses[0], values),
+            Space::Global => self.global.scatter(&addresses, &values),
+            Space::Shared => {
+                let size = self.shared.len() as u64;
+                let mut all_there = true;
+                for lane in 0..LANES {
+                    all_there &= addresses[lane].saturating_add(width as u64) <= size;
+                }
+                if all_there {
+                    for lane in 0..LANES {
+                        let at = addresses[lane] as usize;
+                        values[lane].write(&mut self.shared[at..at + width]);
+                    }
+                }
+                all_there
+            }
+            Space::Parameter => false,
+        }
+    }
+
+    #[inline(always)]
+    fn read<T: Bytes>(&self, space: Space, address: u64) -> Option<T> {
+        match space {
+            Space::Global => self.global.read::<T, 1>(address).map(|[value]| value),
+            Space::Shared => bytes_at(self.shared, address, size_of::<T>()).map(T::read),
+            Space::Parameter => bytes_at(self.parameters, address, size_of::<T>()).map(T::read),
+        }
+    }
+
+    #[inline(always)]
+    fn write<T: Bytes>(&mut self, space: Space, address: u64, value: T) -> Option<()> {
+        match space {
+            Space::Global => self.global.write(address, [value]).then_some(()),
+            Space::Shared => {
+                let at = usize::try_from(address).ok()?;
+                value.write(self.shared.get_mut(at..at.checked_add(size_of::<T>())?)?);
+                Some(())
+            }
+            Space::Parameter => None,
+        }
+    }
+}
+
+/// Returns the address if it is a multiple of what the lane reaches.
+#[inline(always)]
+fn aligned(address: u64, access: Access, lane: usize) -> Result<u64, Missed> {
+    let fits = address.is_multiple_of(access.bytes());
+    if fits { Ok(address) } else { Err(Missed { lane, address, why: Why::Alignment }) }
+}
+
+#[inline(always)]
+fn all_aligned(addresses: &[u64; LANES], width: u64) -> bool {
+    let mut bits = 0;
+    for lane in 0..LANES {
+        bits |= addresses[lane];
+    }
+    bits & (width - 1) == 0
+}
+
+#[inline(always)]
+fn all_same(addresses: &[u64; LANES]) -> bool {
+    let mut differences = 0;
+    for lane in 0..LANES {
+        differences |= addresses[lane] ^ addresses[0];
+    }
+    differences == 0
+}
+
+/// Whether elements of all lanes lie one after the other.
+#[inline(always)]
+fn follow<T>(addresses: &[u64; LANES]) -> bool {
+    let mut all = true;
+    for lane in 0..LANES {
+        all &= addresses[lane] == addresses[0].wrapping_add((lane * size_of::<T>()) as u64);
+    }
+    all
+}
+
+#[inline(always)]
+fn bytes_at(memory: &[u8], address: u64, bytes: usize) -> Option<&[u8]> {
+    let at = usize::try_from(address).ok()?;
+    memory.get(at..at.checked_add(bytes)?)
+}
+
+#[inline(always)]
+fn row_of<T: Bytes>(memory: &[u8], address: u64, bytes: u64) -> Option<[T; LANES]> {
+    let row = bytes_at(memory, address, bytes as usize)?;
+    let mut values = [T::default(); LANES];
+    for (value, bytes) in values.iter_mut().zip(row.chunks_exact(size_of::<T>())) {
+        *value = T::read(bytes);
+    }
+    Some(values)
+}
+
+#[inline(always)]
+fn gathered<T: Bytes>(memory: &[u8], addresses: &[u64; LANES]) -> Option<[T; LANES]> {
+    let mut values = [T::default(); LANES];
+    for (value, address) in values.iter_mut().zip(addresses) {
+        *value = T::read(bytes_at(memory, *address, size_of::<T>())?);
+    }
+    Some(values)
+}
