@@ -4,7 +4,7 @@
 
 use crate::aligned::aligned;
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has};
-use crate::{mutants, outside, ptx, rehearse, target, test, tidy, validate};
+use crate::{interpret, mutants, outside, ptx, rehearse, target, test, tidy, validate};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::Instant;
 /// One step: its name and what it does.
 type Step = (&'static str, fn(&Path) -> Result<TaskOutcome>);
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("format", format),
     ("clippy", clippy),
     ("test", |root| test::run(root, &test::TestOptions::default())),
@@ -26,6 +26,7 @@ const STEPS: [Step; 12] = [
     ("validate", quick_validation),
     // With the binary that the tests have built, as `validate`.
     ("rehearse", rehearse::run),
+    ("interpret", |root| interpret::run(root, false)),
     // Last: it leaves a program with faults, all of them off, where that of the tests was.
     ("mutants of the change", mutants_of_change),
 ];

@@ -5,7 +5,8 @@
 
 use crate::aligned::aligned;
 use crate::run::{self, TaskOutcome};
-use anyhow::{Context, Result, bail};
+use crate::target;
+use anyhow::{Context, Result};
 use octopus_softgpu::{Lanes, Settings, SoftwareGpu};
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,6 +21,9 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 /// The random order of CI.
 const SEED: u64 = 1;
 
+/// The recorded runs.
+const EXPECTED: &str = "kernels/expected-runs.json";
+
 /// What is run of the program, and how the interpreter runs it.
 struct Case {
     name: String,
@@ -27,31 +31,11 @@ struct Case {
     settings: Settings,
 }
 
-/// Runs the small cases, or with `--whole` all.
+/// Runs the small cases, or the `whole` of them, with the binary that the tests have built.
 ///
 /// # Errors
-/// When there are other arguments, or the program or the software GPU cannot be built or started.
-pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<TaskOutcome> {
-    match arguments {
-        [] => {}
-        [one] if one == "--whole" => {}
-        _ => bail!("`cargo xtask interpret` knows --whole only, not `{}`", arguments.join(" ")),
-    }
-    if !run::build_tested(root)? {
-        return Ok(TaskOutcome::Failed(3));
-    }
-    step(root, !arguments.is_empty())
-}
-
-/// The step of CI: the small cases, with the program that the tests have built.
-///
-/// # Errors
-/// When it or the software GPU cannot be started.
-pub(crate) fn small(root: &Path) -> Result<TaskOutcome> {
-    step(root, false)
-}
-
-fn step(root: &Path, whole: bool) -> Result<TaskOutcome> {
+/// When it or the software GPU cannot be started, or the software GPU cannot be built.
+pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
     run::timed("interpret", || {
         let gpu = match SoftwareGpu::build().and_then(|gpu| gpu.with_sampler(Lanes::Ptx, &[""; 0])) {
             Err(unavailable) if unavailable.is_absence() => {
@@ -60,10 +44,10 @@ fn step(root: &Path, whole: bool) -> Result<TaskOutcome> {
             }
             gpu => gpu?,
         };
-        let scratch = tempfile::tempdir().context("cannot make a folder")?;
-        let mut cases = cases(root, scratch.path(), false);
+        let scratch = target(root).join("interpreted");
+        let mut cases = small_cases(root);
         if whole {
-            cases.extend(self::cases(root, scratch.path(), true));
+            cases.extend(large_cases(root, &scratch));
         }
         let failed = AtomicUsize::new(0);
         let lines = Mutex::new(Vec::new());
@@ -92,43 +76,55 @@ fn step(root: &Path, whole: bool) -> Result<TaskOutcome> {
         let lines = lines.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         eprintln!("{}", aligned(2, lines));
         let failed = failed.into_inner();
-        eprintln!("xtask: {} of {} cases give the CPU's bits, and nothing was found", cases.len() - failed, cases.len());
+        eprintln!(
+            "xtask: {} of {} cases give the CPU's bits, and nothing was found",
+            cases.len() - failed,
+            cases.len()
+        );
         Ok(if failed == 0 { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
     })
 }
 
-/// The cases, those that take longest first. `long` are those of `--whole` alone.
-fn cases(root: &Path, scratch: &Path, long: bool) -> Vec<Case> {
-    let expected = root.join("kernels/expected-runs.json");
-    let small = || words(&["device", "exact", "--runs", "--small", "--expected"]).with(&expected);
-    let arrays = || words(&["device", "exact"]);
-    let checked = || Settings::new().checked();
+/// Those of CI; what takes longest comes first.
+fn small_cases(root: &Path) -> Vec<Case> {
+    let order = || Settings::new().order(SEED);
+    vec![
+        case("small runs, checked", small_runs(root), Settings::new().checked()),
+        case(&format!("small runs, order {SEED}"), small_runs(root), order()),
+        case("small runs, in lock-step", small_runs(root), Settings::new()),
+        case("arrays, checked", words(&["device", "exact"]), Settings::new().checked()),
+        case(&format!("arrays, order {SEED}"), words(&["device", "exact"]), order()),
+        case("arrays, in lock-step", words(&["device", "exact"]), Settings::new()),
+    ]
+}
+
+/// Those of `--whole` alone.
+fn large_cases(root: &Path, scratch: &Path) -> Vec<Case> {
     let sample = |name: &str, more: &[&str]| {
-        let fixed = ["sample", "hierarchical-normal", "--device", "cuda", "--quiet", "--out"];
-        words(&fixed).with(&scratch.join(name)).and(more)
+        let fixed = ["sample", "hierarchical-normal", "--device", "cuda", "--quiet", "--force", "--out"];
+        let sample = words(&fixed).with(&scratch.join(name)).and(more);
+        case(&format!("{name}, checked"), sample, Settings::new().checked())
     };
-    let case = |name: &str, words: Words, settings: Settings| Case { name: name.to_owned(), words: words.0, settings };
-    if !long {
-        return vec![
-            case("small runs, checked", small(), checked()),
-            case(&format!("small runs, order {SEED}"), small(), Settings::new().order(SEED)),
-            case("small runs, in lock-step", small(), Settings::new()),
-            case("arrays, checked", arrays(), checked()),
-            case(&format!("arrays, order {SEED}"), arrays(), Settings::new().order(SEED)),
-            case("arrays, in lock-step", arrays(), Settings::new()),
-        ];
-    }
-    let all = words(&["device", "exact", "--runs", "--expected"]).with(&expected);
+    let all = words(&["device", "exact", "--runs", "--expected"]).with(&root.join(EXPECTED));
     let mut cases = vec![
         case("all runs, in lock-step", all, Settings::new()),
-        case("a PRD run, checked", sample("prd", &["--draws", "500", "--tune", "250"]), checked()),
-        case("many short chains, checked", sample("short", &["--strategy", "many-short", "--chains", "64"]), checked()),
-        case("verify, checked", words(&["verify"]), checked()),
+        sample("a PRD run", &["--draws", "500", "--tune", "500"]),
+        sample("many short chains", &["--strategy", "many-short", "--chains", "64", "--draws", "20"]),
+        case("verify, checked", words(&["verify"]), Settings::new().checked()),
     ];
+    let orders = SEEDS.skip(1);
     cases.extend(
-        SEEDS.skip(1).map(|seed| case(&format!("small runs, order {seed}"), small(), Settings::new().order(seed))),
+        orders.map(|seed| case(&format!("small runs, order {seed}"), small_runs(root), Settings::new().order(seed))),
     );
     cases
+}
+
+fn case(name: &str, words: Words, settings: Settings) -> Case {
+    Case { name: name.to_owned(), words: words.0, settings }
+}
+
+fn small_runs(root: &Path) -> Words {
+    words(&["device", "exact", "--runs", "--small", "--expected"]).with(&root.join(EXPECTED))
 }
 
 /// Words of a command.

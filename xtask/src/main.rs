@@ -9,6 +9,7 @@ mod bundle;
 mod chromium;
 mod ci;
 mod ffi;
+mod interpret;
 mod mutants;
 mod nightly;
 mod outside;
@@ -45,6 +46,8 @@ tasks:
   bundle [DIR]                     a folder that proves Octopus on a machine with a GPU, without cargo and network
   record                           what kernels and runs must give, anew, on the software GPU; commit kernels/expected*
   rehearse                         that bundle on the software GPU, with the release binary that is there
+  interpret [--whole]              the committed PTX by the interpreter: small runs and arrays, with the binary that the
+                                   tests have built; --whole: all recorded runs, longer ones, more orders
   accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
   seeds [N] [--data NAME,...]      data sets of benchmarks/seeds under N seeds (1000), those that RESULTS.md lacks
   outside                          a crate of another workspace depends on ours, builds and runs
@@ -100,6 +103,9 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
         ("outside", []) => outside::run(&root),
         ("record", []) => record::run(&root),
         ("rehearse", []) => rehearse::run(&root),
+        ("interpret", []) => interpret::run(&root, false),
+        ("interpret", [one]) if one == "--whole" => interpret::run(&root, true),
+        ("interpret", _) => Ok(misuse("interpret takes --whole or nothing")),
         ("seeds", _) => match seeds::SeedsOptions::parse(arguments) {
             Ok(options) => seeds::run(&root, &options),
             Err(message) => Ok(misuse(&message)),

@@ -1,12 +1,12 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
-//! It runs the tests that are ignored although they judge something, the benchmarks, whose times are held against those of
+//! It runs the tests that are ignored although they judge something, the whole of `interpret`, the benchmarks, whose times are held against those of
 //! the last good night, and then the deliberate faults: ours, and those of cargo-mutants where it is installed. That each
 //! ignored test is known here is checked by `cargo xtask tidy`.
 
 use crate::bench::{self, BenchOptions};
-use crate::mutants;
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, check_failed};
+use crate::{interpret, mutants};
 use anyhow::Result;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const TIMES: &str = "nightly-times.json";
 /// The tests that are ignored because they take minutes.
 pub(crate) const LONG: [&str; 2] = ["every_seed", "many_chains_of_many_groups"];
 
-/// Runs the long tests and the benchmarks, then puts in every deliberate fault.
+/// Runs the long tests, the PTX and the benchmarks, then puts in every deliberate fault.
 ///
 /// # Errors
 /// When cargo cannot be started, or the faults cannot be put in.
@@ -34,6 +34,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     let times = BenchOptions::nightly(crate::target(root).join(TIMES));
     let outcomes = [
         run::step("long tests", &mut tests, check_failed)?,
+        interpret::run(root, true)?,
         bench::run(root, &times)?,
         mutants::run(root, &[])?,
         generated()?,
