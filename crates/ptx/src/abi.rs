@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::ptr::with_exposed_provenance_mut;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -126,19 +127,25 @@ unsafe fn run(
         unsafe { (*parameters.add(number)).copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
     }
     // SAFETY: the caller gives so many pairs.
-    let allocations = unsafe { std::slice::from_raw_parts(launch.allocations, 2 * launch.allocation_count) };
+    let pairs = unsafe { std::slice::from_raw_parts(launch.allocations, 2 * launch.allocation_count) };
+    let allocations = pairs.chunks(2).map(|pair| {
+        let first = with_exposed_provenance_mut::<u8>(pair[0] as usize);
+        // SAFETY: the caller promises that each is memory of this process that may be read and written.
+        let memory = unsafe { std::slice::from_raw_parts_mut(first, pair[1] as usize) };
+        Allocation { address: pair[0], memory }
+    });
     let what = Launch {
         shape: Shape { grid: launch.grid, block: launch.block },
         parameters: &bytes,
         dynamic_shared: launch.dynamic_shared,
         together: launch.together != 0,
-        allocations: allocations.chunks(2).map(|pair| Allocation { address: pair[0], bytes: pair[1] }).collect(),
+        allocations: allocations.collect(),
         order: if launch.order == 0 { Order::LockStep } else { Order::Random(launch.order) },
         checked: launch.checked != 0,
         patience: Duration::from_millis(u64::from(launch.patience_ms)),
+        most_joins: u64::MAX,
     };
-    // SAFETY: the caller promises that these allocations may be read and written.
-    let outcome = unsafe { entry.run(&what) };
+    let outcome = entry.run(what);
     if !launch.counts.is_null() {
         // SAFETY: the caller gives a string of C.
         let folder = unsafe { CStr::from_ptr(launch.counts) }.to_string_lossy();

@@ -7,7 +7,7 @@ use crate::watch::Watch;
 
 /// Runs a warp: see [`Run::turn`].
 pub(crate) fn turn<W: Watch>(
-    run: &mut Run<'_, W>,
+    run: &mut Run<'_, '_, W>,
     around: &mut Surroundings<'_>,
     warp: &mut Warp<W::Notes>,
 ) -> Result<Status, Fault> {
@@ -32,7 +32,7 @@ pub(crate) fn turn<W: Watch>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt,bmi1,bmi2")]
 fn with_avx512<W: Watch>(
-    run: &mut Run<'_, W>,
+    run: &mut Run<'_, '_, W>,
     around: &mut Surroundings<'_>,
     warp: &mut Warp<W::Notes>,
 ) -> Result<Status, Fault> {
@@ -42,7 +42,7 @@ fn with_avx512<W: Watch>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 fn with_avx2<W: Watch>(
-    run: &mut Run<'_, W>,
+    run: &mut Run<'_, '_, W>,
     around: &mut Surroundings<'_>,
     warp: &mut Warp<W::Notes>,
 ) -> Result<Status, Fault> {

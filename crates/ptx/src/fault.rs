@@ -85,6 +85,12 @@ pub enum Fault {
         /// Where the first of them sleep.
         waits: Vec<String>,
     },
+    /// The kernel goes on for longer than it may.
+    #[error("{place}: the kernel does not end")]
+    Endless {
+        /// Where it is.
+        place: Place,
+    },
     /// The shape of the launch does not fit the kernel.
     #[error("{0}")]
     Shape(String),
@@ -99,7 +105,7 @@ impl Fault {
         match self {
             Self::Address { .. } => 700,
             Self::Alignment { .. } => 716,
-            Self::Timeout { .. } => 702,
+            Self::Timeout { .. } | Self::Endless { .. } => 702,
             Self::Beyond { .. } | Self::Meeting { .. } | Self::Deadlock { .. } | Self::Findings(_) => 719,
             Self::Shape(_) => 1,
         }

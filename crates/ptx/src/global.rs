@@ -1,116 +1,116 @@
-//! Global memory: that of the program, reached by address, within the allocations that it names.
-#![allow(unsafe_code)]
+//! Global memory: allocations of the program, reached by address.
 
 use crate::lanes::LANES;
 use std::cell::Cell;
-use std::ptr::with_exposed_provenance_mut;
 
-/// Memory that kernels may reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allocation {
-    /// The first byte.
+/// Memory that a kernel may reach.
+#[derive(Debug)]
+pub struct Allocation<'a> {
+    /// The address of its first byte, as kernels know it.
     pub address: u64,
-    /// The number of bytes.
-    pub bytes: u64,
+    /// Its bytes.
+    pub memory: &'a mut [u8],
 }
 
 /// The allocations of a launch.
 #[derive(Debug)]
-pub(crate) struct Global {
+pub(crate) struct Global<'a> {
     /// In the order of their addresses.
-    allocations: Vec<Allocation>,
+    allocations: Vec<Allocation<'a>>,
     /// The one that was reached last.
-    last: Cell<Allocation>,
+    last: Cell<usize>,
 }
 
 /// A number that memory holds.
-pub(crate) trait Element: Copy + Default {}
-impl Element for u8 {}
-impl Element for u32 {}
-impl Element for u64 {}
+pub(crate) trait Element: Copy + Default {
+    /// Returns the number of these bytes.
+    fn read(bytes: &[u8]) -> Self;
+    /// Writes the number to these bytes.
+    fn write(self, bytes: &mut [u8]);
+}
 
-impl Global {
+macro_rules! element {
+    ($($of:ty),+) => {$(
+        impl Element for $of {
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Self {
+                bytes.try_into().map_or(0, Self::from_ne_bytes)
+            }
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_ne_bytes());
+            }
+        }
+    )+};
+}
+element!(u8, u32, u64);
+
+impl<'a> Global<'a> {
     /// Takes the allocations, in any order.
-    ///
-    /// # Safety
-    /// Each must be memory of this process that may be read and written for as long as this value lives. What else
-    /// reads or writes it meanwhile must expect that.
-    pub(crate) unsafe fn new(mut allocations: Vec<Allocation>) -> Self {
+    pub(crate) fn new(mut allocations: Vec<Allocation<'a>>) -> Self {
         allocations.sort_unstable_by_key(|allocation| allocation.address);
-        Self { allocations, last: Cell::new(Allocation { address: 0, bytes: 0 }) }
+        Self { allocations, last: Cell::new(0) }
     }
 
-    /// Whether all bytes from `low` to before `end` are of one allocation.
+    /// Returns the bytes of one allocation from `low` on that go to before `end`.
     #[inline(always)]
-    pub(crate) fn holds(&self, low: u64, end: u64) -> bool {
+    pub(crate) fn bytes(&self, low: u64, end: u64) -> Option<&[u8]> {
+        let (number, at) = self.find(low, end)?;
+        self.allocations[number].memory.get(at..at + (end - low) as usize)
+    }
+
+    #[inline(always)]
+    pub(crate) fn bytes_mut(&mut self, low: u64, end: u64) -> Option<&mut [u8]> {
+        let (number, at) = self.find(low, end)?;
+        self.allocations[number].memory.get_mut(at..at + (end - low) as usize)
+    }
+
+    /// Returns the number of the allocation that has all bytes from `low` to before `end`, and where they begin.
+    #[inline(always)]
+    fn find(&self, low: u64, end: u64) -> Option<(usize, usize)> {
         let last = self.last.get();
-        // Additions below do not overflow where an allocation exists.
-        (low >= last.address && end <= last.address.wrapping_add(last.bytes) && low < end) || self.look_up(low, end)
+        self.within(last, low, end).map(|at| (last, at)).or_else(|| self.look_up(low, end))
     }
 
-    fn look_up(&self, low: u64, end: u64) -> bool {
+    #[inline(always)]
+    fn within(&self, number: usize, low: u64, end: u64) -> Option<usize> {
+        let allocation = self.allocations.get(number)?;
+        let at = low.wrapping_sub(allocation.address);
+        let size = allocation.memory.len() as u64;
+        (low < end && at < size && end - low <= size - at).then_some(at as usize)
+    }
+
+    fn look_up(&self, low: u64, end: u64) -> Option<(usize, usize)> {
         let after = self.allocations.partition_point(|allocation| allocation.address <= low);
-        let Some(found) = after.checked_sub(1).map(|at| self.allocations[at]) else { return false };
-        let holds = low < end && end <= found.address.saturating_add(found.bytes);
-        if holds {
-            self.last.set(found);
-        }
-        holds
-    }
-
-    /// Reads `N` elements that lie one after the other; nothing when they are in no allocation.
-    #[inline(always)]
-    pub(crate) fn read<T: Element, const N: usize>(&self, address: u64) -> Option<[T; N]> {
-        let bytes = size_of::<[T; N]>() as u64;
-        self.holds(address, address.wrapping_add(bytes)).then(|| {
-            let pointer = with_exposed_provenance_mut::<[T; N]>(address as usize);
-            // SAFETY: all bytes are of one allocation, which may be read as `new` demands; elements have no invalid bits.
-            unsafe { pointer.read_unaligned() }
-        })
-    }
-
-    /// Writes `N` elements one after the other; returns whether they are in an allocation.
-    #[inline(always)]
-    pub(crate) fn write<T: Element, const N: usize>(&self, address: u64, values: [T; N]) -> bool {
-        let bytes = size_of::<[T; N]>() as u64;
-        let holds = self.holds(address, address.wrapping_add(bytes));
-        if holds {
-            let pointer = with_exposed_provenance_mut::<[T; N]>(address as usize);
-            // SAFETY: all bytes are of one allocation, which may be written as `new` demands.
-            unsafe { pointer.write_unaligned(values) }
-        }
-        holds
+        let number = after.checked_sub(1)?;
+        let at = self.within(number, low, end)?;
+        self.last.set(number);
+        Some((number, at))
     }
 
     /// Reads an element at each address; nothing when they are not all in one allocation.
     #[inline(always)]
     pub(crate) fn gather<T: Element>(&self, addresses: &[u64; LANES]) -> Option<[T; LANES]> {
         let (low, high) = bounds(addresses);
-        self.holds(low, high.wrapping_add(size_of::<T>() as u64)).then(|| {
-            let mut values = [T::default(); LANES];
-            for lane in 0..LANES {
-                let pointer = with_exposed_provenance_mut::<T>(addresses[lane] as usize);
-                // SAFETY: the address is between the lowest and the highest, and all bytes from the one to the other's
-                // end are of one allocation, which may be read as `new` demands.
-                values[lane] = unsafe { pointer.read_unaligned() };
-            }
-            values
-        })
+        let bytes = self.bytes(low, high.checked_add(size_of::<T>() as u64)?)?;
+        let mut values = [T::default(); LANES];
+        for lane in 0..LANES {
+            let at = (addresses[lane] - low) as usize;
+            values[lane] = T::read(&bytes[at..at + size_of::<T>()]);
+        }
+        Some(values)
     }
 
-    /// Writes an element at each address, in the order of the lanes; returns whether they are all in one allocation.
+    /// Writes an element at each address, in the order of the lanes; nothing when they are not all in one allocation.
     #[inline(always)]
-    pub(crate) fn scatter<T: Element>(&self, addresses: &[u64; LANES], values: &[T; LANES]) -> bool {
+    pub(crate) fn scatter<T: Element>(&mut self, addresses: &[u64; LANES], values: &[T; LANES]) -> Option<()> {
         let (low, high) = bounds(addresses);
-        let holds = self.holds(low, high.wrapping_add(size_of::<T>() as u64));
-        if holds {
-            for lane in 0..LANES {
-                let pointer = with_exposed_provenance_mut::<T>(addresses[lane] as usize);
-                // SAFETY: as in `gather`, and it may be written.
-                unsafe { pointer.write_unaligned(values[lane]) }
-            }
+        let bytes = self.bytes_mut(low, high.checked_add(size_of::<T>() as u64)?)?;
+        for lane in 0..LANES {
+            let at = (addresses[lane] - low) as usize;
+            values[lane].write(&mut bytes[at..at + size_of::<T>()]);
         }
-        holds
+        Some(())
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Shape {
 }
 
 /// How a kernel is launched.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Launch<'a> {
     /// Blocks and threads.
     pub shape: Shape,
@@ -32,7 +32,7 @@ pub struct Launch<'a> {
     /// All blocks run side by side, since they wait for each other.
     pub together: bool,
     /// The global memory that the kernel may reach.
-    pub allocations: Vec<Allocation>,
+    pub allocations: Vec<Allocation<'a>>,
     /// The order of lanes, warps and blocks.
     pub order: Order,
     /// Whether to look for races, for registers and shared memory that are read before they are written, and for
@@ -40,6 +40,9 @@ pub struct Launch<'a> {
     pub checked: bool,
     /// How long threads may sleep (`nanosleep`) in the launch after the first did.
     pub patience: Duration,
+    /// How often groups of lanes may come to places where they may meet others, which they do in each round of a loop:
+    /// a kernel that wants more is taken to be endless.
+    pub most_joins: u64,
 }
 
 /// What a launch was.
@@ -52,23 +55,15 @@ pub struct Outcome {
 }
 
 impl Entry {
-    /// Runs the kernel.
-    ///
-    /// # Safety
-    /// The allocations must be memory of this process that may be read and written until this returns; what else
-    /// reads or writes them meanwhile must expect that.
-    #[allow(unsafe_code)]
-    pub unsafe fn run(&self, launch: &Launch<'_>) -> Outcome {
-        // SAFETY: the caller promises the same of the allocations.
-        let global = unsafe { Global::new(launch.allocations.clone()) };
-        if let Err(fault) = check_shape(self, launch) {
+    /// Runs the kernel; what it leaves in memory is in the launch's allocations.
+    pub fn run(&self, launch: Launch<'_>) -> Outcome {
+        if let Err(fault) = check_shape(self, &launch) {
             return Outcome { counts: vec![Count::default(); self.code.instructions.len()], fault: Some(fault) };
         }
-        if launch.checked {
-            let checks = Checks::of(self, launch);
-            finish(self, &self.code, launch, &global, checks)
-        } else {
-            finish(self, &self.compact.code, launch, &global, Unwatched)
+        let checks = launch.checked.then(|| Checks::of(self, launch.shape));
+        match checks {
+            Some(checks) => finish(self, &self.code, launch, checks),
+            None => finish(self, &self.compact.code, launch, Unwatched),
         }
     }
 }
@@ -86,18 +81,21 @@ fn check_shape(entry: &Entry, launch: &Launch<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-fn finish<W: Watch>(entry: &Entry, code: &Code, launch: &Launch<'_>, global: &Global, watch: W) -> Outcome {
+fn finish<W: Watch>(entry: &Entry, code: &Code, launch: Launch<'_>, watch: W) -> Outcome {
+    let Launch { shape, parameters, dynamic_shared, together, allocations, order, patience, most_joins, .. } = launch;
+    let mut global = Global::new(allocations);
     let run = Run {
         entry,
         code,
-        shape: launch.shape,
-        parameters: launch.parameters,
-        global,
-        turns: Turns::of(launch.order),
+        shape,
+        parameters,
+        global: &mut global,
+        turns: Turns::of(order),
         watch,
+        left: most_joins,
         counts: vec![Count::default(); code.instructions.len()],
     };
-    let mut grid = Grid { run, launch, first_sleep: None, unlooked: 0 };
+    let mut grid = Grid { run, dynamic_shared, together, patience, first_sleep: None, unlooked: 0 };
     let fault = grid.all_blocks().err();
     let Run { watch, counts, .. } = grid.run;
     let fault = fault.or_else(|| {
@@ -116,9 +114,11 @@ struct Block<N> {
     states: Vec<Status>,
 }
 
-struct Grid<'a, W: Watch> {
-    run: Run<'a, W>,
-    launch: &'a Launch<'a>,
+struct Grid<'a, 'm, W: Watch> {
+    run: Run<'a, 'm, W>,
+    dynamic_shared: u32,
+    together: bool,
+    patience: Duration,
     /// When a block first slept.
     first_sleep: Option<Instant>,
     /// Rounds since somebody looked at the clock.
@@ -131,10 +131,10 @@ const UNWRITTEN: u8 = 0xff;
 /// The clock is looked at once in so many rounds in which all sleep.
 const ROUNDS_A_LOOK: u32 = 64;
 
-impl<W: Watch> Grid<'_, W> {
+impl<W: Watch> Grid<'_, '_, W> {
     fn all_blocks(&mut self) -> Result<(), Fault> {
-        let count: u32 = self.launch.shape.grid.iter().product();
-        let most = if self.launch.together { count as usize } else { self.run.turns.side_by_side() };
+        let count: u32 = self.run.shape.grid.iter().product();
+        let most = if self.together { count as usize } else { self.run.turns.side_by_side() };
         let mut waiting = 0..count;
         let mut open: Vec<Block<W::Notes>> = Vec::new();
         loop {
@@ -160,7 +160,7 @@ impl<W: Watch> Grid<'_, W> {
     }
 
     fn block(&mut self, number: u32) -> Block<W::Notes> {
-        let [x, y, z] = self.launch.shape.block;
+        let [x, y, z] = self.run.shape.block;
         let threads = x * y * z;
         let warps: Vec<Warp<W::Notes>> = (0..threads.div_ceil(32))
             .map(|warp| {
@@ -177,11 +177,11 @@ impl<W: Watch> Grid<'_, W> {
                 }
             })
             .collect();
-        let bytes = self.run.entry.shared_bytes + u64::from(self.launch.dynamic_shared);
+        let bytes = self.run.entry.shared_bytes + u64::from(self.dynamic_shared);
         self.run.watch.begin(number);
         Block {
             number,
-            index: split(number, self.launch.shape.grid),
+            index: split(number, self.run.shape.grid),
             shared: vec![UNWRITTEN; bytes as usize],
             states: vec![Status::Ready; warps.len()],
             warps,
@@ -244,10 +244,10 @@ impl<W: Watch> Grid<'_, W> {
             return Ok(());
         }
         self.unlooked = 0;
-        if first.elapsed() < self.launch.patience {
+        if first.elapsed() < self.patience {
             return Ok(());
         }
-        let milliseconds = self.launch.patience.as_millis() as u64;
+        let milliseconds = self.patience.as_millis() as u64;
         let waits = open.iter().flat_map(|block| {
             let number = block.number;
             let waits = block.warps.iter().flat_map(|warp| self.run.waits(warp));

@@ -8,8 +8,8 @@ use crate::instruction::{Access, Instruction, Space};
 use crate::lanes::{ALL, LANES, Registers, Row, each};
 
 /// What loads and stores of a block can reach.
-pub(crate) struct Reach<'a> {
-    pub(crate) global: &'a Global,
+pub(crate) struct Reach<'a, 'm> {
+    pub(crate) global: &'a mut Global<'m>,
     pub(crate) shared: &'a mut [u8],
     pub(crate) parameters: &'a [u8],
 }
@@ -28,28 +28,6 @@ pub(crate) enum Why {
     Bounds,
 }
 
-/// An element as bytes.
-trait Bytes: Element {
-    fn read(bytes: &[u8]) -> Self;
-    fn write(self, bytes: &mut [u8]);
-}
-
-macro_rules! bytes {
-    ($($of:ty),+) => {$(
-        impl Bytes for $of {
-            #[inline(always)]
-            fn read(bytes: &[u8]) -> Self {
-                bytes.try_into().map_or(0, Self::from_ne_bytes)
-            }
-            #[inline(always)]
-            fn write(self, bytes: &mut [u8]) {
-                bytes.copy_from_slice(&self.to_ne_bytes());
-            }
-        }
-    )+};
-}
-bytes!(u8, u32, u64);
-
 /// Returns the address that each lane reaches.
 #[inline(always)]
 pub(crate) fn addresses(registers: &Registers, instruction: &Instruction) -> [u64; LANES] {
@@ -60,7 +38,7 @@ pub(crate) fn addresses(registers: &Registers, instruction: &Instruction) -> [u6
     addresses
 }
 
-impl Reach<'_> {
+impl Reach<'_, '_> {
     /// Does a load for these lanes.
     #[inline(always)]
     pub(crate) fn load(
@@ -141,7 +119,7 @@ impl Reach<'_> {
 
     /// Loads for all lanes at once; returns whether it could.
     #[inline(always)]
-    fn load_all<T: Bytes>(
+    fn load_all<T: Element>(
         &self,
         registers: &Registers,
         instruction: &Instruction,
@@ -165,7 +143,10 @@ impl Reach<'_> {
         if follow::<T>(&addresses) {
             let bytes = width * LANES as u64;
             let values = match access.space {
-                Space::Global => self.global.read::<T, LANES>(first),
+                Space::Global => {
+                    let bytes = first.checked_add(bytes).and_then(|end| self.global.bytes(first, end));
+                    bytes.map(elements)
+                }
                 Space::Shared => row_of(self.shared, first, bytes),
                 Space::Parameter => row_of(self.parameters, first, bytes),
             };
@@ -193,7 +174,7 @@ impl Reach<'_> {
 
     /// Stores for all lanes at once; returns whether it could.
     #[inline(always)]
-    fn store_all<T: Bytes>(
+    fn store_all<T: Element>(
         &mut self,
         registers: &Registers,
         instruction: &Instruction,
@@ -207,8 +188,15 @@ impl Reach<'_> {
         }
         let values = from.all();
         match space {
-            Space::Global if follow::<T>(&addresses) => self.global.write(addresses[0], values),
-            Space::Global => self.global.scatter(&addresses, &values),
+            Space::Global if follow::<T>(&addresses) => {
+                let end = addresses[0].checked_add((width * LANES) as u64);
+                let Some(bytes) = end.and_then(|end| self.global.bytes_mut(addresses[0], end)) else { return false };
+                for lane in 0..LANES {
+                    values[lane].write(&mut bytes[lane * width..][..width]);
+                }
+                true
+            }
+            Space::Global => self.global.scatter(&addresses, &values).is_some(),
             Space::Shared => {
                 let size = self.shared.len() as u64;
                 let mut all_there = true;
@@ -228,18 +216,25 @@ impl Reach<'_> {
     }
 
     #[inline(always)]
-    fn read<T: Bytes>(&self, space: Space, address: u64) -> Option<T> {
+    fn read<T: Element>(&self, space: Space, address: u64) -> Option<T> {
         match space {
-            Space::Global => self.global.read::<T, 1>(address).map(|[value]| value),
+            Space::Global => {
+                let end = address.checked_add(size_of::<T>() as u64)?;
+                self.global.bytes(address, end).map(T::read)
+            }
             Space::Shared => bytes_at(self.shared, address, size_of::<T>()).map(T::read),
             Space::Parameter => bytes_at(self.parameters, address, size_of::<T>()).map(T::read),
         }
     }
 
     #[inline(always)]
-    fn write<T: Bytes>(&mut self, space: Space, address: u64, value: T) -> Option<()> {
+    fn write<T: Element>(&mut self, space: Space, address: u64, value: T) -> Option<()> {
         match space {
-            Space::Global => self.global.write(address, [value]).then_some(()),
+            Space::Global => {
+                let end = address.checked_add(size_of::<T>() as u64)?;
+                value.write(self.global.bytes_mut(address, end)?);
+                Some(())
+            }
             Space::Shared => {
                 let at = usize::try_from(address).ok()?;
                 value.write(self.shared.get_mut(at..at.checked_add(size_of::<T>())?)?);
@@ -292,17 +287,22 @@ fn bytes_at(memory: &[u8], address: u64, bytes: usize) -> Option<&[u8]> {
 }
 
 #[inline(always)]
-fn row_of<T: Bytes>(memory: &[u8], address: u64, bytes: u64) -> Option<[T; LANES]> {
-    let row = bytes_at(memory, address, bytes as usize)?;
+fn row_of<T: Element>(memory: &[u8], address: u64, bytes: u64) -> Option<[T; LANES]> {
+    bytes_at(memory, address, bytes as usize).map(elements)
+}
+
+/// Returns the elements that these bytes are.
+#[inline(always)]
+fn elements<T: Element>(bytes: &[u8]) -> [T; LANES] {
     let mut values = [T::default(); LANES];
-    for (value, bytes) in values.iter_mut().zip(row.chunks_exact(size_of::<T>())) {
+    for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
         *value = T::read(bytes);
     }
-    Some(values)
+    values
 }
 
 #[inline(always)]
-fn gathered<T: Bytes>(memory: &[u8], addresses: &[u64; LANES]) -> Option<[T; LANES]> {
+fn gathered<T: Element>(memory: &[u8], addresses: &[u64; LANES]) -> Option<[T; LANES]> {
     let mut values = [T::default(); LANES];
     for (value, address) in values.iter_mut().zip(addresses) {
         *value = T::read(bytes_at(memory, *address, size_of::<T>())?);

@@ -63,14 +63,16 @@ pub(crate) enum Status {
 }
 
 /// What all warps of a launch share.
-pub(crate) struct Run<'a, W: Watch> {
+pub(crate) struct Run<'a, 'm, W: Watch> {
     pub(crate) entry: &'a Entry,
     pub(crate) code: &'a Code,
     pub(crate) shape: Shape,
     pub(crate) parameters: &'a [u8],
-    pub(crate) global: &'a Global,
+    pub(crate) global: &'a mut Global<'m>,
     pub(crate) turns: Turns,
     pub(crate) watch: W,
+    /// How often groups of lanes may still come to a place where they may meet others.
+    pub(crate) left: u64,
     /// How often warps, and lanes of them, have done each instruction.
     pub(crate) counts: Vec<Count>,
 }
@@ -120,7 +122,7 @@ impl<N> Warp<N> {
     }
 }
 
-impl<'a, W: Watch> Run<'a, W> {
+impl<'a, W: Watch> Run<'a, '_, W> {
     /// Runs a warp until it can do no more, or in a random order for a while.
     #[inline(always)]
     pub(crate) fn turn(&mut self, around: &mut Surroundings<'_>, warp: &mut Warp<W::Notes>) -> Result<Status, Fault> {
@@ -170,6 +172,7 @@ impl<'a, W: Watch> Run<'a, W> {
         loop {
             let instruction = &code.instructions[at as usize];
             if instruction.joins {
+                self.left = self.left.checked_sub(1).ok_or_else(|| self.endless(around.block, warp, at))?;
                 if self.turns.is_random() {
                     if self.mix(warp, at, &mut lanes) {
                         warp.ready.push(Group { at, lanes });
@@ -415,6 +418,13 @@ impl<'a, W: Watch> Run<'a, W> {
             .chain(asleep)
             .map(|(place, lanes, what)| format!("lanes {lanes:08x} of warp {} {what} at {place}", warp.number))
             .collect()
+    }
+
+    #[cold]
+    fn endless(&self, block: u32, warp: &Warp<W::Notes>, at: u32) -> Fault {
+        let instruction = &self.code.instructions[at as usize];
+        let doing = Doing { instruction, block, warp: warp.number, lanes: warp.live };
+        Fault::Endless { place: self.place(doing, 0) }
     }
 
     fn missed(&self, doing: Doing<'_>, access: Access, missed: Missed, shared: usize) -> Fault {

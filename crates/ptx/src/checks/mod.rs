@@ -7,7 +7,7 @@ mod shadow;
 
 use crate::instruction::{Access, Class, Instruction, Space};
 use crate::lanes::{LANES, Registers, each};
-use crate::launch::Launch;
+use crate::launch::Shape;
 use crate::module::{Code, Entry};
 use crate::watch::{Doing, Watch};
 use race::{Found, Races, Touch};
@@ -58,8 +58,8 @@ impl Notes {
 }
 
 impl<'a> Checks<'a> {
-    pub(crate) fn of(entry: &'a Entry, launch: &Launch<'_>) -> Self {
-        let threads: u32 = launch.shape.block.iter().product();
+    pub(crate) fn of(entry: &'a Entry, shape: Shape) -> Self {
+        let threads: u32 = shape.block.iter().product();
         Self { entry, races: Races::of(threads), found: Findings::default() }
     }
 

@@ -70,6 +70,19 @@ fn threads_that_sleep_for_too_long_end_the_launch() {
     assert_eq!(fault.to_string(), expected);
 }
 
+/// A loop of which no lane ever leaves.
+#[test]
+fn kernels_that_do_not_end_are_ended() {
+    let body = "mov.u32 %r1, 0;\n$L_1:\nadd.s32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 100;\n@%p0 bra $L_1;";
+    // The label is passed a hundred times, and what follows the branch once.
+    assert!(run(body, How { most_joins: 101, ..WARP }, 1).is_ok());
+    let fault = run(body, How { most_joins: 100, ..WARP }, 1).unwrap_err();
+    assert_eq!(
+        (fault.code(), fault.to_string().as_str()),
+        (702, "k line 25 (ret), block 0 thread 0: the kernel does not end")
+    );
+}
+
 /// Blocks that wait for a later one end when they run side by side, and never one after the other.
 #[test]
 fn blocks_together_wait_for_each_other() {

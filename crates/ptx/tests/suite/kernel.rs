@@ -1,5 +1,4 @@
 //! Small kernels and their launches.
-#![allow(unsafe_code)]
 
 use octopus_ptx::{Allocation, Count, Fault, Launch, Module, Order, Outcome, Shape};
 use std::time::Duration;
@@ -51,6 +50,7 @@ pub(crate) struct How {
     pub(crate) order: Order,
     pub(crate) checked: bool,
     pub(crate) patience: Duration,
+    pub(crate) most_joins: u64,
 }
 
 /// One block of one warp, without checks.
@@ -61,18 +61,19 @@ pub(crate) const WARP: How = How {
     order: Order::LockStep,
     checked: false,
     patience: Duration::from_secs(60),
+    most_joins: u64::MAX,
 };
 
 /// Runs the kernel of this body on the buffers.
 pub(crate) fn launch(body: &str, how: How, buffers: &mut Buffers) -> Outcome {
     let module = Module::parse(&text(body)).expect("the text is right");
-    let allocations: Vec<Allocation> = buffers
-        .iter_mut()
-        .map(|buffer| Allocation {
-            address: buffer.as_mut_ptr().expose_provenance() as u64,
-            bytes: 8 * buffer.len() as u64,
-        })
-        .collect();
+    let mut allocations = Vec::new();
+    let mut memory =
+        buffers.each_ref().map(|buffer| buffer.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>());
+    for (number, memory) in memory.iter_mut().enumerate() {
+        // With room between them.
+        allocations.push(Allocation { address: 0x7f00_0000_0000 + 0x100_0000 * number as u64, memory });
+    }
     let parameters: Vec<u8> = allocations.iter().flat_map(|allocation| allocation.address.to_ne_bytes()).collect();
     let launch = Launch {
         shape: Shape { grid: [how.blocks, 1, 1], block: [how.threads, 1, 1] },
@@ -83,9 +84,13 @@ pub(crate) fn launch(body: &str, how: How, buffers: &mut Buffers) -> Outcome {
         order: how.order,
         checked: how.checked,
         patience: how.patience,
+        most_joins: how.most_joins,
     };
-    // SAFETY: the buffers live until this returns, and nothing else has them.
-    unsafe { module.entry("k").expect("it has the entry").run(&launch) }
+    let outcome = module.entry("k").expect("it has the entry").run(launch);
+    for (buffer, memory) in buffers.iter_mut().zip(memory) {
+        *buffer = memory.chunks_exact(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().expect("8 bytes"))).collect();
+    }
+    outcome
 }
 
 /// Runs it on buffers of `words` numbers of 64 bits each, all 0; what is in the first afterwards.
