@@ -6,7 +6,7 @@
 use crate::aligned::aligned;
 use crate::run::{self, TaskOutcome};
 use crate::target;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use octopus_softgpu::{Lanes, Settings, SoftwareGpu};
 use std::ffi::OsString;
 use std::path::Path;
@@ -83,6 +83,22 @@ pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
         );
         Ok(if failed == 0 { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
     })
+}
+
+/// Runs small runs and arrays in lock-step, and records the first launches of each kernel in a folder.
+///
+/// # Errors
+/// When the software GPU cannot be built, or a run fails.
+pub(crate) fn record(root: &Path, folder: &Path) -> Result<()> {
+    let gpu = SoftwareGpu::build()?.with_sampler(Lanes::Ptx, &[""; 0])?;
+    for words in [small_runs(root), words(&["device", "exact"])] {
+        let case = case("recording", words, Settings::new().record(folder));
+        let output = output(root, &gpu, &case)?;
+        if !output.status.success() {
+            bail!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    Ok(())
 }
 
 /// Those of CI; what takes longest comes first.

@@ -53,6 +53,7 @@ tasks:
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
+  mutants --ptx                    faults in lines of the committed PTX, which the interpreter must show
   mutants --wiring [--crates NAME,...] [--files PART,...] [--minutes N] [--part K/N]
                                    those that cargo-mutants makes in the crates that join, judge, read and write, in one
                                    build; a trial that ends after N minutes goes on with the next call

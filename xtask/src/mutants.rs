@@ -8,6 +8,7 @@ mod equivalent;
 mod faults;
 mod generated;
 mod one_build;
+mod ptx;
 mod wiring;
 mod workshop;
 
@@ -23,7 +24,7 @@ use workshop::{Tests, Verdict, Workshop};
 
 /// Puts in the faults whose names contain one of `filters` (all without filters), one at a time, and says which
 /// test caught each. With `--calibrate` before the names, `octopus calibrate` must catch eight of them; with `--wiring`,
-/// cargo-mutants makes others.
+/// cargo-mutants makes others; with `--ptx` they are in lines of the committed PTX.
 ///
 /// # Errors
 /// When the sources cannot be copied or changed, the tests cannot be built, or they fail without any fault.
@@ -37,6 +38,9 @@ pub(crate) fn run(root: &Path, filters: &[String]) -> Result<TaskOutcome> {
         && first == "--wiring"
     {
         return generated::run(root, &GeneratedOptions::parse(rest)?);
+    }
+    if filters == ["--ptx"] {
+        return ptx::run(root);
     }
     let chosen: Vec<&Fault> = all()
         .filter(|fault| filters.is_empty() || filters.iter().any(|part| fault.name.contains(part.as_str())))

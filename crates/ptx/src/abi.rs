@@ -2,7 +2,7 @@
 //! the same.
 #![allow(unsafe_code)]
 
-use crate::{Allocation, Count, Entry, Launch, Module, Order, Shape};
+use crate::{Allocation, Count, Entry, Launch, Module, Order, RecordedMemory, Recording, Shape};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write as _;
@@ -16,7 +16,15 @@ use std::time::Duration;
 struct Loaded {
     module: Module,
     counts: Mutex<BTreeMap<String, Vec<Count>>>,
+    /// How many launches of each kernel are on record.
+    recorded: Mutex<BTreeMap<String, usize>>,
 }
+
+/// The launches of each kernel of a module that are recorded: the first.
+const RECORDED: usize = 2;
+
+/// Launches that can reach more memory are not recorded.
+const MOST_RECORDED_BYTES: usize = 16 << 20;
 
 /// How a kernel is launched.
 #[repr(C)]
@@ -36,6 +44,8 @@ pub(crate) struct OctopusPtxLaunch {
     allocation_count: usize,
     /// The folder for counts; null for none.
     counts: *const c_char,
+    /// The folder for recordings; null for none.
+    record: *const c_char,
 }
 
 /// The code of a launch that failed here, not in the kernel.
@@ -56,7 +66,8 @@ pub(crate) unsafe extern "C" fn octopus_ptx_load(
     let loaded = catch_unwind(|| Module::parse(&text));
     let complaint = match loaded {
         Ok(Ok(module)) => {
-            return Box::into_raw(Box::new(Loaded { module, counts: Mutex::default() })).cast();
+            return Box::into_raw(Box::new(Loaded { module, counts: Mutex::default(), recorded: Mutex::default() }))
+                .cast();
         }
         Ok(Err(error)) => error.to_string(),
         Err(_) => "the interpreter has failed".to_owned(),
@@ -128,30 +139,69 @@ unsafe fn run(
     }
     // SAFETY: the caller gives so many pairs.
     let pairs = unsafe { std::slice::from_raw_parts(launch.allocations, 2 * launch.allocation_count) };
-    let allocations = pairs.chunks(2).map(|pair| {
+    let bytes_of_all: usize = pairs.chunks(2).map(|pair| pair[1] as usize).sum();
+    let record = !launch.record.is_null() && bytes_of_all <= MOST_RECORDED_BYTES;
+    let number = if record { next_recording(loaded, entry) } else { None };
+    let mut allocations: Vec<Allocation<'_>> = Vec::new();
+    let all = pairs.chunks(2).map(|pair| {
         let first = with_exposed_provenance_mut::<u8>(pair[0] as usize);
         // SAFETY: the caller promises that each is memory of this process that may be read and written.
         let memory = unsafe { std::slice::from_raw_parts_mut(first, pair[1] as usize) };
         Allocation { address: pair[0], memory }
     });
+    allocations.extend(all);
+    let before: Vec<Vec<u8>> = if number.is_some() {
+        allocations.iter().map(|allocation| allocation.memory.to_vec()).collect()
+    } else {
+        Vec::new()
+    };
     let what = Launch {
         shape: Shape { grid: launch.grid, block: launch.block },
         parameters: &bytes,
         dynamic_shared: launch.dynamic_shared,
         together: launch.together != 0,
-        allocations: allocations.collect(),
+        allocations,
         order: if launch.order == 0 { Order::LockStep } else { Order::Random(launch.order) },
         checked: launch.checked != 0,
         patience: Duration::from_millis(u64::from(launch.patience_ms)),
         most_joins: u64::MAX,
     };
     let outcome = entry.run(what);
+    if let Some(number) = number {
+        let memory = pairs.chunks(2).zip(before).map(|(pair, before)| {
+            let first = with_exposed_provenance_mut::<u8>(pair[0] as usize);
+            // SAFETY: as above; nobody else has it, now that the launch has ended.
+            let after = unsafe { std::slice::from_raw_parts(first, pair[1] as usize) };
+            RecordedMemory { address: pair[0], before, after: after.to_vec() }
+        });
+        let recording = Recording {
+            entry: entry.name().to_owned(),
+            grid: launch.grid,
+            block: launch.block,
+            parameters: bytes,
+            dynamic_shared: launch.dynamic_shared,
+            together: launch.together != 0,
+            memory: memory.collect(),
+        };
+        // SAFETY: the caller gives a string of C.
+        let folder = unsafe { CStr::from_ptr(launch.record) }.to_string_lossy();
+        let path = Path::new(&*folder).join(format!("{}-{number}.launch", entry.name()));
+        recording.write(&path).map_err(|error| (UNKNOWN, format!("{}: {error}", path.display())))?;
+    }
     if !launch.counts.is_null() {
         // SAFETY: the caller gives a string of C.
         let folder = unsafe { CStr::from_ptr(launch.counts) }.to_string_lossy();
         keep(loaded, entry, &outcome.counts, Path::new(&*folder)).map_err(|error| (UNKNOWN, error))?;
     }
     outcome.fault.map_or(Ok(()), |fault| Err((fault.code(), fault.to_string())))
+}
+
+/// Returns the number of the next recording of a kernel, if there is to be one more.
+fn next_recording(loaded: &Loaded, entry: &Entry) -> Option<usize> {
+    let mut recorded = loaded.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = recorded.entry(entry.name().to_owned()).or_default();
+    *number += 1;
+    (*number <= RECORDED).then_some(*number)
 }
 
 /// Adds up what launches of a kernel have done, and writes it: `line opcode warps lanes` for each instruction.

@@ -9,6 +9,7 @@
 //! | [`Module`] | a module's text, read; a form that our kernels do not have is a [`PtxError`] with its line |
 //! | [`Entry`] | a kernel of it |
 //! | [`Launch`] | how it is run: blocks, parameters, memory, [`Order`], checks |
+//! | [`Recording`] | a launch with its memory before and after, to run it again without the program |
 //! | [`Outcome`] | how often each instruction was done, and the [`Fault`] that ended it, if one did |
 //!
 //! # What it is true to
@@ -39,6 +40,7 @@ mod launch;
 mod memory;
 mod module;
 mod order;
+mod recording;
 mod registers;
 
 mod text;
@@ -54,4 +56,5 @@ pub use global::Allocation;
 pub use launch::{Launch, Outcome, Shape};
 pub use module::{Entry, Module, Parameter};
 pub use order::Order;
+pub use recording::{RecordedMemory, Recording, Replay};
 pub use warp::Count;

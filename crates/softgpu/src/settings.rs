@@ -98,6 +98,12 @@ impl Settings {
         self.with("counts", folder.display())
     }
 
+    /// Has the interpreter write the first launches of each kernel into this folder, those of at most 16 MB: they can be
+    /// run again without the program (`octopus_ptx::Recording`).
+    pub fn record(self, folder: &Path) -> Self {
+        self.with("record", folder.display())
+    }
+
     /// Sets whether MIG is on. By default it is off on architectures that have it, and not supported on others.
     pub fn mig(self, on: bool) -> Self {
         self.with("mig", u8::from(on))
@@ -236,10 +242,11 @@ mod tests {
             .order(7)
             .checked()
             .counts(Path::new("/counts"))
+            .record(Path::new("/record"))
             .fail("nvmlInit_v2", 18)
             .fail("cuMemAlloc_v2", 2)
             .from_call(3);
-        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;order=7;checked=1;counts=/counts;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
+        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;order=7;checked=1;counts=/counts;record=/record;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
         assert_eq!(settings.to_string(), expected);
         assert_eq!(Settings::new().to_string(), "");
         let several = Settings::new().memory_of(&[(64, 60), (8, 2)]).lost_device(1, 40).lost_device(0, 0);

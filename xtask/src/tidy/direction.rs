@@ -82,7 +82,7 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
         ],
     ),
     ("benchmarks", &["random", "density", "models", "sampler", "trace", "diag"]),
-    ("xtask", &["softgpu"]),
+    ("xtask", &["ptx", "softgpu"]),
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {

@@ -115,6 +115,7 @@ const std::map<std::string, Set>& keys() {
       {"order", to(&Settings::order, UINT64_MAX)},
       {"checked", to(&Settings::checked, 1)},
       {"counts", to(&Settings::counts)},
+      {"record", to(&Settings::record)},
       {"mig", to(&Settings::mig, 1)},
       {"mode", to(&Settings::mode, 3)},
       {"processes", to(&Settings::processes, 1000)},

@@ -38,6 +38,8 @@ struct Settings {
   unsigned checked = 0;
   /// The folder where the interpreter writes how often each instruction was done.
   std::string counts;
+  /// The folder where the interpreter records the first launches of each kernel.
+  std::string record;
   /// Libraries of host-compiled kernels.
   std::vector<std::string> kernels;
   /// 0 or 1; -1: as the architecture has it.

@@ -18,6 +18,7 @@ struct PtxLaunch {
   const uint64_t* allocations;
   size_t allocation_count;
   const char* counts;
+  const char* record;
 };
 
 /// The functions of the interpreter's library.
@@ -26,6 +27,9 @@ struct Library {
   void (*unload)(void* module);
   int (*launch)(void* module, const char* entry, void** parameters, const PtxLaunch* launch, char* message, size_t size);
 };
+
+/// Null for a folder that is not set.
+const char* folder(const std::string& path) { return path.empty() ? nullptr : path.c_str(); }
 
 const Library& library() {
   static const Library library = [] {
@@ -67,7 +71,8 @@ int run_interpreted(const Interpreted& what, char* message, size_t message_size)
                             settings().timeout_ms,
                             what.allocations.data(),
                             what.allocations.size() / 2,
-                            settings().counts.empty() ? nullptr : settings().counts.c_str()};
+                            folder(settings().counts),
+                            folder(settings().record)};
   return library().launch(what.module, what.entry, what.parameters, &launch, message, message_size);
 }
 

@@ -1,0 +1,267 @@
+//! `cargo xtask mutants --ptx`: faults in single lines of the committed PTX, and what notices them.
+//!
+//! Launches of small runs are recorded, two of each kernel, with the memory before and after. Each is then run again by
+//! the interpreter with one line changed: in lock-step, in random orders, and with all checks. A fault is noticed when
+//! the launch fails or leaves other bits.
+
+mod kinds;
+
+use crate::aligned::aligned;
+use crate::interpret;
+use crate::ptx::committed;
+use crate::run::{self, TaskOutcome};
+use crate::target;
+use anyhow::{Context, Result, bail};
+use kinds::KINDS;
+use octopus_ptx::{Module, Order, Recording, Replay};
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::Path;
+
+/// The faults of each kind in each family of kernels.
+const OF_EACH: usize = 3;
+
+/// The random orders that each fault is tried in.
+const SEEDS: [u64; 2] = [1, 2];
+
+/// Launches of more warp instructions take too long with checks.
+const MOST_INSTRUCTIONS: u64 = 3_000_000;
+
+/// The faults that no run can notice, each with its reason.
+const EQUIVALENT: &str = "xtask/equivalent-ptx-faults.toml";
+
+/// A fault of one line.
+struct PtxFault {
+    family: String,
+    kind: &'static str,
+    entry: String,
+    /// The line, from 1, and what stood there and stands there now.
+    line: usize,
+    old: String,
+    new: String,
+}
+
+/// What noticed a fault.
+#[derive(Clone, Copy, Default)]
+struct Noticed {
+    lock_step: bool,
+    random: bool,
+    checks: bool,
+}
+
+impl Noticed {
+    fn by_any(self) -> bool {
+        self.lock_step || self.random || self.checks
+    }
+}
+
+/// A launch that runs again, and how often lanes met in it.
+struct Known {
+    recording: Recording,
+    text: String,
+    counts: Vec<u64>,
+    most_joins: u64,
+}
+
+/// Tries `OF_EACH` faults of each kind in each family of kernels.
+///
+/// # Errors
+/// When the launches cannot be recorded or run again, or the list of equivalent faults cannot be read.
+pub(super) fn run(root: &Path) -> Result<TaskOutcome> {
+    run::timed("mutants --ptx", || {
+        let known = known(root)?;
+        let faults = faults(&known);
+        eprintln!("xtask: {} faults in {} kernels", faults.len(), known.len());
+        let equivalents = Equivalents::read(root)?;
+        let noticed = faults.par_iter().map(|fault| notice(&known[&fault.entry], fault));
+        let noticed = noticed.collect::<Result<Vec<Noticed>>>()?;
+        print!("{}", table(&faults, &noticed));
+        let mut survivors = 0;
+        for (fault, _) in faults.iter().zip(&noticed).filter(|(_, noticed)| !noticed.by_any()) {
+            let reason = equivalents.reason(fault);
+            survivors += usize::from(reason.is_none());
+            let word = reason.map_or_else(|| "NOT NOTICED".to_owned(), |reason| format!("equivalent ({reason})"));
+            println!("{word}: {}", fault.key());
+        }
+        println!("{survivors} of {} faults were not noticed and have no reason in {EQUIVALENT}", faults.len());
+        Ok(if survivors == 0 { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
+    })
+}
+
+/// Records launches of small runs and of arrays, and runs each again as it was.
+fn known(root: &Path) -> Result<BTreeMap<String, Known>> {
+    let folder = target(root).join("mutants/ptx-launches");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot replace {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    interpret::record(root, &folder)?;
+    let mut texts: HashMap<String, String> = HashMap::new();
+    for text in committed(root)? {
+        let names: Vec<String> = entry_names(&text).map(str::to_owned).collect();
+        names.into_iter().for_each(|name| drop(texts.insert(name, text.clone())));
+    }
+    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry.context("cannot read a folder's entry")?.path();
+        let recording = Recording::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let name = recording.entry.clone();
+        let text = texts.get(&name).with_context(|| format!("no committed module has {name}"))?.clone();
+        let module = Module::parse(&text)?;
+        let replay = Replay { order: Order::LockStep, checked: false, most_joins: u64::MAX };
+        let (outcome, same) = recording.replay(&module, replay).context("the module has the kernel")?;
+        if !same || outcome.fault.is_some() {
+            bail!("{}: run again it leaves other bits: {:?}", path.display(), outcome.fault);
+        }
+        let counts: Vec<u64> = outcome.counts.iter().map(|count| count.warps).collect();
+        let all: u64 = counts.iter().sum();
+        // Of two launches the one that does more, unless it is too long.
+        let more = known.get(&name).is_none_or(|other| other.counts.iter().sum::<u64>() < all);
+        if all <= MOST_INSTRUCTIONS && more {
+            known.insert(name, Known { recording, text, counts, most_joins: 20 * all + 1000 });
+        }
+    }
+    Ok(known)
+}
+
+fn entry_names(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix(".visible .entry ")).map(|name| name.trim_end_matches('('))
+}
+
+/// Chooses faults: of each kind in each family, at lines that are reached, spread over all of them.
+fn faults(known: &BTreeMap<String, Known>) -> Vec<PtxFault> {
+    let mut places: BTreeMap<(String, usize), Vec<PtxFault>> = BTreeMap::new();
+    for (entry, known) in known {
+        let Ok(module) = Module::parse(&known.text) else { continue };
+        let Some(instructions) = module.entry(entry).map(octopus_ptx::Entry::instructions) else { continue };
+        let lines: Vec<&str> = known.text.lines().collect();
+        for ((line, _), count) in instructions.zip(&known.counts).filter(|(_, count)| **count > 0) {
+            let line = line as usize;
+            for (number, kind) in KINDS.iter().enumerate() {
+                if let Some(new) = kind.of(lines[line - 1]) {
+                    let (family, old) = (family(entry), lines[line - 1].trim().to_owned());
+                    let fault = PtxFault { family, kind: kind.name, entry: entry.clone(), line, old, new };
+                    places.entry((fault.family.clone(), number)).or_default().push(fault);
+                }
+            }
+        }
+    }
+    let spread = |mut all: Vec<PtxFault>| {
+        let step = all.len().div_ceil(OF_EACH).max(1);
+        let chosen: Vec<usize> = (0..all.len()).step_by(step).map(|at| at + (step - 1) / 2).collect();
+        let mut number = 0;
+        all.retain(|_| {
+            number += 1;
+            chosen.contains(&(number - 1))
+        });
+        all
+    };
+    places.into_values().flat_map(spread).collect()
+}
+
+/// Returns the family of a kernel: its name without density, precision and the rows of a lane.
+fn family(entry: &str) -> String {
+    let words = ["hierarchical_normal_", "eight_schools_", "f64_", "f32_", "mixed_", "_f64", "_f32", "_mixed"];
+    let plain = words.iter().fold(entry.to_owned(), |name, word| name.replace(word, ""));
+    match plain.split_once('x') {
+        Some((stem, rest)) if stem.ends_with(|c: char| c.is_ascii_digit()) => {
+            format!("{stem}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        _ if plain.starts_with("nuts") => plain,
+        _ => "arrays".to_owned(),
+    }
+}
+
+fn notice(known: &Known, fault: &PtxFault) -> Result<Noticed> {
+    let text: Vec<&str> = known.text.lines().enumerate().map(|(at, line)| if at + 1 == fault.line { &*fault.new } else { line }).collect();
+    // What is no program is noticed by whoever reads it.
+    let Ok(module) = Module::parse(&text.join("\n")) else {
+        return Ok(Noticed { lock_step: true, random: true, checks: true });
+    };
+    let notices = |order: Order, checked: bool| {
+        let replay = Replay { order, checked, most_joins: known.most_joins };
+        let (outcome, same) = known.recording.replay(&module, replay).context("the module has the kernel")?;
+        anyhow::Ok(outcome.fault.is_some() || !same)
+    };
+    let random = SEEDS.iter().map(|seed| notices(Order::Random(*seed), false)).collect::<Result<Vec<bool>>>()?;
+    Ok(Noticed {
+        lock_step: notices(Order::LockStep, false)?,
+        random: random.contains(&true),
+        checks: notices(Order::LockStep, true)?,
+    })
+}
+
+/// A line for each kind: how many faults, and how many each way has noticed.
+fn table(faults: &[PtxFault], noticed: &[Noticed]) -> String {
+    let mut lines = vec![["kind", "faults", "lock-step", "random order", "checks", "any"].map(str::to_owned).to_vec()];
+    let mut line = |name: &str, of: &dyn Fn(&PtxFault) -> bool| {
+        let those: Vec<Noticed> = faults.iter().zip(noticed).filter(|(fault, _)| of(fault)).map(|(_, n)| *n).collect();
+        let count = |by: fn(&Noticed) -> bool| those.iter().filter(|noticed| by(noticed)).count().to_string();
+        let counts = [count(|n| n.lock_step), count(|n| n.random), count(|n| n.checks), count(|n| n.by_any())];
+        lines.push([name.to_owned(), those.len().to_string()].into_iter().chain(counts).collect());
+    };
+    KINDS.iter().for_each(|kind| line(kind.name, &|fault| fault.kind == kind.name));
+    let families: BTreeSet<&str> = faults.iter().map(|fault| fault.family.as_str()).collect();
+    families.iter().for_each(|family| line(family, &|fault| fault.family == *family));
+    line("all", &|_| true);
+    aligned(2, lines)
+}
+
+impl PtxFault {
+    /// Returns how the list of equivalent faults names it.
+    fn key(&self) -> String {
+        format!("{}: {}: {} {}", self.entry, self.kind, self.line, self.old)
+    }
+}
+
+/// Faults that change nothing that a run can show.
+struct Equivalents(HashMap<String, String>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listing {
+    #[serde(default)]
+    equivalent: Vec<Reason>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reason {
+    reason: String,
+    faults: Vec<String>,
+}
+
+impl Equivalents {
+    fn read(root: &Path) -> Result<Self> {
+        let path = root.join(EQUIVALENT);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let Listing { equivalent } = toml::from_str(&text).with_context(|| format!("{EQUIVALENT} is no list"))?;
+        let each = |entry: Reason| entry.faults.into_iter().map(move |fault| (fault, entry.reason.clone()));
+        Ok(Self(equivalent.into_iter().flat_map(each).collect()))
+    }
+
+    fn reason(&self, fault: &PtxFault) -> Option<&str> {
+        self.0.get(&fault.key()).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_have_families() {
+        for (entry, expected) in [
+            ("nuts_run_hierarchical_normal_f64_32x4", "nuts_run_32"),
+            ("nuts_run_hierarchical_normal_mixed_128x8_team", "nuts_run_128_team"),
+            ("nuts_restart_batch_eight_schools_f32_32x1", "nuts_restart_batch_32"),
+            ("nuts_expand_eight_schools_f64", "nuts_expand"),
+            ("nuts_windows_apply", "nuts_windows_apply"),
+            ("matmul_f32", "arrays"),
+        ] {
+            assert_eq!(family(entry), expected);
+        }
+    }
+}
