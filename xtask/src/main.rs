@@ -8,6 +8,7 @@ mod bench;
 mod bundle;
 mod chromium;
 mod ci;
+mod cycles;
 mod ffi;
 mod interpret;
 mod mutants;
@@ -43,6 +44,9 @@ tasks:
                                    criterion benchmarks; their times are kept in a file, or held against kept ones: a
                                    median RATIO (1.1) times as long is a failure; other args go to criterion
   ptx [--check]                    the kernels' PTX from their CUDA C++; --check compares it with the committed one
+  cycles --counts DIR [--arch NAME,...] [--newest] [--json FILE]
+                                   registers, instructions, stalls and cycles of kernels by ptxas' own schedule and by
+                                   how often each line of their PTX was executed: files DIR/<kernel>.counts
   bundle [DIR]                     a folder that proves Octopus on a machine with a GPU, without cargo and network
   record                           what kernels and runs must give, anew, on the software GPU; commit kernels/expected*
   rehearse                         that bundle on the software GPU, with the release binary that is there
@@ -97,6 +101,10 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
         ("setup", []) => Ok(setup::run(&root)),
         ("ptx", _) => match ptx::Mode::parse(arguments) {
             Ok(mode) => ptx::run(&root, mode),
+            Err(message) => Ok(misuse(&message)),
+        },
+        ("cycles", _) => match cycles::CyclesOptions::parse(arguments) {
+            Ok(options) => cycles::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },
         ("bundle", []) => bundle::run(&root, None),

@@ -11,11 +11,12 @@ mod exactness;
 mod gzip;
 mod listing;
 mod manifest;
-mod resources;
+pub(crate) mod resources;
 mod signature;
 mod sources;
-mod tools;
+pub(crate) mod tools;
 
+use crate::ffi::Nvrtc;
 use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::{Context, Result};
@@ -144,6 +145,70 @@ fn committed(root: &Path, module: &Module) -> Result<String> {
     Ok(String::from_utf8(bytes).with_context(|| file.display().to_string())?.replace("\r\n", "\n"))
 }
 
+/// A module's PTX.
+pub(crate) struct CommittedText {
+    /// The module's name.
+    pub(crate) name: String,
+    /// As it is committed.
+    pub(crate) text: String,
+}
+
+/// The sources with their compiler, for whoever needs more of a module than its committed PTX.
+pub(crate) struct Compiler {
+    sources: Sources,
+    nvrtc: Nvrtc,
+    identity: String,
+    cache: Cache,
+}
+
+impl Compiler {
+    /// Opens the compiler; its answers are kept in `folder`, below the target folder.
+    ///
+    /// # Errors
+    /// When the sources cannot be read, or the library is no compiler.
+    pub(crate) fn open(root: &Path, tools: &tools::Tools, folder: &str) -> Result<Self> {
+        Ok(Self {
+            sources: Sources::read(&root.join(FOLDER))?,
+            nvrtc: Nvrtc::open(&tools.nvrtc)?,
+            identity: tools.nvrtc_identity.clone(),
+            cache: Cache::open(&target(root).join(folder))?,
+        })
+    }
+
+    /// The PTX of each module as it is committed.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub(crate) fn committed(&self, root: &Path) -> Result<Vec<CommittedText>> {
+        let text = |module: Module| Ok(CommittedText { text: committed(root, &module)?, name: module.name });
+        self.sources.modules().into_iter().map(text).collect()
+    }
+
+    /// A module's PTX with the line numbers of its sources.
+    ///
+    /// # Errors
+    /// When there is no such module, or the compiler refuses it.
+    pub(crate) fn with_lines(&self, module: &str) -> Result<String> {
+        let modules = self.sources.modules();
+        let module =
+            modules.iter().find(|there| there.name == module).with_context(|| format!("no module {module}"))?;
+        build::compile(&self.sources, module, &self.nvrtc, &self.identity, &self.cache, &["--generate-line-info"])
+    }
+
+    /// Forgets the answers that nobody asked for.
+    pub(crate) fn close(self) {
+        self.cache.close();
+    }
+}
+
+/// The kernels of a module's PTX, each with the most threads of a block.
+///
+/// # Errors
+/// When a declaration is not understood.
+pub(crate) fn threads_of_entries(ptx: &str) -> Result<Vec<(String, u32)>> {
+    Ok(listing::entries(ptx)?.into_iter().map(|entry| (entry.name, entry.threads)).collect())
+}
+
 /// PTX that is of no module any more.
 fn left_over(root: &Path, modules: &[(Module, String)]) -> Result<Vec<String>> {
     let known: BTreeSet<String> = modules.iter().map(|(module, _)| module.file()).collect();
@@ -256,6 +321,7 @@ mod tests {
         }
         for (entry, written) in entries.iter_mut().zip(&manifest.entries) {
             entry.resources = written.resources.clone();
+            entry.newest = written.newest.clone();
         }
         assert_eq!(entries, manifest.entries);
     }
@@ -273,6 +339,8 @@ mod tests {
         for entry in &manifest.entries {
             let measured: Vec<&str> = entry.resources.keys().map(String::as_str).collect();
             assert_eq!(measured, resources::ARCHITECTURES, "{}", entry.name);
+            let measured: Vec<&str> = entry.newest.keys().map(String::as_str).collect();
+            assert_eq!(BTreeSet::from_iter(measured), resources::NEWEST_ARCHITECTURES.into(), "{}", entry.name);
         }
         assert_eq!(Limits::read(&crate::root().join(LIMITS)).unwrap().faults(&manifest.entries), [""; 0]);
     }

@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::manifest::{Compiler, Entry, Manifest, Text};
 use super::sources::{Module, Sources, sha256};
-use super::tools::{self, Tools};
+use super::tools::{self, NewestTools, Tools};
 use super::{OPTIONS, listing, resources, signature};
 use crate::ffi::{Nvrtc, Unit};
 use anyhow::{Context, Result, bail};
@@ -35,7 +35,9 @@ pub(super) fn build(sources: &Sources, tools: &Tools, cache: &Cache, known: Opti
         bail!("{} is NVRTC {major}.{minor}, not {wanted_major}.{wanted_minor}", tools.nvrtc.display());
     }
     let modules = sources.modules();
-    let known = known.filter(|known| known.compiler.ptxas == tools.ptxas_version);
+    let known = known.filter(|Manifest { compiler, .. }| {
+        (&compiler.ptxas, &compiler.newest_ptxas) == (&tools.ptxas_version, &tools.newest.ptxas_version)
+    });
     let parts = modules.par_iter().map(|module| {
         part(sources, module, &nvrtc, tools, cache, known).with_context(|| format!("the module {}", module.name))
     });
@@ -53,7 +55,12 @@ pub(super) fn build(sources: &Sources, tools: &Tools, cache: &Cache, known: Opti
         ptx: sha256(ptx.as_bytes()),
     };
     let manifest = Manifest {
-        compiler: Compiler { nvrtc, ptxas: tools.ptxas_version.clone(), options: OPTIONS.map(str::to_owned).to_vec() },
+        compiler: Compiler {
+            nvrtc,
+            ptxas: tools.ptxas_version.clone(),
+            newest_ptxas: tools.newest.ptxas_version.clone(),
+            options: OPTIONS.map(str::to_owned).to_vec(),
+        },
         sources: sources.hash(),
         modules: texts.iter().map(text).collect(),
         entries,
@@ -70,33 +77,55 @@ fn part(
     cache: &Cache,
     known: Option<&Manifest>,
 ) -> Result<Part> {
-    let headers: Vec<(&str, &str)> = sources.headers(module)?.into_iter().collect();
-    let unit = Unit { name: &format!("{}.cu", module.name), text: sources.unit(module)?, headers: &headers };
-    let mut inputs = vec!["nvrtc", &tools.nvrtc_identity, unit.name, unit.text];
-    inputs.extend(OPTIONS);
-    inputs.extend(headers.iter().flat_map(|(name, text)| [name, text]));
-    let ptx = cache.get(&inputs, || nvrtc.compile(&unit, &OPTIONS))?;
+    let ptx = compile(sources, module, nvrtc, &tools.nvrtc_identity, cache, &[])?;
     let mut entries = entries(sources, module, &ptx)?;
     if let Some(known) = known.filter(|known| known.has(&module.name, &sha256(ptx.as_bytes()))) {
         for entry in &mut entries {
             let written = known.entries.iter().find(|written| written.name == entry.name);
             entry.resources = written.map(|written| written.resources.clone()).unwrap_or_default();
+            entry.newest = written.map(|written| written.newest.clone()).unwrap_or_default();
         }
         return Ok(Part { ptx, entries });
     }
-    let told = resources::ARCHITECTURES.par_iter().map(|architecture| {
-        let inputs = ["ptxas", &tools.ptxas_version, architecture, &ptx];
-        cache.get(&inputs, || resources::assemble(&tools.ptxas, architecture, &ptx))
+    let NewestTools { ptxas: newest, ptxas_version: newest_version, .. } = &tools.newest;
+    let pinned = resources::ARCHITECTURES.map(|name| (&tools.ptxas, &tools.ptxas_version, name));
+    let newest = resources::NEWEST_ARCHITECTURES.map(|name| (newest, newest_version, name));
+    let jobs = [&pinned[..], &newest[..]].concat();
+    let told = jobs.par_iter().map(|(ptxas, version, architecture)| {
+        let inputs = ["ptxas", version, architecture, &ptx];
+        cache.get(&inputs, || resources::assemble(ptxas, architecture, &ptx))
     });
     let told = told.collect::<Result<Vec<String>>>()?;
-    for (architecture, told) in resources::ARCHITECTURES.into_iter().zip(told) {
-        let used = resources::parse(&told)?;
-        for Entry { name, resources, .. } in &mut entries {
+    for (i, (told, (_, _, architecture))) in told.iter().zip(jobs).enumerate() {
+        let used = resources::parse(told)?;
+        for Entry { name, resources, newest, .. } in &mut entries {
             let used = used.get(name).with_context(|| format!("ptxas says nothing of {name}"))?;
+            let resources = if i < pinned.len() { resources } else { newest };
             resources.insert(architecture.to_owned(), *used);
         }
     }
     Ok(Part { ptx, entries })
+}
+
+/// Compiles a module with these options more than [`OPTIONS`].
+///
+/// # Errors
+/// When a file is missing or the compiler refuses the module.
+pub(super) fn compile(
+    sources: &Sources,
+    module: &Module,
+    nvrtc: &Nvrtc,
+    nvrtc_identity: &str,
+    cache: &Cache,
+    more: &[&str],
+) -> Result<String> {
+    let headers: Vec<(&str, &str)> = sources.headers(module)?.into_iter().collect();
+    let unit = Unit { name: &format!("{}.cu", module.name), text: sources.unit(module)?, headers: &headers };
+    let options = [&OPTIONS[..], more].concat();
+    let mut inputs = vec!["nvrtc", nvrtc_identity, unit.name, unit.text];
+    inputs.extend(&options);
+    inputs.extend(headers.iter().flat_map(|(name, text)| [name, text]));
+    cache.get(&inputs, || nvrtc.compile(&unit, &options))
 }
 
 /// The kernels of a module's PTX with their declarations.

@@ -29,6 +29,8 @@ pub(super) struct Manifest {
 pub(super) struct Compiler {
     pub(super) nvrtc: String,
     pub(super) ptxas: String,
+    /// The newest assembler, which is asked as well.
+    pub(super) newest_ptxas: String,
     pub(super) options: Vec<String>,
 }
 
@@ -59,6 +61,8 @@ pub(super) struct Entry {
     pub(super) threads: u32,
     /// What it uses, by architecture.
     pub(super) resources: BTreeMap<String, Used>,
+    /// The same by the newest assembler.
+    pub(super) newest: BTreeMap<String, Used>,
 }
 
 impl Manifest {
@@ -76,21 +80,25 @@ impl Manifest {
 
     /// One line a kernel and architecture, so that a difference is easy to read.
     pub(super) fn to_toml(&self) -> String {
-        let Compiler { nvrtc, ptxas, options } = &self.compiler;
+        let Compiler { nvrtc, ptxas, newest_ptxas, options } = &self.compiler;
         let mut text = String::from("# Written by `cargo xtask ptx`, as the PTX beside it. Do not edit.\n");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "sources = {:?}\n", self.sources);
-        let _ = writeln!(text, "[compiler]\nnvrtc = {nvrtc:?}\nptxas = {ptxas:?}\noptions = {options:?}");
+        let _ = writeln!(text, "[compiler]\nnvrtc = {nvrtc:?}\nptxas = {ptxas:?}");
+        let _ = writeln!(text, "newest_ptxas = {newest_ptxas:?}\noptions = {options:?}");
         for Text { name, file, ptx } in &self.modules {
             let _ = writeln!(text, "\n[[module]]\nname = {name:?}\nfile = {file:?}\nptx = {ptx:?}");
         }
-        for Entry { name, module, parameters, kinds, threads, resources } in &self.entries {
+        for Entry { name, module, parameters, kinds, threads, resources, newest } in &self.entries {
             let _ = writeln!(text, "\n[[entry]]\nname = {name:?}\nmodule = {module:?}\nparameters = {parameters:?}");
             let _ = writeln!(text, "kinds = {kinds:?}\nthreads = {threads}");
-            for (architecture, Used { registers, spill_bytes, local_bytes, shared_bytes }) in resources {
+            let resources = resources.iter().map(|used| ("resources", used));
+            let newest = newest.iter().map(|used| ("newest", used));
+            for (by, (architecture, used)) in resources.chain(newest) {
+                let Used { registers, spill_bytes, local_bytes, shared_bytes } = used;
                 let _ = writeln!(
                     text,
-                    "resources.{architecture} = {{ registers = {registers}, spill_bytes = {spill_bytes}, \
+                    "{by}.{architecture} = {{ registers = {registers}, spill_bytes = {spill_bytes}, \
                      local_bytes = {local_bytes}, shared_bytes = {shared_bytes} }}"
                 );
             }
@@ -111,6 +119,7 @@ mod tests {
             compiler: Compiler {
                 nvrtc: "12.4.127".into(),
                 ptxas: "12.4.131".into(),
+                newest_ptxas: "13.5.37".into(),
                 options: vec!["--std=c++17".into(), "--fmad=false".into()],
             },
             modules: vec![Text { name: "octopus".into(), file: "octopus.ptx".into(), ptx: "cd".into() }],
@@ -121,6 +130,7 @@ mod tests {
                 kinds: vec!["u64".into(), "b8[8]".into()],
                 threads: 256,
                 resources: [("sm_80".to_owned(), used), ("sm_90".to_owned(), used)].into(),
+                newest: [("sm_120".to_owned(), Used { registers: 16, ..used })].into(),
             }],
         };
         assert_eq!(toml::from_str::<Manifest>(&manifest.to_toml()).unwrap(), manifest);

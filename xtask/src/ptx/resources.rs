@@ -15,22 +15,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The machines to assemble for: A100, A6000 and the like, H100 and H200.
 pub(super) const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_86", "sm_90"];
+/// Those that the newest assembler is asked about, which newer drivers have and which alone knows B200 and RTX PRO 6000.
+pub(super) const NEWEST_ARCHITECTURES: [&str; 5] = ["sm_80", "sm_86", "sm_90", "sm_100", "sm_120"];
 
 /// What a kernel uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Used {
+pub(crate) struct Used {
     /// For each thread.
-    pub(super) registers: u32,
+    pub(crate) registers: u32,
     /// Stores and loads together, for each thread.
     #[serde(default)]
-    pub(super) spill_bytes: u32,
+    pub(crate) spill_bytes: u32,
     /// Local memory, for each thread.
     #[serde(default)]
-    pub(super) local_bytes: u32,
+    pub(crate) local_bytes: u32,
     /// Shared memory, for each block.
     #[serde(default)]
-    pub(super) shared_bytes: u32,
+    pub(crate) shared_bytes: u32,
 }
 
 /// Assembles `ptx` for `architecture`; what the assembler tells of each kernel, for [`parse`].
@@ -38,20 +40,44 @@ pub(super) struct Used {
 /// # Errors
 /// When the assembler cannot be started or refuses the PTX.
 pub(super) fn assemble(ptxas: &Path, architecture: &str, ptx: &str) -> Result<String> {
+    Ok(assemble_and(ptxas, architecture, ptx, &[], |_| Ok(()))?.0)
+}
+
+/// The same with further options; what `read` makes of the file of machine code is returned too.
+///
+/// # Errors
+/// Those of [`assemble`] and of `read`.
+pub(crate) fn assemble_and<T>(
+    ptxas: &Path,
+    architecture: &str,
+    ptx: &str,
+    options: &[&str],
+    read: impl FnOnce(&Path) -> Result<T>,
+) -> Result<(String, T)> {
     // Several are at work at the same time.
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("octopus-ptx-{}-{number}", std::process::id()));
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let (input, output) = (folder.join("octopus.ptx"), folder.join("octopus.cubin"));
-    let told = fs::write(&input, ptx).context("cannot write the PTX for the assembler").and_then(|()| {
-        let mut command = Command::new(ptxas);
-        command.arg("-v").arg(format!("-arch={architecture}")).arg(&input).arg("-o").arg(&output);
-        command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", ptxas.display()))
+    let result = assemble_in(&folder, ptxas, architecture, ptx, options).and_then(|words| {
+        let read = read(&folder.join(MACHINE_CODE))?;
+        Ok((words, read))
     });
     // The folder lies where others clean up too.
     let _ = fs::remove_dir_all(&folder);
-    let told = told?;
+    result
+}
+
+/// The assembler's file.
+const MACHINE_CODE: &str = "octopus.cubin";
+
+fn assemble_in(folder: &Path, ptxas: &Path, architecture: &str, ptx: &str, options: &[&str]) -> Result<String> {
+    let input = folder.join("octopus.ptx");
+    fs::write(&input, ptx).context("cannot write the PTX for the assembler")?;
+    let mut command = Command::new(ptxas);
+    command.arg("-v").args(options).arg(format!("-arch={architecture}"));
+    command.arg(&input).arg("-o").arg(folder.join(MACHINE_CODE));
+    let told = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", ptxas.display()))?;
     let words = format!("{}{}", String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
     if !told.status.success() {
         bail!("ptxas refuses the PTX for {architecture} (exit code {}):\n{words}", run::own_code(told.status));
@@ -63,7 +89,7 @@ pub(super) fn assemble(ptxas: &Path, architecture: &str, ptx: &str) -> Result<St
 ///
 /// # Errors
 /// When a figure is missing.
-pub(super) fn parse(words: &str) -> Result<BTreeMap<String, Used>> {
+pub(crate) fn parse(words: &str) -> Result<BTreeMap<String, Used>> {
     let mut all = BTreeMap::new();
     for part in words.split("Compiling entry function '").skip(1) {
         let (name, rest) = part.split_once('\'').context("ptxas names no function")?;
@@ -84,14 +110,18 @@ pub(super) fn parse(words: &str) -> Result<BTreeMap<String, Used>> {
     Ok(all)
 }
 
-/// Registers of all kernels for each architecture; spills, local and shared memory where there are any.
+/// Registers of all kernels for each architecture, by the pinned assembler and by the newest; spills, local and shared
+/// memory where there are any.
 pub(super) fn table(entries: &[Entry]) -> String {
-    let columns = [&["registers"], &ARCHITECTURES[..], &["shared", "local", "spills"]].concat();
-    let rows = entries.iter().map(|Entry { name, resources, .. }| {
+    let newest = NEWEST_ARCHITECTURES.map(|architecture| format!("newest {architecture}"));
+    let newest: Vec<&str> = newest.iter().map(String::as_str).collect();
+    let columns = [&["registers"], &ARCHITECTURES[..], &newest, &["shared", "local", "spills"]].concat();
+    let rows = entries.iter().map(|Entry { name, resources, newest, .. }| {
         let mut row = vec![name.clone()];
         let mut most = Used::default();
-        for architecture in ARCHITECTURES {
-            let used = resources.get(architecture);
+        let pinned = ARCHITECTURES.map(|architecture| resources.get(architecture));
+        let newest = NEWEST_ARCHITECTURES.map(|architecture| newest.get(architecture));
+        for used in pinned.into_iter().chain(newest) {
             row.push(used.map(|used| used.registers.to_string()).unwrap_or_default());
             let used = used.copied().unwrap_or_default();
             most.shared_bytes = most.shared_bytes.max(used.shared_bytes);
@@ -130,12 +160,14 @@ impl Limits {
     /// A line for each kernel that uses more than it may, or that nobody has set a limit.
     pub(super) fn faults(&self, entries: &[Entry]) -> Vec<String> {
         let mut faults = Vec::new();
-        for Entry { name, resources, .. } in entries {
+        for Entry { name, resources, newest, .. } in entries {
             let Some(Limit { most, .. }) = self.limit.iter().find(|limit| fits(&limit.entries, name)) else {
                 faults.push(format!("{name} has no limit in {}", super::LIMITS));
                 continue;
             };
-            for (architecture, used) in resources {
+            let by_newest = newest.iter().map(|(architecture, used)| (architecture, used, " by the newest ptxas"));
+            let by_pinned = resources.iter().map(|(architecture, used)| (architecture, used, ""));
+            for (architecture, used, by) in by_pinned.chain(by_newest) {
                 for (what, used, most) in [
                     ("registers", used.registers, most.registers),
                     ("bytes of spills", used.spill_bytes, most.spill_bytes),
@@ -143,7 +175,7 @@ impl Limits {
                     ("bytes of shared memory", used.shared_bytes, most.shared_bytes),
                 ] {
                     if used > most {
-                        faults.push(format!("{name} uses {used} {what} on {architecture}, the limit is {most}"));
+                        faults.push(format!("{name} uses {used} {what} on {architecture}{by}, the limit is {most}"));
                     }
                 }
             }
@@ -187,6 +219,7 @@ ptxas info    : Used 255 registers, 392 bytes cmem[0]
             kinds: Vec::new(),
             threads: 128,
             resources: [("sm_80".to_owned(), used)].into(),
+            newest: BTreeMap::new(),
         };
         parse(TOLD).unwrap().into_iter().map(entry).collect()
     }
@@ -219,6 +252,16 @@ ptxas info    : Used 255 registers, 392 bytes cmem[0]
             assert_eq!(of(&fine.replace(from, to)), [words]);
         }
         assert_eq!(of(&fine.replace("nuts_f64", "nuts_f32")), ["nuts_f64 has no limit in kernels/limits.toml"]);
+    }
+
+    #[test]
+    fn limits_are_held_for_the_newest_assembler_too() {
+        let mut entries = entries();
+        let used = Used { registers: 20, spill_bytes: 4, shared_bytes: 512, ..Used::default() };
+        entries[0].newest.insert("sm_120".to_owned(), used);
+        let text = "[[limit]]\nentries = \"*\"\nregisters = 255\nshared_bytes = 512\n";
+        let faults = limits(text).faults(&entries[..1]);
+        assert_eq!(faults, ["array_dot_f64 uses 4 bytes of spills on sm_120 by the newest ptxas, the limit is 0"]);
     }
 
     #[test]

@@ -109,6 +109,7 @@ pub(super) fn join(module: &str, signatures: Vec<Signature>, listed: Vec<Listed>
             kinds: parameters,
             threads,
             resources: BTreeMap::new(),
+            newest: BTreeMap::new(),
         });
     }
     if let Some((name, _)) = signatures.into_iter().next() {

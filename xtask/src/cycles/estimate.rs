@@ -1,0 +1,286 @@
+//! What a kernel takes on an architecture, from its machine code and how often each line of its PTX is executed.
+
+use super::arch::{Architecture, SCHEDULERS};
+use super::counts::{Counts, warps_of_a_chain};
+use super::kind::Kind;
+use super::latency::{FETCH_ALONE, FETCH_OF_MANY};
+use super::program::Program;
+use super::range::{Bound, Range};
+use super::sass::Listing;
+use super::schedule::{Cause, Load, Outcome, run};
+use crate::ptx::resources::Used;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Leapfrog steps of each warp that are gone through: one alone, and one of many.
+const STEPS_ALONE: u32 = 96;
+const STEPS_OF_MANY: u32 = 24;
+
+/// One kernel on one architecture. Of a chain's leapfrog step, and of one warp of those that make it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Estimate {
+    pub(super) entry: String,
+    pub(super) architecture: &'static str,
+    /// The version of the assembler.
+    pub(super) ptxas: String,
+    pub(super) registers: u32,
+    pub(super) spill_bytes: u32,
+    /// Instructions of the PTX.
+    pub(super) ptx_instructions: f64,
+    /// Machine instructions, and those of them that are on f64.
+    pub(super) instructions: f64,
+    pub(super) double_instructions: f64,
+    /// Code that every tenth step goes through at least.
+    pub(super) hot_bytes: usize,
+    /// Of a warp that is alone on its scheduler.
+    pub(super) cycles: Range,
+    /// The same by what it does.
+    pub(super) causes: Vec<(&'static str, Range)>,
+    /// The same by how often the code is executed.
+    pub(super) parts: Vec<Part>,
+    /// The same by the function of the sources that it is of, that with the most cycles first.
+    pub(super) functions: Vec<Part>,
+    /// The executions of each opcode, the most frequent first.
+    pub(super) opcodes: Vec<(String, f64)>,
+    /// Chains that a multiprocessor holds at once.
+    pub(super) chains: f64,
+    /// Instructions that a scheduler issues in a cycle when the multiprocessor is full.
+    pub(super) issue: Range,
+    pub(super) gpus: Vec<OnGpu>,
+}
+
+/// What a GPU makes of it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct OnGpu {
+    pub(super) name: &'static str,
+    /// Of one chain.
+    pub(super) microseconds: Range,
+    /// Of as many chains as it holds.
+    pub(super) leapfrogs_per_second: Range,
+}
+
+/// Code that is executed about equally often, or of one function.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) ptx_instructions: f64,
+    pub(super) instructions: f64,
+    pub(super) cycles: Range,
+}
+
+/// The least executions in a leapfrog step, and what is executed so often. The names say what it is in `nuts_run` kernels:
+/// leapfrog, gradient and leaf; choices among leaves and joins of subtrees; what each transition does once.
+const PARTS: [(f64, &str); 4] = [(0.95, "every step"), (0.2, "joins, choices"), (0.03, "transition"), (0.0, "rare")];
+
+/// Which of [`PARTS`] code is in that is executed so often.
+fn part(rate: f64) -> usize {
+    PARTS.iter().position(|(least, _)| rate >= *least).unwrap_or(PARTS.len() - 1)
+}
+
+/// What warps wait for, as it is told.
+fn words(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Stall => "stall",
+        Cause::Result(Kind::ConstantLoad) => "LDC",
+        Cause::Result(Kind::SharedLoad) => "LDS",
+        Cause::Result(Kind::GlobalLoad) => "LDG",
+        Cause::Result(Kind::Shuffle) => "SHFL",
+        Cause::Result(Kind::Special) => "MUFU",
+        Cause::Result(Kind::Double) => "f64 result",
+        Cause::Doubles => "f64 units",
+        Cause::Result(_) | Cause::Operands => "other results",
+        Cause::Unit | Cause::Scheduler => "other units",
+    }
+}
+
+/// In the order of the table.
+pub(super) const CAUSES: [&str; 11] =
+    ["stall", "LDC", "LDS", "LDG", "SHFL", "MUFU", "f64 result", "other results", "f64 units", "other units", FETCH];
+const FETCH: &str = "fetch";
+
+/// What is known of a kernel beside its machine code.
+pub(super) struct Kernel<'a> {
+    pub(super) counts: &'a Counts,
+    /// The most threads of a block.
+    pub(super) threads: u32,
+    /// The function that each line of its module's PTX is of, from the first line on.
+    pub(super) owners: &'a [String],
+}
+
+impl Estimate {
+    /// Estimates a kernel.
+    pub(super) fn new(
+        Kernel { counts, threads, owners }: &Kernel,
+        architecture: &Architecture,
+        ptxas: &str,
+        (listing, used): (&Listing, Used),
+    ) -> Self {
+        let program = Program::new(listing, &counts.by_line());
+        let alone = [Bound::Low, Bound::High]
+            .map(|bound| run(&program, architecture, Load { warps: 1, steps: STEPS_ALONE }, bound));
+        let warps_of_a_block = threads.div_ceil(32);
+        let blocks = architecture.resident_blocks(warps_of_a_block, used.registers, used.shared_bytes);
+        let warps = blocks * warps_of_a_block;
+        let many = [Bound::Low, Bound::High]
+            .map(|bound| run(&program, architecture, Load { warps, steps: STEPS_OF_MANY }, bound));
+        let warps_of_a_chain = warps_of_a_chain(&counts.entry) as f64;
+        let of = |outcomes: &[Outcome; 2], value: &dyn Fn(&Outcome) -> f64| Range {
+            low: value(&outcomes[0]),
+            high: value(&outcomes[1]),
+        };
+        let causes = causes(&alone);
+        let sum = |bound| causes.iter().map(|(_, cycles)| cycles.at(bound)).sum();
+        let cycles = Range { low: sum(Bound::Low), high: sum(Bound::High) };
+        let speed = of(&many, &|outcome| outcome.steps_per_cycle);
+        let speed = Range { low: speed.low * (1.0 - FETCH_OF_MANY.low), high: speed.high * (1.0 - FETCH_OF_MANY.high) };
+        let instructions = program.of_a_step(|_| 1.0);
+        let on_gpu = |gpu: &super::arch::Gpu| OnGpu {
+            name: gpu.name,
+            microseconds: cycles * (1e6 / gpu.clock),
+            leapfrogs_per_second: speed * (f64::from(gpu.multiprocessors) * gpu.clock / warps_of_a_chain),
+        };
+        Self {
+            entry: counts.entry.clone(),
+            architecture: architecture.name,
+            ptxas: ptxas.to_owned(),
+            registers: used.registers,
+            spill_bytes: used.spill_bytes,
+            ptx_instructions: counts.of_a_step().map(|(_, rate)| rate).sum(),
+            instructions,
+            double_instructions: program.of_a_step(|instruction| f64::from(Kind::of(instruction).is_double())),
+            hot_bytes: program.hot_bytes(),
+            cycles,
+            causes,
+            parts: parts(counts, &program, &alone),
+            functions: functions(counts, owners, &program, &alone),
+            opcodes: program.opcodes(),
+            chains: f64::from(warps) / warps_of_a_chain,
+            issue: speed * (instructions / f64::from(SCHEDULERS)),
+            gpus: architecture.gpus.iter().map(on_gpu).collect(),
+        }
+    }
+}
+
+fn causes(alone: &[Outcome; 2]) -> Vec<(&'static str, Range)> {
+    let sums = alone.each_ref().map(|outcome| {
+        let mut sums = BTreeMap::<&str, f64>::new();
+        for (cause, cycles) in &outcome.causes {
+            *sums.entry(words(*cause)).or_default() += cycles;
+        }
+        sums
+    });
+    let sum = |cause: &str| sums.each_ref().map(|sums| sums.get(cause).copied().unwrap_or_default());
+    let [low, high] = alone.each_ref().map(Outcome::cycles);
+    let of_share = |cycles: f64, share: f64| cycles * share / (1.0 - share);
+    CAUSES
+        .map(|cause| {
+            let [low, high] = match cause {
+                FETCH => [of_share(low, FETCH_ALONE.low), of_share(high, FETCH_ALONE.high)],
+                _ => sum(cause),
+            };
+            (cause, Range { low, high })
+        })
+        .into()
+}
+
+fn parts(counts: &Counts, program: &Program, alone: &[Outcome; 2]) -> Vec<Part> {
+    let mut parts: Vec<Part> = PARTS.map(|(_, name)| Part { name: name.to_owned(), ..Part::default() }).into();
+    for (_, rate) in counts.of_a_step() {
+        parts[part(rate)].ptx_instructions += rate;
+    }
+    for (i, block) in program.blocks.iter().enumerate() {
+        let part = &mut parts[part(block.rate)];
+        part.instructions += block.rate * block.instructions.len() as f64;
+        part.cycles.low += alone[0].instructions[i].iter().sum::<f64>();
+        part.cycles.high += alone[1].instructions[i].iter().sum::<f64>();
+    }
+    parts
+}
+
+fn functions(counts: &Counts, owners: &[String], program: &Program, alone: &[Outcome; 2]) -> Vec<Part> {
+    let owner = |line: u32| owners.get(line as usize - 1).map_or("", String::as_str);
+    let mut parts = BTreeMap::<&str, Part>::new();
+    for (executed, rate) in counts.of_a_step() {
+        parts.entry(owner(executed.line)).or_default().ptx_instructions += rate;
+    }
+    for (i, block) in program.blocks.iter().enumerate() {
+        for (j, instruction) in program.code(block).iter().enumerate() {
+            let part = parts.entry(instruction.line.map_or("", owner)).or_default();
+            part.instructions += block.rate;
+            part.cycles.low += alone[0].instructions[i][j];
+            part.cycles.high += alone[1].instructions[i][j];
+        }
+    }
+    let mut parts: Vec<Part> = parts.into_iter().map(|(name, part)| Part { name: name.to_owned(), ..part }).collect();
+    parts.sort_by(|a, b| b.cycles.high.total_cmp(&a.cycles.high));
+    parts
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::sass::listings;
+    use super::super::sass::tests::EXCERPT;
+    use super::*;
+
+    /// Of the excerpt, whose first lines are executed at each tenth step and the others at each.
+    pub(in super::super) fn excerpt(architecture: &str) -> Estimate {
+        let listing = listings(EXCERPT).unwrap().remove("array_dot_f64").unwrap();
+        let lines = (4544..=4587).map(|line| format!("{line} add.s32 {} 0\n", if line < 4575 { 10 } else { 100 }));
+        let text = format!("# array_dot_f64 leapfrogs 100\n{}", lines.collect::<String>());
+        let counts = Counts::parse("array_dot_f64", &text).unwrap();
+        let owners: Vec<String> =
+            (1..=4587).map(|line| if line < 4575 { "a.cuh: begin" } else { "b.cuh: loop" }.into()).collect();
+        let kernel = Kernel { counts: &counts, threads: 128, owners: &owners };
+        let used = Used { registers: 22, shared_bytes: 512, ..Used::default() };
+        Estimate::new(&kernel, Architecture::named(architecture).unwrap(), "12.4.131", (&listing, used))
+    }
+
+    #[test]
+    fn instructions_are_those_of_blocks_by_how_often_they_are_executed() {
+        let estimate = excerpt("sm_90");
+        // 23 instructions lead to the branch at 0x160, 16 follow; one of these is on f64.
+        assert!((estimate.instructions - (23.0 * 0.1 + 16.0)).abs() < 1e-9, "{}", estimate.instructions);
+        assert!((estimate.double_instructions - 1.0).abs() < 1e-9);
+        assert!((estimate.ptx_instructions - (31.0 * 0.1 + 13.0)).abs() < 1e-9);
+        assert_eq!(estimate.hot_bytes, 39 * 16);
+        // 22 registers: 64 warps by registers, of four a block.
+        assert_eq!(estimate.chains, 64.0);
+    }
+
+    #[test]
+    fn causes_parts_and_functions_are_the_same_cycles() {
+        let Estimate { cycles, causes, parts, functions, gpus, .. } = excerpt("sm_90");
+        let fetch = causes.iter().find(|(name, _)| *name == FETCH).unwrap().1;
+        for bound in [Bound::Low, Bound::High] {
+            let total = cycles.at(bound);
+            let sums = [
+                causes.iter().map(|(_, cycles)| cycles.at(bound)).sum::<f64>(),
+                parts.iter().map(|part| part.cycles.at(bound)).sum::<f64>() + fetch.at(bound),
+                functions.iter().map(|part| part.cycles.at(bound)).sum::<f64>() + fetch.at(bound),
+            ];
+            assert!(sums.iter().all(|sum| (sum - total).abs() < 1e-6 * total), "{sums:?} {total}");
+        }
+        assert_eq!(
+            functions.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(),
+            ["b.cuh: loop", "a.cuh: begin"]
+        );
+        // 0.11 of all cycles are waits for instructions at most.
+        assert!((fetch.high / cycles.high - 0.11).abs() < 1e-9 && fetch.low == 0.0);
+        assert!((gpus[0].microseconds.high - cycles.high / 1980.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn code_is_told_apart_by_how_often_it_is_executed() {
+        assert_eq!([1.0, 0.95, 0.5, 0.2, 0.1, 0.03, 0.001, 0.0].map(part), [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn two_units_of_f64_bind_many_warps_and_not_one() {
+        let [narrow, wide] = ["sm_86", "sm_90"].map(excerpt);
+        // Sixteen cycles of the multiprocessor for each f64 instruction, in each of which some other warp waits.
+        let most = 84.0 * 1.8e9 / 16.0;
+        let speed = narrow.gpus[0].leapfrogs_per_second.low;
+        assert!(speed < most && speed > 0.8 * most, "{speed} of {most}");
+        assert!(wide.gpus[0].leapfrogs_per_second.low > 3.0 * speed);
+    }
+}
