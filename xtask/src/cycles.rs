@@ -132,7 +132,7 @@ struct Module<'a> {
 /// The modules of the kernels that were counted.
 fn modules<'a>(root: &Path, compiler: &ptx::Compiler, counts: &'a [Counts]) -> Result<Vec<Module<'a>>> {
     let mut modules = Vec::new();
-    for ptx::CommittedText { name, text } in compiler.committed(root)? {
+    for ptx::CommittedText { name, text } in ptx::committed_texts(root)? {
         let entries = ptx::threads_of_entries(&text)?;
         let kernels: Vec<(&Counts, u32)> = entries
             .iter()

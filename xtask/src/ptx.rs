@@ -153,6 +153,15 @@ pub(crate) struct CommittedText {
     pub(crate) text: String,
 }
 
+/// The PTX of each module as it is committed.
+///
+/// # Errors
+/// When one cannot be read.
+pub(crate) fn committed_texts(root: &Path) -> Result<Vec<CommittedText>> {
+    let text = |module: Module| Ok(CommittedText { text: committed(root, &module)?, name: module.name });
+    Sources::read(&root.join(FOLDER))?.modules().into_iter().map(text).collect()
+}
+
 /// The sources with their compiler, for whoever needs more of a module than its committed PTX.
 pub(crate) struct Compiler {
     sources: Sources,
@@ -173,15 +182,6 @@ impl Compiler {
             identity: tools.nvrtc_identity.clone(),
             cache: Cache::open(&target(root).join(folder))?,
         })
-    }
-
-    /// The PTX of each module as it is committed.
-    ///
-    /// # Errors
-    /// When one cannot be read.
-    pub(crate) fn committed(&self, root: &Path) -> Result<Vec<CommittedText>> {
-        let text = |module: Module| Ok(CommittedText { text: committed(root, &module)?, name: module.name });
-        self.sources.modules().into_iter().map(text).collect()
     }
 
     /// A module's PTX with the line numbers of its sources.

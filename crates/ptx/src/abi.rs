@@ -21,7 +21,7 @@ struct Loaded {
 }
 
 /// The launches of each kernel of a module that are recorded: the first.
-const RECORDED: usize = 2;
+const RECORDED: usize = 4;
 
 /// Launches that can reach more memory are not recorded.
 const MOST_RECORDED_BYTES: usize = 16 << 20;

@@ -8,7 +8,7 @@ mod kinds;
 
 use crate::aligned::aligned;
 use crate::interpret;
-use crate::ptx::committed;
+use crate::ptx::{CommittedText, committed_texts};
 use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::{Context, Result, bail};
@@ -57,12 +57,13 @@ impl Noticed {
     }
 }
 
-/// A launch that runs again, and how often lanes met in it.
+/// A kernel whose launches run again.
 struct Known {
-    recording: Recording,
     text: String,
-    counts: Vec<u64>,
-    most_joins: u64,
+    /// Each with how many warp instructions it takes.
+    recordings: Vec<(Recording, u64)>,
+    /// How often lanes have done each instruction in all of them.
+    lanes: Vec<u64>,
 }
 
 /// Tries `OF_EACH` faults of each kind in each family of kernels.
@@ -77,7 +78,7 @@ pub(super) fn run(root: &Path) -> Result<TaskOutcome> {
         let equivalents = Equivalents::read(root)?;
         let noticed = faults.par_iter().map(|fault| notice(&known[&fault.entry], fault));
         let noticed = noticed.collect::<Result<Vec<Noticed>>>()?;
-        print!("{}", table(&faults, &noticed));
+        println!("{}", table(&faults, &noticed));
         let mut survivors = 0;
         for (fault, _) in faults.iter().zip(&noticed).filter(|(_, noticed)| !noticed.by_any()) {
             let reason = equivalents.reason(fault);
@@ -99,7 +100,7 @@ fn known(root: &Path) -> Result<BTreeMap<String, Known>> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     interpret::record(root, &folder)?;
     let mut texts: HashMap<String, String> = HashMap::new();
-    for text in committed(root)? {
+    for CommittedText { text, .. } in committed_texts(root)? {
         let names: Vec<String> = entry_names(&text).map(str::to_owned).collect();
         names.into_iter().for_each(|name| drop(texts.insert(name, text.clone())));
     }
@@ -115,13 +116,14 @@ fn known(root: &Path) -> Result<BTreeMap<String, Known>> {
         if !same || outcome.fault.is_some() {
             bail!("{}: run again it leaves other bits: {:?}", path.display(), outcome.fault);
         }
-        let counts: Vec<u64> = outcome.counts.iter().map(|count| count.warps).collect();
-        let all: u64 = counts.iter().sum();
-        // Of two launches the one that does more, unless it is too long.
-        let more = known.get(&name).is_none_or(|other| other.counts.iter().sum::<u64>() < all);
-        if all <= MOST_INSTRUCTIONS && more {
-            known.insert(name, Known { recording, text, counts, most_joins: 20 * all + 1000 });
+        let all: u64 = outcome.counts.iter().map(|count| count.warps).sum();
+        if all > MOST_INSTRUCTIONS {
+            continue;
         }
+        let none = vec![0; outcome.counts.len()];
+        let kernel = known.entry(name).or_insert_with(|| Known { text, recordings: Vec::new(), lanes: none });
+        kernel.lanes.iter_mut().zip(&outcome.counts).for_each(|(lanes, count)| *lanes += count.lanes);
+        kernel.recordings.push((recording, all));
     }
     Ok(known)
 }
@@ -137,7 +139,7 @@ fn faults(known: &BTreeMap<String, Known>) -> Vec<PtxFault> {
         let Ok(module) = Module::parse(&known.text) else { continue };
         let Some(instructions) = module.entry(entry).map(octopus_ptx::Entry::instructions) else { continue };
         let lines: Vec<&str> = known.text.lines().collect();
-        for ((line, _), count) in instructions.zip(&known.counts).filter(|(_, count)| **count > 0) {
+        for ((line, _), _) in instructions.zip(&known.lanes).filter(|(_, lanes)| **lanes > 0) {
             let line = line as usize;
             for (number, kind) in KINDS.iter().enumerate() {
                 if let Some(new) = kind.of(lines[line - 1]) {
@@ -175,15 +177,25 @@ fn family(entry: &str) -> String {
 }
 
 fn notice(known: &Known, fault: &PtxFault) -> Result<Noticed> {
-    let text: Vec<&str> = known.text.lines().enumerate().map(|(at, line)| if at + 1 == fault.line { &*fault.new } else { line }).collect();
+    let text: Vec<&str> = known
+        .text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| if at + 1 == fault.line { &*fault.new } else { line })
+        .collect();
     // What is no program is noticed by whoever reads it.
     let Ok(module) = Module::parse(&text.join("\n")) else {
         return Ok(Noticed { lock_step: true, random: true, checks: true });
     };
     let notices = |order: Order, checked: bool| {
-        let replay = Replay { order, checked, most_joins: known.most_joins };
-        let (outcome, same) = known.recording.replay(&module, replay).context("the module has the kernel")?;
-        anyhow::Ok(outcome.fault.is_some() || !same)
+        for (recording, all) in &known.recordings {
+            let replay = Replay { order, checked, most_joins: 20 * all + 1000 };
+            let (outcome, same) = recording.replay(&module, replay).context("the module has the kernel")?;
+            if outcome.fault.is_some() || !same {
+                return Ok(true);
+            }
+        }
+        anyhow::Ok(false)
     };
     let random = SEEDS.iter().map(|seed| notices(Order::Random(*seed), false)).collect::<Result<Vec<bool>>>()?;
     Ok(Noticed {
