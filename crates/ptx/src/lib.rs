@@ -25,13 +25,13 @@
 //!
 //! It is no measure of time, and memory is in order: a fence that is missing shows as a race, not as a wrong value.
 
-mod abi;
 mod body;
 mod checks;
 mod compute;
 mod dispatch;
 mod error;
 mod fault;
+mod ffi;
 mod forms;
 mod global;
 mod instruction;

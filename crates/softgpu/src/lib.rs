@@ -1,9 +1,10 @@
-//! A software GPU for tests: doubles of `libcuda.so.1` and `libnvidia-ml.so.1` that run host-compiled kernels.
+//! A software GPU for tests: doubles of `libcuda.so.1` and `libnvidia-ml.so.1` that run kernels on the host.
 //!
 //! A program under test finds the doubles in place of NVIDIA's libraries and goes its usual way: it probes devices,
-//! loads PTX, copies buffers, launches kernels and meets errors. The kernels that run are the same CUDA C++ sources,
-//! compiled by g++ and run lane by lane, with shuffles, shared memory and barriers. The device calls itself
-//! `Octopus software GPU (test double)`, so that nothing takes it for a GPU. It is no measure of speed.
+//! loads PTX, copies buffers, launches kernels and meets errors. The kernels that run are the PTX itself, by the
+//! interpreter of `octopus-ptx` ([`Lanes::Ptx`]), or the same CUDA C++ sources, compiled by g++ and run lane by lane, with
+//! shuffles, shared memory and barriers. The device calls itself `Octopus software GPU (test double)`, so that nothing
+//! takes it for a GPU. It is no measure of speed.
 //!
 //! | Concept | What it is |
 //! |---|---|
@@ -12,7 +13,7 @@
 //! | [`KernelSources`] | which kernels are compiled; the workspace's own by default, without the sampler's |
 //! | [`SoftwareGpu::with_sampler`] | adds the sampler's, those that are named |
 //! | [`sampler_units`] | all units of the sampler's kernels: the texts that a table and templates give, for `xtask` too |
-//! | [`Lanes`] | how these run: as on a GPU, or fast |
+//! | [`Lanes`] | how these run: as PTX, lane by lane, or fast |
 //! | [`Body`] | a test's body in a process of its own, on a software GPU or on a GPU of this machine |
 //! | [`DeviceReport`] | what a program has used of a device: memory at the most, launches |
 //! | [`Variant`] | plain, or with the sanitizers for addresses and undefined behaviour |
@@ -65,7 +66,8 @@
 //!   only, and a host that reads device memory is not caught.
 //! - Streams do everything at once, in the order of the calls: what is missing in the program's synchronisation does
 //!   not show. Blocks run beside each other on several threads, the lanes of a block in one fixed order: a race inside
-//!   a block does not show either.
+//!   a block does not show either. The interpreter has random orders and looks for races: [`Settings::order`],
+//!   [`Settings::checked`].
 //! - Not there: textures, graphs, arrays, external memory, the linker; globals of modules; `__match` and
 //!   `__activemask`.
 

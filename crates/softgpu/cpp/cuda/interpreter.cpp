@@ -6,7 +6,7 @@ namespace octopus_softgpu {
 
 namespace {
 
-/// `OctopusPtxLaunch` of crates/ptx/src/abi.rs.
+/// `OctopusPtxLaunch` of crates/ptx/src/ffi.rs.
 struct PtxLaunch {
   uint32_t grid[3];
   uint32_t block[3];

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -130,70 +130,102 @@ unsafe fn run(
     parameters: *const *const u8,
     launch: &OctopusPtxLaunch,
 ) -> Result<(), (i32, String)> {
-    let mut bytes = vec![0; entry.parameter_bytes() as usize];
-    for (number, parameter) in entry.parameters().iter().enumerate() {
-        let at = parameter.offset as usize;
-        let to = &mut bytes[at..at + parameter.bytes as usize];
-        // SAFETY: the caller gives a pointer to that many bytes for each parameter.
-        unsafe { (*parameters.add(number)).copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
-    }
-    // SAFETY: the caller gives so many pairs.
-    let pairs = unsafe { std::slice::from_raw_parts(launch.allocations, 2 * launch.allocation_count) };
-    let bytes_of_all: usize = pairs.chunks(2).map(|pair| pair[1] as usize).sum();
-    let record = !launch.record.is_null() && bytes_of_all <= MOST_RECORDED_BYTES;
-    let number = if record { next_recording(loaded, entry) } else { None };
-    let mut allocations: Vec<Allocation<'_>> = Vec::new();
-    let all = pairs.chunks(2).map(|pair| {
-        let first = with_exposed_provenance_mut::<u8>(pair[0] as usize);
-        // SAFETY: the caller promises that each is memory of this process that may be read and written.
-        let memory = unsafe { std::slice::from_raw_parts_mut(first, pair[1] as usize) };
-        Allocation { address: pair[0], memory }
-    });
-    allocations.extend(all);
-    let before: Vec<Vec<u8>> = if number.is_some() {
-        allocations.iter().map(|allocation| allocation.memory.to_vec()).collect()
-    } else {
-        Vec::new()
-    };
-    let what = Launch {
+    // SAFETY: as the caller promises.
+    let (parameters, mut allocations) = unsafe { (bytes_of(entry, parameters), memory_of(launch)) };
+    let total: usize = allocations.iter().map(|allocation| allocation.memory.len()).sum();
+    // SAFETY: the caller gives strings of C, or null.
+    let [counts, record] = unsafe { [path_of(launch.counts), path_of(launch.record)] };
+    let record = record.filter(|_| total <= MOST_RECORDED_BYTES);
+    let mut recording =
+        record.and_then(|folder| Some((folder, next_recording(loaded, entry)?))).map(|(folder, number)| {
+            let path = folder.join(format!("{}-{number}.launch", entry.name()));
+            (path, begin_recording(entry, launch, &parameters, &allocations))
+        });
+    let outcome = entry.run(Launch {
         shape: Shape { grid: launch.grid, block: launch.block },
-        parameters: &bytes,
+        parameters: &parameters,
         dynamic_shared: launch.dynamic_shared,
         together: launch.together != 0,
-        allocations,
+        allocations: allocations
+            .iter_mut()
+            .map(|allocation| Allocation { address: allocation.address, memory: &mut *allocation.memory })
+            .collect(),
         order: if launch.order == 0 { Order::LockStep } else { Order::Random(launch.order) },
         checked: launch.checked != 0,
         patience: Duration::from_millis(u64::from(launch.patience_ms)),
         most_joins: u64::MAX,
-    };
-    let outcome = entry.run(what);
-    if let Some(number) = number {
-        let memory = pairs.chunks(2).zip(before).map(|(pair, before)| {
-            let first = with_exposed_provenance_mut::<u8>(pair[0] as usize);
-            // SAFETY: as above; nobody else has it, now that the launch has ended.
-            let after = unsafe { std::slice::from_raw_parts(first, pair[1] as usize) };
-            RecordedMemory { address: pair[0], before, after: after.to_vec() }
-        });
-        let recording = Recording {
-            entry: entry.name().to_owned(),
-            grid: launch.grid,
-            block: launch.block,
-            parameters: bytes,
-            dynamic_shared: launch.dynamic_shared,
-            together: launch.together != 0,
-            memory: memory.collect(),
-        };
-        // SAFETY: the caller gives a string of C.
-        let folder = unsafe { CStr::from_ptr(launch.record) }.to_string_lossy();
-        let path = Path::new(&*folder).join(format!("{}-{number}.launch", entry.name()));
-        recording.write(&path).map_err(|error| (UNKNOWN, format!("{}: {error}", path.display())))?;
+    });
+    if let Some((path, recording)) = &mut recording {
+        let memory = recording.memory.iter_mut().zip(&allocations);
+        memory.for_each(|(recorded, allocation)| recorded.after = allocation.memory.to_vec());
+        recording.write(path).map_err(|error| (UNKNOWN, format!("{}: {error}", path.display())))?;
     }
-    if !launch.counts.is_null() {
-        // SAFETY: the caller gives a string of C.
-        let folder = unsafe { CStr::from_ptr(launch.counts) }.to_string_lossy();
-        keep(loaded, entry, &outcome.counts, Path::new(&*folder)).map_err(|error| (UNKNOWN, error))?;
+    if let Some(folder) = counts {
+        keep(loaded, entry, &outcome.counts, &folder).map_err(|error| (UNKNOWN, error))?;
     }
     outcome.fault.map_or(Ok(()), |fault| Err((fault.code(), fault.to_string())))
+}
+
+/// Returns the parameters as the kernel sees them.
+///
+/// # Safety
+/// As [`octopus_ptx_launch`].
+unsafe fn bytes_of(entry: &Entry, parameters: *const *const u8) -> Vec<u8> {
+    let mut bytes = vec![0; entry.parameter_bytes() as usize];
+    for (number, parameter) in entry.parameters().iter().enumerate() {
+        let to = &mut bytes[parameter.offset as usize..][..parameter.bytes as usize];
+        // SAFETY: the caller gives a pointer to that many bytes for each parameter.
+        unsafe { (*parameters.add(number)).copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+    }
+    bytes
+}
+
+/// Returns the memory that the kernel may reach.
+///
+/// # Safety
+/// As [`octopus_ptx_launch`]; nothing else may reach it while this is used.
+unsafe fn memory_of<'a>(launch: &OctopusPtxLaunch) -> Vec<Allocation<'a>> {
+    // SAFETY: the caller gives so many pairs.
+    let pairs = unsafe { std::slice::from_raw_parts(launch.allocations, 2 * launch.allocation_count) };
+    let allocation = |pair: &[u64]| {
+        let first = with_exposed_provenance_mut::<u8>(pair[0] as usize);
+        // SAFETY: the caller promises that each is memory of this process that may be read and written.
+        let memory = unsafe { std::slice::from_raw_parts_mut(first, pair[1] as usize) };
+        Allocation { address: pair[0], memory }
+    };
+    pairs.chunks(2).map(allocation).collect()
+}
+
+/// Returns the path that a string of C is; nothing for null.
+///
+/// # Safety
+/// `text` must be null or a string of C.
+unsafe fn path_of(text: *const c_char) -> Option<PathBuf> {
+    // SAFETY: it is a string of C when it is not null.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned().into())
+}
+
+/// Begins the recording of a launch: what the kernel is given.
+fn begin_recording(
+    entry: &Entry,
+    launch: &OctopusPtxLaunch,
+    parameters: &[u8],
+    allocations: &[Allocation<'_>],
+) -> Recording {
+    let memory = allocations.iter().map(|allocation| RecordedMemory {
+        address: allocation.address,
+        before: allocation.memory.to_vec(),
+        after: Vec::new(),
+    });
+    Recording {
+        entry: entry.name().to_owned(),
+        grid: launch.grid,
+        block: launch.block,
+        parameters: parameters.to_vec(),
+        dynamic_shared: launch.dynamic_shared,
+        together: launch.together != 0,
+        memory: memory.collect(),
+    }
 }
 
 /// Returns the number of the next recording of a kernel, if there is to be one more.
