@@ -71,11 +71,10 @@ pub(in crate::mutants) fn of_change(cargo_mutants: &CargoMutants, root: &Path, c
         faults: &faults,
         chosen: &chosen,
         placed: &stages.placed,
-        reached: &|fault| !stages.is_decided(fault) || stages.reached.contains(&fault),
+        reached: &|fault| stages.is_reached(fault),
         equivalent: &equivalent,
         line: &|fault| &lines[fault],
-        // Tests that were not asked may notice the others.
-        tried: &|fault| stages.tried.get(&fault).filter(|_| stages.is_decided(fault)),
+        tried: &|fault| stages.outcome(fault),
     };
     print!("{}", summary.text());
     if summary.untried() > 0 {

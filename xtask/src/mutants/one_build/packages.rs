@@ -5,7 +5,7 @@ use super::suite::WITHOUT;
 use crate::run::{self, cargo};
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,14 +112,21 @@ impl Packages {
             let folder = Path::new("../..").join(self.folder(package).unwrap_or(&package.manifest_path));
             let _ = writeln!(text, "{} = {{ path = {:?} }}", package.name, folder.display().to_string());
         }
-        let all = self.packages.iter().flat_map(|package| &package.dependencies);
-        let of_tests = all.filter(|one| one.kind.as_deref() == Some("dev") && one.path.is_none());
-        for (number, Dependency { name, req, features, uses_default_features, .. }) in of_tests.enumerate() {
-            // Each under a name of its own: several packages want the same, with other features.
+        // Cargo takes each once, whoever wants it.
+        let mut of_tests: BTreeMap<(&str, &str), (bool, BTreeSet<&str>)> = BTreeMap::new();
+        for one in self.packages.iter().flat_map(|package| &package.dependencies) {
+            if one.kind.as_deref() == Some("dev") && one.path.is_none() {
+                let (default, features) = of_tests.entry((&one.name, &one.req)).or_default();
+                *default |= one.uses_default_features;
+                features.extend(one.features.iter().map(String::as_str));
+            }
+        }
+        for (number, ((name, req), (default, features))) in of_tests.into_iter().enumerate() {
+            // Two versions of one are told apart by a name that is not theirs.
             let _ = writeln!(
                 text,
-                "of-tests-{number} = {{ package = {name:?}, version = {req:?}, default-features = {uses_default_features}, \
-                 features = {features:?} }}"
+                "of-tests-{number} = {{ package = {name:?}, version = {req:?}, default-features = {default}, features = {:?} }}",
+                Vec::from_iter(features)
             );
         }
         text
@@ -167,16 +174,18 @@ mod tests {
 
     #[test]
     fn every_feature_wants_the_packages_and_what_their_tests_want() {
+        let mut wanted_whole = on("insta", Some("dev"), None);
+        wanted_whole["uses_default_features"] = json!(true);
+        wanted_whole["features"] = json!(["g"]);
         let packages = packages(&[
             ("low", vec![on("serde", None, None), on("insta", Some("dev"), None)]),
-            ("high", vec![on("low", None, Some("/w/low")), on("insta", Some("dev"), None)]),
+            ("high", vec![on("low", None, Some("/w/low")), wanted_whole]),
         ]);
         let manifest: toml::Table = toml::from_str(&packages.every_feature()).unwrap();
         let wanted = json!({
             "low": { "path": "../../low" },
             "high": { "path": "../../high" },
-            "of-tests-0": { "package": "insta", "version": "^1.2", "default-features": false, "features": ["f"] },
-            "of-tests-1": { "package": "insta", "version": "^1.2", "default-features": false, "features": ["f"] },
+            "of-tests-0": { "package": "insta", "version": "^1.2", "default-features": true, "features": ["f", "g"] },
         });
         assert_eq!(serde_json::to_value(&manifest["dependencies"]).unwrap(), wanted);
         // Nothing is built for it.

@@ -52,8 +52,18 @@ impl<'a> Stages<'a> {
         if next.is_empty() { not_asked(&self.packages.above(&own)) } else { next }
     }
 
+    /// Returns what was tried last with a fault; nothing for one that tests may notice which were not asked.
+    pub(super) fn outcome(&self, fault: usize) -> Option<&Tried> {
+        self.tried.get(&fault).filter(|_| self.is_decided(fault))
+    }
+
+    /// Returns whether a test reaches a fault, or may do so that was not asked.
+    pub(super) fn is_reached(&self, fault: usize) -> bool {
+        self.reached.contains(&fault) || !self.is_decided(fault)
+    }
+
     /// Returns whether all that may notice a fault was asked, or enough of it.
-    pub(super) fn is_decided(&self, fault: usize) -> bool {
+    fn is_decided(&self, fault: usize) -> bool {
         self.was_noticed(fault)
             || self.packages.above(&[self.faults[fault].package.clone()].into()).is_subset(&self.asked)
     }
@@ -66,6 +76,7 @@ impl<'a> Stages<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::list;
+    use super::super::summary::Summary;
     use super::*;
     use serde_json::json;
 
@@ -128,5 +139,32 @@ mod tests {
         assert_eq!(decided(&stages), [0, 3]);
         stages.asked = set(&["low", "middle", "high"]);
         assert_eq!(decided(&stages), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn faults_that_are_not_decided_are_counted_and_fail_nothing() {
+        let (faults, packages) = (faults(), packages());
+        let mut stages = Stages::new(&faults, &packages, &|_| false);
+        stages.tried.extend([tried(0, Outcome::Caught), tried(1, Outcome::Missed), tried(2, Outcome::OutOfTime)]);
+        stages.reached.extend([0, 1, 2]);
+        // How many are left, and whether one has survived.
+        let ending = |stages: &Stages<'_>| {
+            let summary = Summary {
+                faults: &faults,
+                chosen: &[0, 1, 2, 3, 4],
+                placed: &stages.placed,
+                reached: &|fault| stages.is_reached(fault),
+                equivalent: &|_| false,
+                line: &|_| "",
+                tried: &|fault| stages.outcome(fault),
+            };
+            (summary.untried(), summary.any_survived())
+        };
+        assert_eq!(ending(&stages), (4, false));
+        // The tests of `high` were the last for its own fault alone, and none reaches it.
+        stages.asked = set(&["high"]);
+        assert_eq!(ending(&stages), (3, true));
+        stages.asked = set(&["low", "middle", "high"]);
+        assert_eq!(ending(&stages), (0, true));
     }
 }
