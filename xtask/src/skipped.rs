@@ -1,7 +1,7 @@
 //! What a run of the tests has tested: which tests skipped themselves, and which GPUs took part. A test that passes
-//! without having tested must not go unseen.
+//! without having tested must not go unseen. The same report tells how long each test took.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,23 @@ pub(crate) fn announce(root: &Path) {
         Ok(report) => announcement(&report).iter().for_each(|line| eprintln!("xtask: {line}")),
         Err(_) => eprintln!("xtask: cannot read {}: tests that skipped themselves are not listed", path.display()),
     }
+}
+
+/// Returns the seconds that each test of the last run of nextest took, by the names of its program and its own:
+/// `octopus-runs::arviz opens_in_arviz`. It is empty where nothing has run.
+pub(crate) fn seconds(root: &Path) -> HashMap<String, f64> {
+    fs::read_to_string(report(root)).map(|report| seconds_of(&report)).unwrap_or_default()
+}
+
+fn seconds_of(report: &str) -> HashMap<String, f64> {
+    let tests = report.split("<testcase ").skip(1).filter_map(|test| {
+        let (head, _) = test.split_once('>')?;
+        // `name` is also the end of `classname`.
+        let head = format!(" {head}");
+        let value = |name: &str| Some(plain(head.split_once(&format!(" {name}=\""))?.1.split('"').next()?));
+        Some((format!("{} {}", value("classname")?, value("name")?), value("time")?.parse().ok()?))
+    });
+    tests.collect()
 }
 
 /// The lines that say which tests skipped themselves, how many, and what took part, from a report in JUnit's form. A
@@ -110,6 +127,15 @@ SKIPPED: no shell</system-err>
         assert_eq!(announced.len(), 5);
         assert_eq!(announced[3], "2 of the tests that passed did not test all they could");
         assert_eq!(announcement("<testsuites/>"), ["took part: CPU alone in 0 tests"]);
+    }
+
+    #[test]
+    fn times_are_found_by_the_names_of_program_and_test() {
+        let report = r#"<testcase name="a::b" classname="octopus-runs::arviz" timestamp="2026-11-27" time="0.125">
+            <system-err>time="9"</system-err></testcase><testcase name="c" classname="octopus-runs" time="2"/>
+            <testcase name="d" classname="octopus-runs" time="long">"#;
+        let expected = [("octopus-runs::arviz a::b", 0.125), ("octopus-runs c", 2.0)];
+        assert_eq!(seconds_of(report), expected.map(|(test, seconds)| (test.to_owned(), seconds)).into());
     }
 
     #[test]

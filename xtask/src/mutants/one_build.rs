@@ -4,30 +4,35 @@
 //! The faults are those that cargo-mutants lists; it puts in those itself that have no place here. What is known is
 //! kept beside the build, until the sources or tests are others.
 
+mod apart;
+mod batches;
 mod blame;
 mod folder;
+mod group;
 mod journal;
 mod lanes;
 mod list;
 mod marks;
 mod of_change;
+mod packages;
 mod placed;
 mod reach;
 mod record;
 mod render;
 mod sites;
+mod stages;
 mod suite;
 mod summary;
 mod switch;
 mod trial;
 
 use super::equivalent::Equivalents;
-use super::generated::CargoMutants;
+use super::generated::{CRATES, CargoMutants};
 use crate::run::TaskOutcome;
 use anyhow::{Result, bail};
 use folder::Folder;
 use list::ListedFault;
-pub(super) use of_change::of_change;
+pub(super) use of_change::{Clock, of_change};
 use placed::Placed;
 use reach::Reached;
 use record::{Outcome, Record, Tried};
@@ -66,7 +71,8 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
         bail!("no fault is in the files, crates and part that are asked for");
     }
     let folder = Folder::open(workshop, &faults)?;
-    let placed = placed::place(workshop, &folder, &faults)?;
+    Folder::fetch(workshop)?;
+    let placed = placed::place(workshop, &folder, &faults, &CRATES, || placed::check(&folder))?;
     let tests = suite::list(&folder)?;
     let Reached { by_test: reached, failed, .. } = reach::all(&folder, &tests, None)?;
     let by_fault = reach::by_fault(&reached, faults.len());
@@ -93,7 +99,7 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
         faults: &faults,
         chosen: &chosen,
         placed: &placed,
-        by_fault: &by_fault,
+        reached: &|fault| !by_fault[fault].is_empty(),
         equivalent: &equivalent,
         line: &line,
         tried: &tried,

@@ -1,17 +1,17 @@
 //! The folder of the one build: the sources with faults, what is built from them, and what is known so far.
 
-use super::TRIED;
 use super::journal::Journal;
 use super::list::ListedFault;
+use super::packages::{EVERY_FEATURE, Packages};
 use super::record::Tried;
-use super::switch;
+use super::{TRIED, apart, switch};
 use crate::bundle::sha256;
 use crate::mutants::workshop::Workshop;
 use crate::run::{self, PROFILE, cargo};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,10 +21,7 @@ use std::process::Command;
 const DECISIVE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "crates", "benchmarks", "kernels", "vendor"];
 
 /// The version of how faults are placed and tried; one more makes all that is known void.
-const METHOD: u32 = 4;
-
-/// The parts that a package with faults is compiled in: any number but that of the profile, 16, sets it apart.
-const UNITS: u32 = 15;
+const METHOD: u32 = 5;
 
 /// The file that says what the rest of the folder was made from.
 const KEY: &str = "key";
@@ -48,40 +45,48 @@ impl Folder {
         Self { path: workshop.build().with_file_name("one-build"), shared: None }.opened(workshop, faults)
     }
 
-    /// Opens the folder for the faults of a change. They are built in `target`, in the profile of the tests: what does
-    /// not depend on the sources is there already.
+    /// Opens the folder for the faults of a change. They are built in `target`, in the profile of the tests, as what they
+    /// do not reach is there already: the workspace has been built.
     ///
     /// # Errors
     /// When a file cannot be read or written.
-    pub(super) fn of_change(workshop: &Workshop, target: &Path, faults: &[ListedFault]) -> Result<Self> {
+    pub(super) fn of_change(
+        workshop: &Workshop,
+        target: &Path,
+        faults: &[ListedFault],
+        packages: &Packages,
+    ) -> Result<Self> {
         let (path, shared) = (workshop.build().with_file_name("of-change"), Some(target.to_owned()));
-        Self { path, shared }.opened(workshop, faults)
+        let folder = Self { path, shared };
+        let key = key(workshop.source(), faults)?;
+        if !folder.is_of(&key) {
+            folder.renew(workshop)?;
+            let with_faults = faults.iter().map(|fault| fault.package.clone()).collect();
+            apart::set_apart(&folder.source(), packages, &packages.above(&with_faults))?;
+            packages.write_every_feature(&folder.source())?;
+            folder.write_text(KEY, &key)?;
+        }
+        Ok(folder)
     }
 
     fn opened(self, workshop: &Workshop, faults: &[ListedFault]) -> Result<Self> {
         let key = key(workshop.source(), faults)?;
-        if fs::read_to_string(self.file(KEY)).is_ok_and(|known| known == key) {
-            return Ok(self);
+        if !self.is_of(&key) {
+            self.renew(workshop)?;
+            // Only now: a copy that was broken off is made again.
+            self.write_text(KEY, &key)?;
         }
-        self.forget()?;
-        workshop.copy_to(&self.source())?;
-        if self.shared.is_some() {
-            self.set_apart()?;
-        }
-        // Only now: a copy that was broken off is made again.
-        self.write_text(KEY, &key)?;
         Ok(self)
     }
 
-    /// Gives the packages with faults a profile of their own. Cargo tells what it builds apart by name, version and profile,
-    /// not by the folder of the sources: without, it would take what is built here for the packages without faults.
-    fn set_apart(&self) -> Result<()> {
-        let path = self.source().join("Cargo.toml");
-        let mut text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        for member in members(&self.source())? {
-            text += &format!("\n[profile.{PROFILE}.package.{member}]\ncodegen-units = {UNITS}\n");
-        }
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    /// Returns whether the folder was made from what `key` is of.
+    fn is_of(&self, key: &str) -> bool {
+        fs::read_to_string(self.file(KEY)).is_ok_and(|known| known == key)
+    }
+
+    fn renew(&self, workshop: &Workshop) -> Result<()> {
+        self.forget()?;
+        workshop.copy_to(&self.source())
     }
 
     /// Removes what is known, but not what is built: most of that serves again. Which test has noticed which fault is
@@ -193,15 +198,15 @@ impl Folder {
         };
         command
     }
-}
 
-/// Returns the names of the packages of a workspace, but for xtask: the trial does not build it.
-fn members(root: &Path) -> Result<Vec<String>> {
-    let mut metadata = cargo(root, &["metadata", "--no-deps", "--offline", "--format-version=1"]);
-    let metadata: serde_json::Value = serde_json::from_str(&run::output(&mut metadata)?)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
-    let names = packages.iter().filter_map(|package| package["name"].as_str());
-    Ok(names.filter(|name| *name != "xtask").map(str::to_owned).collect())
+    /// Returns cargo for the tests of these `packages`, of a change, with what others have made as it is.
+    pub(super) fn cargo_of(&self, arguments: &[&str], packages: &BTreeSet<String>) -> Command {
+        let mut command = self.cargo(arguments);
+        let packages = packages.iter().map(String::as_str).chain([EVERY_FEATURE]);
+        // Not the examples.
+        command.args(packages.map(|package| format!("--package={package}"))).arg("--tests");
+        command
+    }
 }
 
 /// Returns a hash of all that the trial depends on.
@@ -233,33 +238,6 @@ fn add(lines: &mut String, path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What is built with faults has other names than what is built without, so that neither is taken for the other.
-    #[test]
-    fn packages_with_faults_are_set_apart() {
-        let path = std::env::temp_dir().join(format!("octopus-set-apart-{}", std::process::id()));
-        let folder = Folder { path: path.clone(), shared: Some(path.join("target")) };
-        let write = |name: &str, text: &str| {
-            let file = folder.source().join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
-        write("Cargo.toml", "[workspace]\nmembers = [\"a\", \"xtask\"]\n[profile.tests]\ninherits = \"release\"\n");
-        for name in ["a", "xtask"] {
-            write(&format!("{name}/Cargo.toml"), &format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\n"));
-            write(&format!("{name}/src/lib.rs"), "");
-        }
-        let built = |folder: &Folder| {
-            let check = ["check", "--package=a", "--profile=tests", "--message-format=json"];
-            let text = run::output(&mut folder.cargo(&check)).unwrap();
-            let artifact = text.lines().find(|line| line.contains("compiler-artifact")).unwrap().to_owned();
-            serde_json::from_str::<serde_json::Value>(&artifact).unwrap()["filenames"].clone()
-        };
-        let before = built(&folder);
-        folder.set_apart().unwrap();
-        assert_ne!(built(&folder), before);
-        fs::remove_dir_all(path).unwrap();
-    }
 
     #[test]
     fn the_key_is_of_every_file_that_decides() {

@@ -1,13 +1,13 @@
 //! Tests run side by side, one a core, each in a process group of its own with limits of time and memory.
 
+use super::group;
 use super::suite::Test;
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// The most memory of a test, in KiB. A fault that asks for all there is must not take the machine.
@@ -18,15 +18,22 @@ const MOST_MEMORY: u32 = 12 << 20;
 pub(super) enum Ending {
     Passed,
     Failed,
+    /// It took longer than this test may.
     TimedOut,
+    /// The time of all was up: nothing is known of it.
+    Late,
 }
 
 /// A folder for what the tests of one thread write.
-pub(super) struct Lane {
+pub(super) struct Lane<'a> {
     folder: PathBuf,
+    /// When the time of all is up.
+    until: Option<Instant>,
+    /// Whether it was not up yet, as the lanes know it together.
+    in_time: &'a AtomicBool,
 }
 
-impl Lane {
+impl Lane<'_> {
     /// Returns a path for a file that is there until the next test.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
@@ -56,10 +63,20 @@ impl Lane {
         command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1").env_remove("CARGO_TARGET_DIR");
         command.stdin(Stdio::null()).stdout(said.try_clone().context("cannot share a file")?).stderr(said);
         let start = Instant::now();
-        let mut child = command.spawn().with_context(|| format!("cannot start {}", test.name))?;
-        let ending = wait(&mut child, start + limit)?;
+        let mut child = group::start(&mut command).with_context(|| test.name.clone())?;
+        let own = start + limit;
+        let status = group::wait(&mut child, Some(self.until.map_or(own, |until| own.min(until))))?;
+        let ending = match status {
+            Some(status) if status.success() => Ending::Passed,
+            Some(_) => Ending::Failed,
+            None if self.until.is_some_and(|until| until <= own) => Ending::Late,
+            None => Ending::TimedOut,
+        };
         if ending != Ending::Passed {
-            end_group(&mut child)?;
+            group::end(&mut child)?;
+        }
+        if ending == Ending::Late {
+            self.in_time.store(false, Ordering::Relaxed);
         }
         Ok((ending, start.elapsed()))
     }
@@ -69,33 +86,7 @@ impl Lane {
 fn limited(program: &Path) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -c 0; ulimit -d {MOST_MEMORY} 2>/dev/null; exec \"$0\" \"$@\"")).arg(program);
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command
-}
-
-/// Waits with short sleeps: most tests take milliseconds.
-fn wait(child: &mut Child, until: Instant) -> Result<Ending> {
-    let mut pause = Duration::from_millis(1);
-    loop {
-        if let Some(status) = child.try_wait().context("cannot wait for a test")? {
-            return Ok(if status.success() { Ending::Passed } else { Ending::Failed });
-        }
-        if Instant::now() >= until {
-            return Ok(Ending::TimedOut);
-        }
-        thread::sleep(pause);
-        pause = (pause * 5 / 4).min(Duration::from_millis(50));
-    }
-}
-
-/// Ends a test that did not end by itself, and what it has started.
-fn end_group(child: &mut Child) -> Result<()> {
-    // The standard library ends one process only.
-    let kill = format!("kill -s KILL -- -{}", child.id());
-    let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
-    let _ = child.kill();
-    child.wait().context("cannot wait for a test").map(drop)
 }
 
 /// Does `work` for each of `items`, as many at a time as there are cores, until all are done, one fails, or it is late.
@@ -106,7 +97,7 @@ fn end_group(child: &mut Child) -> Result<()> {
 pub(super) fn share_out<T: Sync>(
     items: &[T],
     until: Option<Instant>,
-    work: impl Fn(&Lane, &T) -> Result<()> + Sync + Send,
+    work: impl Fn(&Lane<'_>, &T) -> Result<()> + Sync + Send,
 ) -> Result<bool> {
     let folder = std::env::temp_dir().join(format!("octopus-faults-{}", std::process::id()));
     let in_time = AtomicBool::new(true);
@@ -117,7 +108,7 @@ pub(super) fn share_out<T: Sync>(
             return Ok(());
         }
         let number = rayon::current_thread_index().unwrap_or(0);
-        work(&Lane { folder: folder.join(number.to_string()) }, item)
+        work(&Lane { folder: folder.join(number.to_string()), until, in_time: &in_time }, item)
     });
     let _ = fs::remove_dir_all(&folder);
     outcome.map(|()| in_time.into_inner())
@@ -131,6 +122,13 @@ mod tests {
 
     /// Runs a script in place of a test's program, which gets `--exact NAME --nocapture`.
     fn ended(script: &str, limit: u64) -> (Ending, String) {
+        let (ending, said, in_time) = ended_by(script, limit, None);
+        assert!(in_time);
+        (ending, said)
+    }
+
+    /// Runs it until the time of all is up; returns whether that was not so, too.
+    fn ended_by(script: &str, limit: u64, until: Option<Instant>) -> (Ending, String, bool) {
         let folder = std::env::temp_dir().join(format!("octopus-lane-{}-{}", std::process::id(), script.len()));
         fs::create_dir_all(&folder).unwrap();
         let program = folder.join("program");
@@ -138,11 +136,12 @@ mod tests {
         Command::new("chmod").arg("+x").arg(&program).status().unwrap();
         let within = "a::b".to_owned();
         let test = Test { program, folder: folder.clone(), package: String::new(), name: String::new(), within };
-        let lane = Lane { folder: folder.join("lane") };
+        let in_time = AtomicBool::new(true);
+        let lane = Lane { folder: folder.join("lane"), until, in_time: &in_time };
         let (ending, _) = lane.run(&test, ("FAULT", Path::new("7")), Duration::from_millis(limit)).unwrap();
         let said = lane.said();
         fs::remove_dir_all(folder).unwrap();
-        (ending, said)
+        (ending, said, in_time.into_inner())
     }
 
     #[test]
@@ -155,10 +154,19 @@ mod tests {
     }
 
     #[test]
+    fn a_test_that_the_time_of_all_ends_is_neither_failed_nor_timed_out() {
+        let soon = || Some(Instant::now() + Duration::from_millis(100));
+        let (ending, _, in_time) = ended_by("sleep 60 # late", 50_000, soon());
+        assert_eq!((ending, in_time), (Ending::Late, false));
+        let (ending, _, in_time) = ended_by("exit 9 # early", 50_000, soon());
+        assert_eq!((ending, in_time), (Ending::Failed, true));
+    }
+
+    #[test]
     fn all_work_is_done_once_unless_it_is_late_or_fails() {
         let items: Vec<u32> = (1..=100).collect();
         let sum = AtomicU32::new(0);
-        let add = |_: &Lane, item: &u32| {
+        let add = |_: &Lane<'_>, item: &u32| {
             sum.fetch_add(*item, Ordering::Relaxed);
             Ok(())
         };

@@ -1,135 +1,152 @@
-//! The faults of a change, for CI: few of them, and few minutes.
+//! The faults of a change, for CI: few of them, and few minutes for all, building included.
 //!
-//! Most faults are noticed by the unit tests of their own crate, in milliseconds. The other tests, which take minutes
-//! together, are asked about those that are left.
+//! Nearly all faults are noticed by the tests of their own crate. So these alone are built first, and asked, quick ones
+//! before slow ones; the crates that depend on it are built for the faults that are left.
 
+use super::batches::batches;
 use super::folder::Folder;
-use super::list::{self, ListedFault};
+use super::group::{self, Late};
+use super::list;
+use super::packages::Packages;
 use super::reach::{self, Reached};
-use super::record::{Outcome, Record, Tried};
+use super::record::Record;
+use super::stages::Stages;
 use super::suite::{self, Test};
 use super::summary::Summary;
 use super::trial::Trial;
 use super::{TRIED, placed};
+use crate::bundle::sha256;
 use crate::mutants::equivalent::Equivalents;
 use crate::mutants::generated::CargoMutants;
-use crate::run::TaskOutcome;
-use anyhow::Result;
-use std::collections::{BTreeMap, HashSet};
+use crate::mutants::workshop::Workshop;
+use crate::run::{PROFILE, TaskOutcome, cargo};
+use crate::skipped;
+use anyhow::{Result, bail};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Tries the faults of the changed lines, with tests that take at most `limit`; what is built lies in `target`. Faults that there was no
-/// time for, or that have no place in the one build, are left to the trial of all.
+/// When the trial of a change began, and when it must end.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mutants) struct Clock {
+    begun: Instant,
+    until: Option<Instant>,
+}
+
+impl Clock {
+    /// Begins now, with at most `limit` for all.
+    pub(in crate::mutants) fn begin(limit: Option<Duration>) -> Self {
+        let begun = Instant::now();
+        Self { begun, until: limit.map(|limit| begun + limit) }
+    }
+
+    fn tell(&self, what: &str) {
+        eprintln!("xtask: {:.0} s: {what}", self.begun.elapsed().as_secs_f64());
+    }
+}
+
+/// Tries the faults of the changed lines of the workspace at `root`. Those that there was no time for, or that have no
+/// place in the one build, are left to the trial of all.
 ///
 /// # Errors
 /// When the faults cannot be listed, placed or built, or the tests cannot be run.
-pub(in crate::mutants) fn of_change(
-    cargo_mutants: &CargoMutants,
-    target: &Path,
-    limit: Option<Duration>,
-) -> Result<TaskOutcome> {
+pub(in crate::mutants) fn of_change(cargo_mutants: &CargoMutants, root: &Path, clock: Clock) -> Result<TaskOutcome> {
     let workshop = cargo_mutants.workshop();
     let faults = list::read(&cargo_mutants.list_changed()?)?;
-    eprintln!("xtask: {} faults in the changed lines", faults.len());
+    clock.tell(&format!("{} faults in the changed lines", faults.len()));
     if faults.is_empty() {
         return Ok(TaskOutcome::Passed);
     }
     let lines = list::source_lines(workshop.source(), &faults)?;
     let equivalents = Equivalents::read(workshop.source())?;
     let equivalent = |fault: usize| equivalents.has(&faults[fault].name, &lines[fault]);
-    let folder = Folder::of_change(workshop, target, &faults)?;
-    let placed = placed::place(workshop, &folder, &faults)?;
-    let tiers = tiers(suite::list(&folder)?, &faults);
-
-    let until = limit.map(|limit| Instant::now() + limit);
-    let mut tests = Vec::new();
-    let mut by_fault = Vec::new();
-    let mut tried: BTreeMap<usize, Tried> = BTreeMap::new();
-    let mut in_time = true;
-    for (number, tier) in tiers.into_iter().enumerate() {
-        let noticed = |fault: &usize| tried.get(fault).is_some_and(was_noticed);
-        let mut asked: Vec<usize> =
-            (0..faults.len()).filter(|fault| placed.has(*fault) && !equivalent(*fault) && !noticed(fault)).collect();
-        if asked.is_empty() || !in_time {
-            break;
-        }
-        tests.extend(tier);
-        let reached = reach::all(&folder, &tests, until)?;
-        by_fault = reach::by_fault(&reached.by_test, faults.len());
-        asked.retain(|&fault| !by_fault[fault].is_empty());
-        let Reached { by_test, failed, .. } = reached;
-        if !failed.is_empty() {
-            eprintln!("xtask: these tests fail without any fault, and were left out: {}", failed.join(", "));
-        }
-        let trial = Trial { faults: &faults, tests: &tests, reached: &by_test, by_fault: &by_fault };
-        // A file for each tier: a fault that some tests have missed is asked of more.
-        let mut record = Record::open(&folder.file(&format!("{number}-{TRIED}")))?;
-        let all_tried = trial.run(&asked, &mut record, &folder.earlier()?, until)?;
-        in_time = reached.in_time && all_tried;
-        tried.extend(asked.iter().filter_map(|&fault| Some((fault, record.get(fault)?.clone()))));
-    }
-    if !in_time {
-        eprintln!("xtask: the time is up: `cargo xtask mutants --wiring` tries all");
-        // Tests that were not asked may notice those.
-        tried.retain(|_, tried| was_noticed(tried));
-        by_fault = vec![vec![0]; faults.len()];
+    let packages = Packages::read(workshop.source())?;
+    let mut stages = Stages::new(&faults, &packages, &equivalent);
+    match all_stages(&mut stages, workshop, root, clock) {
+        Err(error) if error.is::<Late>() => clock.tell("the time is up"),
+        outcome => outcome?,
     }
     let chosen: Vec<usize> = (0..faults.len()).collect();
     let summary = Summary {
         faults: &faults,
         chosen: &chosen,
-        placed: &placed,
-        by_fault: &by_fault,
+        placed: &stages.placed,
+        reached: &|fault| stages.is_reached(fault),
         equivalent: &equivalent,
         line: &|fault| &lines[fault],
-        tried: &|fault| tried.get(&fault),
+        tried: &|fault| stages.outcome(fault),
     };
     print!("{}", summary.text());
+    if summary.untried() > 0 {
+        let left = "left to the trial of all (`cargo xtask mutants --wiring`, nightly)";
+        eprintln!("xtask: {} faults are {left}", summary.untried());
+    }
     Ok(if summary.any_survived() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
 }
 
-fn was_noticed(tried: &Tried) -> bool {
-    matches!(tried.outcome, Outcome::Caught | Outcome::TimedOut)
+/// Builds and asks the tests, stage by stage, until all faults are decided.
+///
+/// # Errors
+/// [`Late`] when the time was up before, and those of [`of_change()`].
+fn all_stages(stages: &mut Stages<'_>, workshop: &Workshop, root: &Path, clock: Clock) -> Result<()> {
+    // What no fault reaches is taken from there.
+    let mut build = cargo(root, &["test", "--workspace", "--profile", PROFILE, "--no-run"]);
+    let built = group::output(&mut build, clock.until)?;
+    if !built.status.success() {
+        bail!("the tests cannot be built without faults:\n{}", String::from_utf8_lossy(&built.stderr));
+    }
+    clock.tell("the workspace is built without faults");
+    let folder = Folder::of_change(workshop, &crate::target(root), stages.faults, stages.packages)?;
+    let with_faults = stages.with_faults();
+    let crates: Vec<&str> = with_faults.iter().filter_map(|name| name.strip_prefix("octopus-")).collect();
+    stages.placed = placed::place(workshop, &folder, stages.faults, &crates, || {
+        let mut build = folder.cargo_of(&["build", "--keep-going", "--message-format=json"], &with_faults);
+        group::output(build.args(["--profile", folder.profile()]), clock.until)
+    })?;
+    let seconds = skipped::seconds(root);
+    loop {
+        let next = stages.next();
+        if next.is_empty() {
+            return Ok(());
+        }
+        let tests = suite::list_of(&folder, &next, clock.until)?;
+        clock.tell(&format!("{} tests of {} are built", tests.len(), named(&next)));
+        for batch in batches(tests, &seconds) {
+            if stages.open().is_empty() {
+                break;
+            }
+            ask(stages, &folder, &batch, clock)?;
+        }
+        clock.tell(&format!("{} faults are not noticed so far", stages.open().len()));
+        stages.asked.extend(next);
+    }
 }
 
-/// Returns the tests in the order in which they are asked: unit tests of the crates with `faults`, their other tests,
-/// and those of the crates that depend on them.
-fn tiers(tests: Vec<Test>, faults: &[ListedFault]) -> [Vec<Test>; 3] {
-    let with_faults: HashSet<&str> = faults.iter().map(|fault| &*fault.package).collect();
-    let mut tiers = [const { Vec::new() }; 3];
-    for test in tests {
-        let own = with_faults.contains(&*test.package);
-        // Nextest calls the unit tests of a crate by the crate's name alone: `octopus-runs`, not `octopus-runs::suite`.
-        let unit = test.name.split(' ').next() == Some(&*test.package);
-        tiers[if own && unit { 0 } else { 2 - usize::from(own) }].push(test);
+/// Asks `tests` about the faults that are open.
+///
+/// # Errors
+/// [`Late`] when the time was up before all were asked; when they cannot be run.
+fn ask(stages: &mut Stages<'_>, folder: &Folder, tests: &[Test], clock: Clock) -> Result<()> {
+    let Reached { by_test, failed, in_time } = reach::all(folder, tests, clock.until)?;
+    if !failed.is_empty() {
+        eprintln!("xtask: these tests fail without any fault, and were left out: {}", failed.join(", "));
     }
-    tiers
+    let by_fault = reach::by_fault(&by_test, stages.faults.len());
+    let asked: Vec<usize> = stages.open().into_iter().filter(|&fault| !by_fault[fault].is_empty()).collect();
+    stages.reached.extend(&asked);
+    let trial = Trial { faults: stages.faults, tests, reached: &by_test, by_fault: &by_fault };
+    let mut record = Record::open(&folder.file(&record_of(tests)))?;
+    let all_tried = trial.run(&asked, &mut record, &folder.earlier()?, clock.until)?;
+    stages.tried.extend(asked.iter().filter_map(|&fault| Some((fault, record.get(fault)?.clone()))));
+    if in_time && all_tried { Ok(()) } else { Err(Late.into()) }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
+/// Returns the name of the file for what was tried with these tests: of a fault that they have missed, others know nothing.
+fn record_of(tests: &[Test]) -> String {
+    let names: Vec<&str> = tests.iter().map(|test| &*test.name).collect();
+    format!("{}-{TRIED}", &sha256(names.join("\n").as_bytes())[..16])
+}
 
-    #[test]
-    fn unit_tests_of_the_crates_with_faults_come_first() {
-        let fault = json!([{ "name": "a", "file": "a.rs", "package": "octopus-runs", "genre": "FnValue",
-            "replacement": "0", "span": { "start": { "line": 1, "column": 1 } } }]);
-        let faults = list::read(&fault.to_string()).unwrap();
-        let names = ["octopus-cli a", "octopus-runs b", "octopus-runs::suite c", "octopus-cli::cli d"];
-        let test = |name: &str| Test {
-            program: "".into(),
-            folder: "".into(),
-            package: name.split([' ', ':']).next().unwrap().to_owned(),
-            name: name.to_owned(),
-            within: String::new(),
-        };
-        let tiers = tiers(names.map(test).to_vec(), &faults);
-        let named = tiers.map(|tier| tier.into_iter().map(|test| test.name).collect::<Vec<_>>());
-        assert_eq!(
-            named,
-            [vec!["octopus-runs b"], vec!["octopus-runs::suite c"], vec!["octopus-cli a", "octopus-cli::cli d"]]
-        );
-    }
+fn named(packages: &BTreeSet<String>) -> String {
+    packages.iter().map(|name| name.trim_start_matches("octopus-")).collect::<Vec<_>>().join(", ")
 }

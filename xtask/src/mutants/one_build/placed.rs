@@ -4,13 +4,13 @@ use super::blame::{Blame, Rendered};
 use super::folder::Folder;
 use super::list::{Genre, ListedFault};
 use super::{render, sites};
-use crate::mutants::generated::CRATES;
 use crate::mutants::workshop::Workshop;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::process::Output;
 
 /// The file that keeps it.
 const FILE: &str = "placed.json";
@@ -41,16 +41,22 @@ struct Source {
     found: sites::Found,
 }
 
-/// Puts `faults` into the folder's sources, unless they are there.
+/// Puts `faults` into the folder's sources, unless they are there: into those of `crates`. `compile` has cargo look at
+/// them, with its messages as JSON.
 ///
 /// # Errors
-/// When a file cannot be read or written, cargo cannot be started, or the sources do not compile without the faults.
-pub(super) fn place(workshop: &Workshop, folder: &Folder, faults: &[ListedFault]) -> Result<Placed> {
+/// When a file cannot be read or written, the sources do not compile without the faults, and those of `compile`.
+pub(super) fn place(
+    workshop: &Workshop,
+    folder: &Folder,
+    faults: &[ListedFault],
+    crates: &[&str],
+    compile: impl Fn() -> Result<Output>,
+) -> Result<Placed> {
     if let Some(placed) = folder.read(FILE)? {
         return Ok(placed);
     }
-    Folder::fetch(workshop)?;
-    folder.write_switch(workshop, &CRATES, faults.len())?;
+    folder.write_switch(workshop, crates, faults.len())?;
     let sources = read(workshop, folder, faults)?;
     let not_compiling: BTreeSet<usize> = sources.iter().flat_map(|source| &source.found.no_program).copied().collect();
     let mut left_over = without_place(&sources, faults.len());
@@ -59,7 +65,7 @@ pub(super) fn place(workshop: &Workshop, folder: &Folder, faults: &[ListedFault]
     eprintln!("xtask: {} of {} faults cannot be asked about", placed.left_over.len(), faults.len());
     for round in 1..=MOST_ROUNDS {
         write(&sources, &placed)?;
-        let blame = check(folder, faults)?;
+        let blame = blame(folder, faults, &compile()?)?;
         if blame.errors == 0 {
             folder.write(FILE, &placed)?;
             return Ok(placed);
@@ -110,16 +116,23 @@ fn write(sources: &[Source], placed: &Placed) -> Result<()> {
     Ok(())
 }
 
-/// Lets the compiler look at the sources with faults.
-fn check(folder: &Folder, faults: &[ListedFault]) -> Result<Blame> {
+/// Lets the compiler look at the sources with faults of all crates.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(super) fn check(folder: &Folder) -> Result<Output> {
     let mut command =
         folder.cargo(&["check", "--workspace", "--exclude=xtask", "--tests", "--keep-going", "--message-format=json"]);
     command.args(["--profile", folder.profile()]);
-    let output = command.output().context("cannot start cargo")?;
+    command.output().context("cannot start cargo")
+}
+
+/// Finds which faults the compiler has complained of.
+fn blame(folder: &Folder, faults: &[ListedFault], output: &Output) -> Result<Blame> {
     let mut rendered = Rendered::new(folder.source(), |fault| faults.get(fault).map_or(Genre::Unknown, |f| f.genre));
     let blame = rendered.blame(&String::from_utf8_lossy(&output.stdout));
     if blame.errors == 0 && !output.status.success() {
-        bail!("cargo check failed:\n{}", String::from_utf8_lossy(&output.stderr));
+        bail!("the sources with faults cannot be compiled:\n{}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(blame)
 }

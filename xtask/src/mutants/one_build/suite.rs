@@ -1,15 +1,17 @@
 //! The tests of the one build, as nextest lists them.
 
 use super::folder::Folder;
+use super::group;
 use crate::mutants::generated::CRATES;
 use crate::run;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Packages whose tests only have a model to sample from, which depends on formats: minutes that catch nothing.
-const WITHOUT: [&str; 2] = ["octopus-cuda", "octopus-sampler"];
+pub(super) const WITHOUT: [&str; 2] = ["octopus-cuda", "octopus-sampler"];
 
 /// One test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +68,20 @@ pub(super) fn list(folder: &Folder) -> Result<Vec<Test>> {
     command.args(["--cargo-profile", folder.profile(), "--filterset", &filter]);
     eprintln!("xtask: $ {}", run::show(&command));
     read(&run::output(&mut command)?)
+}
+
+/// Builds the tests of these `packages` with the faults of a change and lists them.
+///
+/// # Errors
+/// When they cannot be built or listed, or it is late before.
+pub(super) fn list_of(folder: &Folder, packages: &BTreeSet<String>, until: Option<Instant>) -> Result<Vec<Test>> {
+    let mut command = folder.cargo_of(&["nextest", "list", "--message-format=json"], packages);
+    command.args(["--cargo-profile", folder.profile()]);
+    let listed = group::output(&mut command, until)?;
+    if !listed.status.success() {
+        bail!("the tests with faults cannot be built or listed:\n{}", String::from_utf8_lossy(&listed.stderr));
+    }
+    read(&String::from_utf8_lossy(&listed.stdout))
 }
 
 fn read(json: &str) -> Result<Vec<Test>> {

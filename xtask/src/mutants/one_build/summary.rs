@@ -35,8 +35,8 @@ pub(super) struct Summary<'a> {
     /// The numbers of those that this is about.
     pub(super) chosen: &'a [usize],
     pub(super) placed: &'a Placed,
-    /// The tests that reach each fault.
-    pub(super) by_fault: &'a [Vec<usize>],
+    /// Whether a test reaches a fault.
+    pub(super) reached: &'a dyn Fn(usize) -> bool,
     /// Whether a fault stands in the list of equivalent ones.
     pub(super) equivalent: &'a dyn Fn(usize) -> bool,
     /// The line of the sources that a fault is in.
@@ -54,7 +54,7 @@ impl Summary<'_> {
             Some(Outcome::Missed | Outcome::OutOfTime) => Status::Missed,
             Some(Outcome::NotCompiling) => Status::NotCompiling,
             None if self.placed.not_compiling.contains(&fault) => Status::NotCompiling,
-            None if self.placed.has(fault) && self.by_fault[fault].is_empty() => Status::NotReached,
+            None if self.placed.has(fault) && !(self.reached)(fault) => Status::NotReached,
             None => Status::Untried,
         }
     }
@@ -62,6 +62,11 @@ impl Summary<'_> {
     /// Returns whether a test should be written.
     pub(super) fn any_survived(&self) -> bool {
         self.chosen.iter().any(|&fault| survived(self.status(fault)))
+    }
+
+    /// Returns how many faults nobody knows anything of.
+    pub(super) fn untried(&self) -> usize {
+        self.chosen.iter().filter(|fault| self.status(**fault) == Status::Untried).count()
     }
 
     /// Returns the table and the list.
@@ -144,13 +149,12 @@ mod tests {
                 (fault, Tried { fault, name, outcome, noticed_by: None, tests: 3, reached_by: 9, budget: 2.0 })
             })
             .collect();
-        let by_fault: Vec<Vec<usize>> = (0..8).map(|fault| if fault == 3 { vec![] } else { vec![0] }).collect();
         let chosen: Vec<usize> = (0..8).collect();
         let summary = Summary {
             faults: &faults,
             chosen: &chosen,
             placed: &placed,
-            by_fault: &by_fault,
+            reached: &|fault| fault != 3,
             equivalent: &|fault| fault == 7,
             line: &|fault| if fault == 2 { "a + b" } else { "c" },
             tried: &|fault| tried.get(&fault),
@@ -167,6 +171,7 @@ mod tests {
             "{text}"
         );
         assert!(summary.any_survived());
+        assert_eq!(summary.untried(), 2);
         assert!(!Summary { chosen: &[0, 1, 4, 5, 7], ..summary }.any_survived());
     }
 }

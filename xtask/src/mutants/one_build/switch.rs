@@ -11,7 +11,8 @@ pub(super) const FAULT: &str = "FAULT_SWITCH_ON";
 /// The variable with the file that notes which faults are reached: a byte each, 1 once it is.
 pub(super) const REACHED: &str = "FAULT_SWITCH_REACHED";
 
-// `either` is in the workspace's lock file, through rayon: no network is needed.
+// `either` is in the workspace's lock file, through rayon: no network is needed. A feature of it that the workspace does
+// not want would have rayon, and all that needs it, built anew.
 const MANIFEST: &str = r#"[package]
 name = "fault-switch"
 version = "0.0.0"
@@ -19,7 +20,7 @@ edition = "2024"
 publish = false
 
 [dependencies]
-either = "1"
+either = { version = "1", default-features = false }
 
 [workspace]
 "#;

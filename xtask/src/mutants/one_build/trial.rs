@@ -79,7 +79,7 @@ impl Trial<'_> {
         let progress = Mutex::new(Progress { record, kills, done: 0, survived: 0 });
         lanes::share_out(&todo, until, |lane, &fault| {
             let order = self.order(fault, &lock(&progress).kills);
-            let (tried, noticed_by) = self.put_in(fault, &order, budget, lane)?;
+            let Some((tried, noticed_by)) = self.put_in(fault, &order, budget, lane)? else { return Ok(()) };
             let mut progress = lock(&progress);
             match noticed_by {
                 Some(test) => progress.kills.add(&self.faults[fault].name, test),
@@ -93,8 +93,14 @@ impl Trial<'_> {
         })
     }
 
-    /// Returns what became of a fault, and the test that noticed it.
-    fn put_in(&self, fault: usize, order: &[usize], budget: f64, lane: &Lane) -> Result<(Tried, Option<usize>)> {
+    /// Returns what became of a fault, and the test that noticed it; nothing when the time of all was up before.
+    fn put_in(
+        &self,
+        fault: usize,
+        order: &[usize],
+        budget: f64,
+        lane: &Lane<'_>,
+    ) -> Result<Option<(Tried, Option<usize>)>> {
         let start = Instant::now();
         let number = fault.to_string();
         let (mut outcome, mut noticed_by, mut tests) = (Outcome::Missed, None, 0);
@@ -109,13 +115,15 @@ impl Trial<'_> {
                 Ending::Passed => continue,
                 Ending::Failed => Outcome::Caught,
                 Ending::TimedOut => Outcome::TimedOut,
+                Ending::Late => return Ok(None),
             };
             noticed_by = Some(test);
             break;
         }
         let name = self.faults[fault].name.clone();
         let by = noticed_by.map(|test| self.tests[test].name.clone());
-        Ok((Tried { fault, name, outcome, noticed_by: by, tests, reached_by: order.len(), budget }, noticed_by))
+        let tried = Tried { fault, name, outcome, noticed_by: by, tests, reached_by: order.len(), budget };
+        Ok(Some((tried, noticed_by)))
     }
 
     /// Returns the tests that reach a fault, those first that promise to notice it soonest.
