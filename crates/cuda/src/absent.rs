@@ -312,6 +312,7 @@ impl NutsFunctions {
         _: NutsEntry,
         _: &RawStream,
         _: &NutsLaunch,
+        _: u32,
         _: &NutsData,
         _: &NutsGeometry,
         _: &mut NutsChains,
@@ -331,6 +332,7 @@ impl BatchFunctions {
         _: NutsEntry,
         _: &Stream,
         _: &[NutsBatchLaunch],
+        _: usize,
         _: &mut NutsBatch,
         _: &mut NutsBatchSlot,
     ) -> Answer<()> {

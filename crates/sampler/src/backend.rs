@@ -28,6 +28,10 @@ impl<'a> Backend<'a> {
 pub struct GpuConfig {
     /// The time that one launch should take: Ctrl-C and other programs on the device wait for it.
     pub launch_time: Duration,
+    /// The most time that one kernel may take if every trajectory in it is as long as can be, on a device whose watchdog
+    /// ends kernels that take too long: a launch of many chains is then several kernels. Half of the two seconds after
+    /// which Windows resets a display's driver; X waits longer. On other devices nothing depends on it.
+    pub kernel_time: Duration,
     /// The most iterations of one launch.
     pub most_iterations: usize,
     /// The most bytes of page-locked memory of the host for each of the two buffers through which draws leave the device;
@@ -51,6 +55,7 @@ impl Default for GpuConfig {
     fn default() -> Self {
         Self {
             launch_time: Duration::from_millis(20),
+            kernel_time: Duration::from_secs(1),
             most_iterations: 1024,
             slot_bytes: 16 << 20,
             chains_at_once: usize::MAX,

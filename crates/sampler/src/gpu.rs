@@ -20,6 +20,7 @@ mod memory;
 mod pace;
 mod shard;
 mod shares;
+mod watchdog;
 mod windows;
 
 use crate::backend::GpuConfig;

@@ -141,6 +141,12 @@ impl Settings {
         self.with("timeout_ms", limit.as_millis())
     }
 
+    /// Lets each device drive a display: its watchdog ends a launch that lasts longer, to the millisecond, with 702.
+    /// Without this there is no watchdog.
+    pub fn watchdog(self, limit: Duration) -> Self {
+        self.with("watchdog_ms", limit.as_millis())
+    }
+
     /// Sets the temperature in degrees Celsius.
     pub fn temperature(self, celsius: u32) -> Self {
         self.with("temperature", celsius)

@@ -46,6 +46,12 @@ impl RawStream {
         self.session.judge(done(check(Operation::Call("asking for a stream (cuStreamQuery)"), result)))
     }
 
+    /// Hands over to the device what is queued. A driver for Windows gathers kernels and hands them over together, which
+    /// a watchdog takes for one; a question makes it hand over what it has.
+    pub(super) fn send_off(&self) -> Result<(), CudaError> {
+        self.is_idle().map(drop)
+    }
+
     pub(crate) fn wait_for(&self, event: &RawEvent) -> Result<(), CudaError> {
         self.session.same(event.session(), "letting a stream wait for an event")?;
         self.session.call(Operation::Call("letting a stream wait for an event (cuStreamWaitEvent)"), || {

@@ -116,6 +116,15 @@ impl NutsChains {
         self.states.copy_range_from(0, &bytes)
     }
 
+    /// Returns the number of chains that so many blocks of threads carry.
+    #[must_use]
+    pub fn chains_of(&self, blocks: usize) -> usize {
+        match &self.team {
+            Some(team) => blocks / team.blocks as usize,
+            None => blocks.saturating_mul(self.format.chains_of_block()),
+        }
+    }
+
     pub(crate) fn max_depth(&self) -> u32 {
         self.max_depth
     }

@@ -2,6 +2,7 @@
 
 use super::host::HostChain;
 use super::pace::Pace;
+use super::watchdog::Watchdog;
 use super::{GpuConfig, in_turns, kernel, launch, memory};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
@@ -161,10 +162,12 @@ impl DeviceShard {
                 ChainBuffers::new(&needs, &kernels, count, turn)
             })?,
         };
+        let side_by_side = buffers.device.chains_of(context.device().multiprocessors()? as usize);
+        let watchdog = Watchdog::of_device(context, gpu.kernel_time, max_depth, side_by_side)?;
         let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
         Ok(Self {
             marks: [marks()?, marks()?],
-            pace: Pace::new(gpu.launch_time, gpu.most_iterations.max(1)),
+            pace: Pace::new(gpu.launch_time, gpu.most_iterations.max(1), watchdog),
             compute: Stream::new(context)?,
             copies: Stream::new(context)?,
             windows: None,
@@ -189,14 +192,13 @@ impl DeviceShard {
         if count <= wanted || has < wanted {
             return Ok(self);
         }
-        let Self { buffers, needs, kernels, gpu, .. } = self;
+        let Self { buffers, needs, kernels, gpu, pace, .. } = self;
         // First what it has goes back.
         #[allow(clippy::drop_non_drop, reason = "without the feature `cuda` there is nothing to drop")]
         drop(buffers);
         let turn = gpu.first_turn(count);
         let buffers = in_turns(needs.device(), turn, notes, |turn| ChainBuffers::new(&needs, &kernels, count, turn))?;
-        let pace = Pace::new(gpu.launch_time, gpu.most_iterations.max(1));
-        Ok(Self { buffers, pace, needs, kernels, gpu, holds: None, ..self })
+        Ok(Self { buffers, pace: pace.anew(), needs, kernels, gpu, holds: None, ..self })
     }
 
     /// Returns the device's number.
@@ -248,7 +250,7 @@ impl DeviceShard {
         }
         while progress.queued < progress.span.end && progress.launches < progress.takes + 2 {
             let at = progress.launches % 2;
-            let wished = self.pace.next(progress.span.end - progress.queued);
+            let wished = self.pace.next(progress.span.end - progress.queued, group.chains.len());
             let window = &shared.windows;
             let points = window.start < progress.queued + wished && progress.queued < window.end;
             let fit = self.buffers.slots[at].most_iterations(group.chains.len(), wished, points);
@@ -290,12 +292,13 @@ impl DeviceShard {
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
         let launch = launch(shared, &group.range(), shared.done..shared.done);
-        let Self { kernels, compute, data, geometry, buffers, .. } = self;
+        let Self { kernels, compute, data, geometry, buffers, pace, .. } = self;
         let ChainBuffers { device, slots: [slot, _], .. } = buffers;
         let positions: Vec<f64> = group.chains.iter().flat_map(|chain| chain.x.iter().copied()).collect();
         slot.place(&positions)?;
         let states: Vec<NutsChain> = group.chains.iter().map(|chain| chain.state).collect();
         device.set_states(&states)?;
+        kernels.limit_chains(pace.chains_of_kernel());
         Ok(kernels.restart(compute, kind, &launch, data, geometry, device, slot)?)
     }
 
@@ -319,9 +322,10 @@ impl DeviceShard {
         let _span = tracing::debug_span!("queue a launch", chains = group.len(), iterations = span.len()).entered();
         tracing::debug!(chains = group.len(), first = span.start, iterations = span.len(), "a launch is queued");
         let launch = launch(shared, group, span);
-        let Self { kernels, compute, copies, data, geometry, buffers, windows, marks, .. } = self;
+        let Self { kernels, compute, copies, data, geometry, buffers, windows, marks, pace, .. } = self;
         let (slot, (begun, done)) = (&mut buffers.slots[at], &marks[at]);
         begun.record(compute)?;
+        kernels.limit_chains(pace.chains_of_kernel());
         kernels.run(compute, &launch, data, geometry, &mut buffers.device, slot)?;
         if let Some(windows) = windows {
             windows.append(compute, slot)?;
@@ -347,7 +351,7 @@ impl DeviceShard {
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);
-        pace.learn(output.iterations(), time);
+        pace.learn(output.iterations(), time, || output.steps());
         let (ends, keep) = (first + output.iterations() == end, windows.is_none());
         let start = group.first;
         group.chains.par_iter_mut().zip(&mut *group.blocks).enumerate().try_for_each(|(c, (chain, block))| {

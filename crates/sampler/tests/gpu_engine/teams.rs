@@ -13,7 +13,7 @@ use octopus_sampler::{
 use octopus_softgpu::Lanes;
 
 /// Groups of `size(j)` observations, every one of which is read.
-fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal {
+pub(crate) fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal {
     let sizes: Vec<usize> = (0..groups).map(size).collect();
     let data = HierarchicalSpec::default().with_sizes(&sizes).expect("valid").data;
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).expect("valid");
@@ -22,7 +22,7 @@ fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal
 }
 
 /// A part of a tile, two whole ones, two and a part, and what a lane sums by itself.
-fn ragged(j: usize) -> usize {
+pub(crate) fn ragged(j: usize) -> usize {
     [300, 3, 4133, 256, 257, 4096][j % 6]
 }
 

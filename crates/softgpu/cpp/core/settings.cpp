@@ -121,6 +121,7 @@ const std::map<std::string, Set>& keys() {
       {"report", to(&Settings::report)},
       {"threads", to(&Settings::threads, 64)},
       {"timeout_ms", to(&Settings::timeout_ms, 86400000)},
+      {"watchdog_ms", to(&Settings::watchdog_ms, 86400000)},
       {"temperature", to(&Settings::temperature, 200)},
       {"power_mw", to(&Settings::power_mw, 10000000)},
       {"clock_mhz", to(&Settings::clock_mhz, 10000)},

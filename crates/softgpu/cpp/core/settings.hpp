@@ -48,6 +48,8 @@ struct Settings {
   unsigned threads = 0;
   /// How long a launch may last from when a lane of it first slept.
   unsigned timeout_ms = 60000;
+  /// How long a launch may last on a device that drives a display; 0: none does.
+  unsigned watchdog_ms = 0;
   unsigned temperature = 45;
   unsigned power_mw = 75000;
   unsigned clock_mhz = 1800;

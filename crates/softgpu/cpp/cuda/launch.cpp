@@ -125,6 +125,12 @@ CUresult check_together(const Function& function, Dim3 grid, Dim3 block, unsigne
   return NOT_SUPPORTED;
 }
 
+/// Whether a launch that began then lasts longer than a display's watchdog allows.
+bool took_too_long(Clock::time_point begun) {
+  const unsigned limit = settings().watchdog_ms;
+  return limit > 0 && Clock::now() - begun > std::chrono::milliseconds(limit);
+}
+
 struct How {
   const char* name;
   /// All blocks side by side.
@@ -151,8 +157,10 @@ CUresult launch(How how, Function* handle, Dim3 grid, Dim3 block, unsigned dynam
     lock.unlock();
     char message[512];
     const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads, how.together};
+    const Clock::time_point begun = Clock::now();
     // A failure is told to the calls that follow, as by a GPU that runs while the launch returns.
     if (const int code = run_grid(what, message, sizeof message)) break_device(code, message);
+    if (took_too_long(begun)) break_device(LAUNCH_TIMEOUT, function->entry->name + ": the watchdog ends it (setting watchdog_ms)");
     return SUCCESS;
   });
 }

@@ -1,9 +1,11 @@
 //! What is asked to go wrong goes wrong, at the call that was named and at no other.
 
 use super::scenario::{Scenario, scenario};
+use super::session::Parameter::{I32, U64};
 use super::session::{allocate, driver, exercise, launch, nvml, ready, shape};
 use crate::Settings;
 use crate::ffi::{Code, Double, text};
+use std::time::Duration;
 
 fn allocations(driver: &Double, count: usize) -> Vec<Code> {
     (0..count).map(|_| driver.allocate(&mut 0, 8)).collect()
@@ -53,6 +55,27 @@ scenario!(a_code_without_a_name_has_none, Settings::new(), || {
     assert!(name.is_null());
     assert_eq!(driver.error_name(222, &mut name), 0);
     assert_eq!(text(name), "CUDA_ERROR_UNSUPPORTED_PTX_VERSION");
+});
+
+scenario!(
+    a_watchdog_ends_a_launch_that_takes_too_long,
+    Settings::new().watchdog(Duration::from_millis(300)).threads(1),
+    || {
+        let driver = ready();
+        let mut watches = 0;
+        assert_eq!((driver.attribute(&mut watches, 17, 0), watches), (0, 1));
+        let (x, out) = (allocate(&driver, 4 * 1024), allocate(&driver, 4 * 1024));
+        let kernel = exercise(&driver, "turn_round");
+        let turn_round = |times| launch(&driver, kernel, shape(1, 1024), &[U64(x), U64(out), I32(times)]);
+        assert_eq!((turn_round(1), driver.synchronize()), (0, 0));
+        // Twenty million times a lane lets another run.
+        assert_eq!((turn_round(10_000), driver.synchronize(), turn_round(1)), (0, 702, 702));
+    }
+);
+
+scenario!(without_a_display_there_is_no_watchdog, Settings::new(), || {
+    let mut watches = -1;
+    assert_eq!((ready().attribute(&mut watches, 17, 0), watches), (0, 0));
 });
 
 scenario!(a_sticky_error_stays, Settings::new().sticky(700, 2), || {
